@@ -1,0 +1,5 @@
+"""`python -m dither` is the command line."""
+
+from dither.cli import main
+
+main()

@@ -1,0 +1,97 @@
+"""Every error that dither raises on purpose, in one tree.
+
+DitherError
+├── InputError (also a ValueError)     something you gave is refused; nothing has happened yet
+│   ├── NumberError                    not an exact number, or outside the range that is allowed here
+│   ├── SizeError                      a size or shape that no array can have
+│   └── DataError                      an array or a list of the wrong kind
+├── EntropyError (also a RuntimeError) the operating system gave no randomness; nothing was drawn
+└── PrecisionError (also a RuntimeError) a bound could not be certified, so it is not given
+
+NotPrivateWarning (a UserWarning)      noise comes from a seed: whoever knows the seed can take it away again
+
+Each error says where, what came, why it is refused and what would work; the four parts are also attributes.
+"""
+
+from __future__ import annotations
+
+__all__ = [
+    "DataError",
+    "DitherError",
+    "EntropyError",
+    "InputError",
+    "NotPrivateWarning",
+    "NumberError",
+    "PrecisionError",
+    "SizeError",
+]
+
+LONGEST_SHOWN = 60
+
+
+def show(value: object) -> str:
+    """A short text for any value: never longer than a line, and never an error itself."""
+    try:
+        text = repr(value)
+    except Exception:  # a huge integer or a hostile __repr__ must not hide the refusal
+        text = f"<{type(value).__name__}>"
+    if len(text) > LONGEST_SHOWN:
+        text = text[: LONGEST_SHOWN - 3] + "..."
+    return text
+
+
+class DitherError(Exception):
+    """The root: catch this to catch everything that dither refuses."""
+
+    def __init__(self, where: str, came: object, why: str, instead: str) -> None:
+        self.where = where
+        self.came = came
+        self.why = why
+        self.instead = instead
+        super().__init__(f"{where} = {show(came)} is refused: {why}. What would work: {instead}.")
+
+    def __reduce__(self) -> tuple[type[DitherError], tuple[str, str, str, str]]:
+        # Errors cross process borders (worker pools); the offending value itself stays behind.
+        return type(self)._from_text, (self.where, show(self.came), self.why, self.instead)  # type: ignore[return-value]
+
+    @classmethod
+    def _from_text(cls, where: str, came: str, why: str, instead: str) -> DitherError:
+        return cls(where, _Shown(came), why, instead)
+
+
+class _Shown:
+    """Stands for a value that was described in another process."""
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+
+    def __repr__(self) -> str:
+        return self._text
+
+
+class InputError(DitherError, ValueError):
+    """Something given by the caller is refused before anything happened."""
+
+
+class NumberError(InputError):
+    """Not an exact number, or a number outside the range that is allowed here."""
+
+
+class SizeError(InputError):
+    """A size or shape that no array can have."""
+
+
+class DataError(InputError):
+    """An array or a list of the wrong kind."""
+
+
+class EntropyError(DitherError, RuntimeError):
+    """The operating system gave no randomness, so nothing was drawn."""
+
+
+class PrecisionError(DitherError, RuntimeError):
+    """A bound could not be certified; dither refuses rather than estimates."""
+
+
+class NotPrivateWarning(UserWarning):
+    """Noise is being drawn from a seed. Anyone who knows the seed can subtract it."""

@@ -1,0 +1,54 @@
+"""Random integers with an exact law, from cryptographic bits. Nothing here knows about privacy."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from dither.noise.bernoulli import Bernoulli as Bernoulli
+    from dither.noise.categorical import Categorical as Categorical
+    from dither.noise.gaussian import DiscreteGaussian as DiscreteGaussian
+    from dither.noise.gaussian import RoundedGaussian as RoundedGaussian
+    from dither.noise.integers import choose as choose
+    from dither.noise.integers import permutation as permutation
+    from dither.noise.integers import uniform as uniform
+    from dither.noise.laplace import DiscreteLaplace as DiscreteLaplace
+    from dither.noise.laplace import OneSidedGeometric as OneSidedGeometric
+
+__all__ = [
+    "Bernoulli",
+    "Categorical",
+    "DiscreteGaussian",
+    "DiscreteLaplace",
+    "OneSidedGeometric",
+    "RoundedGaussian",
+    "choose",
+    "permutation",
+    "uniform",
+]
+
+_LAZY = {
+    "Bernoulli": "dither.noise.bernoulli",
+    "Categorical": "dither.noise.categorical",
+    "DiscreteGaussian": "dither.noise.gaussian",
+    "DiscreteLaplace": "dither.noise.laplace",
+    "OneSidedGeometric": "dither.noise.laplace",
+    "RoundedGaussian": "dither.noise.gaussian",
+    "choose": "dither.noise.integers",
+    "permutation": "dither.noise.integers",
+    "uniform": "dither.noise.integers",
+}
+
+
+def __getattr__(name: str) -> object:
+    home = _LAZY.get(name)
+    if home is None:
+        raise AttributeError(f"module 'dither.noise' has no attribute '{name}'")
+    value: object = getattr(import_module(home), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

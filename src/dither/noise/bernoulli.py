@@ -1,0 +1,117 @@
+"""Yes or no with an exact probability.
+
+U < p for a uniform real U, revealed from the left: the first byte settles 255 draws of 256 (it differs from the first
+byte of p), the next seven bytes nearly all others, and for the rest bits are appended to the same number while p is
+evaluated as a ball of growing precision (`Table.refine`). So p may be any number that balls can enclose:
+
+    Bernoulli("1/3")                     a rational
+    Bernoulli.exp(x)                     exp(-x), for an exact x >= 0
+    Bernoulli.response(epsilon, k)       e^epsilon / (e^epsilon + k - 1): the honest answer among k
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from fractions import Fraction
+from functools import partial
+from typing import TYPE_CHECKING, overload
+
+import numpy as np
+
+from dither.errors import NumberError
+from dither.noise.entropy import stream
+from dither.noise.law import check_size
+from dither.noise.table import CHUNK, Table
+from dither.numeric.enclosure import Enclosure, certify, to_ball
+from dither.numeric.number import Number, exact, integer, rational
+
+if TYPE_CHECKING:
+    from flint import arb
+    from numpy.typing import NDArray
+
+LONG_CHUNK = 4 * CHUNK  # a draw takes one byte, so more of them fit the cache
+
+
+class Bernoulli:
+    """True with an exact probability."""
+
+    def __init__(self, p: object) -> None:
+        value = rational(p, name="p")
+        if not 0 <= value <= 1:
+            raise NumberError("p", p, "a probability lies between 0 and 1", "'1/3'")
+        self._recipe: tuple[object, tuple[object, ...]] = (Bernoulli, (value,))
+        self._start(partial(to_ball, value), f"'{Number(value)}'", value if value in (0, 1) else None)
+
+    @classmethod
+    def exp(cls, x: object) -> Bernoulli:
+        """True with probability exp(-x)."""
+        exponent = exact(x, name="x", nonnegative=True)
+        self = cls.__new__(cls)
+        self._recipe = (Bernoulli.exp, (exponent,))
+        self._start(partial(_exp_ball, exponent), f"exp(-({exponent}))", Fraction(1) if exponent == 0 else None)
+        return self
+
+    @classmethod
+    def response(cls, epsilon: object, k: int = 2) -> Bernoulli:
+        """True with probability e^epsilon / (e^epsilon + k - 1)."""
+        budget = exact(epsilon, name="epsilon", nonnegative=True)
+        others = integer(k, name="k", least=1) - 1
+        self = cls.__new__(cls)
+        self._recipe = (Bernoulli.response, (budget, others + 1))
+        label = f"response({budget}, {others + 1})"
+        self._start(partial(_response_ball, budget, others), label, None if others else Fraction(1))
+        return self
+
+    def _start(self, ball: Callable[[], arb], label: str, certain: Fraction | None) -> None:
+        self._ball = ball
+        self._label = label
+        self._certain = None if certain is None else certain == 1
+        if self._certain is None:
+            self._table = Table(lambda: [ball()], plain=2, prefix_bits=8)
+
+    @property
+    def p(self) -> Enclosure:
+        """The probability of True: a pair of floats with the truth between them."""
+        return certify(self._ball)
+
+    @overload
+    def sample(self, size: None = None) -> bool: ...
+    @overload
+    def sample(self, size: int | tuple[int, ...]) -> NDArray[np.bool_]: ...
+
+    def sample(self, size: int | tuple[int, ...] | None = None) -> bool | NDArray[np.bool_]:
+        """One draw as a bool, or an array of independent draws."""
+        if size is None:
+            return self._certain if self._certain is not None else self._table.draw_one(stream()) == 0
+        shape = check_size(size)
+        result = np.empty(math.prod(shape), dtype=np.bool_)
+        if self._certain is not None:
+            result.fill(self._certain)
+        else:
+            for start in range(0, result.size, LONG_CHUNK):
+                self._fill(result[start : start + LONG_CHUNK])
+        return result.reshape(shape)
+
+    def _fill(self, part: NDArray[np.bool_]) -> None:
+        bits = stream()
+        first = np.empty(part.size, dtype=np.uint8)
+        bits.fill(first)
+        low, high = self._table.undecided_prefixes()
+        np.less(first, low, out=part)
+        undecided = np.flatnonzero((first >= low) & (first <= high))
+        part[undecided] = self._table.extend(first[undecided].astype(np.uint16), bits) == 0
+
+    def __reduce__(self) -> tuple[object, tuple[object, ...]]:
+        return self._recipe
+
+    def __repr__(self) -> str:
+        return f"Bernoulli({self._label})"
+
+
+def _exp_ball(exponent: Number) -> arb:
+    return (-to_ball(exponent)).exp()
+
+
+def _response_ball(epsilon: Number, others: int) -> arb:
+    return 1 / (1 + others * (-to_ball(epsilon)).exp())

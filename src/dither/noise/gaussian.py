@@ -1,0 +1,190 @@
+"""Gaussian noise on the integers, drawn exactly: the rounded normal, and the discrete Gaussian.
+
+    RoundedGaussian     X = round(Z), Z normal with variance sigma2:  P(k) = Phi((k+1/2)/sigma) - Phi((k-1/2)/sigma)
+    DiscreteGaussian    P(k) proportional to exp(-k^2 / (2 sigma2))
+
+The rounded one is the default: for a whole number f, f + round(Z) = round(f + Z), so every theorem about continuous
+Gaussian noise holds for it by post-processing. The discrete one has the zCDP bound of the continuous one, but not
+its whole (epsilon, delta) curve.
+
+The variance is rational. Tails of the discrete law, with w(y) = exp(-y^2/(2 sigma2)) and Z its sum over the integers:
+
+* sigma2 <= 2^24: the sum of w(k+1), w(k+2), ...; the ratio of neighbours falls, so what follows a term t with ratio r
+  lies in [0, t r / (1 - r)].
+* above: on each unit interval the midpoint rule errs by the integral of K w'' with 0 <= K <= 1/8 (Peano), so the sum
+  differs from the integral of w from a = k + 1/2 on by at most 1/8 of the integral of |w''|, which is -w'(a) past the
+  inflection point sigma, and w'(a) - 2 w'(sigma) before it.
+* Z = sigma sqrt(2 pi) (1 + 2 sum of exp(-2 pi^2 sigma2 j^2)) by Poisson summation.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from fractions import Fraction
+from functools import cached_property, lru_cache
+
+from flint import arb, ctx
+
+from dither.errors import NumberError
+from dither.noise.direct import DirectSampler
+from dither.noise.law import Law, Sampler, check_scale, check_variance
+from dither.noise.staircase import StaircaseSampler
+from dither.numeric.enclosure import to_ball
+from dither.numeric.number import Number
+
+TABLE_SIGMAS = Fraction(38, 5)  # P(|Z| > 7.6) < 2^-44: how much of the law the table leaves to the slow path
+LARGEST_REACH = 1024  # beyond this a staircase is smaller and faster than a direct table
+CELLS_PER_SIGMA_BITS = 6
+LARGEST_SUMMED = 2**24  # up to this variance the discrete tail is summed term by term
+HALF = Fraction(1, 2)
+
+
+class _Normal(Law):
+    """What the two laws share: the weight exp(-y^2 / (2 sigma2)), and how they are sampled."""
+
+    _sigma2: Fraction
+
+    @property
+    def sigma2(self) -> Fraction:
+        """The variance parameter, exactly."""
+        return self._sigma2
+
+    def _key(self) -> tuple[object, ...]:
+        return (self._sigma2,)
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}(sigma2='{Number(self._sigma2)}')"
+
+    def __reduce__(self) -> tuple[object, tuple[object, ...]]:
+        return _rebuild, (type(self), self._sigma2)
+
+    def _sampler(self) -> Sampler:
+        return self._cached_sampler
+
+    @cached_property
+    def _cached_sampler(self) -> Sampler:
+        return _build(self)
+
+    def weight(self, y: Fraction | int) -> arb:
+        return (-to_ball(Fraction(y) ** 2 / (2 * self._sigma2))).exp()
+
+    def ladder(self, start: Fraction | int, step: int) -> Iterator[arb]:
+        return (weight for weight, _ in self._rungs(start, step))
+
+    def _rungs(self, start: Fraction | int, step: int) -> Iterator[tuple[arb, arb]]:
+        """Weights and their ratios to the next: exp(-(2 y step + step^2) / (2 sigma2)), which itself falls by `fall`."""
+        weight, fall = self.weight(start), to_ball(Fraction(-(step**2)) / self._sigma2).exp()
+        ratio = to_ball((-2 * Fraction(start) * step - step**2) / (2 * self._sigma2)).exp()
+        while True:
+            yield weight, ratio
+            weight *= ratio
+            ratio *= fall
+
+    def curvature(self, near: Fraction | int, far: Fraction | int) -> arb:
+        variance = to_ball(self._sigma2)
+        bend = [abs(to_ball(end) ** 2 / variance - 1) for end in (near, far)]
+        return bend[0].max(bend[1]) / variance * self.weight(near)
+
+    def _series(self, start: Fraction | int, step: int) -> arb:
+        """weight(start) + weight(start + step) + ..., with what is left out enclosed."""
+        total, small = to_ball(0), to_ball(Fraction(1, 1 << ctx.prec))
+        for weight, ratio in self._rungs(start, step):
+            total += weight
+            # Ratios fall, so a geometric series with the present one covers the rest.
+            rest = weight * ratio / (1 - ratio)
+            if rest <= total * small or not weight > 0:  # or it is too small for a ball to tell it from zero
+                return total + rest.union(to_ball(0))
+        raise AssertionError("a ladder has no end")
+
+
+class RoundedGaussian(_Normal):
+    """A normal variable rounded to the nearest integer: the default Gaussian noise."""
+
+    rounded = True
+
+    def __init__(self, sigma: object = None, *, sigma2: object = None) -> None:
+        if (sigma is None) == (sigma2 is None):
+            given = "nothing" if sigma is None else (sigma, sigma2)
+            raise NumberError("sigma, sigma2", given, "exactly one of them is needed", "sigma=10, or sigma2=100")
+        if sigma2 is None:
+            self._sigma2 = check_scale(sigma, name="sigma") ** 2
+        else:
+            self._sigma2 = check_variance(sigma2, name="sigma2")
+
+    def above(self, k: int) -> arb:
+        return _normal_above(k + HALF, self._sigma2)
+
+    def mass(self, k: int) -> arb:
+        k = abs(k)
+        return self.above(k - 1) - self.above(k) if k else 1 - 2 * self.above(0)
+
+    def beyond(self, cells: int, width: int) -> arb:
+        return self._series(cells * width - HALF, width) + self._series(cells * width + HALF, width)
+
+
+class DiscreteGaussian(_Normal):
+    """Integer noise with P(k) proportional to exp(-k^2 / (2 sigma2))."""
+
+    def __init__(self, sigma2: object) -> None:
+        self._sigma2 = check_variance(sigma2, name="sigma2")
+
+    def _normaliser(self) -> arb:
+        variance = self._sigma2
+        if variance < 1:
+            return 1 + 2 * self._series(1, 1)
+        first = (-2 * arb.pi() ** 2 * to_ball(variance)).exp()
+        # Past the j-th term of the theta series the rest is below 2 first^((j+1)^2), as first < 1/2.
+        terms = math.isqrt(ctx.prec // 28) + 1
+        theta = sum((first ** (j * j) for j in range(1, terms + 1)), start=to_ball(0))
+        rest = (2 * first ** ((terms + 1) ** 2)).union(to_ball(0))
+        return (2 * arb.pi() * to_ball(variance)).sqrt() * (1 + 2 * (theta + rest))
+
+    def above(self, k: int) -> arb:
+        return self._sum_above(k) / self._normaliser()
+
+    def aboves(self, last: int) -> list[arb]:
+        sums = [self._sum_above(last)]
+        for k in range(last, 0, -1):
+            sums.append(sums[-1] + self.weight(k))
+        normaliser = self._normaliser()
+        return [ball / normaliser for ball in reversed(sums)]
+
+    def _sum_above(self, k: int) -> arb:
+        if self._sigma2 <= LARGEST_SUMMED:
+            return self._series(k + 1, 1)
+        a, variance = k + HALF, to_ball(self._sigma2)
+        slope = to_ball(a) / variance * self.weight(a)  # -w'(a)
+        steepest = to_ball(-HALF).exp() / variance.sqrt()  # -w'(sigma)
+        bend = slope if a * a >= self._sigma2 else 2 * steepest - slope
+        error = bend / 8
+        integral = _normal_above(a, self._sigma2) * (2 * arb.pi() * variance).sqrt()
+        return integral + error.union(-error)
+
+    def mass(self, k: int) -> arb:
+        return self.weight(abs(k)) / self._normaliser()
+
+    def beyond(self, cells: int, width: int) -> arb:
+        return self._series(cells * width, width) + self._series(cells * width + 1, width)
+
+
+def _normal_above(a: Fraction, variance: Fraction) -> arb:
+    """P(Z > a) for a normal Z."""
+    return (to_ball(a) / to_ball(2 * variance).sqrt()).erfc() / 2
+
+
+@lru_cache(maxsize=64)
+def _build(law: _Normal) -> Sampler:
+    # The shape of the table is chosen here; every shape gives the same law.
+    sigma = max(1, math.isqrt(math.floor(law.sigma2)) + 1)
+    reach = math.floor(TABLE_SIGMAS * sigma) + 2
+    if reach <= LARGEST_REACH:
+        return DirectSampler(law, reach)
+    cell_bits = max(0, sigma.bit_length() - 1 - CELLS_PER_SIGMA_BITS)
+    return StaircaseSampler(law, cell_bits, reach // 2**cell_bits + 1)
+
+
+def _rebuild(kind: type[_Normal], sigma2: Fraction) -> _Normal:
+    if kind is RoundedGaussian:
+        return RoundedGaussian(sigma2=sigma2)
+    return kind(sigma2)  # type: ignore[call-arg]

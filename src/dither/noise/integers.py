@@ -1,0 +1,116 @@
+"""Uniform integers, random order and samples without replacement: no modulo, so no bias.
+
+* An integer below m takes the fewest bits that can hold m - 1 and is drawn again while it is m or more.
+* A random order sorts independent 64-bit keys and starts again when two are equal. Given that all keys differ, every
+  order of them is equally likely, so the order is exactly uniform.
+* A sample without replacement keeps the first k different values of independent uniform draws: whatever was kept
+  before, the next new value is uniform among those left.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, overload
+
+import numpy as np
+
+from dither.errors import NumberError
+from dither.noise.entropy import Bits, stream
+from dither.noise.law import check_size
+from dither.noise.table import CHUNK
+from dither.numeric.number import integer
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+LARGEST_ARRAY = 2**63
+
+
+@overload
+def uniform(below: int, size: None = None) -> int: ...
+@overload
+def uniform(below: int, size: int | tuple[int, ...]) -> NDArray[np.int64]: ...
+
+
+def uniform(below: int, size: int | tuple[int, ...] | None = None) -> int | NDArray[np.int64]:
+    """Integers 0..below-1, each equally likely. One draw takes any `below`; arrays take up to 2^63."""
+    bound = integer(below, name="below", least=1)
+    if size is None:
+        return uniform_one(bound, stream())
+    if bound > LARGEST_ARRAY:
+        raise NumberError("below", below, "an array holds 64-bit integers", "single draws, or a bound up to 2**63")
+    shape = check_size(size)
+    return _many(bound, math.prod(shape), stream()).reshape(shape)
+
+
+def uniform_one(bound: int, bits: Bits) -> int:
+    width = (bound - 1).bit_length()
+    while True:
+        value = bits.bits(width)
+        if value < bound:
+            return value
+
+
+def _many(bound: int, count: int, bits: Bits) -> NDArray[np.int64]:
+    width = (bound - 1).bit_length()
+    result = np.zeros(count, dtype=np.int64)
+    if width == 0:
+        return result
+    size = next(size for size in (8, 16, 32, 64) if size >= width)
+    done = 0
+    while done < count:
+        # The kept proposals are independent and uniform; their order is the order of the result.
+        wanted = min(CHUNK, (count - done) * 2**width // bound + 16)
+        raw = np.empty(wanted, dtype=f"u{size // 8}")
+        bits.fill(raw)
+        raw >>= raw.dtype.type(size - width)
+        kept = raw[raw < bound] if bound < 2**width else raw
+        kept = kept[: count - done]
+        result[done : done + kept.size] = kept
+        done += kept.size
+    return result
+
+
+def uniform_each(bounds: NDArray[np.int64], bits: Bits) -> NDArray[np.int64]:
+    """One uniform integer below each of the bounds (all at least 1)."""
+    # The smallest 2^w - 1 that is not below bound - 1, by smearing its leading bit downwards.
+    mask = (bounds - 1).astype(np.uint64)
+    for shift in (1, 2, 4, 8, 16, 32):
+        mask |= mask >> np.uint64(shift)
+    result = np.zeros(bounds.size, dtype=np.int64)
+    todo = np.flatnonzero(bounds > 1)
+    while todo.size:
+        raw = (bits.words(todo.size) & mask[todo]).astype(np.int64)
+        kept = raw < bounds[todo]
+        result[todo[kept]] = raw[kept]
+        todo = todo[~kept]
+    return result
+
+
+def permutation(count: int) -> NDArray[np.int64]:
+    """The integers 0..count-1 in random order, every order equally likely."""
+    (length,) = check_size(integer(count, name="count", least=0))
+    while True:
+        keys = stream().words(length)
+        order = np.argsort(keys)
+        keys = keys[order]
+        if not np.any(keys[1:] == keys[:-1]):
+            return order.astype(np.int64)
+
+
+def choose(population: int, count: int) -> NDArray[np.int64]:
+    """`count` different integers from 0..population-1 in random order, every such list equally likely."""
+    total = integer(population, name="population", least=0)
+    (wanted,) = check_size(integer(count, name="count", least=0))
+    if wanted > total:
+        raise NumberError("count", count, f"there are only {total} to choose from", f"a count up to {total}")
+    if total <= 4 * wanted:
+        return permutation(total)[:wanted]
+    drawn = np.empty(0, dtype=np.int64)
+    while drawn.size < wanted:
+        # Fewer than a quarter are taken, so a few more draws than are missing are enough most of the time.
+        missing = wanted - drawn.size
+        drawn = np.concatenate([drawn, uniform(total, missing + missing // 2 + 8)])
+        _, first = np.unique(drawn, return_index=True)
+        drawn = drawn[np.sort(first)]
+    return drawn[:wanted]

@@ -1,0 +1,127 @@
+"""Two-sided and one-sided geometric noise, drawn exactly.
+
+    DiscreteLaplace      P(X = x) = (1 - q) / (1 + q) q^|x|      on all integers
+    OneSidedGeometric    P(X = x) = (1 - q) q^x                  on 0, 1, 2, ...
+
+q = exp(-rate), rate = 1 / scale. A scale is rational; a rate may also hold logarithms, so that epsilon = ln 3 for a
+count of sensitivity 1 is the rate ln 3 and q is one third, exactly.
+
+Tails, by summing the series: P(X > k) = q^(k+1) / (1 + q), and q^(k+1), for k >= 0. The staircase beyond n cells of
+width M on each side weighs (q^(nM) + q^(nM+1)) / (1 - q^M), since the near ends there are nM, nM + M, ... on the right
+and nM + 1, nM + M + 1, ... on the left.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from fractions import Fraction
+from functools import cached_property, lru_cache
+from typing import TYPE_CHECKING
+
+from dither.errors import NumberError
+from dither.noise.direct import DirectSampler
+from dither.noise.law import Law, Sampler, check_rate, check_scale
+from dither.noise.staircase import StaircaseSampler
+from dither.numeric.enclosure import to_ball
+from dither.numeric.number import Number
+
+if TYPE_CHECKING:
+    from flint import arb
+
+TABLE_SCALES = 31  # e^-31 < 2^-44: how much of the law the table leaves to the slow path
+LARGEST_REACH = 1024  # beyond this a staircase is smaller and faster than a direct table
+CELLS_PER_SCALE_BITS = 5
+
+
+class _Geometric(Law):
+    """What the two laws share: q, its powers, and how they are sampled."""
+
+    def __init__(self, scale: object = None, *, rate: object = None) -> None:
+        if (scale is None) == (rate is None):
+            given = "nothing" if scale is None else (scale, rate)
+            raise NumberError("scale, rate", given, "exactly one of them is needed", "scale=10, or rate=ln(3)")
+        if rate is None:
+            self._rate = Number(1 / check_scale(scale, name="scale"))
+        else:
+            self._rate = check_rate(rate, name="rate")
+
+    @property
+    def rate(self) -> Number:
+        """One over the scale."""
+        return self._rate
+
+    def _key(self) -> tuple[object, ...]:
+        return (self._rate,)
+
+    def __repr__(self) -> str:
+        if self._rate.is_rational:
+            return f"{type(self).__name__}(scale='{Number(1 / self._rate.fraction())}')"
+        return f"{type(self).__name__}(rate='{self._rate}')"
+
+    def __reduce__(self) -> tuple[object, tuple[object, ...]]:
+        return _rebuild, (type(self), self._rate)
+
+    def _sampler(self) -> Sampler:
+        return self._cached_sampler
+
+    @cached_property
+    def _cached_sampler(self) -> Sampler:
+        return _build(self)
+
+    def weight(self, y: Fraction | int) -> arb:
+        return (-(to_ball(self._rate) * to_ball(y))).exp()
+
+    def ladder(self, start: Fraction | int, step: int) -> Iterator[arb]:
+        weight, factor = self.weight(start), self.weight(step)
+        while True:
+            yield weight
+            weight *= factor
+
+    def curvature(self, near: Fraction | int, far: Fraction | int) -> arb:
+        return to_ball(self._rate) ** 2 * self.weight(near)
+
+    def _geometric_series(self, cells: int, width: int) -> arb:
+        return self.weight(cells * width) / -(-(to_ball(self._rate) * width)).expm1()
+
+
+class DiscreteLaplace(_Geometric):
+    """Integer noise with P(x) proportional to exp(-|x| / scale): the noise of counts under pure epsilon."""
+
+    def above(self, k: int) -> arb:
+        return self.weight(k + 1) / (1 + self.weight(1))
+
+    def mass(self, k: int) -> arb:
+        return -(-to_ball(self._rate)).expm1() / (1 + self.weight(1)) * self.weight(abs(k))
+
+    def beyond(self, cells: int, width: int) -> arb:
+        return self._geometric_series(cells, width) * (1 + self.weight(1))
+
+
+class OneSidedGeometric(_Geometric):
+    """Waiting-time noise with P(x) proportional to exp(-x / scale) on 0, 1, 2, ...; not private by itself."""
+
+    two_sided = False
+
+    def above(self, k: int) -> arb:
+        return self.weight(k + 1)
+
+    def mass(self, k: int) -> arb:
+        return to_ball(0) if k < 0 else -(-to_ball(self._rate)).expm1() * self.weight(k)
+
+    def beyond(self, cells: int, width: int) -> arb:
+        return self._geometric_series(cells, width)
+
+
+@lru_cache(maxsize=64)
+def _build(law: _Geometric) -> Sampler:
+    scale = 1 / float(law.rate)  # only chooses the shape of the table; every shape gives the same law
+    reach = math.floor(TABLE_SCALES * scale) + 2
+    if reach <= LARGEST_REACH:
+        return DirectSampler(law, reach)
+    cell_bits = max(0, math.frexp(scale)[1] - 1 - CELLS_PER_SCALE_BITS)
+    return StaircaseSampler(law, cell_bits, reach // 2**cell_bits + 1)
+
+
+def _rebuild(kind: type[_Geometric], rate: Number) -> _Geometric:
+    return kind(rate=rate)

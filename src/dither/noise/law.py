@@ -1,0 +1,201 @@
+"""What every law on the integers offers: draws, probabilities, tails and quantiles.
+
+A law states its weight (probability or density up to a factor), its tail and its mass as balls, which hold at any
+working precision; everything that users call follows from these.
+"""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Iterator
+from fractions import Fraction
+from typing import TYPE_CHECKING, overload
+
+import numpy as np
+
+from dither.errors import NumberError, SizeError
+from dither.numeric.enclosure import MOST_BITS, Enclosure, certify, precision, to_ball
+from dither.numeric.number import Number, exact, integer, rational
+
+if TYPE_CHECKING:
+    from flint import arb
+    from numpy.typing import NDArray
+
+SMALLEST = Fraction(1, 2**20)
+LARGEST = Fraction(2**60)
+
+
+class Sampler(ABC):
+    """How a law is drawn: one integer, or many at once."""
+
+    @abstractmethod
+    def one(self) -> int: ...
+
+    @abstractmethod
+    def many(self, count: int) -> NDArray[np.int64] | NDArray[np.object_]: ...
+
+
+class Law(ABC):
+    """A probability law on the integers, symmetric unless `two_sided` is False (then on 0, 1, 2, ...)."""
+
+    two_sided = True
+    rounded = False  # True where the law is a density rounded to the nearest integer
+
+    # -- what a law states about itself ------------------------------------------------------------------------
+
+    @abstractmethod
+    def _key(self) -> tuple[object, ...]:
+        """What the law is made of: equal keys, equal laws."""
+
+    @abstractmethod
+    def _sampler(self) -> Sampler:
+        """The sampler of these parameters, built once."""
+
+    @abstractmethod
+    def weight(self, y: Fraction | int) -> arb:
+        """A ball around the weight at distance y >= 0 from zero: decreasing in y, weight(0) = 1."""
+
+    @abstractmethod
+    def ladder(self, start: Fraction | int, step: int) -> Iterator[arb]:
+        """weight(start), weight(start + step), ... without end; faster than one by one, a few bits wider."""
+
+    @abstractmethod
+    def curvature(self, near: Fraction | int, far: Fraction | int) -> arb:
+        """An upper bound of |weight''| between two distances."""
+
+    @abstractmethod
+    def beyond(self, cells: int, width: int) -> arb:
+        """The sum of the largest weights of all cells of this width past the first `cells` on each side."""
+
+    @abstractmethod
+    def above(self, k: int) -> arb:
+        """A ball around P(X > k), for k >= 0."""
+
+    def aboves(self, last: int) -> list[arb]:
+        """P(X > k) for k = 0..last."""
+        return [self.above(k) for k in range(last + 1)]
+
+    @abstractmethod
+    def mass(self, k: int) -> arb:
+        """A ball around P(X = k)."""
+
+    def cdf(self, k: int) -> arb:
+        """A ball around P(X <= k)."""
+        if k >= 0:
+            return 1 - self.above(k)
+        return self.above(-k - 1) if self.two_sided else to_ball(0)
+
+    # -- draws -------------------------------------------------------------------------------------------------
+
+    @overload
+    def sample(self, size: None = None) -> int: ...
+    @overload
+    def sample(self, size: int | tuple[int, ...]) -> NDArray[np.int64] | NDArray[np.object_]: ...
+
+    def sample(self, size: int | tuple[int, ...] | None = None) -> int | NDArray[np.int64] | NDArray[np.object_]:
+        """One draw as a Python int, or an array of independent draws.
+
+        The array holds int64. Above scale 2^54, and in the practically impossible case that a draw does not fit,
+        it holds Python integers instead (dtype object): nothing wraps.
+        """
+        if size is None:
+            return self._sampler().one()
+        shape = check_size(size)
+        return self._sampler().many(math.prod(shape)).reshape(shape)
+
+    # -- probabilities -----------------------------------------------------------------------------------------
+
+    def pmf(self, k: int) -> Enclosure:
+        """P(X = k): a pair of floats with the truth between them."""
+        point = integer(k, name="k")
+        return certify(lambda: self.mass(point))
+
+    def tail(self, k: int) -> Enclosure:
+        """P(X > k): a pair of floats with the truth between them."""
+        point = integer(k, name="k")
+        return certify(lambda: self.above(point) if point >= 0 else 1 - self.cdf(point))
+
+    def quantile(self, p: object) -> tuple[int, int]:
+        """The smallest k with P(X <= k) >= p, as a pair (lower, upper): equal unless p lies on a step."""
+        level = rational(p, name="p")
+        if not 0 < level < 1:
+            raise NumberError("p", p, "a quantile needs a probability strictly between 0 and 1", "'0.95'")
+        return self._search(level, strictly=True), self._search(level, strictly=False)
+
+    def _search(self, level: Fraction, *, strictly: bool) -> int:
+        """The smallest k that is not surely below the level (strictly) or that is surely at it (otherwise)."""
+
+        def reached(k: int) -> bool:
+            bits = 128
+            while bits <= MOST_BITS // 4:
+                with precision(bits):
+                    # compare the smaller side, where relative precision is kept
+                    gap = to_ball(1 - level) - self.above(k) if k >= 0 else self.cdf(k) - to_ball(level)
+                    if gap > 0 or gap.is_zero():
+                        return True
+                    if gap < 0:
+                        return False
+                bits *= 2
+            return strictly
+
+        width = 1
+        while not reached(width) or reached(-width):
+            width *= 2
+        low, high = -width, width  # not reached, reached
+        while high - low > 1:
+            middle = (low + high) // 2
+            low, high = (low, middle) if reached(middle) else (middle, high)
+        return high
+
+    # -- plain things ------------------------------------------------------------------------------------------
+
+    def __eq__(self, other: object) -> bool:
+        return type(self) is type(other) and isinstance(other, Law) and self._key() == other._key()
+
+    def __hash__(self) -> int:
+        return hash((type(self).__name__, self._key()))
+
+
+def check_size(size: object) -> tuple[int, ...]:
+    """A shape from an int or a tuple of ints; negative sizes and truth values are refused."""
+    parts = size if isinstance(size, tuple) else (size,)
+    for part in parts:
+        if isinstance(part, (bool, np.bool_)) or not isinstance(part, (int, np.integer)) or part < 0:
+            raise SizeError("size", size, "a size counts draws", "None for one draw, 1000, or a shape such as (10, 3)")
+    shape = tuple(int(part) for part in parts)
+    if math.prod(shape) > 2**40:
+        raise SizeError("size", size, "that many draws do not fit any memory", "several smaller samples")
+    return shape
+
+
+def check_scale(value: object, *, name: str) -> Fraction:
+    """A rational scale between 2^-20 and 2^60."""
+    scale = rational(value, name=name, positive=True)
+    _check_range(SMALLEST <= scale <= LARGEST, value, name)
+    return scale
+
+
+def check_variance(value: object, *, name: str) -> Fraction:
+    """A rational variance whose square root lies between 2^-20 and 2^60."""
+    variance = rational(value, name=name, positive=True)
+    _check_range(SMALLEST**2 <= variance <= LARGEST**2, value, name, power=2)
+    return variance
+
+
+def check_rate(value: object, *, name: str) -> Number:
+    """An exact rate (one over a scale) between 2^-60 and 2^20."""
+    rate = exact(value, name=name, positive=True)
+    _check_range(1 / LARGEST <= rate <= 1 / SMALLEST, value, name, power=-1)
+    return rate
+
+
+def _check_range(inside: bool, value: object, name: str, power: int = 1) -> None:
+    if not inside:
+        ends = sorted((-20 * power, 60 * power))
+        raise NumberError(
+            name,
+            value,
+            f"it must lie between 2^{ends[0]} and 2^{ends[1]}",
+            "a lattice step that brings it into this range",
+        )

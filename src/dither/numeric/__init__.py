@@ -1,0 +1,1 @@
+"""Exact numbers: parameters without floats, bounds that are rounded against us, lattices for values."""

@@ -1,0 +1,211 @@
+"""A lattice: the multiples of one public step. Noise is drawn and added here, in whole steps.
+
+Rounding rule: x goes to floor(x / step + 1/2), ties upwards. The rule must commute with shifts by a whole step,
+because only then does rounding a function of sensitivity D cost at most ceil(D / step) steps:
+
+    let |x - y| <= D <= m * step, m whole. Rounding is monotone, so r(x) <= r(y + m * step) = r(y) + m.
+
+Rounding halves to even, as most float routines do, breaks the equality: 0.5 and 1.5 would go to 0 and 2.
+For a vector each coordinate moves by at most 1/2 + 1/2 steps more than it did, so the L1 change is at most
+D1 / step + d and the L2 change at most D2 / step + sqrt(d). Sums of values that were rounded one by one are
+sums of whole steps: they cost nothing further.
+
+Private values pass through here, so nothing raises on them: NaN goes to 0, and whatever lies beyond the
+saturation bound goes to the bound. Both are fixed maps of the value, chosen before any data is seen.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from decimal import Decimal
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+from dither.errors import DataError, NumberError
+from dither.numeric.enclosure import Enclosure, certify, to_ball
+from dither.numeric.number import Number, integer, rational
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    IntegerArray = np.ndarray[tuple[int, ...], np.dtype[np.int64]]
+    FloatArray = np.ndarray[tuple[int, ...], np.dtype[np.float64]]
+    AnyArray = np.ndarray[tuple[int, ...], np.dtype[np.generic]]
+
+LARGEST_INDEX = 2**62 - 1  # of a single value: two of them still add up inside 64 bits
+LARGEST_STEP_EXPONENT = 1000  # a power-of-two step must scale floats without loss
+
+
+class Lattice:
+    """The multiples of `step`, a positive exact number; powers of two are fastest and exact for floats."""
+
+    __slots__ = ("step",)
+    step: Fraction
+
+    def __init__(self, step: object) -> None:
+        object.__setattr__(self, "step", rational(step, name="step", positive=True))
+
+    def __setattr__(self, name: str, value: object) -> None:
+        raise AttributeError("a Lattice does not change")
+
+    @classmethod
+    def below(cls, size: object) -> Lattice:
+        """The lattice whose step is the largest power of two that is not above `size`."""
+        bound = rational(size, name="size", positive=True)
+        exponent = bound.numerator.bit_length() - bound.denominator.bit_length()
+        while Fraction(2) ** exponent > bound:
+            exponent -= 1
+        return cls(Fraction(2) ** exponent)
+
+    @property
+    def exponent(self) -> int | None:
+        """e where the step is 2^e, None where it is no power of two."""
+        top, bottom = self.step.numerator, self.step.denominator
+        if top & (top - 1) or bottom & (bottom - 1):
+            return None
+        return top.bit_length() - bottom.bit_length()
+
+    # -- to whole steps ----------------------------------------------------------------------------------------
+
+    def index(self, value: int | float | Decimal | Fraction) -> int:
+        """The number of steps nearest to a value (ties upwards); NaN is 0, the rest saturates below 2^62."""
+        if isinstance(value, (float, Decimal)) and not math.isfinite(value):
+            return 0 if math.isnan(value) else (LARGEST_INDEX if value > 0 else -LARGEST_INDEX)
+        if isinstance(value, Decimal) and abs(value.adjusted()) > 1000:  # do not write out a million digits
+            return 0 if value.adjusted() < 0 or not value else (LARGEST_INDEX if value > 0 else -LARGEST_INDEX)
+        if isinstance(value, bool) or not isinstance(value, (int, float, Decimal, Fraction)):
+            raise DataError("value", value, "only numbers have a place on a lattice", "an int, float or Decimal")
+        steps = math.floor(Fraction(value) / self.step + Fraction(1, 2))
+        return max(-LARGEST_INDEX, min(LARGEST_INDEX, steps))
+
+    def indices(self, values: object) -> IntegerArray:
+        """`index` for an array of integers or floats, vectorised."""
+        import numpy as np
+
+        array = np.asarray(values)
+        exponent = self.exponent
+        if array.dtype.kind == "f" and array.dtype.itemsize > 8:
+            raise DataError("values", array.dtype, "rounding is exact for doubles only", "values.astype('float64')")
+        if array.dtype.kind == "f" and exponent is not None and abs(exponent) <= LARGEST_STEP_EXPONENT:
+            return _round_floats(array.astype(np.float64), exponent)
+        if array.dtype.kind == "f" or (array.dtype.kind in "iu" and self.step != 1):
+            return _each(array, lambda v: self.index(v.item()))
+        if array.dtype.kind in "iu":
+            low = -LARGEST_INDEX if array.dtype == np.int64 else None
+            high = LARGEST_INDEX if array.dtype.itemsize == 8 else None
+            return np.asarray(np.clip(array, low, high), dtype=np.int64)
+        raise DataError("values", array.dtype, "only numbers have a place on a lattice", "an array of ints or floats")
+
+    # -- and back ----------------------------------------------------------------------------------------------
+
+    def value(self, index: int) -> Fraction:
+        """The exact value of a whole number of steps."""
+        return self.step * index
+
+    def values(self, indices: object) -> FloatArray:
+        """The floats nearest to these lattice points: a fixed map, the same for every data set."""
+        import numpy as np
+
+        array = np.asarray(indices)
+        exponent = self.exponent
+        if array.dtype == np.int64 and exponent is not None and abs(exponent) <= LARGEST_STEP_EXPONENT:
+            return np.ldexp(array.astype(np.float64), exponent)
+        result = np.array([_float(self.step * int(k)) for k in array.reshape(-1)], dtype=np.float64)
+        return result.reshape(array.shape)
+
+    # -- what rounding costs -----------------------------------------------------------------------------------
+
+    def scalar_cost(self, sensitivity: object) -> int:
+        """The sensitivity, in steps, of a rounded number."""
+        return math.ceil(rational(sensitivity, name="sensitivity", nonnegative=True) / self.step)
+
+    def l1_cost(self, sensitivity: object, dimension: int) -> Fraction:
+        """The L1 sensitivity, in steps, of a rounded vector; one coordinate has the sharper scalar cost."""
+        bound = rational(sensitivity, name="sensitivity", nonnegative=True)
+        count = integer(dimension, name="dimension", least=1)
+        return Fraction(self.scalar_cost(bound)) if count == 1 else bound / self.step + count
+
+    def l2_cost(self, sensitivity: object, dimension: int) -> Enclosure:
+        """The L2 sensitivity, in steps, of a rounded vector: use the upper end."""
+        bound = rational(sensitivity, name="sensitivity", nonnegative=True)
+        count = integer(dimension, name="dimension", least=1)
+        if count == 1:
+            return Number(self.scalar_cost(bound)).bounds()
+        return certify(lambda: to_ball(bound / self.step) + to_ball(count).sqrt())
+
+    # -- plain things ------------------------------------------------------------------------------------------
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Lattice) and self.step == other.step
+
+    def __hash__(self) -> int:
+        return hash((Lattice, self.step))
+
+    def __repr__(self) -> str:
+        return f"Lattice('{Number(self.step)}')"
+
+    def __reduce__(self) -> tuple[type[Lattice], tuple[Fraction]]:
+        return Lattice, (self.step,)
+
+
+def add(values: object, noise: object, *, bound: int = LARGEST_INDEX) -> object:
+    """values + noise in whole steps, then one saturation at ±bound.
+
+    The sum is exact before it saturates: in 64 bits where both parts are below 2^62 (their sum then has
+    room), in Python integers otherwise. Saturating at a public bound is post-processing.
+    """
+    import numpy as np
+
+    limit = integer(bound, name="bound", least=1)
+    if isinstance(values, (int, np.integer)) and isinstance(noise, (int, np.integer)):
+        return max(-limit, min(limit, int(values) + int(noise)))
+    left, right = np.asarray(values), np.asarray(noise)
+    for part in (left, right):
+        if part.dtype.kind not in "iu" and part.dtype != object:
+            raise DataError("steps", part.dtype, "noise is added to whole steps only", "integers from Lattice.indices")
+    if left.shape != right.shape:
+        raise NumberError("noise shape", right.shape, f"the values have shape {left.shape}", "one noise per value")
+    if limit < 2**63 and _fits(left) and _fits(right):
+        return np.clip(left.astype(np.int64) + right.astype(np.int64), -limit, limit)
+    exact = left.astype(object) + right.astype(object)
+    clipped = np.clip(exact, -limit, limit) if exact.size else exact
+    return clipped.astype(np.int64) if limit < 2**63 else clipped
+
+
+def _fits(array: AnyArray) -> bool:
+    if array.dtype.kind not in "iu":
+        return False
+    if array.size == 0 or array.dtype.itemsize < 8:
+        return True
+    return bool(int(array.max()) <= LARGEST_INDEX and int(array.min()) >= -LARGEST_INDEX)
+
+
+def _round_floats(values: FloatArray, exponent: int) -> IntegerArray:
+    """floor(x / 2^exponent + 1/2) exactly, saturated, NaN to 0.
+
+    The scaling is exact unless it overflows (then it saturates) or underflows (then it rounds to 0 or -0, and so
+    does the truth). x - floor(x) is exact, or for tiny negative x rounds to a number above 1/2, as the truth is.
+    """
+    import numpy as np
+
+    with np.errstate(over="ignore", invalid="ignore", under="ignore"):
+        scaled = np.ldexp(values, -exponent)
+        scaled = np.clip(np.nan_to_num(scaled, nan=0.0, posinf=np.inf, neginf=-np.inf), -(2.0**62), 2.0**62)
+        whole = np.floor(scaled)
+        whole += (scaled - whole) >= 0.5
+    return np.asarray(np.clip(whole.astype(np.int64), -LARGEST_INDEX, LARGEST_INDEX))
+
+
+def _each(array: AnyArray, convert: Callable[[np.generic], int]) -> IntegerArray:
+    import numpy as np
+
+    flat: IntegerArray = np.array([convert(v) for v in array.reshape(-1)], dtype=np.int64)
+    return flat.reshape(array.shape)
+
+
+def _float(value: Fraction) -> float:
+    try:
+        return value.numerator / value.denominator
+    except OverflowError:
+        return math.inf if value > 0 else -math.inf

@@ -1,0 +1,374 @@
+"""Exact numbers for privacy parameters: r + c1 ln b1 + c2 ln b2 + ..., with rational r and c.
+
+A privacy parameter is never a float: 0.1 means one tenth, and the coin flip of randomized response has
+epsilon = ln 3 exactly. Sums, differences and rational multiples stay exact, so a budget of ln 3 can be
+halved and put together again without losing anything.
+
+Why comparison is decidable. The bases b are kept as integers above 1 with no common factor between any two,
+so their logarithms are linearly independent over the rationals (unique factorisation). Hence the logarithmic
+part is zero only when it has no terms; and a rational plus a non-empty logarithmic part is never zero, since
+e^r is irrational for every rational r other than 0 (Lambert). So a number is zero exactly when it is written
+as zero, and in every other case balls of growing precision separate it from zero after finitely many steps.
+"""
+
+from __future__ import annotations
+
+import math
+import numbers
+import re
+from decimal import Decimal
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+from dither.errors import NumberError
+
+if TYPE_CHECKING:
+    from flint import arb
+
+    from dither.numeric.enclosure import Enclosure
+
+LONGEST_TEXT = 64
+LARGEST_EXPONENT = 400
+LARGEST_BITS = 4096  # of a numerator or denominator at the front door
+EXAMPLES = "an integer, a Fraction, a Decimal, a float such as 0.1, or text such as '0.1', '1/3', '1e-6', 'ln(3)'"
+
+_DIGITS = r"(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?"
+_RATIONAL = rf"{_DIGITS}(?:\s*/\s*{_DIGITS})?"
+_TERM = re.compile(
+    rf"(?P<sign>[+-]?)\s*(?:(?:(?P<coefficient>{_RATIONAL})\s*\*\s*)?ln\s*\(\s*(?P<base>{_RATIONAL})\s*\)"
+    rf"|(?P<rational>{_RATIONAL}))\s*"
+)
+
+
+class Number:
+    """An exact real number. Build it from anything that `EXAMPLES` lists; floats count at their printed decimal."""
+
+    __slots__ = ("_logs", "_rational")
+    _rational: Fraction
+    _logs: tuple[tuple[int, Fraction], ...]
+
+    def __new__(cls, value: object, *, name: str = "number") -> Number:
+        if isinstance(value, Number):
+            return value
+        if isinstance(value, str):
+            return _from_text(value, name)
+        return cls._make(_from_object(value, name), {})
+
+    @classmethod
+    def _make(cls, rational: Fraction, logs: dict[int, Fraction]) -> Number:
+        self = object.__new__(cls)
+        object.__setattr__(self, "_rational", rational)
+        object.__setattr__(self, "_logs", tuple(sorted((b, c) for b, c in logs.items() if c)))
+        return self
+
+    def __setattr__(self, name: str, value: object) -> None:
+        raise AttributeError("a Number does not change")
+
+    def __reduce__(self) -> tuple[object, tuple[Fraction, dict[int, Fraction]]]:
+        return Number._make, (self._rational, dict(self._logs))
+
+    # -- reading ---------------------------------------------------------------------------------------------
+
+    @property
+    def is_rational(self) -> bool:
+        return not self._logs
+
+    def fraction(self, name: str = "number") -> Fraction:
+        """The value as a Fraction; refused when it has a logarithm in it."""
+        if self._logs:
+            raise NumberError(name, self, "only a rational number has a place here", "'0.5' or Fraction(1, 3)")
+        return self._rational
+
+    def ball(self) -> arb:
+        """A ball around the value at the present working precision (see `enclosure.precision`)."""
+        from flint import arb, fmpq
+
+        total = arb(fmpq(self._rational.numerator, self._rational.denominator))
+        for base, coefficient in self._logs:
+            total += arb(base).log() * arb(fmpq(coefficient.numerator, coefficient.denominator))
+        return total
+
+    def bounds(self) -> Enclosure:
+        """Floats below and above the value."""
+        from dither.numeric import enclosure
+
+        return enclosure.certify(self.ball)
+
+    def sign(self) -> int:
+        """-1, 0 or 1, exactly (the module's first lines say why this always ends)."""
+        if not self._logs:
+            return (self._rational > 0) - (self._rational < 0)
+        from dither.numeric.enclosure import precision
+
+        bits = 128
+        while True:
+            with precision(bits):
+                ball = self.ball()
+                if ball > 0:
+                    return 1
+                if ball < 0:
+                    return -1
+            bits *= 2
+
+    # -- arithmetic ------------------------------------------------------------------------------------------
+
+    def __add__(self, other: object) -> Number:
+        right = _operand(other)
+        if right is None:
+            return NotImplemented
+        logs: dict[int, Fraction] = dict(self._logs)
+        for base, coefficient in right._logs:
+            _insert(logs, base, coefficient)
+        return Number._make(self._rational + right._rational, logs)
+
+    __radd__ = __add__
+
+    def __mul__(self, factor: object) -> Number:
+        if isinstance(factor, Number) and factor.is_rational:
+            factor = factor._rational
+        if isinstance(factor, bool) or not isinstance(factor, (int, Fraction)):
+            return NotImplemented
+        return Number._make(self._rational * factor, {b: c * factor for b, c in self._logs})
+
+    __rmul__ = __mul__
+
+    def __truediv__(self, divisor: object) -> Number:
+        if isinstance(divisor, Number) and divisor.is_rational:
+            divisor = divisor._rational
+        if isinstance(divisor, bool) or not isinstance(divisor, (int, Fraction)):
+            return NotImplemented
+        if divisor == 0:
+            raise NumberError("divisor", 0, "nothing can be divided by zero", "a divisor other than zero")
+        return self * (1 / Fraction(divisor))
+
+    def __neg__(self) -> Number:
+        return self * -1
+
+    def __sub__(self, other: object) -> Number:
+        right = _operand(other)
+        return NotImplemented if right is None else self + -right
+
+    def __rsub__(self, other: object) -> Number:
+        left = _operand(other)
+        return NotImplemented if left is None else left + -self
+
+    # -- order -----------------------------------------------------------------------------------------------
+
+    def _compare(self, other: object) -> int | None:
+        right = _operand(other)
+        return None if right is None else (self - right).sign()
+
+    def __eq__(self, other: object) -> bool:
+        order = self._compare(other)
+        return NotImplemented if order is None else order == 0
+
+    def __lt__(self, other: object) -> bool:
+        order = self._compare(other)
+        return NotImplemented if order is None else order < 0
+
+    def __le__(self, other: object) -> bool:
+        order = self._compare(other)
+        return NotImplemented if order is None else order <= 0
+
+    def __gt__(self, other: object) -> bool:
+        order = self._compare(other)
+        return NotImplemented if order is None else order > 0
+
+    def __ge__(self, other: object) -> bool:
+        order = self._compare(other)
+        return NotImplemented if order is None else order >= 0
+
+    def __hash__(self) -> int:
+        # Equal numbers can be written with different bases, so an irrational one is hashed by its nearest float.
+        return hash(self._rational) if self.is_rational else hash(float(self))
+
+    def __float__(self) -> float:
+        """The nearest float: for the eye, never for a guarantee."""
+        if self.is_rational:
+            return _nearest_float(self._rational)
+        from dither.numeric.enclosure import ends, precision
+
+        bits = 128
+        while True:
+            with precision(bits):
+                lower, upper = (_nearest_float(end) for end in ends(self.ball()))
+            if lower == upper:
+                return lower
+            bits *= 2
+
+    # -- writing ---------------------------------------------------------------------------------------------
+
+    def __str__(self) -> str:
+        terms = [_show_rational(self._rational)] if self._rational or not self._logs else []
+        for base, coefficient in self._logs:
+            factor = "" if abs(coefficient) == 1 else f"{_show_rational(abs(coefficient))}*"
+            term = f"{factor}ln({_show_integer(base)})"
+            if not terms:
+                terms.append(term if coefficient > 0 else f"-{term}")
+            else:
+                terms.append(("+ " if coefficient > 0 else "- ") + term)
+        return " ".join(terms)
+
+    def __repr__(self) -> str:
+        return f"Number('{self}')"
+
+
+def ln(value: object) -> Number:
+    """The natural logarithm of a positive rational, exactly: `ln(3)` is the epsilon of a fair coin flip."""
+    argument = rational(value, name="ln", positive=True)
+    logs: dict[int, Fraction] = {}
+    for base, coefficient in ((argument.numerator, 1), (argument.denominator, -1)):
+        _insert(logs, base, Fraction(coefficient))
+    return Number._make(Fraction(0), logs)
+
+
+def exact(value: object, *, name: str, positive: bool = False, nonnegative: bool = False) -> Number:
+    """The front door for a parameter: an exact number, above zero or not below it where asked."""
+    result = Number(value, name=name)
+    if positive and result.sign() <= 0:
+        raise NumberError(name, value, "it must be above zero", "a positive number such as '0.5'")
+    if nonnegative and result.sign() < 0:
+        raise NumberError(name, value, "it must not be below zero", "zero or a positive number such as '0.5'")
+    return result
+
+
+def rational(value: object, *, name: str, positive: bool = False, nonnegative: bool = False) -> Fraction:
+    """The front door for a parameter that must be rational."""
+    return exact(value, name=name, positive=positive, nonnegative=nonnegative).fraction(name)
+
+
+def integer(value: object, *, name: str, least: int | None = None) -> int:
+    """The front door for a whole number; 3.0 and '3' are refused, since they hide a mistake more often than not."""
+    if type(value).__name__ in ("bool", "bool_") or not isinstance(value, numbers.Integral):
+        raise NumberError(name, value, "it must be a whole number", "an int such as 3")
+    result = int(value)
+    if least is not None and result < least:
+        raise NumberError(name, value, f"it must be at least {least}", f"an int such as {max(least, 1)}")
+    return result
+
+
+# -- the front door, in pieces -------------------------------------------------------------------------------
+
+
+def _from_object(value: object, name: str) -> Fraction:
+    kind = type(value).__name__
+    if kind in ("bool", "bool_"):
+        raise NumberError(name, value, "a truth value is not a number", "1 or 0, if that is what was meant")
+    if isinstance(value, float):  # np.float64 is one too
+        if not math.isfinite(value):
+            raise NumberError(name, value, "it is not finite", EXAMPLES)
+        return Fraction(float.__repr__(value))
+    if isinstance(value, Decimal):
+        if not value.is_finite():
+            raise NumberError(name, value, "it is not finite", EXAMPLES)
+        _check_exponent(value.as_tuple().exponent, value, name)
+        _check_exponent(value.adjusted(), value, name)
+        return _check_size(Fraction(value), value, name)
+    if isinstance(value, numbers.Rational):  # int, Fraction, and numpy's integers
+        return _check_size(Fraction(int(value.numerator), int(value.denominator)), value, name)
+    if kind in ("float16", "float32", "longdouble", "float128"):
+        raise NumberError(
+            name,
+            value,
+            f"a {kind} does not print the decimal that was meant",
+            "the decimal as text, such as '0.1', or float(x) if its double value is meant",
+        )
+    raise NumberError(name, value, f"{kind} is not a number", EXAMPLES)
+
+
+def _from_text(text: str, name: str) -> Number:
+    if len(text) > LONGEST_TEXT:
+        raise NumberError(name, text, f"text over {LONGEST_TEXT} characters is not read", EXAMPLES)
+    rest, first = text.strip(), True
+    rational_part = Fraction(0)
+    logs: dict[int, Fraction] = {}
+    while rest:
+        match = _TERM.match(rest)
+        if match is None or not (first or match["sign"]):
+            raise NumberError(name, text, "it does not read as a number", EXAMPLES)
+        sign = -1 if match["sign"] == "-" else 1
+        if match["base"] is None:
+            rational_part += sign * _read_rational(match["rational"], text, name)
+        else:
+            base = _read_rational(match["base"], text, name)
+            if base <= 0:
+                raise NumberError(name, text, "a logarithm needs a positive argument", "'ln(3)'")
+            coefficient = sign * _read_rational(match["coefficient"] or "1", text, name)
+            _insert(logs, base.numerator, coefficient)
+            _insert(logs, base.denominator, -coefficient)
+        rest, first = rest[match.end() :], False
+    if first:
+        raise NumberError(name, text, "it is empty", EXAMPLES)
+    return Number._make(rational_part, logs)
+
+
+def _read_rational(text: str, whole: str, name: str) -> Fraction:
+    values = []
+    for part in text.split("/"):
+        exponent = re.split("[eE]", part.strip())[1:]
+        _check_exponent(int(exponent[0]) if exponent else 0, whole, name)
+        values.append(Fraction(Decimal(part.strip())))
+    if len(values) == 1:
+        return values[0]
+    if values[1] == 0:
+        raise NumberError(name, whole, "nothing can be divided by zero", EXAMPLES)
+    return values[0] / values[1]
+
+
+def _check_exponent(exponent: object, value: object, name: str) -> None:
+    if isinstance(exponent, int) and abs(exponent) > LARGEST_EXPONENT:
+        raise NumberError(name, value, f"exponents beyond ±{LARGEST_EXPONENT} are not read", "a number that people use")
+
+
+def _check_size(value: Fraction, came: object, name: str) -> Fraction:
+    if max(value.numerator.bit_length(), value.denominator.bit_length()) > LARGEST_BITS:
+        raise NumberError(name, came, f"it needs more than {LARGEST_BITS} bits", "a number that people use")
+    return value
+
+
+def _operand(value: object) -> Number | None:
+    if isinstance(value, Number):
+        return value
+    if isinstance(value, (int, Fraction)) and not isinstance(value, bool):
+        return Number._make(Fraction(value), {})
+    return None
+
+
+def _insert(logs: dict[int, Fraction], base: int, coefficient: Fraction) -> None:
+    """Add coefficient * ln(base) and keep the bases free of common factors."""
+    if base == 1 or coefficient == 0:
+        return
+    for old in list(logs):
+        common = math.gcd(base, old)
+        if common > 1:
+            old_coefficient = logs.pop(old)
+            _insert(logs, common, coefficient + old_coefficient)
+            _insert(logs, base // common, coefficient)
+            _insert(logs, old // common, old_coefficient)
+            return
+    logs[base] = coefficient
+
+
+def _nearest_float(value: Fraction) -> float:
+    try:
+        return value.numerator / value.denominator
+    except OverflowError:
+        return math.inf if value > 0 else -math.inf
+
+
+def _show_integer(value: int) -> str:
+    return str(value) if value.bit_length() <= LARGEST_BITS else hex(value)
+
+
+def _show_rational(value: Fraction) -> str:
+    """The shortest exact text: 0.1 where the decimal ends soon, 1/3 where it does not."""
+    denominator, digits = value.denominator, 0
+    while digits <= 12 and denominator != 1:
+        denominator //= math.gcd(denominator, 10)
+        digits += 1
+    if denominator == 1 and 0 < digits <= 12 and value.numerator.bit_length() <= 128:
+        scaled = str(abs(value.numerator) * 10**digits // value.denominator).rjust(digits + 1, "0")
+        return ("-" if value < 0 else "") + f"{scaled[:-digits]}.{scaled[-digits:]}"
+    if value.denominator == 1:
+        return _show_integer(value.numerator)
+    return f"{_show_integer(value.numerator)}/{_show_integer(value.denominator)}"

@@ -1,0 +1,40 @@
+"""For tests: noise that can be repeated. Never for a release."""
+
+from __future__ import annotations
+
+import hashlib
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from dither.errors import NotPrivateWarning
+from dither.noise.entropy import Keystream, _swapped
+from dither.numeric.number import integer
+
+__all__ = ["seeded"]
+
+
+@contextmanager
+def seeded(seed: int) -> Iterator[None]:
+    """Draw all noise of this thread, inside the block, from a seed. NOT PRIVATE: who knows the seed knows the noise."""
+    number = integer(seed, name="seed", least=0)
+    warnings.warn(
+        f"NOT PRIVATE: noise comes from the seed {number}; whoever knows it can subtract the noise",
+        NotPrivateWarning,
+        stacklevel=3,
+    )
+    with _swapped(_SeededStream(number)):
+        yield
+
+
+class _SeededStream(Keystream):
+    """The same keystream with keys that follow from a number."""
+
+    def __init__(self, seed: int) -> None:
+        super().__init__()
+        self._seed = seed
+        self._keys = 0
+
+    def _key_material(self) -> bytes:
+        self._keys += 1
+        return hashlib.sha512(f"dither test stream {self._seed} {self._keys}".encode()).digest()[:48]

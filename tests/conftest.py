@@ -1,0 +1,24 @@
+"""Settings for all tests: repeatable hypothesis runs, and minutes per folder at the end."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+
+import pytest
+from hypothesis import settings
+
+settings.register_profile("repeatable", derandomize=True, deadline=None, max_examples=200)
+settings.load_profile("repeatable")
+
+_seconds: defaultdict[str, float] = defaultdict(float)
+
+
+def pytest_runtest_logreport(report: pytest.TestReport) -> None:
+    parts = report.nodeid.split("::")[0].split("/")
+    _seconds["/".join(parts[:2]) if len(parts) > 2 else parts[0]] += report.duration
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    terminalreporter.section("minutes per folder")
+    for folder, seconds in sorted(_seconds.items()):
+        terminalreporter.write_line(f"{seconds / 60:6.2f}  {folder}")
