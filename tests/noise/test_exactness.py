@@ -287,7 +287,7 @@ def test_a_shifted_table_is_caught():
     right = DirectSampler(law, 312)
     values = range(-312, 313)
     wrong = DirectSampler(law, 312)
-    wrong.table = Table(lambda: right._cumulative()[1:] + [to_ball(1)], plain=right._plain, offset=312)
+    wrong.table = Table(lambda: [*right._cumulative()[1:], to_ball(1)], plain=right._plain, offset=312)
     assert table_faults(right.table, cumulative(truth, values)) == 0
     assert table_faults(wrong.table, cumulative(truth, values)) > 100
     # and by the tree, where one word of 64 is off
@@ -358,10 +358,10 @@ def test_the_integer_bracket_agrees_with_balls(law):
     """Every slope that integers settle is settled the same way by balls, for all fractions of the cell."""
     sampler = StaircaseSampler(law, 2, 8, prefix_bits=8, word_bits=8)
     settled = 0
-    for v in range(-8, 8):
+    for v in (-8, -3, -2, -1, 0, 1, 2, 7):
         for low in range(4):
             for a in range(256):
-                for u in (0, 1, 97, 255) if law.rounded else (0,):
+                for u in (0, 97, 255) if law.rounded else (0,):
                     assert sampler._fraction_bits in (0, 8)
                     quick = Played([], [], [a, u])
                     try:
@@ -372,7 +372,7 @@ def test_the_integer_bracket_agrees_with_balls(law):
                     for tail in (0, 255):
                         played = Played([], [], [tail] * 40)
                         assert sampler._accepts(v, low, played, a, 8, u, sampler._fraction_bits) == answer
-    assert settled > 10_000
+    assert settled > 5_000
 
 
 def test_slack_is_wide_enough_and_a_narrow_one_is_caught():

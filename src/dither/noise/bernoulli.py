@@ -21,9 +21,9 @@ import numpy as np
 
 from dither.errors import NumberError
 from dither.noise.entropy import stream
-from dither.noise.law import check_size
+from dither.noise.law import check_size, probability
 from dither.noise.table import CHUNK, Table
-from dither.numeric.enclosure import Enclosure, certify, to_ball
+from dither.numeric.enclosure import Enclosure, to_ball
 from dither.numeric.number import Number, exact, integer, rational
 
 if TYPE_CHECKING:
@@ -73,7 +73,7 @@ class Bernoulli:
     @property
     def p(self) -> Enclosure:
         """The probability of True: a pair of floats with the truth between them."""
-        return certify(self._ball)
+        return probability(self._ball)
 
     @overload
     def sample(self, size: None = None) -> bool: ...

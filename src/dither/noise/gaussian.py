@@ -9,11 +9,12 @@ its whole (epsilon, delta) curve.
 
 The variance is rational. Tails of the discrete law, with w(y) = exp(-y^2/(2 sigma2)) and Z its sum over the integers:
 
-* sigma2 <= 2^24: the sum of w(k+1), w(k+2), ...; the ratio of neighbours falls, so what follows a term t with ratio r
+* sigma2 <= 2^15: the sum of w(k+1), w(k+2), ...; the ratio of neighbours falls, so what follows a term t with ratio r
   lies in [0, t r / (1 - r)].
-* above: on each unit interval the midpoint rule errs by the integral of K w'' with 0 <= K <= 1/8 (Peano), so the sum
-  differs from the integral of w from a = k + 1/2 on by at most 1/8 of the integral of |w''|, which is -w'(a) past the
-  inflection point sigma, and w'(a) - 2 w'(sigma) before it.
+* above: Euler-Maclaurin about a = k + 1/2, where the odd terms vanish. With t = a / sigma and Hermite polynomials He,
+  the sum is the integral of w from a on, plus B_j(1/2)/j! He_{j-1}(t) w(a) / sigma^(j-1) for j = 2, 4, 6, 8, with an
+  error of at most max|B_8|/8! times the integral of |w^(8)| = sigma^-8 |He_8| w. Cramer's inequality
+  |He_n(t)| <= 1.0865 sqrt(n!) exp(t^2/4) bounds that by 1.0865 sqrt(8!) sqrt(pi) erfc(t/2) / sigma^7 / (30 * 8!).
 * Z = sigma sqrt(2 pi) (1 + 2 sum of exp(-2 pi^2 sigma2 j^2)) by Poisson summation.
 """
 
@@ -36,7 +37,10 @@ from dither.numeric.number import Number
 TABLE_SIGMAS = Fraction(38, 5)  # P(|Z| > 7.6) < 2^-44: how much of the law the table leaves to the slow path
 LARGEST_REACH = 1024  # beyond this a staircase is smaller and faster than a direct table
 CELLS_PER_SIGMA_BITS = 6
-LARGEST_SUMMED = 2**24  # up to this variance the discrete tail is summed term by term
+LARGEST_SUMMED = 2**15  # up to this variance the discrete tail is summed term by term
+LARGEST_THETA = 2**12  # exp(-2 pi^2 2^12) < 2^-116000
+HERMITE = {2: (1, 0), 4: (1, 0, -3, 0), 6: (1, 0, -10, 0, 15, 0), 8: (1, 0, -21, 0, 105, 0, -105, 0)}  # of He_{j-1}
+MIDPOINT = {2: Fraction(-1, 12), 4: Fraction(7, 240), 6: Fraction(-31, 1344), 8: Fraction(127, 3840)}  # B_j(1/2)
 HALF = Fraction(1, 2)
 
 
@@ -73,7 +77,7 @@ class _Normal(Law):
         return (weight for weight, _ in self._rungs(start, step))
 
     def _rungs(self, start: Fraction | int, step: int) -> Iterator[tuple[arb, arb]]:
-        """Weights and their ratios to the next: exp(-(2 y step + step^2) / (2 sigma2)), which itself falls by `fall`."""
+        """Weights, and their ratios exp(-(2 y step + step^2) / (2 sigma2)) to the next, which fall by `fall` a step."""
         weight, fall = self.weight(start), to_ball(Fraction(-(step**2)) / self._sigma2).exp()
         ratio = to_ball((-2 * Fraction(start) * step - step**2) / (2 * self._sigma2)).exp()
         while True:
@@ -133,9 +137,10 @@ class DiscreteGaussian(_Normal):
         variance = self._sigma2
         if variance < 1:
             return 1 + 2 * self._series(1, 1)
-        first = (-2 * arb.pi() ** 2 * to_ball(variance)).exp()
-        # Past the j-th term of the theta series the rest is below 2 first^((j+1)^2), as first < 1/2.
-        terms = math.isqrt(ctx.prec // 28) + 1
+        # The theta series beyond its j-th term is below 2 first^((j+1)^2), as first < 1/2. For a large variance its
+        # first term is already below any precision, and bounded by that of a smaller one.
+        first = (-2 * arb.pi() ** 2 * to_ball(min(variance, Fraction(LARGEST_THETA)))).exp()
+        terms = math.isqrt(ctx.prec // 28) + 1 if variance <= LARGEST_THETA else 0
         theta = sum((first ** (j * j) for j in range(1, terms + 1)), start=to_ball(0))
         rest = (2 * first ** ((terms + 1) ** 2)).union(to_ball(0))
         return (2 * arb.pi() * to_ball(variance)).sqrt() * (1 + 2 * (theta + rest))
@@ -153,13 +158,16 @@ class DiscreteGaussian(_Normal):
     def _sum_above(self, k: int) -> arb:
         if self._sigma2 <= LARGEST_SUMMED:
             return self._series(k + 1, 1)
-        a, variance = k + HALF, to_ball(self._sigma2)
-        slope = to_ball(a) / variance * self.weight(a)  # -w'(a)
-        steepest = to_ball(-HALF).exp() / variance.sqrt()  # -w'(sigma)
-        bend = slope if a * a >= self._sigma2 else 2 * steepest - slope
-        error = bend / 8
-        integral = _normal_above(a, self._sigma2) * (2 * arb.pi() * variance).sqrt()
-        return integral + error.union(-error)
+        a, sigma = k + HALF, to_ball(self._sigma2).sqrt()
+        t = to_ball(a) / sigma
+        total = _normal_above(a, self._sigma2) * (2 * arb.pi()).sqrt() * sigma
+        for j, coefficients in HERMITE.items():
+            hermite = to_ball(0)
+            for coefficient in coefficients:
+                hermite = hermite * t + coefficient
+            total += to_ball(MIDPOINT[j] / math.factorial(j)) * hermite * self.weight(a) / sigma ** (j - 1)
+        error = to_ball(Fraction(10865, 10000)) * (arb.pi() / math.factorial(8)).sqrt() * (t / 2).erfc() / sigma**7 / 30
+        return total + error.union(-error)
 
     def mass(self, k: int) -> arb:
         return self.weight(abs(k)) / self._normaliser()

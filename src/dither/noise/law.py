@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from fractions import Fraction
 from typing import TYPE_CHECKING, overload
 
@@ -96,7 +96,7 @@ class Law(ABC):
     def sample(self, size: int | tuple[int, ...] | None = None) -> int | NDArray[np.int64] | NDArray[np.object_]:
         """One draw as a Python int, or an array of independent draws.
 
-        The array holds int64. Above scale 2^54, and in the practically impossible case that a draw does not fit,
+        The array holds int64. From about scale 2^52 on, and in the practically impossible case that a draw does not fit,
         it holds Python integers instead (dtype object): nothing wraps.
         """
         if size is None:
@@ -109,12 +109,12 @@ class Law(ABC):
     def pmf(self, k: int) -> Enclosure:
         """P(X = k): a pair of floats with the truth between them."""
         point = integer(k, name="k")
-        return certify(lambda: self.mass(point))
+        return probability(lambda: self.mass(point))
 
     def tail(self, k: int) -> Enclosure:
         """P(X > k): a pair of floats with the truth between them."""
         point = integer(k, name="k")
-        return certify(lambda: self.above(point) if point >= 0 else 1 - self.cdf(point))
+        return probability(lambda: self.above(point) if point >= 0 else 1 - self.cdf(point))
 
     def quantile(self, p: object) -> tuple[int, int]:
         """The smallest k with P(X <= k) >= p, as a pair (lower, upper): equal unless p lies on a step."""
@@ -155,6 +155,12 @@ class Law(ABC):
 
     def __hash__(self) -> int:
         return hash((type(self).__name__, self._key()))
+
+
+def probability(compute: Callable[[], arb]) -> Enclosure:
+    """A certified pair inside [0, 1]."""
+    lower, upper = certify(compute)
+    return Enclosure(max(lower, 0.0), min(upper, 1.0))
 
 
 def check_size(size: object) -> tuple[int, ...]:

@@ -204,28 +204,32 @@ class StaircaseSampler(Sampler):
             return wide
         result = np.empty(count, dtype=np.int64)
         tails: dict[int, int] = {}
-        for start in range(0, count, CHUNK):
-            self._fill(result[start : start + CHUNK], start, tails, bits)
-        return put(result, tails)
+        rejected = [
+            start + self._fill(result[start : start + CHUNK], start, tails, bits) for start in range(0, count, CHUNK)
+        ]
+        todo = np.concatenate([np.empty(0, dtype=np.intp), *rejected])
+        values = put(result, tails)
+        if todo.size:  # start again, at these places only
+            again = self.many(todo.size)
+            if again.dtype != values.dtype:
+                values, again = values.astype(np.object_), again.astype(np.object_)
+            values[todo] = again
+        return values
 
-    def _fill(self, part: NDArray[np.int64], start: int, tails: dict[int, int], bits: Bits) -> None:
+    def _fill(self, part: NDArray[np.int64], start: int, tails: dict[int, int], bits: Bits) -> NDArray[np.intp]:
+        """Draw for every place; note values from beyond the table, and return the places that were rejected."""
         values, special = self.table.draw(part.size, bits)
         part[:] = values
         part <<= self._cell_bits
         part += self._low(part.size, bits)
-        todo = self._settle(part, special, bits)
+        rejected = self._settle(part, special, bits)
         for at in special.positions[special.outcomes == 2 * self._count]:
             value = self._tail_round(bits)
             if value is None:
-                todo = np.append(todo, at)
+                rejected = np.append(rejected, at)
             else:
                 tails[start + int(at)] = value
-        if todo.size:  # rejected: start again, at these places only
-            again = np.empty(todo.size, dtype=np.int64)
-            inner: dict[int, int] = {}
-            self._fill(again, 0, inner, bits)
-            part[todo] = again
-            tails.update((start + int(todo[at]), value) for at, value in inner.items())
+        return rejected
 
     def _low(self, count: int, bits: Bits) -> NDArray[np.int64]:
         """Uniform integers of cell_bits bits."""

@@ -156,7 +156,7 @@ def certify(compute: Callable[[], arb], *, bits: int = 96) -> Enclosure:
             result = enclose(compute())
         if math.nextafter(math.nextafter(result.lower, math.inf), math.inf) >= result.upper:
             return result
-        if result.width >= before / 2 or bits >= MOST_BITS:
+        if before > result.width >= before / 2 or bits >= MOST_BITS:
             if math.isinf(result.width):
                 raise PrecisionError("result", result, "no finite bound was found", "less extreme parameters")
             return result

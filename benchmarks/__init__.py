@@ -1,0 +1,1 @@
+"""Speed, as ratios against a peer or a limit in one run: `python -m benchmarks NAME [--soak]`."""

@@ -1,0 +1,51 @@
+"""Other libraries, each in a cached environment of its own, spoken to in JSON.
+
+Their requirements contradict each other and ours, so none is ever imported here. `ask("opendp", job)` starts
+peers/ask_opendp.py in its environment, with the job on standard input, and reads the answer from standard output.
+A peer that does not install or does not run gives its error as its answer.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import subprocess
+import sys
+import venv
+from pathlib import Path
+
+WORKERS = Path(__file__).parent / "peers"
+CACHE = Path(os.environ.get("XDG_CACHE_HOME", Path.home() / ".cache")) / "dither-benchmarks"
+REQUIREMENTS = {
+    "opendp": ["opendp>=0.12", "numpy>=2"],
+}
+
+
+def environment(name: str) -> Path:
+    """The interpreter of a peer's environment, which is made on first use."""
+    wanted = hashlib.sha256(json.dumps([REQUIREMENTS[name], sys.version]).encode()).hexdigest()[:12]
+    folder = CACHE / f"{name}-{wanted}"
+    python = folder / "bin" / "python"
+    if not (folder / "ready").exists():
+        print(f"installing {name} into {folder} ...", file=sys.stderr)
+        venv.create(folder, with_pip=True, clear=True)
+        install = [python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", *REQUIREMENTS[name]]
+        subprocess.run(install, check=True, capture_output=True, text=True)
+        (folder / "ready").touch()
+    return python
+
+
+def ask(name: str, job: dict[str, object], *, timeout: float = 600) -> dict[str, object]:
+    """The peer's answer, or {"error": ...}."""
+    try:
+        command = [environment(name), WORKERS / f"ask_{name}.py"]
+        result = subprocess.run(
+            command, input=json.dumps(job), capture_output=True, text=True, timeout=timeout, check=True
+        )
+        answer: dict[str, object] = json.loads(result.stdout)
+    except subprocess.CalledProcessError as error:
+        return {"error": (error.stderr or str(error)).strip().splitlines()[-1]}
+    except (OSError, subprocess.TimeoutExpired, json.JSONDecodeError) as error:
+        return {"error": str(error)}
+    return answer

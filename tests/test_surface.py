@@ -1,0 +1,93 @@
+"""The public names: listed once, resolved lazily, seen by tools, documented."""
+
+from __future__ import annotations
+
+import ast
+import importlib
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import dither
+
+ROOT = Path(__file__).parent.parent
+FRONTS = ["dither", "dither.noise"]
+
+
+@pytest.mark.parametrize("name", FRONTS)
+def test_all_lazy_names_and_type_checking_block_agree(name):
+    module = importlib.import_module(name)
+    tree = ast.parse(Path(module.__file__).read_text())
+    block = next(
+        node for node in tree.body if isinstance(node, ast.If) and getattr(node.test, "id", "") == "TYPE_CHECKING"
+    )
+    seen = {}
+    for node in block.body:
+        assert isinstance(node, ast.ImportFrom)
+        for alias in node.names:
+            assert alias.asname == alias.name, "re-exports are marked as such"
+            seen[alias.name] = node.module
+    assert seen == module._LAZY
+    own = {"__version__"} & set(module.__all__)
+    assert set(module.__all__) == set(seen) | own
+    assert module.__all__ == sorted(module.__all__)
+    for public in module.__all__:
+        assert getattr(module, public) is not None
+    assert dir(module) == sorted(module.__all__)
+    with pytest.raises(AttributeError, match="no_such_name"):
+        _ = module.no_such_name
+
+
+@pytest.mark.parametrize("name", [*FRONTS, "dither.errors", "dither.testing"])
+def test_every_public_name_is_documented(name):
+    module = importlib.import_module(name)
+    pages = "\n".join(path.read_text() for path in [ROOT / "README.md", *(ROOT / "docs").rglob("*.md")])
+    for public in module.__all__:
+        value = getattr(module, public)
+        if public != "__version__":
+            assert len(value.__doc__ or "") > 20, f"{name}.{public} has no docstring"
+        assert re.search(rf"\b{re.escape(public)}\b", pages), f"{name}.{public} is not in README or docs"
+
+
+def test_public_methods_have_docstrings():
+    for name in FRONTS:
+        module = importlib.import_module(name)
+        for public in module.__all__:
+            value = getattr(module, public)
+            if isinstance(value, type):
+                for member, thing in vars(value).items():
+                    if callable(thing) and not member.startswith("_"):
+                        inherited = any(getattr(getattr(base, member, None), "__doc__", None) for base in value.__mro__)
+                        assert inherited, f"{name}.{public}.{member}"
+
+
+def run(code: str) -> str:
+    result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    return result.stdout.strip()
+
+
+def test_import_stays_light():
+    heavy = "{'numpy', 'flint', 'cryptography', 'typer', 'rich', 'scipy'}"
+    assert run(f"import sys, dither; print(sorted({heavy} & set(sys.modules)))") == "[]"
+    assert run(f"import sys, dither; dither.ln(3); dither.errors; print(sorted({heavy} & set(sys.modules)))") == "[]"
+    light = "{'numpy', 'flint', 'cryptography', 'scipy'}"
+    assert run(f"import sys, dither.cli; print(sorted({light} & set(sys.modules)))") == "[]"
+    draw = "import sys, dither.noise; dither.noise.DiscreteLaplace(3).sample(3)"
+    assert run(f"{draw}; print('scipy' in sys.modules)") == "False"
+
+
+def test_any_order_of_first_use_works():
+    # a submodule must not shadow a public function of the same name
+    first = "import dither; dither.noise.Categorical([1])"
+    assert run(f"{first}; print(dither.noise.uniform(1), dither.noise.choose(1, 1))") == "0 [0]"
+    for name in dither.noise.__all__:
+        assert run(f"from dither.noise import {name}; print(callable({name}))") == "True"
+
+
+def test_version_agrees_with_the_project_file():
+    text = (ROOT / "pyproject.toml").read_text()
+    assert f'\nversion = "{dither.__version__}"\n' in text
+    assert f"## {dither.__version__}" in (ROOT / "CHANGELOG.md").read_text()
