@@ -96,8 +96,8 @@ class Law(ABC):
     def sample(self, size: int | tuple[int, ...] | None = None) -> int | NDArray[np.int64] | NDArray[np.object_]:
         """One draw as a Python int, or an array of independent draws.
 
-        The array holds int64. From about scale 2^52 on, and in the practically impossible case that a draw does not fit,
-        it holds Python integers instead (dtype object): nothing wraps.
+        The array holds int64. From about scale 2^52 on, and in the practically impossible case that a draw does not
+        fit, it holds Python integers instead (dtype object): nothing wraps.
         """
         if size is None:
             return self._sampler().one()
