@@ -196,6 +196,4 @@ def timing(draws: int) -> None:
         everything = abs(statistics.correlation(size, spent))
         trimmed = abs(statistics.correlation([s for s, _ in pairs], [t for _, t in pairs]))
         rows.append([repr(law), f"{everything:.3f}", f"{trimmed:.3f}", "below" if everything < 0.1 else "ABOVE"])
-    report.table(
-        f"|noise| against time over {draws:,} single draws", ["law", "correlation", "fastest 99%", "0.1"], rows
-    )
+    report.table(f"|noise| against time over {draws:,} single draws", ["law", "correlation", "fastest 99%", "0.1"], rows)

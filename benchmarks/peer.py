@@ -40,9 +40,7 @@ def ask(name: str, job: dict[str, object], *, timeout: float = 600) -> dict[str,
     """The peer's answer, or {"error": ...}."""
     try:
         command = [environment(name), WORKERS / f"ask_{name}.py"]
-        result = subprocess.run(
-            command, input=json.dumps(job), capture_output=True, text=True, timeout=timeout, check=True
-        )
+        result = subprocess.run(command, input=json.dumps(job), capture_output=True, text=True, timeout=timeout, check=True)
         answer: dict[str, object] = json.loads(result.stdout)
     except subprocess.CalledProcessError as error:
         return {"error": (error.stderr or str(error)).strip().splitlines()[-1]}

@@ -16,7 +16,8 @@ FLOORS = [
     ["errors"],
     ["numeric"],
     ["noise"],
-    ["testing", "demo"],
+    ["privacy"],
+    ["testing", "demo", "plot"],
     ["cli"],
     ["__main__"],
 ]

@@ -21,9 +21,7 @@ FRONTS = ["dither", "dither.noise"]
 def test_all_lazy_names_and_type_checking_block_agree(name):
     module = importlib.import_module(name)
     tree = ast.parse(Path(module.__file__).read_text())
-    block = next(
-        node for node in tree.body if isinstance(node, ast.If) and getattr(node.test, "id", "") == "TYPE_CHECKING"
-    )
+    block = next(node for node in tree.body if isinstance(node, ast.If) and getattr(node.test, "id", "") == "TYPE_CHECKING")
     seen = {}
     for node in block.body:
         assert isinstance(node, ast.ImportFrom)

@@ -11,23 +11,71 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from dither import errors as errors
     from dither import noise as noise
+    from dither import plot as plot
     from dither import testing as testing
     from dither.numeric.enclosure import Enclosure as Enclosure
     from dither.numeric.lattice import Lattice as Lattice
     from dither.numeric.number import Number as Number
     from dither.numeric.number import ln as ln
+    from dither.privacy import calibrate as calibrate
+    from dither.privacy import filter as filter  # noqa: A004 - a module of that name, not in the way of anyone
+    from dither.privacy import theorems as theorems
+    from dither.privacy.compose import compose as compose
+    from dither.privacy.compose import parallel as parallel
+    from dither.privacy.guarantee import Guarantee as Guarantee
+    from dither.privacy.guarantee import approx as approx
+    from dither.privacy.guarantee import gdp as gdp
+    from dither.privacy.guarantee import pure as pure
+    from dither.privacy.guarantee import renyi as renyi
+    from dither.privacy.guarantee import zcdp as zcdp
+    from dither.privacy.unit import Unit as Unit
 
-__all__ = ["Enclosure", "Lattice", "Number", "__version__", "errors", "ln", "noise", "testing"]
+__all__ = [
+    "Enclosure",
+    "Guarantee",
+    "Lattice",
+    "Number",
+    "Unit",
+    "__version__",
+    "approx",
+    "calibrate",
+    "compose",
+    "errors",
+    "filter",
+    "gdp",
+    "ln",
+    "noise",
+    "parallel",
+    "plot",
+    "pure",
+    "renyi",
+    "testing",
+    "theorems",
+    "zcdp",
+]
 __version__ = "0.1.0"
 
 _LAZY = {
     "Enclosure": "dither.numeric.enclosure",
+    "Guarantee": "dither.privacy.guarantee",
     "Lattice": "dither.numeric.lattice",
     "Number": "dither.numeric.number",
+    "Unit": "dither.privacy.unit",
+    "approx": "dither.privacy.guarantee",
+    "calibrate": "dither.privacy",
+    "compose": "dither.privacy.compose",
     "errors": "dither",
+    "filter": "dither.privacy",
+    "gdp": "dither.privacy.guarantee",
     "ln": "dither.numeric.number",
     "noise": "dither",
+    "parallel": "dither.privacy.compose",
+    "plot": "dither",
+    "pure": "dither.privacy.guarantee",
+    "renyi": "dither.privacy.guarantee",
     "testing": "dither",
+    "theorems": "dither.privacy",
+    "zcdp": "dither.privacy.guarantee",
 }
 
 
@@ -35,7 +83,9 @@ def __getattr__(name: str) -> object:
     home = _LAZY.get(name)
     if home is None:
         raise AttributeError(f"module 'dither' has no attribute '{name}'")
-    value: object = import_module(f"dither.{name}") if home == "dither" else getattr(import_module(home), name)
+    module = import_module(home)
+    # A name is something in its home, or a module of its own there.
+    value = vars(module)[name] if name in vars(module) else import_module(f"{home}.{name}")
     globals()[name] = value
     return value
 

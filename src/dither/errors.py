@@ -4,7 +4,9 @@ DitherError
 ├── InputError (also a ValueError)     something you gave is refused; nothing has happened yet
 │   ├── NumberError                    not an exact number, or outside the range that is allowed here
 │   ├── SizeError                      a size or shape that no array can have
-│   └── DataError                      an array or a list of the wrong kind
+│   ├── DataError                      an array or a list of the wrong kind
+│   ├── UnitError                      guarantees about different neighbours, or a change of unit that proves nothing
+│   └── GuaranteeError                 a theorem that does not apply, or a promise that does not have what was asked
 ├── EntropyError (also a RuntimeError) the operating system gave no randomness; nothing was drawn
 └── PrecisionError (also a RuntimeError) a bound could not be certified, so it is not given
 
@@ -19,11 +21,13 @@ __all__ = [
     "DataError",
     "DitherError",
     "EntropyError",
+    "GuaranteeError",
     "InputError",
     "NotPrivateWarning",
     "NumberError",
     "PrecisionError",
     "SizeError",
+    "UnitError",
 ]
 
 LONGEST_SHOWN = 60
@@ -83,6 +87,14 @@ class SizeError(InputError):
 
 class DataError(InputError):
     """An array or a list of the wrong kind."""
+
+
+class UnitError(InputError):
+    """Guarantees about different neighbours do not add up, and not every unit follows from every other."""
+
+
+class GuaranteeError(InputError):
+    """A theorem does not apply here, or a promise does not have what was asked of it."""
 
 
 class EntropyError(DitherError, RuntimeError):

@@ -206,9 +206,7 @@ def _gaps(scores: object) -> NDArray[np.uint64] | NDArray[np.object_]:
     """The distance of every score to the largest, exactly."""
     array = np.asarray(scores)
     if array.ndim != 1 or not 0 < array.size <= MOST_CANDIDATES:
-        raise DataError(
-            "scores", array.shape, f"a draw needs one row of 1 to {MOST_CANDIDATES} candidates", "[3, 1, 2]"
-        )
+        raise DataError("scores", array.shape, f"a draw needs one row of 1 to {MOST_CANDIDATES} candidates", "[3, 1, 2]")
     if array.dtype.kind == "i":
         wide = array.astype(np.int64)
         # Modulo 2^64 this difference is the true distance.

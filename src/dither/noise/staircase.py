@@ -181,9 +181,7 @@ class StaircaseSampler(Sampler):
         """
         law, cells, width = self._law, self._cells, self._width
         # Cells are numbered outwards, both sides together.
-        v = cells + lazy_index(
-            lambda j: 1 - law.beyond(cells + j + 1, width) / law.beyond(cells, width), bits, self._step
-        )
+        v = cells + lazy_index(lambda j: 1 - law.beyond(cells + j + 1, width) / law.beyond(cells, width), bits, self._step)
         if law.two_sided and not below(partial(self._right_share, v), bits, step=self._step):
             v = -v - 1
         low = bits.bits(self._cell_bits)

@@ -196,6 +196,28 @@ class Number:
                 return lower
             bits *= 2
 
+    # -- storing ---------------------------------------------------------------------------------------------
+
+    def to_json(self) -> object:
+        """Text for a rational; otherwise [rational, [[base, coefficient], ...]]. Exact, and read by `from_json`."""
+        if self.is_rational:
+            return str(self._rational)
+        return [str(self._rational), [[str(base), str(coefficient)] for base, coefficient in self._logs]]
+
+    @classmethod
+    def from_json(cls, stored: object) -> Number:
+        """The number that `to_json` wrote; its size is not limited, since dither wrote it."""
+        try:
+            if isinstance(stored, str):
+                return cls._make(Fraction(stored), {})
+            assert isinstance(stored, list)
+            total = cls._make(Fraction(stored[0]), {})
+            for base, coefficient in stored[1]:
+                total += cls._make(Fraction(0), {int(base): Fraction(coefficient)})
+        except (TypeError, ValueError, ZeroDivisionError) as error:
+            raise NumberError("stored number", stored, "dither did not write this", "what Number.to_json gave") from error
+        return total
+
     # -- writing ---------------------------------------------------------------------------------------------
 
     def __str__(self) -> str:

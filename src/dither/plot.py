@@ -1,0 +1,46 @@
+"""Charts, with altair (install `dither[plot]`). Every function returns an altair chart: show it, or save it as SVG.
+
+Every point of a chart is a certified number, rounded against us; between two points the line is only a line.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+from dither.errors import DataError
+from dither.privacy.guarantee import Guarantee
+
+if TYPE_CHECKING:
+    import altair
+
+__all__ = ["tradeoff"]
+
+LEVELS = [Fraction(i, 400) for i in (0, 1, 2, 4, 6, 8, 12, 16, 24, 32, *range(40, 401, 12))]
+
+
+def tradeoff(guarantees: Mapping[str, Guarantee] | Guarantee) -> altair.Chart:
+    """The power that a test of "was this person in?" can reach at each level: the closer to the diagonal, the better."""
+    import altair
+
+    named = {str(guarantees): guarantees} if isinstance(guarantees, Guarantee) else dict(guarantees)
+    if not named or not all(isinstance(guarantee, Guarantee) for guarantee in named.values()):
+        raise DataError("guarantees", guarantees, "there is nothing to draw", "a Guarantee, or {'name': Guarantee}")
+    rows = [
+        {"level": float(level), "power": guarantee.tradeoff(level), "guarantee": name}
+        for name, guarantee in named.items()
+        for level in LEVELS
+    ]
+    rows += [{"level": float(level), "power": float(level), "guarantee": "guessing"} for level in (0, 1)]
+    scale = altair.Scale(domain=[0, 1])
+    chart: altair.Chart = (
+        altair.Chart(altair.InlineData(values=rows), width=420, height=420)
+        .mark_line()
+        .encode(
+            x=altair.X("level:Q", scale=scale, title="level: how often a test accuses someone who was not in"),
+            y=altair.Y("power:Q", scale=scale, title="power: how often it finds someone who was"),
+            color=altair.Color("guarantee:N", title=None, sort=[*named, "guessing"]),
+        )
+    )
+    return chart

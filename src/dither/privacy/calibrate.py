@@ -1,0 +1,109 @@
+"""The smallest noise, or the largest part of a budget, that meets a target: found by floats, certified by balls.
+
+What is returned was checked against the target and rounded towards more noise. The classical Gaussian formula
+sigma = sqrt(2 ln(1.25/delta)) / epsilon is here by name only: it is proved for epsilon < 1 and false for large epsilon
+(at epsilon = 20 and delta = 1e-5 it has a true delta of 1.5e-3).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from fractions import Fraction
+
+from dither.errors import GuaranteeError, NumberError
+from dither.numeric.enclosure import certify, precision, to_ball
+from dither.numeric.number import Number, exact, integer, rational
+from dither.privacy.gaussian import profile
+from dither.privacy.guarantee import _probability, pure, zcdp
+from dither.privacy.solve import smallest, surely
+
+
+def gaussian(epsilon: object, delta: object, *, l2_sensitivity: object = 1, count: object = 1) -> Fraction:
+    """The smallest sigma for which `count` Gaussian answers are together (epsilon, delta)-DP, by the exact profile."""
+    target, lost = exact(epsilon, name="epsilon", nonnegative=True), _some_delta(delta)
+    reach = rational(l2_sensitivity, name="l2_sensitivity", positive=True)
+    k = integer(count, name="count", least=1)
+
+    def meets(inverse: Fraction) -> bool | None:  # inverse = 1/mu: more is more private
+        if inverse == 0:
+            return False
+        return surely(lambda: profile(1 / to_ball(inverse), target.ball()) - to_ball(lost))
+
+    one = Fraction(smallest(meets, _guess_inverse(target, lost)).upper)
+    return Fraction(certify(lambda: to_ball(k).sqrt() * to_ball(one * reach)).upper)
+
+
+def gaussian_for_rho(rho: object, *, l2_sensitivity: object = 1, count: object = 1) -> Fraction:
+    """The variance sigma^2 = count sensitivity^2 / (2 rho), exactly: sigma = sensitivity / sqrt(2 rho)."""
+    budget = rational(rho, name="rho", positive=True)
+    reach = rational(l2_sensitivity, name="l2_sensitivity", positive=True)
+    return integer(count, name="count", least=1) * reach**2 / (2 * budget)
+
+
+def gaussian_classical(epsilon: object, delta: object, *, l2_sensitivity: object = 1) -> Fraction:
+    """sigma = sqrt(2 ln(1.25/delta)) sensitivity / epsilon, for 0 < epsilon < 1 only (Dwork and Roth 2014)."""
+    target, lost = exact(epsilon, name="epsilon", positive=True), _some_delta(delta)
+    if target >= 1:
+        raise GuaranteeError("epsilon", epsilon, "the classical formula is proved below 1 only", "calibrate.gaussian")
+    reach = rational(l2_sensitivity, name="l2_sensitivity", positive=True)
+    inside = Fraction(5, 4) / lost
+    return Fraction(certify(lambda: (2 * to_ball(inside).log()).sqrt() * to_ball(reach) / target.ball()).upper)
+
+
+def laplace(epsilon: object, *, sensitivity: object = 1, count: object = 1, delta: object = 0) -> Fraction:
+    """The smallest Laplace scale for which `count` answers are together epsilon- or (epsilon, delta)-DP."""
+    reach = rational(sensitivity, name="sensitivity", positive=True)
+    each = epsilon_each(epsilon, count=count, delta=delta)
+    if each.is_rational:
+        return reach / each.fraction()
+    return Fraction(certify(lambda: to_ball(reach) / each.ball()).upper)
+
+
+def epsilon_each(epsilon: object, *, count: object, delta: object = 0) -> Number:
+    """The largest epsilon that `count` equal pure questions may have each, by optimal composition."""
+    target, lost = exact(epsilon, name="epsilon", positive=True), _probability(delta)
+    k = integer(count, name="count", least=1)
+    even = target / k
+    if lost == 0 or k == 1:
+        return even
+    low = Fraction(even.bounds().lower)
+    found = _largest(lambda x: Fraction((k * pure(x)).delta(target)) <= lost, low, Fraction(target.bounds().upper))
+    return Number(found) if even <= found else even
+
+
+def largest_rho(epsilon: Number, delta: Fraction) -> Fraction:
+    """The largest rho that converts to (epsilon, delta), rounded down."""
+    if epsilon == 0 or delta == 0:
+        return Fraction(0)
+    high = Fraction(epsilon.bounds().upper)
+    return _largest(lambda rho: Fraction(zcdp(rho).delta(epsilon)) <= delta, Fraction(0), high)
+
+
+def _largest(meets: Callable[[Fraction], bool], low: Fraction, high: Fraction) -> Fraction:
+    """A number that meets, with nothing that meets more than 2^-40 above it (relatively); `low` is taken to meet."""
+    for _ in range(300):
+        middle = Fraction(float((low + high) / 2))
+        if not low < middle < high or high - low <= low * Fraction(1, 2**40):
+            break
+        low, high = (middle, high) if meets(middle) else (low, middle)
+    return low
+
+
+def _some_delta(delta: object) -> Fraction:
+    value = _probability(delta)
+    if value == 0:
+        raise NumberError("delta", delta, "Gaussian noise has no epsilon with delta = 0", "a small delta such as '1e-6'")
+    return value
+
+
+def _guess_inverse(epsilon: Number, delta: Fraction) -> float:
+    """1/mu by bisection in 80-bit balls' midpoints: close, and checked by whoever asked."""
+    with precision(80):
+        e, d = epsilon.ball(), to_ball(delta)
+        low, high = -60.0, 60.0  # of ln(1/mu)
+        for _ in range(70):
+            middle = (low + high) / 2
+            value = profile(1 / to_ball(Fraction(math.exp(middle))), e)
+            low, high = (middle, high) if float(value.mid()) > float(d.mid()) else (low, middle)
+    return math.exp(high)

@@ -1,0 +1,83 @@
+"""Putting guarantees together: one after the other, or side by side on disjoint parts of the data."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from dither.errors import GuaranteeError, UnitError
+from dither.privacy.approx import ApproxPart
+from dither.privacy.guarantee import Guarantee
+from dither.privacy.unit import Unit, read_unit
+from dither.privacy.zcdp import ZcdpPart
+
+
+def compose(guarantees: Iterable[Guarantee]) -> Guarantee:
+    """All of them, one after the other, each chosen with the earlier answers in view: g + h + ..."""
+    items = list(guarantees)
+    if not items:
+        raise GuaranteeError("guarantees", [], "an empty sum has no unit", "at least one guarantee")
+    total = items[0]
+    for item in items[1:]:
+        total = total + item
+    return total
+
+
+def parallel(cells: Iterable[Guarantee], *, unit: object = Unit.ADD_REMOVE, inside: Guarantee | None = None) -> Guarantee:
+    """Mechanisms on disjoint cells of the data, each person's records lying in one cell.
+
+    The guarantees of the cells are about adding or removing. *Add/remove one person* changes one cell: the worst of
+    them. *Replace one person* moves a person from one cell to another, which costs what the two worst cells cost
+    together; or it changes a person inside one cell, which costs `inside` (for a count that is nothing, as the count
+    stays the same), or if that is not known, twice the worst cell, by going over the data without that person.
+    """
+    items = list(cells)
+    if not items:
+        raise GuaranteeError("cells", [], "a partition has at least one cell", "one guarantee for each cell")
+    wanted = read_unit(unit)
+    base = items[0].unit
+    if any(item.unit is not base for item in items) or base.replacement is base:
+        raise UnitError(
+            "unit",
+            [str(item.unit) for item in items[:3]],
+            "cells are charged for adding or removing",
+            str(Unit.ADD_REMOVE),
+        )
+    if wanted is base:
+        return _worst(items)
+    if wanted is not base.replacement:
+        raise UnitError("unit", wanted.value, f"it does not follow from '{base}'", str(base.replacement))
+    stays = _worst(items).to(wanted) if inside is None else inside
+    if stays.unit is not wanted:
+        raise UnitError("inside", stays.unit.value, "a change inside a cell is a replacement", str(wanted))
+    if len(items) == 1:
+        return stays
+    moves = Guarantee(wanted, _two_worst(items).parts)
+    return _worst([stays, moves])
+
+
+def _two_worst(items: list[Guarantee]) -> Guarantee:
+    """A guarantee that covers the sum of any two of them."""
+    worst = _worst(items)
+    if worst not in items:
+        return 2 * worst
+    others = list(items)
+    others.remove(worst)
+    return worst + _worst(others)
+
+
+def _worst(items: list[Guarantee]) -> Guarantee:
+    """A guarantee that covers each of them."""
+    for candidate in items:
+        if all(item.within(candidate) for item in items):
+            return candidate
+    if all(not item._split()[1] for item in items):
+        epsilon = max(item._split()[0] for item in items)
+        lost = max(item.charge().delta for item in items)
+        return Guarantee(items[0].unit, (ApproxPart.of(epsilon, lost),))
+    charges = [item.charge() for item in items]
+    rhos = [charge.rho for charge in charges if charge.rho is not None]
+    if len(rhos) < len(charges):
+        raise GuaranteeError(
+            "cells", [str(item) for item in items[:3]], "they have no currency in common", "guarantees of one kind"
+        )
+    return Guarantee(items[0].unit, (ZcdpPart(max(rhos), max(charge.delta for charge in charges)),))

@@ -1,0 +1,127 @@
+"""Pure differential privacy: the formulas of one epsilon, and the exact composition of many.
+
+The hardest pair of an epsilon-DP mechanism is randomized response (Kairouz, Oh and Viswanath 2015): the loss is
++epsilon with probability e^epsilon / (1 + e^epsilon) and -epsilon otherwise. Whatever is computed for randomized
+response therefore holds, under adaptive composition too, for every mechanism with the same epsilons.
+
+    Rényi        D_a = ln( (sinh(a eps) - sinh((a-1) eps)) / sinh(eps) ) / (a - 1)
+    profile      the k-fold loss takes the values sum of ±eps_i; delta(eps) = E (1 - e^(eps - loss))_+
+
+On a set of losses l_1 > l_2 > ... with probabilities p_i, let A and B be the sums of p_i and p_i e^(-l_i) over the losses
+above eps. Then delta(eps) = A - e^eps B, and inside a gap between two losses it can be inverted in closed form.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator
+from fractions import Fraction
+from typing import TypeVar
+
+from flint import arb
+
+from dither.numeric.enclosure import to_ball
+from dither.numeric.number import Number
+
+K = TypeVar("K", int, Number)
+
+MOST_LOSSES = 20_000  # more different values of the loss than this are left to the Rényi curve
+MOST_WORK = 1_000_000
+
+
+def renyi(epsilon: Number, alpha: Fraction) -> arb:
+    """The Rényi divergence of order alpha of randomized response."""
+    if epsilon == 0:
+        return to_ball(0)
+    e, a = epsilon.ball(), to_ball(alpha)
+    # divide by e^(a eps): sinh(a e) - sinh((a-1) e) = e^(a e) (1 - e^-e)(1 + e^(-(2a-1) e)) / 2, and so on
+    top = (1 - (-e).exp()) * (1 + (-(2 * a - 1) * e).exp()) / 2
+    return (a * e + (top / e.sinh()).log()) / (a - 1)
+
+
+Loss = tuple[Number, arb]
+
+
+def losses(entries: Iterable[tuple[Number, int]]) -> list[Loss] | None:
+    """The values of the composed loss, largest first, with balls around their probabilities; None if too many."""
+    groups = [(epsilon, count) for epsilon, count in entries if epsilon != 0]
+    if all(epsilon.is_rational for epsilon, _ in groups):
+        # On a common lattice losses are whole numbers of steps: many coincide, and they are quick to add.
+        step = Fraction(1, math.lcm(*(epsilon.fraction().denominator for epsilon, _ in groups)))
+        whole = [(int(epsilon.fraction() / step), epsilon, count) for epsilon, count in groups]
+        found = _convolve(whole, 0)
+        return None if found is None else [(Number(step * key), found[key]) for key in sorted(found, reverse=True)]
+    mixed = _convolve([(epsilon, epsilon, count) for epsilon, count in groups], Number(0))
+    return None if mixed is None else sorted(mixed.items(), key=_Descending)
+
+
+def _convolve(groups: list[tuple[K, Number, int]], zero: K) -> dict[K, arb] | None:
+    total, work = {zero: to_ball(1)}, 0
+    for key, epsilon, count in groups:
+        work += len(total) * (count + 1)
+        if work > MOST_WORK:
+            return None
+        merged: dict[K, arb] = {}
+        for lies, share in enumerate(_binomial(epsilon, count)):
+            move = key * (count - 2 * lies)
+            for before, chance in total.items():
+                at = before + move
+                merged[at] = merged[at] + chance * share if at in merged else chance * share
+        total = merged
+        if len(total) > MOST_LOSSES:
+            return None
+    return total
+
+
+class _Descending:
+    """Sorts losses from the largest down, by exact comparison."""
+
+    __slots__ = ("loss",)
+
+    def __init__(self, pair: Loss) -> None:
+        self.loss = pair[0]
+
+    def __lt__(self, other: _Descending) -> bool:
+        return self.loss > other.loss
+
+
+def _binomial(epsilon: Number, count: int) -> Iterator[arb]:
+    """The probability of 0, 1, 2, ... lies among `count` answers."""
+    e = epsilon.ball()
+    chance = (1 / (1 + (-e).exp())) ** count  # all answers truthful
+    fall = (-e).exp()
+    for lies in range(count + 1):
+        yield chance
+        chance = chance * fall * (count - lies) / (lies + 1)
+
+
+def delta_of(pairs: list[Loss], epsilon: Number) -> arb:
+    """delta(epsilon) = E (1 - e^(epsilon - loss))_+."""
+    total = to_ball(0)
+    for loss, chance in pairs:
+        if loss <= epsilon:
+            break
+        total += chance * -(epsilon - loss).ball().expm1()
+    return total
+
+
+def epsilon_of(pairs: list[Loss], delta: Fraction) -> arb | None:
+    """The epsilon >= 0 with delta(epsilon) = delta, as a ball; 0 when even epsilon = 0 meets it; None if unclear."""
+    above, weighted = to_ball(0), to_ball(0)
+    target = to_ball(delta)
+    for (loss, chance), (following, _) in zip(pairs, [*pairs[1:], (Number(-1), None)], strict=True):
+        if loss <= 0:
+            break
+        above += chance
+        weighted += chance * (-loss.ball()).exp()
+        if above <= target:
+            continue
+        if not above > target:
+            return None
+        answer = ((above - target) / weighted).log()
+        edge = following if following > 0 else Number(0)
+        if answer >= edge.ball():
+            return answer
+        if not answer < edge.ball() and edge != 0:
+            continue  # on the edge itself: the next gap gives the same number
+    return to_ball(0)

@@ -1,0 +1,149 @@
+"""The theorems of the textbooks, by name.
+
+`Guarantee` finds the best bound by itself; these functions are here to be looked at, compared and taught. Each states its
+condition and refuses where the theorem does not apply. All return floats rounded up.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from fractions import Fraction
+
+from flint import arb
+
+from dither.errors import GuaranteeError, NumberError
+from dither.numeric.enclosure import certify, to_ball
+from dither.numeric.number import Number, exact, integer, rational
+from dither.privacy.approx import ApproxPart
+from dither.privacy.compose import compose
+from dither.privacy.guarantee import Guarantee, _probability, approx
+from dither.privacy.solve import surely
+from dither.privacy.unit import Unit
+
+# -- composition ---------------------------------------------------------------------------------------------------
+
+
+def basic(epsilons: Sequence[object], deltas: Sequence[object] = ()) -> tuple[float, float]:
+    """Basic composition: the epsilons add up, and the deltas add up."""
+    values = [exact(epsilon, name="epsilon", nonnegative=True) for epsilon in epsilons]
+    lost = [_probability(delta) for delta in deltas]
+    return sum(values, start=Number(0)).bounds().upper, min(1.0, Number(sum(lost, start=Fraction(0))).bounds().upper)
+
+
+def advanced(epsilon: object, count: object, delta: object, *, each_delta: object = 0) -> tuple[float, float]:
+    """Advanced composition (Dwork, Rothblum and Vadhan 2010), in full.
+
+    count mechanisms, each (epsilon, each_delta): for every delta > 0 together
+    (epsilon sqrt(2 k ln 1/delta) + k epsilon (e^epsilon - 1), delta + k each_delta). Holds for every epsilon.
+    """
+    e, k, d, lost = _k_fold(epsilon, count, delta, each_delta)
+    return certify(lambda: _advanced(e, k, d)).upper, lost
+
+
+def advanced_simple(epsilon: object, count: object, delta: object, *, each_delta: object = 0) -> tuple[float, float]:
+    """The lecture-note form epsilon sqrt(6 k ln 1/delta), where it holds.
+
+    It is above the full form exactly when k (e^epsilon - 1)^2 <= (8 - 4 sqrt 3) ln(1/delta), about 1.07 ln(1/delta): divide
+    both forms by epsilon sqrt k and compare. Outside that range it is refused: for 400 mechanisms with epsilon = 30 and
+    delta = 0.99 it would say 147, where the truth is above 11,000.
+    """
+    e, k, d, lost = _k_fold(epsilon, count, delta, each_delta)
+    room = surely(lambda: k * e.ball().expm1() ** 2 + (8 - 4 * to_ball(3).sqrt()) * to_ball(d).log())
+    if not room:
+        raise GuaranteeError(
+            "epsilon, count", (str(e), k), "k (e^epsilon - 1)^2 exceeds 1.07 ln(1/delta)", "the full form, `advanced`"
+        )
+    return certify(lambda: e.ball() * (-6 * k * to_ball(d).log()).sqrt()).upper, lost
+
+
+def optimal(epsilon: object, count: object, delta: object, *, each_delta: object = 0) -> float:
+    """Optimal composition of equal guarantees (Kairouz, Oh and Viswanath 2015): exact, nothing smaller is true."""
+    e, k, d, _ = _k_fold(epsilon, count, delta, each_delta)
+    return (k * approx(e, each_delta)).epsilon(d)
+
+
+def optimal_closed(epsilon: object, count: object, delta: object) -> float:
+    """The closed form beside the optimal theorem: the least of three, b = k epsilon tanh(epsilon/2)."""
+    e, k, d, _ = _k_fold(epsilon, count, delta, 0)
+
+    def with_log(inside: Callable[[], arb]) -> float:
+        return certify(lambda: k * e.ball() * (e.ball() / 2).tanh() + e.ball() * (2 * k * inside().log()).sqrt()).upper
+
+    second = with_log(lambda: to_ball(1).exp() + e.ball() * to_ball(k).sqrt() / to_ball(d))
+    return min((e * k).bounds().upper, second, with_log(lambda: 1 / to_ball(d)))
+
+
+def heterogeneous(epsilons: Sequence[object], delta: object, *, deltas: Sequence[object] = ()) -> float:
+    """Optimal composition of unequal guarantees (Murtagh and Vadhan 2016).
+
+    Exact while the losses ±eps_1 ±eps_2 ... take at most 20,000 values, as they do for epsilons on a common lattice. Beyond
+    that the exact value is hard to compute, and the epsilons are rounded up to a lattice of at most 400 levels: a larger
+    epsilon is a weaker promise, so the result is still an upper bound.
+    """
+    values = [exact(epsilon, name="epsilon", nonnegative=True) for epsilon in epsilons]
+    lost = [_probability(d) for d in deltas] or [Fraction(0)] * len(values)
+    if not values or len(lost) != len(values):
+        raise GuaranteeError("epsilons, deltas", (len(values), len(lost)), "one delta for each epsilon", "equal lengths")
+    target = _probability(delta)
+    together = compose(approx(e, d) for e, d in zip(values, lost, strict=True))
+    part = together.parts[0]
+    assert isinstance(part, ApproxPart)
+    return together.epsilon(target) if part.exact else _on_lattice(part, together.unit).epsilon(target)
+
+
+def _on_lattice(part: ApproxPart, unit: Unit) -> Guarantee:
+    """The same promises with every epsilon rounded up to one of a few values, so that they can be composed exactly."""
+    largest = max(epsilon.bounds().upper for epsilon, _, _ in part.entries)
+    for levels in (400, 100, 30, 10, 3, 1):
+        step = Fraction(largest) / levels
+        rounded = ApproxPart(())
+        for epsilon, delta, count in part.entries:
+            level = max(1, math.ceil(Fraction(epsilon.bounds().upper) / step))
+            rounded = rounded.plus(ApproxPart(((Number(step * level), delta, count),)))
+        if rounded.exact:
+            return Guarantee(unit, (rounded,))
+    raise GuaranteeError("epsilons", len(part.entries), "too many to compose exactly", "Guarantee.epsilon, by Rényi orders")
+
+
+def _k_fold(epsilon: object, count: object, delta: object, each: object) -> tuple[Number, int, Fraction, float]:
+    e = exact(epsilon, name="epsilon", nonnegative=True)
+    k = integer(count, name="count", least=1)
+    d, lost = _probability(delta), _probability(each)
+    if d == 0:
+        raise NumberError("delta", delta, "these theorems need some delta", "a small probability such as '1e-6'")
+    return e, k, d, min(1.0, Number(d + k * lost).bounds().upper)
+
+
+def _advanced(epsilon: Number, count: int, delta: Fraction) -> arb:
+    e = epsilon.ball()
+    return e * (-2 * count * to_ball(delta).log()).sqrt() + count * e * e.expm1()
+
+
+# -- zCDP ----------------------------------------------------------------------------------------------------------
+
+
+def pure_to_zcdp(epsilon: object) -> float:
+    """Every epsilon-DP mechanism is epsilon^2/2-zCDP (Bun and Steinke 2016)."""
+    e = exact(epsilon, name="epsilon", nonnegative=True)
+    return certify(lambda: e.ball() ** 2 / 2).upper
+
+
+def zcdp_to_approx(rho: object, delta: object) -> float:
+    """rho-zCDP is (rho + 2 sqrt(rho ln 1/delta), delta)-DP for every delta > 0: simple, and never the best."""
+    amount, d = rational(rho, name="rho", nonnegative=True), _probability(delta)
+    if d == 0:
+        raise NumberError("delta", delta, "zCDP has no epsilon with delta = 0", "a small probability such as '1e-6'")
+    return certify(lambda: to_ball(amount) + 2 * (-to_ball(amount) * to_ball(d).log()).sqrt()).upper
+
+
+def gaussian_for_zcdp(l2_sensitivity: object, rho: object) -> float:
+    """Gaussian noise with sigma = sensitivity / sqrt(2 rho) is rho-zCDP."""
+    reach, amount = rational(l2_sensitivity, name="l2_sensitivity", positive=True), rational(rho, name="rho", positive=True)
+    return certify(lambda: to_ball(reach) / to_ball(2 * amount).sqrt()).upper
+
+
+def power_of_pure(epsilon: object, level: object) -> float:
+    """A test with false-alarm rate `level` detects a person with probability at most level e^epsilon."""
+    e, a = exact(epsilon, name="epsilon", nonnegative=True), rational(level, name="level", nonnegative=True)
+    return min(1.0, certify(lambda: to_ball(a) * e.ball().exp()).upper)

@@ -1,0 +1,61 @@
+"""The view of a tester: was this person in? At level a (false alarms), how large can the power (detections) be?
+
+From a profile: if delta(eps) is proved, a test with level a has power at most e^eps a + delta, and applied to the other
+hypothesis, 1 - e^-eps (1 - delta - a) (Wasserman and Zhou 2010). Every eps gives a bound; the least is taken, over the
+epsilons of a grid. Pure epsilon: min(e^eps a, 1 - e^-eps (1 - a)). mu-GDP exactly: Phi(Phi^-1(a) + mu).
+"""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+
+from dither.errors import NumberError
+from dither.numeric.enclosure import certify, to_ball
+from dither.numeric.number import Number, rational
+from dither.privacy.gaussian import GaussianPart, phi
+from dither.privacy.guarantee import Guarantee
+from dither.privacy.solve import smallest, surely
+
+GRID = 24  # epsilons tried on each side of the best one
+
+
+def power(guarantee: Guarantee, alpha: object) -> float:
+    """The largest power at level alpha that the guarantee leaves to any test, rounded up."""
+    level = rational(alpha, name="alpha")
+    if not 0 <= level <= 1:
+        raise NumberError("alpha", alpha, "a level is a probability", "'0.05'")
+    if level == 1:
+        return 1.0
+    if len(guarantee.parts) == 1 and isinstance(part := guarantee.parts[0], GaussianPart):
+        return 0.0 if level == 0 else _gaussian(part, level)
+    return min([1.0, *(_bound(guarantee, level, epsilon) for epsilon in _epsilons(guarantee, level))])
+
+
+def _bound(guarantee: Guarantee, level: Fraction, epsilon: Number) -> float:
+    delta = Fraction(guarantee.delta(epsilon))
+    direct = certify(lambda: epsilon.ball().exp() * to_ball(level) + to_ball(delta)).upper
+    reverse = certify(lambda: 1 - (-epsilon.ball()).exp() * to_ball(1 - delta - level)).upper
+    return max(0.0, min(direct, reverse, 1.0))
+
+
+def _epsilons(guarantee: Guarantee, level: Fraction) -> list[Number]:
+    """Epsilons worth trying: zero, the largest loss, and a grid up to where delta no longer matters."""
+    bounded, others = guarantee._split()
+    found = [Number(0)] if others or bounded != 0 else []
+    if not others:
+        found.append(bounded)
+    most = guarantee.epsilon(level / 100 if level else Fraction(1, 10**12))
+    if math.isfinite(most) and most > 0:
+        found += [Number(Fraction(most * i / GRID)) for i in range(1, GRID + 1)]
+    return found or [Number(0)]
+
+
+def _gaussian(part: GaussianPart, level: Fraction) -> float:
+    """Phi(Phi^-1(level) + mu), by solving Phi(-z) = level for z from below."""
+
+    def meets(x: Fraction) -> bool | None:  # whether Phi(-(x - 40)) <= level, that is z <= x - 40
+        return surely(lambda: phi(to_ball(40 - x)) - to_ball(level), most=2048)
+
+    z = Fraction(smallest(meets, 40.0, most=200.0).lower) - 40  # not above the true z, so the power is not below
+    return min(1.0, certify(lambda: phi(part.mu() - to_ball(z))).upper)

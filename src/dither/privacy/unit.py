@@ -1,0 +1,53 @@
+"""Whom a guarantee protects: which two data sets count as neighbours.
+
+    add/remove one person    the one has all that the other has, and all the records of one person more
+    replace one person       same size; one person's records are exchanged for another person's
+    add/remove one row       the same with a single row in place of a person
+    replace one row
+
+A replacement is a removal and an addition, so a guarantee for add/remove covers replacement as a group of two
+(`Guarantee.to`). The other way round nothing follows: a mechanism that prints the number of people is perfectly
+private for replacement and not at all for add/remove. A person with up to k rows is a group of k rows.
+"""
+
+from __future__ import annotations
+
+from enum import Enum
+
+from dither.errors import UnitError
+
+
+class Unit(Enum):
+    """The neighbouring relation that a guarantee speaks of."""
+
+    ADD_REMOVE = "add/remove one person"
+    REPLACE_ONE = "replace one person"
+    ADD_REMOVE_ROW = "add/remove one row"
+    REPLACE_ONE_ROW = "replace one row"
+
+    @property
+    def of_rows(self) -> bool:
+        return self in (Unit.ADD_REMOVE_ROW, Unit.REPLACE_ONE_ROW)
+
+    @property
+    def of_persons(self) -> Unit:
+        """The same relation between persons."""
+        return {Unit.ADD_REMOVE_ROW: Unit.ADD_REMOVE, Unit.REPLACE_ONE_ROW: Unit.REPLACE_ONE}.get(self, self)
+
+    @property
+    def replacement(self) -> Unit:
+        """The replacement relation that this add/remove relation covers as a group of two."""
+        return {Unit.ADD_REMOVE: Unit.REPLACE_ONE, Unit.ADD_REMOVE_ROW: Unit.REPLACE_ONE_ROW}.get(self, self)
+
+    def __str__(self) -> str:
+        return self.value
+
+
+def read_unit(value: object) -> Unit:
+    """A unit, or the text of one."""
+    if isinstance(value, Unit):
+        return value
+    for unit in Unit:
+        if value == unit.value:
+            return unit
+    raise UnitError("unit", value, "it names no neighbouring relation", ", ".join(repr(unit.value) for unit in Unit))

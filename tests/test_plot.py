@@ -1,0 +1,25 @@
+"""Charts are made of certified numbers, and can be saved without a browser."""
+
+from __future__ import annotations
+
+import pytest
+
+import dither
+from dither.errors import DataError
+
+
+def test_tradeoff_chart(tmp_path):
+    chart = dither.plot.tradeoff({"pure": dither.pure(1), "gaussian": dither.gdp(1)})
+    rows = [row for row in next(iter(chart.to_dict()["datasets"].values())) if row["guarantee"] == "pure"]
+    assert rows[0] == {"level": 0.0, "power": 0.0, "guarantee": "pure"}
+    assert all(row["power"] >= min(1, row["level"] * 2.718) for row in rows if row["level"] < 0.2)
+    path = tmp_path / "chart.svg"
+    chart.save(str(path))
+    assert "<svg" in path.read_text()
+    assert dither.plot.tradeoff(dither.pure(1)).to_dict()["mark"]["type"] == "line"
+
+
+def test_nothing_to_draw():
+    for nothing in ({}, {"x": 1}, None, [1]):
+        with pytest.raises((DataError, TypeError)):
+            dither.plot.tradeoff(nothing)
