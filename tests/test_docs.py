@@ -29,8 +29,9 @@ def as_pattern(text: str) -> re.Pattern[str]:
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
-def test_every_snippet_of_a_page_runs(page):
+def test_every_snippet_of_a_page_runs(page, tmp_path, monkeypatch):
     """```python blocks run in order in one namespace; an ```output block must match what the last one printed."""
+    monkeypatch.chdir(tmp_path)
     namespace: dict[str, object] = {"__name__": "page"}
     printed = ""
     for kind, text in blocks(page):

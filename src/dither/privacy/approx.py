@@ -19,7 +19,7 @@ from flint import arb
 from dither.numeric.enclosure import MOST_BITS, Enclosure, certify, enclose, ends, precision, to_ball
 from dither.numeric.number import Number
 from dither.privacy import pure
-from dither.privacy.currency import Currency
+from dither.privacy.currency import Answers, Currency
 from dither.privacy.show import four_digits
 
 Entry = tuple[Number, Fraction, int]  # epsilon, delta, how many of them
@@ -111,6 +111,15 @@ class ApproxPart(Currency):
             return False
         mine, theirs = sorted(mine, reverse=True), sorted(theirs, reverse=True)
         return all(e <= f and d <= g for (e, d), (f, g) in zip(mine, theirs, strict=False))
+
+    def follows_from(self, guarantee: Answers) -> bool:
+        if len(self.entries) != 1 or self.entries[0][2] != 1:
+            return False
+        epsilon, delta, _ = self.entries[0]
+        charge = guarantee.charge()
+        if charge.epsilon is not None and charge.epsilon <= epsilon and charge.delta <= delta:
+            return True
+        return Fraction(guarantee.delta(epsilon)) <= delta
 
     def describe(self) -> str:
         text = f"ε = {four_digits(self.largest_loss())}"

@@ -14,8 +14,9 @@ from fractions import Fraction
 from dither.errors import GuaranteeError, NumberError
 from dither.numeric.enclosure import certify, precision, to_ball
 from dither.numeric.number import Number, exact, integer, rational
+from dither.privacy.currency import read_delta
 from dither.privacy.gaussian import profile
-from dither.privacy.guarantee import _probability, pure, zcdp
+from dither.privacy.guarantee import pure, zcdp
 from dither.privacy.solve import smallest, surely
 
 
@@ -62,7 +63,7 @@ def laplace(epsilon: object, *, sensitivity: object = 1, count: object = 1, delt
 
 def epsilon_each(epsilon: object, *, count: object, delta: object = 0) -> Number:
     """The largest epsilon that `count` equal pure questions may have each, by optimal composition."""
-    target, lost = exact(epsilon, name="epsilon", positive=True), _probability(delta)
+    target, lost = exact(epsilon, name="epsilon", positive=True), read_delta(delta)
     k = integer(count, name="count", least=1)
     even = target / k
     if lost == 0 or k == 1:
@@ -91,7 +92,7 @@ def _largest(meets: Callable[[Fraction], bool], low: Fraction, high: Fraction) -
 
 
 def _some_delta(delta: object) -> Fraction:
-    value = _probability(delta)
+    value = read_delta(delta)
     if value == 0:
         raise NumberError("delta", delta, "Gaussian noise has no epsilon with delta = 0", "a small delta such as '1e-6'")
     return value

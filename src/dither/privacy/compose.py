@@ -70,8 +70,8 @@ def _worst(items: list[Guarantee]) -> Guarantee:
     for candidate in items:
         if all(item.within(candidate) for item in items):
             return candidate
-    if all(not item._split()[1] for item in items):
-        epsilon = max(item._split()[0] for item in items)
+    if all(not item.conversion.split()[1] for item in items):
+        epsilon = max(item.conversion.split()[0] for item in items)
         lost = max(item.charge().delta for item in items)
         return Guarantee(items[0].unit, (ApproxPart.of(epsilon, lost),))
     charges = [item.charge() for item in items]

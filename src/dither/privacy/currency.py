@@ -12,12 +12,39 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from fractions import Fraction
-from typing import ClassVar, Self
+from typing import ClassVar, NamedTuple, Protocol, Self
 
 from flint import arb
 
+from dither.errors import NumberError
 from dither.numeric.enclosure import Enclosure, ends, precision, to_ball
-from dither.numeric.number import Number
+from dither.numeric.number import Number, rational
+
+
+class Charge(NamedTuple):
+    """With probability delta everything is lost; otherwise rho-zCDP and epsilon-DP (None: not at all). Exact numbers."""
+
+    delta: Fraction
+    rho: Fraction | None
+    epsilon: Number | None
+
+
+class Answers(Protocol):
+    """What a part may ask a guarantee, to find out whether it is implied."""
+
+    def delta(self, epsilon: object) -> float: ...
+
+    def charge(self) -> Charge: ...
+
+    def charged_renyi(self, alpha: Fraction) -> Number | None: ...
+
+
+def read_delta(delta: object) -> Fraction:
+    """The front door for a delta: a rational, at least 0 and below 1."""
+    value = rational(delta, name="delta", nonnegative=True)
+    if value >= 1:
+        raise NumberError("delta", delta, "with delta = 1 nothing is promised", "a small probability such as '1e-6'")
+    return value
 
 
 class Currency(ABC):
@@ -84,6 +111,10 @@ class Currency(ABC):
     @abstractmethod
     def within(self, other: Self) -> bool:
         """True when this promise is at least as strong, parameter by parameter."""
+
+    def follows_from(self, guarantee: Answers) -> bool:
+        """True when a guarantee in other currencies is proved to imply this part."""
+        return False
 
     # -- how it is written -------------------------------------------------------------------------------------
 

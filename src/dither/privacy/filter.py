@@ -32,8 +32,9 @@ from fractions import Fraction
 from dither.errors import GuaranteeError, NumberError
 from dither.numeric.enclosure import ends, precision, to_ball
 from dither.numeric.number import Number, exact, rational
+from dither.privacy.currency import read_delta
 from dither.privacy.gaussian import GaussianPart
-from dither.privacy.guarantee import Guarantee, _probability, approx, gdp, renyi, zcdp
+from dither.privacy.guarantee import Guarantee, approx, gdp, renyi, zcdp
 from dither.privacy.renyi import epsilon_at
 from dither.privacy.show import four_digits
 from dither.privacy.unit import Unit, read_unit
@@ -158,8 +159,28 @@ class GaussianFilter(Filter):
         return f"so far μ² = {four_digits(spent[0])} (a figure; the guarantee is {self.ceiling})"
 
 
+class OrderFilter(Filter):
+    """Tracks the divergence at each of a list of orders; questions with a delta have no price here."""
+
+    caps: tuple[tuple[Fraction, Number], ...]
+
+    @property
+    def nothing(self) -> Spent:
+        return tuple(Number(0) for _ in self.caps)
+
+    def _charge(self, guarantee: Guarantee) -> Spent | None:
+        if guarantee.charge().delta:
+            return None
+        found = [guarantee.charged_renyi(order) for order, _ in self.caps]
+        return None if None in found else tuple(divergence for divergence in found if divergence is not None)
+
+    def figure(self, spent: Spent) -> str:
+        points = ", ".join(f"D_{four_digits(a)} = {four_digits(s)}" for (a, _), s in zip(self.caps, spent, strict=True))
+        return f"so far {points} (a figure; the guarantee is {self.ceiling})"
+
+
 @dataclass(frozen=True)
-class RenyiFilter(Filter):
+class RenyiFilter(OrderFilter):
     """The sum at *every* listed order stays below its cap."""
 
     caps: tuple[tuple[Fraction, Number], ...]
@@ -169,19 +190,8 @@ class RenyiFilter(Filter):
     def ceiling(self) -> Guarantee:
         return renyi(dict(self.caps), unit=self.unit)
 
-    @property
-    def nothing(self) -> Spent:
-        return tuple(Number(0) for _ in self.caps)
-
-    def _charge(self, guarantee: Guarantee) -> Spent | None:
-        return _at_orders(guarantee, [order for order, _ in self.caps])
-
     def _admits(self, total: Spent) -> bool:
-        return all(sum_ <= cap for sum_, (_, cap) in zip(total, self.caps, strict=True))
-
-    def figure(self, spent: Spent) -> str:
-        points = ", ".join(f"D_{four_digits(a)} = {four_digits(s)}" for (a, _), s in zip(self.caps, spent, strict=True))
-        return f"so far {points} (a figure; the guarantee is {self.ceiling})"
+        return all(divergence <= cap for divergence, (_, cap) in zip(total, self.caps, strict=True))
 
 
 @dataclass(frozen=True)
@@ -218,7 +228,7 @@ class ApproxFilter(Filter):
 
 
 @dataclass(frozen=True)
-class SomeOrderFilter(Filter):
+class SomeOrderFilter(OrderFilter):
     """Target (epsilon, delta): continue while some order of a list has room, each at an equal share of delta."""
 
     epsilon: Number
@@ -230,19 +240,8 @@ class SomeOrderFilter(Filter):
     def ceiling(self) -> Guarantee:
         return approx(self.epsilon, self.delta, unit=self.unit)
 
-    @property
-    def nothing(self) -> Spent:
-        return tuple(Number(0) for _ in self.caps)
-
-    def _charge(self, guarantee: Guarantee) -> Spent | None:
-        return _at_orders(guarantee, [order for order, _ in self.caps])
-
     def _admits(self, total: Spent) -> bool:
-        return any(sum_ <= cap for sum_, (_, cap) in zip(total, self.caps, strict=True))
-
-    def figure(self, spent: Spent) -> str:
-        points = ", ".join(f"D_{four_digits(a)} = {four_digits(s)}" for (a, _), s in zip(self.caps, spent, strict=True))
-        return f"so far {points} (a figure; the guarantee is {self.ceiling})"
+        return any(divergence <= cap for divergence, (_, cap) in zip(total, self.caps, strict=True))
 
 
 # -- front doors ---------------------------------------------------------------------------------------------------
@@ -250,12 +249,12 @@ class SomeOrderFilter(Filter):
 
 def sum_filter(epsilon: object, delta: object = 0, *, unit: object = Unit.ADD_REMOVE) -> SumFilter:
     """Epsilons and deltas add up."""
-    return SumFilter(exact(epsilon, name="epsilon", nonnegative=True), _probability(delta), read_unit(unit))
+    return SumFilter(exact(epsilon, name="epsilon", nonnegative=True), read_delta(delta), read_unit(unit))
 
 
 def zcdp_filter(rho: object, delta: object = 0, *, unit: object = Unit.ADD_REMOVE) -> ZcdpFilter:
     """Rhos and deltas add up."""
-    return ZcdpFilter(rational(rho, name="rho", nonnegative=True), _probability(delta), read_unit(unit))
+    return ZcdpFilter(rational(rho, name="rho", nonnegative=True), read_delta(delta), read_unit(unit))
 
 
 def gaussian_filter(mu: object, *, unit: object = Unit.ADD_REMOVE) -> GaussianFilter:
@@ -277,8 +276,8 @@ def approx_filter(
 
     target, total, events = (
         exact(epsilon, name="epsilon", nonnegative=True),
-        _probability(delta),
-        _probability(delta_events),
+        read_delta(delta),
+        read_delta(delta_events),
     )
     if events >= total:
         raise NumberError("delta_events", delta_events, "some delta must be left for the conversion", "less than delta")
@@ -289,7 +288,7 @@ def some_order_filter(
     epsilon: object, delta: object, orders: list[object], *, unit: object = Unit.ADD_REMOVE
 ) -> SomeOrderFilter:
     """Target (epsilon, delta) by a list of Rényi orders, of which one must have room; each gets delta / length."""
-    target, total = exact(epsilon, name="epsilon", nonnegative=True), _probability(delta)
+    target, total = exact(epsilon, name="epsilon", nonnegative=True), read_delta(delta)
     listed = sorted({rational(order, name="order") for order in orders})
     if not listed or listed[0] <= 1 or total == 0:
         raise GuaranteeError("orders", orders, "orders above 1 and a delta above 0 are needed", "[2, 8, 32]")
@@ -309,16 +308,3 @@ def _lower(target: Number, order: Fraction, delta: Fraction) -> Number | None:
     with precision(128):
         room = ends(target.ball() - epsilon_at(order, to_ball(0), to_ball(delta)))[0]
     return Number.from_json(str(room)) if room >= 0 else None
-
-
-def _at_orders(guarantee: Guarantee, orders: list[Fraction]) -> Spent | None:
-    """The divergences at these orders, rounded up to dyadic numbers where they are irrational."""
-    if guarantee.charge().delta:
-        return None
-    found = []
-    for order in orders:
-        divergence = guarantee.charged_renyi(order)
-        if divergence is None:
-            return None
-        found.append(divergence)
-    return tuple(found)

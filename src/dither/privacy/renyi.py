@@ -19,7 +19,7 @@ from flint import arb
 from dither.errors import GuaranteeError
 from dither.numeric.enclosure import to_ball
 from dither.numeric.number import Number
-from dither.privacy.currency import Currency
+from dither.privacy.currency import Answers, Currency
 from dither.privacy.show import four_digits
 
 
@@ -79,6 +79,10 @@ class RenyiPart(Currency):
 
     def within(self, other: Self) -> bool:
         return all(a <= self.curve[-1][0] and self._at(a) <= bound for a, bound in other.curve)
+
+    def follows_from(self, guarantee: Answers) -> bool:
+        bounds = [(guarantee.charged_renyi(order), bound) for order, bound in self.curve]
+        return guarantee.charge().delta == 0 and all(mine is not None and mine <= bound for mine, bound in bounds)
 
     def describe(self) -> str:
         points = ", ".join(f"D_{four_digits(a)} = {four_digits(b)}" for a, b in self.curve[:3])

@@ -17,7 +17,8 @@ from dither.numeric.enclosure import certify, to_ball
 from dither.numeric.number import Number, exact, integer, rational
 from dither.privacy.approx import ApproxPart
 from dither.privacy.compose import compose
-from dither.privacy.guarantee import Guarantee, _probability, approx
+from dither.privacy.currency import read_delta
+from dither.privacy.guarantee import Guarantee, approx
 from dither.privacy.solve import surely
 from dither.privacy.unit import Unit
 
@@ -27,7 +28,7 @@ from dither.privacy.unit import Unit
 def basic(epsilons: Sequence[object], deltas: Sequence[object] = ()) -> tuple[float, float]:
     """Basic composition: the epsilons add up, and the deltas add up."""
     values = [exact(epsilon, name="epsilon", nonnegative=True) for epsilon in epsilons]
-    lost = [_probability(delta) for delta in deltas]
+    lost = [read_delta(delta) for delta in deltas]
     return sum(values, start=Number(0)).bounds().upper, min(1.0, Number(sum(lost, start=Fraction(0))).bounds().upper)
 
 
@@ -82,10 +83,10 @@ def heterogeneous(epsilons: Sequence[object], delta: object, *, deltas: Sequence
     epsilon is a weaker promise, so the result is still an upper bound.
     """
     values = [exact(epsilon, name="epsilon", nonnegative=True) for epsilon in epsilons]
-    lost = [_probability(d) for d in deltas] or [Fraction(0)] * len(values)
+    lost = [read_delta(d) for d in deltas] or [Fraction(0)] * len(values)
     if not values or len(lost) != len(values):
         raise GuaranteeError("epsilons, deltas", (len(values), len(lost)), "one delta for each epsilon", "equal lengths")
-    target = _probability(delta)
+    target = read_delta(delta)
     together = compose(approx(e, d) for e, d in zip(values, lost, strict=True))
     part = together.parts[0]
     assert isinstance(part, ApproxPart)
@@ -109,7 +110,7 @@ def _on_lattice(part: ApproxPart, unit: Unit) -> Guarantee:
 def _k_fold(epsilon: object, count: object, delta: object, each: object) -> tuple[Number, int, Fraction, float]:
     e = exact(epsilon, name="epsilon", nonnegative=True)
     k = integer(count, name="count", least=1)
-    d, lost = _probability(delta), _probability(each)
+    d, lost = read_delta(delta), read_delta(each)
     if d == 0:
         raise NumberError("delta", delta, "these theorems need some delta", "a small probability such as '1e-6'")
     return e, k, d, min(1.0, Number(d + k * lost).bounds().upper)
@@ -131,7 +132,7 @@ def pure_to_zcdp(epsilon: object) -> float:
 
 def zcdp_to_approx(rho: object, delta: object) -> float:
     """rho-zCDP is (rho + 2 sqrt(rho ln 1/delta), delta)-DP for every delta > 0: simple, and never the best."""
-    amount, d = rational(rho, name="rho", nonnegative=True), _probability(delta)
+    amount, d = rational(rho, name="rho", nonnegative=True), read_delta(delta)
     if d == 0:
         raise NumberError("delta", delta, "zCDP has no epsilon with delta = 0", "a small probability such as '1e-6'")
     return certify(lambda: to_ball(amount) + 2 * (-to_ball(amount) * to_ball(d).log()).sqrt()).upper

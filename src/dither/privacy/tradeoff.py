@@ -41,7 +41,7 @@ def _bound(guarantee: Guarantee, level: Fraction, epsilon: Number) -> float:
 
 def _epsilons(guarantee: Guarantee, level: Fraction) -> list[Number]:
     """Epsilons worth trying: zero, the largest loss, and a grid up to where delta no longer matters."""
-    bounded, others = guarantee._split()
+    bounded, others = guarantee.conversion.split()
     found = [Number(0)] if others or bounded != 0 else []
     if not others:
         found.append(bounded)

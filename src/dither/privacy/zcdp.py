@@ -21,7 +21,7 @@ from flint import arb
 from dither.errors import GuaranteeError
 from dither.numeric.enclosure import to_ball
 from dither.numeric.number import Number
-from dither.privacy.currency import Currency
+from dither.privacy.currency import Answers, Currency
 from dither.privacy.show import four_digits
 
 
@@ -80,6 +80,10 @@ class ZcdpPart(Currency):
 
     def within(self, other: Self) -> bool:
         return self.amount <= other.amount and self.lost <= other.lost
+
+    def follows_from(self, guarantee: Answers) -> bool:
+        charge = guarantee.charge()
+        return charge.rho is not None and charge.rho <= self.amount and charge.delta <= self.lost
 
     def describe(self) -> str:
         text = f"ρ = {four_digits(self.amount)} zCDP"
