@@ -27,13 +27,18 @@ def show(epsilon: str) -> None:
     console.print(f"  with 95% probability the noise is at most ±{within}")
 
     draws = law.sample(DRAWS)
-    reach = min(within, 12)
+    width = max(1, within // 6) | 1  # an odd number of steps a row, so that zero is in the middle of one
     table = Table("noise", f"seen in {DRAWS:,} draws", "exact probability", "", title="\nThe draws against the law")
-    peak = law.pmf(0).upper
-    for k in range(-reach, reach + 1):
-        seen = int(np.count_nonzero(draws == k))
-        low, high = law.pmf(k)
-        table.add_row(f"{k:+d}", f"{seen / DRAWS:.5f}", f"{(low + high) / 2:.5f}", "█" * round(BAR * high / peak))
+    rows = []
+    for middle in range(-6 * width, 7 * width, width):
+        first, last = middle - width // 2, middle + width // 2
+        exactly = law.tail(first - 1).upper - law.tail(last).upper
+        seen = int(np.count_nonzero((draws >= first) & (draws <= last))) / DRAWS
+        label = f"{middle:+d}" if width == 1 else f"{first:+d} to {last:+d}"
+        rows.append((label, seen, exactly))
+    peak = max(exactly for _, _, exactly in rows)
+    for label, seen, exactly in rows:
+        table.add_row(label, f"{seen:.5f}", f"{exactly:.5f}", "█" * round(BAR * exactly / peak))
     console.print(table)
     console.print(
         f"Adding or removing one person changes the probability of any answer by a factor of at most e^({rate}).\n"

@@ -16,7 +16,7 @@ __all__ = ["seeded"]
 
 @contextmanager
 def seeded(seed: int) -> Iterator[None]:
-    """Draw all noise of this thread, inside the block, from a seed. NOT PRIVATE: who knows the seed knows the noise."""
+    """Draw all noise of this task, inside the block, from a seed. NOT PRIVATE: who knows the seed knows the noise."""
     number = integer(seed, name="seed", least=0)
     warnings.warn(
         f"NOT PRIVATE: noise comes from the seed {number}; whoever knows it can subtract the noise",

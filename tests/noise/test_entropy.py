@@ -8,6 +8,7 @@ import inspect
 import multiprocessing
 import os
 import pickle
+import signal
 import threading
 import warnings
 from pathlib import Path
@@ -210,6 +211,56 @@ def test_a_fork_inside_a_seeded_block_is_not_seeded():
         assert os.read(read, 64) == b"Keystream"
         os.close(read)
         os.close(write)
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_a_seed_stays_in_its_task():
+    import asyncio
+
+    kinds = []
+
+    async def other() -> None:
+        kinds.append(type(stream()).__name__)
+
+    async def main() -> None:
+        task = asyncio.create_task(other())
+        with seeded(7):
+            await asyncio.sleep(0)
+            await task
+            kinds.append(type(stream()).__name__)
+
+    asyncio.run(main())
+    assert kinds == ["Keystream", "_SeededStream"]
+
+
+def test_a_fork_beside_a_thread_that_computes_does_not_hang():
+    """The lock around ball arithmetic must not be inherited in the hands of a thread that the child does not have."""
+    from dither.numeric.enclosure import precision
+
+    stop, inside = threading.Event(), threading.Event()
+
+    def work() -> None:
+        while not stop.is_set():
+            with precision(64):
+                inside.set()
+                stop.wait(0.002)
+
+    thread = threading.Thread(target=work)
+    thread.start()
+    inside.wait()
+    try:
+        for _ in range(20):
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", DeprecationWarning)
+                child = os.fork()
+            if child == 0:
+                signal.alarm(10)  # a hanging child is ended, and seen
+                with precision(80):
+                    os._exit(0)
+            assert os.waitpid(child, 0)[1] == 0
+    finally:
+        stop.set()
+        thread.join()
 
 
 def test_no_seed_in_the_public_interface():

@@ -173,7 +173,7 @@ def test_bad_variances_are_refused_with_words(bad):
             build(bad)
 
 
-@pytest.mark.parametrize("size", [-1, 2.0, "3", True, (2, -1), (2, 1.5), [3], 2**50])
+@pytest.mark.parametrize("size", [-1, 2.0, "3", True, (2, -1), (2, 1.5), [3], 2**50, (2**62, 0), (1,) * 70])
 def test_bad_sizes_are_refused_with_words(size):
     for law in (DiscreteLaplace(1), RoundedGaussian(10**6), Bernoulli("1/3"), Categorical([1, 2])):
         with pytest.raises(SizeError, match="What would work"):
@@ -218,9 +218,14 @@ def test_other_refusals():
     for case in cases:
         with pytest.raises(NumberError, match="What would work"):
             case()
-    for scores in ([], [[1, 2]], [0.5, 1.0], ["a"], np.zeros(0, dtype=int), [1, None], [True, False], 7):
+    for scores in ([], [[1, 2]], [0.5, 1.0], ["a"], np.zeros(0, dtype=int), [1, None], [True, False], 7, [[1, 2], [3]]):
         with pytest.raises(DataError, match="What would work"):
             Categorical(scores)
+    for weights in (5, "12", None, np.array([1, 2])):
+        with pytest.raises(DataError, match="What would work"):
+            Categorical.from_weights(weights)
+    with pytest.raises(NumberError, match="population"):
+        choose(2**64, 3)
     assert issubclass(NumberError, DitherError)
     assert issubclass(NumberError, ValueError)
 
@@ -244,4 +249,8 @@ def test_certain_and_extreme_choices():
     assert set(Categorical([10**40, 0, 5], rate=0).sample(200).tolist()) == {0, 1, 2}
     assert set(Categorical([0, 10**30], rate="1e-30").sample(200).tolist()) == {0, 1}
     assert set(Categorical.from_weights(["1/3", "0.25", 0]).sample(200).tolist()) == {0, 1, 2}
+    assert Categorical([0, 1], rate="1e400").sample() == 1
+    assert Categorical([2**63, 0]).sample() == 0
+    assert Categorical.from_weights([2**63, -1]).sample() == 0
+    assert repr(Bernoulli.response(1, 10**5000)) == "Bernoulli(response(1, <int>))"
     assert MOST_BITS >= 4096

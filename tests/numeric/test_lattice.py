@@ -184,3 +184,60 @@ def test_lattices_are_values():
             Lattice(bad)
     with pytest.raises(AttributeError):
         Lattice(1).step = 2  # type: ignore[misc]
+
+
+def test_one_element_does_not_change_how_others_are_rounded():
+    """numpy would read a list of large ints as floats as soon as one float is in it."""
+    lattice, big = Lattice(1), 2**60 + 127
+    for last in (0, 0.5, 2**63, -1, Decimal("0.5"), math.nan, np.float32(1), np.int8(3)):
+        found = lattice.indices([big] * 5 + [last])
+        assert found[:5].tolist() == [big] * 5
+        assert found[5] == lattice.index(last)
+    assert lattice.indices([1, 2**64, 10**30]).tolist() == [1, LARGEST_INDEX, LARGEST_INDEX]
+    assert lattice.indices(np.array([-(2**63)], dtype=">i8")).tolist() == [-LARGEST_INDEX]
+    assert lattice.indices(np.array([5], dtype=np.int32)).tolist() == [5]
+
+
+@given(
+    st.integers(-400, 400),
+    st.integers(1, 999),
+    st.integers(0, 999),
+    st.integers(-300, 300),
+)
+def test_decimals_cost_what_is_said(exponent, digits, change, step_exponent):
+    lattice = Lattice(Fraction(10) ** step_exponent)
+    x, y = Decimal(f"{digits}e{exponent}"), Decimal(f"{digits + change}e{exponent}")
+    assert lattice.index(x) == rule(Fraction(x), lattice.step)
+    moved = lattice.index(y) - lattice.index(x)
+    assert 0 <= moved <= max(lattice.scalar_cost(Fraction(y) - Fraction(x)), 0) if Fraction(y - x) < 10**390 else True
+
+
+def test_decimals_far_out():
+    assert Lattice(Fraction(10**1100)).index(Decimal("9e1000")) == 0
+    assert Lattice(Fraction(1, 10**1100)).index(Decimal("1e-1001")) == LARGEST_INDEX
+    assert Lattice("1e300").index(Decimal("1.80e308")) == 180_000_000
+    assert Lattice(1).index(Decimal("sNaN")) == Lattice(1).index(Decimal("-NaN")) == 0
+    assert Lattice(1).index(Decimal("-1e99999")) == -LARGEST_INDEX
+
+
+def test_no_private_value_in_a_message():
+    for call in (lambda: Lattice(1).index("1234.5"), lambda: Lattice(1).indices(["1234.5"]), lambda: add(["1234.5"], [1])):
+        with pytest.raises(DataError) as caught:
+            call()
+        assert "1234" not in str(caught.value)
+        assert "1234" not in repr(caught.value.came)
+
+
+def test_addition_of_single_values_and_lists():
+    assert np.asarray(add(np.array(2**62), np.array(5))).item() == LARGEST_INDEX
+    assert np.asarray(add(np.array(5), np.array(2**70, dtype=object))).item() == LARGEST_INDEX
+    assert np.asarray(add([2**63, -1], [1, 1])).tolist() == [LARGEST_INDEX, 0]
+    assert np.asarray(add(np.array([2**63], dtype=np.uint64), [1])).tolist() == [LARGEST_INDEX]
+    for bad in (np.array([1.5], dtype=object), [math.nan], [True], np.array([True])):
+        with pytest.raises(DataError):
+            add(bad, [1])
+    for bad in ([math.nan], [1.5], ["x"]):
+        with pytest.raises(DataError):
+            Lattice(1).values(bad)
+    with pytest.raises(DataError):
+        Lattice(1).indices([[1, 2], [3]])

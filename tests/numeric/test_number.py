@@ -65,6 +65,15 @@ def test_logarithms_are_exact():
     assert (ln(2) - ln(2)).is_rational
 
 
+def test_powers_of_one_base_do_not_pile_up():
+    assert ln(2) + ln(2**4000) == 4001 * ln(2)
+    assert ln(3**2000) + ln(3) == 2001 * ln(3)
+    assert ln(Fraction(6**1000, 10**900)) == 100 * ln(2) + 1000 * ln(3) - 900 * ln(5)
+    assert not Number(0)
+    assert not ln(2) - ln(2)
+    assert ln(2)
+
+
 def test_near_misses_are_told_apart():
     close = Fraction(math.log(3))  # the nearest double, written out
     assert ln(3) != Number(close)

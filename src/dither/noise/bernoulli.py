@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, overload
 
 import numpy as np
 
-from dither.errors import NumberError
+from dither.errors import NumberError, show
 from dither.noise.entropy import stream
 from dither.noise.law import check_size, probability
 from dither.noise.table import CHUNK, Table
@@ -59,7 +59,7 @@ class Bernoulli:
         others = integer(k, name="k", least=1) - 1
         self = cls.__new__(cls)
         self._recipe = (Bernoulli.response, (budget, others + 1))
-        label = f"response({budget}, {others + 1})"
+        label = f"response({budget}, {show(others + 1)})"
         self._start(partial(_response_ball, budget, others), label, None if others else Fraction(1))
         return self
 

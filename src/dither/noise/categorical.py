@@ -31,6 +31,7 @@ from dither.noise.integers import uniform_each, uniform_one
 from dither.noise.law import check_size
 from dither.noise.table import CHUNK, GUARD_BITS, Table, below, lazy_index
 from dither.numeric.enclosure import ceil_of, floor_scaled, precision, to_ball
+from dither.numeric.lattice import as_array
 from dither.numeric.number import LARGEST_BITS, exact, rational
 
 if TYPE_CHECKING:
@@ -63,6 +64,8 @@ class Categorical:
     @classmethod
     def from_weights(cls, weights: Sequence[object]) -> Categorical:
         """Candidates with weights exp(w_i), for exact rational w_i."""
+        if not isinstance(weights, (list, tuple)):
+            raise DataError("weights", type(weights), "exact weights come in a list", "['1/3', '0.25', 0]")
         values = [rational(weight, name="weight") for weight in weights]
         common = math.lcm(*(value.denominator for value in values)) if values else 1
         if common.bit_length() > LARGEST_BITS:
@@ -82,12 +85,8 @@ class Categorical:
         return cell_bits, (furthest >> cell_bits) + 1
 
     def _cumulative(self) -> list[arb]:
-        step = self._decay(1 << self._cell_bits)
-        weights, power, at = [], to_ball(1), 0
-        for cell, count in zip(self._present[: self._plain].tolist(), self._counts.tolist(), strict=False):
-            power *= step ** (cell - at)
-            at = cell
-            weights.append(power * count)
+        cells = zip(self._present[: self._plain].tolist(), self._counts.tolist(), strict=False)
+        weights = [self._decay(cell << self._cell_bits) * count for cell, count in cells]
         if self._plain < self._present.size:
             weights.append(self._tail_weight())
         running = list(accumulate(weights))
@@ -204,7 +203,7 @@ class Categorical:
 
 def _gaps(scores: object) -> NDArray[np.uint64] | NDArray[np.object_]:
     """The distance of every score to the largest, exactly."""
-    array = np.asarray(scores)
+    array = as_array(scores, name="scores")
     if array.ndim != 1 or not 0 < array.size <= MOST_CANDIDATES:
         raise DataError("scores", array.shape, f"a draw needs one row of 1 to {MOST_CANDIDATES} candidates", "[3, 1, 2]")
     if array.dtype.kind == "i":
@@ -213,7 +212,7 @@ def _gaps(scores: object) -> NDArray[np.uint64] | NDArray[np.object_]:
         return np.asarray(wide.max().astype(np.uint64) - wide.astype(np.uint64), dtype=np.uint64)
     if array.dtype.kind == "u":
         return np.asarray(array.max() - array, dtype=np.uint64)
-    if array.dtype == np.object_ and all(type(score) is int for score in array):
+    if array.dtype == np.object_ and all(isinstance(score, int) and not isinstance(score, bool) for score in array):
         best = max(array)
         result = np.empty(array.size, dtype=np.object_)
         result[:] = [best - score for score in array]

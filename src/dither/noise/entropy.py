@@ -13,6 +13,7 @@ import os
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from contextvars import ContextVar
 from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
@@ -113,20 +114,22 @@ class Keystream:
 
 class _Local(threading.local):
     def __init__(self) -> None:
-        self.stream: Bits = Keystream()
+        self.stream = Keystream()
 
 
 _local = _Local()
+_replacement: ContextVar[Bits | None] = ContextVar("dither test stream", default=None)
 
 
 def stream() -> Bits:
     """The stream of the calling thread."""
-    return _local.stream
+    return _replacement.get() or _local.stream
 
 
 def _drop_after_fork() -> None:
-    # Also replaces a stream that a test swapped in, so that forked workers are never seeded by accident.
+    # Also takes away a stream that a test swapped in, so that forked workers are never seeded by accident.
     _local.stream = Keystream()
+    _replacement.set(None)
 
 
 if hasattr(os, "register_at_fork"):
@@ -136,9 +139,8 @@ if hasattr(os, "register_at_fork"):
 @contextmanager
 def _swapped(replacement: Bits) -> Iterator[None]:
     """For tests only: `dither.testing` is the one caller."""
-    before = _local.stream
-    _local.stream = replacement
+    token = _replacement.set(replacement)
     try:
         yield
     finally:
-        _local.stream = before
+        _replacement.reset(token)

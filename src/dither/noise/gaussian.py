@@ -13,8 +13,9 @@ The variance is rational. Tails of the discrete law, with w(y) = exp(-y^2/(2 sig
   lies in [0, t r / (1 - r)].
 * above: Euler-Maclaurin about a = k + 1/2, where the odd terms vanish. With t = a / sigma and Hermite polynomials He,
   the sum is the integral of w from a on, plus B_j(1/2)/j! He_{j-1}(t) w(a) / sigma^(j-1) for j = 2, 4, 6, 8, with an
-  error of at most max|B_8|/8! times the integral of |w^(8)| = sigma^-8 |He_8| w. Cramer's inequality
-  |He_n(t)| <= 1.0865 sqrt(n!) exp(t^2/4) bounds that by 1.0865 sqrt(8!) sqrt(pi) erfc(t/2) / sigma^7 / (30 * 8!).
+  error of at most max|B_8|/8! = 1/(30 * 8!) times the integral of |w^(8)| = sigma^-8 |He_8| w. Beyond the last root of He_8,
+  at 4.15, w^(8) is positive and the integral is -w^(7)(a) = He_7(t) w(a) / sigma^7. Before it, Cramer's inequality
+  |He_n(t)| <= 1.0865 sqrt(n!) exp(t^2/4) bounds the integral by 1.0865 sqrt(8!) sqrt(pi) erfc(t/2) / sigma^7.
 * Z = sigma sqrt(2 pi) (1 + 2 sum of exp(-2 pi^2 sigma2 j^2)) by Poisson summation.
 """
 
@@ -37,9 +38,12 @@ from dither.numeric.number import Number
 TABLE_SIGMAS = Fraction(38, 5)  # P(|Z| > 7.6) < 2^-44: how much of the law the table leaves to the slow path
 LARGEST_REACH = 1024  # beyond this a staircase is smaller and faster than a direct table
 CELLS_PER_SIGMA_BITS = 6
+FAR = 1000  # beyond this, of x^2
 LARGEST_SUMMED = 2**15  # up to this variance the discrete tail is summed term by term
 LARGEST_THETA = 2**12  # exp(-2 pi^2 2^12) < 2^-116000
 HERMITE = {2: (1, 0), 4: (1, 0, -3, 0), 6: (1, 0, -10, 0, 15, 0), 8: (1, 0, -21, 0, 105, 0, -105, 0)}  # of He_{j-1}
+CRAMER = Fraction(10865, 10000)
+LAST_ROOT = Fraction(83, 20)  # of He_8: 4.1446...
 MIDPOINT = {2: Fraction(-1, 12), 4: Fraction(7, 240), 6: Fraction(-31, 1344), 8: Fraction(127, 3840)}  # B_j(1/2)
 HALF = Fraction(1, 2)
 
@@ -161,12 +165,17 @@ class DiscreteGaussian(_Normal):
         a, sigma = k + HALF, to_ball(self._sigma2).sqrt()
         t = to_ball(a) / sigma
         total = _normal_above(a, self._sigma2) * (2 * arb.pi()).sqrt() * sigma
+        hermite = to_ball(0)
         for j, coefficients in HERMITE.items():
             hermite = to_ball(0)
             for coefficient in coefficients:
                 hermite = hermite * t + coefficient
             total += to_ball(MIDPOINT[j] / math.factorial(j)) * hermite * self.weight(a) / sigma ** (j - 1)
-        error = to_ball(Fraction(10865, 10000)) * (arb.pi() / math.factorial(8)).sqrt() * (t / 2).erfc() / sigma**7 / 30
+        if t > to_ball(LAST_ROOT):
+            integral = hermite * self.weight(a) / sigma**7  # He_7 was the last
+        else:
+            integral = to_ball(CRAMER) * (math.factorial(8) * arb.pi()).sqrt() * (t / 2).erfc() / sigma**7
+        error = integral / (30 * math.factorial(8))
         return total + error.union(-error)
 
     def mass(self, k: int) -> arb:
@@ -177,7 +186,13 @@ class DiscreteGaussian(_Normal):
 
 
 def _normal_above(a: Fraction, variance: Fraction) -> arb:
-    """P(Z > a) for a normal Z."""
+    """P(Z > a) for a normal Z and a >= 0."""
+    square = a**2 / (2 * variance)
+    if square > FAR:
+        # erfc(x) = exp(-x^2) U(1/2, 1/2, x^2) / sqrt(pi), from the exact square: erfc of a ball around x would lose as many
+        # bits as x^2 has.
+        ball = to_ball(square)
+        return (-ball).exp() * ball.hypgeom_u(to_ball(HALF), to_ball(HALF)) / (2 * arb.pi().sqrt())
     return (to_ball(a) / to_ball(2 * variance).sqrt()).erfc() / 2
 
 

@@ -102,6 +102,8 @@ def choose(population: int, count: int) -> NDArray[np.int64]:
     """`count` different integers from 0..population-1 in random order, every such list equally likely."""
     total = integer(population, name="population", least=0)
     (wanted,) = check_size(integer(count, name="count", least=0))
+    if total > LARGEST_ARRAY:
+        raise NumberError("population", population, "an array holds 64-bit integers", "a population up to 2**63")
     if wanted > total:
         raise NumberError("count", count, f"there are only {total} to choose from", f"a count up to {total}")
     if total <= 4 * wanted:

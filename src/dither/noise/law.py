@@ -170,7 +170,7 @@ def check_size(size: object) -> tuple[int, ...]:
         if isinstance(part, (bool, np.bool_)) or not isinstance(part, (int, np.integer)) or part < 0:
             raise SizeError("size", size, "a size counts draws", "None for one draw, 1000, or a shape such as (10, 3)")
     shape = tuple(int(part) for part in parts)
-    if math.prod(shape) > 2**40:
+    if len(shape) > 32 or max(shape, default=0) > 2**36 or math.prod(shape) > 2**36:
         raise SizeError("size", size, "that many draws do not fit any memory", "several smaller samples")
     return shape
 

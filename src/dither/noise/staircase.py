@@ -9,7 +9,7 @@ The integers are cut into cells of width M = 2^k: x = v M + low with 0 <= low < 
 
 and one outcome for all cells beyond the table. A proposal lands on x with probability proportional to near(v), and
 is then kept with probability far/near + (1 - far/near) (g - far)/(near - far) = g(x)/near(v). So a kept x has
-exactly the law g, and the normalising constant is never needed. A level is taken in 98% of the draws or more.
+exactly the law g, and the normalising constant is never needed. A level is taken in 96% of the draws or more.
 
 For a *rounded* law g is a density: x = round(y), and y = x - 1/2 + u where u is a uniform real, revealed lazily.
 

@@ -156,9 +156,9 @@ def lazy_index(conditional: Callable[[int], arb], stream: Bits, step: int = 64) 
         if word + 1 < 1 << bits:
             with precision(bits + GUARD_BITS):
                 low, high = -1, 1  # surely U >= G(low) (nothing, for -1), and soon surely U < G(high)
-                while not conditional(high) * (1 << bits) >= word + 1:
+                while not (ball := conditional(high) * (1 << bits)) >= word + 1 and ball.is_finite():
                     high *= 2
-                while high - low > 1:
+                while ball.is_finite() and high - low > 1:
                     middle = (low + high) // 2
                     ball = conditional(middle) * (1 << bits)
                     if ball >= word + 1:
@@ -167,7 +167,7 @@ def lazy_index(conditional: Callable[[int], arb], stream: Bits, step: int = 64) 
                         low = middle
                     else:
                         break
-                else:
+                if ball.is_finite() and high - low == 1:  # a ball that is not finite wants more precision
                     return high
         word, bits = (word << step) | stream.bits(step), bits + step
 

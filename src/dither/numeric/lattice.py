@@ -17,7 +17,7 @@ saturation bound goes to the bound. Both are fixed maps of the value, chosen bef
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+import numbers
 from decimal import Decimal
 from fractions import Fraction
 from typing import TYPE_CHECKING
@@ -34,7 +34,8 @@ if TYPE_CHECKING:
     AnyArray = np.ndarray[tuple[int, ...], np.dtype[np.generic]]
 
 LARGEST_INDEX = 2**62 - 1  # of a single value: two of them still add up inside 64 bits
-LARGEST_STEP_EXPONENT = 1000  # a power-of-two step must scale floats without loss
+MOST_SCALING = 1000  # a power-of-two step must scale floats without loss
+LARGEST_DECIMAL = 20_000  # decimal exponents: a step has at most 4096 bits above and below its line
 
 
 class Lattice:
@@ -68,34 +69,51 @@ class Lattice:
 
     # -- to whole steps ----------------------------------------------------------------------------------------
 
-    def index(self, value: int | float | Decimal | Fraction) -> int:
-        """The number of steps nearest to a value (ties upwards); NaN is 0, the rest saturates below 2^62."""
-        if isinstance(value, (float, Decimal)) and not math.isfinite(value):
-            return 0 if math.isnan(value) else (LARGEST_INDEX if value > 0 else -LARGEST_INDEX)
-        if isinstance(value, Decimal) and abs(value.adjusted()) > 1000:  # do not write out a million digits
-            return 0 if value.adjusted() < 0 or not value else (LARGEST_INDEX if value > 0 else -LARGEST_INDEX)
-        if isinstance(value, bool) or not isinstance(value, (int, float, Decimal, Fraction)):
-            raise DataError("value", value, "only numbers have a place on a lattice", "an int, float or Decimal")
-        steps = math.floor(Fraction(value) / self.step + Fraction(1, 2))
+    def index(self, value: object) -> int:
+        """The number of steps nearest to a number (ties upwards); NaN is 0, the rest saturates below 2^62."""
+        if isinstance(value, Decimal):
+            return self._decimal(value)
+        kind = type(value).__name__
+        if isinstance(value, (float, int, Fraction)) and kind != "bool":
+            exact = value
+        elif isinstance(value, numbers.Integral) and kind != "bool":  # numpy's integers
+            exact = int(value)
+        elif kind in ("float16", "float32"):
+            exact = float(value)  # type: ignore[arg-type]
+        else:
+            raise DataError("type of value", kind, "only numbers have a place on a lattice", "an int, float or Decimal")
+        if isinstance(exact, float) and not math.isfinite(exact):
+            return 0 if math.isnan(exact) else (LARGEST_INDEX if exact > 0 else -LARGEST_INDEX)
+        return self._nearest(Fraction(exact))
+
+    def _nearest(self, value: Fraction) -> int:
+        steps = math.floor(value / self.step + Fraction(1, 2))
         return max(-LARGEST_INDEX, min(LARGEST_INDEX, steps))
 
+    def _decimal(self, value: Decimal) -> int:
+        if value.is_nan():
+            return 0
+        if value.is_infinite():
+            return -LARGEST_INDEX if value.is_signed() else LARGEST_INDEX
+        if value and abs(value.adjusted()) > LARGEST_DECIMAL:  # far beyond any step: do not write out the digits
+            far = value.adjusted() > 0
+            return (-LARGEST_INDEX if value.is_signed() else LARGEST_INDEX) if far else 0
+        return self._nearest(Fraction(value)) if value else 0
+
     def indices(self, values: object) -> IntegerArray:
-        """`index` for an array of integers or floats, vectorised."""
+        """`index` for an array of integers or floats, or for a list, whose elements are taken one by one."""
         import numpy as np
 
-        array = np.asarray(values)
+        array = as_array(values, name="values")
         exponent = self.exponent
-        if array.dtype.kind == "f" and array.dtype.itemsize > 8:
-            raise DataError("values", array.dtype, "rounding is exact for doubles only", "values.astype('float64')")
-        if array.dtype.kind == "f" and exponent is not None and abs(exponent) <= LARGEST_STEP_EXPONENT:
+        if array.dtype.kind == "f" and array.dtype.itemsize <= 8 and exponent is not None and abs(exponent) <= MOST_SCALING:
             return _round_floats(array.astype(np.float64), exponent)
-        if array.dtype.kind == "f" or (array.dtype.kind in "iu" and self.step != 1):
-            return _each(array, lambda v: self.index(v.item()))
-        if array.dtype.kind in "iu":
-            low = -LARGEST_INDEX if array.dtype == np.int64 else None
-            high = LARGEST_INDEX if array.dtype.itemsize == 8 else None
-            return np.asarray(np.clip(array, low, high), dtype=np.int64)
-        raise DataError("values", array.dtype, "only numbers have a place on a lattice", "an array of ints or floats")
+        if array.dtype.kind in "iu" and self.step == 1:
+            return _saturate(array)
+        if array.dtype.kind in "iuO" or (array.dtype.kind == "f" and array.dtype.itemsize <= 8):
+            flat: IntegerArray = np.array([self.index(value) for value in array.reshape(-1).tolist()], dtype=np.int64)
+            return flat.reshape(array.shape)
+        raise DataError("values", array.dtype, "only ints and doubles are rounded exactly", "values.astype('float64')")
 
     # -- and back ----------------------------------------------------------------------------------------------
 
@@ -107,11 +125,11 @@ class Lattice:
         """The floats nearest to these lattice points: a fixed map, the same for every data set."""
         import numpy as np
 
-        array = np.asarray(indices)
+        array = _whole(indices, name="indices")
         exponent = self.exponent
-        if array.dtype == np.int64 and exponent is not None and abs(exponent) <= LARGEST_STEP_EXPONENT:
+        if array.dtype == np.int64 and exponent is not None and abs(exponent) <= MOST_SCALING:
             return np.ldexp(array.astype(np.float64), exponent)
-        result = np.array([_float(self.step * int(k)) for k in array.reshape(-1)], dtype=np.float64)
+        result = np.array([_float(self.step * k) for k in array.reshape(-1).tolist()], dtype=np.float64)
         return result.reshape(array.shape)
 
     # -- what rounding costs -----------------------------------------------------------------------------------
@@ -152,33 +170,69 @@ class Lattice:
 def add(values: object, noise: object, *, bound: int = LARGEST_INDEX) -> object:
     """values + noise in whole steps, then one saturation at ±bound.
 
-    The sum is exact before it saturates: in 64 bits where both parts are below 2^62 (their sum then has
-    room), in Python integers otherwise. Saturating at a public bound is post-processing.
+    The sum is exact before it saturates: in 64 bits where both parts are below 2^62 (their sum then has room), in Python
+    integers otherwise. Saturating at a public bound is post-processing.
     """
     import numpy as np
 
     limit = integer(bound, name="bound", least=1)
     if isinstance(values, (int, np.integer)) and isinstance(noise, (int, np.integer)):
         return max(-limit, min(limit, int(values) + int(noise)))
-    left, right = np.asarray(values), np.asarray(noise)
-    for part in (left, right):
-        if part.dtype.kind not in "iu" and part.dtype != object:
-            raise DataError("steps", part.dtype, "noise is added to whole steps only", "integers from Lattice.indices")
+    left, right = _whole(values, name="values"), _whole(noise, name="noise")
     if left.shape != right.shape:
         raise NumberError("noise shape", right.shape, f"the values have shape {left.shape}", "one noise per value")
-    if limit < 2**63 and _fits(left) and _fits(right):
+    if limit < 2**63 and _small(left) and _small(right):
         return np.clip(left.astype(np.int64) + right.astype(np.int64), -limit, limit)
-    exact = left.astype(object) + right.astype(object)
-    clipped = np.clip(exact, -limit, limit) if exact.size else exact
-    return clipped.astype(np.int64) if limit < 2**63 else clipped
+    sums = (a + b for a, b in zip(left.reshape(-1).tolist(), right.reshape(-1).tolist(), strict=True))
+    clipped = np.empty(left.size, dtype=np.object_)
+    clipped[:] = [max(-limit, min(limit, total)) for total in sums]
+    return (clipped.astype(np.int64) if limit < 2**63 else clipped).reshape(left.shape)
 
 
-def _fits(array: AnyArray) -> bool:
-    if array.dtype.kind not in "iu":
+def as_array(values: object, *, name: str) -> AnyArray:
+    """An array as it is; a list with its elements kept apart, since numpy would give them one type after the largest."""
+    import numpy as np
+
+    if hasattr(values, "__array__"):  # arrays and columns of data frames have one type already
+        return np.asarray(values)
+    try:
+        return np.array(values, dtype=np.object_)
+    except ValueError as error:
+        raise DataError(name, type(values), "its rows differ in length", "a list of numbers, or an array") from error
+
+
+def _whole(values: object, *, name: str) -> AnyArray:
+    """int64 where that holds everything, Python integers otherwise; refused by type, never by size."""
+    import numpy as np
+
+    array = as_array(values, name=name)
+    if array.dtype.kind in "iu" and array.dtype != np.uint64:
+        return array.astype(np.int64)
+    items = array.reshape(-1).tolist()
+    if array.dtype.kind not in "uO" or not all(isinstance(x, numbers.Integral) and not isinstance(x, bool) for x in items):
+        raise DataError(name, array.dtype, "noise is added to whole steps only", "integers from Lattice.indices")
+    exact = np.empty(array.size, dtype=np.object_)
+    exact[:] = [int(item) for item in items]
+    return exact.reshape(array.shape)
+
+
+def _small(array: AnyArray) -> bool:
+    import numpy as np
+
+    if array.dtype != np.int64:
         return False
-    if array.size == 0 or array.dtype.itemsize < 8:
-        return True
-    return bool(int(array.max()) <= LARGEST_INDEX and int(array.min()) >= -LARGEST_INDEX)
+    return array.size == 0 or bool(int(array.max()) <= LARGEST_INDEX and int(array.min()) >= -LARGEST_INDEX)
+
+
+def _saturate(array: AnyArray) -> IntegerArray:
+    """Integers of any width as int64, saturated."""
+    import numpy as np
+
+    if array.dtype.itemsize < 8:
+        return array.astype(np.int64)
+    native = array.astype(np.int64 if array.dtype.kind == "i" else np.uint64)
+    low = -LARGEST_INDEX if array.dtype.kind == "i" else 0
+    return np.asarray(np.clip(native, low, LARGEST_INDEX), dtype=np.int64)
 
 
 def _round_floats(values: FloatArray, exponent: int) -> IntegerArray:
@@ -195,13 +249,6 @@ def _round_floats(values: FloatArray, exponent: int) -> IntegerArray:
         whole = np.floor(scaled)
         whole += (scaled - whole) >= 0.5
     return np.asarray(np.clip(whole.astype(np.int64), -LARGEST_INDEX, LARGEST_INDEX))
-
-
-def _each(array: AnyArray, convert: Callable[[np.generic], int]) -> IntegerArray:
-    import numpy as np
-
-    flat: IntegerArray = np.array([convert(v) for v in array.reshape(-1)], dtype=np.int64)
-    return flat.reshape(array.shape)
 
 
 def _float(value: Fraction) -> float:

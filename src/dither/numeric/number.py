@@ -178,6 +178,9 @@ class Number:
         order = self._compare(other)
         return NotImplemented if order is None else order >= 0
 
+    def __bool__(self) -> bool:
+        return bool(self._rational or self._logs)
+
     def __hash__(self) -> int:
         # Equal numbers can be written with different bases, so an irrational one is hashed by its nearest float.
         return hash(self._rational) if self.is_rational else hash(float(self))
@@ -362,13 +365,24 @@ def _insert(logs: dict[int, Fraction], base: int, coefficient: Fraction) -> None
         return
     for old in list(logs):
         common = math.gcd(base, old)
-        if common > 1:
-            old_coefficient = logs.pop(old)
-            _insert(logs, common, coefficient + old_coefficient)
-            _insert(logs, base // common, coefficient)
-            _insert(logs, old // common, old_coefficient)
-            return
+        if common == 1:
+            continue
+        old_coefficient = logs.pop(old)
+        times, rest = _multiplicity(base, common)
+        old_times, old_rest = _multiplicity(old, common)
+        _insert(logs, common, coefficient * times + old_coefficient * old_times)
+        _insert(logs, rest, coefficient)
+        _insert(logs, old_rest, old_coefficient)
+        return
     logs[base] = coefficient
+
+
+def _multiplicity(number: int, factor: int) -> tuple[int, int]:
+    """How often a factor divides a number, and what is left."""
+    times = 0
+    while number % factor == 0:
+        number, times = number // factor, times + 1
+    return times, number
 
 
 def _nearest_float(value: Fraction) -> float:
