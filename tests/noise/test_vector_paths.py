@@ -15,6 +15,8 @@ from dither.noise.staircase import StaircaseSampler
 from dither.noise.table import CHUNK, Special, Table, below
 from dither.numeric.enclosure import precision, to_ball
 
+MIXED = 0x3333333333333333  # bits for refinement: neither all zeros nor all ones, which would never settle a tie
+
 
 class Scripted:
     """Plays words and fills in order; single bits for refinement come from a fixed pattern."""
@@ -78,9 +80,11 @@ def test_slopes_of_production_samplers_agree_with_balls_at_the_edge_of_the_brack
     words = [(a << (64 - sampler._accept_bits)) | u for _, _, a, u in cases]
     lows = np.array([low << (16 - sampler._cell_bits) for _, low, _, _ in cases], dtype=np.uint16)
     special = Special(np.arange(len(cases)), np.array([v - sampler._first + sampler._count for v, _, _, _ in cases]))
-    rejected = set(sampler._settle(np.zeros(len(cases), np.int64), special, Scripted(words, [lows], 0x3333333333333333)).tolist())
+    rejected = set(sampler._settle(np.zeros(len(cases), np.int64), special, Scripted(words, [lows], MIXED)).tolist())
     for at, (v, low, a, u) in enumerate(cases):
-        assert sampler._accepts(v, low, Scripted(pattern=0x3333333333333333), a, sampler._accept_bits, u, fractions) == (at not in rejected)
+        assert sampler._accepts(v, low, Scripted(pattern=MIXED), a, sampler._accept_bits, u, fractions) == (
+            at not in rejected
+        )
 
 
 @pytest.mark.parametrize(
@@ -159,11 +163,11 @@ def test_proposed_candidates_are_kept_by_their_own_uniform(monkeypatch):
     kept_share = np.zeros(64)
     grid = np.linspace(0, 2**30 - 1, 60).astype(int)
     for a in grid:
-        candidate, kept = sampler._propose(64, Scripted([int(a) << 34] * 64, pattern=0x3333333333333333))
+        candidate, kept = sampler._propose(64, Scripted([int(a) << 34] * 64, pattern=MIXED))
         assert candidate.tolist() == everyone.tolist()
         for c in everyone:
             excess = sampler._excess(int(c))
-            truth = excess == 0 or below(lambda e=excess: sampler._decay(e), Scripted(pattern=0x3333333333333333), int(a), 30)
+            truth = excess == 0 or below(lambda e=excess: sampler._decay(e), Scripted(pattern=MIXED), int(a), 30)
             assert kept[c] == truth
         kept_share += kept
     assert kept_share.min() < 0.8 * len(grid)  # some are thrown away, as they must be

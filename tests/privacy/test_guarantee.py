@@ -322,6 +322,7 @@ def test_text_is_short_and_rounded_up():
     assert str(approx(1, "1e-6", unit="replace one person")) == "(ε = 1, δ = 1e-06) (replace one person)"
     assert str(zcdp("0.12341")) == "ρ = 0.1235 zCDP (add/remove one person)"
     assert str(gdp(mu2=2)) == "μ = 1.415 Gaussian DP (add/remove one person)"
+    assert str(gdp("0.1")) == "μ = 0.1 Gaussian DP (add/remove one person)"
     assert "D_2 = 1" in str(renyi({2: 1}))
 
 

@@ -32,7 +32,8 @@ from dither.noise.law import check_size
 from dither.noise.table import CHUNK, GUARD_BITS, Table, below, lazy_index
 from dither.numeric.enclosure import ceil_of, floor_scaled, precision, to_ball
 from dither.numeric.lattice import as_array
-from dither.numeric.number import LARGEST_BITS, exact, rational
+from dither.numeric.number import exact, rational
+from dither.numeric.reading import LARGEST_BITS
 
 if TYPE_CHECKING:
     from flint import arb

@@ -15,29 +15,16 @@ from __future__ import annotations
 
 import math
 import numbers
-import re
-from decimal import Decimal
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from dither.errors import NumberError
+from dither.numeric.reading import LARGEST_BITS, from_object, from_text
 
 if TYPE_CHECKING:
     from flint import arb
 
     from dither.numeric.enclosure import Enclosure
-
-LONGEST_TEXT = 64
-LARGEST_EXPONENT = 400
-LARGEST_BITS = 4096  # of a numerator or denominator at the front door
-EXAMPLES = "an integer, a Fraction, a Decimal, a float such as 0.1, or text such as '0.1', '1/3', '1e-6', 'ln(3)'"
-
-_DIGITS = r"(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?"
-_RATIONAL = rf"{_DIGITS}(?:\s*/\s*{_DIGITS})?"
-_TERM = re.compile(
-    rf"(?P<sign>[+-]?)\s*(?:(?:(?P<coefficient>{_RATIONAL})\s*\*\s*)?ln\s*\(\s*(?P<base>{_RATIONAL})\s*\)"
-    rf"|(?P<rational>{_RATIONAL}))\s*"
-)
 
 
 class Number:
@@ -50,9 +37,14 @@ class Number:
     def __new__(cls, value: object, *, name: str = "number") -> Number:
         if isinstance(value, Number):
             return value
-        if isinstance(value, str):
-            return _from_text(value, name)
-        return cls._make(_from_object(value, name), {})
+        if not isinstance(value, str):
+            return cls._make(from_object(value, name), {})
+        rational_part, logarithms = from_text(value, name)
+        logs: dict[int, Fraction] = {}
+        for argument, coefficient in logarithms:
+            _insert(logs, argument.numerator, coefficient)
+            _insert(logs, argument.denominator, -coefficient)
+        return cls._make(rational_part, logs)
 
     @classmethod
     def _make(cls, rational: Fraction, logs: dict[int, Fraction]) -> Number:
@@ -272,83 +264,7 @@ def integer(value: object, *, name: str, least: int | None = None) -> int:
     return result
 
 
-# -- the front door, in pieces -------------------------------------------------------------------------------
-
-
-def _from_object(value: object, name: str) -> Fraction:
-    kind = type(value).__name__
-    if kind in ("bool", "bool_"):
-        raise NumberError(name, value, "a truth value is not a number", "1 or 0, if that is what was meant")
-    if isinstance(value, float):  # np.float64 is one too
-        if not math.isfinite(value):
-            raise NumberError(name, value, "it is not finite", EXAMPLES)
-        return Fraction(float.__repr__(value))
-    if isinstance(value, Decimal):
-        if not value.is_finite():
-            raise NumberError(name, value, "it is not finite", EXAMPLES)
-        _check_exponent(value.as_tuple().exponent, value, name)
-        _check_exponent(value.adjusted(), value, name)
-        return _check_size(Fraction(value), value, name)
-    if isinstance(value, numbers.Rational):  # int, Fraction, and numpy's integers
-        return _check_size(Fraction(int(value.numerator), int(value.denominator)), value, name)
-    if kind in ("float16", "float32", "longdouble", "float128"):
-        raise NumberError(
-            name,
-            value,
-            f"a {kind} does not print the decimal that was meant",
-            "the decimal as text, such as '0.1', or float(x) if its double value is meant",
-        )
-    raise NumberError(name, value, f"{kind} is not a number", EXAMPLES)
-
-
-def _from_text(text: str, name: str) -> Number:
-    if len(text) > LONGEST_TEXT:
-        raise NumberError(name, text, f"text over {LONGEST_TEXT} characters is not read", EXAMPLES)
-    rest, first = text.strip(), True
-    rational_part = Fraction(0)
-    logs: dict[int, Fraction] = {}
-    while rest:
-        match = _TERM.match(rest)
-        if match is None or not (first or match["sign"]):
-            raise NumberError(name, text, "it does not read as a number", EXAMPLES)
-        sign = -1 if match["sign"] == "-" else 1
-        if match["base"] is None:
-            rational_part += sign * _read_rational(match["rational"], text, name)
-        else:
-            base = _read_rational(match["base"], text, name)
-            if base <= 0:
-                raise NumberError(name, text, "a logarithm needs a positive argument", "'ln(3)'")
-            coefficient = sign * _read_rational(match["coefficient"] or "1", text, name)
-            _insert(logs, base.numerator, coefficient)
-            _insert(logs, base.denominator, -coefficient)
-        rest, first = rest[match.end() :], False
-    if first:
-        raise NumberError(name, text, "it is empty", EXAMPLES)
-    return Number._make(rational_part, logs)
-
-
-def _read_rational(text: str, whole: str, name: str) -> Fraction:
-    values = []
-    for part in text.split("/"):
-        exponent = re.split("[eE]", part.strip())[1:]
-        _check_exponent(int(exponent[0]) if exponent else 0, whole, name)
-        values.append(Fraction(Decimal(part.strip())))
-    if len(values) == 1:
-        return values[0]
-    if values[1] == 0:
-        raise NumberError(name, whole, "nothing can be divided by zero", EXAMPLES)
-    return values[0] / values[1]
-
-
-def _check_exponent(exponent: object, value: object, name: str) -> None:
-    if isinstance(exponent, int) and abs(exponent) > LARGEST_EXPONENT:
-        raise NumberError(name, value, f"exponents beyond ±{LARGEST_EXPONENT} are not read", "a number that people use")
-
-
-def _check_size(value: Fraction, came: object, name: str) -> Fraction:
-    if max(value.numerator.bit_length(), value.denominator.bit_length()) > LARGEST_BITS:
-        raise NumberError(name, came, f"it needs more than {LARGEST_BITS} bits", "a number that people use")
-    return value
+# -- small things ----------------------------------------------------------------------------------------------
 
 
 def _operand(value: object) -> Number | None:

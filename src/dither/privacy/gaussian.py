@@ -11,6 +11,7 @@ mu^2 is rational and kept exactly: sums of squares stay rational where sums of r
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import ClassVar, Self
@@ -86,7 +87,9 @@ class GaussianPart(Currency):
         return self.mu2 <= other.mu2
 
     def describe(self) -> str:
-        return f"μ = {four_digits(certify(self.mu).upper)} Gaussian DP"
+        top, bottom = math.isqrt(self.mu2.numerator), math.isqrt(self.mu2.denominator)
+        exactly = Fraction(top, bottom) if Fraction(top, bottom) ** 2 == self.mu2 else certify(self.mu).upper
+        return f"μ = {four_digits(exactly)} Gaussian DP"
 
     def to_json(self) -> dict[str, object]:
         return {"mu2": str(self.mu2)}
