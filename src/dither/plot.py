@@ -24,8 +24,12 @@ def tradeoff(guarantees: Mapping[str, Guarantee] | Guarantee) -> altair.Chart:
     """The power that a test of "was this person in?" can reach at each level: the closer to the diagonal, the better."""
     import altair
 
-    named = {str(guarantees): guarantees} if isinstance(guarantees, Guarantee) else dict(guarantees)
-    if not named or not all(isinstance(guarantee, Guarantee) for guarantee in named.values()):
+    named = {str(guarantees): guarantees} if isinstance(guarantees, Guarantee) else guarantees
+    if (
+        not isinstance(named, Mapping)
+        or not named
+        or not all(isinstance(guarantee, Guarantee) for guarantee in named.values())
+    ):
         raise DataError("guarantees", guarantees, "there is nothing to draw", "a Guarantee, or {'name': Guarantee}")
     rows = [
         {"level": float(level), "power": guarantee.tradeoff(level), "guarantee": name}

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dither import calibrate, gdp, ln, pure, zcdp
-from dither.errors import GuaranteeError, NumberError
+from dither import Number, calibrate, gdp, ln, pure, zcdp
+from dither.errors import GuaranteeError, NumberError, PrecisionError
 
 
 def test_oracle_job():
@@ -61,6 +61,16 @@ def test_variance_for_rho_is_exact():
     assert calibrate.gaussian_for_rho("1/8", l2_sensitivity=3, count=2) == 72
     variance = calibrate.gaussian_for_rho("0.1")
     assert (gdp(mu2=1 / variance)).within(zcdp("0.1"))
+
+
+def test_extreme_targets_are_refused_not_guessed():
+    for call in (
+        lambda: calibrate.gaussian(0, "1e-400"),
+        lambda: calibrate.laplace("1e400", count=3, delta="1e-6"),
+        lambda: calibrate.largest_rho(Number("1e400"), Fraction(1, 10**6)),
+    ):
+        with pytest.raises(PrecisionError, match="What would work"):
+            call()
 
 
 def test_bad_targets_are_refused():

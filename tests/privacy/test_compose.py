@@ -156,5 +156,23 @@ def test_parallel_refuses():
         parallel([renyi({2: 1}), pure(10)])
 
 
+def test_compose_and_parallel_take_guarantees_only():
+    for bad in ([1, 2], [pure(1), None], 5, None):
+        with pytest.raises(GuaranteeError):
+            compose(bad)
+        with pytest.raises(GuaranteeError):
+            parallel(bad)
+    with pytest.raises(GuaranteeError, match="exactly"):
+        theorems.optimal("0.001", 20_001, "1e-6")
+
+
+def test_many_different_guarantees_are_composed_in_reasonable_time():
+    many = compose(pure(Fraction(i, 100_003)) for i in range(1, 1500))
+    assert many.epsilon() == pytest.approx(1499 * 1500 / 2 / 100_003)
+    assert many.epsilon("1e-6") < many.epsilon()
+    primes = compose(pure(ln(p)) for p in (2, 3, 5, 7, 11, 13, 17, 19, 23, 29, 31, 37, 41, 43))
+    assert primes.epsilon("1e-6") <= primes.epsilon()
+
+
 def test_compose_adds_up():
     assert compose([pure(1), zcdp("0.1"), pure(2)]) == pure(1) + pure(2) + zcdp("0.1")

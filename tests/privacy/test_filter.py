@@ -161,6 +161,29 @@ def test_what_a_filter_refuses():
         filter.some_order_filter("0.01", "1e-6", [2])
 
 
+def test_states_belong_to_their_filter():
+    first, second = filter.sum_filter(1), filter.zcdp_filter(1)
+    for state in (second.nothing, (0, 0), None, filter.sum_filter(2).nothing):
+        with pytest.raises(GuaranteeError, match="state"):
+            first.after(state, pure("0.1"))
+    for question in (3, None, "pure"):
+        with pytest.raises(GuaranteeError, match="guarantee"):
+            first.after(first.nothing, question)
+    with pytest.raises(GuaranteeError):
+        filter.some_order_filter(1, "1e-6", None)
+
+
+def test_delta_is_split_between_events_and_conversion():
+    whole = filter.approx_filter(1, "1e-6")
+    split = filter.approx_filter(1, "1e-6", delta_events="9e-7")
+    assert split.rho < whole.rho
+    assert zcdp(split.rho).epsilon("1e-7") <= 1
+    assert zcdp(split.rho * Fraction(10**6 + 1, 10**6)).epsilon("1e-7") > 1
+    spent = split.after(split.nothing, approx("0.001", "9e-7"))
+    assert spent is not None
+    assert split.after(spent, approx("0.001", "1e-8")) is None
+
+
 def test_the_rho_of_an_approx_filter_is_the_largest():
     budget = filter.approx_filter(1, "1e-6")
     assert zcdp(budget.rho).epsilon("1e-6") <= 1

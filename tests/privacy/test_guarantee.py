@@ -210,7 +210,41 @@ def test_tiny_and_huge():
     assert pure(0).delta(0) == 0.0
     assert pure(400).delta(1) == 1.0
     assert (10**9 * pure("1e-9")).epsilon("1e-6") < 0.01
-    assert (10**30 * pure(ln(3))).epsilon() == pytest.approx(1.0986122886681098e30)
+    assert (10**15 * pure(ln(3))).epsilon() == pytest.approx(1.0986122886681098e15)
+    assert "1.099e+15" in str(10**15 * pure(ln(3)))
+    assert "δ" in str(10**9 * approx(1, "1e-20"))
+    with pytest.raises(NumberError, match="copies"):
+        _ = 10**19 * pure(1)
+
+
+def test_extreme_answers_are_upper_bounds():
+    """Where precision runs out the answer may be loose or infinite; it is never too small."""
+    assert pure("1e-60").epsilon("4.9e-61") > 0
+    assert pure(ln(3)).epsilon(Fraction(1, 2) - Fraction(1, 10**70)) > 0
+    assert (3 * pure("1e100")).epsilon("1e-6") == pytest.approx(3e100)
+    assert gdp("1e100").epsilon("1e-6") >= 4.9e199
+    assert zcdp("1e100").bracket("1e-6").upper >= 1e100
+    assert renyi({2: "1e-60"}).renyi(2) >= 1e-60
+    assert pure("1e-60").charged_renyi(Fraction(2)) is not None
+    for delta in (0, "0.1", "0.5"):
+        assert math.copysign(1, pure(0).epsilon(delta)) == 1  # no minus zero
+
+
+@pytest.mark.parametrize("k", [1, 2, 3, 4, 6])
+def test_a_delta_exactly_on_a_sum_of_probabilities(k):
+    """With epsilon = ln 3 all probabilities are rational, so delta can hit the edges that balls cannot decide."""
+    truth = pairs.fold(*([pairs.response(3)] * k))
+    levels = sorted(
+        {
+            sum(p for p, q in zip(*truth, strict=True) if q and p / q >= r)
+            for r in (Fraction(3) ** j for j in range(1, k + 1))
+        }
+    )
+    for level in levels:
+        found = (k * pure(ln(3))).epsilon(level)
+        assert pairs.delta(truth, _odds_above(found)) <= level
+        near = (k * pure(ln(3))).epsilon(level - Fraction(1, 10**15))
+        assert found <= near <= found + 1e-12
 
 
 # -- units, groups, order ----------------------------------------------------------------------------------------------
@@ -229,6 +263,8 @@ def test_change_of_unit():
             guarantee.to(Unit.ADD_REMOVE)
     with pytest.raises(UnitError, match="add up"):
         _ = pure(1) + pure(1, unit=replace)
+    with pytest.raises(UnitError, match="more or fewer"):
+        pure(0, unit=Unit.REPLACE_ONE_ROW).per_person(5)
     rows = pure("0.1", unit=Unit.ADD_REMOVE_ROW)
     assert rows.per_person(5) == pure("0.5")
     with pytest.raises(UnitError):
@@ -280,6 +316,44 @@ def test_within_is_true_only_when_proved():
     assert approx(1, "1e-6").within(zcdp("0.5", delta="1e-6"))
     assert not approx(1, "1e-6").within(zcdp("0.5"))
     assert not approx(1, "1e-6").within(pure(10))
+    assert not zcdp("0.1", delta="1e-3").within(zcdp("0.1"))
+    assert zcdp("0.1", delta="1e-3").within(zcdp("0.2", delta="1e-3"))
+    assert not approx("0.1", "1e-3").within(renyi({2: 5}))
+    assert not zcdp("0.1", delta="1e-3").within(renyi({2: 5}))
+    for other in (3, None, "pure"):
+        with pytest.raises(GuaranteeError):
+            pure(1).within(other)
+
+
+def test_what_is_lost_adds_up_over_parts():
+    both = approx(1, "1/10") + zcdp("0.1", delta="1/5")
+    assert both.epsilon("0.27") == math.inf  # 1 - 0.9 * 0.8 = 0.28
+    assert both.epsilon("0.29") < math.inf
+    assert both.delta(10**6) >= 0.28
+    assert both.delta(10**6) == pytest.approx(0.28)
+    assert both.rho() == both.renyi(2) == math.inf
+
+
+def test_a_sum_of_renyi_curves_ends_where_the_shorter_one_does():
+    total = renyi({2: 1, 8: 2}) + renyi({2: 1})
+    assert total.renyi(2) == 2.0
+    assert total.renyi(8) == math.inf
+    assert (renyi({2: 1, 8: 2}) + renyi({4: 1})).renyi(2) == 2.0
+
+
+@pytest.mark.parametrize("mu", ["0.3", "1"])
+def test_pure_and_gaussian_together_against_the_truth(mu):
+    """Randomized response with odds 3 beside a Gaussian: delta = 3/4 delta_G(eps - ln 3) + 1/4 delta_G(eps + ln 3)."""
+    from dither.numeric.enclosure import ends, precision
+    from dither.privacy.gaussian import profile
+
+    both = pure(ln(3)) + gdp(mu)
+    for epsilon in ("0.5", "1.2", "2", "4"):
+        with precision(200):
+            e, m = Number(epsilon).ball(), Number(mu).ball()
+            truth = ends((3 * profile(m, e - ln(3).ball()) + profile(m, e + ln(3).ball())) / 4)[0]
+        assert truth <= Fraction(both.delta(epsilon))
+        assert both.epsilon(truth) >= float(epsilon) * (1 - 1e-12)
 
 
 # -- writing ---------------------------------------------------------------------------------------------------------
@@ -310,6 +384,26 @@ def test_a_stored_record_never_changes_its_meaning():
     )
     assert Guarantee.from_json(stored) == meaning
     assert Guarantee.from_json(meaning.to_json()) == meaning
+    part = '{"kind": "approx", "entries": [["1", "0", 1]]}'
+    record = '{"guarantee": 1, "unit": "add/remove one person", "parts": [%s]}'
+    assert Guarantee.from_json(record % part) == pure(1)
+    hostile = [
+        *(part.replace('"1", "0", 1', row) for row in ('"-1", "0", 1', '"1", "2", 1', '"1", "-1/2", 1', '"1", "0", -3')),
+        *(
+            part.replace('"1", "0", 1', row)
+            for row in ('"1", "0", 2.9', '"1", "0", true', '"1", "0", 0', '"1e30000000", "0", 1')
+        ),
+        *(part.replace('"1", "0", 1', row) for row in ('[], "0", 1', '["0", [["0", "1"]]], "0", 1', '"1", "0"', "")),
+        *("", part + ", " + part, '{"kind": "approx", "entries": []}', '{"kind": "zcdp", "rho": "-1", "delta": "0"}'),
+        *('{"kind": "gdp", "mu2": "1e9999999"}', '{"kind": "gdp", "mu2": 1}', '{"kind": "renyi", "curve": []}'),
+        *('{"kind": "renyi", "curve": [["8", "9"], ["2", "0"]]}', '{"kind": "renyi", "curve": [["1", "9"]]}', "1", "null"),
+    ]
+    for row in hostile:
+        with pytest.raises(GuaranteeError):
+            Guarantee.from_json(record % row)
+    for text in (record.replace("1,", "true,", 1) % part, record.replace("1,", "0,", 1) % part, "[" * 200_000, "1", "null"):
+        with pytest.raises(GuaranteeError):
+            Guarantee.from_json(text)
     for bad in ("", "{}", "[]", stored.replace('"guarantee": 1', '"guarantee": 2'), stored.replace("gdp", "xyz"),
                 stored.replace("1/3", "1/0"), stored.replace("add/remove one person", "a dog")):  # fmt: skip
         with pytest.raises((GuaranteeError, UnitError)):

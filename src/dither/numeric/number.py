@@ -204,11 +204,15 @@ class Number:
         """The number that `to_json` wrote; its size is not limited, since dither wrote it."""
         try:
             if isinstance(stored, str):
-                return cls._make(Fraction(stored), {})
-            assert isinstance(stored, list)
-            total = cls._make(Fraction(stored[0]), {})
+                return cls._make(_stored_rational(stored), {})
+            if not isinstance(stored, list) or len(stored) != 2:
+                raise ValueError("a rational and a list of logarithms")
+            total = cls._make(_stored_rational(stored[0]), {})
             for base, coefficient in stored[1]:
-                total += cls._make(Fraction(0), {int(base): Fraction(coefficient)})
+                argument = _stored_rational(base)
+                if argument.denominator != 1 or argument <= 1:
+                    raise ValueError("a base is a whole number above 1")
+                total += cls._make(Fraction(0), {argument.numerator: _stored_rational(coefficient)})
         except (TypeError, ValueError, ZeroDivisionError) as error:
             raise NumberError("stored number", stored, "dither did not write this", "what Number.to_json gave") from error
         return total
@@ -265,6 +269,13 @@ def integer(value: object, *, name: str, least: int | None = None) -> int:
 
 
 # -- small things ----------------------------------------------------------------------------------------------
+
+
+def _stored_rational(text: str) -> Fraction:
+    """Digits, or digits/digits: an exponent could ask for any amount of memory."""
+    if not isinstance(text, str) or not set(text) <= set("-/0123456789"):
+        raise ValueError("a rational")
+    return Fraction(text)
 
 
 def _operand(value: object) -> Number | None:

@@ -12,14 +12,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import lru_cache
 from typing import ClassVar, Self
 
-from flint import arb
+from flint import arb, ctx
 
 from dither.numeric.enclosure import MOST_BITS, Enclosure, certify, enclose, ends, precision, to_ball
 from dither.numeric.number import Number
 from dither.privacy import pure
-from dither.privacy.currency import Answers, Currency
+from dither.privacy.currency import Answers, Currency, stored_count, stored_delta, stored_list, stored_number
 from dither.privacy.show import four_digits
 
 Entry = tuple[Number, Fraction, int]  # epsilon, delta, how many of them
@@ -74,9 +75,9 @@ class ApproxPart(Currency):
                     return None
                 answer = pure.epsilon_of(pairs, delta)
                 if answer is not None:
-                    low, high = enclose(answer)
-                    if high - low <= 1e-14 * high or high == 0:
-                        return Enclosure(max(low, 0.0), max(high, 0.0))
+                    low, high = (max(end, 0.0) + 0.0 for end in enclose(answer))
+                    if high - low <= 1e-14 * high:
+                        return Enclosure(low, high)
             bits *= 2
         return None
 
@@ -87,10 +88,7 @@ class ApproxPart(Currency):
             return self._losses() is not None
 
     def _losses(self) -> list[pure.Loss] | None:
-        merged: dict[Number, int] = {}
-        for epsilon, _, count in self.entries:
-            merged[epsilon] = merged.get(epsilon, 0) + count
-        return pure.losses(merged.items())
+        return _losses_at(self.entries, ctx.prec)
 
     def plus(self, other: Self) -> Self:
         counts: dict[tuple[Number, Fraction], int] = {}
@@ -123,10 +121,11 @@ class ApproxPart(Currency):
 
     def describe(self) -> str:
         text = f"ε = {four_digits(self.largest_loss())}"
-        deltas = [delta for _, delta, count in self.entries for _ in range(count) if delta][:2]
-        if not deltas:
+        lossy = [(delta, count) for _, delta, count in self.entries if delta]
+        if not lossy:
             return text
-        lost = deltas[0] if len(deltas) == 1 else certify(self.events).upper
+        single = len(lossy) == 1 and lossy[0][1] == 1
+        lost = lossy[0][0] if single else certify(self.events).upper
         return f"({text}, δ = {four_digits(lost)})"
 
     def to_json(self) -> dict[str, object]:
@@ -134,9 +133,16 @@ class ApproxPart(Currency):
 
     @classmethod
     def from_json(cls, stored: dict[str, object]) -> Self:
-        rows = stored["entries"]
-        assert isinstance(rows, list)
-        return cls(tuple((Number.from_json(e), Fraction(d), int(n)) for e, d, n in rows))
+        return cls(tuple((stored_number(e), stored_delta(d), stored_count(n)) for e, d, n in stored_list(stored["entries"])))
+
+
+@lru_cache(maxsize=16)
+def _losses_at(entries: tuple[Entry, ...], bits: int) -> list[pure.Loss] | None:
+    """The composed losses at a precision: asked for again and again while a curve is drawn."""
+    merged: dict[Number, int] = {}
+    for epsilon, _, count in entries:
+        merged[epsilon] = merged.get(epsilon, 0) + count
+    return pure.losses(merged.items())
 
 
 def _half_square(epsilon: Number) -> Fraction:

@@ -11,7 +11,7 @@ import math
 from collections.abc import Callable
 from fractions import Fraction
 
-from dither.errors import GuaranteeError, NumberError
+from dither.errors import GuaranteeError, NumberError, PrecisionError
 from dither.numeric.enclosure import certify, precision, to_ball
 from dither.numeric.number import Number, exact, integer, rational
 from dither.privacy.currency import read_delta
@@ -31,8 +31,8 @@ def gaussian(epsilon: object, delta: object, *, l2_sensitivity: object = 1, coun
             return False
         return surely(lambda: profile(1 / to_ball(inverse), target.ball()) - to_ball(lost))
 
-    one = Fraction(smallest(meets, _guess_inverse(target, lost)).upper)
-    return Fraction(certify(lambda: to_ball(k).sqrt() * to_ball(one * reach)).upper)
+    one = _finite(smallest(meets, _guess_inverse(target, lost)).upper)
+    return _finite(certify(lambda: to_ball(k).sqrt() * to_ball(one * reach)).upper)
 
 
 def gaussian_for_rho(rho: object, *, l2_sensitivity: object = 1, count: object = 1) -> Fraction:
@@ -49,7 +49,7 @@ def gaussian_classical(epsilon: object, delta: object, *, l2_sensitivity: object
         raise GuaranteeError("epsilon", epsilon, "the classical formula is proved below 1 only", "calibrate.gaussian")
     reach = rational(l2_sensitivity, name="l2_sensitivity", positive=True)
     inside = Fraction(5, 4) / lost
-    return Fraction(certify(lambda: (2 * to_ball(inside).log()).sqrt() * to_ball(reach) / target.ball()).upper)
+    return _finite(certify(lambda: (2 * to_ball(inside).log()).sqrt() * to_ball(reach) / target.ball()).upper)
 
 
 def laplace(epsilon: object, *, sensitivity: object = 1, count: object = 1, delta: object = 0) -> Fraction:
@@ -58,7 +58,7 @@ def laplace(epsilon: object, *, sensitivity: object = 1, count: object = 1, delt
     each = epsilon_each(epsilon, count=count, delta=delta)
     if each.is_rational:
         return reach / each.fraction()
-    return Fraction(certify(lambda: to_ball(reach) / each.ball()).upper)
+    return _finite(certify(lambda: to_ball(reach) / each.ball()).upper)
 
 
 def epsilon_each(epsilon: object, *, count: object, delta: object = 0) -> Number:
@@ -68,8 +68,8 @@ def epsilon_each(epsilon: object, *, count: object, delta: object = 0) -> Number
     even = target / k
     if lost == 0 or k == 1:
         return even
-    low = Fraction(even.bounds().lower)
-    found = _largest(lambda x: Fraction((k * pure(x)).delta(target)) <= lost, low, Fraction(target.bounds().upper))
+    low, high = Fraction(even.bounds().lower), _finite(target.bounds().upper)
+    found = _largest(lambda x: Fraction((k * pure(x)).delta(target)) <= lost, low, high)
     return Number(found) if even <= found else even
 
 
@@ -77,18 +77,24 @@ def largest_rho(epsilon: Number, delta: Fraction) -> Fraction:
     """The largest rho that converts to (epsilon, delta), rounded down."""
     if epsilon == 0 or delta == 0:
         return Fraction(0)
-    high = Fraction(epsilon.bounds().upper)
+    high = _finite(epsilon.bounds().upper)
     return _largest(lambda rho: Fraction(zcdp(rho).delta(epsilon)) <= delta, Fraction(0), high)
 
 
 def _largest(meets: Callable[[Fraction], bool], low: Fraction, high: Fraction) -> Fraction:
-    """A number that meets, with nothing that meets more than 2^-40 above it (relatively); `low` is taken to meet."""
+    """A number that meets, with nothing that meets more than 2^-32 above it (relatively); `low` is taken to meet."""
     for _ in range(300):
         middle = Fraction(float((low + high) / 2))
-        if not low < middle < high or high - low <= low * Fraction(1, 2**40):
+        if not low < middle < high or high - low <= low * Fraction(1, 2**32):
             break
         low, high = (middle, high) if meets(middle) else (low, middle)
     return low
+
+
+def _finite(value: float) -> Fraction:
+    if math.isinf(value):
+        raise PrecisionError("result", value, "it does not fit a float", "less extreme parameters")
+    return Fraction(value)
 
 
 def _some_delta(delta: object) -> Fraction:

@@ -39,7 +39,15 @@ from dither.privacy.renyi import epsilon_at
 from dither.privacy.show import four_digits
 from dither.privacy.unit import Unit, read_unit
 
-Spent = tuple[Number, ...]  # what a filter tracks, in its own order
+Totals = tuple[Number, ...]  # what a filter tracks, in its own order
+
+
+@dataclass(frozen=True)
+class Spent:
+    """What was admitted so far under one filter. Only `Filter.nothing` and `Filter.after` make these."""
+
+    budget: Filter
+    totals: Totals
 
 
 class Filter(ABC):
@@ -53,30 +61,38 @@ class Filter(ABC):
         """The guarantee of everything that was ever admitted, together."""
 
     @property
-    @abstractmethod
     def nothing(self) -> Spent:
         """The state before the first question."""
+        return Spent(self, self._zero())
 
     def after(self, spent: Spent, guarantee: Guarantee) -> Spent | None:
         """The state after one more question, or None if the ceiling could be broken."""
-        if guarantee.unit is not self.unit:
-            return None
-        charge = self._charge(guarantee)
+        if not isinstance(spent, Spent) or spent.budget != self:
+            raise GuaranteeError("spent", spent, "it is not a state of this filter", "filter.nothing, or what .after gave")
+        if not isinstance(guarantee, Guarantee):
+            raise GuaranteeError("question", guarantee, "it is not a guarantee", "pure(1), or any other Guarantee")
+        charge = self._charge(guarantee) if guarantee.unit is self.unit else None
         if charge is None:
             return None
-        total = tuple(before + more for before, more in zip(spent, charge, strict=True))
-        return total if self._admits(total) else None
+        total = tuple(before + more for before, more in zip(spent.totals, charge, strict=True))
+        return Spent(self, total) if self._admits(total) else None
 
-    @abstractmethod
-    def _charge(self, guarantee: Guarantee) -> Spent | None:
-        """What one question adds to the state; None if it has no price in this filter."""
-
-    @abstractmethod
-    def _admits(self, total: Spent) -> bool: ...
-
-    @abstractmethod
     def figure(self, spent: Spent) -> str:
         """What was spent so far, in words: a figure, not a guarantee."""
+        return f"so far {self._words(spent.totals)} (a figure; the guarantee is {self.ceiling})"
+
+    @abstractmethod
+    def _zero(self) -> Totals: ...
+
+    @abstractmethod
+    def _charge(self, guarantee: Guarantee) -> Totals | None:
+        """What one question adds to the totals; None if it has no price in this filter."""
+
+    @abstractmethod
+    def _admits(self, total: Totals) -> bool: ...
+
+    @abstractmethod
+    def _words(self, total: Totals) -> str: ...
 
 
 @dataclass(frozen=True)
@@ -91,19 +107,18 @@ class SumFilter(Filter):
     def ceiling(self) -> Guarantee:
         return approx(self.epsilon, self.delta, unit=self.unit)
 
-    @property
-    def nothing(self) -> Spent:
+    def _zero(self) -> Totals:
         return (Number(0), Number(0))
 
-    def _charge(self, guarantee: Guarantee) -> Spent | None:
+    def _charge(self, guarantee: Guarantee) -> Totals | None:
         charge = guarantee.charge()
         return None if charge.epsilon is None else (charge.epsilon, Number(charge.delta))
 
-    def _admits(self, total: Spent) -> bool:
+    def _admits(self, total: Totals) -> bool:
         return total[0] <= self.epsilon and total[1] <= self.delta
 
-    def figure(self, spent: Spent) -> str:
-        return f"so far ε = {four_digits(spent[0])}, δ = {four_digits(spent[1])} (a figure; the guarantee is {self.ceiling})"
+    def _words(self, total: Totals) -> str:
+        return f"ε = {four_digits(total[0])}, δ = {four_digits(total[1])}"
 
 
 @dataclass(frozen=True)
@@ -118,19 +133,18 @@ class ZcdpFilter(Filter):
     def ceiling(self) -> Guarantee:
         return zcdp(self.rho, delta=self.delta, unit=self.unit)
 
-    @property
-    def nothing(self) -> Spent:
+    def _zero(self) -> Totals:
         return (Number(0), Number(0))
 
-    def _charge(self, guarantee: Guarantee) -> Spent | None:
+    def _charge(self, guarantee: Guarantee) -> Totals | None:
         charge = guarantee.charge()
         return None if charge.rho is None else (Number(charge.rho), Number(charge.delta))
 
-    def _admits(self, total: Spent) -> bool:
+    def _admits(self, total: Totals) -> bool:
         return total[0] <= self.rho and total[1] <= self.delta
 
-    def figure(self, spent: Spent) -> str:
-        return f"so far ρ = {four_digits(spent[0])}, δ = {four_digits(spent[1])} (a figure; the guarantee is {self.ceiling})"
+    def _words(self, total: Totals) -> str:
+        return f"ρ = {four_digits(total[0])}, δ = {four_digits(total[1])}"
 
 
 @dataclass(frozen=True)
@@ -144,19 +158,18 @@ class GaussianFilter(Filter):
     def ceiling(self) -> Guarantee:
         return gdp(mu2=self.mu2, unit=self.unit)
 
-    @property
-    def nothing(self) -> Spent:
+    def _zero(self) -> Totals:
         return (Number(0),)
 
-    def _charge(self, guarantee: Guarantee) -> Spent | None:
+    def _charge(self, guarantee: Guarantee) -> Totals | None:
         squares = [part.mu2 for part in guarantee.parts if isinstance(part, GaussianPart)]
         return (Number(sum(squares, start=Fraction(0))),) if len(squares) == len(guarantee.parts) else None
 
-    def _admits(self, total: Spent) -> bool:
+    def _admits(self, total: Totals) -> bool:
         return total[0] <= self.mu2
 
-    def figure(self, spent: Spent) -> str:
-        return f"so far μ² = {four_digits(spent[0])} (a figure; the guarantee is {self.ceiling})"
+    def _words(self, total: Totals) -> str:
+        return f"μ² = {four_digits(total[0])}"
 
 
 class OrderFilter(Filter):
@@ -164,19 +177,17 @@ class OrderFilter(Filter):
 
     caps: tuple[tuple[Fraction, Number], ...]
 
-    @property
-    def nothing(self) -> Spent:
+    def _zero(self) -> Totals:
         return tuple(Number(0) for _ in self.caps)
 
-    def _charge(self, guarantee: Guarantee) -> Spent | None:
+    def _charge(self, guarantee: Guarantee) -> Totals | None:
         if guarantee.charge().delta:
             return None
         found = [guarantee.charged_renyi(order) for order, _ in self.caps]
         return None if None in found else tuple(divergence for divergence in found if divergence is not None)
 
-    def figure(self, spent: Spent) -> str:
-        points = ", ".join(f"D_{four_digits(a)} = {four_digits(s)}" for (a, _), s in zip(self.caps, spent, strict=True))
-        return f"so far {points} (a figure; the guarantee is {self.ceiling})"
+    def _words(self, total: Totals) -> str:
+        return ", ".join(f"D_{four_digits(a)} = {four_digits(s)}" for (a, _), s in zip(self.caps, total, strict=True))
 
 
 @dataclass(frozen=True)
@@ -190,7 +201,7 @@ class RenyiFilter(OrderFilter):
     def ceiling(self) -> Guarantee:
         return renyi(dict(self.caps), unit=self.unit)
 
-    def _admits(self, total: Spent) -> bool:
+    def _admits(self, total: Totals) -> bool:
         return all(divergence <= cap for divergence, (_, cap) in zip(total, self.caps, strict=True))
 
 
@@ -208,11 +219,10 @@ class ApproxFilter(Filter):
     def ceiling(self) -> Guarantee:
         return approx(self.epsilon, self.delta, unit=self.unit)
 
-    @property
-    def nothing(self) -> Spent:
+    def _zero(self) -> Totals:
         return (Number(0), Number(0), Number(0))
 
-    def _charge(self, guarantee: Guarantee) -> Spent | None:
+    def _charge(self, guarantee: Guarantee) -> Totals | None:
         charge = guarantee.charge()
         if charge.rho is None:
             return None
@@ -220,11 +230,11 @@ class ApproxFilter(Filter):
         loss = charge.epsilon if charge.epsilon is not None else self.epsilon + 1
         return (Number(charge.rho), loss, Number(charge.delta))
 
-    def _admits(self, total: Spent) -> bool:
+    def _admits(self, total: Totals) -> bool:
         return total[2] <= self.delta_events and (total[0] <= self.rho or total[1] <= self.epsilon)
 
-    def figure(self, spent: Spent) -> str:
-        return f"so far ρ = {four_digits(spent[0])}, δ = {four_digits(spent[2])} (a figure; the guarantee is {self.ceiling})"
+    def _words(self, total: Totals) -> str:
+        return f"ρ = {four_digits(total[0])}, δ = {four_digits(total[2])}"
 
 
 @dataclass(frozen=True)
@@ -240,7 +250,7 @@ class SomeOrderFilter(OrderFilter):
     def ceiling(self) -> Guarantee:
         return approx(self.epsilon, self.delta, unit=self.unit)
 
-    def _admits(self, total: Spent) -> bool:
+    def _admits(self, total: Totals) -> bool:
         return any(divergence <= cap for divergence, (_, cap) in zip(total, self.caps, strict=True))
 
 
@@ -289,6 +299,8 @@ def some_order_filter(
 ) -> SomeOrderFilter:
     """Target (epsilon, delta) by a list of Rényi orders, of which one must have room; each gets delta / length."""
     target, total = exact(epsilon, name="epsilon", nonnegative=True), read_delta(delta)
+    if not isinstance(orders, (list, tuple)):
+        raise GuaranteeError("orders", orders, "orders come in a list", "[2, 8, 32]")
     listed = sorted({rational(order, name="order") for order in orders})
     if not listed or listed[0] <= 1 or total == 0:
         raise GuaranteeError("orders", orders, "orders above 1 and a delta above 0 are needed", "[2, 8, 32]")

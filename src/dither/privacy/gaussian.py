@@ -18,10 +18,9 @@ from typing import ClassVar, Self
 
 from flint import arb
 
-from dither.errors import GuaranteeError
 from dither.numeric.enclosure import Enclosure, certify, precision, to_ball
 from dither.numeric.number import Number
-from dither.privacy.currency import Currency
+from dither.privacy.currency import Currency, stored_fraction
 from dither.privacy.show import four_digits
 from dither.privacy.solve import smallest, surely
 
@@ -96,10 +95,7 @@ class GaussianPart(Currency):
 
     @classmethod
     def from_json(cls, stored: dict[str, object]) -> Self:
-        mu2 = Fraction(str(stored["mu2"]))
-        if mu2 < 0:
-            raise GuaranteeError("mu2", mu2, "a square is not negative", "what to_json wrote")
-        return cls(mu2)
+        return cls(stored_fraction(stored["mu2"]))
 
 
 def _guess(mu2: Fraction, delta: Fraction) -> float:

@@ -22,7 +22,7 @@ from dither.numeric.enclosure import Enclosure, certify
 from dither.numeric.number import Number, exact, integer, rational
 from dither.privacy.approx import ApproxPart
 from dither.privacy.convert import Conversion
-from dither.privacy.currency import Charge, Currency, read_delta
+from dither.privacy.currency import MOST_COPIES, Charge, Currency, read_delta
 from dither.privacy.gaussian import GaussianPart
 from dither.privacy.renyi import RenyiPart
 from dither.privacy.unit import Unit, read_unit
@@ -102,6 +102,8 @@ class Guarantee:
         if isinstance(count, (float, complex, str)):
             return NotImplemented
         copies = integer(count, name="count", least=0)
+        if copies > MOST_COPIES:
+            raise NumberError("count", count, f"sums of more than {MOST_COPIES} copies are not kept", "a smaller count")
         parts = [part.times(copies) for part in self.parts] if copies else [ApproxPart.of(Number(0), Fraction(0))]
         return Guarantee(self.unit, _ordered(parts))
 
@@ -128,9 +130,12 @@ class Guarantee:
 
     def per_person(self, rows: object) -> Guarantee:
         """From rows to persons: a person with up to this many rows is a group of rows."""
-        if not self.unit.of_rows:
-            raise UnitError("unit", self.unit.value, "it speaks of persons already", "a guarantee about rows")
-        return Guarantee(self.unit.of_persons, self.group(rows).parts)
+        if self.unit is not Unit.ADD_REMOVE_ROW:
+            why = "it speaks of persons already"
+            if self.unit is Unit.REPLACE_ONE_ROW:  # printing the number of rows would be free, and tell everything
+                why = "a person may be replaced by one with more or fewer rows"
+            raise UnitError("unit", self.unit.value, why, f"a guarantee about '{Unit.ADD_REMOVE_ROW}'")
+        return Guarantee(Unit.ADD_REMOVE, self.group(rows).parts)
 
     def post_process(self) -> Guarantee:
         """Anything done to the output without the data keeps the guarantee: this one."""
@@ -138,6 +143,8 @@ class Guarantee:
 
     def within(self, other: Guarantee) -> bool:
         """True only when it is proved that whoever has this guarantee has the other one as well."""
+        if not isinstance(other, Guarantee):
+            raise GuaranteeError("other", other, "it is not a guarantee", "pure(1), or any other Guarantee")
         if self.unit is not other.unit:
             return False
         mine, theirs = ({part.kind: part for part in g.parts} for g in (self, other))
@@ -181,13 +188,17 @@ class Guarantee:
         try:
             stored = json.loads(text)
             version = stored["guarantee"]
+            if type(version) is int and version > VERSION:
+                raise GuaranteeError("record version", version, f"this dither reads up to {VERSION}", "a newer dither")
             unit = read_unit(stored["unit"])
-            parts = [KINDS[row["kind"]].from_json(row) for row in stored["parts"]] if version == VERSION else []
-        except (AssertionError, KeyError, TypeError, ValueError, ZeroDivisionError) as error:
+            parts = {row["kind"]: KINDS[row["kind"]].from_json(row) for row in stored["parts"]}
+            if type(version) is not int or version < 1 or not parts or len(parts) != len(stored["parts"]):
+                raise ValueError("one part for each kind, at least one")
+        except (KeyError, TypeError, ValueError, ZeroDivisionError, RecursionError) as error:
+            if isinstance(error, GuaranteeError):
+                raise
             raise GuaranteeError("record", text, "dither did not write this", "what Guarantee.to_json gave") from error
-        if version != VERSION:
-            raise GuaranteeError("record version", version, f"this dither reads version {VERSION}", "a newer dither")
-        return cls(unit, _ordered(parts))
+        return cls(unit, _ordered(parts.values()))
 
     @property
     def conversion(self) -> Conversion:

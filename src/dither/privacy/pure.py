@@ -18,7 +18,7 @@ from collections.abc import Iterable, Iterator
 from fractions import Fraction
 from typing import TypeVar
 
-from flint import arb
+from flint import arb, ctx
 
 from dither.numeric.enclosure import to_ball
 from dither.numeric.number import Number
@@ -27,6 +27,7 @@ K = TypeVar("K", int, Number)
 
 MOST_LOSSES = 20_000  # more different values of the loss than this are left to the Rényi curve
 MOST_WORK = 1_000_000
+MOST_WORK_WITH_LOGARITHMS = 30_000  # sums of logarithms are slower to compare
 
 
 def renyi(epsilon: Number, alpha: Fraction) -> arb:
@@ -35,7 +36,7 @@ def renyi(epsilon: Number, alpha: Fraction) -> arb:
         return to_ball(0)
     e, a = epsilon.ball(), to_ball(alpha)
     # divide by e^(a eps): sinh(a e) - sinh((a-1) e) = e^(a e) (1 - e^-e)(1 + e^(-(2a-1) e)) / 2, and so on
-    top = (1 - (-e).exp()) * (1 + (-(2 * a - 1) * e).exp()) / 2
+    top = -(-e).expm1() * (1 + (-(2 * a - 1) * e).exp()) / 2
     return (a * e + (top / e.sinh()).log()) / (a - 1)
 
 
@@ -49,17 +50,17 @@ def losses(entries: Iterable[tuple[Number, int]]) -> list[Loss] | None:
         # On a common lattice losses are whole numbers of steps: many coincide, and they are quick to add.
         step = Fraction(1, math.lcm(*(epsilon.fraction().denominator for epsilon, _ in groups)))
         whole = [(int(epsilon.fraction() / step), epsilon, count) for epsilon, count in groups]
-        found = _convolve(whole, 0)
+        found = _convolve(whole, 0, MOST_WORK)
         return None if found is None else [(Number(step * key), found[key]) for key in sorted(found, reverse=True)]
-    mixed = _convolve([(epsilon, epsilon, count) for epsilon, count in groups], Number(0))
+    mixed = _convolve([(epsilon, epsilon, count) for epsilon, count in groups], Number(0), MOST_WORK_WITH_LOGARITHMS)
     return None if mixed is None else sorted(mixed.items(), key=_Descending)
 
 
-def _convolve(groups: list[tuple[K, Number, int]], zero: K) -> dict[K, arb] | None:
+def _convolve(groups: list[tuple[K, Number, int]], zero: K, most: int) -> dict[K, arb] | None:
     total, work = {zero: to_ball(1)}, 0
     for key, epsilon, count in groups:
         work += len(total) * (count + 1)
-        if work > MOST_WORK:
+        if work > most:
             return None
         merged: dict[K, arb] = {}
         for lies, share in enumerate(_binomial(epsilon, count)):
@@ -106,22 +107,27 @@ def delta_of(pairs: list[Loss], epsilon: Number) -> arb:
 
 
 def epsilon_of(pairs: list[Loss], delta: Fraction) -> arb | None:
-    """The epsilon >= 0 with delta(epsilon) = delta, as a ball; 0 when even epsilon = 0 meets it; None if unclear."""
-    above, weighted = to_ball(0), to_ball(0)
-    target = to_ball(delta)
-    for (loss, chance), (following, _) in zip(pairs, [*pairs[1:], (Number(-1), None)], strict=True):
-        if loss <= 0:
-            break
+    """The epsilon >= 0 with delta(epsilon) = delta, as a ball; zero when even epsilon = 0 meets it; None if unclear.
+
+    Losses are taken from the largest down. Where it cannot be told whether delta is reached (it may lie exactly on a sum of
+    probabilities), delta is lowered by the width of the ball: a smaller delta has a larger epsilon, so the upper end holds.
+    """
+    above, weighted, target = to_ball(0), to_ball(0), to_ball(delta)
+    positive = [(loss, chance) for loss, chance in pairs if loss > 0]
+    for at, (loss, chance) in enumerate(positive):
         above += chance
         weighted += chance * (-loss.ball()).exp()
         if above <= target:
             continue
         if not above > target:
-            return None
+            target = above.lower().min(target.lower()) * (1 - arb((1, 8 - ctx.prec)))
         answer = ((above - target) / weighted).log()
-        edge = following if following > 0 else Number(0)
-        if answer >= edge.ball():
+        if not answer.is_finite():
+            return None
+        edge = (positive[at + 1][0] if at + 1 < len(positive) else Number(0)).ball()
+        if answer >= edge:
             return answer
-        if not answer < edge.ball() and edge != 0:
-            continue  # on the edge itself: the next gap gives the same number
+        if not answer < edge:
+            # Below the edge the true profile lies above this line, so the solution is between the two.
+            return answer.union(edge)
     return to_ball(0)

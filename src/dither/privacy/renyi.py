@@ -12,6 +12,7 @@ from __future__ import annotations
 from bisect import bisect_left
 from dataclasses import dataclass
 from fractions import Fraction
+from itertools import pairwise
 from typing import ClassVar, Self
 
 from flint import arb
@@ -19,7 +20,7 @@ from flint import arb
 from dither.errors import GuaranteeError
 from dither.numeric.enclosure import to_ball
 from dither.numeric.number import Number
-from dither.privacy.currency import Answers, Currency
+from dither.privacy.currency import Answers, Currency, stored_fraction, stored_list, stored_number
 from dither.privacy.show import four_digits
 
 
@@ -93,6 +94,7 @@ class RenyiPart(Currency):
 
     @classmethod
     def from_json(cls, stored: dict[str, object]) -> Self:
-        rows = stored["curve"]
-        assert isinstance(rows, list)
-        return cls(tuple((Fraction(a), Number.from_json(bound)) for a, bound in rows))
+        curve = tuple((stored_fraction(a), stored_number(bound)) for a, bound in stored_list(stored["curve"]))
+        if not all(before < after for before, after in pairwise([Fraction(1), *(a for a, _ in curve)])):
+            raise ValueError("orders rise, from above 1")
+        return cls(curve)

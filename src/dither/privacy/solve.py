@@ -39,8 +39,8 @@ def smallest(meets: Callable[[Fraction], bool | None], guess: float, *, most: fl
     upper = guess
     while not meets(Fraction(upper)):
         upper, step = upper + step, 4 * step
-        if upper > most:
-            return Enclosure(most, math.inf)
+        if not upper <= most or math.isinf(upper):
+            return Enclosure(0.0, math.inf)  # nothing is known of the lower end
     step = upper * 2.0**-50
     lower = max(0.0, min(guess, upper) - step)
     while lower > 0 and meets(Fraction(lower)) is not False:

@@ -19,6 +19,7 @@ from dither.privacy.approx import ApproxPart
 from dither.privacy.compose import compose
 from dither.privacy.currency import read_delta
 from dither.privacy.guarantee import Guarantee, approx
+from dither.privacy.pure import MOST_LOSSES
 from dither.privacy.solve import surely
 from dither.privacy.unit import Unit
 
@@ -59,8 +60,13 @@ def advanced_simple(epsilon: object, count: object, delta: object, *, each_delta
 
 
 def optimal(epsilon: object, count: object, delta: object, *, each_delta: object = 0) -> float:
-    """Optimal composition of equal guarantees (Kairouz, Oh and Viswanath 2015): exact, nothing smaller is true."""
+    """Optimal composition of equal guarantees (Kairouz, Oh and Viswanath 2015): exact, nothing smaller is true.
+
+    Up to 19,999 of them; for more, `Guarantee.epsilon` gives a bound by Rényi orders.
+    """
     e, k, d, _ = _k_fold(epsilon, count, delta, each_delta)
+    if k >= MOST_LOSSES:
+        raise GuaranteeError("count", k, "that many are not composed exactly", "(count * approx(...)).epsilon(delta)")
     return (k * approx(e, each_delta)).epsilon(d)
 
 

@@ -7,7 +7,8 @@
 
 A replacement is a removal and an addition, so a guarantee for add/remove covers replacement as a group of two
 (`Guarantee.to`). The other way round nothing follows: a mechanism that prints the number of people is perfectly
-private for replacement and not at all for add/remove. A person with up to k rows is a group of k rows.
+private for replacement and not at all for add/remove. Adding or removing a person with up to k rows is a group of k rows;
+replacing one is not a group of replaced rows, since the other person may have more or fewer.
 """
 
 from __future__ import annotations
@@ -24,15 +25,6 @@ class Unit(Enum):
     REPLACE_ONE = "replace one person"
     ADD_REMOVE_ROW = "add/remove one row"
     REPLACE_ONE_ROW = "replace one row"
-
-    @property
-    def of_rows(self) -> bool:
-        return self in (Unit.ADD_REMOVE_ROW, Unit.REPLACE_ONE_ROW)
-
-    @property
-    def of_persons(self) -> Unit:
-        """The same relation between persons."""
-        return {Unit.ADD_REMOVE_ROW: Unit.ADD_REMOVE, Unit.REPLACE_ONE_ROW: Unit.REPLACE_ONE}.get(self, self)
 
     @property
     def replacement(self) -> Unit:

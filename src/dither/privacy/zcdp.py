@@ -21,7 +21,7 @@ from flint import arb
 from dither.errors import GuaranteeError
 from dither.numeric.enclosure import to_ball
 from dither.numeric.number import Number
-from dither.privacy.currency import Answers, Currency
+from dither.privacy.currency import Answers, Currency, stored_delta, stored_fraction
 from dither.privacy.show import four_digits
 
 
@@ -94,4 +94,4 @@ class ZcdpPart(Currency):
 
     @classmethod
     def from_json(cls, stored: dict[str, object]) -> Self:
-        return cls(Fraction(str(stored["rho"])), Fraction(str(stored["delta"])))
+        return cls(stored_fraction(stored["rho"]), stored_delta(stored["delta"]))
