@@ -332,6 +332,9 @@ def test_what_is_lost_adds_up_over_parts():
     assert both.delta(10**6) >= 0.28
     assert both.delta(10**6) == pytest.approx(0.28)
     assert both.rho() == both.renyi(2) == math.inf
+    three = 3 * zcdp("0.1", delta="1/10")
+    assert three == zcdp("0.3", delta="3/10")
+    assert three.epsilon("0.2") == math.inf
 
 
 def test_a_sum_of_renyi_curves_ends_where_the_shorter_one_does():
