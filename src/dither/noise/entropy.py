@@ -102,6 +102,8 @@ class Keystream:
 
     def bits(self, count: int) -> int:
         if count <= 64:
+            if self._pool and self._process == os.getpid():  # `word`, without the call: single draws pass here
+                return self._pool.pop() >> (64 - count)
             return self.word() >> (64 - count)
         result = 0
         for _ in range(0, count, 64):
