@@ -15,6 +15,10 @@ import dither
 
 ROOT = Path(__file__).parent.parent
 FRONTS = ["dither", "dither.noise"]
+MODULES = [
+    *("dither.errors", "dither.testing", "dither.plot"),
+    *("dither.privacy.calibrate", "dither.privacy.filter", "dither.privacy.theorems"),
+]
 
 
 @pytest.mark.parametrize("name", FRONTS)
@@ -39,7 +43,7 @@ def test_all_lazy_names_and_type_checking_block_agree(name):
         _ = module.no_such_name
 
 
-@pytest.mark.parametrize("name", [*FRONTS, "dither.errors", "dither.testing"])
+@pytest.mark.parametrize("name", [*FRONTS, *MODULES])
 def test_every_public_name_is_documented(name):
     module = importlib.import_module(name)
     pages = "\n".join(path.read_text() for path in [ROOT / "README.md", *(ROOT / "docs").rglob("*.md")])

@@ -19,6 +19,15 @@ from dither.privacy.gaussian import profile
 from dither.privacy.guarantee import pure, zcdp
 from dither.privacy.solve import smallest, surely
 
+__all__ = [
+    "epsilon_each",
+    "gaussian",
+    "gaussian_classical",
+    "gaussian_for_rho",
+    "laplace",
+    "largest_rho",
+]
+
 
 def gaussian(epsilon: object, delta: object, *, l2_sensitivity: object = 1, count: object = 1) -> Fraction:
     """The smallest sigma for which `count` Gaussian answers are together (epsilon, delta)-DP, by the exact profile."""

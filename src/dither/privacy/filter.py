@@ -39,6 +39,23 @@ from dither.privacy.renyi import epsilon_at
 from dither.privacy.show import four_digits
 from dither.privacy.unit import Unit, read_unit
 
+__all__ = [
+    "ApproxFilter",
+    "Filter",
+    "GaussianFilter",
+    "RenyiFilter",
+    "SomeOrderFilter",
+    "Spent",
+    "SumFilter",
+    "ZcdpFilter",
+    "approx_filter",
+    "gaussian_filter",
+    "renyi_filter",
+    "some_order_filter",
+    "sum_filter",
+    "zcdp_filter",
+]
+
 Totals = tuple[Number, ...]  # what a filter tracks, in its own order
 
 

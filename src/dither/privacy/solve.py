@@ -12,7 +12,7 @@ from fractions import Fraction
 
 from flint import arb
 
-from dither.numeric.enclosure import MOST_BITS, Enclosure, precision, to_ball
+from dither.numeric.enclosure import MOST_BITS, Enclosure, precision
 
 CLOSE = 2.0**-51  # relative width at which the search stops
 
@@ -56,8 +56,3 @@ def smallest(meets: Callable[[Fraction], bool | None], guess: float, *, most: fl
             break
         lower, upper = (lower, middle) if answer else (middle, upper)
     return Enclosure(lower, upper)
-
-
-def at_most(compute: Callable[[], arb], bound: Fraction) -> bool | None:
-    """Whether a quantity is at most a bound."""
-    return surely(lambda: compute() - to_ball(bound))

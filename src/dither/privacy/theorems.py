@@ -23,6 +23,19 @@ from dither.privacy.pure import MOST_LOSSES
 from dither.privacy.solve import surely
 from dither.privacy.unit import Unit
 
+__all__ = [
+    "advanced",
+    "advanced_simple",
+    "basic",
+    "gaussian_for_zcdp",
+    "heterogeneous",
+    "optimal",
+    "optimal_closed",
+    "power_of_pure",
+    "pure_to_zcdp",
+    "zcdp_to_approx",
+]
+
 # -- composition ---------------------------------------------------------------------------------------------------
 
 
