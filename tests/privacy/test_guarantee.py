@@ -195,6 +195,7 @@ def test_gaussian_profile_by_numerical_integration():
             lambda x, mu=mu, e=epsilon: max(0.0, stats.norm.pdf(x, mu) - math.exp(e) * stats.norm.pdf(x)), -10, 15, limit=400
         )[0]
         assert gdp(mu).delta(epsilon) == pytest.approx(truth, rel=1e-6)
+        assert gdp(mu).tradeoff(0) == 0.0
         assert gdp(mu).tradeoff("0.05") == pytest.approx(stats.norm.cdf(stats.norm.ppf(0.05) + mu), rel=1e-12)
 
 
@@ -482,6 +483,16 @@ def test_other_refusals():
     assert pure(1).post_process() == pure(1)
     with pytest.raises(AttributeError):
         pure(1).unit = Unit.REPLACE_ONE  # type: ignore[misc]
+
+
+def test_sums_do_not_depend_on_the_order_of_their_terms():
+    terms = [pure(ln(3)), approx(1, "1e-6"), pure("0.5"), gdp(1), pure(ln(3)), approx(1, 0)]
+    total = compose(terms)
+    assert total == compose(terms[::-1]) == sum(terms[1:], start=terms[0])
+    assert total.to_json() == compose(terms[::-1]).to_json()
+    assert hash(total) == hash(compose(terms[::-1]))
+    with pytest.raises(GuaranteeError, match="twice"):
+        renyi({2: 1, "2.0": 3})
 
 
 def test_sums_do_not_drift():

@@ -91,10 +91,11 @@ class ApproxPart(Currency):
         return _losses_at(self.entries, ctx.prec)
 
     def plus(self, other: Self) -> Self:
+        """Equal entries are counted together and kept in order, so that a sum does not depend on the order of its terms."""
         counts: dict[tuple[Number, Fraction], int] = {}
         for epsilon, delta, count in (*self.entries, *other.entries):
             counts[epsilon, delta] = counts.get((epsilon, delta), 0) + count
-        return type(self)(tuple((epsilon, delta, count) for (epsilon, delta), count in counts.items()))
+        return type(self)(tuple((epsilon, delta, counts[epsilon, delta]) for epsilon, delta in sorted(counts)))
 
     def times(self, count: int) -> Self:
         return type(self)(tuple((epsilon, delta, n * count) for epsilon, delta, n in self.entries))
@@ -133,7 +134,8 @@ class ApproxPart(Currency):
 
     @classmethod
     def from_json(cls, stored: dict[str, object]) -> Self:
-        return cls(tuple((stored_number(e), stored_delta(d), stored_count(n)) for e, d, n in stored_list(stored["entries"])))
+        rows = stored_list(stored["entries"])
+        return cls(()).plus(cls(tuple((stored_number(e), stored_delta(d), stored_count(n)) for e, d, n in rows)))
 
 
 @lru_cache(maxsize=16)

@@ -117,6 +117,10 @@ class Currency(ABC):
         """The inverse of the profile for 0 < delta < 1: (lower, upper) for epsilon."""
         return None
 
+    def power(self, level: Fraction) -> float | None:
+        """The exact power that a test can reach at a level from 0 to below 1, where the currency knows it."""
+        return None
+
     # -- what a filter charges: exact numbers, so that ten tenths are one ---------------------------------------
 
     def charged_delta(self) -> Fraction:

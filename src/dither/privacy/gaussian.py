@@ -73,6 +73,17 @@ class GaussianPart(Currency):
     def _meets(self, epsilon: Fraction, delta: Fraction) -> bool | None:
         return surely(lambda: profile(self.mu(), to_ball(epsilon)) - to_ball(delta))
 
+    def power(self, level: Fraction) -> float:
+        """Phi(Phi^-1(level) + mu), by solving Phi(-z) = level for z from below."""
+        if level == 0:
+            return 0.0
+
+        def meets(x: Fraction) -> bool | None:  # whether Phi(40 - x) <= level, that is z <= x - 40
+            return surely(lambda: phi(to_ball(40 - x)) - to_ball(level), most=2048)
+
+        z = Fraction(smallest(meets, 40.0, most=200.0).lower) - 40  # not above the true z, so the power is not below
+        return min(1.0, certify(lambda: phi(self.mu() - to_ball(z))).upper)
+
     def plus(self, other: Self) -> Self:
         return type(self)(self.mu2 + other.mu2)
 

@@ -231,11 +231,13 @@ def renyi(curve: Mapping[object, object], *, unit: object = Unit.ADD_REMOVE) -> 
     """Rényi differential privacy: {order: epsilon}, orders above 1."""
     if not isinstance(curve, Mapping) or not curve:
         raise GuaranteeError("curve", curve, "it lists no order", "{2: '0.1', 8: '0.5'}")
-    points = []
+    points: list[tuple[Fraction, Number]] = []
     for alpha, epsilon in curve.items():
         order = rational(alpha, name="order")
         if order <= 1:
             raise NumberError("order", alpha, "a Rényi order lies above 1", "2, or '1.5'")
+        if any(order == listed for listed, _ in points):
+            raise GuaranteeError("order", alpha, "it is listed twice", "each order once")
         points.append((order, exact(epsilon, name="epsilon", nonnegative=True)))
     return Guarantee(read_unit(unit), (RenyiPart(tuple(sorted(points))),))
 

@@ -13,11 +13,9 @@ from fractions import Fraction
 from dither.errors import NumberError
 from dither.numeric.enclosure import certify, to_ball
 from dither.numeric.number import Number, rational
-from dither.privacy.gaussian import GaussianPart, phi
 from dither.privacy.guarantee import Guarantee
-from dither.privacy.solve import smallest, surely
 
-GRID = 24  # epsilons tried on each side of the best one
+GRID = 24  # epsilons tried
 
 
 def power(guarantee: Guarantee, alpha: object) -> float:
@@ -27,8 +25,8 @@ def power(guarantee: Guarantee, alpha: object) -> float:
         raise NumberError("alpha", alpha, "a level is a probability", "'0.05'")
     if level == 1:
         return 1.0
-    if len(guarantee.parts) == 1 and isinstance(part := guarantee.parts[0], GaussianPart):
-        return 0.0 if level == 0 else _gaussian(part, level)
+    if len(guarantee.parts) == 1 and (exactly := guarantee.parts[0].power(level)) is not None:
+        return exactly
     return min([1.0, *(_bound(guarantee, level, epsilon) for epsilon in _epsilons(guarantee, level))])
 
 
@@ -49,13 +47,3 @@ def _epsilons(guarantee: Guarantee, level: Fraction) -> list[Number]:
     if math.isfinite(most) and most > 0:
         found += [Number(Fraction(most * i / GRID)) for i in range(1, GRID + 1)]
     return found or [Number(0)]
-
-
-def _gaussian(part: GaussianPart, level: Fraction) -> float:
-    """Phi(Phi^-1(level) + mu), by solving Phi(-z) = level for z from below."""
-
-    def meets(x: Fraction) -> bool | None:  # whether Phi(-(x - 40)) <= level, that is z <= x - 40
-        return surely(lambda: phi(to_ball(40 - x)) - to_ball(level), most=2048)
-
-    z = Fraction(smallest(meets, 40.0, most=200.0).lower) - 40  # not above the true z, so the power is not below
-    return min(1.0, certify(lambda: phi(part.mu() - to_ball(z))).upper)
