@@ -17,6 +17,7 @@ FLOORS = [
     ["numeric"],
     ["noise"],
     ["privacy"],
+    ["mechanisms"],
     ["testing", "demo", "plot"],
     ["cli"],
     ["__main__"],

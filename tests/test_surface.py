@@ -18,6 +18,7 @@ FRONTS = ["dither", "dither.noise"]
 MODULES = [
     *("dither.errors", "dither.testing", "dither.plot"),
     *("dither.privacy.calibrate", "dither.privacy.filter", "dither.privacy.theorems"),
+    *("dither.mechanisms.accuracy", "dither.mechanisms.sensitivity"),
 ]
 
 

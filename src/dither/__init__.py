@@ -13,6 +13,18 @@ if TYPE_CHECKING:
     from dither import noise as noise
     from dither import plot as plot
     from dither import testing as testing
+    from dither.mechanisms import accuracy as accuracy
+    from dither.mechanisms import sensitivity as sensitivity
+    from dither.mechanisms.combine import Partitioned as Partitioned
+    from dither.mechanisms.combine import Processed as Processed
+    from dither.mechanisms.combine import Repeated as Repeated
+    from dither.mechanisms.combine import Together as Together
+    from dither.mechanisms.discrete_gaussian import DiscreteGaussian as DiscreteGaussian
+    from dither.mechanisms.gaussian import Gaussian as Gaussian
+    from dither.mechanisms.geometric import Geometric as Geometric
+    from dither.mechanisms.laplace import Laplace as Laplace
+    from dither.mechanisms.protocol import Mechanism as Mechanism
+    from dither.mechanisms.staircase import Staircase as Staircase
     from dither.numeric.enclosure import Enclosure as Enclosure
     from dither.numeric.lattice import Lattice as Lattice
     from dither.numeric.number import Number as Number
@@ -31,12 +43,23 @@ if TYPE_CHECKING:
     from dither.privacy.unit import Unit as Unit
 
 __all__ = [
+    "DiscreteGaussian",
     "Enclosure",
+    "Gaussian",
+    "Geometric",
     "Guarantee",
+    "Laplace",
     "Lattice",
+    "Mechanism",
     "Number",
+    "Partitioned",
+    "Processed",
+    "Repeated",
+    "Staircase",
+    "Together",
     "Unit",
     "__version__",
+    "accuracy",
     "approx",
     "calibrate",
     "compose",
@@ -49,6 +72,7 @@ __all__ = [
     "plot",
     "pure",
     "renyi",
+    "sensitivity",
     "testing",
     "theorems",
     "zcdp",
@@ -56,11 +80,22 @@ __all__ = [
 __version__ = "0.1.0"
 
 _LAZY = {
+    "DiscreteGaussian": "dither.mechanisms.discrete_gaussian",
     "Enclosure": "dither.numeric.enclosure",
+    "Gaussian": "dither.mechanisms.gaussian",
+    "Geometric": "dither.mechanisms.geometric",
     "Guarantee": "dither.privacy.guarantee",
+    "Laplace": "dither.mechanisms.laplace",
     "Lattice": "dither.numeric.lattice",
+    "Mechanism": "dither.mechanisms.protocol",
     "Number": "dither.numeric.number",
+    "Partitioned": "dither.mechanisms.combine",
+    "Processed": "dither.mechanisms.combine",
+    "Repeated": "dither.mechanisms.combine",
+    "Staircase": "dither.mechanisms.staircase",
+    "Together": "dither.mechanisms.combine",
     "Unit": "dither.privacy.unit",
+    "accuracy": "dither.mechanisms",
     "approx": "dither.privacy.guarantee",
     "calibrate": "dither.privacy",
     "compose": "dither.privacy.compose",
@@ -73,6 +108,7 @@ _LAZY = {
     "plot": "dither",
     "pure": "dither.privacy.guarantee",
     "renyi": "dither.privacy.guarantee",
+    "sensitivity": "dither.mechanisms",
     "testing": "dither",
     "theorems": "dither.privacy",
     "zcdp": "dither.privacy.guarantee",

@@ -8,7 +8,8 @@ DitherError
 │   ├── UnitError                      guarantees about different neighbours, or a change of unit that proves nothing
 │   └── GuaranteeError                 a theorem that does not apply, or a promise that does not have what was asked
 ├── EntropyError (also a RuntimeError) the operating system gave no randomness; nothing was drawn
-└── PrecisionError (also a RuntimeError) a bound could not be certified, so it is not given
+├── PrecisionError (also a RuntimeError) a bound could not be certified, so it is not given
+└── BrokenPromise (also an AssertionError) a check found that a mechanism does not do what it says
 
 NotPrivateWarning (a UserWarning)      noise comes from a seed: whoever knows the seed can take it away again
 
@@ -18,6 +19,7 @@ Each error says where, what came, why it is refused and what would work; the fou
 from __future__ import annotations
 
 __all__ = [
+    "BrokenPromise",
     "DataError",
     "DitherError",
     "EntropyError",
@@ -103,6 +105,10 @@ class EntropyError(DitherError, RuntimeError):
 
 class PrecisionError(DitherError, RuntimeError):
     """A bound could not be certified; dither refuses rather than estimates."""
+
+
+class BrokenPromise(DitherError, AssertionError):  # noqa: N818 - it is what happened
+    """A check found a mechanism that does not do what it says."""
 
 
 class NotPrivateWarning(UserWarning):

@@ -15,12 +15,14 @@ if TYPE_CHECKING:
     from dither.noise.integers import uniform as uniform
     from dither.noise.laplace import DiscreteLaplace as DiscreteLaplace
     from dither.noise.laplace import OneSidedGeometric as OneSidedGeometric
+    from dither.noise.steps import DiscreteStaircase as DiscreteStaircase
 
 __all__ = [
     "Bernoulli",
     "Categorical",
     "DiscreteGaussian",
     "DiscreteLaplace",
+    "DiscreteStaircase",
     "OneSidedGeometric",
     "RoundedGaussian",
     "choose",
@@ -33,6 +35,7 @@ _LAZY = {
     "Categorical": "dither.noise.categorical",
     "DiscreteGaussian": "dither.noise.gaussian",
     "DiscreteLaplace": "dither.noise.laplace",
+    "DiscreteStaircase": "dither.noise.steps",
     "OneSidedGeometric": "dither.noise.laplace",
     "RoundedGaussian": "dither.noise.gaussian",
     "choose": "dither.noise.integers",

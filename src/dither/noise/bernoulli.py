@@ -12,7 +12,7 @@ evaluated as a ball of growing precision (`Table.refine`). So p may be any numbe
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from fractions import Fraction
 from functools import partial
 from typing import TYPE_CHECKING, overload
@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, overload
 import numpy as np
 
 from dither.errors import NumberError, show
-from dither.noise.entropy import stream
+from dither.noise.entropy import _rehearsal, stream
 from dither.noise.law import check_size, probability
 from dither.noise.table import CHUNK, Table
 from dither.numeric.enclosure import Enclosure, to_ball
@@ -82,6 +82,9 @@ class Bernoulli:
 
     def sample(self, size: int | tuple[int, ...] | None = None) -> bool | NDArray[np.bool_]:
         """One draw as a bool, or an array of independent draws."""
+        rehearsal = _rehearsal.get()
+        if rehearsal is not None:
+            return rehearsal.draws(self._outcomes, size, np.bool_)  # type: ignore[no-any-return]
         if size is None:
             return self._certain if self._certain is not None else self._table.draw_one(stream()) == 0
         shape = check_size(size)
@@ -92,6 +95,13 @@ class Bernoulli:
             for start in range(0, result.size, LONG_CHUNK):
                 self._fill(result[start : start + LONG_CHUNK])
         return result.reshape(shape)
+
+    def _outcomes(self) -> Iterator[tuple[bool, arb]]:
+        chance = self._ball() if self._certain is None else to_ball(int(self._certain))
+        both = [(True, chance), (False, 1 - chance)]
+        if chance < 1 - chance:
+            both.reverse()  # the likeliest first
+        return ((yes, ball) for yes, ball in both if not ball.is_zero())
 
     def _fill(self, part: NDArray[np.bool_]) -> None:
         bits = stream()

@@ -16,7 +16,7 @@ Rational weights exp(w_i) are scores after multiplication with a common denomina
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from functools import cached_property
 from itertools import accumulate
@@ -26,7 +26,7 @@ import numpy as np
 from flint import ctx
 
 from dither.errors import DataError
-from dither.noise.entropy import Bits, stream
+from dither.noise.entropy import Bits, _rehearsal, stream
 from dither.noise.integers import uniform_each, uniform_one
 from dither.noise.law import check_size
 from dither.noise.table import CHUNK, GUARD_BITS, Table, below, lazy_index
@@ -136,6 +136,9 @@ class Categorical:
 
     def sample(self, size: int | tuple[int, ...] | None = None) -> int | NDArray[np.int64]:
         """The number of one candidate, or an array of independent draws."""
+        rehearsal = _rehearsal.get()
+        if rehearsal is not None:
+            return rehearsal.draws(self._outcomes, size)  # type: ignore[no-any-return]
         if size is None:
             return self._one(stream())
         shape = check_size(size)
@@ -147,6 +150,12 @@ class Categorical:
                 part[todo], kept = self._propose(todo.size, stream())
                 todo = todo[~kept]
         return result.reshape(shape)
+
+    def _outcomes(self) -> Iterator[tuple[int, arb]]:
+        order = sorted(range(self._gaps.size), key=lambda candidate: int(self._gaps[candidate]))  # the likeliest first
+        weights = [self._decay(int(self._gaps[candidate])) for candidate in order]
+        whole = sum(weights, start=to_ball(0))
+        return ((candidate, weight / whole) for candidate, weight in zip(order, weights, strict=True))
 
     def _one(self, bits: Bits) -> int:
         while True:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from dither.noise.entropy import stream
-from dither.noise.law import Law, Sampler
+from dither.noise.law import Sampler, TabledLaw
 from dither.noise.table import CHUNK, Table, lazy_index
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 class DirectSampler(Sampler):
     """Outcomes -reach..reach (or 0..reach), then one more for whatever lies beyond."""
 
-    def __init__(self, law: Law, reach: int, *, prefix_bits: int = 16, word_bits: int = 64) -> None:
+    def __init__(self, law: TabledLaw, reach: int, *, prefix_bits: int = 16, word_bits: int = 64) -> None:
         self._law = law
         self._reach = reach
         self._step = word_bits

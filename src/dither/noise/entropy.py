@@ -4,17 +4,18 @@ One stream a thread. A stream is dropped, with all that it has buffered, when th
 a stream of its own, so no two processes ever see the same bits. It is keyed again after 2^30 bytes. If the
 operating system has no randomness to give, keying fails and so does every draw that needs it.
 
-There is no seed here and nowhere in the public interface; `dither.testing.seeded` swaps the stream in tests.
+There is no seed here and nowhere in the public interface; `dither.testing` swaps the stream in tests, or goes through
+all outcomes of every draw instead of drawing.
 """
 
 from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
@@ -22,6 +23,7 @@ from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
 from dither.errors import EntropyError
 
 if TYPE_CHECKING:
+    from flint import arb
     from numpy.typing import NDArray
 
 BYTES_PER_KEY = 1 << 30
@@ -114,6 +116,15 @@ class Keystream:
         raise TypeError("a stream of random bits is not copied: two copies would give the same noise")
 
 
+class Rehearsal(Protocol):
+    """For tests only: draws that are gone through one by one, each with its probability, instead of drawn."""
+
+    def draws(
+        self, outcomes: Callable[[], Iterator[tuple[Any, arb]]], size: int | tuple[int, ...] | None, dtype: type = np.int64
+    ) -> Any:
+        """One of the outcomes, which are listed with falling probability, or an array of independent ones."""
+
+
 class _Local(threading.local):
     def __init__(self) -> None:
         self.stream = Keystream()
@@ -121,6 +132,7 @@ class _Local(threading.local):
 
 _local = _Local()
 _replacement: ContextVar[Bits | None] = ContextVar("dither test stream", default=None)
+_rehearsal: ContextVar[Rehearsal | None] = ContextVar("dither test draws", default=None)
 
 
 def stream() -> Bits:
@@ -132,6 +144,7 @@ def _drop_after_fork() -> None:
     # Also takes away a stream that a test swapped in, so that forked workers are never seeded by accident.
     _local.stream = Keystream()
     _replacement.set(None)
+    _rehearsal.set(None)
 
 
 if hasattr(os, "register_at_fork"):
@@ -146,3 +159,13 @@ def _swapped(replacement: Bits) -> Iterator[None]:
         yield
     finally:
         _replacement.reset(token)
+
+
+@contextmanager
+def _rehearsed(rehearsal: Rehearsal) -> Iterator[None]:
+    """For tests only: `dither.testing` is the one caller."""
+    token = _rehearsal.set(rehearsal)
+    try:
+        yield
+    finally:
+        _rehearsal.reset(token)

@@ -24,13 +24,12 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from fractions import Fraction
-from functools import cached_property, lru_cache
 
 from flint import arb, ctx
 
 from dither.errors import NumberError
 from dither.noise.direct import DirectSampler
-from dither.noise.law import Law, Sampler, check_scale, check_variance
+from dither.noise.law import Sampler, TabledLaw, check_scale, check_variance
 from dither.noise.staircase import StaircaseSampler
 from dither.numeric.enclosure import to_ball
 from dither.numeric.number import Number
@@ -48,7 +47,7 @@ MIDPOINT = {2: Fraction(-1, 12), 4: Fraction(7, 240), 6: Fraction(-31, 1344), 8:
 HALF = Fraction(1, 2)
 
 
-class _Normal(Law):
+class _Normal(TabledLaw):
     """What the two laws share: the weight exp(-y^2 / (2 sigma2)), and how they are sampled."""
 
     _sigma2: Fraction
@@ -67,12 +66,14 @@ class _Normal(Law):
     def __reduce__(self) -> tuple[object, tuple[object, ...]]:
         return _rebuild, (type(self), self._sigma2)
 
-    def _sampler(self) -> Sampler:
-        return self._cached_sampler
-
-    @cached_property
-    def _cached_sampler(self) -> Sampler:
-        return _build(self)
+    def _build(self) -> Sampler:
+        # The shape of the table is chosen here; every shape gives the same self.
+        sigma = max(1, math.isqrt(math.floor(self.sigma2)) + 1)
+        reach = math.floor(TABLE_SIGMAS * sigma) + 2
+        if reach <= LARGEST_REACH:
+            return DirectSampler(self, reach)
+        cell_bits = max(0, sigma.bit_length() - 1 - CELLS_PER_SIGMA_BITS)
+        return StaircaseSampler(self, cell_bits, reach // 2**cell_bits + 1)
 
     def weight(self, y: Fraction | int) -> arb:
         return (-to_ball(Fraction(y) ** 2 / (2 * self._sigma2))).exp()
@@ -194,17 +195,6 @@ def _normal_above(a: Fraction, variance: Fraction) -> arb:
         ball = to_ball(square)
         return (-ball).exp() * ball.hypgeom_u(to_ball(HALF), to_ball(HALF)) / (2 * arb.pi().sqrt())
     return (to_ball(a) / to_ball(2 * variance).sqrt()).erfc() / 2
-
-
-@lru_cache(maxsize=64)
-def _build(law: _Normal) -> Sampler:
-    # The shape of the table is chosen here; every shape gives the same law.
-    sigma = max(1, math.isqrt(math.floor(law.sigma2)) + 1)
-    reach = math.floor(TABLE_SIGMAS * sigma) + 2
-    if reach <= LARGEST_REACH:
-        return DirectSampler(law, reach)
-    cell_bits = max(0, sigma.bit_length() - 1 - CELLS_PER_SIGMA_BITS)
-    return StaircaseSampler(law, cell_bits, reach // 2**cell_bits + 1)
 
 
 def _rebuild(kind: type[_Normal], sigma2: Fraction) -> _Normal:

@@ -10,19 +10,25 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, overload
+from collections.abc import Iterable, Iterator
+from fractions import Fraction
+from itertools import permutations
+from typing import TYPE_CHECKING, TypeVar, overload
 
 import numpy as np
 
 from dither.errors import NumberError
-from dither.noise.entropy import Bits, stream
+from dither.noise.entropy import Bits, _rehearsal, stream
 from dither.noise.law import check_size
 from dither.noise.table import CHUNK
+from dither.numeric.enclosure import to_ball
 from dither.numeric.number import integer
 
 if TYPE_CHECKING:
+    from flint import arb
     from numpy.typing import NDArray
 
+T = TypeVar("T")
 LARGEST_ARRAY = 2**63
 
 
@@ -35,6 +41,9 @@ def uniform(below: int, size: int | tuple[int, ...]) -> NDArray[np.int64]: ...
 def uniform(below: int, size: int | tuple[int, ...] | None = None) -> int | NDArray[np.int64]:
     """Integers 0..below-1, each equally likely. One draw takes any `below`; arrays take up to 2^63."""
     bound = integer(below, name="below", least=1)
+    rehearsal = _rehearsal.get()
+    if rehearsal is not None:
+        return rehearsal.draws(lambda: equally_likely(range(bound), bound), size)  # type: ignore[no-any-return]
     if size is None:
         return uniform_one(bound, stream())
     if bound > LARGEST_ARRAY:
@@ -90,6 +99,9 @@ def uniform_each(bounds: NDArray[np.int64], bits: Bits) -> NDArray[np.int64]:
 def permutation(count: int) -> NDArray[np.int64]:
     """The integers 0..count-1 in random order, every order equally likely."""
     (length,) = check_size(integer(count, name="count", least=0))
+    rehearsal = _rehearsal.get()
+    if rehearsal is not None:
+        return np.array(rehearsal.draws(lambda: orders(length, length), None), dtype=np.int64)
     while True:
         keys = stream().words(length)
         order = np.argsort(keys)
@@ -106,6 +118,9 @@ def choose(population: int, count: int) -> NDArray[np.int64]:
         raise NumberError("population", population, "an array holds 64-bit integers", "a population up to 2**63")
     if wanted > total:
         raise NumberError("count", count, f"there are only {total} to choose from", f"a count up to {total}")
+    rehearsal = _rehearsal.get()
+    if rehearsal is not None:
+        return np.array(rehearsal.draws(lambda: orders(total, wanted), None), dtype=np.int64)
     if total <= 4 * wanted:
         return permutation(total)[:wanted]
     drawn = np.empty(0, dtype=np.int64)
@@ -116,3 +131,13 @@ def choose(population: int, count: int) -> NDArray[np.int64]:
         _, first = np.unique(drawn, return_index=True)
         drawn = drawn[np.sort(first)]
     return drawn[:wanted]
+
+
+def equally_likely(outcomes: Iterable[T], count: int) -> Iterator[tuple[T, arb]]:
+    """Each of the outcomes with the same probability."""
+    return ((outcome, to_ball(Fraction(1, count))) for outcome in outcomes)
+
+
+def orders(population: int, count: int) -> Iterator[tuple[tuple[int, ...], arb]]:
+    """Every list of different integers, each with the same probability."""
+    return equally_likely(permutations(range(population), count), math.perm(population, count))

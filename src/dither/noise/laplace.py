@@ -16,12 +16,11 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from fractions import Fraction
-from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING
 
 from dither.errors import NumberError
 from dither.noise.direct import DirectSampler
-from dither.noise.law import Law, Sampler, check_rate, check_scale
+from dither.noise.law import Sampler, TabledLaw, check_rate, check_scale
 from dither.noise.staircase import StaircaseSampler
 from dither.numeric.enclosure import to_ball
 from dither.numeric.number import Number
@@ -34,7 +33,7 @@ LARGEST_REACH = 1024  # beyond this a staircase is smaller and faster than a dir
 CELLS_PER_SCALE_BITS = 5
 
 
-class _Geometric(Law):
+class _Geometric(TabledLaw):
     """What the two laws share: q, its powers, and how they are sampled."""
 
     def __init__(self, scale: object = None, *, rate: object = None) -> None:
@@ -62,12 +61,13 @@ class _Geometric(Law):
     def __reduce__(self) -> tuple[object, tuple[object, ...]]:
         return _rebuild, (type(self), self._rate)
 
-    def _sampler(self) -> Sampler:
-        return self._cached_sampler
-
-    @cached_property
-    def _cached_sampler(self) -> Sampler:
-        return _build(self)
+    def _build(self) -> Sampler:
+        scale = 1 / float(self.rate)  # only chooses the shape of the table; every shape gives the same law
+        reach = math.floor(TABLE_SCALES * scale) + 2
+        if reach <= LARGEST_REACH:
+            return DirectSampler(self, reach)
+        cell_bits = max(0, math.frexp(scale)[1] - 1 - CELLS_PER_SCALE_BITS)
+        return StaircaseSampler(self, cell_bits, reach // 2**cell_bits + 1)
 
     def weight(self, y: Fraction | int) -> arb:
         return (-(to_ball(self._rate) * to_ball(y))).exp()
@@ -111,16 +111,6 @@ class OneSidedGeometric(_Geometric):
 
     def beyond(self, cells: int, width: int) -> arb:
         return self._geometric_series(cells, width)
-
-
-@lru_cache(maxsize=64)
-def _build(law: _Geometric) -> Sampler:
-    scale = 1 / float(law.rate)  # only chooses the shape of the table; every shape gives the same law
-    reach = math.floor(TABLE_SCALES * scale) + 2
-    if reach <= LARGEST_REACH:
-        return DirectSampler(law, reach)
-    cell_bits = max(0, math.frexp(scale)[1] - 1 - CELLS_PER_SCALE_BITS)
-    return StaircaseSampler(law, cell_bits, reach // 2**cell_bits + 1)
 
 
 def _rebuild(kind: type[_Geometric], rate: Number) -> _Geometric:

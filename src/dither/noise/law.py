@@ -10,11 +10,14 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from fractions import Fraction
+from functools import cached_property, lru_cache
+from itertools import count as naturals
 from typing import TYPE_CHECKING, overload
 
 import numpy as np
 
 from dither.errors import NumberError, SizeError
+from dither.noise.entropy import _rehearsal
 from dither.numeric.enclosure import MOST_BITS, Enclosure, certify, precision, to_ball
 from dither.numeric.number import Number, exact, integer, rational
 
@@ -40,7 +43,6 @@ class Law(ABC):
     """A probability law on the integers, symmetric unless `two_sided` is False (then on 0, 1, 2, ...)."""
 
     two_sided = True
-    rounded = False  # True where the law is a density rounded to the nearest integer
 
     # -- what a law states about itself ------------------------------------------------------------------------
 
@@ -53,28 +55,8 @@ class Law(ABC):
         """The sampler of these parameters, built once."""
 
     @abstractmethod
-    def weight(self, y: Fraction | int) -> arb:
-        """A ball around the weight at distance y >= 0 from zero: decreasing in y, weight(0) = 1."""
-
-    @abstractmethod
-    def ladder(self, start: Fraction | int, step: int) -> Iterator[arb]:
-        """weight(start), weight(start + step), ... without end; faster than one by one, a few bits wider."""
-
-    @abstractmethod
-    def curvature(self, near: Fraction | int, far: Fraction | int) -> arb:
-        """An upper bound of |weight''| between two distances."""
-
-    @abstractmethod
-    def beyond(self, cells: int, width: int) -> arb:
-        """The sum of the largest weights of all cells of this width past the first `cells` on each side."""
-
-    @abstractmethod
     def above(self, k: int) -> arb:
         """A ball around P(X > k), for k >= 0."""
-
-    def aboves(self, last: int) -> list[arb]:
-        """P(X > k) for k = 0..last."""
-        return [self.above(k) for k in range(last + 1)]
 
     @abstractmethod
     def mass(self, k: int) -> arb:
@@ -85,6 +67,13 @@ class Law(ABC):
         if k >= 0:
             return 1 - self.above(k)
         return self.above(-k - 1) if self.two_sided else to_ball(0)
+
+    def _outcomes(self) -> Iterator[tuple[int, arb]]:
+        """All integers with their probabilities, the likeliest first."""
+        for k in naturals():
+            yield k, self.mass(k)
+            if self.two_sided and k:
+                yield -k, self.mass(-k)
 
     # -- draws -------------------------------------------------------------------------------------------------
 
@@ -99,6 +88,9 @@ class Law(ABC):
         The array holds int64. From about scale 2^52 on, and in the practically impossible case that a draw does not
         fit, it holds Python integers instead (dtype object): nothing wraps.
         """
+        rehearsal = _rehearsal.get()
+        if rehearsal is not None:
+            return rehearsal.draws(self._outcomes, size)  # type: ignore[no-any-return]
         if size is None:
             return self._sampler().one()
         shape = check_size(size)
@@ -155,6 +147,49 @@ class Law(ABC):
 
     def __hash__(self) -> int:
         return hash((type(self).__name__, self._key()))
+
+
+class TabledLaw(Law):
+    """A law with a falling weight, whose sampler is a table over it."""
+
+    rounded = False  # True where the law is a density rounded to the nearest integer
+
+    @abstractmethod
+    def weight(self, y: Fraction | int) -> arb:
+        """A ball around the weight at distance y >= 0 from zero: decreasing in y, weight(0) = 1."""
+
+    @abstractmethod
+    def ladder(self, start: Fraction | int, step: int) -> Iterator[arb]:
+        """weight(start), weight(start + step), ... without end; faster than one by one, a few bits wider."""
+
+    @abstractmethod
+    def curvature(self, near: Fraction | int, far: Fraction | int) -> arb:
+        """An upper bound of |weight''| between two distances."""
+
+    @abstractmethod
+    def beyond(self, cells: int, width: int) -> arb:
+        """The sum of the largest weights of all cells of this width past the first `cells` on each side."""
+
+    def aboves(self, last: int) -> list[arb]:
+        """P(X > k) for k = 0..last."""
+        return [self.above(k) for k in range(last + 1)]
+
+    @abstractmethod
+    def _build(self) -> Sampler:
+        """A new sampler; which table it has does not change the law."""
+
+    def _sampler(self) -> Sampler:
+        return self._own_sampler
+
+    @cached_property
+    def _own_sampler(self) -> Sampler:
+        return _shared_sampler(self)
+
+
+@lru_cache(maxsize=128)
+def _shared_sampler(law: TabledLaw) -> Sampler:
+    """Equal laws share one table."""
+    return law._build()
 
 
 def probability(compute: Callable[[], arb]) -> Enclosure:

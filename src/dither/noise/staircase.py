@@ -29,7 +29,7 @@ import numpy as np
 
 from dither.noise.direct import put
 from dither.noise.entropy import Bits, stream
-from dither.noise.law import Law, Sampler
+from dither.noise.law import Sampler, TabledLaw
 from dither.noise.table import CHUNK, Special, Table, below, lazy_index
 from dither.numeric.enclosure import ceil_of, precision, to_ball
 
@@ -45,7 +45,7 @@ WIDEST_INT64_CELL = 46  # cells of 2^46, and at most 2^14 of them, stay far insi
 class StaircaseSampler(Sampler):
     """Cells of width 2^cell_bits, `cells` of them on each side in the table."""
 
-    def __init__(self, law: Law, cell_bits: int, cells: int, *, prefix_bits: int = 16, word_bits: int = 64) -> None:
+    def __init__(self, law: TabledLaw, cell_bits: int, cells: int, *, prefix_bits: int = 16, word_bits: int = 64) -> None:
         assert cells <= 1 << 14
         self._law = law
         self._cell_bits = cell_bits

@@ -41,11 +41,14 @@ LARGEST_DECIMAL = 20_000  # decimal exponents: a step has at most 4096 bits abov
 class Lattice:
     """The multiples of `step`, a positive exact number; powers of two are fastest and exact for floats."""
 
-    __slots__ = ("step",)
+    __slots__ = ("exponent", "step")
     step: Fraction
+    exponent: int | None  # e where the step is 2^e, None where it is no power of two
 
     def __init__(self, step: object) -> None:
-        object.__setattr__(self, "step", rational(step, name="step", positive=True))
+        size = rational(step, name="step", positive=True)
+        object.__setattr__(self, "step", size)
+        object.__setattr__(self, "exponent", _exponent(size))
 
     def __setattr__(self, name: str, value: object) -> None:
         raise AttributeError("a Lattice does not change")
@@ -59,18 +62,12 @@ class Lattice:
             exponent -= 1
         return cls(Fraction(2) ** exponent)
 
-    @property
-    def exponent(self) -> int | None:
-        """e where the step is 2^e, None where it is no power of two."""
-        top, bottom = self.step.numerator, self.step.denominator
-        if top & (top - 1) or bottom & (bottom - 1):
-            return None
-        return top.bit_length() - bottom.bit_length()
-
     # -- to whole steps ----------------------------------------------------------------------------------------
 
     def index(self, value: object) -> int:
         """The number of steps nearest to a number (ties upwards); NaN is 0, the rest saturates below 2^62."""
+        if type(value) is float and self.exponent is not None and -MOST_SCALING <= self.exponent <= MOST_SCALING:
+            return _round_float(value, self.exponent)
         if isinstance(value, Decimal):
             return self._decimal(value)
         kind = type(value).__name__
@@ -120,6 +117,12 @@ class Lattice:
     def value(self, index: int) -> Fraction:
         """The exact value of a whole number of steps."""
         return self.step * index
+
+    def number(self, index: int) -> float:
+        """The float nearest to a whole number of steps."""
+        if self.exponent is not None and -MOST_SCALING <= self.exponent <= MOST_SCALING - 64 and abs(index) < 2**64:
+            return math.ldexp(index, self.exponent)
+        return _float(self.step * index)
 
     def values(self, indices: object) -> FloatArray:
         """The floats nearest to these lattice points: a fixed map, the same for every data set."""
@@ -249,6 +252,25 @@ def _round_floats(values: FloatArray, exponent: int) -> IntegerArray:
         whole = np.floor(scaled)
         whole += (scaled - whole) >= 0.5
     return np.asarray(np.clip(whole.astype(np.int64), -LARGEST_INDEX, LARGEST_INDEX))
+
+
+def _round_float(value: float, exponent: int) -> int:
+    """The same for one float."""
+    try:
+        scaled = math.ldexp(value, -exponent)
+    except OverflowError:
+        scaled = math.copysign(math.inf, value)
+    if not abs(scaled) < 2.0**62:
+        return 0 if math.isnan(scaled) else (LARGEST_INDEX if scaled > 0 else -LARGEST_INDEX)
+    whole = math.floor(scaled)
+    return max(-LARGEST_INDEX, min(LARGEST_INDEX, whole + (scaled - whole >= 0.5)))
+
+
+def _exponent(step: Fraction) -> int | None:
+    top, bottom = step.numerator, step.denominator
+    if top & (top - 1) or bottom & (bottom - 1):
+        return None
+    return top.bit_length() - bottom.bit_length()
 
 
 def _float(value: Fraction) -> float:

@@ -1,4 +1,4 @@
-"""For tests: noise that can be repeated. Never for a release."""
+"""Noise that can be repeated. Never for a release."""
 
 from __future__ import annotations
 
@@ -10,8 +10,6 @@ from contextlib import contextmanager
 from dither.errors import NotPrivateWarning
 from dither.noise.entropy import Keystream, _swapped
 from dither.numeric.number import integer
-
-__all__ = ["seeded"]
 
 
 @contextmanager

@@ -1,0 +1,78 @@
+"""How accurate noise is: the tail theorems, their union bound, and what trust in a collector buys.
+
+These are the textbook's inequalities for continuous noise, to be looked at and compared. A mechanism's own `error` is
+exact for the noise it draws, and for several coordinates smaller than a union bound. All figures are rounded up.
+
+    laplace_tail(t)        P(|noise| > t b) = e^-t for Laplace noise of scale b
+    laplace_half_width     d numbers within (D / epsilon) ln(d / beta), with probability 1 - beta: by a union bound
+    gaussian_half_width    d numbers within sigma sqrt(2 ln(2 d / beta)): P(|Z| > z) <= 2 exp(-z^2 / 2)
+    deviation_of_count     central: sqrt 2 / epsilon, whatever n is (the variance of Laplace noise is 2 b^2, not b^2)
+    deviation_of_survey    local: n people answer by randomized response, p = e^epsilon / (1 + e^epsilon). An answer has
+                           variance p (1 - p), and the count is estimated by (yes - n (1 - p)) / (2 p - 1), so with
+                           deviation sqrt(n p (1 - p)) / (2 p - 1) = sqrt(n) e^(epsilon/2) / (e^epsilon - 1)
+    both_vanish            a value of sensitivity n^-a (a mean of n numbers in [0, 1] has a = 1) with epsilon = n^(-a/2)
+                           has scale n^(-a/2): as n grows, both the privacy loss and the error go to zero
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+from dither.errors import NumberError
+from dither.numeric.enclosure import certify, to_ball
+from dither.numeric.number import exact, integer, rational
+
+__all__ = [
+    "both_vanish",
+    "deviation_of_count",
+    "deviation_of_survey",
+    "gaussian_half_width",
+    "laplace_half_width",
+    "laplace_tail",
+]
+
+
+def laplace_tail(t: object) -> float:
+    """The probability that Laplace noise exceeds t times its scale: e^-t."""
+    times = exact(t, name="t", nonnegative=True)
+    return certify(lambda: (-times.ball()).exp()).upper
+
+
+def laplace_half_width(epsilon: object, beta: object, *, sensitivity: object = 1, count: object = 1) -> float:
+    """What `count` numbers with Laplace noise stay within, with probability 1 - beta: (D / epsilon) ln(count / beta)."""
+    e, d = exact(epsilon, name="epsilon", positive=True), rational(sensitivity, name="sensitivity", positive=True)
+    inside = integer(count, name="count", least=1) / _risk(beta)
+    return certify(lambda: to_ball(d) / e.ball() * to_ball(inside).log()).upper
+
+
+def gaussian_half_width(sigma: object, beta: object, *, count: object = 1) -> float:
+    """What `count` numbers with Gaussian noise stay within, with probability 1 - beta: sigma sqrt(2 ln(2 count / beta))."""
+    s = rational(sigma, name="sigma", positive=True)
+    inside = 2 * integer(count, name="count", least=1) / _risk(beta)
+    return certify(lambda: to_ball(s) * (2 * to_ball(inside).log()).sqrt()).upper
+
+
+def deviation_of_count(epsilon: object) -> float:
+    """The standard deviation of a count with Laplace noise, from a trusted collector: sqrt 2 / epsilon."""
+    e = exact(epsilon, name="epsilon", positive=True)
+    return certify(lambda: to_ball(2).sqrt() / e.ball()).upper
+
+
+def deviation_of_survey(epsilon: object, people: object) -> float:
+    """The standard deviation of a count estimated from randomized responses: sqrt(n) e^(epsilon/2) / (e^epsilon - 1)."""
+    e, n = exact(epsilon, name="epsilon", positive=True), integer(people, name="people", least=1)
+    return certify(lambda: to_ball(n).sqrt() * (e.ball() / 2).exp() / e.ball().expm1()).upper
+
+
+def both_vanish(people: object, *, exponent: object = 1) -> tuple[float, float]:
+    """(epsilon, scale) for a value of sensitivity n^-exponent when epsilon is its root: both go to zero as n grows."""
+    n, a = integer(people, name="people", least=1), rational(exponent, name="exponent", positive=True)
+    root = certify(lambda: (to_ball(n).log() * to_ball(-a / 2)).exp()).upper
+    return root, root
+
+
+def _risk(beta: object) -> Fraction:
+    risk = rational(beta, name="beta")
+    if not 0 < risk < 1:
+        raise NumberError("beta", beta, "it is a probability strictly between 0 and 1", "'0.05'")
+    return risk

@@ -1,0 +1,239 @@
+"""What mechanisms that add noise share: value -> whole steps -> + noise -> value.
+
+A value is put on the lattice (whole numbers are on it already), bounded, given integer noise, bounded again, and read
+back. Bounding is a contraction before the noise and post-processing after it, so neither costs privacy; both hold for
+every value, so nothing is ever raised because of what a value is. NaN counts as 0.
+
+Error. Noise N with T(k) = P(|N| > k) in each of d coordinates, independent: all of them stay within k steps with
+probability (1 - T(k))^d, so the half-width is the smallest k for which that is at least the confidence. A real value
+lies up to half a step from its place on the lattice, which is added. With bounds at w steps from each other a release
+cannot lie further off than w, and more than k off on both sides only if 2k + 2 <= w; on one side only if k < w.
+"""
+
+from __future__ import annotations
+
+import math
+import numbers
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator
+from fractions import Fraction
+from functools import cached_property
+from itertools import product
+from typing import TYPE_CHECKING, Any, overload
+
+from dither.errors import DataError, NumberError, SizeError
+from dither.noise.law import Law
+from dither.numeric.enclosure import MOST_BITS, precision, round_up, to_ball
+from dither.numeric.lattice import LARGEST_INDEX, Lattice, add, as_array
+from dither.numeric.number import Number, integer, rational
+from dither.privacy.guarantee import Guarantee
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+FINEST = 2**16  # steps in the sensitivity, for each coordinate: rounding then costs less than 1/65536 of the noise
+HALF = Fraction(1, 2)
+
+
+class Additive(ABC):
+    """A mechanism that adds integer noise on a lattice."""
+
+    dimension: int | None  # None for one number, d for a vector of d numbers
+
+    # -- what each of them says for itself ---------------------------------------------------------------------
+
+    @property
+    @abstractmethod
+    def guarantee(self) -> Guarantee:
+        """What is promised about every release."""
+
+    @property
+    @abstractmethod
+    def law(self) -> Law:
+        """The noise, in whole steps of the lattice."""
+
+    @property
+    @abstractmethod
+    def lattice(self) -> Lattice | None:
+        """Where real values are put; None for whole numbers."""
+
+    @property
+    def limits(self) -> tuple[int, int]:
+        """The bounds of values and releases, in whole steps."""
+        return -LARGEST_INDEX, LARGEST_INDEX
+
+    @abstractmethod
+    def shifts(self) -> Iterator[tuple[Fraction, ...]]:
+        """Changes that one person can make: the hardest ones."""
+
+    # -- error -------------------------------------------------------------------------------------------------
+
+    def error(self, confidence: object) -> int | float:
+        """The smallest half-width that holds with this probability, for all coordinates together."""
+        steps = half_width(self.law, read_confidence(confidence), self.dimension or 1, self._widest)
+        return steps if self.lattice is None else round_up((steps + HALF) * self.lattice.step)
+
+    @cached_property
+    def _widest(self) -> int:
+        low, high = self.limits
+        return high - low
+
+    # -- release -----------------------------------------------------------------------------------------------
+
+    @overload
+    def release(self, value: float | Fraction) -> int | float: ...
+    @overload
+    def release(self, value: Any) -> Any: ...
+
+    def release(self, value: Any) -> Any:
+        """The value with noise: a number for a number, an array of the same shape for an array or a list."""
+        if self.dimension is None:
+            return self._one(value)
+        steps = self._many(value)
+        low, high = self.limits
+        noisy: Any = add(clipped(steps, low, high), self.law.sample(steps.shape))
+        noisy = clipped(noisy, low, high)
+        return noisy if self.lattice is None else self.lattice.values(noisy)
+
+    def _one(self, value: object) -> int | float:
+        low, high = self.limits
+        if self.lattice is not None:
+            place = self.lattice.index(value)
+        elif isinstance(value, numbers.Integral) and not isinstance(value, bool):
+            place = int(value)
+        else:
+            raise DataError("type of value", type(value).__name__, "this adds whole numbers to one whole number", _INSTEAD)
+        noisy = max(low, min(high, max(low, min(high, place)) + self.law.sample()))
+        return noisy if self.lattice is None else self.lattice.number(noisy)
+
+    def _many(self, value: object) -> NDArray[np.int64]:
+        array = as_array(value, name="value")
+        if array.size != self.dimension:
+            why = f"this mechanism was made for {self.dimension} numbers"
+            raise SizeError("shape of value", array.shape, why, f"an array of {self.dimension}, or dimension={array.size}")
+        if self.lattice is not None:
+            return self.lattice.indices(array)
+        if array.dtype.kind == "O":
+            good = all(isinstance(x, numbers.Integral) and not isinstance(x, bool) for x in array.reshape(-1))
+        else:
+            good = array.dtype.kind in "iu"
+        if not good:
+            raise DataError("type of value", array.dtype, "this adds whole numbers to whole numbers", _INSTEAD)
+        return Lattice(1).indices(array)
+
+    def truth(self, value: Any) -> Any:
+        """What a release of this value is an estimate of: the value, moved into the bounds."""
+        low, high = self.limits
+        if self.lattice is not None or self._widest == 2 * LARGEST_INDEX:
+            return value
+        return max(low, min(high, value)) if self.dimension is None else [max(low, min(high, x)) for x in value]
+
+    # -- for the conformance suite -----------------------------------------------------------------------------
+
+    def neighbours(self) -> Iterator[tuple[Any, Any]]:
+        """Pairs of values, starting where rounding and bounds are hardest."""
+        for start, shift in product(self._starts(), self.shifts()):
+            other = tuple(x + y for x, y in zip(start, shift, strict=True))
+            yield self._as_value(start), self._as_value(other)
+
+    def _starts(self) -> list[tuple[Fraction, ...]]:
+        size = self.dimension or 1
+        low, high = self.limits
+        if self.lattice is None:
+            points = [low - 1, low, low + 1, (low + high) // 2, high - 1, high] if self._widest < 2**32 else [0]
+            return [tuple(Fraction(point) for _ in range(size)) for point in points]
+        step = self.lattice.step
+        places = (Fraction(0), HALF, HALF - Fraction(1, 1024), -HALF, Fraction(-1, 3))
+        return [tuple(place * step for _ in range(size)) for place in places]
+
+    def _as_value(self, point: tuple[Fraction, ...]) -> object:
+        plain = [x if self.lattice else int(x) for x in point]
+        return plain[0] if self.dimension is None else plain
+
+
+_INSTEAD = "int(value) if it is whole; Laplace or Gaussian for real values"
+
+
+# -- shared by the constructors --------------------------------------------------------------------------------------
+
+
+def read_dimension(value: object) -> int | None:
+    """None, or how many numbers a value has."""
+    return None if value is None else integer(value, name="dimension", least=1)
+
+
+def read_confidence(value: object) -> Fraction:
+    """A probability strictly between 0 and 1."""
+    level = rational(value, name="confidence")
+    if not 0 < level < 1:
+        raise NumberError("confidence", value, "it is a probability strictly between 0 and 1", "0.95")
+    return level
+
+
+def steps_within(half_width: object, lattice: Lattice | None) -> int:
+    """How many steps of noise stay within a half-width, half a step being left for the rounding of a real value."""
+    width = rational(half_width, name="half_width", nonnegative=True)
+    if lattice is None:
+        return math.floor(width)
+    steps = math.floor(width / lattice.step - HALF)
+    if steps < 0:
+        raise NumberError("half_width", half_width, f"values are rounded to steps of {Number(lattice.step)}", "a finer step")
+    return steps
+
+
+def clipped(values: Any, low: int, high: int) -> Any:
+    """Each of the values, moved to the nearest bound if it lies outside."""
+    import numpy as np
+
+    return values if high >= LARGEST_INDEX and low <= -LARGEST_INDEX else np.clip(values, low, high)
+
+
+# -- half-widths -----------------------------------------------------------------------------------------------------
+
+
+def covers(law: Law, k: int, confidence: Fraction, dimension: int, widest: int = 2 * LARGEST_INDEX) -> bool:
+    """Whether it is certain that all coordinates stay within k steps with this probability."""
+    if k >= widest:
+        return True
+    sides = 2 if law.two_sided and 2 * k + 2 <= widest else 1
+    bits = 128
+    while bits <= MOST_BITS // 4:
+        with precision(bits):
+            outside = sides * law.above(k)
+            if dimension == 1:
+                room = to_ball(1 - confidence) - outside
+            else:
+                room = dimension * (-outside).log1p() - to_ball(confidence).log()
+            if room >= 0:
+                return True
+            if room < 0:
+                return False
+        bits *= 2
+    return False  # too close to call: the next half-width is taken, and covers
+
+
+def half_width(law: Law, confidence: Fraction, dimension: int, widest: int = 2 * LARGEST_INDEX) -> int:
+    """The smallest k that covers."""
+    if covers(law, 0, confidence, dimension, widest):
+        return 0
+    low, high = 0, 1
+    while not covers(law, high, confidence, dimension, widest):
+        low, high = high, 2 * high
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if covers(law, middle, confidence, dimension, widest) else (middle, high)
+    return high
+
+
+def least_rate(law: Callable[[Fraction], Law], meets: Callable[[Law], bool], guess: float) -> Fraction:
+    """The smallest x, rounded up, for which the law of x meets; larger x must mean less noise."""
+    from dither.privacy.solve import smallest
+
+    def good(x: Fraction) -> bool:
+        return x > 0 and meets(law(x))
+
+    found = smallest(good, guess, most=2.0**20).upper
+    if math.isinf(found):
+        raise NumberError("half_width", "too narrow", "no noise that dither draws is that small", "a wider half_width")
+    return Fraction(found)

@@ -1,0 +1,186 @@
+"""Mechanisms put together: each coordinate, each cell of a partition, several at once, and what is done to a
+release after.
+
+    Repeated       one mechanism for each of k values that a person may all move: the guarantees add up
+    Partitioned    one mechanism for each cell, a person's records lying in one cell: the worst cell (`dither.parallel`)
+    Together       several mechanisms on one data set, each with a value of its own: the guarantees add up
+    Processed      a function of a release: the same guarantee, as the function sees no data
+
+Releases are independent, so k half-widths that hold with probability c^(1/k) each hold together with probability c.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+from dither.errors import DataError, GuaranteeError, SizeError
+from dither.mechanisms.additive import read_confidence
+from dither.mechanisms.protocol import Mechanism
+from dither.numeric.enclosure import certify, to_ball
+from dither.numeric.number import integer
+from dither.privacy.compose import compose, parallel
+from dither.privacy.guarantee import Guarantee
+from dither.privacy.unit import Unit, read_unit
+
+
+@dataclass(frozen=True, kw_only=True)
+class Repeated:
+    """One mechanism for each of several values, all of which one person may move."""
+
+    mechanism: Mechanism
+    times: int
+
+    def __post_init__(self) -> None:
+        _check_mechanism(self.mechanism)
+        object.__setattr__(self, "times", integer(self.times, name="times", least=1))
+
+    @property
+    def guarantee(self) -> Guarantee:
+        """As many copies of the guarantee."""
+        return self.times * self.mechanism.guarantee
+
+    def error(self, confidence: object) -> Any:
+        """The half-width that all coordinates stay within, with this probability."""
+        return self.mechanism.error(each_of(confidence, self.times))
+
+    def release(self, values: Sequence[Any]) -> list[Any]:
+        """Each value with noise of its own."""
+        return [self.mechanism.release(value) for value in _listed(values, self.times)]
+
+    def neighbours(self) -> Iterator[tuple[Any, Any]]:
+        """All coordinates move at once."""
+        return (([one] * self.times, [other] * self.times) for one, other in _neighbours(self.mechanism))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Partitioned:
+    """One mechanism for each cell of a partition, each person's records lying in one cell."""
+
+    mechanism: Mechanism
+    cells: int
+    unit: Unit = Unit.ADD_REMOVE
+    inside: Guarantee | None = None  # what a change inside a cell costs, where a person is replaced; see `dither.parallel`
+
+    def __post_init__(self) -> None:
+        _check_mechanism(self.mechanism)
+        object.__setattr__(self, "cells", integer(self.cells, name="cells", least=1))
+        object.__setattr__(self, "unit", read_unit(self.unit))
+        _ = self.guarantee  # refuses units that do not go together, now and not at the first release
+
+    @property
+    def guarantee(self) -> Guarantee:
+        """The guarantee of one cell (add/remove), or of two (replace)."""
+        return parallel([self.mechanism.guarantee] * min(2, self.cells), unit=self.unit, inside=self.inside)
+
+    def error(self, confidence: object) -> Any:
+        """The half-width that all cells stay within, with this probability."""
+        return self.mechanism.error(each_of(confidence, self.cells))
+
+    def release(self, values: Sequence[Any]) -> list[Any]:
+        """Each cell with noise of its own."""
+        return [self.mechanism.release(value) for value in _listed(values, self.cells)]
+
+    def neighbours(self) -> Iterator[tuple[Any, Any]]:
+        """One cell moves; and another one as well where a person is replaced."""
+        moves = self.unit.replacement is self.unit and self.cells > 1
+        for one, other in _neighbours(self.mechanism):
+            rest = [one] * (self.cells - 1 - moves)
+            yield [one, *[other] * moves, *rest], [other, *[one] * moves, *rest]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Together:
+    """Several mechanisms on one data set, each with a value of its own."""
+
+    mechanisms: tuple[Mechanism, ...]
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "mechanisms", tuple(self.mechanisms))
+        for mechanism in self.mechanisms:
+            _check_mechanism(mechanism)
+        _ = self.guarantee  # refuses an empty list and units that do not add up
+
+    @property
+    def guarantee(self) -> Guarantee:
+        """The sum of the guarantees."""
+        return compose(mechanism.guarantee for mechanism in self.mechanisms)
+
+    def error(self, confidence: object) -> tuple[Any, ...]:
+        """One half-width for each; together they hold with this probability."""
+        level = each_of(confidence, len(self.mechanisms))
+        return tuple(mechanism.error(level) for mechanism in self.mechanisms)
+
+    def release(self, values: Sequence[Any]) -> tuple[Any, ...]:
+        """Each value from its mechanism."""
+        pairs = zip(self.mechanisms, _listed(values, len(self.mechanisms)), strict=True)
+        return tuple(mechanism.release(value) for mechanism, value in pairs)
+
+    def neighbours(self) -> Iterator[tuple[Any, Any]]:
+        """All values move at once, each in the ways of its mechanism."""
+        lists = [list(_neighbours(mechanism)) for mechanism in self.mechanisms]
+        for at in range(max(len(pairs) for pairs in lists)):
+            chosen = [pairs[at % len(pairs)] for pairs in lists]
+            yield [one for one, _ in chosen], [other for _, other in chosen]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Processed:
+    """A function of a release. The function must not see the data."""
+
+    mechanism: Mechanism
+    function: Callable[[Any], Any]
+
+    def __post_init__(self) -> None:
+        _check_mechanism(self.mechanism)
+        if not callable(self.function):
+            raise DataError("function", self.function, "it cannot be called", "round, or any function of a release")
+
+    @property
+    def guarantee(self) -> Guarantee:
+        """That of the mechanism."""
+        return self.mechanism.guarantee.post_process()
+
+    def error(self, confidence: object) -> Any:
+        """Refused: it depends on the function."""
+        why = "how far off a function of a release is depends on the function"
+        raise GuaranteeError("confidence", confidence, why, ".mechanism.error(confidence), before the function")
+
+    def release(self, value: Any) -> Any:
+        """The function of the release."""
+        return self.function(self.mechanism.release(value))
+
+    def neighbours(self) -> Iterator[tuple[Any, Any]]:
+        """Those of the mechanism."""
+        return _neighbours(self.mechanism)
+
+
+def each_of(confidence: object, count: int) -> Fraction:
+    """The confidence that each of several independent half-widths needs: c^(1/count), rounded up."""
+    level = read_confidence(confidence)
+    missed = certify(lambda: -(to_ball(level).log() / count).expm1()).lower
+    return 1 - Fraction(missed) if count > 1 else level
+
+
+def _check_mechanism(mechanism: object) -> None:
+    if not isinstance(mechanism, Mechanism):
+        raise DataError(
+            "mechanism", mechanism, "it has no guarantee, error and release", "Geometric(epsilon=1, sensitivity=1)"
+        )
+
+
+def _listed(values: object, count: int) -> list[Any]:
+    plain = values.tolist() if hasattr(values, "tolist") else values
+    if not isinstance(plain, (list, tuple)):
+        raise DataError("values", type(values).__name__, "one value for each mechanism is needed", f"a list of {count}")
+    if len(plain) != count:
+        raise SizeError("length of values", len(plain), f"there are {count} mechanisms", f"a list of {count}")
+    return list(plain)
+
+
+def _neighbours(mechanism: Mechanism) -> Iterator[tuple[Any, Any]]:
+    if not hasattr(mechanism, "neighbours"):
+        raise DataError("mechanism", mechanism, "it lists no neighbouring values", "pairs= of its own")
+    return iter(mechanism.neighbours())

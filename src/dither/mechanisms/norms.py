@@ -1,0 +1,61 @@
+"""Changes of a given size in the L1 and the L2 norm: what the conformance suite tries on a vector."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from fractions import Fraction
+from itertools import product
+
+MOST_LISTED = 8  # whole changes up to this are tried one by one
+
+
+def l1_shifts(size: Fraction, dimension: int, *, whole: bool) -> Iterator[tuple[Fraction, ...]]:
+    """Changes with an L1 norm of at most `size`: along an axis, and spread over all coordinates."""
+    if whole and size <= MOST_LISTED and dimension <= 3:
+        yield from _whole(math.floor(size), dimension, power=1, most=size)
+        return
+    rest = (Fraction(0),) * (dimension - 1)
+    for one in (size, -size, *(() if whole else (size * Fraction(3, 4),))):
+        yield (one, *rest)
+    if dimension > 1:
+        even = Fraction(math.floor(size / dimension)) if whole else size / dimension
+        yield (even,) * dimension
+        yield (even, *(-even,) * (dimension - 1))
+
+
+def l2_shifts(squared: Fraction, dimension: int, *, whole: bool) -> Iterator[tuple[Fraction, ...]]:
+    """Changes with an L2 norm of at most the root of `squared`."""
+    reach = Fraction(math.isqrt(math.floor(squared)))
+    if whole and reach <= MOST_LISTED and dimension <= 4:
+        yield from _whole(int(reach), dimension, power=2, most=squared)
+        return
+    if not whole:
+        reach = root_below(squared)
+    yield (reach, *(Fraction(0),) * (dimension - 1))
+    yield (-reach, *(Fraction(0),) * (dimension - 1))
+    if dimension > 1:
+        even = root_below(squared / dimension)
+        yield (Fraction(math.floor(even)) if whole else even,) * dimension
+
+
+def _whole(reach: int, dimension: int, *, power: int, most: Fraction) -> Iterator[tuple[Fraction, ...]]:
+    """All whole changes up to this norm but zero, up to the order of coordinates and most signs."""
+    for sizes in product(range(reach, -1, -1), repeat=dimension):
+        if list(sizes) == sorted(sizes, reverse=True) and 0 < sum(x**power for x in sizes) <= most:
+            yield tuple(Fraction(x) for x in sizes)
+            yield (Fraction(-sizes[0]), *(Fraction(x) for x in sizes[1:]))
+
+
+def root_below(square: Fraction) -> Fraction:
+    """The square root, or a rational number just below it."""
+    scale = 4 ** max(64, square.denominator.bit_length())
+    near = Fraction(math.isqrt(math.floor(square * scale)), math.isqrt(scale))
+    whole = Fraction(math.isqrt(square.numerator), math.isqrt(square.denominator))
+    return whole if whole**2 == square else near
+
+
+def root_above(square: Fraction) -> Fraction:
+    """The square root, or a rational number just above it."""
+    below = root_below(square)
+    return below if below**2 == square else 1 / root_below(1 / square)

@@ -1,0 +1,37 @@
+"""What a mechanism is.
+
+    guarantee              the promise, fixed when the mechanism is made: a `Guarantee`, the tightest that is proved
+    error(confidence)      how far a release may lie from the truth, with this probability at least; knows no data
+    release(value)         the value with noise; never raises because of what the value *is*, only of its type or shape
+    neighbours()           pairs of values that two neighbouring data sets can have, the hardest among them: what
+                           `dither.testing.check_mechanism` tries; optional for a mechanism of your own
+
+A mechanism is a frozen dataclass with keyword-only fields that are exact numbers. Its guarantee does not depend on
+any data and its release adds noise whose law does not depend on any data. Accountants ask for `guarantee` and never
+for the kind of a mechanism, so a new one is: one file here, one test file, one line in the list of public names.
+
+A value is what a query gave on the private data, and whether it moves by no more than the stated sensitivity when a
+person comes, goes or is replaced is for whoever wrote the query to prove (`sensitivity.of` does it on small
+universes).
+"""
+
+from __future__ import annotations
+
+from typing import Any, Protocol, runtime_checkable
+
+from dither.privacy.guarantee import Guarantee
+
+
+@runtime_checkable
+class Mechanism(Protocol):
+    """A promise, an error and a release."""
+
+    @property
+    def guarantee(self) -> Guarantee:
+        """What is promised about every release."""
+
+    def error(self, confidence: object) -> Any:
+        """The half-width that a release stays within, with at least this probability."""
+
+    def release(self, value: Any) -> Any:
+        """The value, with noise."""

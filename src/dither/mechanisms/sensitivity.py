@@ -1,0 +1,180 @@
+"""How far one person can move a value: counts, sums, means and histograms, and any function on a small universe.
+
+For a sum of numbers in [a, b], one row a person: adding or removing a row moves it by that row, so by max(|a|, |b|);
+replacing one moves it by at most b - a. (Not by b, as textbooks have it: with a = -5 and b = 2 one row weighs 5.)
+
+For a mean of n numbers, n public: replacing one moves it by (b - a)/n. Adding a row x to n rows with mean m moves it by
+(x - m)/(n + 1), so by at most (b - a)/(n + 1) where every data set has n rows or more.
+
+For a histogram, one row a person: adding or removing moves one cell by 1. Replacing moves one cell down and one up:
+L1 norm 2, L2 norm sqrt 2.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import product
+
+from dither.errors import DataError, NumberError, UnitError
+from dither.numeric.enclosure import certify, to_ball
+from dither.numeric.number import Number, integer, rational
+from dither.privacy.unit import Unit, read_unit
+
+__all__ = ["Sensitivity", "count", "histogram", "mean", "of", "sum"]
+
+MOST_DATA_SETS = 200_000
+_total = sum  # the built-in; this module has a public `sum` of its own
+
+
+@dataclass(frozen=True, kw_only=True)
+class Sensitivity:
+    """The largest change that one person can make, in the L1 and the L2 norm, exactly."""
+
+    l1: Fraction
+    l2_squared: Fraction
+    unit: Unit
+    pair: tuple[object, object] | None = None  # two neighbouring data sets that attain the L1 norm, where known
+
+    @property
+    def l2(self) -> float:
+        """The L2 norm, rounded up."""
+        return certify(lambda: to_ball(self.l2_squared).sqrt()).upper
+
+    def __str__(self) -> str:
+        return f"L1 {Number(self.l1)}, L2 {self.l2:.6g} ({self.unit})"
+
+
+def count(*, unit: object = Unit.ADD_REMOVE) -> Sensitivity:
+    """How many rows have a property."""
+    return _number(Fraction(1), read_unit(unit))
+
+
+def sum(low: object, high: object, *, unit: object = Unit.ADD_REMOVE) -> Sensitivity:  # noqa: A001 - said with its module
+    """A sum of numbers between `low` and `high`, one row a person."""
+    a, b, wanted = *_bounds(low, high), read_unit(unit)
+    return _number(b - a if _replaces(wanted) else max(abs(a), abs(b)), wanted)
+
+
+def mean(low: object, high: object, *, rows: object, unit: object = Unit.REPLACE_ONE) -> Sensitivity:
+    """A mean of numbers between `low` and `high`: of `rows` rows (replace), or of at least that many (add/remove)."""
+    a, b, wanted = *_bounds(low, high), read_unit(unit)
+    n = integer(rows, name="rows", least=1)
+    return _number((b - a) / (n if _replaces(wanted) else n + 1), wanted)
+
+
+def histogram(*, unit: object = Unit.ADD_REMOVE) -> Sensitivity:
+    """How many rows fall into each of several disjoint cells."""
+    wanted = read_unit(unit)
+    moved = Fraction(2 if _replaces(wanted) else 1)
+    return Sensitivity(l1=moved, l2_squared=moved, unit=wanted)
+
+
+def of(
+    function: Callable[[tuple[object, ...]], object],
+    *,
+    universe: Iterable[object],
+    rows: object,
+    unit: object = Unit.ADD_REMOVE,
+) -> Sensitivity:
+    """The exact sensitivity of any function, by going through all data sets of a small universe.
+
+    Add/remove: data sets of 0 to `rows` rows. Replace: data sets of exactly `rows` rows. Rows are ordered, so a function
+    that depends on their order is seen to. Results are numbers or equally long lists of numbers; floats count at their
+    binary value.
+    """
+    wanted, most = read_unit(unit), integer(rows, name="rows", least=1)
+    members = tuple(universe)
+    values = {data: _vector(function(data)) for data in data_sets(members, most, wanted)}
+    if len({len(value) for value in values.values()}) > 1:
+        raise DataError("function", function, "it gives lists of different lengths", "lists of one length")
+    l1, l2_squared, pair = Fraction(-1), Fraction(0), None
+    for one, other in neighbours(values, members, wanted):
+        change = [abs(x - y) for x, y in zip(values[one], values[other], strict=True)]
+        if _total(change) > l1:
+            l1, pair = Fraction(_total(change)), (one, other)
+        l2_squared = max(l2_squared, Fraction(_total(x * x for x in change)))
+    return Sensitivity(l1=max(l1, Fraction(0)), l2_squared=l2_squared, unit=wanted, pair=pair)
+
+
+def data_sets(universe: Sequence[object], rows: int, unit: Unit) -> Iterator[tuple[object, ...]]:
+    """All data sets of `rows` rows, or for add/remove of up to that many."""
+    sizes = [rows] if _replaces(unit) else range(rows + 1)
+    if not universe or _total(len(universe) ** size for size in sizes) > MOST_DATA_SETS:
+        why = f"all data sets are gone through: 1 to {MOST_DATA_SETS} of them"
+        raise DataError("universe, rows", (len(universe), rows), why, "a small universe with few rows")
+    for size in sizes:
+        yield from product(universe, repeat=size)
+
+
+def neighbours(
+    listed: Iterable[tuple[object, ...]], universe: Sequence[object], unit: Unit
+) -> Iterator[tuple[tuple[object, ...], tuple[object, ...]]]:
+    """All pairs of neighbours among all data sets: the larger with each row left out, or with each row replaced."""
+    for data in listed:
+        for at in range(len(data)):
+            if _replaces(unit):
+                yield from ((data, (*data[:at], other, *data[at + 1 :])) for other in universe)
+            else:
+                yield data, data[:at] + data[at + 1 :]
+
+
+# -- what mechanisms ask --------------------------------------------------------------------------------------------
+
+
+def read_l1(value: object, unit: object) -> tuple[Fraction, Unit]:
+    """The L1 norm and the unit, from a Sensitivity or from a number."""
+    if isinstance(value, Sensitivity):
+        return _positive(value.l1), _agreed(value, unit)
+    return rational(value, name="sensitivity", positive=True), read_unit(Unit.ADD_REMOVE if unit is None else unit)
+
+
+def read_l2_squared(value: object, unit: object) -> tuple[Fraction, Unit]:
+    """The square of the L2 norm and the unit, from a Sensitivity or from a number."""
+    if isinstance(value, Sensitivity):
+        return _positive(value.l2_squared), _agreed(value, unit)
+    norm = rational(value, name="l2_sensitivity", positive=True)
+    return norm**2, read_unit(Unit.ADD_REMOVE if unit is None else unit)
+
+
+def _agreed(value: Sensitivity, unit: object) -> Unit:
+    if unit is not None and read_unit(unit) is not value.unit:
+        raise UnitError("unit", unit, f"the sensitivity is about '{value.unit}'", "no unit, or the same one")
+    return value.unit
+
+
+def _positive(norm: Fraction) -> Fraction:
+    if norm <= 0:
+        raise NumberError("sensitivity", norm, "a value that nobody moves needs no noise", "publish it as it is")
+    return norm
+
+
+# -- small things ---------------------------------------------------------------------------------------------------
+
+
+def _replaces(unit: Unit) -> bool:
+    return unit.replacement is unit
+
+
+def _number(moved: Fraction, unit: Unit) -> Sensitivity:
+    return Sensitivity(l1=moved, l2_squared=moved**2, unit=unit)
+
+
+def _bounds(low: object, high: object) -> tuple[Fraction, Fraction]:
+    a, b = rational(low, name="low"), rational(high, name="high")
+    if a > b:
+        raise NumberError("low, high", (low, high), "the lower bound lies above the upper one", "low=0, high=100")
+    return a, b
+
+
+def _vector(value: object) -> tuple[Fraction, ...]:
+    plain = value.tolist() if hasattr(value, "tolist") else value  # numpy's numbers and arrays
+    items = plain if isinstance(plain, (list, tuple)) else [plain]
+    exact = []
+    for item in items:
+        if isinstance(item, bool) or not isinstance(item, (int, float, Fraction)) or not math.isfinite(item):
+            raise DataError("function", value, "sensitivity is about finite numbers", "a number or a list of numbers")
+        exact.append(Fraction(item))
+    return tuple(exact)

@@ -1,0 +1,9 @@
+"""For tests: noise that can be repeated, and a check that anyone can run on a mechanism. Never for a release."""
+
+from __future__ import annotations
+
+from dither.testing.conformance import Report, check_mechanism
+from dither.testing.outcomes import Outcomes, outcomes
+from dither.testing.seeds import seeded
+
+__all__ = ["Outcomes", "Report", "check_mechanism", "outcomes", "seeded"]

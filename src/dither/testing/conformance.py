@@ -1,0 +1,302 @@
+"""Does a mechanism do what it says? Everything here is computed, nothing is sampled.
+
+For every pair of neighbouring values, in both directions, with P and Q the exact laws of the two releases (`outcomes`):
+
+    pure       P(o) <= e^epsilon Q(o) for every output o
+    curve      P(A) - e^x Q(A) <= delta(x) for the set A of outputs with the largest ratio, at every ratio that occurs,
+               between any two of them, and on a grid
+    Renyi      log sum P^a Q^(1-a) / (a-1) <= D_a at several orders a
+
+where epsilon, delta and D come from the guarantee. Only a certain violation fails: balls are compared, and what was
+left out of Q is added to every output of Q. A violation by a factor of 1 + 2^-100 on a likely output is certain.
+
+Then the error: the probability that a release lies further off is at most 1 - confidence. Then the way back:
+`for_error` at that error needs no more privacy. Then bad input: refused with an `InputError`, by type and shape and
+never by value.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import inspect
+import math
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import accumulate, pairwise
+from typing import Any
+
+from flint import arb
+
+from dither.errors import BrokenPromise, DataError, InputError
+from dither.mechanisms.protocol import Mechanism
+from dither.mechanisms.sensitivity import data_sets, neighbours
+from dither.numeric.enclosure import precision, to_ball
+from dither.privacy.guarantee import Guarantee
+from dither.testing.outcomes import BITS, Outcomes, as_key, outcomes
+
+CONFIDENCES = ("0.5", "0.9", "0.95", "0.999")
+ORDERS = ("1.25", "2", "3", "5", "8", "16", "32", "64")
+GRID = 64  # values of epsilon between 0 and the largest ratio, beside those that occur
+MOST_RATIOS = 400
+POSITIVE = ("epsilon", "sensitivity", "l2_squared", "sigma2", "step", "gamma", "times", "cells")
+NOT_POSITIVE = (0, -1, float("nan"), float("inf"), -float("inf"), "nan", "", "x", True, [1], 1j)
+
+
+@dataclass(frozen=True)
+class Report:
+    """What was checked."""
+
+    mechanism: str
+    pairs: int  # pairs of neighbouring values, each in both directions
+    outputs: int  # outputs of the widest law
+    epsilon: float  # the largest log ratio of two outputs that are likelier than a millionth of what is missing
+    missing: float  # the largest probability that was left out
+    errors: int  # how many half-widths were checked
+
+    def __str__(self) -> str:
+        return (
+            f"{self.mechanism}: {self.pairs} pairs of neighbours, up to {self.outputs} outputs each, "
+            f"largest log ratio {self.epsilon:.6g}, left out {self.missing:.1e}, {self.errors} half-widths"
+        )
+
+
+def check_mechanism(
+    mechanism: Mechanism,
+    *,
+    pairs: Iterable[tuple[Any, Any]] | None = None,
+    query: Callable[[Any], Any] | None = None,
+    universe: Sequence[Any] = (),
+    rows: int = 3,
+    law: Callable[[Any], Outcomes] | None = None,
+    cutoff: object = "1e-30",
+) -> Report:
+    """Raise BrokenPromise unless the mechanism does what it says.
+
+    Neighbouring values are `pairs`; or the answers of `query` on all neighbouring data sets of up to `rows` rows from a
+    small `universe`; or what `mechanism.neighbours()` lists. Draws must come from `dither.noise`, or `law` says what
+    releases do.
+    """
+    listed = list(_pairs(mechanism, pairs, query, universe, rows))
+    if not listed:
+        raise DataError("pairs", [], "there is nothing to compare", "pairs=[(0, 1)], or query= and universe=")
+    laws: dict[Any, Outcomes] = {}
+    values: dict[Any, Any] = {}
+    for value in (value for pair in listed for value in pair):
+        key = as_key(value)
+        if key not in laws:
+            values[key] = value
+            laws[key] = outcomes(mechanism.release, value, cutoff=cutoff) if law is None else law(value)
+    claim = _Claim(mechanism.guarantee)
+    ratio = 0.0
+    done: set[Any] = set()
+    for one, other in listed:
+        for first, second in ((as_key(one), as_key(other)), (as_key(other), as_key(one))):
+            if first != second and (first, second) not in done:
+                done.add((first, second))
+                ratio = max(ratio, claim.check(first, second, laws[first], laws[second]))
+    errors = _check_errors(mechanism, values, laws)
+    _check_way_back(mechanism)
+    _check_bad_values(mechanism, next(iter(values.values())))
+    _check_bad_fields(mechanism)
+    missing = max(float(law.missing.upper()) for law in laws.values())
+    widest = max(len(law.masses) for law in laws.values())
+    return Report(repr(mechanism), len(listed), widest, ratio, missing, errors)
+
+
+def _pairs(
+    mechanism: Mechanism,
+    pairs: Iterable[tuple[Any, Any]] | None,
+    query: Callable[[Any], Any] | None,
+    universe: Sequence[Any],
+    rows: int,
+) -> Iterator[tuple[Any, Any]]:
+    if pairs is not None:
+        yield from pairs
+    elif query is not None:
+        unit = mechanism.guarantee.unit
+        answers = {data: query(data) for data in data_sets(universe, rows, unit)}
+        yield from ((answers[one], answers[other]) for one, other in neighbours(answers, universe, unit))
+    elif hasattr(mechanism, "neighbours"):
+        yield from mechanism.neighbours()
+
+
+# -- the guarantee ---------------------------------------------------------------------------------------------------
+
+
+class _Claim:
+    """A guarantee, asked often."""
+
+    def __init__(self, guarantee: Guarantee) -> None:
+        self._guarantee = guarantee
+        self._epsilon = guarantee.epsilon(0)
+        self._orders = {order: guarantee.renyi(order) for order in ORDERS}
+        self._deltas: dict[Fraction, arb] = {}
+
+    def _delta(self, epsilon: Fraction) -> arb:
+        if epsilon not in self._deltas:
+            self._deltas[epsilon] = to_ball(Fraction(self._guarantee.delta(epsilon)))
+        return self._deltas[epsilon]
+
+    def check(self, first: Any, second: Any, p: Outcomes, q: Outcomes) -> float:
+        """Both laws against the claim; the largest log ratio."""
+        with precision(BITS):
+            rows = [(p.masses[o], q.masses.get(o, arb(0)) + q.missing, q.masses.get(o, arb(0)), o) for o in p.masses]
+            rows.sort(key=lambda row: _ratio(row[0], row[2]), reverse=True)
+            self._check_pure(first, second, rows)
+            self._check_curve(first, second, rows, q.missing)
+            self._check_orders(first, second, rows)
+            solid = [_ratio(top, bottom) for top, _, bottom, _ in rows if bottom > q.missing * 10**6]
+        return max((ratio for ratio in solid if math.isfinite(ratio)), default=0.0)
+
+    def _check_pure(self, first: Any, second: Any, rows: list[tuple[arb, arb, arb, Any]]) -> None:
+        if math.isinf(self._epsilon):
+            return
+        most = to_ball(Fraction(self._epsilon)).exp()
+        for top, bottom, _, output in rows:
+            if top > most * bottom:
+                found = f"P({output!r} | {first!r}) = {float(top):.6g}, P({output!r} | {second!r}) = {float(bottom):.6g}"
+                _broken(found, f"their ratio exceeds e^{self._epsilon:.6g}", self._guarantee)
+
+    def _check_curve(self, first: Any, second: Any, rows: list[tuple[arb, arb, arb, Any]], missing: arb) -> None:
+        tops = [arb(0), *accumulate(row[0] for row in rows)]
+        bottoms = [arb(0), *accumulate(row[2] for row in rows)]
+        ratios = [_ratio(row[0], row[2]) for row in rows]
+        for epsilon in _places(ratios):
+            inside = sum(1 for ratio in ratios if ratio > epsilon)
+            point = Fraction(epsilon)
+            delta = tops[inside] - to_ball(point).exp() * (bottoms[inside] + missing)
+            if delta > self._delta(point):
+                found = f"delta({epsilon:.6g}) = {float(delta):.6g} for values {first!r} and {second!r}"
+                _broken(found, f"it exceeds {float(self._delta(point)):.6g}", self._guarantee)
+
+    def _check_orders(self, first: Any, second: Any, rows: list[tuple[arb, arb, arb, Any]]) -> None:
+        for order, bound in self._orders.items():
+            if math.isinf(bound):
+                continue
+            a = to_ball(Fraction(order))
+            moment = sum((top**a * bottom ** (1 - a) for top, bottom, _, _ in rows), start=arb(0))
+            divergence = moment.log() / (a - 1)
+            if divergence > to_ball(Fraction(bound)):
+                found = f"D_{order} = {float(divergence):.6g} for values {first!r} and {second!r}"
+                _broken(found, f"it exceeds {bound:.6g}", self._guarantee)
+
+
+def _ratio(top: arb, bottom: arb) -> float:
+    return float((top / bottom).log().mid()) if bottom > 0 else math.inf
+
+
+def _places(ratios: list[float]) -> Iterator[float]:
+    """Where to look at the curve: at 0, at the ratios, between them, and on a grid."""
+    finite = sorted({ratio for ratio in ratios if 0 < ratio < math.inf})
+    thin = finite[:: len(finite) // MOST_RATIOS + 1]
+    yield 0.0
+    yield from thin
+    yield from ((low + high) / 2 for low, high in pairwise([0.0, *thin]))
+    yield from (top * k / GRID for top in thin[-1:] for k in range(1, GRID))
+
+
+def _broken(found: str, why: str, guarantee: Guarantee) -> None:
+    raise BrokenPromise("release", found, f"{why}, so '{guarantee}' is false", "more noise, or a weaker promise")
+
+
+# -- the error -------------------------------------------------------------------------------------------------------
+
+
+def _check_errors(mechanism: Mechanism, values: dict[Any, Any], laws: dict[Any, Outcomes]) -> int:
+    checked = 0
+    truth = getattr(mechanism, "truth", lambda value: value)
+    for level in CONFIDENCES:
+        try:
+            width = mechanism.error(level)
+        except InputError:
+            continue  # a mechanism may say that it has none
+        for key, law in laws.items():
+            right = as_key(truth(values[key]))
+            with precision(BITS):
+                outside = sum((m for o, m in law.masses.items() if not _within(o, right, width)), start=arb(0))
+                if outside > to_ball(1 - Fraction(level)):
+                    found = f"P(further off than {width!r}) = {float(outside):.6g} for the value {key!r}"
+                    raise BrokenPromise("error", found, f"it exceeds 1 - {level}", "a wider half-width")
+            checked += 1
+    return checked
+
+
+def _within(output: Any, truth: Any, width: Any) -> bool:
+    if isinstance(width, tuple):
+        return all(_within(o, t, w) for o, t, w in zip(output, truth, width, strict=True))
+    if isinstance(truth, tuple):
+        return all(_within(o, t, width) for o, t in zip(output, truth, strict=True))
+    return abs(Fraction(output) - Fraction(truth)) <= Fraction(width)
+
+
+def _check_way_back(mechanism: Mechanism) -> None:
+    build = getattr(type(mechanism), "for_error", None)
+    if build is None:
+        return
+    same = {name: getattr(mechanism, name) for name in inspect.signature(build).parameters if hasattr(mechanism, name)}
+    if "l2_squared" in same:
+        same.pop("l2_sensitivity", None)
+    for level in CONFIDENCES:
+        width = mechanism.error(level)
+        try:
+            found = build(width, level, **same)
+        except InputError:
+            continue  # the width needs no noise at all
+        if found.error(level) > width:
+            raise BrokenPromise("for_error", found, f"its error at {level} exceeds {width}", "more privacy loss")
+        for delta in (0, "1e-6"):
+            here, there = mechanism.guarantee.epsilon(delta), found.guarantee.epsilon(delta)
+            if there > here * (1 + 1e-9):
+                why = f"it needs epsilon {there} at delta {delta}, where {here} is enough"
+                raise BrokenPromise("for_error", found, why, "the least epsilon")
+
+
+# -- bad input -------------------------------------------------------------------------------------------------------
+
+
+def _check_bad_values(mechanism: Mechanism, example: Any) -> None:
+    def release(filling: object) -> bool:
+        """Whether it was answered, and then with something finite."""
+        value = filling if not isinstance(as_key(example), tuple) else [filling] * len(as_key(example))
+        try:
+            answer = as_key(mechanism.release(value))
+        except InputError:
+            return False
+        if not all(math.isfinite(x) for x in _numbers(answer)):
+            raise BrokenPromise("release", answer, f"it is not finite, for the value {filling!r}", "a bounded release")
+        return True
+
+    for filling in (None, "text", 1j, object()):
+        if release(filling):
+            raise BrokenPromise("release", filling, "it is no number and was answered", "an InputError")
+    numbers = all(isinstance(x, (int, float, Fraction)) for x in _numbers(as_key(example)))
+    for plain, extreme in ((1.5, [math.nan, math.inf, -math.inf, 1e308, 5e-324]), (3, [10**400, -(2**63), 2**64])):
+        usual = release(plain)
+        for filling in extreme if numbers else ():
+            if release(filling) is not usual:
+                why = f"{plain} is {'answered' if usual else 'refused'} and this is not: refusals must not depend on values"
+                raise BrokenPromise("release", filling, why, "saturation at a public bound, NaN as 0")
+    if isinstance(as_key(example), tuple):
+        for wrong in ([], [*example, *example]):
+            try:
+                mechanism.release(wrong)
+            except InputError:
+                continue
+            raise BrokenPromise("release", wrong, "it has the wrong shape and was answered", "a SizeError")
+
+
+def _numbers(answer: Any) -> list[Any]:
+    return [x for item in answer for x in _numbers(item)] if isinstance(answer, tuple) else [answer]
+
+
+def _check_bad_fields(mechanism: Mechanism) -> None:
+    if not dataclasses.is_dataclass(mechanism) or isinstance(mechanism, type):
+        return
+    for field in dataclasses.fields(mechanism):
+        for bad in NOT_POSITIVE if field.name in POSITIVE else ():
+            try:
+                dataclasses.replace(mechanism, **{field.name: bad})
+            except InputError:
+                continue
+            raise BrokenPromise(field.name, bad, "it makes no sense and was accepted", "an InputError")
