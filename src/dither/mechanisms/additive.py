@@ -22,6 +22,7 @@ from itertools import product
 from typing import TYPE_CHECKING, Any, overload
 
 from dither.errors import DataError, NumberError, SizeError
+from dither.mechanisms.norms import SLIVERS
 from dither.noise.law import Law
 from dither.numeric.enclosure import MOST_BITS, precision, round_up, to_ball
 from dither.numeric.lattice import LARGEST_INDEX, Lattice, add, as_array
@@ -144,7 +145,7 @@ class Additive(ABC):
             points = [low - 1, low, low + 1, (low + high) // 2, high - 1, high] if self._widest < 2**32 else [0]
             return [tuple(Fraction(point) for _ in range(size)) for point in points]
         step = self.lattice.step
-        places = (Fraction(0), HALF, HALF - Fraction(1, 1024), -HALF, Fraction(-1, 3))
+        places = (Fraction(0), HALF, HALF - Fraction(1, 2 * SLIVERS), -HALF, Fraction(-1, 3))
         return [tuple(place * step for _ in range(size)) for place in places]
 
     def _as_value(self, point: tuple[Fraction, ...]) -> object:

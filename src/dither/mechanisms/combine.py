@@ -50,6 +50,10 @@ class Repeated:
         """Each value with noise of its own."""
         return [self.mechanism.release(value) for value in _listed(values, self.times)]
 
+    def truth(self, values: Sequence[Any]) -> Sequence[Any]:
+        """What a release of these values is an estimate of."""
+        return [_truth(self.mechanism, value) for value in values]
+
     def neighbours(self) -> Iterator[tuple[Any, Any]]:
         """All coordinates move at once."""
         return (([one] * self.times, [other] * self.times) for one, other in _neighbours(self.mechanism))
@@ -82,6 +86,10 @@ class Partitioned:
     def release(self, values: Sequence[Any]) -> list[Any]:
         """Each cell with noise of its own."""
         return [self.mechanism.release(value) for value in _listed(values, self.cells)]
+
+    def truth(self, values: Sequence[Any]) -> Sequence[Any]:
+        """What a release of these values is an estimate of."""
+        return [_truth(self.mechanism, value) for value in values]
 
     def neighbours(self) -> Iterator[tuple[Any, Any]]:
         """One cell moves; and another one as well where a person is replaced."""
@@ -117,6 +125,10 @@ class Together:
         """Each value from its mechanism."""
         pairs = zip(self.mechanisms, _listed(values, len(self.mechanisms)), strict=True)
         return tuple(mechanism.release(value) for mechanism, value in pairs)
+
+    def truth(self, values: Sequence[Any]) -> Sequence[Any]:
+        """What a release of these values is an estimate of."""
+        return tuple(_truth(mechanism, value) for mechanism, value in zip(self.mechanisms, values, strict=True))
 
     def neighbours(self) -> Iterator[tuple[Any, Any]]:
         """All values move at once, each in the ways of its mechanism."""
@@ -184,3 +196,7 @@ def _neighbours(mechanism: Mechanism) -> Iterator[tuple[Any, Any]]:
     if not hasattr(mechanism, "neighbours"):
         raise DataError("mechanism", mechanism, "it lists no neighbouring values", "pairs= of its own")
     return iter(mechanism.neighbours())
+
+
+def _truth(mechanism: Mechanism, value: Any) -> Any:
+    return mechanism.truth(value) if hasattr(mechanism, "truth") else value

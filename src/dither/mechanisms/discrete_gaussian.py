@@ -105,4 +105,4 @@ class DiscreteGaussian(Additive):
 
     def shifts(self) -> Iterator[tuple[Fraction, ...]]:
         """The hardest changes; in few dimensions all of them."""
-        return l2_shifts(self.l2_squared, self.dimension or 1, whole=True)
+        return l2_shifts(self.l2_squared, self.dimension or 1)

@@ -31,7 +31,7 @@ from statistics import NormalDist
 from dither.errors import NumberError
 from dither.mechanisms.additive import Additive, covers, least_rate, read_confidence, read_dimension, steps_within
 from dither.mechanisms.laplace import choose_step
-from dither.mechanisms.norms import l2_shifts, root_above, root_below
+from dither.mechanisms.norms import SLIVERS, l2_shifts, root_above, root_below
 from dither.mechanisms.sensitivity import read_l2_squared
 from dither.noise.gaussian import RoundedGaussian
 from dither.numeric.enclosure import certify, to_ball
@@ -157,7 +157,7 @@ class Gaussian(Additive):
 
     def shifts(self) -> Iterator[tuple[Fraction, ...]]:
         """The hardest changes; for whole numbers in few dimensions all of them."""
-        return l2_shifts(self.l2_squared, self.dimension or 1, whole=self.integers)
+        return l2_shifts(self.l2_squared, self.dimension or 1, sliver=None if self.integers else self.step / SLIVERS)
 
 
 def _step(step: object, size: Fraction, *, whole: bool) -> Fraction:

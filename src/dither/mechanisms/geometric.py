@@ -118,7 +118,7 @@ class Geometric(Additive):
 
     def shifts(self) -> Iterator[tuple[Fraction, ...]]:
         """All whole changes of one number, or the hardest of a vector."""
-        return l1_shifts(Fraction(self.sensitivity), self.dimension or 1, whole=True)
+        return l1_shifts(Fraction(self.sensitivity), self.dimension or 1)
 
 
 def read_bounds(bounds: object) -> tuple[int, int]:

@@ -34,7 +34,7 @@ from dither.mechanisms.additive import (
     read_dimension,
     steps_within,
 )
-from dither.mechanisms.norms import l1_shifts
+from dither.mechanisms.norms import SLIVERS, l1_shifts
 from dither.mechanisms.sensitivity import read_l1
 from dither.noise.laplace import DiscreteLaplace
 from dither.numeric.lattice import Lattice
@@ -109,7 +109,7 @@ class Laplace(Additive):
 
     def shifts(self) -> Iterator[tuple[Fraction, ...]]:
         """The hardest changes."""
-        return l1_shifts(self.sensitivity, self.dimension or 1, whole=False)
+        return l1_shifts(self.sensitivity, self.dimension or 1, sliver=self.step / SLIVERS)
 
 
 def choose_step(step: object, size: Fraction) -> Fraction:

@@ -7,36 +7,41 @@ from collections.abc import Iterator
 from fractions import Fraction
 from itertools import product
 
+SLIVERS = 512  # of a step
 MOST_LISTED = 8  # whole changes up to this are tried one by one
 
 
-def l1_shifts(size: Fraction, dimension: int, *, whole: bool) -> Iterator[tuple[Fraction, ...]]:
-    """Changes with an L1 norm of at most `size`: along an axis, and spread over all coordinates."""
-    if whole and size <= MOST_LISTED and dimension <= 3:
+def l1_shifts(size: Fraction, dimension: int, *, sliver: Fraction | None = None) -> Iterator[tuple[Fraction, ...]]:
+    """Changes with an L1 norm of at most `size`: along an axis, spread evenly, and nearly all in one coordinate.
+
+    Without a sliver they are whole. A sliver is just enough to cross from one lattice point to the next.
+    """
+    if sliver is None and size <= MOST_LISTED and dimension <= 3:
         yield from _whole(math.floor(size), dimension, power=1, most=size)
         return
+    even = size / dimension if sliver else Fraction(math.floor(size / dimension))
+    yield from _spread(size, even, dimension, sliver)
+
+
+def l2_shifts(squared: Fraction, dimension: int, *, sliver: Fraction | None = None) -> Iterator[tuple[Fraction, ...]]:
+    """Changes with an L2 norm of at most the root of `squared`, in the same ways."""
+    reach, even = root_below(squared), root_below(squared / dimension)
+    if sliver is None:
+        if reach <= MOST_LISTED and dimension <= 4:
+            yield from _whole(math.floor(reach), dimension, power=2, most=squared)
+            return
+        reach, even = Fraction(math.floor(reach)), Fraction(math.floor(even))
+    yield from _spread(reach, even, dimension, sliver)
+
+
+def _spread(reach: Fraction, even: Fraction, dimension: int, sliver: Fraction | None) -> Iterator[tuple[Fraction, ...]]:
     rest = (Fraction(0),) * (dimension - 1)
-    for one in (size, -size, *(() if whole else (size * Fraction(3, 4),))):
-        yield (one, *rest)
+    yield from ((one, *rest) for one in (reach, -reach, *([reach * Fraction(3, 4)] if sliver else [])))
     if dimension > 1:
-        even = Fraction(math.floor(size / dimension)) if whole else size / dimension
         yield (even,) * dimension
         yield (even, *(-even,) * (dimension - 1))
-
-
-def l2_shifts(squared: Fraction, dimension: int, *, whole: bool) -> Iterator[tuple[Fraction, ...]]:
-    """Changes with an L2 norm of at most the root of `squared`."""
-    reach = Fraction(math.isqrt(math.floor(squared)))
-    if whole and reach <= MOST_LISTED and dimension <= 4:
-        yield from _whole(int(reach), dimension, power=2, most=squared)
-        return
-    if not whole:
-        reach = root_below(squared)
-    yield (reach, *(Fraction(0),) * (dimension - 1))
-    yield (-reach, *(Fraction(0),) * (dimension - 1))
-    if dimension > 1:
-        even = root_below(squared / dimension)
-        yield (Fraction(math.floor(even)) if whole else even,) * dimension
+        if sliver and sliver * dimension < reach:
+            yield (reach - (dimension - 1) * sliver, *(sliver,) * (dimension - 1))
 
 
 def _whole(reach: int, dimension: int, *, power: int, most: Fraction) -> Iterator[tuple[Fraction, ...]]:

@@ -29,7 +29,7 @@ from functools import cached_property
 from dither.errors import NumberError
 from dither.mechanisms.additive import Additive, covers, least_rate, read_confidence, steps_within
 from dither.mechanisms.laplace import choose_step
-from dither.mechanisms.norms import l1_shifts
+from dither.mechanisms.norms import SLIVERS, l1_shifts
 from dither.mechanisms.sensitivity import read_l1
 from dither.noise.steps import DiscreteStaircase
 from dither.numeric.lattice import Lattice
@@ -67,18 +67,25 @@ class Staircase(Additive):
 
     @classmethod
     def for_error(
-        cls, half_width: object, confidence: object, *, sensitivity: object, step: object = None, unit: object = None
+        cls,
+        half_width: object,
+        confidence: object,
+        *,
+        sensitivity: object,
+        gamma: object = None,
+        step: object = None,
+        unit: object = None,
     ) -> Staircase:
-        """The mechanism with the least epsilon, at its own gamma, whose error at this confidence is within `half_width`."""
-        model = cls(epsilon=1, sensitivity=sensitivity, step=step, unit=unit)
+        """The mechanism with the least epsilon, at this gamma or its own, whose error stays within `half_width`."""
+        model = cls(epsilon=1, sensitivity=sensitivity, gamma=gamma, step=step, unit=unit)
         k, level = steps_within(half_width, model.lattice), read_confidence(confidence)
 
         def law(x: Fraction) -> DiscreteStaircase:
-            return cls(epsilon=x, sensitivity=sensitivity, step=step, unit=unit).law
+            return cls(epsilon=x, sensitivity=sensitivity, gamma=gamma, step=step, unit=unit).law
 
         guess = -math.log(1 - level) * model.reach / (k + 1)
         found = least_rate(law, lambda noise: covers(noise, k, level, 1), guess=guess)
-        return cls(epsilon=found, sensitivity=sensitivity, step=step, unit=unit)
+        return cls(epsilon=found, sensitivity=sensitivity, gamma=gamma, step=step, unit=unit)
 
     @property
     def reach(self) -> int:
@@ -103,7 +110,7 @@ class Staircase(Additive):
 
     def shifts(self) -> Iterator[tuple[Fraction, ...]]:
         """The hardest changes."""
-        yield from l1_shifts(self.sensitivity, 1, whole=False)
+        yield from l1_shifts(self.sensitivity, 1, sliver=self.step / SLIVERS)
         yield (self.step,)
 
 

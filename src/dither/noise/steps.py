@@ -94,11 +94,19 @@ class _StepSampler(Sampler):
 
     def one(self) -> int:
         while True:
-            place = uniform(self._width)
-            if place < self._flat or self._keep.sample():
-                distance, minus = self._strides.sample() * self._width + place, self._sign.sample()
-                if distance or not minus:
-                    return -distance if minus else distance
+            proposal = self._round()
+            if proposal is not None:
+                return proposal
+
+    def _round(self) -> int | None:
+        """One proposal: an integer, or None when everything must start again."""
+        place = uniform(self._width)
+        if place >= self._flat and not self._keep.sample():
+            return None
+        distance, minus = self._strides.sample() * self._width + place, self._sign.sample()
+        if minus:
+            return -distance or None
+        return distance
 
     def many(self, count: int) -> NDArray[np.int64] | NDArray[np.object_]:
         kept: list[NDArray[Any]] = [np.empty(0, dtype=np.int64)]

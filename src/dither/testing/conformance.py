@@ -1,6 +1,6 @@
 """Does a mechanism do what it says? Everything here is computed, nothing is sampled.
 
-For every pair of neighbouring values, in both directions, with P and Q the exact laws of the two releases (`outcomes`):
+For every pair of neighbouring values, in both directions, with P and Q the exact laws of the two releases (`rehearse.py`):
 
     pure       P(o) <= e^epsilon Q(o) for every output o
     curve      P(A) - e^x Q(A) <= delta(x) for the set A of outputs with the largest ratio, at every ratio that occurs,
@@ -33,7 +33,7 @@ from dither.mechanisms.protocol import Mechanism
 from dither.mechanisms.sensitivity import data_sets, neighbours
 from dither.numeric.enclosure import precision, to_ball
 from dither.privacy.guarantee import Guarantee
-from dither.testing.outcomes import BITS, Outcomes, as_key, outcomes
+from dither.testing.rehearse import BITS, Outcomes, as_key, outcomes
 
 CONFIDENCES = ("0.5", "0.9", "0.95", "0.999")
 ORDERS = ("1.25", "2", "3", "5", "8", "16", "32", "64")

@@ -1,0 +1,99 @@
+"""Sensitivities, each against enumeration."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from itertools import product
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from dither import Unit, sensitivity
+from dither.errors import InputError
+
+ADD, REPLACE = Unit.ADD_REMOVE, Unit.REPLACE_ONE
+BOUNDS = [(0, 1), (-5, 2), (3, 7), (-4, -1), (Fraction(-1, 2), Fraction(1, 3))]
+
+
+@pytest.mark.parametrize("unit", list(Unit))
+@pytest.mark.parametrize("bounds", BOUNDS)
+def test_sums(bounds, unit):
+    claimed = sensitivity.sum(*bounds, unit=unit)
+    universe = [bounds[0], bounds[1], (Fraction(bounds[0]) + bounds[1]) / 2]
+    found = sensitivity.of(lambda rows: sum(rows, start=Fraction(0)), universe=universe, rows=3, unit=unit)
+    assert (found.l1, found.l2_squared, found.unit) == (claimed.l1, claimed.l2_squared, claimed.unit)
+
+
+def mean(rows):
+    return sum(rows, start=Fraction(0)) / len(rows) if rows else Fraction(0)
+
+
+@pytest.mark.parametrize("bounds", BOUNDS)
+def test_means(bounds):
+    for n in (1, 2, 3):
+        found = sensitivity.of(mean, universe=bounds, rows=n, unit=REPLACE)
+        assert found.l1 == sensitivity.mean(*bounds, rows=n).l1
+    # add/remove among data sets with at least two rows: the smaller ones are not counted here
+    worst = max(
+        abs(mean(rows) - mean(rows[:-1])) for size in (3, 4) for rows in product([Fraction(b) for b in bounds], repeat=size)
+    )
+    assert worst == sensitivity.mean(*bounds, rows=2, unit=ADD).l1
+
+
+def test_counts_and_histograms():
+    cells = ["a", "b", "c"]
+
+    def histogram(rows):
+        return [rows.count(cell) for cell in cells]
+
+    for unit in Unit:
+        found = sensitivity.of(histogram, universe=cells, rows=3, unit=unit)
+        claimed = sensitivity.histogram(unit=unit)
+        assert (found.l1, found.l2_squared) == (claimed.l1, claimed.l2_squared)
+        count = sensitivity.of(lambda rows: np.int64(rows.count("a")), universe=cells, rows=3, unit=unit)
+        assert count.l1 == sensitivity.count(unit=unit).l1 == 1
+    assert sensitivity.histogram(unit=REPLACE).l2 >= 2**0.5
+    assert str(sensitivity.histogram(unit=REPLACE)) == "L1 2, L2 1.41421 (replace one person)"
+
+
+def test_the_pair_that_attains_it_is_named():
+    found = sensitivity.of(lambda rows: max(rows, default=0), universe=[0, 1, 10], rows=2)
+    assert found.l1 == 10
+    assert {max(data, default=0) for data in found.pair} == {0, 10}
+    ordered = sensitivity.of(lambda rows: rows[0] if rows else 0, universe=[0, 5], rows=2)
+    assert ordered.l1 == 5  # the first row: removing it brings the second to the front
+
+
+@given(st.lists(st.integers(-8, 8), min_size=1, max_size=4, unique=True))
+@settings(max_examples=30, deadline=None)
+def test_sums_over_any_universe_stay_within_the_claim(universe):
+    low, high = min(universe), max(universe)
+    for unit in (ADD, REPLACE):
+        found = sensitivity.of(sum, universe=universe, rows=3, unit=unit)
+        assert found.l1 == sensitivity.sum(low, high, unit=unit).l1
+
+
+def test_floating_point_sums_move_by_more_than_one_row():
+    # The sum of floats moves by more than the claim: why values are put on a lattice before they are added up.
+    found = sensitivity.of(lambda rows: float(np.sum(np.array(rows, dtype=float))), universe=[2.0**53, 1.0, 3.0], rows=3)
+    assert found.l1 > 2**53
+
+
+def test_bad_input_is_refused_with_words():
+    for call in (
+        lambda: sensitivity.sum(2, 1),
+        lambda: sensitivity.sum(0, float("inf")),
+        lambda: sensitivity.sum("nan", 1),
+        lambda: sensitivity.mean(0, 1, rows=0),
+        lambda: sensitivity.count(unit="row"),
+        lambda: sensitivity.of(sum, universe=[], rows=2),
+        lambda: sensitivity.of(sum, universe=range(1000), rows=5),
+        lambda: sensitivity.of(sum, universe=[1], rows=0),
+        lambda: sensitivity.of(lambda rows: float("nan"), universe=[1], rows=1),
+        lambda: sensitivity.of(lambda rows: "text", universe=[1], rows=1),
+        lambda: sensitivity.of(lambda rows: [1] * len(rows), universe=[1], rows=2),
+    ):
+        with pytest.raises(InputError, match="is refused"):
+            call()

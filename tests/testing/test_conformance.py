@@ -1,0 +1,312 @@
+"""The check passes what is right (see tests/mechanisms) and catches what is wrong: each bug here is planted."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+
+import pytest
+
+from dither import DiscreteGaussian, Gaussian, Geometric, Laplace, Number, Staircase, Unit, gdp, pure, sensitivity, zcdp
+from dither.errors import BrokenPromise, DataError
+from dither.mechanisms.additive import Additive
+from dither.noise import DiscreteLaplace, RoundedGaussian
+from dither.numeric.lattice import Lattice
+from dither.testing import check_mechanism, outcomes
+
+REPLACE = Unit.REPLACE_ONE
+
+
+def broken(mechanism, match, **how):
+    with pytest.raises(BrokenPromise, match=match):
+        check_mechanism(mechanism, **how)
+
+
+def test_a_report_says_what_was_checked():
+    report = check_mechanism(Geometric(epsilon=1, sensitivity=2))
+    assert abs(report.epsilon - 1) < 1e-12  # attained: no smaller epsilon would be true
+    assert report.missing < 1e-28
+    assert report.outputs > 200
+    assert report.pairs == 4
+    assert "largest log ratio 1" in str(report)
+
+
+# -- bugs in the noise -----------------------------------------------------------------------------------------------
+
+
+class ScaleHalved(Geometric):
+    law = property(lambda self: DiscreteLaplace(rate=2 * self.epsilon / self.sensitivity))
+
+
+class DrawnAgain(Geometric):
+    """Draws until the release lies inside the bounds, instead of moving it there."""
+
+    def release(self, value):
+        low, high = self.bounds
+        while True:
+            noisy = max(low, min(high, value)) + self.law.sample()
+            if low <= noisy <= high:
+                return noisy
+
+
+class RoundingForgotten(Laplace):
+    law = property(lambda self: DiscreteLaplace(rate=self.epsilon * self.step / self.sensitivity))
+
+
+class HalvesToEven(Laplace):
+    def release(self, value):
+        return float((round(Fraction(value) / self.step) + self.law.sample()) * self.step)
+
+
+class FloatsAdded(Geometric):
+    """Scaled noise added to a float: which floats can come out depends on the value."""
+
+    def release(self, value):
+        return value * 0.7 + 0.1 * self.law.sample()
+
+    def error(self, confidence):
+        return 1e9
+
+
+class TailCut(Geometric):
+    def release(self, value):
+        return value + max(-20, min(20, self.law.sample()))
+
+
+class OneSided(Geometric):
+    def release(self, value):
+        return value + abs(self.law.sample())
+
+
+class FreshFromTheData(Geometric):
+    """The noise is smaller for small values."""
+
+    def release(self, value):
+        return value + (self.law.sample() if value > 0 else self.law.sample() // 2)
+
+
+class StaircaseVector(Staircase):
+    """Staircase noise in each coordinate, at the epsilon of one."""
+
+    def release(self, value):
+        return [Staircase.release(self, x) for x in value]
+
+    def error(self, confidence):
+        return 1e9
+
+
+@pytest.mark.parametrize(
+    ("mechanism", "how"),
+    [
+        (ScaleHalved(epsilon=1, sensitivity=1), {}),
+        (DrawnAgain(epsilon=1, sensitivity=2, bounds=(0, 4)), {"cutoff": "1e-5"}),
+        (RoundingForgotten(epsilon=1, sensitivity="0.7", step="0.5"), {}),
+        (RoundingForgotten(epsilon=2, sensitivity=1, step=1, dimension=2), {"cutoff": "1e-12"}),
+        (HalvesToEven(epsilon=1, sensitivity=1, step=1), {}),
+        (FloatsAdded(epsilon=1, sensitivity=1), {}),
+        (TailCut(epsilon=1, sensitivity=1), {}),
+        (OneSided(epsilon=1, sensitivity=1), {}),
+        (FreshFromTheData(epsilon=1, sensitivity=1), {}),
+        (StaircaseVector(epsilon=1, sensitivity=1, step="0.25"), {"pairs": [([0, 0], [0.5, 0.5])], "cutoff": "1e-9"}),
+    ],
+    ids=lambda x: type(x).__name__ if isinstance(x, Additive) else "",
+)
+def test_bugs_in_the_noise_are_caught(mechanism, how):
+    broken(mechanism, "is false", **how)
+
+
+# -- bugs in the promise ---------------------------------------------------------------------------------------------
+
+
+class ClaimedGaussian(DiscreteGaussian):
+    guarantee = property(lambda self: gdp(mu2=self.l2_squared / self.sigma2, unit=self.unit))
+
+
+class HalfTheRho(DiscreteGaussian):
+    guarantee = property(lambda self: zcdp(self.l2_squared / (4 * self.sigma2), unit=self.unit))
+
+
+class DeviationForVariance(Gaussian):
+    law = property(lambda self: RoundedGaussian(sigma2=self.sigma2**2))
+
+
+class L2ForL1(Geometric):
+    """Laplace noise for an L2 sensitivity."""
+
+    def shifts(self):
+        return Gaussian(l2_sensitivity=self.sensitivity, sigma=1, dimension=self.dimension, integers=True).shifts()
+
+
+class PureGaussian(Gaussian):
+    guarantee = property(lambda self: pure(5, unit=self.unit))
+
+
+@pytest.mark.parametrize(
+    ("mechanism", "how"),
+    [
+        (ClaimedGaussian(l2_sensitivity=1, sigma2=1), {}),
+        (ClaimedGaussian(l2_sensitivity=1, sigma2="0.25"), {}),
+        (ClaimedGaussian(l2_sensitivity=1, sigma2=25), {}),
+        (ClaimedGaussian(l2_sensitivity=2, sigma2=1, dimension=2), {"cutoff": "1e-14"}),
+        (HalfTheRho(l2_sensitivity=1, sigma2=4), {}),
+        (DeviationForVariance(l2_sensitivity=1, sigma2="0.25", integers=True), {}),
+        (L2ForL1(epsilon=2, sensitivity=3, dimension=2), {"cutoff": "1e-12"}),
+        (PureGaussian(l2_sensitivity=1, sigma=1, integers=True), {}),
+    ],
+    ids=lambda x: type(x).__name__ if isinstance(x, Additive) else "",
+)
+def test_bugs_in_the_promise_are_caught(mechanism, how):
+    broken(mechanism, "is false", **how)
+
+
+# -- bugs in the sensitivity: data sets, not values -------------------------------------------------------------------
+
+
+def histogram(data):
+    return [sum(1 for row in data if row == cell) for cell in ("a", "b")]
+
+
+def test_the_dropped_factor_of_a_replaced_person_is_caught():
+    how = {"query": histogram, "universe": ["a", "b"], "rows": 2, "cutoff": "1e-12"}
+    broken(Geometric(epsilon=1, sensitivity=1, dimension=2, unit=REPLACE), "is false", **how)
+    check_mechanism(Geometric(epsilon=1, sensitivity=1, dimension=2), **how)
+    right = sensitivity.histogram(unit=REPLACE)
+    assert abs(check_mechanism(Geometric(epsilon=2, sensitivity=right, dimension=2), **how).epsilon - 2) < 1e-9
+
+
+def test_the_textbooks_sensitivity_of_a_sum_is_caught():
+    how = {"query": sum, "universe": [-5, 0, 2], "rows": 2}
+    broken(Geometric(epsilon=1, sensitivity=2), "is false", **how)
+    check_mechanism(Geometric(epsilon=1, sensitivity=sensitivity.sum(-5, 2)), **how)
+    broken(Geometric(epsilon=1, sensitivity=5, unit=REPLACE), "is false", **how)
+    check_mechanism(Geometric(epsilon=1, sensitivity=sensitivity.sum(-5, 2, unit=REPLACE)), **how)
+
+
+# -- bugs beside the noise -------------------------------------------------------------------------------------------
+
+
+class NarrowError(Geometric):
+    def error(self, confidence):
+        return max(0, Geometric.error(self, confidence) - 1)
+
+
+class OneCoordinateOnly(Geometric):
+    """The half-width of one coordinate, said of all."""
+
+    def error(self, confidence):
+        return Geometric(epsilon=self.epsilon, sensitivity=self.sensitivity).error(confidence)
+
+
+class WastefulWayBack(Geometric):
+    @classmethod
+    def for_error(cls, half_width, confidence, *, sensitivity):
+        found = Geometric.for_error(half_width, confidence, sensitivity=sensitivity)
+        return cls(epsilon=found.epsilon + 1, sensitivity=sensitivity)
+
+
+class OptimisticWayBack(Geometric):
+    @classmethod
+    def for_error(cls, half_width, confidence, *, sensitivity):
+        found = Geometric.for_error(half_width, confidence, sensitivity=sensitivity)
+        return cls(epsilon=found.epsilon / 2, sensitivity=sensitivity)
+
+
+class RefusesNaN(Laplace):
+    def release(self, value):
+        if value != value:
+            raise DataError("value", value, "it is not a number", "a number")
+        return Laplace.release(self, value)
+
+
+class PassesInfinity(Laplace):
+    def release(self, value):
+        noisy = Laplace.release(self, value)
+        return value if isinstance(value, float) and math.isinf(value) else noisy
+
+
+class ReadsText(Geometric):
+    def release(self, value):
+        return Geometric.release(self, 0 if isinstance(value, str) else value)
+
+
+class AnyShape(Geometric):
+    def release(self, value):
+        return [x + self.law.sample() for x in value] if isinstance(value, list) and len(value) != 2 else (
+            Geometric.release(self, value)
+        )  # fmt: skip
+
+
+@dataclass(frozen=True, kw_only=True)
+class AnyEpsilon(Additive):
+    epsilon: object
+    dimension = None
+    lattice = None
+    law = DiscreteLaplace(1)
+    guarantee = pure(1)
+
+    def shifts(self):
+        yield (Fraction(1),)
+
+
+def test_a_narrow_error_is_caught():
+    broken(NarrowError(epsilon=1, sensitivity=1), "exceeds 1 - 0")
+    broken(OneCoordinateOnly(epsilon=2, sensitivity=1, dimension=3), "exceeds 1 - 0", cutoff="1e-9")
+
+
+def test_a_wrong_way_back_is_caught():
+    broken(WastefulWayBack(epsilon=1, sensitivity=1), "is enough")
+    broken(OptimisticWayBack(epsilon=1, sensitivity=1), "for_error")
+
+
+def test_bad_input_that_is_answered_is_caught():
+    broken(RefusesNaN(epsilon=1, sensitivity=1, step="0.5"), "must not depend on values")
+    broken(PassesInfinity(epsilon=1, sensitivity=1, step="0.5"), "not finite")
+    broken(ReadsText(epsilon=1, sensitivity=1), "no number")
+    broken(AnyShape(epsilon=3, sensitivity=1, dimension=2), "wrong shape", cutoff="1e-9")
+    broken(AnyEpsilon(epsilon=1), "was accepted")
+
+
+def test_a_law_of_your_own_can_be_checked():
+    coin = {0: Fraction(3, 4), 1: Fraction(1, 4)}
+
+    class Own:
+        guarantee = pure("ln(3)")
+        release = staticmethod(
+            lambda value: value if value in (0, 1) else Geometric(epsilon=1, sensitivity=1).release(value)
+        )
+
+        def error(self, confidence):
+            raise DataError("confidence", confidence, "a bit has no error", "nothing")
+
+    def law(value):
+        return outcomes(lambda _: value ^ _coin(coin[1]), None)
+
+    report = check_mechanism(Own(), pairs=[(0, 1)], law=law)
+    assert abs(report.epsilon - math.log(3)) < 1e-12
+    Own.guarantee = pure(Number("1.0986"))
+    broken(Own(), "is false", pairs=[(0, 1)], law=law)
+
+
+def _coin(p):
+    from dither.noise import Bernoulli
+
+    return int(Bernoulli(p).sample())
+
+
+def test_what_cannot_be_checked_is_said():
+    class Constant(Geometric):
+        def release(self, value):
+            return 7
+
+    with pytest.raises(DataError, match="drew nothing"):
+        check_mechanism(Constant(epsilon=1, sensitivity=1))
+    with pytest.raises(DataError, match="nothing to compare"):
+        check_mechanism(Geometric(epsilon=1, sensitivity=1), pairs=[])
+    with pytest.raises(DataError, match="small universe"):
+        check_mechanism(Geometric(epsilon=1, sensitivity=1), query=sum, universe=range(100), rows=5)
+
+
+def test_ties_go_up_in_the_lattice_and_that_matters():
+    assert Lattice(1).index(0.5) == 1
+    assert Lattice(1).index(1.5) == 2

@@ -1,0 +1,154 @@
+"""Going through every draw gives the law that the draws have."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from dither.errors import DataError, InputError, SizeError
+from dither.noise import (
+    Bernoulli,
+    Categorical,
+    DiscreteLaplace,
+    DiscreteStaircase,
+    OneSidedGeometric,
+    choose,
+    permutation,
+    uniform,
+)
+from dither.numeric.enclosure import precision, to_ball
+from dither.numeric.number import ln
+from dither.testing import outcomes
+from dither.testing.rehearse import as_key
+
+
+def law_of(draw, cutoff="1e-30"):
+    return outcomes(lambda _: draw(), None, cutoff=cutoff)
+
+
+def assert_mass(law, output, expected):
+    low, high = law.probability(output)
+    assert low - 1e-15 <= float(expected) <= high + 1e-15
+
+
+def test_a_law_gives_its_own_probabilities_and_leaves_little_out():
+    noise = DiscreteLaplace(rate=ln(3))
+    law = law_of(noise.sample)
+    for k in range(-20, 21):
+        assert_mass(law, k, Fraction(1, 2) / 3 ** abs(k))
+    assert float(law.missing.upper()) < 1e-29
+    assert min(law.masses) < -55  # 3^-60 is below the cutoff, 3^-55 is not
+    assert law.draws == 1
+
+
+def test_coins_choices_and_orders():
+    assert_mass(law_of(Bernoulli("1/3").sample), True, Fraction(1, 3))
+    assert_mass(law_of(Bernoulli.exp(ln(4)).sample), True, Fraction(1, 4))
+    assert set(law_of(Bernoulli(1).sample).masses) == {True}
+    assert_mass(law_of(Categorical([0, 1, 1], rate=ln(2)).sample), 0, Fraction(1, 5))
+    assert_mass(law_of(Categorical([0, 1, 1], rate=ln(2)).sample), 2, Fraction(2, 5))
+    assert_mass(law_of(lambda: uniform(6)), 5, Fraction(1, 6))
+    assert_mass(law_of(lambda: permutation(3)), (2, 0, 1), Fraction(1, 6))
+    assert_mass(law_of(lambda: choose(4, 2)), (3, 1), Fraction(1, 12))
+    assert len(law_of(lambda: choose(4, 2)).masses) == 12
+
+
+def test_arrays_are_independent_draws_of_the_usual_type():
+    seen = []
+    law = law_of(lambda: seen.append(Bernoulli("1/4").sample((2, 1))) or seen[-1])
+    assert {array.dtype for array in seen} == {np.dtype(bool)}
+    assert {array.shape for array in seen} == {(2, 1)}
+    assert_mass(law, ((True,), (True,)), Fraction(1, 16))
+    assert law.draws == 2
+    one_sided = law_of(lambda: OneSidedGeometric(rate=ln(2)).sample(2), cutoff="1e-9")
+    assert_mass(one_sided, (1, 2), Fraction(1, 32))
+    assert law_of(lambda: (uniform(2), DiscreteLaplace(1).sample(0).dtype == np.int64)).masses.keys() == {
+        (0, True),
+        (1, True),
+    }
+
+
+def test_draws_may_depend_on_earlier_draws():
+    law = law_of(lambda: 0 if Bernoulli("1/2").sample() else 1 + uniform(3))
+    assert_mass(law, 0, Fraction(1, 2))
+    assert_mass(law, 3, Fraction(1, 6))
+
+
+def test_loops_that_draw_again_are_cut_off():
+    def until_even():
+        while True:
+            face = 1 + uniform(6)
+            if face % 2 == 0:
+                return face
+
+    law = law_of(until_even, cutoff="1e-6")
+    assert_mass(law, 4, Fraction(1, 3))
+    assert 1e-9 < float(law.missing.upper()) < 0.02
+
+
+def test_the_staircase_sampler_has_the_staircase_law():
+    # The parts that the sampler draws are gone through one by one, and compared with the closed form.
+    for rate, width, flat in ((ln(2), 3, 1), (ln(3), 2, 2), (1, 4, 3), ("0.5", 1, 1)):
+        noise = DiscreteStaircase(rate=rate, width=width, flat=flat)
+        parts = law_of(noise._sampler()._round)
+        with precision(128):
+            kept = 1 - parts.masses.get(None, to_ball(0))  # a round that is thrown away changes nothing
+            for k in range(-2 * width - 1, 2 * width + 2):
+                assert abs(parts.masses[k] / kept - noise.mass(k)) < 1e-25
+        assert (None in parts.masses) is True
+        zeros = sum(noise.sample() == 0 for _ in range(20_000))
+        assert abs(zeros - 20_000 * noise.pmf(0).lower) < 6 * 20_000**0.5
+
+
+def test_the_staircase_law_is_a_law():
+    for noise in (DiscreteStaircase(rate=ln(2), width=3, flat=1), DiscreteStaircase(rate=1, width=5, flat=5)):
+        with precision(128):
+            for k in range(20):
+                assert abs(noise.above(k) - (noise.above(k + 1) + noise.mass(k + 1))) < 1e-30
+            assert abs(2 * noise.above(0) + noise.mass(0) - 1) < 1e-30
+            ratio = noise.mass(2) / noise.mass(2 + noise._width)
+            assert abs(ratio - to_ball(noise.rate).exp()) < 1e-25
+    assert DiscreteStaircase(rate=2, width=1, flat=1).pmf(3) == DiscreteLaplace(rate=2).pmf(3)
+
+
+def test_staircase_vectors_follow_the_law():
+    noise = DiscreteStaircase(rate=ln(3), width=3, flat=1)
+    draws = noise.sample(200_000)
+    for k in range(-5, 6):
+        expected = float(noise.pmf(k).lower) * draws.size
+        assert abs(np.sum(draws == k) - expected) < 6 * expected**0.5 + 10  # one in 10^8 for each
+    assert noise.sample((2, 3)).shape == (2, 3)
+    assert noise.sample(0).dtype == np.int64
+    wide = DiscreteStaircase(rate="1e-18", width=2**40, flat=1).sample(50)
+    assert wide.dtype == object
+    assert max(abs(x) for x in wide) > 2**63
+
+
+def test_bad_staircases_are_refused():
+    for rate, width, flat in ((0, 1, 1), (1, 0, 1), (1, 2, 3), (1, 2, 0), (1, 2**41, 1), (1, "x", 1), ("nan", 1, 1)):
+        with pytest.raises(InputError):
+            DiscreteStaircase(rate=rate, width=width, flat=flat)
+
+
+def test_outcomes_refuse_what_they_cannot_go_through(monkeypatch):
+    monkeypatch.setattr("dither.testing.rehearse.MOST_RUNS", 1000)
+    with pytest.raises(SizeError, match="coarser"):
+        law_of(DiscreteLaplace(10**4).sample, cutoff="1e-300")
+    with pytest.raises(DataError, match="drew nothing"):
+        law_of(lambda: 7)
+    with pytest.raises(InputError, match="cutoff"):
+        law_of(DiscreteLaplace(1).sample, cutoff=0)
+
+
+def test_nothing_is_rehearsed_afterwards():
+    law_of(DiscreteLaplace(1).sample)
+    with pytest.raises(ZeroDivisionError):
+        law_of(lambda: DiscreteLaplace(1).sample() / 0)
+    assert len({DiscreteLaplace(10**6).sample() for _ in range(20)}) > 10
+
+
+def test_keys():
+    assert as_key(np.array([[1, 2]])) == ((1, 2),)
+    assert as_key([np.int64(3), (True, 2.5)]) == (3, (True, 2.5))
