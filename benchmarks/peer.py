@@ -18,6 +18,7 @@ from pathlib import Path
 WORKERS = Path(__file__).parent / "peers"
 CACHE = Path(os.environ.get("XDG_CACHE_HOME", Path.home() / ".cache")) / "dither-benchmarks"
 REQUIREMENTS = {
+    "diffprivlib": ["diffprivlib>=0.6", "scikit-learn>=1.5,<1.7"],
     "dp_accounting": ["dp-accounting>=0.4"],
     "opendp": ["opendp>=0.12", "numpy>=2"],
 }

@@ -23,3 +23,18 @@ def test_nothing_to_draw():
     for nothing in ({}, {"x": 1}, None, [1], 5):
         with pytest.raises(DataError):
             dither.plot.tradeoff(nothing)
+
+
+def test_neighbours_chart(tmp_path):
+    chart = dither.plot.neighbours(dither.Geometric(epsilon=1, sensitivity=1), 10, 11)
+    rows = next(iter(chart.to_dict()["datasets"].values()))
+    first = {row["release"]: row["probability"] for row in rows if row["value"] == "the value is 10"}
+    other = {row["release"]: row["probability"] for row in rows if row["value"] == "the value is 11"}
+    for release in first.keys() & other.keys():
+        assert first[release] <= other[release] * 2.7183
+    chart.save(str(tmp_path / "chart.svg"))
+    fine = dither.plot.neighbours(dither.Laplace(epsilon=1, sensitivity=1), 0, 1).to_dict()
+    assert len(next(iter(fine["datasets"].values()))) < 400
+    for bad in (3, dither.Geometric(epsilon=1, sensitivity=1, dimension=2), dither.pure(1)):
+        with pytest.raises(DataError):
+            dither.plot.neighbours(bad, 0, 1)

@@ -1,4 +1,4 @@
-"""Runs inside opendp's environment: reads a job, prints seconds of CPU for one vector release."""
+"""Runs inside opendp's environment: reads a job, prints seconds of CPU for one vector release or for many scalar ones."""
 
 import json
 import sys
@@ -8,17 +8,36 @@ from importlib.metadata import version
 import opendp.prelude as dp
 
 dp.enable_features("contrib")
-job = json.load(sys.stdin)
-count, scale = job["count"], float(job["scale"])
-space = dp.vector_domain(dp.atom_domain(T=int), size=count)
-if job["law"] == "laplace":
-    mechanism = dp.m.make_laplace(space, dp.l1_distance(T=int), scale=scale)
-else:
-    mechanism = dp.m.make_gaussian(space, dp.l2_distance(T=int), scale=scale)
-values = [0] * count
-times = []
-for _ in range(job["runs"]):
+
+
+def vector(job):
+    count, scale = job["count"], float(job["scale"])
+    space = dp.vector_domain(dp.atom_domain(T=int), size=count)
+    if job["law"] == "laplace":
+        mechanism = dp.m.make_laplace(space, dp.l1_distance(T=int), scale=scale)
+    else:
+        mechanism = dp.m.make_gaussian(space, dp.l2_distance(T=int), scale=scale)
+    values = [0] * count
+    return min(timed(lambda: mechanism(values)) for _ in range(job["runs"]))
+
+
+def scalar(job):
+    whole = job["scalar"] in ("geometric", "discrete gaussian")
+    if job["scalar"] == "staircase":
+        raise SystemExit("no staircase mechanism")
+    kind = int if whole else float
+    space = dp.atom_domain(T=int) if whole else dp.atom_domain(T=float, nan=False)
+    make = dp.m.make_laplace if job["scalar"] in ("geometric", "laplace") else dp.m.make_gaussian
+    mechanism = make(space, dp.absolute_distance(T=kind), scale=10.0)
+    value = kind(128)
+    return min(timed(lambda: [mechanism(value) for _ in range(job["calls"])]) for _ in range(2))
+
+
+def timed(call):
     start = time.process_time_ns()
-    mechanism(values)
-    times.append(time.process_time_ns() - start)
-print(json.dumps({"seconds": min(times) / 1e9, "version": version("opendp")}))
+    call()
+    return (time.process_time_ns() - start) / 1e9
+
+
+job = json.load(sys.stdin)
+print(json.dumps({"seconds": scalar(job) if "scalar" in job else vector(job), "version": version("opendp")}))

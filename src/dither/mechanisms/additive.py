@@ -99,14 +99,19 @@ class Additive(ABC):
 
     def _one(self, value: object) -> int | float:
         low, high = self.limits
+        noisy = max(low, min(high, self.place(value) + self.law.sample()))
+        return noisy if self.lattice is None else self.lattice.number(noisy)
+
+    def place(self, value: object) -> int:
+        """Where one value stands before the noise, in whole steps and inside the limits."""
+        low, high = self.limits
         if self.lattice is not None:
-            place = self.lattice.index(value)
+            steps = self.lattice.index(value)
         elif isinstance(value, numbers.Integral) and not isinstance(value, bool):
-            place = int(value)
+            steps = int(value)
         else:
             raise DataError("type of value", type(value).__name__, "this adds whole numbers to one whole number", _INSTEAD)
-        noisy = max(low, min(high, max(low, min(high, place)) + self.law.sample()))
-        return noisy if self.lattice is None else self.lattice.number(noisy)
+        return max(low, min(high, steps))
 
     def _many(self, value: object) -> NDArray[np.int64]:
         array = as_array(value, name="value")

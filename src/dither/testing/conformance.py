@@ -45,7 +45,7 @@ NOT_POSITIVE = (0, -1, float("nan"), float("inf"), -float("inf"), "nan", "", "x"
 
 @dataclass(frozen=True)
 class Report:
-    """What was checked."""
+    """What `check_mechanism` looked at, and found true."""
 
     mechanism: str
     pairs: int  # pairs of neighbouring values, each in both directions
@@ -153,10 +153,11 @@ class _Claim:
         if math.isinf(self._epsilon):
             return
         most = to_ball(Fraction(self._epsilon)).exp()
-        for top, bottom, _, output in rows:
-            if top > most * bottom:
-                found = f"P({output!r} | {first!r}) = {float(top):.6g}, P({output!r} | {second!r}) = {float(bottom):.6g}"
-                _broken(found, f"their ratio exceeds e^{self._epsilon:.6g}", self._guarantee)
+        violations = [row for row in rows if row[0] > most * row[1]]
+        if violations:
+            top, bottom, _, output = max(violations, key=lambda row: float(row[0]))  # the likeliest is the most telling
+            found = f"P({output!r} | {first!r}) = {float(top):.6g}, P({output!r} | {second!r}) = {float(bottom):.6g}"
+            _broken(found, f"their ratio exceeds e^{self._epsilon:.6g}", self._guarantee)
 
     def _check_curve(self, first: Any, second: Any, rows: list[tuple[arb, arb, arb, Any]], missing: arb) -> None:
         tops = [arb(0), *accumulate(row[0] for row in rows)]
