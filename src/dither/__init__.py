@@ -15,16 +15,26 @@ if TYPE_CHECKING:
     from dither import testing as testing
     from dither.mechanisms import accuracy as accuracy
     from dither.mechanisms import sensitivity as sensitivity
+    from dither.mechanisms.above_threshold import AboveThreshold as AboveThreshold
     from dither.mechanisms.combine import Partitioned as Partitioned
     from dither.mechanisms.combine import Processed as Processed
     from dither.mechanisms.combine import Repeated as Repeated
     from dither.mechanisms.combine import Together as Together
     from dither.mechanisms.discrete_gaussian import DiscreteGaussian as DiscreteGaussian
+    from dither.mechanisms.exponential import Exponential as Exponential
+    from dither.mechanisms.flat import Flat as Flat
     from dither.mechanisms.gaussian import Gaussian as Gaussian
     from dither.mechanisms.geometric import Geometric as Geometric
+    from dither.mechanisms.grid import Grid as Grid
+    from dither.mechanisms.holdout import ReusableHoldout as ReusableHoldout
+    from dither.mechanisms.interval_mean import IntervalMean as IntervalMean
     from dither.mechanisms.laplace import Laplace as Laplace
+    from dither.mechanisms.noisy_max import NoisyMax as NoisyMax
+    from dither.mechanisms.permute_and_flip import PermuteAndFlip as PermuteAndFlip
     from dither.mechanisms.protocol import Mechanism as Mechanism
+    from dither.mechanisms.response import RandomizedResponse as RandomizedResponse
     from dither.mechanisms.staircase import Staircase as Staircase
+    from dither.mechanisms.top_k import TopK as TopK
     from dither.numeric.enclosure import Enclosure as Enclosure
     from dither.numeric.lattice import Lattice as Lattice
     from dither.numeric.number import Number as Number
@@ -36,6 +46,7 @@ if TYPE_CHECKING:
     from dither.privacy.compose import parallel as parallel
     from dither.privacy.guarantee import Guarantee as Guarantee
     from dither.privacy.guarantee import approx as approx
+    from dither.privacy.guarantee import bounded_range as bounded_range
     from dither.privacy.guarantee import gdp as gdp
     from dither.privacy.guarantee import pure as pure
     from dither.privacy.guarantee import renyi as renyi
@@ -43,24 +54,35 @@ if TYPE_CHECKING:
     from dither.privacy.unit import Unit as Unit
 
 __all__ = [
+    "AboveThreshold",
     "DiscreteGaussian",
     "Enclosure",
+    "Exponential",
+    "Flat",
     "Gaussian",
     "Geometric",
+    "Grid",
     "Guarantee",
+    "IntervalMean",
     "Laplace",
     "Lattice",
     "Mechanism",
+    "NoisyMax",
     "Number",
     "Partitioned",
+    "PermuteAndFlip",
     "Processed",
+    "RandomizedResponse",
     "Repeated",
+    "ReusableHoldout",
     "Staircase",
     "Together",
+    "TopK",
     "Unit",
     "__version__",
     "accuracy",
     "approx",
+    "bounded_range",
     "calibrate",
     "compose",
     "errors",
@@ -80,23 +102,34 @@ __all__ = [
 __version__ = "0.1.0"
 
 _LAZY = {
+    "AboveThreshold": "dither.mechanisms.above_threshold",
     "DiscreteGaussian": "dither.mechanisms.discrete_gaussian",
     "Enclosure": "dither.numeric.enclosure",
+    "Exponential": "dither.mechanisms.exponential",
+    "Flat": "dither.mechanisms.flat",
     "Gaussian": "dither.mechanisms.gaussian",
     "Geometric": "dither.mechanisms.geometric",
+    "Grid": "dither.mechanisms.grid",
     "Guarantee": "dither.privacy.guarantee",
+    "IntervalMean": "dither.mechanisms.interval_mean",
     "Laplace": "dither.mechanisms.laplace",
     "Lattice": "dither.numeric.lattice",
     "Mechanism": "dither.mechanisms.protocol",
+    "NoisyMax": "dither.mechanisms.noisy_max",
     "Number": "dither.numeric.number",
     "Partitioned": "dither.mechanisms.combine",
+    "PermuteAndFlip": "dither.mechanisms.permute_and_flip",
     "Processed": "dither.mechanisms.combine",
+    "RandomizedResponse": "dither.mechanisms.response",
     "Repeated": "dither.mechanisms.combine",
+    "ReusableHoldout": "dither.mechanisms.holdout",
     "Staircase": "dither.mechanisms.staircase",
     "Together": "dither.mechanisms.combine",
+    "TopK": "dither.mechanisms.top_k",
     "Unit": "dither.privacy.unit",
     "accuracy": "dither.mechanisms",
     "approx": "dither.privacy.guarantee",
+    "bounded_range": "dither.privacy.guarantee",
     "calibrate": "dither.privacy",
     "compose": "dither.privacy.compose",
     "errors": "dither",

@@ -6,6 +6,7 @@ DitherError
 │   ├── SizeError                      a size or shape that no array can have
 │   ├── DataError                      an array or a list of the wrong kind
 │   ├── UnitError                      guarantees about different neighbours, or a change of unit that proves nothing
+│   ├── BudgetError                    what was asked for is used up, or costs more than is left
 │   └── GuaranteeError                 a theorem that does not apply, or a promise that does not have what was asked
 ├── EntropyError (also a RuntimeError) the operating system gave no randomness; nothing was drawn
 ├── PrecisionError (also a RuntimeError) a bound could not be certified, so it is not given
@@ -20,6 +21,7 @@ from __future__ import annotations
 
 __all__ = [
     "BrokenPromise",
+    "BudgetError",
     "DataError",
     "DitherError",
     "EntropyError",
@@ -93,6 +95,10 @@ class DataError(InputError):
 
 class UnitError(InputError):
     """Guarantees about different neighbours do not add up, and not every unit follows from every other."""
+
+
+class BudgetError(InputError):
+    """What was asked for is used up, or costs more than is left."""
 
 
 class GuaranteeError(InputError):

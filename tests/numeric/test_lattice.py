@@ -9,7 +9,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dither import Lattice
@@ -241,3 +241,24 @@ def test_addition_of_single_values_and_lists():
             Lattice(1).values(bad)
     with pytest.raises(DataError):
         Lattice(1).indices([[1, 2], [3]])
+
+
+@given(st.integers(-61, 61), st.sampled_from(["int8", "uint16", "int32", "int64", "uint64"]), st.data())
+@settings(deadline=None)
+def test_integer_arrays_land_where_single_integers_do(exponent, kind, data):
+    lattice, ends = Lattice(Fraction(2) ** exponent), np.iinfo(kind)
+    near = st.sampled_from([ends.min, ends.max, ends.max // 2, ends.max // 2 + 1, ends.min // 2, 0, 1])
+    values = data.draw(st.lists(st.integers(int(ends.min), int(ends.max)) | near, min_size=1, max_size=6))
+    assert lattice.indices(np.array(values, dtype=kind)).tolist() == [lattice.index(int(value)) for value in values]
+
+
+@given(st.integers(-1000, 1000), st.floats(width=64))
+@settings(deadline=None)
+def test_single_floats_land_where_fractions_do(exponent, value):
+    lattice = Lattice(Fraction(2) ** exponent)
+    if np.isfinite(value):
+        assert lattice.index(value) == lattice.index(Fraction(value)) == lattice.indices(np.array([value]))[0]
+        place = lattice.index(value)
+        assert lattice.number(place) == lattice.values(np.array([place]))[0]
+    else:
+        assert lattice.index(value) == lattice.indices(np.array([value]))[0]

@@ -6,6 +6,8 @@ exact for the noise it draws, and for several coordinates smaller than a union b
     laplace_tail(t)        P(|noise| > t b) = e^-t for Laplace noise of scale b
     laplace_half_width     d numbers within (D / epsilon) ln(d / beta), with probability 1 - beta: by a union bound
     gaussian_half_width    d numbers within sigma sqrt(2 ln(2 d / beta)): P(|Z| > z) <= 2 exp(-z^2 / 2)
+    exponential_shortfall  a choice falls short of the best by (2 D / epsilon)(ln(n / m) + t) with probability e^-t at most,
+                           for n candidates of which m are best: the others weigh at most n e^(-ln(n/m) - t) against m
     deviation_of_count     central: sqrt 2 / epsilon, whatever n is (the variance of Laplace noise is 2 b^2, not b^2)
     deviation_of_survey    local: n people answer by randomized response, p = e^epsilon / (1 + e^epsilon). An answer has
                            variance p (1 - p), and the count is estimated by (yes - n (1 - p)) / (2 p - 1), so with
@@ -26,6 +28,7 @@ __all__ = [
     "both_vanish",
     "deviation_of_count",
     "deviation_of_survey",
+    "exponential_shortfall",
     "gaussian_half_width",
     "laplace_half_width",
     "laplace_tail",
@@ -50,6 +53,18 @@ def gaussian_half_width(sigma: object, beta: object, *, count: object = 1) -> fl
     s = rational(sigma, name="sigma", positive=True)
     inside = 2 * integer(count, name="count", least=1) / _risk(beta)
     return certify(lambda: to_ball(s) * (2 * to_ball(inside).log()).sqrt()).upper
+
+
+def exponential_shortfall(
+    epsilon: object, candidates: object, t: object, *, sensitivity: object = 1, best: object = 1
+) -> float:
+    """By how much the exponential mechanism falls short with probability at most e^-t: (2 D / epsilon)(ln(n / m) + t)."""
+    e, d = exact(epsilon, name="epsilon", positive=True), rational(sensitivity, name="sensitivity", positive=True)
+    n, m = integer(candidates, name="candidates", least=1), integer(best, name="best", least=1)
+    if m > n:
+        raise NumberError("best", best, f"there are only {n} candidates", f"1 to {n}")
+    more = exact(t, name="t", nonnegative=True)
+    return certify(lambda: 2 * to_ball(d) / e.ball() * (to_ball(Fraction(n, m)).log() + more.ball())).upper
 
 
 def deviation_of_count(epsilon: object) -> float:

@@ -19,7 +19,7 @@ from collections.abc import Callable, Iterator
 from fractions import Fraction
 from functools import cached_property
 from itertools import product
-from typing import TYPE_CHECKING, Any, overload
+from typing import TYPE_CHECKING, Any, TypeVar, overload
 
 from dither.errors import DataError, NumberError, SizeError
 from dither.mechanisms.norms import SLIVERS
@@ -35,6 +35,7 @@ if TYPE_CHECKING:
 
 FINEST = 2**16  # steps in the sensitivity, for each coordinate: rounding then costs less than 1/65536 of the noise
 HALF = Fraction(1, 2)
+T = TypeVar("T")
 
 
 class Additive(ABC):
@@ -232,7 +233,7 @@ def half_width(law: Law, confidence: Fraction, dimension: int, widest: int = 2 *
     return high
 
 
-def least_rate(law: Callable[[Fraction], Law], meets: Callable[[Law], bool], guess: float) -> Fraction:
+def least_rate(law: Callable[[Fraction], T], meets: Callable[[T], bool], guess: float) -> Fraction:
     """The smallest x, rounded up, for which the law of x meets; larger x must mean less noise."""
     from dither.privacy.solve import smallest
 

@@ -21,6 +21,7 @@ import numpy as np
 
 from dither.errors import NumberError, show
 from dither.noise.entropy import _rehearsal, stream
+from dither.noise.laplace import OneSidedGeometric
 from dither.noise.law import check_size, probability
 from dither.noise.table import CHUNK, Table
 from dither.numeric.enclosure import Enclosure, to_ball
@@ -125,3 +126,18 @@ def _exp_ball(exponent: Number) -> arb:
 
 def _response_ball(epsilon: Number, others: int) -> arb:
     return 1 / (1 + others * (-to_ball(epsilon)).exp())
+
+
+def passes(gaps: NDArray[np.uint64], rate: Number) -> NDArray[np.bool_]:
+    """For each gap g, independently, True with probability exp(-rate * g).
+
+    A one-sided geometric G with this rate has P(G >= g) = exp(-rate * g), so one draw of it for each gap is enough.
+    """
+    rehearsal = _rehearsal.get()
+    if rehearsal is not None:
+        each = [Bernoulli.exp(rate * int(gap)) for gap in gaps]
+        return np.array([rehearsal.draws(coin._outcomes, None) for coin in each], dtype=np.bool_)
+    waits = OneSidedGeometric(rate=rate).sample(gaps.size)
+    if waits.dtype == np.int64:
+        return np.asarray(waits.astype(np.uint64) >= gaps)
+    return np.array([int(wait) >= int(gap) for wait, gap in zip(waits, gaps, strict=True)], dtype=np.bool_)

@@ -20,7 +20,7 @@ import math
 import numbers
 from decimal import Decimal
 from fractions import Fraction
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from dither.errors import DataError, NumberError
 from dither.numeric.enclosure import Enclosure, certify, to_ball
@@ -105,8 +105,8 @@ class Lattice:
         exponent = self.exponent
         if array.dtype.kind == "f" and array.dtype.itemsize <= 8 and exponent is not None and abs(exponent) <= MOST_SCALING:
             return _round_floats(array.astype(np.float64), exponent)
-        if array.dtype.kind in "iu" and self.step == 1:
-            return _saturate(array)
+        if array.dtype.kind in "iu" and exponent is not None and abs(exponent) < 62:
+            return _shift(array, exponent)
         if array.dtype.kind in "iuO" or (array.dtype.kind == "f" and array.dtype.itemsize <= 8):
             flat: IntegerArray = np.array([self.index(value) for value in array.reshape(-1).tolist()], dtype=np.int64)
             return flat.reshape(array.shape)
@@ -247,6 +247,22 @@ def _saturate(array: AnyArray) -> IntegerArray:
     native = array.astype(np.int64 if array.dtype.kind == "i" else np.uint64)
     low = -LARGEST_INDEX if array.dtype.kind == "i" else 0
     return np.asarray(np.clip(native, low, LARGEST_INDEX), dtype=np.int64)
+
+
+def _shift(array: AnyArray, exponent: int) -> IntegerArray:
+    """floor(x / 2^exponent + 1/2) for integers, saturated."""
+    import numpy as np
+
+    if exponent > 0:
+        wide: Any = array.astype(np.uint64 if array.dtype.kind == "u" else np.int64)
+        place = wide.dtype.type(exponent)
+        one = wide.dtype.type(1)
+        return _saturate((wide >> place) + ((wide >> (place - one)) & one))
+    whole = _saturate(array)
+    most = LARGEST_INDEX >> -exponent
+    shifted = np.clip(whole, -most, most) << -exponent
+    shifted[whole > most], shifted[whole < -most] = LARGEST_INDEX, -LARGEST_INDEX
+    return shifted
 
 
 def _round_floats(values: FloatArray, exponent: int) -> IntegerArray:

@@ -21,6 +21,7 @@ from dither.errors import GuaranteeError, NumberError, UnitError
 from dither.numeric.enclosure import Enclosure, certify
 from dither.numeric.number import Number, exact, integer, rational
 from dither.privacy.approx import ApproxPart
+from dither.privacy.bounded_range import RangePart
 from dither.privacy.convert import Conversion
 from dither.privacy.currency import MOST_COPIES, Charge, Currency, read_delta
 from dither.privacy.gaussian import GaussianPart
@@ -29,12 +30,12 @@ from dither.privacy.unit import Unit, read_unit
 from dither.privacy.zcdp import ZcdpPart
 
 VERSION = 1
-KINDS: dict[str, type[Currency]] = {part.kind: part for part in (ApproxPart, ZcdpPart, RenyiPart, GaussianPart)}
+KINDS: dict[str, type[Currency]] = {part.kind: part for part in (ApproxPart, RangePart, ZcdpPart, RenyiPart, GaussianPart)}
 
 
 @dataclass(frozen=True)
 class Guarantee:
-    """A promise about one neighbouring relation. Made by `pure`, `approx`, `zcdp`, `renyi` and `gdp`."""
+    """A promise about one neighbouring relation. Made by `pure`, `bounded_range`, `approx`, `zcdp`, `renyi` and `gdp`."""
 
     unit: Unit
     parts: tuple[Currency, ...]
@@ -212,6 +213,12 @@ class Guarantee:
 def pure(epsilon: object, *, unit: object = Unit.ADD_REMOVE) -> Guarantee:
     """epsilon-differential privacy."""
     part = ApproxPart.of(exact(epsilon, name="epsilon", nonnegative=True), Fraction(0))
+    return Guarantee(read_unit(unit), (part,))
+
+
+def bounded_range(epsilon: object, *, unit: object = Unit.ADD_REMOVE) -> Guarantee:
+    """epsilon-differential privacy of bounded range: the promise of the exponential mechanism, with rho = epsilon^2/8."""
+    part = RangePart(((exact(epsilon, name="epsilon", nonnegative=True), 1),))
     return Guarantee(read_unit(unit), (part,))
 
 

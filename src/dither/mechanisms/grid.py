@@ -1,0 +1,162 @@
+"""A place on a grid, reported as another place on it: near ones are likelier. Location at the source.
+
+P(cell | true cell) is proportional to exp(-rate * distance), distance being the number of steps along the two axes,
+on a grid that ends.
+
+Theorem. The smallest epsilon of this mechanism, for any two true cells, is E(width) + E(height), where for an axis of
+n places
+
+    E(n) = the largest rate |a - b| + ln z(b) / z(a) over places a, b,     z(a) = sum over c of exp(-rate |a - c|).
+
+Proof. Both weights and normaliser are products over the axes, so losses add up. On one axis ln P(c|a)/P(c|b) = rate
+(|b - c| - |a - c|) + ln z(b)/z(a), and |b - c| - |a - c| is at most |a - b|, attained at c = a.
+
+The generic bound of the exponential mechanism would charge twice the diameter, 2 rate (width + height - 2). The exact
+one is smaller because normalisers at the border and in the middle differ by less than a factor of two an axis. So the
+rate is the largest whose exact epsilon fits: found by bisection, certified in balls, rounded down. Where all false
+cells should be equally likely, whatever their distance, `Flat` is the mechanism.
+
+What is protected is one person's place against any other place on the grid.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from itertools import product
+
+from flint import arb
+
+from dither.errors import DataError, NumberError
+from dither.mechanisms.combine import each_of
+from dither.noise.categorical import Categorical
+from dither.numeric.enclosure import precision, to_ball
+from dither.numeric.number import Number, exact, integer
+from dither.privacy.guarantee import Guarantee, pure
+from dither.privacy.solve import surely
+from dither.privacy.unit import Unit, read_unit
+
+MOST_PLACES = 1024  # along one axis
+
+Cell = tuple[int, int]
+
+
+@dataclass(frozen=True, kw_only=True, init=False)
+class Grid:
+    """A cell of a grid, likelier the nearer to the true one: pure epsilon, exactly."""
+
+    epsilon: Number  # the promise
+    width: int  # how many columns
+    height: int  # how many rows
+    unit: Unit
+
+    def __init__(self, *, epsilon: object, width: object, height: object, unit: object = Unit.REPLACE_ONE) -> None:
+        for name, value in (("width", width), ("height", height)):
+            count = integer(value, name=name, least=1)
+            if count > MOST_PLACES:
+                raise NumberError(name, value, f"a grid has up to {MOST_PLACES} places along one axis", "coarser cells")
+            object.__setattr__(self, name, count)
+        if self.width * self.height < 2:
+            raise NumberError("width, height", (width, height), "the only cell says nothing", "at least two cells")
+        object.__setattr__(self, "epsilon", exact(epsilon, name="epsilon", positive=True))
+        object.__setattr__(self, "unit", read_unit(unit))
+
+    @property
+    def guarantee(self) -> Guarantee:
+        """epsilon, pure."""
+        return pure(self.epsilon, unit=self.unit)
+
+    @cached_property
+    def rate(self) -> Fraction:
+        """The largest rate whose exact epsilon fits, rounded down."""
+
+        def fits(rate: Fraction) -> bool:
+            return surely(lambda: exact_epsilon(rate, self.width, self.height) - self.epsilon.ball(), most=512) is True
+
+        low, high = Fraction(0), Fraction(self.epsilon.bounds().upper)
+        for _ in range(60):
+            middle = Fraction(float((low + high) / 2))
+            if not low < middle < high or high - low < low / 2**40:
+                break
+            low, high = (middle, high) if fits(middle) else (low, middle)
+        return low
+
+    def error(self, confidence: object) -> tuple[int, int]:
+        """How many columns and rows away the report may be, with this probability, wherever the person is."""
+        each = each_of(confidence, 2)
+        return self._radius(self.width, each), self._radius(self.height, each)
+
+    def _radius(self, count: int, level: Fraction) -> int:
+        low, high = -1, count - 1  # not enough, surely enough
+        while high - low > 1:
+            middle = (low + high) // 2
+            low, high = (low, middle) if self._stays(middle, count, level) else (middle, high)
+        return high
+
+    def _stays(self, radius: int, count: int, level: Fraction) -> bool:
+        """Whether it is certain, for every true place on an axis, that the report lies within this radius."""
+        with precision(128):
+            rate = to_ball(self.rate)
+            for place in range(count // 2 + 1):  # the other half is the mirror image
+                inside = _normaliser(rate, min(place, radius), min(count - 1 - place, radius))
+                if not inside / _normaliser(rate, place, count - 1 - place) >= to_ball(level):
+                    return False
+        return True
+
+    def release(self, value: Cell) -> Cell:
+        """A cell (column, row), likelier near the true one."""
+        x, y = self._read(value)
+        return self._axis(x, self.width), self._axis(y, self.height)
+
+    def _axis(self, place: int, count: int) -> int:
+        import numpy as np
+
+        return Categorical(-np.abs(np.arange(count) - place), rate=self.rate).sample()
+
+    def _read(self, value: object) -> Cell:
+        """A cell of the grid; places outside are moved to the border."""
+        if not isinstance(value, (tuple, list)) or len(value) != 2:
+            raise DataError("value", value, "a place is a column and a row", "(3, 5)")
+        x, y = (integer(end, name="value") for end in value)
+        return max(0, min(self.width - 1, x)), max(0, min(self.height - 1, y))
+
+    def truth(self, value: object) -> Cell:
+        """What a report is an estimate of: the place, moved into the grid."""
+        return self._read(value)
+
+    def neighbours(self) -> Iterator[tuple[Cell, Cell]]:
+        """Any two cells; on a large grid the corners and the middle."""
+        cells = list(product(_ends(self.width), _ends(self.height)))
+        return ((one, other) for one in cells for other in cells if one < other)
+
+
+def exact_epsilon(rate: object, width: int, height: int) -> arb:
+    """The smallest epsilon of the bounded grid at this rate, as a ball at the present precision."""
+    each = to_ball(rate) if isinstance(rate, (int, Fraction, Number)) else to_ball(exact(rate, name="rate"))
+    return _axis_epsilon(each, width) + _axis_epsilon(each, height)
+
+
+def _axis_epsilon(rate: arb, count: int) -> arb:
+    """rate |a - b| + ln z(b)/z(a), a at an end: from any b the further end is furthest away, and z is smallest there."""
+    if count == 1:
+        return to_ball(0)
+    end = _normaliser(rate, 0, count - 1)
+    worst = to_ball(0)
+    for b in range(count):
+        far = max(b, count - 1 - b)
+        worst = worst.max(rate * far + (_normaliser(rate, b, count - 1 - b) / end).log())
+    return worst
+
+
+def _normaliser(rate: arb, left: int, right: int) -> arb:
+    """The sum of exp(-rate d) over so many places to the left and right: two geometric series that share the middle."""
+    if rate.is_zero():
+        return to_ball(left + right + 1)
+    series = [(-(rate * (k + 1))).expm1() / (-rate).expm1() for k in (left, right)]
+    return series[0] + series[1] - 1
+
+
+def _ends(count: int) -> list[int]:
+    return sorted({0, count // 2, count - 1} if count > 4 else set(range(count)))

@@ -1,0 +1,130 @@
+"""The exponential mechanism for a mean on an interval: what comes out is a point of the interval, never outside.
+
+n rows between a and b, n public. The candidates are m + 1 evenly spaced points l of [a, b], their scores
+
+    absolute    -|mean - l|      which a replaced row moves by at most (b - a) / n
+    squared     -(mean - l)^2    which it moves by at most (b - a)^2 (2n - 1) / n^2
+
+Proof. A replaced row moves the mean by at most (b - a)/n, and |mean - l| no further. For squares let b - a = 1 and x,
+y be the two means: |(x - l)^2 - (y - l)^2| = |x - y| |x + y - 2l| is largest at l = 0, x = 1, y = 1 - 1/n, where it
+is 1 - (1 - 1/n)^2 = 2/n - 1/n^2. So it lies just below 2/n; it is not 1/n, as one can read.
+
+The rest is `exponential.py`. The law is that of Laplace noise of twice the usual scale (absolute), or of Gaussian
+noise with variance (2n - 1) / (n^2 epsilon) (squared), on the points, cut off at a and b and renormalised. For pure
+epsilon plain `Laplace` noise is better than either: it needs no factor of two, since its normaliser does not depend
+on the data.
+
+Wasserman and Zhou 2010.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+
+from dither.errors import DataError, NumberError
+from dither.mechanisms.exponential import Exponential
+from dither.mechanisms.norms import root_above
+from dither.numeric.enclosure import round_up
+from dither.numeric.number import Number, exact, integer, rational
+from dither.privacy.guarantee import Guarantee
+from dither.privacy.unit import Unit, read_unit
+
+MOST_POINTS = 100_000
+
+
+@dataclass(frozen=True, kw_only=True, init=False)
+class IntervalMean:
+    """A mean of a public number of rows, as a point of its interval."""
+
+    epsilon: Number  # the promise
+    rows: int  # how many there are, publicly
+    bounds: tuple[Fraction, Fraction]  # of every row, and of what comes out
+    squared: bool  # whether squared errors are punished, or absolute ones
+    points: int  # how many candidates there are
+    unit: Unit  # replace one person, or one row
+
+    def __init__(
+        self,
+        *,
+        epsilon: object,
+        rows: object,
+        bounds: tuple[object, object] = (0, 1),
+        squared: bool = False,
+        points: object = 1001,
+        unit: object = Unit.REPLACE_ONE,
+    ) -> None:
+        whom = read_unit(unit)
+        if whom.replacement is not whom:
+            why = "the number of rows is public, so rows are replaced and not removed"
+            raise DataError("unit", whom.value, why, "'replace one person'")
+        if not isinstance(bounds, tuple) or len(bounds) != 2:
+            raise NumberError("bounds", bounds, "they are a pair", "(0, 1)")
+        low, high = (rational(end, name="bounds") for end in bounds)
+        if low >= high:
+            raise NumberError("bounds", bounds, "the lower bound lies below the upper one", "(0, 1)")
+        count = integer(points, name="points", least=2)
+        if count > MOST_POINTS:
+            raise NumberError("points", points, f"up to {MOST_POINTS} are scored", "fewer points")
+        object.__setattr__(self, "epsilon", exact(epsilon, name="epsilon", positive=True))
+        object.__setattr__(self, "rows", integer(rows, name="rows", least=1))
+        object.__setattr__(self, "bounds", (low, high))
+        object.__setattr__(self, "squared", bool(squared))
+        object.__setattr__(self, "points", count)
+        object.__setattr__(self, "unit", whom)
+
+    @property
+    def sensitivity(self) -> Fraction:
+        """How far a replaced row can move a score."""
+        width, n = self.bounds[1] - self.bounds[0], self.rows
+        return width**2 * (2 * n - 1) / n**2 if self.squared else width / n
+
+    @cached_property
+    def _choice(self) -> Exponential:
+        return Exponential(
+            epsilon=self.epsilon, sensitivity=self.sensitivity, candidates=self.points, score=self._score, unit=self.unit
+        )
+
+    def _point(self, place: int) -> Fraction:
+        low, high = self.bounds
+        return low + (high - low) * Fraction(place, self.points - 1)
+
+    def _score(self, mean: Fraction, place: int) -> Fraction:
+        distance = abs(mean - self._point(place))
+        return -(distance**2) if self.squared else -distance
+
+    @property
+    def guarantee(self) -> Guarantee:
+        """epsilon, of bounded range."""
+        return self._choice.guarantee
+
+    def error(self, confidence: object) -> float:
+        """How far the release may lie from the mean, at this confidence: for the worst scores, so rather wide."""
+        shortfall = Fraction(self._choice.error(confidence))
+        half = (self.bounds[1] - self.bounds[0]) / (self.points - 1) / 2  # the best point is that close to the mean
+        return round_up(root_above(shortfall + half**2) if self.squared else shortfall + half)
+
+    def release(self, value: object) -> float:
+        """A point of the interval, likelier near the mean."""
+        return float(self._point(self._choice.release(self.truth(value))))
+
+    def truth(self, value: object) -> Fraction:
+        """The mean, moved into the bounds and otherwise exact; NaN counts as the lower bound."""
+        low, high = self.bounds
+        if isinstance(value, float) and not math.isfinite(value):
+            return high if value > 0 else low
+        if isinstance(value, bool) or not isinstance(value, (int, float, Fraction)):
+            raise DataError("type of value", type(value).__name__, "a mean is a number", "an int, a float or a Fraction")
+        return max(low, min(high, Fraction(value)))
+
+    def neighbours(self) -> Iterator[tuple[Fraction, Fraction]]:
+        """Means that one row apart can have, at the ends and in the middle."""
+        low, high = self.bounds
+        move = (high - low) / self.rows
+        for start in (low, low + move / 2, (low + high) / 2, high - move, high - move * Fraction(4, 3)):
+            for change in (move, move / 2):
+                if low <= start and start + change <= high:
+                    yield start, start + change

@@ -1,0 +1,243 @@
+"""What mechanisms that choose share: candidates, their scores on a lattice, and how far a choice may fall short.
+
+A score says how good a candidate is for the data; one person moves every score by at most the sensitivity D. Scores
+are put on a lattice of step g, one by one, so on it each moves by at most S = ceil(D / g) steps, whatever the number
+of candidates. Scores that are whole multiples of the step, as whole numbers are on the step that dither chooses, lose
+nothing.
+
+*Monotone* scores all move in one direction when a person is added (counts do). Rounding keeps that. Replacing a person
+moves some up and others down, so nothing monotone is promised about replacement.
+
+Shortfall: the best score minus that of the choice. Each mechanism states, for n candidates, the probability that it
+exceeds k steps in the worst case: one best candidate, all others k + 1 steps below. Two roundings of half a step are
+added.
+"""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Hashable, Iterator, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from itertools import product
+from typing import TYPE_CHECKING, Any, Self
+
+from dither.errors import DataError, NumberError, SizeError, UnitError
+from dither.mechanisms.additive import least_rate, read_confidence
+from dither.mechanisms.laplace import choose_step
+from dither.mechanisms.sensitivity import read_l1
+from dither.numeric.enclosure import MOST_BITS, precision, round_up, to_ball
+from dither.numeric.lattice import Lattice, as_array
+from dither.numeric.number import Number, exact, integer, rational
+from dither.privacy.guarantee import Guarantee
+from dither.privacy.unit import Unit
+
+if TYPE_CHECKING:
+    import numpy as np
+    from flint import arb
+    from numpy.typing import NDArray
+
+MOST_CANDIDATES = 2**27
+
+
+@dataclass(frozen=True, kw_only=True, init=False)
+class Selection(ABC):
+    """A choice among candidates, better ones being likelier."""
+
+    epsilon: Number  # the promise
+    sensitivity: Fraction  # the largest change of any one score
+    candidates: int | tuple[Hashable, ...]  # what they are called, or how many there are, called 0, 1, 2, ...
+    score: Callable[[Any, Any], Any] | None  # (data, candidate) -> score; None: scores are given
+    monotone: bool  # whether all scores move in one direction when a person is added
+    step: Fraction  # of the lattice
+    unit: Unit  # whose coming, going or replacement the sensitivity is about
+
+    def __init__(
+        self,
+        *,
+        epsilon: object,
+        sensitivity: object,
+        candidates: object,
+        score: Callable[[Any, Any], Any] | None = None,
+        monotone: bool = False,
+        step: object = None,
+        unit: object = None,
+    ) -> None:
+        moved, whom = read_l1(sensitivity, unit)
+        if monotone and whom.replacement is whom:
+            why = "a replaced person moves some scores up and others down"
+            raise UnitError("monotone", monotone, f"the unit is '{whom}', and {why}", "monotone=False")
+        listed = read_candidates(candidates)
+        if score is not None and not callable(score):
+            raise DataError("score", score, "it cannot be called", "a function of the data and a candidate")
+        object.__setattr__(self, "epsilon", exact(epsilon, name="epsilon", positive=True))
+        object.__setattr__(self, "sensitivity", moved)
+        object.__setattr__(self, "candidates", listed)
+        object.__setattr__(self, "score", score)
+        object.__setattr__(self, "monotone", bool(monotone))
+        object.__setattr__(self, "step", choose_step(step, moved))
+        object.__setattr__(self, "unit", whom)
+        self._check()
+
+    def _check(self) -> None:  # noqa: B027 - not every mechanism has any
+        """Refusals of a mechanism's own."""
+
+    # -- what each of them says for itself ---------------------------------------------------------------------
+
+    @property
+    @abstractmethod
+    def guarantee(self) -> Guarantee:
+        """What is promised about every release."""
+
+    @abstractmethod
+    def _choose(self, places: NDArray[np.int64]) -> Any:
+        """A choice, given the scores in whole steps."""
+
+    @abstractmethod
+    def _falls_short(self, k: int, rate: arb) -> arb:
+        """The probability, at worst, that the choice lies more than k steps below the best; not below the truth."""
+
+    @property
+    def size(self) -> int:
+        """How many candidates there are."""
+        return self.candidates if isinstance(self.candidates, int) else len(self.candidates)
+
+    # -- noise -------------------------------------------------------------------------------------------------
+
+    @property
+    def reach(self) -> int:
+        """How far a score can move on the lattice, in steps."""
+        return self.lattice.scalar_cost(self.sensitivity)
+
+    @property
+    def rate(self) -> Number:
+        """What a step of score is worth: epsilon / 2S, or epsilon / S for monotone scores."""
+        return self.epsilon / (self.reach if self.monotone else 2 * self.reach)
+
+    @cached_property
+    def lattice(self) -> Lattice:
+        """Where scores are put."""
+        return Lattice(self.step)
+
+    # -- error -------------------------------------------------------------------------------------------------
+
+    def error(self, confidence: object) -> float:
+        """How far the choice may fall short of the best score, with this probability, whatever the scores are."""
+        level, rate = read_confidence(confidence), self.rate
+        return round_up((self._shortfall_steps(level, rate) + 1) * self.step)
+
+    def _shortfall_steps(self, level: Fraction, rate: Number) -> int:
+        if self._stays_within(0, level, rate):
+            return 0
+        low, high = 0, 1
+        while not self._stays_within(high, level, rate):
+            low, high = high, 2 * high
+        while high - low > 1:
+            middle = (low + high) // 2
+            low, high = (low, middle) if self._stays_within(middle, level, rate) else (middle, high)
+        return high
+
+    def _stays_within(self, k: int, level: Fraction, rate: Number) -> bool:
+        bits = 128
+        while bits <= MOST_BITS // 8:
+            with precision(bits):
+                room = to_ball(1 - level) - self._falls_short(k, rate.ball())
+                if room >= 0:
+                    return True
+                if room < 0:
+                    return False
+            bits *= 2
+        return False  # too close to call: the next shortfall is taken, and covers
+
+    @classmethod
+    def for_error(cls, half_width: object, confidence: object, **same: Any) -> Self:
+        """The mechanism with the least epsilon whose choice falls short by at most `half_width`, at this confidence.
+
+        The other parameters are those of the mechanism itself.
+        """
+        model, level = cls(epsilon=1, **same), read_confidence(confidence)
+        steps = rational(half_width, name="half_width", positive=True) / model.step - 1
+        if steps < 0:
+            raise NumberError(
+                "half_width", half_width, f"scores are rounded to steps of {Number(model.step)}", "a finer step"
+            )
+        k = math.floor(steps)
+        if model.size == 1:
+            raise NumberError("candidates", 1, "the only candidate is always chosen", "no release")
+        rate = least_rate(Number, lambda x: model._stays_within(k, level, x), guess=model._guess(k, level))
+        return cls(epsilon=rate * Fraction(1) / model.rate.fraction(), **same)
+
+    def _guess(self, k: int, level: Fraction) -> float:
+        return math.log((self.size + 1) / (1 - level)) / (k + 1)
+
+    # -- release -----------------------------------------------------------------------------------------------
+
+    def release(self, value: Any) -> Any:
+        """A candidate, from an array with one score for each, or from data if there is a score function."""
+        return self._choose(self.places(value))
+
+    def places(self, value: Any) -> NDArray[np.int64]:
+        """The scores in whole steps: what a choice depends on."""
+        array = as_array(self.scores(value), name="scores")
+        if array.shape != (self.size,):
+            why = f"there are {self.size} candidates"
+            raise SizeError("shape of scores", array.shape, why, "one score for each candidate, in their order")
+        return self.lattice.indices(array)
+
+    def scores(self, value: Any) -> Any:
+        """One score for each candidate: what was given, or what the score function says of the data."""
+        if self.score is None:
+            return value
+        labels = range(self.candidates) if isinstance(self.candidates, int) else self.candidates
+        return [self.score(value, candidate) for candidate in labels]
+
+    def label(self, place: int) -> Any:
+        """What a candidate is called."""
+        return int(place) if isinstance(self.candidates, int) else self.candidates[place]
+
+    # -- for the conformance suite -----------------------------------------------------------------------------
+
+    def shortfall(self, value: Any, output: Any) -> Fraction:
+        """How far an output falls short of the best score."""
+        scores = [Fraction(score) for score in self.scores(value)]
+        place = output if isinstance(self.candidates, int) else self.candidates.index(output)
+        return max(scores) - scores[place]
+
+    def neighbours(self) -> Iterator[tuple[Any, Any]]:
+        """Scores with all kinds of ties, each moved up, down or not at all; for monotone scores up or not at all."""
+        d, n = self.sensitivity, self.size
+        moves = (Fraction(0), d) if self.monotone else (-d, Fraction(0), d)
+        half = self.step / 2
+        starts = {
+            (Fraction(0),) * n,
+            tuple(d * (i % 2) for i in range(n)),
+            tuple(d * i for i in range(n)),
+            tuple(d * 2 * (i == n - 1) for i in range(n)),
+            tuple(half + d * (i == 0) for i in range(n)),
+            (half - self.step / 1024,) * n,
+        }
+        changes = product(moves, repeat=n) if n <= 4 else iter([(moves[-1],) + (moves[0],) * (n - 1), (moves[0],) * n])
+        for change in changes:
+            for start in starts:
+                yield list(start), [x + y for x, y in zip(start, change, strict=True)]
+
+
+def read_candidates(candidates: object) -> int | tuple[Hashable, ...]:
+    """How many candidates there are, or what they are called."""
+    found: int | tuple[Hashable, ...]
+    if isinstance(candidates, Sequence) and not isinstance(candidates, (str, bytes)):
+        found = tuple(candidates)
+        count = len(found)
+        try:
+            different = len(set(found))
+        except TypeError as error:
+            raise DataError("candidates", candidates, "labels must be hashable", "text, numbers or tuples") from error
+        if different < count:
+            raise DataError("candidates", candidates, f"only {different} of {count} are different", "each label once")
+    else:
+        found = count = integer(candidates, name="candidates", least=1)
+    if not 1 <= count <= MOST_CANDIDATES:
+        raise SizeError("candidates", count, f"there must be 1 to {MOST_CANDIDATES}", "at least one candidate")
+    return found
