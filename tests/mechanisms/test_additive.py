@@ -152,7 +152,8 @@ def test_vectors_keep_their_shape_and_refuse_others(mechanism):
     for wrong in ([], [1, 2, 3], np.arange(5), 7, [[1, 2], [3]]):
         with pytest.raises((SizeError, DataError)):
             mechanism.release(wrong)
-    for wrong in (["a"] * 4, [None] * 4, [True] * 4, np.array([True] * 4), np.array([1j] * 4), np.array(["a"] * 4)):
+    for wrong in (["a"] * 4, [None] * 4, [True] * 4, np.array([True] * 4), np.array([1j] * 4), np.array(["a"] * 4),
+                  np.ma.masked_array([1, 2, 3, 4], mask=[0, 0, 0, 1]), bytearray(4), b"abcd"):  # fmt: skip
         with pytest.raises(DataError):
             mechanism.release(wrong)
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
+
 import pytest
 
 from dither import Gaussian, Geometric, Laplace, Partitioned, Processed, Repeated, Together, Unit, gdp, parallel, pure
@@ -42,11 +44,21 @@ def test_errors_hold_together():
     level = each_of("0.95", 10)
     assert 0.9948 < level < 1 - (1 - level) / 2
     assert level**10 >= 0.95
+    for count in range(2, 40):
+        assert each_of("0.9", count) ** count >= Fraction(9, 10)
     assert each_of("0.95", 10**12) < 1
     pair = Together(mechanisms=(COUNT, Laplace(epsilon=1, sensitivity=1)))
     assert len(pair.error(0.9)) == 2
     with pytest.raises(InputError, match="depends on the function"):
         Processed(mechanism=COUNT, function=abs).error(0.9)
+
+
+def test_the_hardest_neighbours_are_listed():
+    moved = Partitioned(mechanism=COUNT, cells=3, unit=Unit.REPLACE_ONE)
+    assert all(sum(a != b for a, b in zip(x, y, strict=True)) == 2 for x, y in moved.neighbours())
+    assert all({a - b for a, b in zip(x, y, strict=True)} == {1, -1, 0} for x, y in moved.neighbours())
+    assert len(list(Together(mechanisms=(COUNT, Geometric(epsilon=1, sensitivity=3))).neighbours())) == 12
+    assert check_mechanism(CASES[3], cutoff="1e-9").epsilon == pytest.approx(4)  # out of one cell, into another
 
 
 def test_releases():
@@ -68,6 +80,10 @@ def test_bad_input_is_refused_with_words():
         lambda: Partitioned(mechanism=COUNT, cells="x"),
         lambda: Partitioned(mechanism=Geometric(epsilon=1, sensitivity=1, unit=Unit.REPLACE_ONE), cells=2),
         lambda: Together(mechanisms=()),
+        lambda: Together(mechanisms=5),
+        lambda: Together(mechanisms=[Geometric]),
+        lambda: Repeated(mechanism=Geometric, times=2),
+        lambda: Partitioned(mechanism=COUNT, cells=2, inside=3),
         lambda: Together(mechanisms=(COUNT, Geometric(epsilon=1, sensitivity=1, unit=Unit.REPLACE_ONE))),
         lambda: Processed(mechanism=COUNT, function=3),
         lambda: Repeated(mechanism=COUNT, times=2).release([1]),

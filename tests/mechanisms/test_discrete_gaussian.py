@@ -35,6 +35,7 @@ def test_vectors_conform(mechanism):
 def test_the_promise_is_zcdp_and_exact():
     assert DiscreteGaussian(l2_sensitivity=3, sigma2=4).guarantee == zcdp("9/8")
     assert DiscreteGaussian(l2_sensitivity=3, rho="0.3").guarantee == zcdp("0.3")
+    assert DiscreteGaussian(l2_sensitivity=3, sigma=2) == DiscreteGaussian(l2_sensitivity=3, sigma2=4)
     histogram = sensitivity.histogram(unit="replace one person")
     assert DiscreteGaussian(l2_sensitivity=histogram, sigma2=4).guarantee == zcdp("1/4", unit="replace one person")
 

@@ -26,6 +26,7 @@ VECTORS = [
     Geometric(epsilon=2, sensitivity=2, dimension=2),
     Geometric(epsilon=3, sensitivity=1, dimension=3),
     Geometric(epsilon=6, sensitivity=2, bounds=(0, 2), dimension=2),
+    Geometric(epsilon=4, sensitivity=2, bounds=(0, 1), dimension=2),
 ]
 
 
@@ -56,9 +57,11 @@ def test_the_error_is_the_smallest_half_width():
         q, c = Fraction(1, base), Fraction(level)
         width = Geometric(epsilon=ln(base), sensitivity=1, dimension=count).error(level)
         assert (1 - outside(q, width)) ** count >= c
-        # one step less does not cover, unless the two are equal to the last bit (then a ball cannot tell)
-        assert width == 0 or (1 - outside(q, width - 1)) ** count <= c
-    assert Geometric(epsilon=ln(3), sensitivity=1).error("0.5") in (0, 1)  # P(N = 0) is exactly one half: not certified
+        assert width == 0 or (1 - outside(q, width - 1)) ** count < c  # one step less does not cover
+    assert Geometric(epsilon=ln(3), sensitivity=1).error("0.5") == 0  # P(N = 0) is exactly one half
+    assert Geometric(epsilon=ln(3), sensitivity=1).error("5/6") == 1
+    assert Geometric(epsilon=ln(3), sensitivity=1, dimension=2).error("1/4") == 0
+    assert Geometric(epsilon=ln(3), sensitivity=1).error(Fraction(5, 6) + Fraction(1, 10**300)) == 2
     assert Geometric(epsilon=ln(3), sensitivity=1).error("0.499") == 0
 
 
@@ -96,6 +99,9 @@ def test_for_error_has_the_least_epsilon():
     bounded = Geometric.for_error(3, 0.95, sensitivity=1, bounds=(0, 7))
     assert bounded.error(0.95) == 3
     assert bounded.epsilon < Geometric.for_error(3, 0.95, sensitivity=1).epsilon
+    assert Geometric.for_error(5, "0.5", sensitivity=1, bounds=(0, 10)).error("0.5") <= 5  # any epsilon will do
+    assert Geometric.for_error(5, "1e-30", sensitivity=1).error("1e-30") <= 5
+    assert Geometric.for_error(5, 1 - Fraction(1, 10**400), sensitivity=1).error(1 - Fraction(1, 10**400)) <= 5
     with pytest.raises(InputError, match="bounds alone"):
         Geometric.for_error(7, 0.95, sensitivity=1, bounds=(0, 7))
 
@@ -107,6 +113,10 @@ def test_what_comes_out():
     bounded = Geometric(epsilon="0.01", sensitivity=1, bounds=(0, 5))
     assert {bounded.release(10**30) for _ in range(200)} <= set(range(6))
     assert {bounded.release(3) for _ in range(2000)} == set(range(6))
+    wide = Geometric(epsilon="0.01", sensitivity=5, bounds=[0, 5], dimension=1000).release([10**30] * 500 + [-1] * 500)
+    assert set(wide.tolist()) == set(range(6))
+    sharp = Geometric(epsilon=1000, sensitivity=1, bounds=(0, 5), dimension=2)
+    assert sharp.release([10**6, -(10**6)]).tolist() == [5, 0]
     assert Geometric(epsilon=1, sensitivity=sensitivity.count(unit="replace one row")).unit is Unit.REPLACE_ONE_ROW
 
 

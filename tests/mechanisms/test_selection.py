@@ -20,16 +20,16 @@ from dither.testing import check_mechanism, outcomes
 KINDS = [Exponential, PermuteAndFlip]
 CASES = [
     Exponential(epsilon=1, sensitivity=1, candidates=2),
-    Exponential(epsilon=ln(4), sensitivity=1, candidates=3, step=1),
+    Exponential(epsilon=ln(4), sensitivity=1, candidates=3, integers=True),
     Exponential(epsilon=2, sensitivity="0.7", candidates=["a", "b", "c"], step="0.5"),
     Exponential(epsilon=1, sensitivity=1, candidates=3, monotone=True),
     Exponential(epsilon=1, sensitivity=1, candidates=4, unit=Unit.REPLACE_ONE),
     Exponential(epsilon=1, sensitivity=1, candidates=1),
     PermuteAndFlip(epsilon=1, sensitivity=1, candidates=2),
-    PermuteAndFlip(epsilon=ln(4), sensitivity=1, candidates=3, step=1),
+    PermuteAndFlip(epsilon=ln(4), sensitivity=1, candidates=3, integers=True),
     PermuteAndFlip(epsilon=2, sensitivity="0.7", candidates=["a", "b", "c"], step="0.5"),
     PermuteAndFlip(epsilon=1, sensitivity=1, candidates=3, monotone=True),
-    TopK(k=2, epsilon=1, sensitivity=1, candidates=2, step=1),
+    TopK(k=2, epsilon=1, sensitivity=1, candidates=2, integers=True),
     TopK(k=2, epsilon=2, sensitivity=1, candidates=3, monotone=True),
 ]
 
@@ -70,7 +70,7 @@ PATTERNS = [scores for n in (2, 3, 4) for scores in product(range(3), repeat=n) 
 @pytest.mark.parametrize(("kind", "law"), [(Exponential, exponential_law), (PermuteAndFlip, flip_law)])
 def test_releases_have_the_stated_law(kind, law):
     for scores in PATTERNS[:: 3 if kind is Exponential else 2]:
-        mechanism = kind(epsilon=2 * ln(2), sensitivity=1, candidates=len(scores))
+        mechanism = kind(epsilon=2 * ln(2), sensitivity=1, candidates=len(scores), integers=True)
         found, expected = outcomes(mechanism.release, list(scores)), law(scores, 2)
         for i, chance in enumerate(expected):
             low, high = found.probability(i)
@@ -112,7 +112,7 @@ class HalfTheNoise(Exponential):
 @pytest.mark.parametrize("bug", [ClaimsBoundedRange, ClaimsAnEighth, HalfTheNoise])
 def test_planted_bugs_are_caught(bug):
     with pytest.raises(BrokenPromise, match="is false"):
-        check_mechanism(bug(epsilon=1, sensitivity=1, candidates=2))
+        check_mechanism(bug(epsilon=1, sensitivity=1, candidates=2, integers=True))
 
 
 class ForgetsTheChosen(TopK):
@@ -123,7 +123,7 @@ class ForgetsTheChosen(TopK):
 
 def test_top_k_at_the_price_of_one_is_caught():
     with pytest.raises(BrokenPromise, match="is false"):
-        check_mechanism(ForgetsTheChosen(k=2, epsilon=1, sensitivity=1, candidates=3, step=1))
+        check_mechanism(ForgetsTheChosen(k=2, epsilon=1, sensitivity=1, candidates=3, integers=True))
 
 
 def test_guarantees():
@@ -143,8 +143,8 @@ def test_guarantees():
 def test_the_worst_case_is_attained_and_covered():
     for kind, law in ((Exponential, exponential_law), (PermuteAndFlip, flip_law)):
         for n, level in product((2, 3, 5), ("0.5", "0.9", "0.99")):
-            mechanism = kind(epsilon=2 * ln(2), sensitivity=1, candidates=n, step=1)
-            k = int(mechanism.error(level)) - 1
+            mechanism = kind(epsilon=2 * ln(2), sensitivity=1, candidates=n, integers=True)
+            k = int(mechanism.error(level))
             worst = [sum(law([0, *[-gap] * (n - 1)], 2)[1:]) for gap in (k + 1, k)]
             assert worst[0] <= 1 - Fraction(level)
             assert k == 0 or worst[1] >= 1 - Fraction(level)  # one less would not cover
@@ -152,7 +152,7 @@ def test_the_worst_case_is_attained_and_covered():
 
 def test_the_textbook_bound_covers_the_exact_tail():
     scores = [10, 10, 9, 7, 3, 0]
-    mechanism = Exponential(epsilon="0.8", sensitivity=1, candidates=6)
+    mechanism = Exponential(epsilon="0.8", sensitivity=1, candidates=6, integers=True)
     for t in (0, 1, 3):
         bound = accuracy.exponential_shortfall("0.8", 6, t, best=2)
         assert mechanism.tail(scores, Fraction(bound)).upper <= math.exp(-t)
@@ -160,7 +160,7 @@ def test_the_textbook_bound_covers_the_exact_tail():
     assert accuracy.exponential_shortfall(1, 4, 3) == pytest.approx(8.7726, abs=1e-4)
     whole = exponential_law(scores, math.exp(0.4))
     assert mechanism.tail(scores, 3).lower == pytest.approx(float(sum(whole[3:])), abs=1e-12)
-    assert mechanism.tail(scores, 0) == (1.0, 1.0)
+    assert mechanism.tail(scores, 0).lower > 0.999999999
 
 
 def test_for_error():
@@ -242,11 +242,6 @@ def test_score_functions_and_labels():
         monotone=True,
     )
     assert {mechanism.release(people) for _ in range(20)} == {"north"}
-    check_mechanism(
-        Exponential(epsilon=1, sensitivity=1, candidates=["a", "b"], score=lambda rows, label: rows.count(label)),
-        pairs=[(("a", "b"), ("a",)), (("a", "a", "b"), ("a", "a")), ((), ("b",))],
-        cutoff="1e-20",
-    ) if False else None  # data sets are tuples of text here: see the hot spots below for the full check
 
 
 def test_hot_spots_and_clusterings():
@@ -259,7 +254,7 @@ def test_hot_spots_and_clusterings():
         score=lambda infected, spots: sum(place in spots for place in infected),
     )
     data = [rows for n in range(3) for rows in product(places, repeat=n)]
-    laws = {rows: outcomes(lambda r: hot_spots.release(r), rows) for rows in data}
+    laws = {rows: outcomes(hot_spots.release, rows) for rows in data}
     ratio = 0.0
     for rows in data:
         if rows:
@@ -331,6 +326,10 @@ def test_bad_input_is_refused_with_words(kind):
         ({"step": 0}, InputError),
         ({"score": 3}, DataError),
         ({"monotone": True, "unit": Unit.REPLACE_ONE}, UnitError),
+        ({"monotone": "yes"}, InputError),
+        ({"integers": 1}, InputError),
+        ({"integers": True, "sensitivity": "0.5"}, InputError),
+        ({"integers": True, "step": 2}, InputError),
     ):
         with pytest.raises(error, match="is refused"):
             kind(**{"epsilon": 1, "sensitivity": 1, "candidates": 3, **bad})
@@ -338,6 +337,8 @@ def test_bad_input_is_refused_with_words(kind):
     for scores in ([1, 2], [[1, 2, 3]], 7, None, ["a", "b", "c"], [True, False, True], np.array([1j, 2, 3])):
         with pytest.raises(InputError, match="is refused"):
             mechanism.release(scores)
+    with pytest.raises(DataError):
+        kind(epsilon=1, sensitivity=1, candidates=3, integers=True).release([1, 2, 3.0])
     # non-finite scores have a fixed place: NaN is 0, infinities are the ends of the lattice
     assert mechanism.release([math.inf, 0, -math.inf]) == 0
     assert mechanism.release([-math.inf, math.nan, -math.inf]) == 1

@@ -75,6 +75,21 @@ def test_sums_over_any_universe_stay_within_the_claim(universe):
         assert found.l1 == sensitivity.sum(low, high, unit=unit).l1
 
 
+def test_rows_of_any_kind():
+    found = sensitivity.of(lambda rows: sum(len(row) for row in rows), universe=[[1, 2], [3], []], rows=2)
+    assert found.l1 == 2
+    told_apart = sensitivity.of(lambda rows: sum(type(row) is bool for row in rows), universe=[1, True], rows=2)
+    assert told_apart.l1 == 1
+    at_the_end = sensitivity.of(lambda rows: 10 if len(rows) == 3 else 0, universe=[0], rows=3)
+    assert at_the_end.l1 == 10  # data sets of exactly so many rows are among them
+
+
+def test_bounds_written_as_floats_hold_for_floats():
+    assert sensitivity.sum(0, 0.1).l1 == Fraction(0.1) > Fraction("0.1")
+    assert sensitivity.sum(-0.3, 0).l1 == Fraction(3, 10) > Fraction(0.3)
+    assert sensitivity.sum(0, "0.1").l1 == Fraction("0.1")
+
+
 def test_floating_point_sums_move_by_more_than_one_row():
     # The sum of floats moves by more than the claim: why values are put on a lattice before they are added up.
     found = sensitivity.of(lambda rows: float(np.sum(np.array(rows, dtype=float))), universe=[2.0**53, 1.0, 3.0], rows=3)
@@ -91,6 +106,11 @@ def test_bad_input_is_refused_with_words():
         lambda: sensitivity.of(sum, universe=[], rows=2),
         lambda: sensitivity.of(sum, universe=range(1000), rows=5),
         lambda: sensitivity.of(sum, universe=[1], rows=0),
+        lambda: sensitivity.of(sum, universe=5, rows=1),
+        lambda: sensitivity.of(3, universe=[1], rows=1),
+        lambda: sensitivity.Sensitivity(l1=-1, l2_squared=1, unit=ADD),
+        lambda: sensitivity.Sensitivity(l1="x", l2_squared=1, unit=ADD),
+        lambda: sensitivity.Sensitivity(l1=1, l2_squared=1, unit="x"),
         lambda: sensitivity.of(lambda rows: float("nan"), universe=[1], rows=1),
         lambda: sensitivity.of(lambda rows: "text", universe=[1], rows=1),
         lambda: sensitivity.of(lambda rows: [1] * len(rows), universe=[1], rows=2),

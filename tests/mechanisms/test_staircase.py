@@ -22,7 +22,8 @@ CASES = [
 
 @pytest.mark.parametrize("mechanism", CASES, ids=repr)
 def test_conforms(mechanism):
-    assert abs(check_mechanism(mechanism).epsilon - float(mechanism.epsilon)) < 1e-9  # tight
+    found, whole = check_mechanism(mechanism).epsilon, float(mechanism.epsilon)
+    assert abs(found - whole) < 1e-9  # tight: any shift of a step can cross from a high part to a low one
 
 
 def expected_size(mechanism) -> float:

@@ -84,7 +84,8 @@ def test_costs_in_numbers():
     assert lattice.scalar_cost("0.25") == 1
     assert lattice.scalar_cost(0) == 0
     assert lattice.l1_cost("0.3", 1) == 2
-    assert lattice.l1_cost("0.3", 10) == Fraction(12, 10) + 10
+    assert lattice.l1_cost("0.3", 10) == 2 + 9
+    assert lattice.l1_cost(0, 10) == 0
     low, high = lattice.l2_cost("0.3", 9)
     assert low <= 4.2 <= high
     for bad in (-1, "nan", True):

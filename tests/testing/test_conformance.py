@@ -7,13 +7,31 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 import pytest
+from flint import arb, fmpq
 
-from dither import DiscreteGaussian, Gaussian, Geometric, Laplace, Number, Staircase, Unit, gdp, pure, sensitivity, zcdp
-from dither.errors import BrokenPromise, DataError
+from dither import (
+    DiscreteGaussian,
+    Gaussian,
+    Geometric,
+    Laplace,
+    Number,
+    Processed,
+    Staircase,
+    Unit,
+    approx,
+    bounded_range,
+    gdp,
+    pure,
+    renyi,
+    sensitivity,
+    zcdp,
+)
+from dither.errors import BrokenPromise, DataError, SizeError
 from dither.mechanisms.additive import Additive
-from dither.noise import DiscreteLaplace, RoundedGaussian
+from dither.noise import Bernoulli, DiscreteLaplace, RoundedGaussian
 from dither.numeric.lattice import Lattice
-from dither.testing import check_mechanism, outcomes
+from dither.testing import Outcomes, check_mechanism, outcomes
+from dither.testing.rehearse import as_key
 
 REPLACE = Unit.REPLACE_ONE
 
@@ -28,7 +46,7 @@ def test_a_report_says_what_was_checked():
     assert abs(report.epsilon - 1) < 1e-12  # attained: no smaller epsilon would be true
     assert report.missing < 1e-28
     assert report.outputs > 200
-    assert report.pairs == 4
+    assert report.pairs == 8
     assert "largest log ratio 1" in str(report)
 
 
@@ -55,6 +73,8 @@ class RoundingForgotten(Laplace):
 
 
 class HalvesToEven(Laplace):
+    law = property(lambda self: DiscreteLaplace(rate=self.epsilon / self.lattice.scalar_cost(self.sensitivity)))
+
     def release(self, value):
         return float((round(Fraction(value) / self.step) + self.law.sample()) * self.step)
 
@@ -63,7 +83,7 @@ class FloatsAdded(Geometric):
     """Scaled noise added to a float: which floats can come out depends on the value."""
 
     def release(self, value):
-        return value * 0.7 + 0.1 * self.law.sample()
+        return float(value) * 0.7 + 0.1 * self.law.sample()
 
     def error(self, confidence):
         return 1e9
@@ -103,7 +123,7 @@ class StaircaseVector(Staircase):
         (DrawnAgain(epsilon=1, sensitivity=2, bounds=(0, 4)), {"cutoff": "1e-5"}),
         (RoundingForgotten(epsilon=1, sensitivity="0.7", step="0.5"), {}),
         (RoundingForgotten(epsilon=2, sensitivity=1, step=1, dimension=2), {"cutoff": "1e-12"}),
-        (HalvesToEven(epsilon=1, sensitivity=1, step=1), {}),
+        (HalvesToEven(epsilon=1, sensitivity=2, step=2), {"pairs": [(1, 3)]}),
         (FloatsAdded(epsilon=1, sensitivity=1), {}),
         (TailCut(epsilon=1, sensitivity=1), {}),
         (OneSided(epsilon=1, sensitivity=1), {}),
@@ -183,6 +203,84 @@ def test_the_textbooks_sensitivity_of_a_sum_is_caught():
     check_mechanism(Geometric(epsilon=1, sensitivity=sensitivity.sum(-5, 2, unit=REPLACE)), **how)
 
 
+# -- mechanisms that say it outright, sometimes ------------------------------------------------------------------------
+
+
+class Leaky:
+    """With probability 0.3 the value itself, and otherwise nothing."""
+
+    def __init__(self, guarantee):
+        self.guarantee = guarantee
+
+    def error(self, confidence):
+        raise DataError("confidence", confidence, "none", "none")
+
+    def release(self, value):
+        return max(-5, min(5, value)) if Bernoulli("0.3").sample() else -99
+
+
+class RarelyRaw(Leaky):
+    """The value with probability 0.05, otherwise with a lot of noise."""
+
+    def release(self, value):
+        if type(value) is not int:
+            raise DataError("value", value, "whole numbers only", "1")
+        return ("raw", value) if Bernoulli("0.05").sample() else value + DiscreteLaplace(rate="0.5").sample()
+
+
+@pytest.mark.parametrize("kind", [Leaky, RarelyRaw])
+@pytest.mark.parametrize(
+    "guarantee",
+    [zcdp("0.5"), gdp(1), approx(1, "0.01"), renyi({2: "0.5", 64: 1}), approx(5, "1e-9"), pure(3), bounded_range(3)],
+    ids=str,
+)
+def test_what_is_said_outright_is_caught(kind, guarantee):
+    broken(kind(guarantee), "is false", pairs=[(0, 1)])
+
+
+def test_a_delta_that_is_large_enough_passes():
+    report = check_mechanism(RarelyRaw(approx("0.5", "0.0501")), pairs=[(0, 1)])
+    assert report.epsilon == pytest.approx(0.5)
+
+
+class RawFarAway(Geometric):
+    """Large values go out as they are."""
+
+    def release(self, value):
+        return value if value > 1000 and self.law.sample() is not None else Geometric.release(self, value)
+
+
+class OneAxisOnly(Gaussian):
+    """Promises what a change along one axis costs."""
+
+    guarantee = property(lambda self: gdp(mu2=Fraction(math.isqrt(math.floor(self.l2_squared)) ** 2) / self.sigma2))
+
+
+def test_the_default_neighbours_find_these():
+    broken(RawFarAway(epsilon=1, sensitivity=1), "is false")
+    broken(OneAxisOnly(l2_squared=3, sigma2="1/30", dimension=5, integers=True), "is false", cutoff="1e-8")
+    bounded = RawFarAway(epsilon=1, sensitivity=1, bounds=(10**10, 10**11))
+    broken(bounded, "is false")
+
+
+class FloatsForSome(Geometric):
+    def release(self, value):
+        noisy = Geometric.release(self, value)
+        return float(noisy) if value > 0 else noisy
+
+
+class Refuses(Geometric):
+    def release(self, value):
+        if value == 1:
+            raise DataError("value", value, "one is refused", "another")
+        return Geometric.release(self, value)
+
+
+def test_types_and_refusals_tell_too():
+    broken(FloatsForSome(epsilon=1, sensitivity=1), "is false")
+    broken(Refuses(epsilon=1, sensitivity=1), "shows that it is there")
+
+
 # -- bugs beside the noise -------------------------------------------------------------------------------------------
 
 
@@ -210,6 +308,11 @@ class OptimisticWayBack(Geometric):
     def for_error(cls, half_width, confidence, *, sensitivity):
         found = Geometric.for_error(half_width, confidence, sensitivity=sensitivity)
         return cls(epsilon=found.epsilon / 2, sensitivity=sensitivity)
+
+
+class NoWidth(Geometric):
+    def error(self, confidence):
+        return math.nan
 
 
 class RefusesNaN(Laplace):
@@ -251,6 +354,7 @@ class AnyEpsilon(Additive):
 
 def test_a_narrow_error_is_caught():
     broken(NarrowError(epsilon=1, sensitivity=1), "exceeds 1 - 0")
+    broken(NoWidth(epsilon=1, sensitivity=1), "half-width")
     broken(OneCoordinateOnly(epsilon=2, sensitivity=1, dimension=3), "exceeds 1 - 0", cutoff="1e-9")
 
 
@@ -265,6 +369,43 @@ def test_bad_input_that_is_answered_is_caught():
     broken(ReadsText(epsilon=1, sensitivity=1), "no number")
     broken(AnyShape(epsilon=3, sensitivity=1, dimension=2), "wrong shape", cutoff="1e-9")
     broken(AnyEpsilon(epsilon=1), "was accepted")
+
+
+def two_points(p, q):
+    """A mechanism with these two laws on a few outputs."""
+
+    class Own:
+        release = staticmethod(Geometric(epsilon=1, sensitivity=1).release)
+
+        def error(self, confidence):
+            raise DataError("confidence", confidence, "none", "none")
+
+    def law(value):
+        masses = {as_key(o): arb(fmpq(x.numerator, x.denominator)) for o, x in enumerate((p, q)[value])}
+        return Outcomes(masses, {as_key(o): o for o in range(len(p))}, arb(0), 1)
+
+    return Own(), law
+
+
+@pytest.mark.parametrize(
+    ("p", "q", "guarantee"),
+    [
+        # only total variation is exceeded: the ratios stay below e^epsilon
+        (["0.6", "0.4"], ["0.4", "0.6"], gdp("0.5")),
+        # only in one direction: the other way round the rare output is missing
+        (["0.9", "0.1"], ["1", "0"], approx(3, "0.05")),
+        (["1", "0"], ["0.9", "0.1"], approx(3, "0.05")),
+        # only at a Renyi order
+        (["0.75", "0.25"], ["0.25", "0.75"], renyi({2: "0.7", 3: 5})),
+        # only between two ratios
+        (["0.5", "0.3", "0.2"], ["0.3", "0.3", "0.4"], approx("0.4", "0.03")),
+    ],
+    ids=str,
+)
+def test_each_part_of_the_curve_is_looked_at(p, q, guarantee):
+    own, law = two_points([Fraction(x) for x in p], [Fraction(x) for x in q])
+    own.guarantee = guarantee
+    broken(own, "is false", pairs=[(0, 1)], law=law)
 
 
 def test_a_law_of_your_own_can_be_checked():
@@ -303,6 +444,19 @@ def test_what_cannot_be_checked_is_said():
         check_mechanism(Constant(epsilon=1, sensitivity=1))
     with pytest.raises(DataError, match="nothing to compare"):
         check_mechanism(Geometric(epsilon=1, sensitivity=1), pairs=[])
+    for pairs in ([1], [(1, 2, 3)]):
+        with pytest.raises(DataError, match="two values"):
+            check_mechanism(Geometric(epsilon=1, sensitivity=1), pairs=pairs)
+    with pytest.raises(DataError, match="without a query"):
+        check_mechanism(Geometric(epsilon=1, sensitivity=1), universe=[0, 1])
+    with pytest.raises(DataError, match="no guarantee"):
+        check_mechanism(Geometric)
+    with pytest.raises(SizeError, match="leaves out"):
+        check_mechanism(Geometric(epsilon=1, sensitivity=1), cutoff="0.1")
+    with pytest.raises(SizeError, match="coarser"):
+        check_mechanism(Laplace(epsilon="0.001", sensitivity=1))
+    words = Processed(mechanism=Geometric(epsilon=1, sensitivity=1), function=str)
+    assert check_mechanism(words).epsilon == pytest.approx(1)
     with pytest.raises(DataError, match="small universe"):
         check_mechanism(Geometric(epsilon=1, sensitivity=1), query=sum, universe=range(100), rows=5)
 

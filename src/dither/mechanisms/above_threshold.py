@@ -28,14 +28,13 @@ from functools import cached_property
 from itertools import product
 from typing import Any, ClassVar
 
-from dither.errors import BudgetError, UnitError
-from dither.mechanisms.additive import half_width
+from dither.errors import BudgetError, NumberError, UnitError
+from dither.mechanisms.additive import choose_step, half_width, read_flag, spare, whole_number
 from dither.mechanisms.combine import each_of
-from dither.mechanisms.laplace import choose_step
 from dither.mechanisms.sensitivity import read_l1
 from dither.noise.laplace import DiscreteLaplace
 from dither.numeric.enclosure import round_up
-from dither.numeric.lattice import Lattice
+from dither.numeric.lattice import LARGEST_INDEX, Lattice
 from dither.numeric.number import Number, exact, integer, rational
 from dither.privacy.guarantee import Guarantee, pure
 from dither.privacy.unit import Unit
@@ -51,6 +50,7 @@ class AboveThreshold:
     count: int  # how many answers above are given
     queries: int  # how many questions the error speaks of; more may be asked
     monotone: bool  # whether all answers move in one direction when a person is added
+    integers: bool  # whether answers and threshold are whole numbers
     step: Fraction  # of the lattice
     unit: Unit
     any_length: ClassVar[bool] = True  # a list of values may have any length
@@ -64,6 +64,7 @@ class AboveThreshold:
         count: object = 1,
         queries: object = 1,
         monotone: bool = False,
+        integers: bool = False,
         step: object = None,
         unit: object = None,
     ) -> None:
@@ -76,8 +77,12 @@ class AboveThreshold:
         object.__setattr__(self, "threshold", rational(threshold, name="threshold"))
         object.__setattr__(self, "count", integer(count, name="count", least=1))
         object.__setattr__(self, "queries", integer(queries, name="queries", least=1))
-        object.__setattr__(self, "monotone", bool(monotone))
-        object.__setattr__(self, "step", choose_step(step, moved))
+        object.__setattr__(self, "monotone", read_flag(monotone, name="monotone"))
+        object.__setattr__(self, "integers", read_flag(integers, name="integers"))
+        if integers and (moved.denominator != 1 or self.threshold.denominator != 1):
+            why = "whole answers move by whole numbers, past a whole threshold"
+            raise NumberError("sensitivity, threshold", (sensitivity, threshold), why, "integers=False")
+        object.__setattr__(self, "step", choose_step(step, moved, integers=integers))
         object.__setattr__(self, "unit", whom)
         _ = self.threshold_law, self.answer_law  # refuses scales that cannot be drawn, now and not at the first question
 
@@ -94,7 +99,7 @@ class AboveThreshold:
     @property
     def reach(self) -> int:
         """How far an answer can move on the lattice, in steps."""
-        return self.lattice.scalar_cost(self.sensitivity)
+        return self.lattice.scalar_cost(self.sensitivity if self.integers else spare(self.sensitivity, self.step))
 
     @property
     def share(self) -> Fraction:
@@ -117,7 +122,7 @@ class AboveThreshold:
         """With this probability all of `queries` answers are right, but for those this close to the threshold."""
         each = each_of(confidence, 2)
         steps = half_width(self.threshold_law, each, 1) + half_width(self.answer_law, each, self.queries)
-        return round_up((steps + 1) * self.step)  # two roundings of half a step
+        return round_up((steps + (0 if self.integers else 1)) * self.step)  # two roundings of half a step
 
     def start(self) -> Watch:
         """Draw the noise of the threshold, and be ready for questions."""
@@ -146,10 +151,12 @@ class AboveThreshold:
         """Three questions about the threshold, each answer moved up, down or not at all."""
         d = self.sensitivity
         moves = (Fraction(0), d) if self.monotone else (-d, Fraction(0), d)
-        for start in ((0, 0), (d, -d), (-d, self.step / 2), (-2 * d, -d)):
+        half = Fraction(0) if self.integers else self.step / 2
+        for start in ((0, 0), (d, -d), (-d, half), (-2 * d, -d)):
             for change in product(moves, repeat=2):
                 one = [self.threshold + x for x in start]
-                yield one, [x + y for x, y in zip(one, change, strict=True)]
+                other = [x + y for x, y in zip(one, change, strict=True)]
+                yield ([int(x) for x in one], [int(x) for x in other]) if self.integers else (one, other)
 
 
 class Watch:
@@ -166,11 +173,13 @@ class Watch:
         if self.left == 0:
             why = "all answers above the threshold have been given"
             raise BudgetError("questions", self._mechanism.count, why, "a new mechanism, at its own price")
-        noisy = self._mechanism.lattice.index(value) + self._mechanism.answer_law.sample()
-        if noisy < self._threshold:
+        mechanism = self._mechanism
+        place = whole_number(value) if mechanism.integers else mechanism.lattice.index(value)
+        gap = max(-LARGEST_INDEX, min(LARGEST_INDEX, place)) + mechanism.answer_law.sample() - self._threshold
+        if gap < 0:
             return None
         self.left -= 1
-        return self._mechanism.lattice.number(noisy - self._threshold)
+        return gap if mechanism.integers else mechanism.lattice.number(gap)
 
     def __reduce__(self) -> str | tuple[object, ...]:
         raise TypeError("a watched threshold is not copied: two copies would answer twice as often")

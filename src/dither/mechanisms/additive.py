@@ -4,10 +4,16 @@ A value is put on the lattice (whole numbers are on it already), bounded, given 
 back. Bounding is a contraction before the noise and post-processing after it, so neither costs privacy; both hold for
 every value, so nothing is ever raised because of what a value is. NaN counts as 0.
 
+Sensitivities of real values are taken a little larger than stated, by 1/1024 of a step: values that were computed in
+floats, and bounds written as decimals, are off by far less than that, and without it a sensitivity of exactly so many
+steps would leave no room.
+
 Error. Noise N with T(k) = P(|N| > k) in each of d coordinates, independent: all of them stay within k steps with
 probability (1 - T(k))^d, so the half-width is the smallest k for which that is at least the confidence. A real value
-lies up to half a step from its place on the lattice, which is added. With bounds at w steps from each other a release
-cannot lie further off than w, and more than k off on both sides only if 2k + 2 <= w; on one side only if k < w.
+lies up to half a step from its place on the lattice, which is added. (The float nearest to k steps is off by half a
+unit in its last place at most; error bars do not count that. It is nothing for steps that are powers of two and
+values below 2^53 steps.) With bounds at w steps from each other a release cannot lie further off than w, and more
+than k off on both sides only if 2k + 2 <= w; on one side only if k < w.
 """
 
 from __future__ import annotations
@@ -33,7 +39,11 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-FINEST = 2**16  # steps in the sensitivity, for each coordinate: rounding then costs less than 1/65536 of the noise
+    from dither.numeric.lattice import AnyArray
+
+FINEST = 2**12  # steps in the sensitivity, for each coordinate: rounding then costs about 1/4096 of the noise
+SPARE = Fraction(1, 1024)  # of a step: what the query's own float arithmetic may add to the sensitivity
+MOST_EXPONENT = 900  # steps between 2^-900 and 2^900: every release is a finite float
 HALF = Fraction(1, 2)
 T = TypeVar("T")
 
@@ -76,6 +86,12 @@ class Additive(ABC):
         steps = half_width(self.law, read_confidence(confidence), self.dimension or 1, self._widest)
         return steps if self.lattice is None else round_up((steps + HALF) * self.lattice.step)
 
+    @property
+    def limit(self) -> float:
+        """Real values and releases beyond this are moved to it."""
+        step = Fraction(1) if self.lattice is None else self.lattice.step
+        return round_up(self.limits[1] * step)
+
     @cached_property
     def _widest(self) -> int:
         low, high = self.limits
@@ -106,12 +122,7 @@ class Additive(ABC):
     def place(self, value: object) -> int:
         """Where one value stands before the noise, in whole steps and inside the limits."""
         low, high = self.limits
-        if self.lattice is not None:
-            steps = self.lattice.index(value)
-        elif isinstance(value, numbers.Integral) and not isinstance(value, bool):
-            steps = int(value)
-        else:
-            raise DataError("type of value", type(value).__name__, "this adds whole numbers to one whole number", _INSTEAD)
+        steps = whole_number(value) if self.lattice is None else self.lattice.index(value)
         return max(low, min(high, steps))
 
     def _many(self, value: object) -> NDArray[np.int64]:
@@ -119,21 +130,12 @@ class Additive(ABC):
         if array.size != self.dimension:
             why = f"this mechanism was made for {self.dimension} numbers"
             raise SizeError("shape of value", array.shape, why, f"an array of {self.dimension}, or dimension={array.size}")
-        if self.lattice is not None:
-            return self.lattice.indices(array)
-        if array.dtype.kind == "O":
-            good = all(isinstance(x, numbers.Integral) and not isinstance(x, bool) for x in array.reshape(-1))
-        else:
-            good = array.dtype.kind in "iu"
-        if not good:
-            raise DataError("type of value", array.dtype, "this adds whole numbers to whole numbers", _INSTEAD)
-        return Lattice(1).indices(array)
+        return whole_numbers(array) if self.lattice is None else self.lattice.indices(array)
 
     def truth(self, value: Any) -> Any:
         """What a release of this value is an estimate of: the value, moved into the bounds."""
-        low, high = self.limits
-        if self.lattice is not None or self._widest == 2 * LARGEST_INDEX:
-            return value
+        step = Fraction(1) if self.lattice is None else self.lattice.step
+        low, high = (end * step for end in self.limits)
         return max(low, min(high, value)) if self.dimension is None else [max(low, min(high, x)) for x in value]
 
     # -- for the conformance suite -----------------------------------------------------------------------------
@@ -148,10 +150,11 @@ class Additive(ABC):
         size = self.dimension or 1
         low, high = self.limits
         if self.lattice is None:
-            points = [low - 1, low, low + 1, (low + high) // 2, high - 1, high] if self._widest < 2**32 else [0]
-            return [tuple(Fraction(point) for _ in range(size)) for point in points]
+            bounded = self._widest < 2 * LARGEST_INDEX
+            ends = [low - 1, low, low + 1, (low + high) // 2, high - 1, high] if bounded else [0, 10**12]
+            return [tuple(Fraction(point) for _ in range(size)) for point in ends]
         step = self.lattice.step
-        places = (Fraction(0), HALF, HALF - Fraction(1, 2 * SLIVERS), -HALF, Fraction(-1, 3))
+        places = (Fraction(0), HALF, HALF - Fraction(1, 2 * SLIVERS), -HALF, Fraction(-1, 3), Fraction(10**12))
         return [tuple(place * step for _ in range(size)) for place in places]
 
     def _as_value(self, point: tuple[Fraction, ...]) -> object:
@@ -159,10 +162,37 @@ class Additive(ABC):
         return plain[0] if self.dimension is None else plain
 
 
-_INSTEAD = "int(value) if it is whole; Laplace or Gaussian for real values"
+# -- whole numbers: refused by type, never by value --------------------------------------------------------------------
+
+_INSTEAD = "int(value) if it is whole; Laplace or Gaussian, or integers=False, for real values"
+
+
+def whole_number(value: object) -> int:
+    """One whole number."""
+    if isinstance(value, numbers.Integral) and not isinstance(value, bool):
+        return int(value)
+    raise DataError("type of value", type(value).__name__, "only whole numbers have a place here", _INSTEAD)
+
+
+def whole_numbers(array: AnyArray) -> NDArray[np.int64]:
+    """An array of them, in 64 bits, saturated."""
+    if array.dtype.kind == "O":
+        good = all(isinstance(x, numbers.Integral) and not isinstance(x, bool) for x in array.reshape(-1))
+    else:
+        good = array.dtype.kind in "iu"
+    if not good:
+        raise DataError("type of value", array.dtype, "only whole numbers have a place here", _INSTEAD)
+    return Lattice(1).indices(array)
 
 
 # -- shared by the constructors --------------------------------------------------------------------------------------
+
+
+def read_flag(value: object, *, name: str) -> bool:
+    """True or False, and nothing that merely counts as one."""
+    if not isinstance(value, bool):
+        raise NumberError(name, value, "it is so or not", "True or False")
+    return value
 
 
 def read_dimension(value: object) -> int | None:
@@ -178,9 +208,15 @@ def read_confidence(value: object) -> Fraction:
     return level
 
 
+def read_half_width(value: object) -> Fraction:
+    """How far off a release may be; what `error` gave is a binary number, and is not made smaller by printing it."""
+    width = rational(value, name="half_width", nonnegative=True)
+    return max(width, Fraction(value)) if isinstance(value, float) else width
+
+
 def steps_within(half_width: object, lattice: Lattice | None) -> int:
     """How many steps of noise stay within a half-width, half a step being left for the rounding of a real value."""
-    width = rational(half_width, name="half_width", nonnegative=True)
+    width = read_half_width(half_width)
     if lattice is None:
         return math.floor(width)
     steps = math.floor(width / lattice.step - HALF)
@@ -217,7 +253,8 @@ def covers(law: Law, k: int, confidence: Fraction, dimension: int, widest: int =
             if room < 0:
                 return False
         bits *= 2
-    return False  # too close to call: the next half-width is taken, and covers
+    tail = law.exactly_above(k)  # they are equal, or nearly so: rationals tell
+    return tail is not None and (1 - sides * tail) ** dimension >= confidence
 
 
 def half_width(law: Law, confidence: Fraction, dimension: int, widest: int = 2 * LARGEST_INDEX) -> int:
@@ -238,9 +275,34 @@ def least_rate(law: Callable[[Fraction], T], meets: Callable[[T], bool], guess: 
     from dither.privacy.solve import smallest
 
     def good(x: Fraction) -> bool:
-        return x > 0 and meets(law(x))
+        return x > 0 and meets(law(max(x, least)))
 
-    found = smallest(good, guess, most=2.0**20).upper
+    least = Fraction(1, 2**59)  # the widest noise that is drawn
+    found = max(smallest(good, guess, most=2.0**20).upper, float(least))
     if math.isinf(found):
         raise NumberError("half_width", "too narrow", "no noise that dither draws is that small", "a wider half_width")
     return Fraction(found)
+
+
+def spare(sensitivity: Fraction, step: Fraction) -> Fraction:
+    """The sensitivity of a real value, with room for the arithmetic that computed it."""
+    return sensitivity + step * SPARE
+
+
+def choose_step(step: object, size: Fraction, *, integers: bool = False) -> Fraction:
+    """The step that was asked for, or a power of two far below this size; 1 for whole numbers."""
+    if integers:
+        if step is not None and rational(step, name="step") != 1:
+            raise NumberError("step", step, "whole numbers have steps of 1", "integers=False, or no step")
+        return Fraction(1)
+    chosen = Lattice.below(size / FINEST).step if step is None else rational(step, name="step", positive=True)
+    if not Fraction(1, 2**MOST_EXPONENT) <= chosen <= 2**MOST_EXPONENT:
+        given = size if step is None else step
+        raise NumberError("step", given, f"floats show steps from 2^-{MOST_EXPONENT} to 2^{MOST_EXPONENT}", "other units")
+    return chosen
+
+
+def log_odds(size: int, level: Fraction) -> float:
+    """ln(size / (1 - level)), also where 1 - level is below the smallest float: only a first guess."""
+    left = 1 - level
+    return math.log(size) + math.log(left.denominator) - math.log(left.numerator)

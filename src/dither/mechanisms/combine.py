@@ -72,6 +72,8 @@ class Partitioned:
         _check_mechanism(self.mechanism)
         object.__setattr__(self, "cells", integer(self.cells, name="cells", least=1))
         object.__setattr__(self, "unit", read_unit(self.unit))
+        if self.inside is not None and not isinstance(self.inside, Guarantee):
+            raise DataError("inside", self.inside, "it is not a guarantee", "pure(0, unit='replace one person')")
         _ = self.guarantee  # refuses units that do not go together, now and not at the first release
 
     @property
@@ -106,6 +108,8 @@ class Together:
     mechanisms: tuple[Mechanism, ...]
 
     def __post_init__(self) -> None:
+        if not isinstance(self.mechanisms, (list, tuple)) or not self.mechanisms:
+            raise DataError("mechanisms", self.mechanisms, "it lists no mechanism", "a list with at least one")
         object.__setattr__(self, "mechanisms", tuple(self.mechanisms))
         for mechanism in self.mechanisms:
             _check_mechanism(mechanism)
@@ -177,7 +181,7 @@ def each_of(confidence: object, count: int) -> Fraction:
 
 
 def _check_mechanism(mechanism: object) -> None:
-    if not isinstance(mechanism, Mechanism):
+    if isinstance(mechanism, type) or not isinstance(mechanism, Mechanism):
         raise DataError(
             "mechanism", mechanism, "it has no guarantee, error and release", "Geometric(epsilon=1, sensitivity=1)"
         )

@@ -48,16 +48,19 @@ class DiscreteGaussian(Additive):
         *,
         l2_sensitivity: object = None,
         l2_squared: object = None,
+        sigma: object = None,
         sigma2: object = None,
         rho: object = None,
         dimension: object = None,
         unit: object = None,
     ) -> None:
         squared, whom = read_either(l2_sensitivity, l2_squared, unit)
-        if (sigma2 is None) == (rho is None):
-            raise NumberError("sigma2, rho", (sigma2, rho), "exactly one is needed", "sigma2=4, or rho='0.1'")
-        if sigma2 is None:
+        if sum(way is not None for way in (sigma, sigma2, rho)) != 1:
+            raise NumberError("noise", (sigma, sigma2, rho), "exactly one is needed", "sigma=2, sigma2=4, or rho='0.1'")
+        if rho is not None:
             variance = squared / (2 * rational(rho, name="rho", positive=True))
+        elif sigma is not None:
+            variance = rational(sigma, name="sigma", positive=True) ** 2
         else:
             variance = rational(sigma2, name="sigma2", positive=True)
         object.__setattr__(self, "l2_squared", squared)

@@ -29,12 +29,20 @@ from functools import cached_property
 from statistics import NormalDist
 
 from dither.errors import NumberError
-from dither.mechanisms.additive import Additive, covers, least_rate, read_confidence, read_dimension, steps_within
-from dither.mechanisms.laplace import choose_step
-from dither.mechanisms.norms import SLIVERS, l2_shifts, root_above, root_below
+from dither.mechanisms.additive import (
+    Additive,
+    choose_step,
+    covers,
+    least_rate,
+    read_confidence,
+    read_dimension,
+    read_flag,
+    spare,
+    steps_within,
+)
+from dither.mechanisms.norms import SLIVERS, float_root, l2_shifts, root_above, root_below
 from dither.mechanisms.sensitivity import read_l2_squared
 from dither.noise.gaussian import RoundedGaussian
-from dither.numeric.enclosure import certify, to_ball
 from dither.numeric.lattice import Lattice
 from dither.numeric.number import rational
 from dither.privacy import calibrate
@@ -74,8 +82,8 @@ class Gaussian(Additive):
         size = read_dimension(dimension)
         object.__setattr__(self, "l2_squared", squared)
         object.__setattr__(self, "dimension", size)
-        object.__setattr__(self, "integers", bool(integers))
-        object.__setattr__(self, "step", _step(step, root_below(squared / (size or 1)), whole=bool(integers)))
+        object.__setattr__(self, "integers", read_flag(integers, name="integers"))
+        object.__setattr__(self, "step", choose_step(step, root_below(squared / (size or 1)), integers=integers))
         object.__setattr__(self, "unit", whom)
         if sum(way is not None for way in (sigma, sigma2, rho, epsilon)) != 1 or (epsilon is None) != (delta is None):
             given = {"sigma": sigma, "sigma2": sigma2, "rho": rho, "epsilon": epsilon, "delta": delta}
@@ -130,14 +138,14 @@ class Gaussian(Additive):
     @property
     def l2_sensitivity(self) -> float:
         """The largest change of the value in L2 norm, rounded up."""
-        return certify(lambda: to_ball(self.l2_squared).sqrt()).upper
+        return float_root(self.l2_squared)
 
     @cached_property
     def reach2(self) -> Fraction:
         """The square of how far a value can move on the lattice, in steps; rounded up where it is irrational."""
         if self.integers:
             return self.l2_squared
-        root, steps, size = root_above(self.l2_squared), Lattice(self.step), self.dimension or 1
+        root, steps, size = spare(root_above(self.l2_squared), self.step), Lattice(self.step), self.dimension or 1
         return Fraction(steps.scalar_cost(root) if size == 1 else steps.l2_cost(root, size).upper) ** 2
 
     @property
@@ -158,14 +166,6 @@ class Gaussian(Additive):
     def shifts(self) -> Iterator[tuple[Fraction, ...]]:
         """The hardest changes; for whole numbers in few dimensions all of them."""
         return l2_shifts(self.l2_squared, self.dimension or 1, sliver=None if self.integers else self.step / SLIVERS)
-
-
-def _step(step: object, size: Fraction, *, whole: bool) -> Fraction:
-    if not whole:
-        return choose_step(step, size)
-    if step is not None and rational(step, name="step") != 1:
-        raise NumberError("step", step, "whole numbers have steps of 1", "integers=False, or no step")
-    return Fraction(1)
 
 
 def read_either(l2_sensitivity: object, l2_squared: object, unit: object) -> tuple[Fraction, Unit]:

@@ -27,7 +27,7 @@ from fractions import Fraction
 from functools import cached_property
 
 from dither.errors import NumberError
-from dither.mechanisms.additive import Additive, covers, least_rate, read_confidence, read_dimension, steps_within
+from dither.mechanisms.additive import Additive, covers, least_rate, log_odds, read_confidence, read_dimension, steps_within
 from dither.mechanisms.norms import l1_shifts
 from dither.mechanisms.sensitivity import read_l1
 from dither.noise.laplace import DiscreteLaplace
@@ -59,7 +59,7 @@ class Geometric(Additive):
         moved, whom = read_l1(sensitivity, unit)
         if moved.denominator != 1:
             why = "whole numbers move by whole numbers"
-            raise NumberError("sensitivity", sensitivity, why, f"{math.floor(moved)}, or Laplace for real values")
+            raise NumberError("sensitivity", sensitivity, why, f"{math.ceil(moved)}, or Laplace for real values")
         object.__setattr__(self, "epsilon", exact(epsilon, name="epsilon", positive=True))
         object.__setattr__(self, "sensitivity", int(moved))
         object.__setattr__(self, "bounds", None if bounds is None else read_bounds(bounds))
@@ -87,7 +87,7 @@ class Geometric(Additive):
         rate = least_rate(
             lambda x: DiscreteLaplace(rate=x),
             lambda law: covers(law, k, level, size, model._widest),
-            guess=math.log(size / (1 - level)) / (k + 1),
+            guess=log_odds(size, level) / (k + 1),
         )
         return cls(epsilon=rate * model.reach, sensitivity=sensitivity, bounds=bounds, dimension=dimension, unit=unit)
 
@@ -123,7 +123,7 @@ class Geometric(Additive):
 
 def read_bounds(bounds: object) -> tuple[int, int]:
     """Two whole numbers, the lower first."""
-    if not isinstance(bounds, tuple) or len(bounds) != 2:
+    if not isinstance(bounds, (tuple, list)) or len(bounds) != 2:
         raise NumberError("bounds", bounds, "they are a pair", "(0, 100)")
     low, high = (integer(end, name="bounds") for end in bounds)
     if not -LARGEST_INDEX <= low < high <= LARGEST_INDEX:

@@ -4,41 +4,42 @@ Theorem. Let f take real vectors and move by at most D in L1 norm. Put f on the 
 noise of N steps to each coordinate, P(N = x) proportional to exp(-epsilon |x| / S). This is epsilon-differentially
 private for
 
-    S = ceil(D / g) for one number, D / g + d for a vector of d.
+    S = ceil(D / g) + d - 1,    d the number of coordinates.
 
-Proof. On the lattice values differ by at most S steps (`numeric/lattice.py`: rounding adds less than a step to a
-number, and at most one to each coordinate). The rest is the proof of `geometric.py` with S for D. Reading back k
-steps as the float nearest to k g is post-processing, and the same for all data.
+Proof. On the lattice values differ by at most S steps (`numeric/lattice.py`). The rest is the proof of `geometric.py`
+with S for D. Reading back k steps as the float nearest to k g is post-processing, and the same for all data. (D is
+taken 1/1024 of a step larger than stated: see `additive.py`.)
 
-The step, unless you give one, is the largest power of two that is at most D / (65536 d): rounding then costs less
-than 1/65536 of the noise, and nothing at all for one number if D is a multiple of the step. It depends on D and d
-only, never on data.
+The step, unless you give one, is the largest power of two that is at most D / (4096 d): rounding then costs about
+1/4096 of the noise. It depends on D and d only, never on data. A step as large as D doubles the noise of one number;
+for whole numbers there is `Geometric`, which rounds nothing.
 
 Dwork, McSherry, Nissim and Smith 2006. Why on a lattice: Mironov 2012.
 """
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 
 from dither.mechanisms.additive import (
-    FINEST,
     Additive,
+    choose_step,
     covers,
     least_rate,
+    log_odds,
     read_confidence,
     read_dimension,
+    spare,
     steps_within,
 )
 from dither.mechanisms.norms import SLIVERS, l1_shifts
 from dither.mechanisms.sensitivity import read_l1
 from dither.noise.laplace import DiscreteLaplace
 from dither.numeric.lattice import Lattice
-from dither.numeric.number import Number, exact, rational
+from dither.numeric.number import Number, exact
 from dither.privacy.guarantee import Guarantee, pure
 from dither.privacy.unit import Unit
 
@@ -83,14 +84,14 @@ class Laplace(Additive):
         rate = least_rate(
             lambda x: DiscreteLaplace(rate=x),
             lambda law: covers(law, k, level, size, model._widest),
-            guess=math.log(size / (1 - level)) / (k + 1),
+            guess=log_odds(size, level) / (k + 1),
         )
         return cls(epsilon=rate * model.reach, sensitivity=sensitivity, dimension=dimension, step=step, unit=unit)
 
     @property
-    def reach(self) -> Fraction:
+    def reach(self) -> int:
         """How far a value can move on the lattice, in steps."""
-        return self.lattice.l1_cost(self.sensitivity, self.dimension or 1)
+        return self.lattice.l1_cost(spare(self.sensitivity, self.step), self.dimension or 1)
 
     @property
     def guarantee(self) -> Guarantee:
@@ -110,8 +111,3 @@ class Laplace(Additive):
     def shifts(self) -> Iterator[tuple[Fraction, ...]]:
         """The hardest changes."""
         return l1_shifts(self.sensitivity, self.dimension or 1, sliver=self.step / SLIVERS)
-
-
-def choose_step(step: object, size: Fraction) -> Fraction:
-    """The step that was asked for, or a power of two far below this size."""
-    return Lattice.below(size / FINEST).step if step is None else rational(step, name="step", positive=True)

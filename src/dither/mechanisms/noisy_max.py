@@ -73,8 +73,8 @@ class NoisyMax(Selection):
         winner = int(np.argmax(noisy))  # of several the first
         before, after = noisy[:winner], noisy[winner + 1 :]
         rivals = [int(part.max()) + first for part, first in ((before, 1), (after, 0)) if part.size]
-        gap = (int(noisy[winner]) - max(rivals)) * self.step
-        return self.label(winner), float(gap)
+        gap = int(noisy[winner]) - max(rivals)
+        return self.label(winner), gap if self.integers else self.lattice.number(gap)
 
     def shortfall(self, value: Any, output: Any) -> Fraction:
         """How far the winner falls short of the best score."""

@@ -7,6 +7,8 @@ from collections.abc import Iterator
 from fractions import Fraction
 from itertools import product
 
+from dither.numeric.enclosure import round_up
+
 SLIVERS = 512  # of a step
 MOST_LISTED = 8  # whole changes up to this are tried one by one
 
@@ -20,6 +22,7 @@ def l1_shifts(size: Fraction, dimension: int, *, sliver: Fraction | None = None)
         yield from _whole(math.floor(size), dimension, power=1, most=size)
         return
     even = size / dimension if sliver else Fraction(math.floor(size / dimension))
+    yield from _ones(size, dimension, sliver)
     yield from _spread(size, even, dimension, sliver)
 
 
@@ -31,7 +34,16 @@ def l2_shifts(squared: Fraction, dimension: int, *, sliver: Fraction | None = No
             yield from _whole(math.floor(reach), dimension, power=2, most=squared)
             return
         reach, even = Fraction(math.floor(reach)), Fraction(math.floor(even))
+    yield from _ones(squared, dimension, sliver)
     yield from _spread(reach, even, dimension, sliver)
+
+
+def _ones(most: Fraction, dimension: int, sliver: Fraction | None) -> Iterator[tuple[Fraction, ...]]:
+    """As many coordinates as may move by one step each, all the same way or one of them the other way."""
+    count = min(dimension, math.floor(most))
+    if sliver is None and count:
+        for sign in (1, -1):
+            yield (Fraction(sign),) + (Fraction(1),) * (count - 1) + (Fraction(0),) * (dimension - count)
 
 
 def _spread(reach: Fraction, even: Fraction, dimension: int, sliver: Fraction | None) -> Iterator[tuple[Fraction, ...]]:
@@ -64,3 +76,11 @@ def root_above(square: Fraction) -> Fraction:
     """The square root, or a rational number just above it."""
     below = root_below(square)
     return below if below**2 == square else 1 / root_below(1 / square)
+
+
+def float_root(square: Fraction) -> float:
+    """The square root as a float that is not below it, also when it is read back at the decimal that it prints."""
+    root = round_up(root_above(square))
+    while Fraction(repr(root)) ** 2 < square:
+        root = math.nextafter(root, math.inf)
+    return root

@@ -2,8 +2,8 @@
 
 A score says how good a candidate is for the data; one person moves every score by at most the sensitivity D. Scores
 are put on a lattice of step g, one by one, so on it each moves by at most S = ceil(D / g) steps, whatever the number
-of candidates. Scores that are whole multiples of the step, as whole numbers are on the step that dither chooses, lose
-nothing.
+of candidates. Scores that are whole multiples of the step lose nothing. With `integers=True` scores are whole
+numbers, the step is 1 and S = D exactly; otherwise D is taken 1/1024 of a step larger than stated (`additive.py`).
 
 *Monotone* scores all move in one direction when a person is added (counts do). Rounding keeps that. Replacing a person
 moves some up and others down, so nothing monotone is promised about replacement.
@@ -25,12 +25,20 @@ from itertools import product
 from typing import TYPE_CHECKING, Any, Self
 
 from dither.errors import DataError, NumberError, SizeError, UnitError
-from dither.mechanisms.additive import least_rate, read_confidence
-from dither.mechanisms.laplace import choose_step
+from dither.mechanisms.additive import (
+    choose_step,
+    least_rate,
+    log_odds,
+    read_confidence,
+    read_flag,
+    read_half_width,
+    spare,
+    whole_numbers,
+)
 from dither.mechanisms.sensitivity import read_l1
 from dither.numeric.enclosure import MOST_BITS, precision, round_up, to_ball
 from dither.numeric.lattice import Lattice, as_array
-from dither.numeric.number import Number, exact, integer, rational
+from dither.numeric.number import Number, exact, integer
 from dither.privacy.guarantee import Guarantee
 from dither.privacy.unit import Unit
 
@@ -51,6 +59,7 @@ class Selection(ABC):
     candidates: int | tuple[Hashable, ...]  # what they are called, or how many there are, called 0, 1, 2, ...
     score: Callable[[Any, Any], Any] | None  # (data, candidate) -> score; None: scores are given
     monotone: bool  # whether all scores move in one direction when a person is added
+    integers: bool  # whether scores are whole numbers
     step: Fraction  # of the lattice
     unit: Unit  # whose coming, going or replacement the sensitivity is about
 
@@ -62,6 +71,7 @@ class Selection(ABC):
         candidates: object,
         score: Callable[[Any, Any], Any] | None = None,
         monotone: bool = False,
+        integers: bool = False,
         step: object = None,
         unit: object = None,
     ) -> None:
@@ -76,8 +86,12 @@ class Selection(ABC):
         object.__setattr__(self, "sensitivity", moved)
         object.__setattr__(self, "candidates", listed)
         object.__setattr__(self, "score", score)
-        object.__setattr__(self, "monotone", bool(monotone))
-        object.__setattr__(self, "step", choose_step(step, moved))
+        object.__setattr__(self, "monotone", read_flag(monotone, name="monotone"))
+        object.__setattr__(self, "integers", read_flag(integers, name="integers"))
+        if integers and moved.denominator != 1:
+            why = "whole scores move by whole numbers"
+            raise NumberError("sensitivity", sensitivity, why, f"{math.ceil(moved)}, or integers=False")
+        object.__setattr__(self, "step", choose_step(step, moved, integers=integers))
         object.__setattr__(self, "unit", whom)
         self._check()
 
@@ -109,7 +123,8 @@ class Selection(ABC):
     @property
     def reach(self) -> int:
         """How far a score can move on the lattice, in steps."""
-        return self.lattice.scalar_cost(self.sensitivity)
+        moved = self.sensitivity if self.integers else spare(self.sensitivity, self.step)
+        return self.lattice.scalar_cost(moved)
 
     @property
     def rate(self) -> Number:
@@ -126,7 +141,8 @@ class Selection(ABC):
     def error(self, confidence: object) -> float:
         """How far the choice may fall short of the best score, with this probability, whatever the scores are."""
         level, rate = read_confidence(confidence), self.rate
-        return round_up((self._shortfall_steps(level, rate) + 1) * self.step)
+        roundings = 0 if self.integers else 1
+        return round_up((self._shortfall_steps(level, rate) + roundings) * self.step)
 
     def _shortfall_steps(self, level: Fraction, rate: Number) -> int:
         if self._stays_within(0, level, rate):
@@ -158,7 +174,7 @@ class Selection(ABC):
         The other parameters are those of the mechanism itself.
         """
         model, level = cls(epsilon=1, **same), read_confidence(confidence)
-        steps = rational(half_width, name="half_width", positive=True) / model.step - 1
+        steps = read_half_width(half_width) / model.step - (0 if model.integers else 1)
         if steps < 0:
             raise NumberError(
                 "half_width", half_width, f"scores are rounded to steps of {Number(model.step)}", "a finer step"
@@ -170,7 +186,7 @@ class Selection(ABC):
         return cls(epsilon=rate * Fraction(1) / model.rate.fraction(), **same)
 
     def _guess(self, k: int, level: Fraction) -> float:
-        return math.log((self.size + 1) / (1 - level)) / (k + 1)
+        return log_odds(self.size + 1, level) / (k + 1)
 
     # -- release -----------------------------------------------------------------------------------------------
 
@@ -184,7 +200,7 @@ class Selection(ABC):
         if array.shape != (self.size,):
             why = f"there are {self.size} candidates"
             raise SizeError("shape of scores", array.shape, why, "one score for each candidate, in their order")
-        return self.lattice.indices(array)
+        return whole_numbers(array) if self.integers else self.lattice.indices(array)
 
     def scores(self, value: Any) -> Any:
         """One score for each candidate: what was given, or what the score function says of the data."""
@@ -209,19 +225,20 @@ class Selection(ABC):
         """Scores with all kinds of ties, each moved up, down or not at all; for monotone scores up or not at all."""
         d, n = self.sensitivity, self.size
         moves = (Fraction(0), d) if self.monotone else (-d, Fraction(0), d)
-        half = self.step / 2
         starts = {
             (Fraction(0),) * n,
             tuple(d * (i % 2) for i in range(n)),
             tuple(d * i for i in range(n)),
             tuple(d * 2 * (i == n - 1) for i in range(n)),
-            tuple(half + d * (i == 0) for i in range(n)),
-            (half - self.step / 1024,) * n,
         }
+        if not self.integers:
+            half = self.step / 2
+            starts |= {tuple(half + d * (i == 0) for i in range(n)), (half - self.step / 1024,) * n}
         changes = product(moves, repeat=n) if n <= 4 else iter([(moves[-1],) + (moves[0],) * (n - 1), (moves[0],) * n])
         for change in changes:
             for start in starts:
-                yield list(start), [x + y for x, y in zip(start, change, strict=True)]
+                other = [x + y for x, y in zip(start, change, strict=True)]
+                yield ([int(x) for x in start], [int(x) for x in other]) if self.integers else (list(start), other)
 
 
 def read_candidates(candidates: object) -> int | tuple[Hashable, ...]:

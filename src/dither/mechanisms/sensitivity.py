@@ -19,7 +19,7 @@ from fractions import Fraction
 from itertools import product
 
 from dither.errors import DataError, NumberError, UnitError
-from dither.numeric.enclosure import certify, to_ball
+from dither.mechanisms.norms import float_root
 from dither.numeric.number import Number, integer, rational
 from dither.privacy.unit import Unit, read_unit
 
@@ -38,10 +38,15 @@ class Sensitivity:
     unit: Unit
     pair: tuple[object, object] | None = None  # two neighbouring data sets that attain the L1 norm, where known
 
+    def __post_init__(self) -> None:
+        for name in ("l1", "l2_squared"):
+            object.__setattr__(self, name, rational(getattr(self, name), name=name, nonnegative=True))
+        object.__setattr__(self, "unit", read_unit(self.unit))
+
     @property
     def l2(self) -> float:
         """The L2 norm, rounded up."""
-        return certify(lambda: to_ball(self.l2_squared).sqrt()).upper
+        return float_root(self.l2_squared)
 
     def __str__(self) -> str:
         return f"L1 {Number(self.l1)}, L2 {self.l2:.6g} ({self.unit})"
@@ -86,37 +91,43 @@ def of(
     binary value.
     """
     wanted, most = read_unit(unit), integer(rows, name="rows", least=1)
+    if not isinstance(universe, Iterable) or not callable(function):
+        raise DataError(
+            "function, universe", (function, universe), "a function and a list of rows are needed", "sum, [0, 1]"
+        )
     members = tuple(universe)
-    values = {data: _vector(function(data)) for data in data_sets(members, most, wanted)}
+    # data sets are lists of places in the universe, so that rows may be of any kind
+    values = {data: _vector(function(tuple(members[i] for i in data))) for data in data_sets(members, most, wanted)}
     if len({len(value) for value in values.values()}) > 1:
         raise DataError("function", function, "it gives lists of different lengths", "lists of one length")
     l1, l2_squared, pair = Fraction(-1), Fraction(0), None
-    for one, other in neighbours(values, members, wanted):
+    for one, other in neighbours(values, len(members), wanted):
         change = [abs(x - y) for x, y in zip(values[one], values[other], strict=True)]
         if _total(change) > l1:
             l1, pair = Fraction(_total(change)), (one, other)
         l2_squared = max(l2_squared, Fraction(_total(x * x for x in change)))
-    return Sensitivity(l1=max(l1, Fraction(0)), l2_squared=l2_squared, unit=wanted, pair=pair)
+    found = None if pair is None else tuple(tuple(members[i] for i in data) for data in pair)
+    return Sensitivity(l1=max(l1, Fraction(0)), l2_squared=l2_squared, unit=wanted, pair=found)  # type: ignore[arg-type]
 
 
-def data_sets(universe: Sequence[object], rows: int, unit: Unit) -> Iterator[tuple[object, ...]]:
-    """All data sets of `rows` rows, or for add/remove of up to that many."""
+def data_sets(universe: Sequence[object], rows: int, unit: Unit) -> Iterator[tuple[int, ...]]:
+    """All data sets of `rows` rows, or for add/remove of up to that many, as lists of places in the universe."""
     sizes = [rows] if _replaces(unit) else range(rows + 1)
     if not universe or _total(len(universe) ** size for size in sizes) > MOST_DATA_SETS:
         why = f"all data sets are gone through: 1 to {MOST_DATA_SETS} of them"
         raise DataError("universe, rows", (len(universe), rows), why, "a small universe with few rows")
     for size in sizes:
-        yield from product(universe, repeat=size)
+        yield from product(range(len(universe)), repeat=size)
 
 
 def neighbours(
-    listed: Iterable[tuple[object, ...]], universe: Sequence[object], unit: Unit
-) -> Iterator[tuple[tuple[object, ...], tuple[object, ...]]]:
+    listed: Iterable[tuple[int, ...]], size: int, unit: Unit
+) -> Iterator[tuple[tuple[int, ...], tuple[int, ...]]]:
     """All pairs of neighbours among all data sets: the larger with each row left out, or with each row replaced."""
     for data in listed:
         for at in range(len(data)):
             if _replaces(unit):
-                yield from ((data, (*data[:at], other, *data[at + 1 :])) for other in universe)
+                yield from ((data, (*data[:at], other, *data[at + 1 :])) for other in range(size))
             else:
                 yield data, data[:at] + data[at + 1 :]
 
@@ -164,6 +175,10 @@ def _number(moved: Fraction, unit: Unit) -> Sensitivity:
 
 def _bounds(low: object, high: object) -> tuple[Fraction, Fraction]:
     a, b = rational(low, name="low"), rational(high, name="high")
+    if isinstance(low, float):  # a row clipped at a float lies at its binary value
+        a = min(a, Fraction(low))
+    if isinstance(high, float):
+        b = max(b, Fraction(high))
     if a > b:
         raise NumberError("low, high", (low, high), "the lower bound lies above the upper one", "low=0, high=100")
     return a, b

@@ -27,8 +27,16 @@ from fractions import Fraction
 from functools import cached_property
 
 from dither.errors import NumberError
-from dither.mechanisms.additive import Additive, covers, least_rate, read_confidence, steps_within
-from dither.mechanisms.laplace import choose_step
+from dither.mechanisms.additive import (
+    Additive,
+    choose_step,
+    covers,
+    least_rate,
+    log_odds,
+    read_confidence,
+    spare,
+    steps_within,
+)
 from dither.mechanisms.norms import SLIVERS, l1_shifts
 from dither.mechanisms.sensitivity import read_l1
 from dither.noise.steps import DiscreteStaircase
@@ -76,21 +84,25 @@ class Staircase(Additive):
         step: object = None,
         unit: object = None,
     ) -> Staircase:
-        """The mechanism with the least epsilon, at this gamma or its own, whose error stays within `half_width`."""
+        """The mechanism with the least epsilon whose error stays within `half_width`, at this gamma.
+
+        Without a gamma each epsilon has its own, and as the high part is a whole number of steps the error does not always
+        fall with epsilon: on a coarse lattice a smaller epsilon may do as well.
+        """
         model = cls(epsilon=1, sensitivity=sensitivity, gamma=gamma, step=step, unit=unit)
         k, level = steps_within(half_width, model.lattice), read_confidence(confidence)
 
         def law(x: Fraction) -> DiscreteStaircase:
             return cls(epsilon=x, sensitivity=sensitivity, gamma=gamma, step=step, unit=unit).law
 
-        guess = -math.log(1 - level) * model.reach / (k + 1)
+        guess = log_odds(1, level) * model.reach / (k + 1)
         found = least_rate(law, lambda noise: covers(noise, k, level, 1), guess=guess)
         return cls(epsilon=found, sensitivity=sensitivity, gamma=gamma, step=step, unit=unit)
 
     @property
     def reach(self) -> int:
         """How far a value can move on the lattice, in steps."""
-        return self.lattice.scalar_cost(self.sensitivity)
+        return self.lattice.scalar_cost(spare(self.sensitivity, self.step))
 
     @property
     def guarantee(self) -> Guarantee:

@@ -43,6 +43,7 @@ class TopK(Selection):
         candidates: object,
         score: Callable[[Any, Any], Any] | None = None,
         monotone: bool = False,
+        integers: bool = False,
         step: object = None,
         unit: object = None,
     ) -> None:
@@ -53,6 +54,7 @@ class TopK(Selection):
             candidates=candidates,
             score=score,
             monotone=monotone,
+            integers=integers,
             step=step,
             unit=unit,
         )

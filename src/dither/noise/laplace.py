@@ -69,6 +69,13 @@ class _Geometric(TabledLaw):
         cell_bits = max(0, math.frexp(scale)[1] - 1 - CELLS_PER_SCALE_BITS)
         return StaircaseSampler(self, cell_bits, reach // 2**cell_bits + 1)
 
+    def _rational_fall(self, k: int) -> tuple[Fraction, Fraction] | None:
+        """q and q^(k+1) where e^rate is rational and the power has less than a few thousand digits."""
+        growth = self._rate.exp_fraction()
+        if growth is None or (k + 1) * growth.numerator.bit_length() > 2**14:
+            return None
+        return 1 / growth, 1 / growth ** (k + 1)
+
     def weight(self, y: Fraction | int) -> arb:
         return (-(to_ball(self._rate) * to_ball(y))).exp()
 
@@ -91,6 +98,10 @@ class DiscreteLaplace(_Geometric):
     def above(self, k: int) -> arb:
         return self.weight(k + 1) / (1 + self.weight(1))
 
+    def exactly_above(self, k: int) -> Fraction | None:
+        fall = self._rational_fall(k)
+        return None if fall is None else fall[1] / (1 + fall[0])
+
     def mass(self, k: int) -> arb:
         return -(-to_ball(self._rate)).expm1() / (1 + self.weight(1)) * self.weight(abs(k))
 
@@ -105,6 +116,10 @@ class OneSidedGeometric(_Geometric):
 
     def above(self, k: int) -> arb:
         return self.weight(k + 1)
+
+    def exactly_above(self, k: int) -> Fraction | None:
+        fall = self._rational_fall(k)
+        return None if fall is None else fall[1]
 
     def mass(self, k: int) -> arb:
         return to_ball(0) if k < 0 else -(-to_ball(self._rate)).expm1() * self.weight(k)

@@ -62,6 +62,10 @@ class Law(ABC):
     def mass(self, k: int) -> arb:
         """A ball around P(X = k)."""
 
+    def exactly_above(self, k: int) -> Fraction | None:
+        """P(X > k) for k >= 0, where it is rational and small enough to be written out."""
+        return None
+
     def cdf(self, k: int) -> arb:
         """A ball around P(X <= k)."""
         if k >= 0:

@@ -6,9 +6,9 @@ because only then does rounding a function of sensitivity D cost at most ceil(D 
     let |x - y| <= D <= m * step, m whole. Rounding is monotone, so r(x) <= r(y + m * step) = r(y) + m.
 
 Rounding halves to even, as most float routines do, breaks the equality: 0.5 and 1.5 would go to 0 and 2.
-For a vector each coordinate moves by at most 1/2 + 1/2 steps more than it did, so the L1 change is at most
-D1 / step + d and the L2 change at most D2 / step + sqrt(d). Sums of values that were rounded one by one are
-sums of whole steps: they cost nothing further.
+For a vector each coordinate moves by less than one step more than it did, so the L1 change, a whole number below
+D1 / step + d, is at most ceil(D1 / step) + d - 1, and the L2 change at most D2 / step + sqrt(d). Sums of values that were
+rounded one by one are sums of whole steps: they cost nothing further.
 
 Private values pass through here, so nothing raises on them: NaN goes to 0, and whatever lies beyond the
 saturation bound goes to the bound. Both are fixed maps of the value, chosen before any data is seen.
@@ -152,11 +152,11 @@ class Lattice:
         """The sensitivity, in steps, of a rounded number."""
         return math.ceil(rational(sensitivity, name="sensitivity", nonnegative=True) / self.step)
 
-    def l1_cost(self, sensitivity: object, dimension: int) -> Fraction:
-        """The L1 sensitivity, in steps, of a rounded vector; one coordinate has the sharper scalar cost."""
+    def l1_cost(self, sensitivity: object, dimension: int) -> int:
+        """The L1 sensitivity, in steps, of a rounded vector."""
         bound = rational(sensitivity, name="sensitivity", nonnegative=True)
         count = integer(dimension, name="dimension", least=1)
-        return Fraction(self.scalar_cost(bound)) if count == 1 else bound / self.step + count
+        return self.scalar_cost(bound) + count - 1 if bound else 0
 
     def l2_cost(self, sensitivity: object, dimension: int) -> Enclosure:
         """The L2 sensitivity, in steps, of a rounded vector: use the upper end."""
@@ -207,6 +207,8 @@ def as_array(values: object, *, name: str) -> AnyArray:
     """An array as it is; a list with its elements kept apart, since numpy would give them one type after the largest."""
     import numpy as np
 
+    if type(values).__name__ == "MaskedArray" or isinstance(values, (bytes, bytearray, memoryview)):
+        raise DataError(name, type(values), "masks and raw bytes say nothing about numbers", "values.filled(0), or a list")
     if hasattr(values, "__array__"):  # arrays and columns of data frames have one type already
         return np.asarray(values)
     try:

@@ -80,6 +80,12 @@ class Number:
             total += arb(base).log() * arb(fmpq(coefficient.numerator, coefficient.denominator))
         return total
 
+    def exp_fraction(self) -> Fraction | None:
+        """e to this power where that is rational: for whole multiples of logarithms and nothing else."""
+        if self._rational or any(c.denominator != 1 or abs(c) > LARGEST_BITS for _, c in self._logs):
+            return None
+        return math.prod((Fraction(base) ** int(c) for base, c in self._logs), start=Fraction(1))
+
     def bounds(self) -> Enclosure:
         """Floats below and above the value."""
         from dither.numeric import enclosure

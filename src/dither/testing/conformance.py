@@ -1,6 +1,7 @@
 """Does a mechanism do what it says? Everything here is computed, nothing is sampled.
 
-For every pair of neighbouring values, in both directions, with P and Q the exact laws of the two releases (`rehearse.py`):
+For every pair of neighbouring values, in both directions, with P and Q the exact laws of the two releases
+(`rehearse.py`):
 
     pure       P(o) <= e^epsilon Q(o) for every output o
     curve      P(A) - e^x Q(A) <= delta(x) for the set A of outputs with the largest ratio, at every ratio that occurs,
@@ -29,7 +30,7 @@ from typing import Any
 
 from flint import arb
 
-from dither.errors import BrokenPromise, DataError, InputError
+from dither.errors import BrokenPromise, DataError, InputError, SizeError
 from dither.mechanisms.protocol import Mechanism
 from dither.mechanisms.sensitivity import data_sets, neighbours
 from dither.numeric.enclosure import precision, to_ball
@@ -40,6 +41,8 @@ CONFIDENCES = ("0.5", "0.9", "0.95", "0.999")
 ORDERS = ("1.25", "2", "3", "5", "8", "16", "32", "64")
 GRID = [2.0 ** (k / 4) for k in range(-32, 24)]  # values of epsilon, beside those that occur; the same for all pairs
 MOST_RATIOS = 400
+LEVELS = (0, "1e-12", "1e-6", "0.001", "0.1")  # deltas: the curve is also looked at where the claim meets them
+MOST_MISSING = 0.05  # more than that left out proves too little
 POSITIVE = ("epsilon", "sensitivity", "l2_squared", "sigma2", "step", "gamma", "times", "cells", "k")
 NOT_POSITIVE = (0, -1, float("nan"), float("inf"), -float("inf"), "nan", "", "x", True, [1], 1j)
 
@@ -78,16 +81,20 @@ def check_mechanism(
     small `universe`; or what `mechanism.neighbours()` lists. Draws must come from `dither.noise`, or `law` says what
     releases do.
     """
+    if isinstance(mechanism, type) or not isinstance(mechanism, Mechanism):
+        instead = "Geometric(epsilon=1, sensitivity=1)"
+        raise DataError("mechanism", mechanism, "it has no guarantee, error and release", instead)
     listed = list(_pairs(mechanism, pairs, query, universe, rows))
-    if not listed:
-        raise DataError("pairs", [], "there is nothing to compare", "pairs=[(0, 1)], or query= and universe=")
+    if not listed or not all(isinstance(pair, tuple) and len(pair) == 2 for pair in listed):
+        why = "there is nothing to compare: a pair has two values"
+        raise DataError("pairs", listed[:3], why, "pairs=[(0, 1)], or query= and universe=")
     laws: dict[Any, Outcomes] = {}
     values: dict[Any, Any] = {}
     for value in (value for pair in listed for value in pair):
         key = as_key(value)
         if key not in laws:
             values[key] = value
-            laws[key] = outcomes(mechanism.release, value, cutoff=cutoff) if law is None else law(value)
+            laws[key] = _law(mechanism, value, cutoff) if law is None else law(value)
     claim = _Claim(mechanism.guarantee)
     ratio = 0.0
     done: set[Any] = set()
@@ -95,7 +102,7 @@ def check_mechanism(
         for first, second in ((as_key(one), as_key(other)), (as_key(other), as_key(one))):
             if first != second and (first, second) not in done:
                 done.add((first, second))
-                ratio = max(ratio, claim.check(first, second, laws[first], laws[second]))
+                ratio = max(ratio, claim.check(values[first], values[second], laws[first], laws[second]))
     errors = _check_errors(mechanism, values, laws)
     _check_way_back(mechanism)
     _check_bad_values(mechanism, next(iter(values.values())))
@@ -103,6 +110,20 @@ def check_mechanism(
     missing = max(float(law.missing.upper()) for law in laws.values())
     widest = max(len(law.masses) for law in laws.values())
     return Report(repr(mechanism), len(listed), widest, ratio, missing, errors)
+
+
+def _law(mechanism: Mechanism, value: Any, cutoff: object) -> Outcomes:
+    try:
+        found = outcomes(mechanism.release, value, cutoff=cutoff)
+    except InputError as error:
+        if error.where in ("release", "cutoff"):  # what `outcomes` itself refuses
+            raise
+        why = f"it is refused with {type(error).__name__}, which shows that it is there"
+        raise BrokenPromise("release", value, why, "an answer to every value") from error
+    if found.missing > MOST_MISSING:
+        why = f"it leaves out {float(found.missing):.2g} of the probability"
+        raise SizeError("cutoff", cutoff, why, "a smaller cutoff")
+    return found
 
 
 def _pairs(
@@ -116,8 +137,10 @@ def _pairs(
         yield from pairs
     elif query is not None:
         unit = mechanism.guarantee.unit
-        answers = {data: query(data) for data in data_sets(universe, rows, unit)}
-        yield from ((answers[one], answers[other]) for one, other in neighbours(answers, universe, unit))
+        answers = {data: query(tuple(universe[i] for i in data)) for data in data_sets(universe, rows, unit)}
+        yield from ((answers[one], answers[other]) for one, other in neighbours(answers, len(universe), unit))
+    elif len(universe):
+        raise DataError("universe", universe, "without a query it says nothing", "query= as well")
     elif hasattr(mechanism, "neighbours"):
         yield from mechanism.neighbours()
 
@@ -133,6 +156,8 @@ class _Claim:
         self._epsilon = guarantee.epsilon(0)
         self._orders = {order: guarantee.renyi(order) for order in ORDERS}
         self._deltas: dict[Fraction, arb] = {}
+        levels = [guarantee.epsilon(delta) for delta in LEVELS]
+        self._levels = [level for level in levels if math.isfinite(level)]
 
     def _delta(self, epsilon: Fraction) -> arb:
         if epsilon not in self._deltas:
@@ -142,7 +167,10 @@ class _Claim:
     def check(self, first: Any, second: Any, p: Outcomes, q: Outcomes) -> float:
         """Both laws against the claim; the largest log ratio."""
         with precision(BITS):
-            rows = [(p.masses[o], q.masses.get(o, arb(0)) + q.missing, q.masses.get(o, arb(0)), o) for o in p.masses]
+            rows = []
+            for key, mass in p.masses.items():
+                other = q.masses.get(key, arb(0))
+                rows.append((mass, other + q.missing, other, p.outputs[key]))
             rows.sort(key=lambda row: _ratio(row[0], row[2]), reverse=True)
             self._check_pure(first, second, rows)
             self._check_curve(first, second, rows, q.missing)
@@ -164,7 +192,7 @@ class _Claim:
         tops = [arb(0), *accumulate(row[0] for row in rows)]
         bottoms = [arb(0), *accumulate(row[2] for row in rows)]
         ratios = [_ratio(row[0], row[2]) for row in rows]
-        for epsilon in _places(ratios):
+        for epsilon in [*_places(ratios), *self._levels]:
             inside = sum(1 for ratio in ratios if ratio > epsilon)
             point = Fraction(epsilon)
             delta = tops[inside] - to_ball(point).exp() * (bottoms[inside] + missing)
@@ -191,11 +219,11 @@ def _ratio(top: arb, bottom: arb) -> float:
 def _places(ratios: list[float]) -> Iterator[float]:
     """Where to look at the curve: at 0, at the ratios, between them, and on a grid."""
     finite = sorted({ratio for ratio in ratios if 0 < ratio < math.inf})
-    thin = finite[:: len(finite) // MOST_RATIOS + 1]
+    thin = sorted({*finite[:: len(finite) // MOST_RATIOS + 1], *finite[-1:]})
     yield 0.0
     yield from thin
     yield from ((low + high) / 2 for low, high in pairwise([0.0, *thin]))
-    yield from (epsilon for epsilon in GRID if thin and epsilon < thin[-1])
+    yield from (epsilon for epsilon in GRID if math.inf in ratios or (thin and epsilon < thin[-1]))
 
 
 def _broken(found: str, why: str, guarantee: Guarantee) -> None:
@@ -212,30 +240,42 @@ def _check_errors(mechanism: Mechanism, values: dict[Any, Any], laws: dict[Any, 
             width = mechanism.error(level)
         except InputError:
             continue  # a mechanism may say that it has none
+        _check_width(width)
         for key, law in laws.items():
             covered = partial(_covers, mechanism, values[key], width)
             with precision(BITS):
-                outside = sum((mass for output, mass in law.masses.items() if not covered(output)), start=arb(0))
+                outside = sum((mass for o, mass in law.masses.items() if not covered(law.outputs[o])), start=arb(0))
                 if outside > to_ball(1 - Fraction(level)):
-                    found = f"P(further off than {width!r}) = {float(outside):.6g} for the value {key!r}"
+                    found = f"P(further off than {width!r}) = {float(outside):.6g} for the value {values[key]!r}"
                     raise BrokenPromise("error", found, f"it exceeds 1 - {level}", "a wider half-width")
             checked += 1
     return checked
+
+
+def _check_width(width: Any) -> None:
+    for part in width if isinstance(width, tuple) else (width,):
+        if not isinstance(part, (int, float, Fraction)) or isinstance(part, bool) or not 0 <= part < math.inf:
+            raise BrokenPromise("error", width, "a half-width is a number that is not negative", "a finite half-width")
 
 
 def _covers(mechanism: Mechanism, value: Any, width: Any, output: Any) -> bool:
     if hasattr(mechanism, "shortfall"):  # a choice is off by what it falls short of the best
         return bool(mechanism.shortfall(value, output) <= Fraction(width))
     truth = mechanism.truth(value) if hasattr(mechanism, "truth") else value
-    return _within(output, as_key(truth), width)
+    return _within(_plain(output), _plain(truth), width)
+
+
+def _plain(value: Any) -> Any:
+    return value.tolist() if hasattr(value, "tolist") else value
 
 
 def _within(output: Any, truth: Any, width: Any) -> bool:
     if isinstance(width, tuple):
         return all(_within(o, t, w) for o, t, w in zip(output, truth, width, strict=True))
-    if isinstance(truth, tuple):
+    if isinstance(truth, (list, tuple)):
         return all(_within(o, t, width) for o, t in zip(output, truth, strict=True))
-    return abs(Fraction(output) - Fraction(truth)) <= Fraction(width)
+    rounding = Fraction(math.ulp(output)) / 2 if isinstance(output, float) else 0  # a float stands for what is nearest
+    return abs(Fraction(output) - Fraction(truth)) <= Fraction(width) + rounding
 
 
 def _check_way_back(mechanism: Mechanism) -> None:
@@ -267,29 +307,32 @@ def _check_way_back(mechanism: Mechanism) -> None:
 
 
 def _check_bad_values(mechanism: Mechanism, example: Any) -> None:
+    parts = _numbers(example)
+    if not all(isinstance(x, (int, float, Fraction)) for x in parts):
+        return  # its values are not numbers: nothing is known about them here
+    listed = isinstance(_plain(example), (list, tuple))
+
     def release(filling: object) -> bool:
         """Whether it was answered, and then with something finite."""
-        value = filling if not isinstance(as_key(example), tuple) else [filling] * len(as_key(example))
         try:
-            answer = as_key(mechanism.release(value))
+            answer = mechanism.release([filling] * len(parts) if listed else filling)
         except InputError:
             return False
-        if not all(math.isfinite(x) for x in _numbers(answer) if isinstance(x, (int, float))):
+        if not all(math.isfinite(x) for x in _numbers(answer) if isinstance(x, float)):
             raise BrokenPromise("release", answer, f"it is not finite, for the value {filling!r}", "a bounded release")
         return True
 
     for filling in (None, "text", 1j, object()):
         if release(filling):
             raise BrokenPromise("release", filling, "it is no number and was answered", "an InputError")
-    numbers = all(isinstance(x, (int, float, Fraction)) for x in _numbers(as_key(example)))
     for plain, extreme in ((1.5, [math.nan, math.inf, -math.inf, 1e308, 5e-324]), (3, [10**400, -(2**63), 2**64])):
         usual = release(plain)
-        for filling in extreme if numbers else ():
+        for filling in extreme:
             if release(filling) is not usual:
                 why = f"{plain} is {'answered' if usual else 'refused'} and this is not: refusals must not depend on values"
                 raise BrokenPromise("release", filling, why, "saturation at a public bound, NaN as 0")
-    if isinstance(as_key(example), tuple) and not getattr(mechanism, "any_length", False):
-        for wrong in ([], [*example, *example]):
+    if listed and not getattr(mechanism, "any_length", False):
+        for wrong in ([], [*parts, *parts]):
             try:
                 mechanism.release(wrong)
             except InputError:
@@ -298,7 +341,8 @@ def _check_bad_values(mechanism: Mechanism, example: Any) -> None:
 
 
 def _numbers(answer: Any) -> list[Any]:
-    return [x for item in answer for x in _numbers(item)] if isinstance(answer, tuple) else [answer]
+    plain = _plain(answer)
+    return [x for item in plain for x in _numbers(item)] if isinstance(plain, (list, tuple)) else [plain]
 
 
 def _check_bad_fields(mechanism: Mechanism) -> None:

@@ -9,21 +9,23 @@ output the computed probability is a lower bound of the true one, and together w
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Hashable, Iterator
 from dataclasses import dataclass
-from typing import Any
+from fractions import Fraction
+from typing import Any, NoReturn
 
 import numpy as np
 from flint import arb
 
 from dither.errors import DataError, SizeError
-from dither.noise.entropy import _rehearsed
+from dither.noise.entropy import _rehearsed, _swapped
 from dither.noise.law import Law, check_size
 from dither.numeric.enclosure import precision, to_ball
 from dither.numeric.number import rational
 
 BITS = 192
-MOST_RUNS = 300_000
+MOST_RUNS = 200_000
+REPEATED = 3  # runs that are made twice, to see that nothing else is random
 
 Options = Callable[[], Iterator[tuple[Any, arb]]]
 
@@ -32,8 +34,9 @@ Options = Callable[[], Iterator[tuple[Any, arb]]]
 class Outcomes:
     """The outputs that were reached, each with its probability, and how much probability was left out."""
 
-    masses: dict[Any, arb]
-    missing: arb
+    masses: dict[Hashable, arb]  # by key: see `as_key`
+    outputs: dict[Hashable, Any]  # the output of each key
+    missing: arb  # an exact number, not below the truth
     draws: int  # how many draws the longest run made
 
     def probability(self, output: object) -> tuple[float, float]:
@@ -45,34 +48,53 @@ class Outcomes:
 def outcomes(release: Callable[[Any], Any], value: object, *, cutoff: object = "1e-30") -> Outcomes:
     """The law of release(value), by going through every draw; branches below the cutoff are left out."""
     least = rational(cutoff, name="cutoff", positive=True)
-    masses: dict[Any, arb] = {}
+    masses: dict[Hashable, arb] = {}
+    outputs: dict[Hashable, Any] = {}
     with precision(BITS):
         script = _Script(to_ball(least))
         runs = 0
         while script.more:
             runs += 1
             if runs > MOST_RUNS:
-                raise SizeError("release", f"{runs} runs", "its noise has too many outcomes to go through", _COARSER)
+                raise _too_many(f"{runs} runs")
+            again = script.once(release, value) if runs <= REPEATED else None
             output = script.run(release, value)
+            if runs <= REPEATED and _shown(again) != _shown(output):
+                why = "the same draws gave two outputs"
+                raise DataError("release", (again, output), why, "draws from dither.noise only")
             if output is not None:
-                key, chance = as_key(output[0]), script.chance
-                masses[key] = masses[key] + chance if key in masses else chance
+                key = as_key(output[0])
+                masses[key] = masses[key] + script.chance if key in masses else script.chance
+                outputs[key] = output[0]
         if script.longest == 0:
             raise DataError("release", release, "it drew nothing from dither.noise", "noise that is drawn from there")
-        found = sum(masses.values(), start=arb(0))
-        return Outcomes(masses, (1 - found).max(arb(0)), script.longest)
+        missing = (1 - sum(masses.values(), start=arb(0))).upper()
+        if missing < 0:
+            raise DataError("release", release, "its draws differ from run to run", "a release without a memory")
+        return Outcomes(masses, outputs, missing, script.longest)
 
 
-_COARSER = "the same mechanism with a coarser step, a smaller scale or fewer dimensions; or a larger cutoff"
+def _too_many(found: object) -> SizeError:
+    why = "its noise has too many outcomes to go through"
+    instead = "the same mechanism with a coarser step, a smaller scale or fewer dimensions; or a larger cutoff"
+    return SizeError("release", found, why, instead)
 
 
-def as_key(output: Any) -> Any:
-    """An output that can be looked up: arrays and lists as tuples, whole numbers as plain ones."""
+def _shown(output: tuple[Any] | None) -> Hashable:
+    return None if output is None else as_key(output[0])
+
+
+def as_key(output: Any) -> Hashable:
+    """Two outputs have one key exactly when nobody can tell them apart: 1, 1.0 and True differ, as do 0.0 and -0.0."""
     if isinstance(output, np.ndarray):
         output = output.tolist()
+    elif isinstance(output, np.generic):
+        output = output.item()
     if isinstance(output, (list, tuple)):
         return tuple(as_key(item) for item in output)
-    return output.item() if isinstance(output, np.generic) else output
+    if isinstance(output, dict):
+        return tuple((as_key(name), as_key(item)) for name, item in output.items())
+    return type(output).__name__, output if isinstance(output, (int, Fraction, frozenset)) else repr(output)
 
 
 class _Left(Exception):  # noqa: N818 - not an error, a turn in the road
@@ -106,6 +128,15 @@ class _Listed:
         return self._known[at]
 
 
+class _NoBits:
+    """Stands in for the stream: draws that are not gone through would go unseen."""
+
+    def _refuse(self, *_: object) -> NoReturn:
+        raise DataError("release", "raw bits", "it draws past dither.noise", "the laws of dither.noise, as they are")
+
+    fill = words = word = bits = _refuse
+
+
 class _Script:
     """Goes through all paths, depth first."""
 
@@ -120,14 +151,21 @@ class _Script:
 
     def run(self, release: Callable[[Any], Any], value: object) -> tuple[Any] | None:
         """The output of the present path, wrapped; None if it was left. Then the next path is prepared."""
+        output = self.once(release, value)
+        self._advance()
+        return output
+
+    def once(self, release: Callable[[Any], Any], value: object) -> tuple[Any] | None:
+        """The output of the present path."""
         self._at, self.chance = 0, arb(1)
         try:
-            with _rehearsed(self):
+            with _rehearsed(self), _swapped(_NoBits()):
                 output = (release(value),)
         except _Left:
             output = None
+        if self._at < len(self._path):
+            raise DataError("release", release, "its draws differ from run to run", "a release without a memory")
         self.longest = max(self.longest, self._at)
-        self._advance()
         return output
 
     def _advance(self) -> None:
@@ -165,4 +203,8 @@ class _Script:
         law = getattr(options, "__self__", None)
         if not isinstance(law, Law):
             return _Listed(options)
-        return self._laws.setdefault(law, self._laws.get(law) or _Listed(options))
+        if law not in self._laws:
+            if law.mass(MOST_RUNS) >= self._cutoff:
+                raise _too_many(law)  # at once, and not after as many runs
+            self._laws[law] = _Listed(options)
+        return self._laws[law]
