@@ -3,18 +3,17 @@
 P(cell | true cell) is proportional to exp(-rate * distance), distance being the number of steps along the two axes,
 on a grid that ends.
 
-Theorem. The smallest epsilon of this mechanism, for any two true cells, is E(width) + E(height), where for an axis of
-n places
+Theorem. The smallest epsilon of this mechanism, for any two true cells, is rate * (width + height - 2): the rate
+times the diameter of the grid, and so rate = epsilon / (width + height - 2).
 
-    E(n) = the largest rate |a - b| + ln z(b) / z(a) over places a, b,     z(a) = sum over c of exp(-rate |a - c|).
+Proof. Weights and normaliser are products over the axes, so losses add up. On one axis of n places let z(a) = sum
+over c of exp(-rate |a - c|). ln P(c|a)/P(c|b) = rate (|b - c| - |a - c|) + ln z(b)/z(a) is at most rate |a - b| + ln
+z(b)/z(a). From any b the further end is furthest away, and z is smallest at the ends, so this is at most rate far +
+ln z(b)/z(end), and z(b) <= exp(rate near) z(end) by the triangle inequality, far and near being the distances of b to
+the ends: rate (n - 1) in all. For a and b at opposite ends and c = a it is attained.
 
-Proof. Both weights and normaliser are products over the axes, so losses add up. On one axis ln P(c|a)/P(c|b) = rate
-(|b - c| - |a - c|) + ln z(b)/z(a), and |b - c| - |a - c| is at most |a - b|, attained at c = a.
-
-The generic bound of the exponential mechanism would charge twice the diameter, 2 rate (width + height - 2). The exact
-one is smaller because normalisers at the border and in the middle differ by less than a factor of two an axis. So the
-rate is the largest whose exact epsilon fits: found by bisection, certified in balls, rounded down. Where all false
-cells should be equally likely, whatever their distance, `Flat` is the mechanism.
+The theorem of the exponential mechanism would charge twice that, since elsewhere normalisers may differ by as much as
+scores do. Where all false cells should be equally likely, whatever their distance, `Flat` is the mechanism.
 
 What is protected is one person's place against any other place on the grid.
 """
@@ -24,7 +23,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property
 from itertools import product
 
 from flint import arb
@@ -35,7 +33,6 @@ from dither.noise.categorical import Categorical
 from dither.numeric.enclosure import precision, to_ball
 from dither.numeric.number import Number, exact, integer
 from dither.privacy.guarantee import Guarantee, pure
-from dither.privacy.solve import surely
 from dither.privacy.unit import Unit, read_unit
 
 MOST_PLACES = 1024  # along one axis
@@ -68,20 +65,10 @@ class Grid:
         """epsilon, pure."""
         return pure(self.epsilon, unit=self.unit)
 
-    @cached_property
-    def rate(self) -> Fraction:
-        """The largest rate whose exact epsilon fits, rounded down."""
-
-        def fits(rate: Fraction) -> bool:
-            return surely(lambda: exact_epsilon(rate, self.width, self.height) - self.epsilon.ball(), most=512) is True
-
-        low, high = Fraction(0), Fraction(self.epsilon.bounds().upper)
-        for _ in range(60):
-            middle = Fraction(float((low + high) / 2))
-            if not low < middle < high or high - low < low / 2**40:
-                break
-            low, high = (middle, high) if fits(middle) else (low, middle)
-        return low
+    @property
+    def rate(self) -> Number:
+        """What a step of distance is worth."""
+        return self.epsilon / (self.width + self.height - 2)
 
     def error(self, confidence: object) -> tuple[int, int]:
         """How many columns and rows away the report may be, with this probability, wherever the person is."""
@@ -130,24 +117,6 @@ class Grid:
         """Any two cells; on a large grid the corners and the middle."""
         cells = list(product(_ends(self.width), _ends(self.height)))
         return ((one, other) for one in cells for other in cells if one < other)
-
-
-def exact_epsilon(rate: object, width: int, height: int) -> arb:
-    """The smallest epsilon of the bounded grid at this rate, as a ball at the present precision."""
-    each = to_ball(rate) if isinstance(rate, (int, Fraction, Number)) else to_ball(exact(rate, name="rate"))
-    return _axis_epsilon(each, width) + _axis_epsilon(each, height)
-
-
-def _axis_epsilon(rate: arb, count: int) -> arb:
-    """rate |a - b| + ln z(b)/z(a), a at an end: from any b the further end is furthest away, and z is smallest there."""
-    if count == 1:
-        return to_ball(0)
-    end = _normaliser(rate, 0, count - 1)
-    worst = to_ball(0)
-    for b in range(count):
-        far = max(b, count - 1 - b)
-        worst = worst.max(rate * far + (_normaliser(rate, b, count - 1 - b) / end).log())
-    return worst
 
 
 def _normaliser(rate: arb, left: int, right: int) -> arb:

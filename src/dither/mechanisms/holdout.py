@@ -54,6 +54,7 @@ class ReusableHoldout:
         threshold: object,
         epsilon: object,
         budget: object = 10,
+        step: object = None,
         unit: object = Unit.REPLACE_ONE,
     ) -> None:
         if len(training) == 0 or len(holdout) == 0:
@@ -67,9 +68,10 @@ class ReusableHoldout:
             sensitivity=moved,
             threshold=rational(threshold, name="threshold", positive=True),
             count=self.budget,
+            step=step,
             unit=unit,
         )
-        self.answer = Laplace(epsilon=whole / 2 / self.budget, sensitivity=moved, unit=unit)
+        self.answer = Laplace(epsilon=whole / 2 / self.budget, sensitivity=moved, step=step, unit=unit)
         self._watching: Watch = self.watch.start()
 
     @property

@@ -9,10 +9,15 @@ Proof. A replaced row moves the mean by at most (b - a)/n, and |mean - l| no fur
 y be the two means: |(x - l)^2 - (y - l)^2| = |x - y| |x + y - 2l| is largest at l = 0, x = 1, y = 1 - 1/n, where it
 is 1 - (1 - 1/n)^2 = 2/n - 1/n^2. So it lies just below 2/n; it is not 1/n, as one can read.
 
-The rest is `exponential.py`. The law is that of Laplace noise of twice the usual scale (absolute), or of Gaussian
-noise with variance (2n - 1) / (n^2 epsilon) (squared), on the points, cut off at a and b and renormalised. For pure
-epsilon plain `Laplace` noise is better than either: it needs no factor of two, since its normaliser does not depend
-on the data.
+Yet the noise need not be larger than for absolute errors. What the exponential mechanism pays for is how
+*differently* scores move (`exponential.py`), and (x - y)(x + y - 2l) ranges over an interval of length 2 |x - y| <=
+2/n as l goes from 0 to 1: the same as for absolute errors. So both have the rate epsilon / range with range = 2 (b -
+a)/n and 2 (b - a)^2/n. (One step of the lattice is added to half the range: two roundings of less than a step each
+may add up.)
+
+The law is that of Laplace noise of twice the usual scale (absolute), or of Gaussian noise with variance 1 / (n
+epsilon) (squared, b - a = 1), on the points, cut off at a and b and renormalised. For pure epsilon plain `Laplace`
+noise is better than either: it needs no factor of two, since its normaliser does not depend on the data.
 
 Wasserman and Zhou 2010.
 """
@@ -26,6 +31,7 @@ from fractions import Fraction
 from functools import cached_property
 
 from dither.errors import DataError, NumberError
+from dither.mechanisms.additive import choose_step
 from dither.mechanisms.exponential import Exponential
 from dither.mechanisms.norms import root_above
 from dither.numeric.enclosure import round_up
@@ -78,14 +84,26 @@ class IntervalMean:
 
     @property
     def sensitivity(self) -> Fraction:
-        """How far a replaced row can move a score."""
+        """How far a replaced row can move a single score."""
         width, n = self.bounds[1] - self.bounds[0], self.rows
         return width**2 * (2 * n - 1) / n**2 if self.squared else width / n
 
+    @property
+    def range(self) -> Fraction:
+        """How differently a replaced row can move two scores: what is paid for."""
+        width = self.bounds[1] - self.bounds[0]
+        return 2 * (width**2 if self.squared else width) / self.rows
+
     @cached_property
     def _choice(self) -> Exponential:
+        step = choose_step(None, self.range / 2)
         return Exponential(
-            epsilon=self.epsilon, sensitivity=self.sensitivity, candidates=self.points, score=self._score, unit=self.unit
+            epsilon=self.epsilon,
+            sensitivity=self.range / 2 + step,
+            candidates=self.points,
+            score=self._score,
+            step=step,
+            unit=self.unit,
         )
 
     def _point(self, place: int) -> Fraction:
