@@ -7,14 +7,16 @@ import numpy as np
 from benchmarks import report
 from benchmarks.clock import best
 from benchmarks.peer import ask
-from dither import DiscreteGaussian, Gaussian, Geometric, Laplace, Staircase
+from dither import DiscreteGaussian, Exponential, Gaussian, Geometric, Laplace, NoisyMax, PermuteAndFlip, Staircase
 
 COUNT = 1_000_000
+LONGEST = 30  # seconds that a peer may take for one choice
 
 
 def main(*, soak: bool = False) -> None:
     vectors(runs=31 if soak else 9, peer_runs=5 if soak else 2)
     numbers(peer_calls=20_000 if soak else 2_000)
+    choices(runs=15 if soak else 5, peer_runs=3 if soak else 1)
 
 
 def vectors(runs: int, peer_runs: int) -> None:
@@ -77,3 +79,29 @@ def numbers(peer_calls: int) -> None:
         rows.append(row)
     columns = ["mechanism", "dither", "opendp", "faster by", "diffprivlib", "faster by"]
     report.table("One number in one release, microseconds", columns, rows)
+
+
+def choices(runs: int, peer_runs: int) -> None:
+    """One choice among many candidates, scores being whole numbers; the peers take Python lists and build per choice."""
+    rng = np.random.default_rng(1)
+    rows = []
+    for count in (100_000, 1_000_000):
+        for name, scores in (("few scores", rng.integers(0, 1000, count)), ("all different", rng.permutation(count))):
+            peers = {}
+            for peer, job in (("opendp", "pure"), ("opendp", "zcdp"), ("diffprivlib", "pure"), ("diffprivlib", "zcdp")):
+                answer = ask(peer, {"choose": job, "scores": scores.tolist(), "runs": peer_runs}, timeout=LONGEST)
+                peers[peer, job] = None if "error" in answer else float(str(answer["seconds"]))
+            for kind, job in ((PermuteAndFlip, "pure"), (NoisyMax, "pure"), (Exponential, "zcdp")):
+                mechanism = kind(epsilon=1, sensitivity=1, candidates=count, integers=True)
+                mechanism.release(scores)
+                mine = best(lambda m=mechanism, s=scores: m.release(s), runs=runs)
+                row = [f"{count:,}, {name}", kind.__name__, f"{mine * 1e3:.1f}"]
+                for peer in ("opendp", "diffprivlib"):
+                    theirs = peers[peer, job]
+                    if theirs is None:
+                        row += [f"over {LONGEST} s", "", ""]
+                    else:
+                        row += [f"{theirs * 1e3:,.0f}", *report.target("", theirs / mine, 20)[1::2]]
+                rows.append(row)
+    columns = ["candidates", "mechanism", "dither", "opendp", "faster by", "20x", "diffprivlib", "faster by", "20x"]
+    report.table("One choice, milliseconds (under pure epsilon; Exponential: under zCDP)", columns, rows)

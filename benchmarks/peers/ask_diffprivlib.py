@@ -23,7 +23,11 @@ def timed(call):
 
 
 job = json.load(sys.stdin)
-if "scalar" in job:
+if "choose" in job:
+    kind = mechanisms.PermuteAndFlip if job["choose"] == "pure" else mechanisms.Exponential
+    scores = job["scores"]
+    seconds = min(timed(lambda: kind(epsilon=1, sensitivity=1, utility=scores).randomise()) for _ in range(job["runs"]))
+elif "scalar" in job:
     mechanism, calls = MAKE[job["scalar"]](), job["calls"]
     value = 128 if job["scalar"] in ("geometric", "discrete gaussian") else 128.5
     seconds = min(timed(lambda: [mechanism.randomise(value) for _ in range(calls)]) for _ in range(2))

