@@ -303,6 +303,13 @@ class WastefulWayBack(Geometric):
         return cls(epsilon=found.epsilon + 1, sensitivity=sensitivity)
 
 
+class SlightlyWastefulWayBack(Geometric):
+    @classmethod
+    def for_error(cls, half_width, confidence, *, sensitivity):
+        found = Geometric.for_error(half_width, confidence, sensitivity=sensitivity)
+        return cls(epsilon=found.epsilon * Fraction(1001, 1000), sensitivity=sensitivity)
+
+
 class OptimisticWayBack(Geometric):
     @classmethod
     def for_error(cls, half_width, confidence, *, sensitivity):
@@ -360,6 +367,8 @@ def test_a_narrow_error_is_caught():
 
 def test_a_wrong_way_back_is_caught():
     broken(WastefulWayBack(epsilon=1, sensitivity=1), "is enough")
+    least = Geometric.for_error(3, "0.95", sensitivity=1).epsilon
+    broken(SlightlyWastefulWayBack(epsilon=least, sensitivity=1), "is enough")
     broken(OptimisticWayBack(epsilon=1, sensitivity=1), "for_error")
 
 
@@ -396,7 +405,7 @@ def two_points(p, q):
         (["0.9", "0.1"], ["1", "0"], approx(3, "0.05")),
         (["1", "0"], ["0.9", "0.1"], approx(3, "0.05")),
         # only at a Renyi order
-        (["0.75", "0.25"], ["0.25", "0.75"], renyi({2: "0.7", 3: 5})),
+        (["0.75", "0.25"], ["0.25", "0.75"], renyi({2: "0.84"})),
         # only between two ratios
         (["0.5", "0.3", "0.2"], ["0.3", "0.3", "0.4"], approx("0.4", "0.03")),
     ],
