@@ -5,6 +5,8 @@ from __future__ import annotations
 import copy
 import math
 import pickle
+import sys
+import threading
 from fractions import Fraction
 from itertools import product
 
@@ -14,6 +16,8 @@ import pytest
 from dither import AboveThreshold, Unit, ln, pure
 from dither.errors import BrokenPromise, BudgetError, InputError, UnitError
 from dither.mechanisms.above_threshold import Watch
+from dither.mechanisms.additive import half_width
+from dither.mechanisms.combine import each_of
 from dither.noise import DiscreteLaplace
 from dither.testing import check_mechanism, outcomes
 
@@ -135,10 +139,50 @@ def test_watching():
     assert mechanism.release([1, 200, 5, 300, 400])[1] == pytest.approx(100, abs=1)
     assert len(mechanism.release([1, 200, 5, 300, 400])) == 4
     assert mechanism.release([]) == []
+    assert len(mechanism.release(np.array([1.0, 2.0]))) == 2
+    for wrong in (3, "ab"):
+        with pytest.raises(InputError):
+            mechanism.release(wrong)
     assert mechanism.guarantee == pure(1000)
     for copied in (copy.copy, copy.deepcopy, pickle.dumps):
         with pytest.raises(TypeError, match="not copied"):
             copied(Watch(mechanism))
+
+
+def test_two_threads_do_not_share_the_last_answer():
+    before = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    try:
+        for _ in range(20):
+            watch = AboveThreshold(epsilon=1000, sensitivity=1, threshold=0, count=1).start()
+            answers, gate = [], threading.Barrier(8)
+
+            def race(watch=watch, answers=answers, gate=gate):
+                gate.wait()
+                try:
+                    answers.append(watch.ask(100.0))
+                except BudgetError:
+                    answers.append(None)
+
+            threads = [threading.Thread(target=race) for _ in range(8)]
+            for thread in threads:
+                thread.start()
+            for thread in threads:
+                thread.join()
+            assert sum(answer is not None for answer in answers) == 1
+            assert watch.left == 0
+    finally:
+        sys.setswitchinterval(before)
+
+
+def test_errors_are_the_sum_of_two():
+    mechanism = AboveThreshold(epsilon=ln(2), sensitivity=1, threshold=0, integers=True, queries=3)
+    root = each_of("0.9", 2)
+    parts = (half_width(mechanism.threshold_law, root, 1), half_width(mechanism.answer_law, root, 3))
+    assert mechanism.error("0.9") == sum(parts)
+    real = AboveThreshold(epsilon=ln(2), sensitivity=1, threshold=0, step=1, queries=3)
+    assert real.reach == 2  # one step to spare
+    assert real.error("0.9") > mechanism.error("0.9")
 
 
 def test_the_budget_is_split_and_spent_in_full():
@@ -158,6 +202,7 @@ def test_bad_input_is_refused_with_words():
         {"sensitivity": 0},
         {"threshold": "nan"},
         {"count": 0},
+        {"count": 10**400},
         {"queries": 0},
         {"step": -1},
         {"integers": True, "threshold": "0.5"},

@@ -110,10 +110,10 @@ def test_what_comes_out():
     count = Geometric(epsilon="0.5", sensitivity=1)
     assert isinstance(count.release(128), int)
     assert count.guarantee == pure("0.5")
-    bounded = Geometric(epsilon="0.01", sensitivity=1, bounds=(0, 5))
+    bounded = Geometric(epsilon=1, sensitivity=1, bounds=(0, 5))
     assert {bounded.release(10**30) for _ in range(200)} <= set(range(6))
     assert {bounded.release(3) for _ in range(2000)} == set(range(6))
-    wide = Geometric(epsilon="0.01", sensitivity=5, bounds=[0, 5], dimension=1000).release([10**30] * 500 + [-1] * 500)
+    wide = Geometric(epsilon=5, sensitivity=5, bounds=[0, 5], dimension=1000).release([10**30] * 500 + [-1] * 500)
     assert set(wide.tolist()) == set(range(6))
     sharp = Geometric(epsilon=1000, sensitivity=1, bounds=(0, 5), dimension=2)
     assert sharp.release([10**6, -(10**6)]).tolist() == [5, 0]

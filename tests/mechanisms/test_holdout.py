@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
+
 import numpy as np
 import pytest
 
@@ -89,8 +91,32 @@ def answer_with(rows):
     return found.value, found.overfitted
 
 
+def test_nothing_about_the_holdout_is_said_for_free():
+    training, holdout = np.zeros((50, 2)), np.ones((40, 2))
+
+    def shape(rows):
+        return rows[rows[:, 0] > 0, 1] if len(rows) == 40 else rows[:, 1]
+
+    def breaks(rows):
+        if rows[0, 0] == 1:
+            raise ZeroDivisionError("Alice is there")
+        return rows[:, 0]
+
+    def short(rows):
+        return rows[:, 0] if len(rows) == 50 else rows[:3, 0]
+
+    for question in (shape, breaks, short):
+        asked = ReusableHoldout(training, holdout, threshold="0.9", epsilon=1000)
+        asked.ask(question)  # no error, whatever happens there
+    with pytest.raises(ZeroDivisionError):
+        ReusableHoldout(holdout, training, threshold="0.9", epsilon=1).ask(breaks)  # the training data are not protected
+    assert ReusableHoldout(training, holdout, threshold="0.2", epsilon=1000).ask(lambda rows: rows[:, 0] == 1).overfitted
+    small = ReusableHoldout(np.zeros(10**6), np.zeros(10), threshold="0.1", epsilon=1)
+    assert small.watch.sensitivity == small.answer.sensitivity == Fraction(1, 10)
+
+
 def test_bad_input_is_refused_with_words():
-    for bad in ({"threshold": 0}, {"epsilon": 0}, {"budget": 0}, {"unit": "x"}):
+    for bad in ({"threshold": 0}, {"epsilon": 0}, {"budget": 0}, {"unit": "x"}, {"unit": "add/remove one person"}):
         with pytest.raises(InputError, match="is refused"):
             ReusableHoldout([1], [1], **{"threshold": "0.1", "epsilon": 1, **bad})
     with pytest.raises(DataError):

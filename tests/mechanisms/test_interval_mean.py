@@ -6,6 +6,7 @@ import math
 from fractions import Fraction
 from functools import partial
 
+import numpy as np
 import pytest
 
 from dither import IntervalMean, Laplace, bounded_range, sensitivity
@@ -89,6 +90,12 @@ def test_what_comes_out():
     assert plain.error(0.95) < mechanism.error(0.95)
     for odd in (math.inf, -math.inf, math.nan, 10**400):
         assert 0 <= mechanism.release(odd) <= 10
+    sharp = IntervalMean(epsilon=10**5, rows=10, points=11)
+    assert [sharp.release(x) for x in (math.inf, -math.inf, math.nan, np.float32(0.5), np.int64(1))] == [1, 0, 0, 0.5, 1]
+    assert IntervalMean(epsilon="0.01", rows=1).error(0.95) == 1  # no further than the interval is long
+    coarse = IntervalMean(epsilon=10**5, rows=10, points=3)
+    assert coarse.error(0.95) >= 0.25  # half a spacing, whatever the noise is
+    assert IntervalMean(epsilon=10**5, rows=10, points=3, squared=True).error(0.95) >= 0.25
 
 
 def test_the_squared_one_is_a_gaussian_cut_off():
@@ -111,6 +118,9 @@ def test_bad_input_is_refused_with_words():
         {"points": 1},
         {"points": 10**7},
         {"unit": "add/remove one person"},
+        {"squared": "no"},
+        {"bounds": (10**15, 10**15 + 1), "rows": 100},
+        {"bounds": (0, "1e400")},
     ):
         with pytest.raises(InputError, match="is refused"):
             IntervalMean(**{"epsilon": 1, "rows": 3, **bad})

@@ -11,6 +11,8 @@ import pytest
 
 from dither import NoisyMax, ln, pure
 from dither.errors import BrokenPromise, SizeError
+from dither.numeric.enclosure import precision
+from dither.numeric.lattice import LARGEST_INDEX
 from dither.testing import check_mechanism, outcomes
 
 HALF, REACH = Fraction(1, 2), 70  # q = 1/2: what lies beyond the reach is below 2^-60
@@ -115,6 +117,35 @@ CASES = [
 @pytest.mark.parametrize("mechanism", CASES, ids=repr)
 def test_conforms(mechanism):
     check_mechanism(mechanism, cutoff="1e-8" if mechanism.size == 2 else "1e-7")
+
+
+class ClippedAfterTheNoise(NoisyMax):
+    """Noisy scores are bounded once more: at the bound ties appear that the proof does not have."""
+
+    def _choose(self, places):
+        noisy = np.clip(places + self.law.sample(self.size), -LARGEST_INDEX, LARGEST_INDEX)
+        winner = int(np.argmax(noisy))
+        rivals = [v + (j < winner) for j, v in enumerate(noisy.tolist()) if j != winner]
+        return winner, int(noisy[winner]) - max(rivals)
+
+
+def test_scores_at_the_end_of_the_lattice():
+    top = LARGEST_INDEX
+    pairs = [([top, top - 1, top - 1], [top - 1, top, top]), ([10**30, 0, 0], [10**30, 1, 1])]
+    check_mechanism(NoisyMax(epsilon=4, sensitivity=1, candidates=3, integers=True), pairs=pairs, cutoff="1e-9")
+    with pytest.raises(BrokenPromise, match="is false"):
+        check_mechanism(
+            ClippedAfterTheNoise(epsilon=4, sensitivity=1, candidates=3, integers=True), pairs=pairs, cutoff="1e-9"
+        )
+
+
+def test_the_bound_on_the_shortfall():
+    """n - 1 times P(N - N' >= k + 1), by summing over both."""
+    for n, k in product((2, 5), (0, 1, 4)):
+        mechanism = NoisyMax(epsilon=2 * ln(2), sensitivity=1, candidates=n, integers=True)
+        one = sum(pmf(x) * pmf(y) for x in range(-60, 61) for y in range(-60, x - k))
+        with precision(128):
+            assert float(mechanism._falls_short(k, mechanism.rate.ball())) == pytest.approx(float((n - 1) * one), rel=1e-9)
 
 
 def test_planted_bugs_are_caught():

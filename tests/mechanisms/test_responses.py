@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from dither import Flat, Grid, RandomizedResponse, Unit, ln, pure
-from dither.errors import BrokenPromise, InputError
+from dither.errors import BrokenPromise, InputError, UnitError
 from dither.noise import Bernoulli
 from dither.testing import check_mechanism, outcomes
 
@@ -76,6 +76,13 @@ def test_bad_answers_are_refused():
     for values in ([2, 0], ["a"], [0.5], np.array([1j])):
         with pytest.raises(InputError):
             coin.randomize(values)
+    assert coin.randomize([]).tolist() == []
+    assert coin.release(np.int64(1)) in (True, False)
+    for unit in (Unit.ADD_REMOVE, Unit.ADD_REMOVE_ROW):
+        for make in (lambda u: RandomizedResponse(p="3/4", unit=u), lambda u: Flat([1, 2], epsilon=1, unit=u),
+                     lambda u: Grid(epsilon=1, width=2, height=2, unit=u)):  # fmt: skip
+            with pytest.raises(UnitError, match="public"):
+                make(unit)
     with pytest.raises(InputError, match="deviation_of_survey"):
         coin.error(0.9)
 
@@ -97,6 +104,10 @@ def test_the_flat_law():
     assert abs(draws.count((0, 9)) - 20_000 / 102) < 6 * 15
     places = Flat(["x", "y"], epsilon=50).randomize_places(np.array([[0, 1], [1, 0]]))
     assert places.tolist() == [[0, 1], [1, 0]]
+    small = Flat(["x", "y"], epsilon=50).randomize_places(np.array([0, 1], dtype=np.uint64))
+    assert (small.dtype, small.tolist()) == (np.int64, [0, 1])
+    with pytest.raises(InputError):
+        flat.randomize(3)
 
 
 def test_bad_values_are_refused():
@@ -150,6 +161,11 @@ def test_grid_errors_cover_everywhere():
             assert inside >= float(Fraction(level)) - 1e-12
     assert mechanism.error("0.999999") == (4, 2)
     assert Grid(epsilon=50, width=5, height=3).error("0.5") == (0, 0)
+    assert Grid(epsilon=10, width=9, height=1).error("0.95") == (3, 0)  # wider in the middle than at the ends
+    for place, radius in product(range(9), (0, 1, 3)):
+        weights = [math.exp(-10 / 8 * abs(place - c)) for c in range(9)]
+        inside = sum(w for c, w in enumerate(weights) if abs(place - c) <= radius) / sum(weights)
+        assert Grid(epsilon=10, width=9, height=1)._stays(radius, 9, Fraction(1, 2)) <= (inside >= 0.5)
 
 
 def test_grid_input():

@@ -165,6 +165,8 @@ def test_the_textbook_bound_covers_the_exact_tail():
     whole = exponential_law(scores, math.exp(0.4))
     assert mechanism.tail(scores, 3).lower == pytest.approx(float(sum(whole[3:])), abs=1e-12)
     assert mechanism.tail(scores, 0).lower > 0.999999999
+    real = Exponential(epsilon=1, sensitivity=1, candidates=2)
+    assert real.tail([Fraction(1, 5), Fraction(1, 10)], "0.1").lower == pytest.approx(0.4875, abs=1e-3)
 
 
 def test_for_error():
@@ -290,6 +292,22 @@ def test_from_channel_costs_a_factor_of_two():
     ):
         with pytest.raises(InputError):
             Exponential.from_channel(bad, neighbours=[("a", "a")])
+    good = {"a": {"x": "1/2", "y": "1/2"}, "b": {"x": "1/3", "y": "2/3"}}
+    for pairs in ([("a", "c")], [("a", "b", "a")]):
+        with pytest.raises(InputError):
+            Exponential.from_channel(good, neighbours=pairs)
+    with pytest.raises(InputError):
+        Exponential.from_channel([1], neighbours=[])
+    with pytest.raises(InputError):
+        Exponential.from_channel(good, neighbours=[("a", "b")]).release("c")
+    tiny = Fraction(1, 10**17)
+    near = {"a": {"x": "0.9", "y": "0.1"}, "b": {"x": Fraction(9, 10) + tiny, "y": Fraction(1, 10) - tiny}}
+    with pytest.raises(InputError, match="too little"):
+        Exponential.from_channel(near, neighbours=[("a", "b")])
+    for given, other in (("a", "b"), ("b", "a")):  # the order of a pair does not matter
+        assert Exponential.from_channel(good, neighbours=[(given, other)]).guarantee.epsilon() == pytest.approx(
+            2 * math.log(1.5), rel=1e-3
+        )
 
 
 def test_many_candidates():
@@ -309,6 +327,9 @@ def test_flips_for_many_gaps():
     for i, chance in ((1, 0.5), (2, 0.25), (3, 1 / 32)):
         assert abs(counts[i] - 4000 * chance) < 6 * (4000 * chance) ** 0.5
     assert counts[4] == counts[5] == 0
+    wide = OneSidedGeometric(scale=2**59).rate
+    far = np.array([2**58] * 400, dtype=np.uint64)
+    assert abs(int(passes(far, wide).sum()) - 400 * math.exp(-0.5)) < 6 * 10
     huge = passes(np.array([0, 2**62], dtype=np.uint64), OneSidedGeometric(scale=2**59).rate)
     assert huge[0]
 
@@ -334,6 +355,8 @@ def test_bad_input_is_refused_with_words(kind):
         ({"integers": 1}, InputError),
         ({"integers": True, "sensitivity": "0.5"}, InputError),
         ({"integers": True, "step": 2}, InputError),
+        ({"epsilon": "1e-30"}, InputError),
+        ({"epsilon": 10**9, "integers": True}, InputError),
     ):
         with pytest.raises(error, match="is refused"):
             kind(**{"epsilon": 1, "sensitivity": 1, "candidates": 3, **bad})

@@ -65,6 +65,14 @@ def test_sums_hold_against_pairs():
             assert delta(composed, level) <= Fraction(promise.delta(ln(level)))
     assert promise.epsilon() == pytest.approx(math.log(16))
     assert (100 * bounded_range("0.1")).epsilon("1e-6") < (100 * pure("0.1")).epsilon("1e-6")
+    assert (100 * bounded_range("0.1")).epsilon("1e-6") > 1  # not the profile of one
+    assert bounded_range("0.1").renyi(2) == pytest.approx(0.01 / 4)
+    assert bounded_range(10).renyi(200) <= 10.1  # for large orders the largest loss is smaller
+    large = 2000 * bounded_range(1)
+    assert large.within(large)
+    assert not large.within(1500 * bounded_range(1))
+    assert bounded_range(2).epsilon("0.9") == 0
+    assert bounded_range(ln(3)).charge().rho >= Fraction(str(math.log(3) ** 2 / 8)) - Fraction(1, 10**16)
     assert (100 * bounded_range("0.1")).rho() == pytest.approx(100 * 0.01 / 8)
     mixed = bounded_range(1) + zcdp("0.1") + pure("0.1")
     assert mixed.rho() == pytest.approx(1 / 8 + 0.1 + 0.005)
@@ -89,6 +97,7 @@ def test_what_follows_from_what():
 def test_records_and_words():
     for promise in (bounded_range(0), bounded_range("0.1"), 3 * bounded_range(ln(3)) + bounded_range(2) + pure(1)):
         assert Guarantee.from_json(promise.to_json()) == promise
+    assert str(4 * bounded_range("0.5")) == "4 × ε = 0.5 of bounded range (add/remove one person)"
     assert str(bounded_range("0.5")) == "ε = 0.5 of bounded range (add/remove one person)"
     assert bounded_range(1) + bounded_range(2) == bounded_range(2) + bounded_range(1)
     assert bounded_range(0).delta(0) == 0

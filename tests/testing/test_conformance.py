@@ -276,6 +276,41 @@ class Refuses(Geometric):
         return Geometric.release(self, value)
 
 
+class Rows:
+    """Data whose text does not say what is in it."""
+
+    def __init__(self, rows):
+        self.rows = rows
+
+    def __repr__(self):
+        return f"{len(self.rows)} rows"
+
+
+class ExactSum(Geometric):
+    def release(self, value):
+        return sum(value.rows) + 0 * self.law.sample()
+
+
+def test_values_are_told_apart_by_themselves_and_not_by_their_text():
+    broken(ExactSum(epsilon=1, sensitivity=1), "is false", pairs=[(Rows([1, 2]), Rows([1, 5]))])
+    with pytest.raises(DataError, match="are equal"):
+        check_mechanism(Geometric(epsilon=1, sensitivity=1), pairs=[(5, 5)])
+
+
+def test_bounded_range_is_checked_as_such():
+    # losses of +0.9 and -0.9, both rare: epsilon 1 holds, a range of 1 does not
+    up, down = Fraction(math.exp(0.9)), Fraction(math.exp(-0.9))
+    p = [Fraction(1, 1000), Fraction(1, 1000), Fraction(998, 1000)]
+    q = [p[0] / up, p[1] / down]
+    own, law = two_points(p, [*q, 1 - sum(q)])
+    own.guarantee = pure(1)
+    check_mechanism(own, pairs=[(0, 1)], law=law)
+    own.guarantee = bounded_range(1)
+    broken(own, "differ by more than", pairs=[(0, 1)], law=law)
+    own.guarantee = bounded_range("1.81")
+    check_mechanism(own, pairs=[(0, 1)], law=law)
+
+
 def test_types_and_refusals_tell_too():
     broken(FloatsForSome(epsilon=1, sensitivity=1), "is false")
     broken(Refuses(epsilon=1, sensitivity=1), "shows that it is there")
@@ -315,6 +350,11 @@ class OptimisticWayBack(Geometric):
     def for_error(cls, half_width, confidence, *, sensitivity):
         found = Geometric.for_error(half_width, confidence, sensitivity=sensitivity)
         return cls(epsilon=found.epsilon / 2, sensitivity=sensitivity)
+
+
+class HalfError(Geometric):
+    def error(self, confidence):
+        return Geometric.error(self, confidence) / 2
 
 
 class NoWidth(Geometric):
@@ -362,6 +402,7 @@ class AnyEpsilon(Additive):
 def test_a_narrow_error_is_caught():
     broken(NarrowError(epsilon=1, sensitivity=1), "exceeds 1 - 0")
     broken(NoWidth(epsilon=1, sensitivity=1), "half-width")
+    broken(HalfError(epsilon="0.5", sensitivity=1), "exceeds 1 - 0")
     broken(OneCoordinateOnly(epsilon=2, sensitivity=1, dimension=3), "exceeds 1 - 0", cutoff="1e-9")
 
 

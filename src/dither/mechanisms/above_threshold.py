@@ -26,9 +26,10 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from itertools import product
+from threading import Lock
 from typing import Any, ClassVar
 
-from dither.errors import BudgetError, NumberError, UnitError
+from dither.errors import BudgetError, DataError, NumberError, UnitError
 from dither.mechanisms.additive import choose_step, half_width, read_flag, spare, whole_number
 from dither.mechanisms.combine import each_of
 from dither.mechanisms.sensitivity import read_l1
@@ -38,6 +39,8 @@ from dither.numeric.lattice import LARGEST_INDEX, Lattice
 from dither.numeric.number import Number, exact, integer, rational
 from dither.privacy.guarantee import Guarantee, pure
 from dither.privacy.unit import Unit
+
+MOST = 10**12
 
 
 @dataclass(frozen=True, kw_only=True, init=False)
@@ -77,6 +80,8 @@ class AboveThreshold:
         object.__setattr__(self, "threshold", rational(threshold, name="threshold"))
         object.__setattr__(self, "count", integer(count, name="count", least=1))
         object.__setattr__(self, "queries", integer(queries, name="queries", least=1))
+        if max(self.count, self.queries) > MOST:
+            raise NumberError("count, queries", (count, queries), f"up to {MOST} are counted", "fewer")
         object.__setattr__(self, "monotone", read_flag(monotone, name="monotone"))
         object.__setattr__(self, "integers", read_flag(integers, name="integers"))
         if integers and (moved.denominator != 1 or self.threshold.denominator != 1):
@@ -130,8 +135,10 @@ class AboveThreshold:
 
     def release(self, values: Sequence[Any]) -> list[float | None]:
         """The answers to a list of questions, as far as they are given: a gap for those above, None for those below."""
+        if not hasattr(values, "__iter__") or isinstance(values, (str, bytes)):
+            raise DataError("values", values, "answers to questions come in a list", "[3, 5, 8]")
         watch, answers = self.start(), []
-        for value in values:
+        for value in values.tolist() if hasattr(values, "tolist") else values:
             answers.append(watch.ask(value))
             if watch.left == 0:
                 break
@@ -148,7 +155,7 @@ class AboveThreshold:
         return max(wrong)
 
     def neighbours(self) -> Iterator[tuple[Any, Any]]:
-        """Three questions about the threshold, each answer moved up, down or not at all."""
+        """Two questions about the threshold, each answer moved up, down or not at all."""
         d = self.sensitivity
         moves = (Fraction(0), d) if self.monotone else (-d, Fraction(0), d)
         half = Fraction(0) if self.integers else self.step / 2
@@ -167,18 +174,20 @@ class Watch:
         lattice = mechanism.lattice
         self._threshold = lattice.index(mechanism.threshold) + mechanism.threshold_law.sample()
         self.left = mechanism.count
+        self._lock = Lock()  # two threads must not both have the last answer
 
     def ask(self, value: object) -> float | None:
         """By how much a value exceeds the noisy threshold, or None if it does not. Refused once `count` have."""
-        if self.left == 0:
-            why = "all answers above the threshold have been given"
-            raise BudgetError("questions", self._mechanism.count, why, "a new mechanism, at its own price")
         mechanism = self._mechanism
         place = whole_number(value) if mechanism.integers else mechanism.lattice.index(value)
-        gap = max(-LARGEST_INDEX, min(LARGEST_INDEX, place)) + mechanism.answer_law.sample() - self._threshold
-        if gap < 0:
-            return None
-        self.left -= 1
+        with self._lock:
+            if self.left <= 0:
+                why = "all answers above the threshold have been given"
+                raise BudgetError("questions", mechanism.count, why, "a new mechanism, at its own price")
+            gap = max(-LARGEST_INDEX, min(LARGEST_INDEX, place)) + mechanism.answer_law.sample() - self._threshold
+            if gap < 0:
+                return None
+            self.left -= 1
         return gap if mechanism.integers else mechanism.lattice.number(gap)
 
     def __reduce__(self) -> str | tuple[object, ...]:

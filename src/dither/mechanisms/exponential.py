@@ -17,6 +17,7 @@ McSherry and Talwar 2007. Under a budget of pure epsilons `PermuteAndFlip` errs 
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
@@ -56,15 +57,18 @@ class Exponential(Selection):
         """The exact probability that the choice falls short by `shortfall` or more. For scores that are no secret."""
         least = rational(shortfall, name="shortfall", nonnegative=True)
         places = self.places(value)
-        best = int(places.max())
-        gaps: dict[int, int] = {}
-        for place in places.tolist():
-            gaps[best - place] = gaps.get(best - place, 0) + 1
+        gaps = (int(places.max()) - places).tolist()
+        scores = [self.exactly(score) for score in self.scores(value)]
+        best = max(scores)
+        far = Counter(gap for gap, score in zip(gaps, scores, strict=True) if best - score >= least)
+        every = Counter(gaps)
 
         def share() -> arb:
-            weights = {gap: count * (-(self.rate.ball() * gap)).exp() for gap, count in gaps.items()}
-            bad = sum((w for gap, w in weights.items() if gap * self.step >= least), start=to_ball(0))
-            return bad / sum(weights.values(), start=to_ball(0))
+            weights = {gap: (-(self.rate.ball() * gap)).exp() for gap in every}
+            bad, all_of_them = (
+                sum((n * weights[gap] for gap, n in part.items()), start=to_ball(0)) for part in (far, every)
+            )
+            return bad / all_of_them
 
         lower, upper = certify(share)
         return Enclosure(max(0.0, lower), min(1.0, upper))
@@ -81,24 +85,34 @@ class Exponential(Selection):
 
         `channel` gives the probability of each output for each input. The score ln P(output | input) moves by at most
         the channel's own epsilon between neighbours, so that is the sensitivity; with twice that as epsilon the
-        exponential mechanism has weights exp(ln P) = P, and is the channel again, up to the rounding of scores (to
-        1/65536 of epsilon). Its own theorem promises twice the epsilon that the channel has.
+        exponential mechanism has weights exp(ln P) = P, and is the channel again, up to the rounding of scores (some
+        1/20000 of epsilon). Its own theorem promises twice the epsilon that the channel has.
         """
+        if not isinstance(channel, Mapping) or not all(isinstance(row, Mapping) for row in channel.values()):
+            raise DataError("channel", channel, "it maps each input to its outputs", "{'yes': {'y': '3/4', 'n': '1/4'}}")
         rows = {given: {out: rational(p, name="probability") for out, p in row.items()} for given, row in channel.items()}
         outputs = tuple(dict.fromkeys(out for row in rows.values() for out in row))
         for given, row in rows.items():
             if any(row.get(out, 0) <= 0 for out in outputs) or sum(row.values()) != 1:
                 why = f"the row of {given!r} does not give each output a probability above zero, one in all"
                 raise DataError("channel", row, why, "{'yes': '3/4', 'no': '1/4'}")
-        moved = [_size(ln(rows[a][out] / rows[b][out])) for a, b in neighbours for out in outputs]
+        pairs = [tuple(pair) for pair in neighbours]
+        if not all(len(pair) == 2 and all(given in rows for given in pair) for pair in pairs):
+            raise DataError("neighbours", pairs[:3], "they are pairs of inputs of the channel", "[('yes', 'no')]")
+        moved = [_size(ln(rows[a][out] / rows[b][out])) for a, b in pairs for out in outputs]
         worst = max(moved, default=Number(0))
         if worst == 0:
             raise GuaranteeError("channel", channel, "neighbours have the same row, so it tells nothing", "another channel")
         reach = Fraction(worst.bounds().upper)
         lattice = Lattice.below(reach / 2**16)
+        largest = max(_size(ln(p)) for row in rows.values() for p in row.values())
+        if largest.bounds().upper / float(lattice.step) > 2**40:
+            raise GuaranteeError("channel", channel, "its rows differ too little for their logarithms", "another channel")
         places = {given: [_nearest(ln(row[out]), lattice.step) for out in outputs] for given, row in rows.items()}
 
         def score(given: Hashable, output: Hashable) -> Fraction:
+            if given not in places:
+                raise DataError("value", given, "it is no input of the channel", str(list(places)[:3]))
             return places[given][outputs.index(output)] * lattice.step
 
         # Scores are on the lattice already: what they move by there is what counts.

@@ -23,7 +23,7 @@ from dither.noise.bernoulli import Bernoulli
 from dither.noise.integers import uniform
 from dither.numeric.number import Number, exact
 from dither.privacy.guarantee import Guarantee, pure
-from dither.privacy.unit import Unit, read_unit
+from dither.privacy.unit import Unit, read_replacement
 
 if TYPE_CHECKING:
     import numpy as np
@@ -46,7 +46,7 @@ class Flat:
             )
         object.__setattr__(self, "values", listed)
         object.__setattr__(self, "epsilon", exact(epsilon, name="epsilon", positive=True))
-        object.__setattr__(self, "unit", read_unit(unit))
+        object.__setattr__(self, "unit", read_replacement(unit))
 
     @property
     def guarantee(self) -> Guarantee:
@@ -77,18 +77,21 @@ class Flat:
         """The answers of many people, each with a flip of its own."""
         import numpy as np
 
+        if not hasattr(values, "__iter__"):
+            raise DataError("values", values, "the answers of many people come in a list", str(list(self.values[:2])))
         places = np.array([self._find(value) for value in values], dtype=np.int64)
         return [self.values[place] for place in self.randomize_places(places).tolist()]
 
-    def randomize_places(self, places: NDArray[np.int64]) -> NDArray[np.int64]:
+    def randomize_places(self, places: Any) -> NDArray[np.int64]:
         """The same for values given by their number in the list."""
+        import numpy as np
 
-        count = len(self.values)
+        count, places = len(self.values), np.asarray(places)
         if places.dtype.kind not in "iu" or (places.size and not (0 <= int(places.min()) <= int(places.max()) < count)):
             raise DataError("places", places.dtype, f"they are whole numbers from 0 to {count - 1}", "an integer array")
         moved = 1 + uniform(count - 1, places.shape)
         moved[self.truthful.sample(places.shape)] = 0
-        return (places + moved) % count
+        return np.asarray((places.astype(np.int64) + moved) % count, dtype=np.int64)
 
     def _find(self, value: Hashable) -> int:
         try:

@@ -33,7 +33,7 @@ from dither.noise.categorical import Categorical
 from dither.numeric.enclosure import precision, to_ball
 from dither.numeric.number import Number, exact, integer
 from dither.privacy.guarantee import Guarantee, pure
-from dither.privacy.unit import Unit, read_unit
+from dither.privacy.unit import Unit, read_replacement
 
 MOST_PLACES = 1024  # along one axis
 
@@ -58,7 +58,7 @@ class Grid:
         if self.width * self.height < 2:
             raise NumberError("width, height", (width, height), "the only cell says nothing", "at least two cells")
         object.__setattr__(self, "epsilon", exact(epsilon, name="epsilon", positive=True))
-        object.__setattr__(self, "unit", read_unit(unit))
+        object.__setattr__(self, "unit", read_replacement(unit))
 
     @property
     def guarantee(self) -> Guarantee:

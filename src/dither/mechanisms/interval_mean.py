@@ -25,19 +25,20 @@ Wasserman and Zhou 2010.
 from __future__ import annotations
 
 import math
+import numbers
 from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 
 from dither.errors import DataError, NumberError
-from dither.mechanisms.additive import choose_step
+from dither.mechanisms.additive import choose_step, read_flag
 from dither.mechanisms.exponential import Exponential
 from dither.mechanisms.norms import root_above
 from dither.numeric.enclosure import round_up
 from dither.numeric.number import Number, exact, integer, rational
 from dither.privacy.guarantee import Guarantee
-from dither.privacy.unit import Unit, read_unit
+from dither.privacy.unit import Unit, read_replacement
 
 MOST_POINTS = 100_000
 
@@ -63,10 +64,7 @@ class IntervalMean:
         points: object = 1001,
         unit: object = Unit.REPLACE_ONE,
     ) -> None:
-        whom = read_unit(unit)
-        if whom.replacement is not whom:
-            why = "the number of rows is public, so rows are replaced and not removed"
-            raise DataError("unit", whom.value, why, "'replace one person'")
+        whom = read_replacement(unit)
         if not isinstance(bounds, tuple) or len(bounds) != 2:
             raise NumberError("bounds", bounds, "they are a pair", "(0, 1)")
         low, high = (rational(end, name="bounds") for end in bounds)
@@ -78,9 +76,15 @@ class IntervalMean:
         object.__setattr__(self, "epsilon", exact(epsilon, name="epsilon", positive=True))
         object.__setattr__(self, "rows", integer(rows, name="rows", least=1))
         object.__setattr__(self, "bounds", (low, high))
-        object.__setattr__(self, "squared", bool(squared))
+        object.__setattr__(self, "squared", read_flag(squared, name="squared"))
         object.__setattr__(self, "points", count)
         object.__setattr__(self, "unit", whom)
+        largest = round_up(max(abs(low), abs(high)))
+        if (
+            math.isinf(largest) or Fraction(math.ulp(largest)) > self._choice.step / 1024
+        ):  # a mean in floats would move by more than a row can
+            why = "floats that far from zero are too coarse for so small a change"
+            raise NumberError("bounds", bounds, why, "values from which a public constant was subtracted")
 
     @property
     def sensitivity(self) -> Fraction:
@@ -123,7 +127,8 @@ class IntervalMean:
         """How far the release may lie from the mean, at this confidence: for the worst scores, so rather wide."""
         shortfall = Fraction(self._choice.error(confidence))
         half = (self.bounds[1] - self.bounds[0]) / (self.points - 1) / 2  # the best point is that close to the mean
-        return round_up(root_above(shortfall + half**2) if self.squared else shortfall + half)
+        away = root_above(shortfall + half**2) if self.squared else shortfall + half
+        return round_up(min(away, self.bounds[1] - self.bounds[0]))
 
     def release(self, value: object) -> float:
         """A point of the interval, likelier near the mean."""
@@ -134,6 +139,8 @@ class IntervalMean:
         low, high = self.bounds
         if isinstance(value, float) and not math.isfinite(value):
             return high if value > 0 else low
+        if isinstance(value, numbers.Integral) or type(value).__name__ in ("float16", "float32"):
+            value = value.item() if hasattr(value, "item") else value  # numpy's numbers
         if isinstance(value, bool) or not isinstance(value, (int, float, Fraction)):
             raise DataError("type of value", type(value).__name__, "a mean is a number", "an int, a float or a Fraction")
         return max(low, min(high, Fraction(value)))

@@ -32,6 +32,10 @@ from dither.noise.laplace import DiscreteLaplace
 from dither.numeric.lattice import add
 from dither.privacy.guarantee import Guarantee, pure
 
+UNBOUNDED = (
+    2**128
+)  # scores are bounded before the noise; bounding them after it would make ties that the proof does not have
+
 if TYPE_CHECKING:
     import numpy as np
     from flint import arb
@@ -69,7 +73,7 @@ class NoisyMax(Selection):
     def _choose(self, places: NDArray[np.int64]) -> Any:
         import numpy as np
 
-        noisy: Any = add(places, self.law.sample(self.size))
+        noisy: Any = add(places, self.law.sample(self.size), bound=UNBOUNDED)
         winner = int(np.argmax(noisy))  # of several the first
         before, after = noisy[:winner], noisy[winner + 1 :]
         rivals = [int(part.max()) + first for part, first in ((before, 1), (after, 0)) if part.size]

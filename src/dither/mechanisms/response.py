@@ -13,6 +13,7 @@ Warner 1965. How to estimate from many answers: `accuracy.deviation_of_survey` h
 
 from __future__ import annotations
 
+import numbers
 from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
@@ -23,7 +24,7 @@ from dither.errors import DataError, GuaranteeError, NumberError
 from dither.noise.bernoulli import Bernoulli
 from dither.numeric.number import Number, exact, ln, rational
 from dither.privacy.guarantee import Guarantee, pure
-from dither.privacy.unit import Unit, read_unit
+from dither.privacy.unit import Unit, read_replacement
 
 if TYPE_CHECKING:
     import numpy as np
@@ -51,7 +52,7 @@ class RandomizedResponse:
                 raise NumberError("epsilon, p", (epsilon, p), f"p has epsilon = {loss}", "one of them")
         object.__setattr__(self, "epsilon", loss)
         object.__setattr__(self, "p", truth)
-        object.__setattr__(self, "unit", read_unit(unit))
+        object.__setattr__(self, "unit", read_replacement(unit))
 
     @property
     def guarantee(self) -> Guarantee:
@@ -77,6 +78,8 @@ class RandomizedResponse:
         import numpy as np
 
         array = np.asarray(values)
+        if array.size == 0:
+            return np.zeros(array.shape, dtype=np.bool_)
         if array.dtype.kind in "iu" and array.size and int(array.min()) >= 0 and int(array.max()) <= 1:
             array = array.astype(np.bool_)
         if array.dtype != np.bool_:
@@ -90,6 +93,6 @@ class RandomizedResponse:
 
 def _yes_or_no(value: object) -> bool:
     kind = type(value).__name__
-    if kind in ("bool", "bool_") or (isinstance(value, int) and value in (0, 1)):
+    if kind in ("bool", "bool_") or (isinstance(value, numbers.Integral) and value in (0, 1)):
         return bool(value)
     raise DataError("value", value, "an answer is yes or no", "True or False")

@@ -36,8 +36,9 @@ from dither.mechanisms.additive import (
     whole_numbers,
 )
 from dither.mechanisms.sensitivity import read_l1
+from dither.noise.law import check_rate
 from dither.numeric.enclosure import MOST_BITS, precision, round_up, to_ball
-from dither.numeric.lattice import Lattice, as_array
+from dither.numeric.lattice import LARGEST_INDEX, Lattice, as_array
 from dither.numeric.number import Number, exact, integer
 from dither.privacy.guarantee import Guarantee
 from dither.privacy.unit import Unit
@@ -93,6 +94,7 @@ class Selection(ABC):
             raise NumberError("sensitivity", sensitivity, why, f"{math.ceil(moved)}, or integers=False")
         object.__setattr__(self, "step", choose_step(step, moved, integers=integers))
         object.__setattr__(self, "unit", whom)
+        check_rate(self.rate, name="rate")  # refuses a scale that cannot be drawn, now and not at the first release
         self._check()
 
     def _check(self) -> None:  # noqa: B027 - not every mechanism has any
@@ -139,10 +141,10 @@ class Selection(ABC):
     # -- error -------------------------------------------------------------------------------------------------
 
     def error(self, confidence: object) -> float:
-        """How far the choice may fall short of the best score, with this probability, whatever the scores are."""
+        """How far the choice may fall short of the best score, with this probability, for all scores below 2^62 steps."""
         level, rate = read_confidence(confidence), self.rate
         roundings = 0 if self.integers else 1
-        return round_up((self._shortfall_steps(level, rate) + roundings) * self.step)
+        return round_up((self._shortfall_steps(level, rate) + roundings) * self.step) + 0.0  # never -0.0
 
     def _shortfall_steps(self, level: Fraction, rate: Number) -> int:
         if self._stays_within(0, level, rate):
@@ -209,6 +211,14 @@ class Selection(ABC):
         labels = range(self.candidates) if isinstance(self.candidates, int) else self.candidates
         return [self.score(value, candidate) for candidate in labels]
 
+    def exactly(self, score: Any) -> Fraction:
+        """A score as an exact number; what is not finite or beyond the lattice, where the lattice puts it."""
+        plain = score.item() if hasattr(score, "item") else score
+        far = LARGEST_INDEX * self.step
+        if isinstance(plain, float) and not math.isfinite(plain):
+            return self.lattice.value(self.lattice.index(plain))
+        return max(-far, min(far, Fraction(plain)))
+
     def label(self, place: int) -> Any:
         """What a candidate is called."""
         return int(place) if isinstance(self.candidates, int) else self.candidates[place]
@@ -217,7 +227,7 @@ class Selection(ABC):
 
     def shortfall(self, value: Any, output: Any) -> Fraction:
         """How far an output falls short of the best score."""
-        scores = [Fraction(score) for score in self.scores(value)]
+        scores = [self.exactly(score) for score in self.scores(value)]
         place = output if isinstance(self.candidates, int) else self.candidates.index(output)
         return max(scores) - scores[place]
 
@@ -231,8 +241,12 @@ class Selection(ABC):
             tuple(d * i for i in range(n)),
             tuple(d * 2 * (i == n - 1) for i in range(n)),
         }
-        if not self.integers:
+        if self.integers:
+            starts |= {(Fraction(LARGEST_INDEX),) * n, tuple(LARGEST_INDEX - d * (i > 0) for i in range(n))}
+        else:
             half = self.step / 2
+            far = LARGEST_INDEX * self.step  # where scores saturate
+            starts |= {(far,) * n, tuple(far - d * (i % 2) for i in range(n))}
             starts |= {tuple(half + d * (i == 0) for i in range(n)), (half - self.step / 1024,) * n}
         changes = product(moves, repeat=n) if n <= 4 else iter([(moves[-1],) + (moves[0],) * (n - 1), (moves[0],) * n])
         for change in changes:

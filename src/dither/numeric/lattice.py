@@ -195,8 +195,9 @@ def add(values: object, noise: object, *, bound: int = LARGEST_INDEX) -> object:
     left, right = _whole(values, name="values"), _whole(noise, name="noise")
     if left.shape != right.shape:
         raise NumberError("noise shape", right.shape, f"the values have shape {left.shape}", "one noise per value")
-    if limit < 2**63 and _small(left) and _small(right):
-        return np.clip(left.astype(np.int64) + right.astype(np.int64), -limit, limit)
+    if _small(left) and _small(right):
+        whole = left.astype(np.int64) + right.astype(np.int64)
+        return np.clip(whole, -limit, limit) if limit < 2**63 else whole
     sums = (a + b for a, b in zip(left.reshape(-1).tolist(), right.reshape(-1).tolist(), strict=True))
     clipped = np.empty(left.size, dtype=np.object_)
     clipped[:] = [max(-limit, min(limit, total)) for total in sums]

@@ -105,7 +105,8 @@ class RangePart(Currency):
         return all(e <= f for e, f in zip(mine, theirs, strict=False))
 
     def describe(self) -> str:
-        return f"ε = {four_digits(self.largest_loss())} of bounded range"
+        each = (f"{n} × ε = {four_digits(e)}" if n > 1 else f"ε = {four_digits(e)}" for e, n in self.entries)
+        return f"{' + '.join(each)} of bounded range"
 
     def to_json(self) -> dict[str, object]:
         return {"entries": [[epsilon.to_json(), count] for epsilon, count in self.entries]}

@@ -43,3 +43,12 @@ def read_unit(value: object) -> Unit:
         if value == unit.value:
             return unit
     raise UnitError("unit", value, "it names no neighbouring relation", ", ".join(repr(unit.value) for unit in Unit))
+
+
+def read_replacement(value: object) -> Unit:
+    """A unit whose data sets have one public size: something is replaced, and nothing comes or goes."""
+    unit = read_unit(value)
+    if unit.replacement is not unit:
+        why = "how many there are is public here, so one is replaced and none is removed"
+        raise UnitError("unit", unit.value, why, f"'{unit.replacement}'")
+    return unit

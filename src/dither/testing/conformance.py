@@ -30,7 +30,7 @@ from typing import Any
 
 from flint import arb
 
-from dither.errors import BrokenPromise, DataError, InputError, SizeError
+from dither.errors import BrokenPromise, DataError, InputError, SizeError, show
 from dither.mechanisms.protocol import Mechanism
 from dither.mechanisms.sensitivity import data_sets, neighbours
 from dither.numeric.enclosure import precision, to_ball
@@ -88,28 +88,40 @@ def check_mechanism(
     if not listed or not all(isinstance(pair, tuple) and len(pair) == 2 for pair in listed):
         why = "there is nothing to compare: a pair has two values"
         raise DataError("pairs", listed[:3], why, "pairs=[(0, 1)], or query= and universe=")
-    laws: dict[Any, Outcomes] = {}
     values: dict[Any, Any] = {}
-    for value in (value for pair in listed for value in pair):
-        key = as_key(value)
-        if key not in laws:
-            values[key] = value
-            laws[key] = _law(mechanism, value, cutoff) if law is None else law(value)
+    laws: dict[Any, Outcomes] = {}
+    compared: set[tuple[Any, Any]] = set()
     claim = _Claim(mechanism.guarantee)
     ratio = 0.0
-    done: set[Any] = set()
-    for one, other in listed:
-        for first, second in ((as_key(one), as_key(other)), (as_key(other), as_key(one))):
-            if first != second and (first, second) not in done:
-                done.add((first, second))
+    for pair in listed:
+        keys = tuple(_value_key(value) for value in pair)
+        for key, value in zip(keys, pair, strict=True):
+            if key not in laws:
+                values[key] = value
+                laws[key] = _law(mechanism, value, cutoff) if law is None else law(value)
+        for first, second in (keys, keys[::-1]):
+            if first != second and (first, second) not in compared:
+                compared.add((first, second))
                 ratio = max(ratio, claim.check(values[first], values[second], laws[first], laws[second]))
+    if not compared:
+        raise DataError(
+            "pairs", listed[:3], "the values of each pair are equal", "values of neighbouring data sets that differ"
+        )
     errors = _check_errors(mechanism, values, laws)
     _check_way_back(mechanism)
     _check_bad_values(mechanism, next(iter(values.values())))
     _check_bad_fields(mechanism)
     missing = max(float(law.missing.upper()) for law in laws.values())
     widest = max(len(law.masses) for law in laws.values())
-    return Report(repr(mechanism), len(listed), widest, ratio, missing, errors)
+    return Report(show(mechanism), len(compared) // 2, widest, ratio, missing, errors)
+
+
+def _value_key(value: Any) -> Any:
+    """Equal for values that are surely equal; an object of another kind is only equal to itself."""
+    try:
+        return as_key(value)
+    except DataError:
+        return "object", id(value)
 
 
 def _law(mechanism: Mechanism, value: Any, cutoff: object) -> Outcomes:
@@ -175,6 +187,7 @@ class _Claim:
             self._check_pure(first, second, rows)
             self._check_curve(first, second, rows, q.missing)
             self._check_orders(first, second, rows)
+            self._check_range(first, second, rows, p.missing)
             solid = [_ratio(top, bottom) for top, _, bottom, _ in rows if bottom > q.missing * 10**6]
         return max((ratio for ratio in solid if math.isfinite(ratio)), default=0.0)
 
@@ -210,6 +223,20 @@ class _Claim:
             if divergence > to_ball(Fraction(bound)):
                 found = f"D_{order} = {float(divergence):.6g} for values {first!r} and {second!r}"
                 _broken(found, f"it exceeds {bound:.6g}", self._guarantee)
+
+    def _check_range(self, first: Any, second: Any, rows: list[tuple[arb, arb, arb, Any]], missing: arb) -> None:
+        """For bounded range: how differently two outputs can move."""
+        part = self._guarantee.parts[0]
+        if len(self._guarantee.parts) > 1 or part.kind != "range":
+            return
+        single = part.to_json()["entries"]
+        if not isinstance(single, list) or len(single) != 1 or single[0][1] != 1 or len(rows) < 2:
+            return
+        (high, high_other, _, one), (low, _, low_other, other) = rows[0], rows[-1]
+        most = to_ball(Fraction(self._epsilon)).exp()
+        if high * low_other > most * high_other * (low + missing):
+            found = f"ln P/Q of {one!r} and {other!r} for values {first!r} and {second!r}"
+            _broken(found, f"they differ by more than {self._epsilon:.6g}", self._guarantee)
 
 
 def _ratio(top: arb, bottom: arb) -> float:

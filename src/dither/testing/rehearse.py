@@ -10,7 +10,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Hashable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, fields, is_dataclass
+from decimal import Decimal
+from enum import Enum
 from fractions import Fraction
 from typing import Any, NoReturn
 
@@ -84,17 +86,25 @@ def _shown(output: tuple[Any] | None) -> Hashable:
     return None if output is None else as_key(output[0])
 
 
+PLAIN = (int, float, complex, str, bytes, type(None), Fraction, Decimal, Enum, np.generic)
+
+
 def as_key(output: Any) -> Hashable:
-    """Two outputs have one key exactly when nobody can tell them apart: 1, 1.0 and True differ, as do 0.0 and -0.0."""
+    """Two outputs have one key exactly when they look the same: 1, 1.0 and True differ, as do 0.0 and -0.0, [1] and (1,)."""
+    kind = type(output).__name__
+    if isinstance(output, PLAIN):
+        return kind, repr(output)
     if isinstance(output, np.ndarray):
-        output = output.tolist()
-    elif isinstance(output, np.generic):
-        output = output.item()
+        return kind, str(output.dtype), output.shape, tuple(as_key(item) for item in output.reshape(-1).tolist())
     if isinstance(output, (list, tuple)):
-        return tuple(as_key(item) for item in output)
+        return kind, tuple(as_key(item) for item in output)
+    if isinstance(output, (set, frozenset)):
+        return kind, frozenset(as_key(item) for item in output)
     if isinstance(output, dict):
-        return tuple((as_key(name), as_key(item)) for name, item in output.items())
-    return type(output).__name__, output if isinstance(output, (int, Fraction, frozenset)) else repr(output)
+        return kind, tuple((as_key(name), as_key(item)) for name, item in output.items())
+    if is_dataclass(output) and not isinstance(output, type):
+        return kind, tuple(as_key(getattr(output, field.name)) for field in fields(output))
+    raise DataError("output", kind, "what cannot be compared cannot be checked", "numbers, text, lists, arrays, dataclasses")
 
 
 class _Left(Exception):  # noqa: N818 - not an error, a turn in the road
