@@ -80,9 +80,8 @@ class IntervalMean:
         object.__setattr__(self, "points", count)
         object.__setattr__(self, "unit", whom)
         largest = round_up(max(abs(low), abs(high)))
-        if (
-            math.isinf(largest) or Fraction(math.ulp(largest)) > self._choice.step / 1024
-        ):  # a mean in floats would move by more than a row can
+        # Where floats are coarser than that, a mean computed in them moves by more than a row can.
+        if math.isinf(largest) or Fraction(math.ulp(largest)) > self._choice.step / 1024:
             why = "floats that far from zero are too coarse for so small a change"
             raise NumberError("bounds", bounds, why, "values from which a public constant was subtracted")
 
