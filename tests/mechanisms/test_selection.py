@@ -183,6 +183,22 @@ def test_for_error():
         Exponential.for_error("0.1", 0.95, sensitivity=1, candidates=2, step=1)
 
 
+def test_small_things_that_errors_rest_on():
+    assert Exponential(epsilon=1, sensitivity=1, candidates=3, integers=True).reach == 1
+    assert Exponential(epsilon=1, sensitivity=1, candidates=3, step=1).reach == 2  # one step to spare
+    assert Exponential.for_error("10.5", 0.95, sensitivity=1, candidates=50, integers=True).error(0.95) <= 10
+    named = Exponential(epsilon=1, sensitivity=1, candidates=["a", "b", "c"])
+    assert named.shortfall([1, 5, 2], "a") == 4
+    assert named.shortfall([1, math.inf, 2], "b") == 0
+    assert PermuteAndFlip(epsilon=1, sensitivity=1, candidates=3).shortfall([1, 5, 2], 2) == 3
+    assert TopK(k=2, epsilon=1, sensitivity=1, candidates=3).shortfall([1, 5, 2], [1, 0]) == 1
+
+
+def test_flips_beyond_64_bits(monkeypatch):
+    monkeypatch.setattr(OneSidedGeometric, "sample", lambda self, size: np.array([0, 5, 4], dtype=object))
+    assert passes(np.array([0, 5, 5], dtype=np.uint64), ln(2)).tolist() == [True, True, False]
+
+
 def found_by(kind):
     return kind.for_error(10, 0.95, sensitivity=1, candidates=50).epsilon
 
@@ -293,6 +309,9 @@ def test_from_channel_costs_a_factor_of_two():
         with pytest.raises(InputError):
             Exponential.from_channel(bad, neighbours=[("a", "a")])
     good = {"a": {"x": "1/2", "y": "1/2"}, "b": {"x": "1/3", "y": "2/3"}}
+    short = {"a": {"x": "1/2", "y": "1/3"}, "b": {"x": "1/3", "y": "1/3"}}
+    with pytest.raises(InputError, match="one in all"):
+        Exponential.from_channel(short, neighbours=[("a", "b")])
     for pairs in ([("a", "c")], [("a", "b", "a")]):
         with pytest.raises(InputError):
             Exponential.from_channel(good, neighbours=pairs)
