@@ -13,7 +13,7 @@ e^b. Monotone, answers moving up: the same with n_i moving by at most S; moving 
 f'_i, at most S.
 
 The threshold's noise is drawn once for all c answers, and the noise of every answer grows with c. (Using the noise of
-c = 1 again and again without drawing the threshold anew is a classic mistake: the check catches it.) The budget is
+c = 1 again and again without drawing the threshold anew is a classic mistake, which the tests plant.) The budget is
 split a : b = 1 : (2c)^(2/3), or 1 : c^(2/3), which makes the variance of noisy answer minus noisy threshold least.
 
 Dwork and Roth 2014; Lyu, Su and Li 2017; Ding, Wang, Zhang and Kifer 2019 for the gap.

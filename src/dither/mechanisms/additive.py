@@ -34,6 +34,7 @@ from dither.numeric.enclosure import MOST_BITS, precision, round_up, to_ball
 from dither.numeric.lattice import LARGEST_INDEX, Lattice, add, as_array
 from dither.numeric.number import Number, integer, rational
 from dither.privacy.guarantee import Guarantee
+from dither.privacy.solve import smallest
 
 if TYPE_CHECKING:
     import numpy as np
@@ -272,7 +273,6 @@ def half_width(law: Law, confidence: Fraction, dimension: int, widest: int = 2 *
 
 def least_rate(law: Callable[[Fraction], T], meets: Callable[[T], bool], guess: float) -> Fraction:
     """The smallest x, rounded up, for which the law of x meets; larger x must mean less noise."""
-    from dither.privacy.solve import smallest
 
     def good(x: Fraction) -> bool:
         return x > 0 and meets(law(max(x, least)))

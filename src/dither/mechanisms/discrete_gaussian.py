@@ -11,8 +11,8 @@ unshifted). So the divergence is at most a s^2 / (2 sigma2). Coordinates are ind
 |s|^2 / (2 sigma2) <= a rho.
 
 It is *not* Gaussian differentially private: between lattice points its delta exceeds the Gaussian curve of mu = D /
-sigma, by 3.7 times at sigma = 0.5 and twice at sigma = 1. For (epsilon, delta) and for long compositions `Gaussian`
-is the better choice.
+sigma, more than four times at sigma = 0.5 and twice at sigma = 1 (where delta is above 1e-9). For (epsilon, delta)
+and for long compositions `Gaussian` is the better choice.
 
 Canonne, Kamath and Steinke 2020.
 """

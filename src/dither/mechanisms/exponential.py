@@ -85,8 +85,9 @@ class Exponential(Selection):
 
         `channel` gives the probability of each output for each input. The score ln P(output | input) moves by at most
         the channel's own epsilon between neighbours, so that is the sensitivity; with twice that as epsilon the
-        exponential mechanism has weights exp(ln P) = P, and is the channel again, up to the rounding of scores (some
-        1/20000 of epsilon). Its own theorem promises twice the epsilon that the channel has.
+        exponential mechanism has weights exp(ln P) = P, and is the channel again, up to the rounding of scores (to
+        1/65536 of epsilon or finer) and the step that is kept to spare. Its own theorem promises twice the epsilon that
+        the channel has.
         """
         if not isinstance(channel, Mapping) or not all(isinstance(row, Mapping) for row in channel.values()):
             raise DataError("channel", channel, "it maps each input to its outputs", "{'yes': {'y': '3/4', 'n': '1/4'}}")

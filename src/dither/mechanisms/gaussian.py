@@ -11,11 +11,11 @@ This is (S g / sigma)-Gaussian differentially private, for
 Proof. On the lattice values differ by at most S steps in L2 norm (`numeric/lattice.py`). For a whole number k and a
 real Z, k + round(Z) = round(k + Z); so the release is the continuous Gaussian mechanism, which is (S g / sigma)-GDP
 by definition, followed by rounding, which is post-processing. Nothing about discrete Gaussians is needed, in any
-dimension.
+dimension. (Of real values D is taken 1/1024 of a step larger than stated: see `additive.py`.)
 
 sigma is given, or follows from what is wanted: rho-zCDP has mu = sqrt(2 rho), so sigma^2 = (S g)^2 / (2 rho) exactly;
 for (epsilon, delta) it is the smallest that the exact Gaussian curve allows (`calibrate.gaussian`), not the
-textbook's formula, which has too much noise below epsilon = 1 and is false above.
+textbook's formula, which has too much noise below epsilon = 1 and is not proved above (far above it is false).
 
 Dong, Roth and Su 2019; Balle and Wang 2018.
 """

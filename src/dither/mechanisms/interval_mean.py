@@ -16,8 +16,9 @@ a)/n and 2 (b - a)^2/n. (One step of the lattice is added to half the range: two
 may add up.)
 
 The law is that of Laplace noise of twice the usual scale (absolute), or of Gaussian noise with variance 1 / (n
-epsilon) (squared, b - a = 1), on the points, cut off at a and b and renormalised. For pure epsilon plain `Laplace`
-noise is better than either: it needs no factor of two, since its normaliser does not depend on the data.
+epsilon) (squared, b - a = 1), on the points, cut off at a and b and renormalised. Once n epsilon exceeds a few units
+plain `Laplace` noise, cut off at a and b afterwards, is better than either: it needs no factor of two, since its
+normaliser does not depend on the data.
 
 Wasserman and Zhou 2010.
 """
@@ -80,8 +81,10 @@ class IntervalMean:
         object.__setattr__(self, "points", count)
         object.__setattr__(self, "unit", whom)
         largest = round_up(max(abs(low), abs(high)))
-        # Where floats are coarser than that, a mean computed in them moves by more than a row can.
-        if math.isinf(largest) or Fraction(math.ulp(largest)) > self._choice.step / 1024:
+        # A mean computed in floats is off by a few units in the last place, a squared score by 4 widths times that at most:
+        # where this is not far below a step, the mean could move by more than a row can move it.
+        factor = 4 * max(Fraction(1), 4 * (high - low) if squared else Fraction(1))
+        if math.isinf(largest) or factor * Fraction(math.ulp(largest)) > self._choice.step / 1024:
             why = "floats that far from zero are too coarse for so small a change"
             raise NumberError("bounds", bounds, why, "values from which a public constant was subtracted")
 

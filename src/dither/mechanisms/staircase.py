@@ -9,7 +9,7 @@ for any r from 1 to S. This is epsilon-differentially private.
 
 Proof. On the lattice values differ by at most S steps. Write p(|x|) for the weight: it never rises, and p(m + S) = b
 p(m) for m >= 0. For a shift s, |x - s| <= |x| + S, so p(|x - s|) >= p(|x| + S) = b p(|x|). Hence no ratio exceeds
-e^epsilon.
+e^epsilon. (Of real values D is taken 1/1024 of a step larger than stated: see `additive.py`.)
 
 One number only: in a vector one person may cross a step in every coordinate with an arbitrarily small change, each at
 the full epsilon. For whole numbers with D = 1 it is the geometric mechanism. The high part r / S = gamma is 1 / (1 +

@@ -60,7 +60,7 @@ class RangePart(Currency):
         return sum((_eighth_square(epsilon) * count for epsilon, count in self.entries), start=Fraction(0))
 
     def rest_delta(self, epsilon: Number) -> Enclosure | None:
-        single = self._single()
+        single = self.single()
         if single is None:
             return None
         if epsilon >= single:
@@ -68,7 +68,7 @@ class RangePart(Currency):
         return certify(lambda: _profile(single.ball(), epsilon.ball()))
 
     def rest_epsilon(self, delta: Fraction) -> Enclosure | None:
-        single = self._single()
+        single = self.single()
         if single is None:
             return None
         if single == 0:
@@ -81,7 +81,8 @@ class RangePart(Currency):
         low, high = certify(solve)
         return Enclosure(max(low, 0.0), max(high, 0.0))
 
-    def _single(self) -> Number | None:
+    def single(self) -> Number | None:
+        """The epsilon of the one release, where there is only one."""
         return self.entries[0][0] if len(self.entries) == 1 and self.entries[0][1] == 1 else None
 
     def plus(self, other: Self) -> Self:

@@ -25,6 +25,7 @@ from flint import arb
 
 from dither.errors import BrokenPromise
 from dither.numeric.enclosure import precision, to_ball
+from dither.privacy.bounded_range import RangePart
 from dither.privacy.guarantee import Guarantee
 from dither.testing.rehearse import BITS, Outcomes
 
@@ -101,10 +102,7 @@ class Claim:
     def _check_range(self, first: Any, second: Any, rows: list[tuple[arb, arb, arb, Any]], missing: arb) -> None:
         """For bounded range: how differently two outputs can move."""
         part = self._guarantee.parts[0]
-        if len(self._guarantee.parts) > 1 or part.kind != "range":
-            return
-        single = part.to_json()["entries"]
-        if not isinstance(single, list) or len(single) != 1 or single[0][1] != 1 or len(rows) < 2:
+        if len(self._guarantee.parts) > 1 or not isinstance(part, RangePart) or part.single() is None:
             return
         (high, high_other, _, one), (low, _, low_other, other) = rows[0], rows[-1]
         most = to_ball(Fraction(self._epsilon)).exp()
