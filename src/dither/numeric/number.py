@@ -80,6 +80,12 @@ class Number:
             total += arb(base).log() * arb(fmpq(coefficient.numerator, coefficient.denominator))
         return total
 
+    def size(self) -> int:
+        """Bits in its denominators and logarithms: what sums of unlike numbers make grow."""
+        return self._rational.denominator.bit_length() + sum(
+            base.bit_length() + coefficient.denominator.bit_length() for base, coefficient in self._logs
+        )
+
     def exp_fraction(self) -> Fraction | None:
         """e to this power where that is rational: for whole multiples of logarithms and nothing else."""
         if self._rational or any(c.denominator != 1 or abs(c) > LARGEST_BITS for _, c in self._logs):

@@ -3,21 +3,33 @@
 from __future__ import annotations
 
 import math
-from decimal import ROUND_CEILING, Context, Decimal
+from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
 from fractions import Fraction
 
 from dither.numeric.number import Number
 
-FOUR = Context(prec=4, rounding=ROUND_CEILING)
+FOUR_UP = Context(prec=4, rounding=ROUND_CEILING)
+FOUR_DOWN = Context(prec=4, rounding=ROUND_FLOOR)
 
 
 def four_digits(value: Number | Fraction | float) -> str:
     """At most four digits, not below the value; exact numbers that have four digits or fewer stay as they are."""
     if isinstance(value, Number):
         value = value.fraction() if value.is_rational else value.bounds().upper
+    return _digits(value, FOUR_UP)
+
+
+def four_digits_down(value: Number | Fraction | float) -> str:
+    """At most four digits, not above the value: for what is left of something."""
+    if isinstance(value, Number):
+        value = value.fraction() if value.is_rational else value.bounds().lower
+    return _digits(value, FOUR_DOWN)
+
+
+def _digits(value: Fraction | float, context: Context) -> str:
     if isinstance(value, float):
         if not math.isfinite(value):
             return "∞"
         value = Fraction(value)
-    short = FOUR.divide(Decimal(value.numerator), Decimal(value.denominator))
+    short = context.divide(Decimal(value.numerator), Decimal(value.denominator))
     return f"{float(short):.4g}" if abs(short.adjusted()) < 300 else str(short)
