@@ -18,6 +18,7 @@ FLOORS = [
     ["noise"],
     ["privacy"],
     ["mechanisms"],
+    ["ledger"],
     ["testing", "demo", "plot"],
     ["cli"],
     ["__main__"],

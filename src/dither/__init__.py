@@ -13,6 +13,8 @@ if TYPE_CHECKING:
     from dither import noise as noise
     from dither import plot as plot
     from dither import testing as testing
+    from dither.ledger.ledger import Ledger as Ledger
+    from dither.ledger.receipt import Receipt as Receipt
     from dither.mechanisms import accuracy as accuracy
     from dither.mechanisms import sensitivity as sensitivity
     from dither.mechanisms.above_threshold import AboveThreshold as AboveThreshold
@@ -66,6 +68,7 @@ __all__ = [
     "IntervalMean",
     "Laplace",
     "Lattice",
+    "Ledger",
     "Mechanism",
     "NoisyMax",
     "Number",
@@ -73,6 +76,7 @@ __all__ = [
     "PermuteAndFlip",
     "Processed",
     "RandomizedResponse",
+    "Receipt",
     "Repeated",
     "ReusableHoldout",
     "Staircase",
@@ -114,6 +118,7 @@ _LAZY = {
     "IntervalMean": "dither.mechanisms.interval_mean",
     "Laplace": "dither.mechanisms.laplace",
     "Lattice": "dither.numeric.lattice",
+    "Ledger": "dither.ledger.ledger",
     "Mechanism": "dither.mechanisms.protocol",
     "NoisyMax": "dither.mechanisms.noisy_max",
     "Number": "dither.numeric.number",
@@ -121,6 +126,7 @@ _LAZY = {
     "PermuteAndFlip": "dither.mechanisms.permute_and_flip",
     "Processed": "dither.mechanisms.combine",
     "RandomizedResponse": "dither.mechanisms.response",
+    "Receipt": "dither.ledger.receipt",
     "Repeated": "dither.mechanisms.combine",
     "ReusableHoldout": "dither.mechanisms.holdout",
     "Staircase": "dither.mechanisms.staircase",

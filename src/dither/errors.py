@@ -7,9 +7,13 @@ DitherError
 │   ├── DataError                      an array or a list of the wrong kind
 │   ├── UnitError                      guarantees about different neighbours, or a change of unit that proves nothing
 │   ├── BudgetError                    what was asked for is used up, or costs more than is left
+│   ├── ConflictError                  it contradicts what the ledger holds: another question, domain, policy or place
 │   └── GuaranteeError                 a theorem that does not apply, or a promise that does not have what was asked
 ├── EntropyError (also a RuntimeError) the operating system gave no randomness; nothing was drawn
 ├── PrecisionError (also a RuntimeError) a bound could not be certified, so it is not given
+├── InProgressError (also a RuntimeError) the answer is being computed elsewhere; ask again in a while
+├── LedgerError (also a RuntimeError)  the ledger cannot be read or kept
+│   └── TamperError                    the ledger is not what it was: changed, cut or put back
 └── BrokenPromise (also an AssertionError) a check found that a mechanism does not do what it says
 
 NotPrivateWarning (a UserWarning)      noise comes from a seed: whoever knows the seed can take it away again
@@ -22,15 +26,19 @@ from __future__ import annotations
 __all__ = [
     "BrokenPromise",
     "BudgetError",
+    "ConflictError",
     "DataError",
     "DitherError",
     "EntropyError",
     "GuaranteeError",
+    "InProgressError",
     "InputError",
+    "LedgerError",
     "NotPrivateWarning",
     "NumberError",
     "PrecisionError",
     "SizeError",
+    "TamperError",
     "UnitError",
 ]
 
@@ -101,6 +109,10 @@ class BudgetError(InputError):
     """What was asked for is used up, or costs more than is left."""
 
 
+class ConflictError(InputError):
+    """What was given contradicts what the ledger holds."""
+
+
 class GuaranteeError(InputError):
     """A theorem does not apply here, or a promise does not have what was asked of it."""
 
@@ -111,6 +123,18 @@ class EntropyError(DitherError, RuntimeError):
 
 class PrecisionError(DitherError, RuntimeError):
     """A bound could not be certified; dither refuses rather than estimates."""
+
+
+class InProgressError(DitherError, RuntimeError):
+    """Somebody computes this answer now; it will be stored, or may be computed again when the lease has ended."""
+
+
+class LedgerError(DitherError, RuntimeError):
+    """The ledger cannot be read or kept, so nothing is granted."""
+
+
+class TamperError(LedgerError):
+    """The ledger is not what it was: an entry changed, the end was cut, or an older copy was put back."""
 
 
 class BrokenPromise(DitherError, AssertionError):  # noqa: N818 - it is what happened

@@ -50,7 +50,7 @@ class Number:
     def _make(cls, rational: Fraction, logs: dict[int, Fraction]) -> Number:
         self = object.__new__(cls)
         object.__setattr__(self, "_rational", rational)
-        object.__setattr__(self, "_logs", tuple(sorted((b, c) for b, c in logs.items() if c)))
+        object.__setattr__(self, "_logs", tuple(sorted((b, c) for b, c in logs.items() if c)) if logs else ())
         return self
 
     def __setattr__(self, name: str, value: object) -> None:
@@ -120,7 +120,7 @@ class Number:
         right = _operand(other)
         if right is None:
             return NotImplemented
-        logs: dict[int, Fraction] = dict(self._logs)
+        logs: dict[int, Fraction] = dict(self._logs) if self._logs else {}
         for base, coefficient in right._logs:
             _insert(logs, base, coefficient)
         return Number._make(self._rational + right._rational, logs)
@@ -160,7 +160,11 @@ class Number:
 
     def _compare(self, other: object) -> int | None:
         right = _operand(other)
-        return None if right is None else (self - right).sign()
+        if right is None:
+            return None
+        if not self._logs and not right._logs:
+            return (self._rational > right._rational) - (self._rational < right._rational)
+        return (self - right).sign()
 
     def __eq__(self, other: object) -> bool:
         order = self._compare(other)

@@ -14,6 +14,8 @@ from dither.privacy.show import four_digits, four_digits_down
 from dither.privacy.spending import Caps, Filter, Spent, Totals
 from dither.privacy.unit import Unit
 
+ZERO = Number(0)
+
 
 @dataclass(frozen=True)
 class SumFilter(Filter):
@@ -29,7 +31,7 @@ class SumFilter(Filter):
         return approx(self.epsilon, self.delta, unit=self.unit)
 
     def _zero(self) -> Totals:
-        return (Number(0), Number(0))
+        return (ZERO, ZERO)
 
     def _charge(self, guarantee: Guarantee) -> Totals | None:
         charge = guarantee.charge()
@@ -40,7 +42,7 @@ class SumFilter(Filter):
 
     def left(self, spent: Spent) -> str:
         epsilon, delta = spent.totals
-        return f"ε = {four_digits_down(self.epsilon - epsilon)}, δ = {four_digits_down(self.delta - delta)}"
+        return f"ε = {_room(self.epsilon - epsilon)}" + (f", δ = {_room(self.delta - delta)}" if self.delta else "")
 
     def used(self, spent: Spent) -> Fraction:
         return _part(spent.totals[0], self.epsilon)
@@ -63,7 +65,7 @@ class ZcdpFilter(Filter):
         return zcdp(self.rho, delta=self.delta, unit=self.unit)
 
     def _zero(self) -> Totals:
-        return (Number(0), Number(0))
+        return (ZERO, ZERO)
 
     def _charge(self, guarantee: Guarantee) -> Totals | None:
         charge = guarantee.charge()
@@ -74,7 +76,7 @@ class ZcdpFilter(Filter):
 
     def left(self, spent: Spent) -> str:
         rho, delta = spent.totals
-        return f"ρ = {four_digits_down(self.rho - rho)}, δ = {four_digits_down(self.delta - delta)}"
+        return f"ρ = {_room(self.rho - rho)}" + (f", δ = {_room(self.delta - delta)}" if self.delta else "")
 
     def used(self, spent: Spent) -> Fraction:
         return _part(spent.totals[0], Number(self.rho))
@@ -96,7 +98,7 @@ class GaussianFilter(Filter):
         return gdp(mu2=self.mu2, unit=self.unit)
 
     def _zero(self) -> Totals:
-        return (Number(0),)
+        return (ZERO,)
 
     def _charge(self, guarantee: Guarantee) -> Totals | None:
         squares = [part.mu2 for part in guarantee.parts if isinstance(part, GaussianPart)]
@@ -106,7 +108,7 @@ class GaussianFilter(Filter):
         return total[0] <= self.mu2
 
     def left(self, spent: Spent) -> str:
-        return f"μ² = {four_digits_down(self.mu2 - spent.totals[0])}"
+        return f"μ² = {_room(self.mu2 - spent.totals[0])}"
 
     def used(self, spent: Spent) -> Fraction:
         return _part(spent.totals[0], Number(self.mu2))
@@ -121,7 +123,7 @@ class OrderFilter(Filter):
     caps: Caps
 
     def _zero(self) -> Totals:
-        return tuple(Number(0) for _ in self.caps)
+        return tuple(ZERO for _ in self.caps)
 
     def _charge(self, guarantee: Guarantee) -> Totals | None:
         if guarantee.charge().delta:
@@ -131,7 +133,7 @@ class OrderFilter(Filter):
 
     def left(self, spent: Spent) -> str:
         rooms = [(order, cap - total) for (order, cap), total in zip(self.caps, spent.totals, strict=True)]
-        return ", ".join(f"D_{four_digits(order)} = {four_digits_down(room)}" for order, room in rooms if room >= 0)
+        return ", ".join(f"D_{four_digits(order)} = {_room(room)}" for order, room in rooms if room >= 0)
 
     def used(self, spent: Spent) -> Fraction:
         parts = [_part(total, cap) for (_, cap), total in zip(self.caps, spent.totals, strict=True)]
@@ -182,7 +184,7 @@ class ApproxFilter(Filter):
         return approx(self.epsilon, self.delta, unit=self.unit)
 
     def _zero(self) -> Totals:
-        return (Number(0), Number(0), Number(0))
+        return (ZERO, ZERO, ZERO)
 
     def _charge(self, guarantee: Guarantee) -> Totals | None:
         charge = guarantee.charge()
@@ -198,8 +200,8 @@ class ApproxFilter(Filter):
     def left(self, spent: Spent) -> str:
         rho, epsilon, delta = spent.totals
         rooms = (("ρ", self.rho - rho), ("ε", self.epsilon - epsilon))  # whichever has room decides
-        words = " or ".join(f"{letter} = {four_digits_down(room)}" for letter, room in rooms if room >= 0)
-        return f"{words}, δ = {four_digits_down(self.delta_events - delta)}"
+        words = " or ".join(f"{letter} = {_room(room)}" for letter, room in rooms if room >= 0)
+        return f"{words}, δ = {_room(self.delta_events - delta)}"
 
     def used(self, spent: Spent) -> Fraction:
         return min(_part(spent.totals[0], Number(self.rho)), _part(spent.totals[1], self.epsilon))
@@ -233,6 +235,11 @@ class SomeOrderFilter(OrderFilter):
 KINDS: dict[str, type[Filter]] = {
     kind.kind: kind for kind in (SumFilter, ZcdpFilter, GaussianFilter, RenyiFilter, ApproxFilter, SomeOrderFilter)
 }
+
+
+def _room(left: Number) -> str:
+    """Rounded down; a share that was set below what had been spent has nothing left."""
+    return four_digits_down(max(left, ZERO))
 
 
 def _part(total: Number, cap: Number) -> Fraction:

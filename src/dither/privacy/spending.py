@@ -70,9 +70,8 @@ class Filter(ABC):
 
     def paid(self, spent: Spent, price: Totals, times: int = 1) -> Spent | None:
         """The state after paying a price so many times; None if the ceiling could be broken."""
-        total = tuple(
-            _rounded_up(before + more * times, TOTAL_BITS) for before, more in zip(spent.totals, price, strict=True)
-        )
+        several = price if times == 1 else tuple(part * times for part in price)
+        total = tuple(_rounded_up(before + more, TOTAL_BITS) for before, more in zip(spent.totals, several, strict=True))
         return Spent(self, total) if self._admits(total) else None
 
     def more_like(self, spent: Spent, guarantee: Guarantee) -> int | None:

@@ -1,0 +1,1 @@
+"""What was spent: one budget a domain, never overspent, never forgotten."""

@@ -1,0 +1,93 @@
+"""The decisions of a ledger: what a page allows. Each is all or nothing, and writes at most one entry.
+
+reserve   the same key must mean the same question; a question that has an answer gets it; one that is being computed is
+          not computed twice; a new one is charged, to the budget and to the analyst's share
+commit    the first answer under a receipt stays
+refund    a charge that nobody ran again and that has no answer
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from dither.errors import ConflictError, InProgressError
+from dither.ledger.ceiling import give_back, pay, read_price, written
+from dither.ledger.entry import Entry, digest
+from dither.ledger.page import Page
+from dither.ledger.receipt import Asked, Receipt
+from dither.ledger.shares import charged_share, returned_share
+from dither.privacy.filter import Filter
+
+
+class Granted(NamedTuple):
+    """What `reserve` decided: the charge, which attempt at its answer, the answer if it has one, the last entry."""
+
+    number: int
+    attempt: int
+    answer: str | None
+    last: Entry
+
+
+def reserve(page: Page, budget: Filter, asked: Asked, lease: int) -> Granted:
+    """Charge for a question, or find it charged already."""
+    same_key = page.latest("key", asked.key_tag)
+    if same_key is not None:
+        _must_agree(same_key, asked)
+    until = page.now + lease * 1_000_000
+    charged = page.latest("fingerprint", asked.fingerprint)
+    if charged is not None:
+        state = page.latest("about", charged.number)
+        if state is None or state.kind != "refunded":
+            return _again(page, charged, state, asked, until, bound=same_key is not None)
+    share = charged_share(page, asked)
+    spent = pay(budget.stored(list(page.state.spent)), asked.price, asked.guarantee, whose="the ledger")
+    entry = page.add("reserved", {**asked.record, "until": until, "share": share}, spent=written(spent))
+    return Granted(entry.number, 1, None, entry)
+
+
+def commit(page: Page, receipt: Receipt, answer: str) -> str:
+    """Store an answer, unless there is one; the one that is stored."""
+    charged, state = page.entry(receipt.number), page.latest("about", receipt.number)
+    if charged is None or charged.kind != "reserved" or charged.body["fingerprint"] != receipt.fingerprint:
+        raise ConflictError("receipt", receipt.name, "this ledger never made it", "a receipt that reserve gave")
+    if state is not None and state.kind == "refunded":
+        raise ConflictError("receipt", receipt.name, "its charge was given back", "a new reserve")
+    if state is not None and state.answer is not None:
+        return state.answer
+    page.add("answered", {"receipt": receipt.number, "attempt": receipt.attempt, "sha256": digest(answer)}, answer)
+    return answer
+
+
+def refund(page: Page, budget: Filter, receipt: Receipt) -> None:
+    """Give a charge back. The caller knows that no data was touched for its first attempt."""
+    charged = page.entry(receipt.number)
+    if charged is None or page.latest("about", receipt.number) is not None:
+        raise ConflictError("receipt", receipt.name, "its answer was computed elsewhere meanwhile", "that answer")
+    analyst = charged.body["analyst"]
+    spent = give_back(budget.stored(list(page.state.spent)), read_price(budget, receipt.guarantee))
+    share = returned_share(page, analyst, receipt.guarantee)
+    page.add("refunded", {"receipt": receipt.number, "analyst": analyst, "share": share}, spent=written(spent))
+
+
+def _again(page: Page, charged: Entry, state: Entry | None, asked: Asked, until: int, *, bound: bool) -> Granted:
+    """A question that was charged before: its answer, or the right to compute it again."""
+    if state is not None and state.answer is not None:
+        if asked.key is not None and not bound:  # from now on the key stands for this question
+            names = {"key": asked.key, "analyst": asked.analyst, "fingerprint": asked.fingerprint}
+            page.add("replayed", {"receipt": charged.number, **names})
+        return Granted(charged.number, state.body["attempt"], state.answer, page.last)
+    running = charged if state is None else state
+    if running.time <= page.now < running.body["until"]:  # a clock that was set back does not lock anybody out
+        left = -(-(running.body["until"] - page.now) // 1_000_000)
+        why, instead = "its answer is being computed", f"asking again; at most {left} s from now it may be computed anew"
+        raise InProgressError("receipt", charged.number, why, instead)
+    attempt = (1 if state is None else int(state.body["attempt"])) + 1
+    body = {"receipt": charged.number, "attempt": attempt, "analyst": asked.analyst, "until": until}
+    return Granted(charged.number, attempt, None, page.add("rerun", body))
+
+
+def _must_agree(earlier: Entry, asked: Asked) -> None:
+    """One key stands for one question of one analyst."""
+    if (earlier.body["fingerprint"], earlier.body["analyst"]) != (asked.fingerprint, asked.analyst):
+        why = "it was used for another question, price, policy, data version or analyst"
+        raise ConflictError("idempotency_key", asked.key, why, "a new key for a new question")

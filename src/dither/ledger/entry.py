@@ -1,0 +1,157 @@
+"""An entry: what happened, what is spent after it, and the link to the entry before.
+
+    record    canonical JSON of number, kind, time, body, state and the hash of the previous entry
+    hash      SHA-256 of the record: anyone can follow the chain
+    mac       HMAC-SHA-256 of the record under a key that is not kept with the ledger: only a holder of the key can write it
+
+A stored answer is bound by its SHA-256 in the body. Every entry carries the whole state (`State`), so the last one is all
+that a charge must read, and nothing is ever updated.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any, NamedTuple
+
+from dither.errors import TamperError
+from dither.ledger.store import Row
+
+VERSION = 1
+PURPOSE = b"dither ledger entry 1\n"  # the key signs nothing else by accident
+KINDS = ("created", "bound", "policy", "share", "moved", "reserved", "rerun", "answered", "replayed", "refunded")
+
+
+_ENCODER = json.JSONEncoder(sort_keys=True, separators=(",", ":"), allow_nan=False)
+
+
+class Head(NamedTuple):
+    """Where a ledger stands: how many entries, and the hash of the last."""
+
+    entries: int
+    hash: str
+
+
+@dataclass(frozen=True)
+class State:
+    """What holds after an entry."""
+
+    spent: tuple[Any, ...]  # totals of the filter, as exact JSON
+    home: int  # number of the entry that says where the ledger and its second place are
+    domain: str | None = None
+    policy: str = ""
+    shares: bool = False
+
+    def to_json(self) -> dict[str, Any]:
+        return {
+            "spent": list(self.spent),
+            "home": self.home,
+            "domain": self.domain,
+            "policy": self.policy,
+            "shares": self.shares,
+        }
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One line of the ledger, as written."""
+
+    number: int
+    kind: str
+    time: int  # microseconds since 1970, by the clock of the store
+    body: Mapping[str, Any]
+    state: State
+    previous: str
+    hash: str
+    mac: str
+    answer: str | None = None
+
+    @property
+    def when(self) -> datetime:
+        """The time of writing, in UTC."""
+        return datetime.fromtimestamp(self.time / 1e6, UTC)
+
+    @property
+    def head(self) -> Head:
+        return Head(self.number, self.hash)
+
+
+def canonical(value: object) -> str:
+    """JSON with one spelling: sorted keys, no spaces, ASCII."""
+    return _ENCODER.encode(value)
+
+
+def digest(text: str) -> str:
+    """SHA-256 in hex; lone surrogates have a spelling too, so that no text is without one."""
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def write(
+    key: bytes,
+    previous: Entry | None,
+    kind: str,
+    *,
+    time: int,
+    body: Mapping[str, Any],
+    state: State,
+    answer: str | None = None,
+) -> tuple[Entry, Row]:
+    """The entry that follows another one, and the row that holds it."""
+    number = 1 if previous is None else previous.number + 1
+    before = "" if previous is None else previous.hash
+    record = canonical(
+        {
+            **{"entry": VERSION, "number": number, "kind": kind, "time": time, "previous": before},
+            **{"body": body, "state": state.to_json()},
+        }
+    )  # fmt: skip
+    entry = Entry(number, kind, time, body, state, before, digest(record), mac_of(key, record), answer)
+    stored = None if answer is None else json.dumps(answer)  # ASCII: every text survives every database
+    return entry, Row(number, record, entry.hash, entry.mac, stored, *tags(entry))
+
+
+def tags(entry: Entry) -> tuple[int | None, str | None, str | None, str | None]:
+    """What an entry is found by: the receipt it is about, the question, the idempotency key, the analyst's last state."""
+    body, kind = entry.body, entry.kind
+    about = body["receipt"] if kind in ("rerun", "answered", "refunded") else None
+    question = body["fingerprint"] if kind == "reserved" else None
+    used_key = digest(body["key"]) if kind in ("reserved", "replayed") and body["key"] is not None else None
+    analyst = digest(body["analyst"]) if body.get("share") is not None else None
+    return about, question, used_key, analyst
+
+
+def read(row: Row, key: bytes | None) -> Entry:
+    """The entry in a row; refused when hash or, with the key at hand, MAC says that somebody else wrote it."""
+    if digest(row.record) != row.hash:
+        raise tampered(row.number, "its text and its hash do not belong together")
+    if key is not None and not hmac.compare_digest(mac_of(key, row.record), row.mac):
+        raise tampered(row.number, "it was not written with the key of this ledger")
+    try:
+        stored = json.loads(row.record)
+        if stored["entry"] != VERSION or stored["kind"] not in KINDS or stored["number"] != row.number:
+            raise ValueError("another version, kind or number")
+        state = State(tuple(stored["state"].pop("spent")), **stored["state"])
+        answer = None if row.answer is None else json.loads(row.answer)
+        told = (stored["kind"], stored["time"], stored["body"], state, stored["previous"])
+        entry = Entry(row.number, *told, row.hash, row.mac, answer)
+        if (entry.kind == "answered") != isinstance(answer, str):
+            raise ValueError("an answer and an entry without one")
+        if answer is not None and digest(answer) != entry.body["sha256"]:
+            raise ValueError("another answer")
+        if tags(entry) != (row.about, row.fingerprint, row.key, row.analyst):
+            raise ValueError("filed under something else")
+    except (KeyError, TypeError, ValueError, AttributeError, RecursionError) as error:
+        raise tampered(row.number, "its columns do not belong together") from error
+    return entry
+
+
+def mac_of(key: bytes, record: str) -> str:
+    return hmac.digest(key, PURPOSE + record.encode(), "sha256").hex()
+
+
+def tampered(number: object, why: str) -> TamperError:
+    return TamperError("ledger entry", number, why, "a copy of the ledger from before, and a look at who could write to it")

@@ -1,0 +1,100 @@
+"""What dither keeps away from a ledger, in ~/.dither (or $DITHER_HOME): its key, and which ledger was at which place.
+
+The key, 32 random bytes in keys/, signs entries: whoever can write to the ledger's folder and does not have it cannot
+forge an entry, nor a head in the second place. ledgers/ remembers places, so that none is started afresh.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import secrets
+from pathlib import Path
+
+from dither.errors import ConflictError, LedgerError
+from dither.ledger.entry import digest
+
+
+def folder() -> Path:
+    """~/.dither, or $DITHER_HOME."""
+    chosen = os.environ.get("DITHER_HOME")
+    return Path(chosen) if chosen else Path.home() / ".dither"
+
+
+def key_file(identity: str, chosen: Path | None) -> Path:
+    """Where the key of this ledger is."""
+    return folder() / "keys" / f"{identity}.key" if chosen is None else chosen.expanduser()
+
+
+def load_key(path: Path) -> bytes | None:
+    """The key; None if there is no such file."""
+    text = _text(path, "key")
+    if text is None:
+        return None
+    if not re.fullmatch(r"[0-9a-f]{64}\n?", text):
+        raise LedgerError("key", str(path), "it is not a key", "the key file that was made with the ledger")
+    return bytes.fromhex(text)
+
+
+def make_key(path: Path, beside: Path | None) -> bytes:
+    """A new key, durable before it is used; or the one that is there. Refused in the folder of the ledger."""
+    if beside is not None and path.parent.resolve() == beside.resolve():
+        why = "it lies in the folder of the ledger, so whoever takes the one has the other"
+        raise ConflictError("key", str(path), why, "a file in another place, or none: then it goes to ~/.dither/keys")
+    _put(path, secrets.token_hex(32), over=False)
+    key = load_key(path)
+    assert key is not None
+    return key
+
+
+def remembered(place: str) -> str | None:
+    """The identity of the ledger that was at a place; None if nobody knows of one."""
+    text = _text(_place_file(place), "memory")
+    return None if text is None else text.strip()
+
+
+def remember(place: str, identity: str) -> None:
+    """Keep in mind which ledger is at a place."""
+    if remembered(place) != identity:
+        _put(_place_file(place), identity, over=True)
+
+
+def _place_file(place: str) -> Path:
+    return folder() / "ledgers" / digest(place)[:32]
+
+
+def _text(path: Path, name: str) -> str | None:
+    try:
+        return path.read_text(encoding="ascii")
+    except FileNotFoundError:
+        return None
+    except (OSError, UnicodeDecodeError) as error:
+        raise LedgerError(name, str(path), f"it cannot be read: {error}", "a file that this user can read") from error
+
+
+def _put(path: Path, text: str, *, over: bool) -> None:
+    """Write a small file so that it is whole and durable, or not there at all."""
+    draft = path.with_name(f"{path.name}.{secrets.token_hex(8)}")
+    try:
+        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        with os.fdopen(os.open(draft, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600), "w") as file:
+            file.write(text + "\n")
+            file.flush()
+            os.fsync(file.fileno())
+        if over or not path.exists():
+            if over:
+                draft.replace(path)
+            else:
+                os.link(draft, path)  # unlike a rename, never puts a new key over another one
+        if hasattr(os, "O_DIRECTORY"):
+            directory = os.open(path.parent, os.O_RDONLY | os.O_DIRECTORY)
+            os.fsync(directory)
+            os.close(directory)
+    except FileExistsError:
+        return  # somebody was faster; theirs is the one
+    except OSError as error:
+        raise LedgerError(
+            "file", str(path), f"it cannot be written: {error}", "a folder that this user can write to"
+        ) from error
+    finally:
+        draft.unlink(missing_ok=True)

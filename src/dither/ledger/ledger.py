@@ -1,0 +1,299 @@
+"""The ledger: one budget a domain, across all users, never overspent, never forgotten.
+
+    reserve   check and charge, in one transaction that no other overlaps; gives a receipt
+    touch     the data is about to be read: from here on nothing is given back
+    commit    store the answer under its receipt; gives the *stored* answer, and only that may be shown
+    refund    give back a charge whose data was never touched
+
+Why at most one answer is ever seen for a charge. An answer is shown only after it was stored; `commit` stores one only if
+its receipt has none, in a transaction that no other overlaps, and otherwise gives the one that is there. So all callers get
+the first. A process that dies before `commit` has shown nothing; its charge stays, and after its lease another may compute
+the answer under the same receipt.
+
+Why the budget holds. A receipt exists only after an entry whose totals the filter admitted is durable; entries are never
+changed; `refund` needs a receipt that this process made, never touched, and nobody ran again.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from types import TracebackType
+from typing import Any, Self
+
+from dither.errors import ConflictError, DataError
+from dither.ledger import charge, keeping
+from dither.ledger import shares as shared
+from dither.ledger.ceiling import Remaining, read_price, written
+from dither.ledger.charge import Granted
+from dither.ledger.entry import Entry, Head, digest, read
+from dither.ledger.page import Page, opening, rolled_back
+from dither.ledger.receipt import Asked, Receipt, read_name, read_question
+from dither.ledger.store import BATCH, Query, Row, batch, latest, numbered
+from dither.ledger.turns import Decide, Turns
+from dither.ledger.verify import Verification, verify
+from dither.numeric.number import integer
+from dither.privacy.guarantee import Guarantee
+
+LONGEST_ANSWER = 64_000_000
+
+
+class Ledger:
+    """What was spent. `Ledger(location, budget=...)` makes one where none is; `Ledger(location)` opens it."""
+
+    def __init__(
+        self,
+        location: object,
+        *,
+        budget: object = None,
+        domain: str | None = None,
+        policy_hash: str | None = None,
+        shares: Mapping[str, object] | None = None,
+        witness: object = None,
+        key: object = None,
+        identity: str | None = None,
+        moved: bool = False,
+    ) -> None:
+        """`witness` is a second place for the head; `identity` refuses any other ledger; `moved` records a new place."""
+        kept = keeping.open_ledger(location, budget=budget, second=witness, key=key, identity=identity, moved=moved)
+        self._database, self._witness, self._key = kept.database, kept.witness, kept.key
+        self.identity = kept.identity
+        self.location = kept.database.shown
+        self.budget = kept.budget
+        self._head: Head | None = None
+        # Receipts that this process made and has not used, and those that it gave back: (process, number, attempt).
+        self._sealed: set[tuple[int, int, int]] = set()
+        self._returned: set[tuple[int, int, int]] = set()
+        self._guard = threading.Lock()
+        self._turns = (os.getpid(), Turns(self._page))
+        self.domain: str | None = None
+        self.policy_hash = ""
+        try:
+            self._publish(kept.head)
+            self._bind(domain, policy_hash)
+            for analyst, ceiling in (shares or {}).items():
+                self._must_have_share(analyst, ceiling)
+        except BaseException:
+            self.close()
+            raise
+
+    # -- the verbs ---------------------------------------------------------------------------------------------
+
+    def reserve(
+        self,
+        guarantee: Guarantee,
+        question: object,
+        *,
+        idempotency_key: str | None = None,
+        analyst: str = "",
+        data_version: str = "",
+        lease: int = 300,
+    ) -> Receipt:
+        """Charge for a question; or give the receipt, and the stored answer, of the same question asked before.
+
+        `data_version` is a label that the owner sets when the data changes. The lease, in seconds, is how long nobody else
+        may compute the same answer.
+        """
+        seconds = integer(lease, name="lease", least=1)
+        asked = Asked(
+            question=read_question(question),
+            guarantee=guarantee,
+            price=read_price(self.budget, guarantee),
+            policy=self.policy_hash,
+            data_version=read_name(data_version, "data_version", empty=True),
+            analyst=read_name(analyst, "analyst", empty=True),
+            key=None if idempotency_key is None else read_name(idempotency_key, "idempotency_key"),
+        )
+
+        def decide(page: Page) -> Granted:
+            self._must_be_bound(page)
+            return charge.reserve(page, self.budget, asked, seconds)
+
+        number, attempt, answer, last = self._turn(asked.queries, decide)
+        if last.kind == "reserved" and last.number == number:
+            with self._guard:
+                self._sealed.add((os.getpid(), number, attempt))
+        return Receipt(self.identity, number, attempt, asked.fingerprint, guarantee, last.head, answer)
+
+    def touch(self, receipt: Receipt) -> None:
+        """Say that the data is about to be read for this receipt: from now on it cannot be given back."""
+        own = self._own(receipt)
+        with self._guard:
+            if (os.getpid(), own.number, own.attempt) in self._returned:
+                raise ConflictError("receipt", own.name, "its charge was given back", "a new reserve")
+            self._sealed.discard((os.getpid(), own.number, own.attempt))
+
+    def commit(self, receipt: Receipt, answer: str) -> str:
+        """Store the answer; gives the answer that is stored, which is another one if somebody was faster. Show only that."""
+        own = self._own(receipt)
+        if not isinstance(answer, str) or len(answer) > LONGEST_ANSWER:
+            raise DataError("answer", answer, f"it is not a text of up to {LONGEST_ANSWER} characters", "JSON text")
+        with self._guard:
+            self._sealed.discard((os.getpid(), own.number, own.attempt))
+        queries = (numbered(own.number), latest("about", own.number))
+        stored: str = self._turn(queries, lambda page: charge.commit(page, own, answer))
+        return stored
+
+    def refund(self, receipt: Receipt) -> None:
+        """Give back a charge for which no data was touched: by the process that made it, before `touch`."""
+        own = self._own(receipt)
+        seal = (os.getpid(), own.number, own.attempt)
+        with self._guard:
+            if seal not in self._sealed:
+                why = "data may have been touched for it, or another process made it"
+                raise ConflictError("receipt", own.name, why, "a receipt that reserve gave here and that was not used")
+            self._sealed.remove(seal)
+            self._returned.add(seal)
+        self._turn((), lambda page: charge.refund(page, self.budget, own))
+
+    def remaining(self, analyst: str | None = None) -> Remaining:
+        """What is left: of the whole budget, or of one analyst's share."""
+        with self._reading() as page:
+            if analyst is None:
+                return Remaining(self.budget.stored(list(page.state.spent)))
+            own = page.latest("analyst", digest(read_name(analyst, "analyst")))
+            if own is None:
+                raise DataError("analyst", analyst, "there is no such share", "a name that ledger.share was called with")
+            return Remaining(shared.share_spent(page, own))
+
+    def history(self, first: int = 1, last: int | None = None) -> Iterator[Entry]:
+        """Entries in the order of writing."""
+        number = integer(first, name="first", least=1)
+        while last is None or number <= last:
+            with self._database.read(batch(number, BATCH)) as transaction:
+                entries = [read(Row(*row), self._key) for row in transaction.opened[0]]
+            yield from (entry for entry in entries if last is None or entry.number <= last)
+            if len(entries) < BATCH:
+                return
+            number = entries[-1].number + 1
+
+    def verify(
+        self, receipts: Iterable[Receipt] = (), *, progress: Callable[[int, int], None] | None = None
+    ) -> Verification:
+        """Read everything and check it: chain, signatures, sums, answers, receipts, second place."""
+        return verify(self._database, self._witness, self._key, tuple(receipts), progress)
+
+    # -- the owner's ---------------------------------------------------------------------------------------------
+
+    def bind(self, domain: str, policy_hash: str = "") -> None:
+        """Say whom this ledger is about; once. A ledger that belongs to another domain or policy is refused."""
+        self._bind(read_name(domain, "domain"), read_name(policy_hash, "policy_hash", empty=True))
+
+    def amend(self, policy_hash: str, *, loosens: bool, note: str) -> None:
+        """Put another policy in force: an entry of its own, with a reason. Stored answers do not answer under it."""
+        new = read_name(policy_hash, "policy_hash")
+        if not isinstance(loosens, bool):
+            raise DataError("loosens", loosens, "it is not a truth value", "True if anything more is allowed than before")
+        body = {"policy": new, "loosens": loosens, "note": read_name(note, "note")}
+        with self._page() as page:
+            self._must_be_bound(page)
+            page.add("policy", {**body, "before": page.state.policy}, policy=new)
+        self.policy_hash = new
+
+    def share(self, analyst: str, ceiling: object) -> None:
+        """Limit what one analyst may spend of the budget; what she spent already counts. Others need a share from now on."""
+        name = read_name(analyst, "analyst")
+        limit = shared.read_share(ceiling, self.budget)
+        with self._page() as page:
+            spent = shared.spent_by(name, page.entries(), limit)
+            share = {"ceiling": page.last.number + 1, "spent": list(written(spent))}
+            page.add("share", {"analyst": name, "limit": limit.to_json(), "share": share}, shares=True)
+
+    def close(self) -> None:
+        """Let go of the databases."""
+        self._database.close()
+        if self._witness is not None:
+            self._witness.database.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        self.close()
+
+    def __repr__(self) -> str:
+        return f"Ledger({self.location!r}, domain={self.domain!r}, identity={self.identity!r})"
+
+    # -- inside ------------------------------------------------------------------------------------------------
+
+    def _turn(self, queries: Sequence[Query], decide: Decide) -> Any:
+        """Decide something on the end of the ledger, together with other threads that want to."""
+        if self._turns[0] != os.getpid():  # a lock that another thread held when the process was copied is never released
+            self._turns = (os.getpid(), Turns(self._page))
+            self._guard = threading.Lock()
+        return self._turns[1].take(queries, decide)
+
+    @contextmanager
+    def _page(self, *queries: Query) -> Iterator[Page]:
+        """A transaction on the end of the ledger. It is durable, and the second place knows, when this ends."""
+        with self._database.write(*opening(*queries)) as transaction:
+            page = Page(transaction, self._key, self._head, queries)
+            yield page
+        self._publish(page.last.head)
+
+    @contextmanager
+    def _reading(self) -> Iterator[Page]:
+        with self._database.read(*opening()) as transaction:
+            yield Page(transaction, self._key, self._head)
+
+    def _publish(self, head: Head) -> None:
+        known = head if self._witness is None or self._key is None else self._witness.advance(head)
+        if known.entries > head.entries or known.hash != head.hash:
+            # Others may have gone ahead; then the ledger holds what they wrote.
+            with self._reading() as page:
+                page.must_hold(known)
+        with self._guard:
+            if self._head is None or known.entries > self._head.entries:
+                self._head = known
+            elif known.entries == self._head.entries and known.hash != self._head.hash:
+                raise rolled_back(self._head, head.entries)
+
+    def _bind(self, domain: str | None, policy_hash: str | None) -> None:
+        if domain is not None:
+            read_name(domain, "domain")
+        if policy_hash is not None:
+            read_name(policy_hash, "policy_hash", empty=True)
+        with self._reading() as page:
+            state = page.state
+        if state.domain is None and domain is not None:
+            with self._page() as page:
+                state = page.state
+                if state.domain is None:
+                    body = {"domain": domain, "unit": self.budget.unit.value, "policy": policy_hash or ""}
+                    state = page.add("bound", body, domain=domain, policy=policy_hash or "").state
+        if domain is not None and domain != state.domain:
+            why = f"this ledger is about '{state.domain}'"
+            raise ConflictError("domain", domain, why, "that name: one budget for all who ask about the same people")
+        if policy_hash is not None and policy_hash != state.policy and state.domain is not None:
+            why = "another policy is in force"
+            raise ConflictError(
+                "policy_hash", policy_hash, why, "the policy in force, or ledger.amend(...), which is recorded"
+            )
+        self.domain, self.policy_hash = state.domain, state.policy
+
+    def _must_be_bound(self, page: Page) -> None:
+        state = page.state
+        if state.domain is None:
+            raise ConflictError("domain", None, "nobody has said whom this ledger is about", "Ledger(..., domain='clinic')")
+        if (state.domain, state.policy) != (self.domain, self.policy_hash):
+            why = "the policy was changed since this ledger was opened"
+            raise ConflictError("policy_hash", self.policy_hash, why, "opening the ledger again with the policy in force")
+
+    def _own(self, receipt: object) -> Receipt:
+        if not isinstance(receipt, Receipt):
+            raise DataError("receipt", receipt, "it is not a receipt", "what ledger.reserve gave")
+        if receipt.ledger != self.identity:
+            raise ConflictError("receipt", receipt.name, "another ledger made it", "a receipt of this ledger")
+        return receipt
+
+    def _must_have_share(self, analyst: str, ceiling: object) -> None:
+        with self._reading() as page:
+            own = page.latest("analyst", digest(read_name(analyst, "analyst")))
+            found = None if own is None else shared.share_spent(page, own).budget
+        if found is None:
+            self.share(analyst, ceiling)
+        elif found != shared.read_share(ceiling, self.budget):
+            why = f"{analyst} has a share of {found.ceiling}"
+            raise ConflictError("shares", str(ceiling), why, "that one, or ledger.share(...), which is recorded")

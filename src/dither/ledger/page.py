@@ -1,0 +1,103 @@
+"""A page: the ledger during one transaction. It reads the last entry, checks who wrote it, and adds entries after it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from dither.errors import LedgerError, TamperError
+from dither.ledger.entry import Entry, Head, State, read, tags, write
+from dither.ledger.store import BATCH, LAST, Query, Row, Tag, Transaction, batch, insert, latest, numbered, one
+
+
+class Page:
+    """Made from a transaction that was opened with the query LAST, and then the queries named here."""
+
+    def __init__(
+        self, transaction: Transaction, key: bytes | None, known: Head | None, queries: Sequence[Query] = ()
+    ) -> None:
+        self._transaction = transaction
+        self._key = key
+        self.now = transaction.now
+        row, *rows = (one(found) for found in transaction.opened[: 1 + len(queries)])
+        self._last = None if row is None else read(row, key)
+        self._found: dict[Query, Entry | None] = {
+            query: None if row is None else read(row, key) for query, row in zip(queries, rows, strict=True)
+        }
+        if known is not None:
+            self.must_hold(known)
+
+    @property
+    def last(self) -> Entry:
+        """The entry after which the next one goes."""
+        if self._last is None:
+            raise LedgerError("ledger", "empty", "it has no first entry", "Ledger(..., budget=...), which makes one")
+        return self._last
+
+    @property
+    def is_empty(self) -> bool:
+        return self._last is None
+
+    @property
+    def state(self) -> State:
+        return self.last.state
+
+    def must_hold(self, known: Head) -> None:
+        """Refuse to go on where an entry that is known to have been there is not, or is another one."""
+        last = self._last
+        if last is not None and last.number == known.entries:
+            found = last.hash
+        else:
+            row = one(self._transaction.ask(numbered(known.entries)))
+            found = "" if row is None else row.hash
+        if found != known.hash:
+            raise rolled_back(known, 0 if last is None else last.number)
+
+    def entry(self, number: int) -> Entry | None:
+        """The entry with this number."""
+        return self._one(numbered(number))
+
+    def latest(self, tag: Tag, value: object) -> Entry | None:
+        """The last entry filed under a value, those of this page included."""
+        return None if value is None else self._one(latest(tag, value))
+
+    def entries(self) -> Iterator[Entry]:
+        """All entries before this page, in order."""
+        number = 1
+        while rows := self._transaction.ask(batch(number, BATCH)):
+            yield from (read(Row(*row), self._key) for row in rows)
+            number += len(rows)
+
+    def add(self, kind: str, body: Mapping[str, Any], answer: str | None = None, **changes: Any) -> Entry:
+        """One more entry; `changes` are what it changes in the state."""
+        if self._key is None:
+            raise LedgerError("key", None, "without its key a ledger can only be read", "the key file that was made with it")
+        state = State(**changes) if self._last is None else replace(self._last.state, **changes) if changes else self.state
+        entry, row = write(self._key, self._last, kind, time=self.now, body=body, state=state, answer=answer)
+        self._transaction.do(insert(row))
+        self._last = entry
+        self._found[numbered(entry.number)] = entry
+        about, fingerprint, used_key, analyst = tags(entry)
+        filed: list[tuple[Tag, object]] = [
+            *(("about", about), ("fingerprint", fingerprint), ("key", used_key), ("analyst", analyst)),
+        ]
+        self._found.update({latest(tag, value): entry for tag, value in filed if value is not None})
+        return entry
+
+    def _one(self, query: Query) -> Entry | None:
+        if query not in self._found:
+            row = one(self._transaction.ask(query))
+            self._found[query] = None if row is None else read(row, self._key)
+        return self._found[query]
+
+
+def opening(*queries: Query) -> tuple[Query, ...]:
+    """The queries that a transaction must be opened with for a page."""
+    return (LAST, *queries)
+
+
+def rolled_back(known: Head, entries: int) -> TamperError:
+    """The error for a ledger that lacks what was seen in it."""
+    why = f"it lacks entry {known.entries} as it was seen before: the end was cut, or an old copy put back"
+    return TamperError("ledger", entries, why, "the ledger as it was; nothing is granted until it is back")

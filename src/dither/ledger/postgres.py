@@ -1,0 +1,195 @@
+"""A ledger in PostgreSQL: for several machines, or several gateways, on one budget.
+
+Writers take turns by an advisory lock, so check and charge cannot be torn apart. The commit itself does not wait for the
+disk, which lets the next writer begin; then a second, empty transaction waits until everything written so far is on the disk
+(and on synchronous standbys), many writers sharing one flush. Nothing is returned before that. If the server dies in
+between, the entry may be gone, but so is every entry that was built on it, and nobody has seen any of them.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+import threading
+import weakref
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
+from typing import Any
+from urllib.parse import urlsplit, urlunsplit
+
+import psycopg
+
+from dither.errors import LedgerError
+from dither.ledger.store import Query
+
+WAIT = "60s"  # for another writer to finish
+CLOCK = "(extract(epoch FROM clock_timestamp()) * 1000000)::bigint"
+IDENTITY = """SELECT (SELECT system_identifier FROM pg_control_system()), oid, current_setting('fsync'),
+    current_setting('full_page_writes') FROM pg_database WHERE datname = current_database()"""
+# A transaction that changes nothing has nothing to wait for; a message in the log is the smallest change.
+FLUSH = "SELECT set_config('synchronous_commit', 'on', true), pg_logical_emit_message(true, 'dither', '')"
+SESSION = "SET search_path TO {}; SET lock_timeout TO '{}'; SET client_encoding TO utf8; SET synchronous_commit TO off"
+
+
+def without_password(url: str) -> str:
+    """An address that can be written down and shown."""
+    parts = urlsplit(url)
+    user, at, host = parts.netloc.rpartition("@")
+    options = "&".join(
+        option for option in parts.query.split("&") if not option.lower().startswith(("password", "sslpassword"))
+    )
+    return urlunsplit(parts._replace(netloc=user.partition(":")[0] + at + host, query=options))
+
+
+class Connection:
+    """A connection, the process that made it, and the statements that the server has planned for it."""
+
+    def __init__(self, url: str, schema: str) -> None:
+        self.process = os.getpid()
+        self.link: psycopg.Connection[Any] = psycopg.connect(url, autocommit=True, application_name="dither ledger")
+        self.link.execute(SESSION.format(schema, WAIT))
+        self._planned: dict[str, str] = {}
+
+    def run(self, queries: Sequence[Query]) -> list[list[tuple[Any, ...]]]:
+        """Several statements in one trip; the rows of each."""
+        self._plan(queries)
+        text = "; ".join(self._planned.get(query) or _with_places(query) for query, _ in queries)
+        cursor = psycopg.ClientCursor(self.link)
+        cursor.execute(text.encode(), [value for _, values in queries for value in values])
+        found = []
+        while True:
+            result = cursor.pgresult
+            found.append(cursor.fetchall() if result is not None and result.nfields else [])
+            if not cursor.nextset():
+                return found
+
+    def _plan(self, queries: Sequence[Query]) -> None:
+        """Let the server plan once what will be asked again and again."""
+        for query, values in queries:
+            if query not in self._planned and query.startswith(("SELECT", "INSERT")):
+                name = f"dither_{len(self._planned)}"
+                numbered = query
+                for place in range(len(values)):
+                    numbered = numbered.replace("?", f"${place + 1}", 1)
+                self.link.execute(f"PREPARE {name} AS {numbered}".encode())
+                self._planned[query] = f"EXECUTE {name}" + (f"({', '.join(['%s'] * len(values))})" if values else "")
+
+
+def _with_places(query: str) -> str:
+    return query.replace("%", "%%").replace("?", "%s")
+
+
+def _close(connections: list[Connection]) -> None:
+    for connection in connections:
+        if connection.process == os.getpid():  # those of another process are its own to close
+            connection.link.close()
+    connections.clear()
+
+
+class PostgresTransaction:
+    """Statements on one connection; changes wait until the end, and go together with the commit."""
+
+    def __init__(self, connection: Connection, begin: str, queries: Sequence[Query]) -> None:
+        self._connection = connection
+        self.waiting: list[Query] = []
+        results = connection.run([(begin, ()), *queries])[-1 - len(queries) :]
+        self.now = int(results[0][0][-1])
+        self.opened = results[1:]
+
+    def ask(self, query: Query) -> list[tuple[Any, ...]]:
+        return self._connection.run([query])[-1]
+
+    def do(self, query: Query) -> None:
+        self.waiting.append(query)
+
+    def end(self) -> None:
+        self._connection.run([*self.waiting, ("COMMIT", ()), (FLUSH, ())])
+
+
+class PostgresDatabase:
+    """postgresql://user@host/database#schema: one ledger a schema. Each thread of each process has its own connection."""
+
+    def __init__(self, url: str) -> None:
+        parts = urlsplit(url)
+        self.schema = parts.fragment or "dither"
+        if not re.fullmatch(r"[a-z_][a-z0-9_]{0,62}", self.schema):
+            why = "the part after # names a schema: small letters, digits and _"
+            raise LedgerError("location", self.schema, why, "postgresql://host/database#clinic")
+        self.url = urlunsplit(parts._replace(fragment=""))
+        self.shown = without_password(url) + ("" if parts.fragment else f"#{self.schema}")
+        self.distrust: str | None = None
+        self._local = threading.local()
+        self._open: list[Connection] = []
+        weakref.finalize(self, _close, self._open)
+        lock = int.from_bytes(hashlib.sha256(f"dither {self.schema}".encode()).digest()[:8], "big", signed=True)
+        self._begin = f"BEGIN; SELECT pg_advisory_xact_lock({lock}), {CLOCK}"
+        with self.read((IDENTITY, ())) as transaction:
+            system, database, fsync, whole_pages = transaction.opened[0][0]
+        self.place = f"postgresql:{system}/{database}/{self.schema}"
+        if fsync != "on" or whole_pages != "on":
+            self.distrust = f"this server runs with fsync = {fsync} and full_page_writes = {whole_pages}"
+
+    def exists(self, table: str) -> bool:
+        query = "SELECT 1 FROM pg_tables WHERE schemaname = ? AND tablename = ?"
+        with self.read((query, (self.schema, table))) as transaction:
+            return bool(transaction.opened[0])
+
+    def prepare(self, tables: Sequence[str], append_only: Sequence[str]) -> None:
+        with self.write() as transaction:
+            transaction.do((f"CREATE SCHEMA IF NOT EXISTS {self.schema}", ()))
+            for statement in tables:
+                transaction.do((statement, ()))
+            for table in append_only:
+                refuse = f"BEGIN RAISE EXCEPTION '{table} are never changed'; END"
+                transaction.do(
+                    (f"CREATE OR REPLACE FUNCTION {table}_stay() RETURNS trigger LANGUAGE plpgsql AS $${refuse}$$", ())
+                )
+                for verb in ("UPDATE", "DELETE", "TRUNCATE"):
+                    trigger = f"CREATE OR REPLACE TRIGGER {table}_no_{verb.lower()} BEFORE {verb} ON {table}"
+                    transaction.do((f"{trigger} FOR EACH STATEMENT EXECUTE FUNCTION {table}_stay()", ()))
+
+    @contextmanager
+    def write(self, *queries: Query) -> Iterator[PostgresTransaction]:
+        with self._transaction(self._begin, queries) as transaction:
+            yield transaction
+
+    @contextmanager
+    def read(self, *queries: Query) -> Iterator[PostgresTransaction]:
+        with self._transaction(f"BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; SELECT {CLOCK}", queries) as transaction:
+            yield transaction
+
+    @contextmanager
+    def _transaction(self, begin: str, queries: Sequence[Query]) -> Iterator[PostgresTransaction]:
+        what = "nothing was written"
+        connection = None
+        try:
+            connection = self._connection()
+            transaction = PostgresTransaction(connection, begin, queries)
+            yield transaction
+            what = "it is not certain whether it was written"
+            transaction.end()
+        except BaseException as error:
+            if connection is not None:
+                with suppress(psycopg.Error):
+                    connection.link.execute("ROLLBACK")
+            if isinstance(error, psycopg.Error):
+                self._local.held = None  # the next call connects anew
+                raise self._failed(error, what) from error
+            raise
+
+    def close(self) -> None:
+        _close(self._open)
+        self._local = threading.local()
+
+    def _connection(self) -> Connection:
+        held: Connection | None = getattr(self._local, "held", None)
+        if held is None or held.process != os.getpid() or held.link.closed:
+            held = self._local.held = Connection(self.url, self.schema)
+            self._open[:] = [*(other for other in self._open if not other.link.closed), held]
+        return held
+
+    def _failed(self, error: psycopg.Error, what: str) -> LedgerError:
+        words = str(error).strip().splitlines() or [type(error).__name__]
+        why = f"the database says: {words[0]}; {what}"
+        return LedgerError("ledger", self.shown, why, "the same question with the same idempotency key, once that is mended")

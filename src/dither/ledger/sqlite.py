@@ -1,0 +1,170 @@
+"""A ledger in a file: the standard library's SQLite, write-ahead log, every commit forced to the disk.
+
+BEGIN IMMEDIATE takes the one writer's place before anything is read, so check and charge cannot be torn apart. A commit is
+visible to others only after its bytes were forced to the disk (WAL, synchronous = FULL), so what was seen is durable.
+"""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+import threading
+import time
+import weakref
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any
+
+from dither.errors import ConflictError, LedgerError, TamperError
+from dither.ledger.mounts import network_file_system
+from dither.ledger.store import Query
+
+WAIT = 60.0  # seconds for another writer to finish
+APPLICATION = 0x64697468  # "dith": says in the file what it is
+SETTINGS = ("journal_mode = WAL", "synchronous = FULL", "fullfsync = 1", "checkpoint_fullfsync = 1", "trusted_schema = 0")
+
+_ABANDONED: list[sqlite3.Connection] = []  # kept, so that they are not closed by being forgotten
+
+
+class SqliteTransaction:
+    """Statements on one connection, at once."""
+
+    def __init__(self, connection: sqlite3.Connection, queries: Sequence[Query]) -> None:
+        self._connection = connection
+        self.now = time.time_ns() // 1000
+        self.opened = [self.ask(query) for query in queries]
+
+    def ask(self, query: Query) -> list[tuple[Any, ...]]:
+        return self._connection.execute(*query).fetchall()
+
+    def do(self, query: Query) -> None:
+        self._connection.execute(*query)
+
+
+def _close(connections: list[tuple[int, sqlite3.Connection]]) -> None:
+    """Those of this process; one that was copied from another process must not even be closed here."""
+    for process, connection in connections:
+        if process == os.getpid():
+            connection.close()
+        else:
+            _ABANDONED.append(connection)
+    connections.clear()
+
+
+class SqliteDatabase:
+    """A file. Each thread of each process has a connection of its own."""
+
+    distrust: str | None = None
+
+    def __init__(self, path: Path) -> None:
+        self.path = path.expanduser().absolute()
+        self.path = self.path.parent.resolve() / self.path.name if not self.path.is_symlink() else self.path.resolve()
+        self.place = self.shown = str(self.path)
+        self._local = threading.local()
+        self._open: list[tuple[int, sqlite3.Connection]] = []
+        weakref.finalize(self, _close, self._open)
+        if self.path.is_dir() or not self.path.parent.is_dir():
+            why = "it is a folder" if self.path.is_dir() else "its folder does not exist"
+            raise LedgerError("location", str(path), why, "a file such as 'clinic.ledger' in a folder that exists")
+        if kind := network_file_system(self.path.parent):
+            why = f"it lies on a network file system ({kind}), whose locks and flushes cannot be relied on"
+            raise LedgerError("location", str(path), why, "a local disk, or a PostgreSQL server: postgresql://...")
+
+    def exists(self, table: str) -> bool:
+        if not self.path.exists():
+            return False
+        with self.read(("SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = ?", (table,))) as transaction:
+            return bool(transaction.opened[0])
+
+    def prepare(self, tables: Sequence[str], append_only: Sequence[str]) -> None:
+        if not self.path.exists():
+            with suppress(FileExistsError):  # readable by its owner alone
+                os.close(os.open(self.path, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
+        with self.write() as transaction:
+            for statement in tables:
+                transaction.do((statement, ()))
+            for table in append_only:
+                for verb in ("UPDATE", "DELETE"):
+                    refuse = f"BEGIN SELECT RAISE(ABORT, '{table} are never changed'); END"
+                    trigger = f"CREATE TRIGGER IF NOT EXISTS {table}_no_{verb.lower()} BEFORE {verb} ON {table}"
+                    transaction.do((f"{trigger} {refuse}", ()))
+            transaction.do((f"PRAGMA application_id = {APPLICATION}", ()))
+
+    @contextmanager
+    def write(self, *queries: Query) -> Iterator[SqliteTransaction]:
+        with self._transaction("BEGIN IMMEDIATE", queries) as transaction:
+            yield transaction
+
+    @contextmanager
+    def read(self, *queries: Query) -> Iterator[SqliteTransaction]:
+        with self._transaction("BEGIN", queries) as transaction:
+            yield transaction
+
+    @contextmanager
+    def _transaction(self, begin: str, queries: Sequence[Query]) -> Iterator[SqliteTransaction]:
+        try:
+            connection = self._connection()
+            connection.execute(begin)
+        except sqlite3.Error as error:
+            raise self._failed(error, "nothing was written") from error
+        try:
+            yield SqliteTransaction(connection, queries)
+            connection.execute("COMMIT")
+        except BaseException as error:
+            with suppress(sqlite3.Error):
+                connection.execute("ROLLBACK")
+            if isinstance(error, sqlite3.Error):
+                raise self._failed(error, "it is not certain whether it was written") from error
+            raise
+
+    def close(self) -> None:
+        _close(self._open)
+        self._local = threading.local()
+
+    def _connection(self) -> sqlite3.Connection:
+        held = getattr(self._local, "held", None)
+        if held is None or held[0] != os.getpid():
+            connection = self._connect()
+            held = (os.getpid(), connection, self._file())
+            self._local.held = held
+            self._open.append(held[:2])
+        elif held[2] != self._file():
+            # The connection still holds the old file, which nobody will ever read again.
+            raise TamperError(
+                "ledger", self.shown, "the file was replaced while it was open", "the file that was there before"
+            )
+        connection = held[1]
+        assert isinstance(connection, sqlite3.Connection)
+        return connection
+
+    def _connect(self) -> sqlite3.Connection:
+        if not self.path.exists():
+            raise LedgerError("location", self.shown, "there is no ledger", "Ledger(..., budget=...), which makes one")
+        if self._file()[2] > 1:
+            raise LedgerError("location", self.shown, "the file has two names (a hard link)", "one name for one ledger")
+        connection = sqlite3.connect(self.path, timeout=WAIT, isolation_level=None, check_same_thread=False)
+        try:
+            owner = connection.execute("PRAGMA application_id").fetchone()[0]
+            empty = not connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
+            if owner != APPLICATION and not empty:
+                raise ConflictError(
+                    "location", self.shown, "it is a database of something else", "a path with nothing at it"
+                )
+            for setting in SETTINGS:
+                connection.execute(f"PRAGMA {setting}")
+        except BaseException:
+            connection.close()
+            raise
+        return connection
+
+    def _file(self) -> tuple[int, int, int]:
+        try:
+            found = self.path.stat()
+        except OSError as error:
+            raise LedgerError("location", self.shown, f"the file cannot be read ({error.strerror})", "the file") from error
+        return found.st_dev, found.st_ino, found.st_nlink
+
+    def _failed(self, error: sqlite3.Error, what: str) -> LedgerError:
+        why = f"the database says: {error}; {what}"
+        return LedgerError("ledger", self.shown, why, "the same question with the same idempotency key, once that is mended")

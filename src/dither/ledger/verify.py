@@ -1,0 +1,249 @@
+"""Checking a whole ledger, entry by entry: nothing here trusts what the ledger says about itself.
+
+Found by the chain and the signatures: a changed, inserted, removed or reordered entry. Found by going through the sums
+again: a charge that the filter would not have admitted, a second answer, a refund of an answered charge. Found by receipts
+and by the second place: an end that was cut off, an old copy that was put back. Without either of the last two that cannot
+be found, and the result says so.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from typing import Any
+
+from dither.errors import DitherError, TamperError
+from dither.ledger.ceiling import give_back, pay, read_price, written
+from dither.ledger.entry import Entry, Head, State, read
+from dither.ledger.receipt import Receipt, fingerprint
+from dither.ledger.store import BATCH, LAST, Database, Row, batch
+from dither.ledger.witness import Witness
+from dither.privacy.filter import Filter, Spent, from_json
+from dither.privacy.guarantee import Guarantee
+
+OPEN, ANSWERED, RETURNED = 1, 2, 3
+
+
+@dataclass(frozen=True)
+class Verification:
+    """What `Ledger.verify` found."""
+
+    entries: int
+    head: Head | None
+    faults: tuple[str, ...]
+    signed: bool  # signatures were checked: the key was at hand
+    witnessed: bool  # a second place confirmed the head
+    receipts: int  # how many were held against the ledger
+
+    @property
+    def ok(self) -> bool:
+        """Nothing speaks against this ledger; `str` says what could not be checked."""
+        return not self.faults
+
+    def __str__(self) -> str:
+        lines = [f"{self.entries} entries, head {self.head.hash[:16] if self.head else 'none'}"]
+        lines += [f"FAULT: {fault}" for fault in self.faults] or ["chain, sums and answers hold"]
+        lines.append("signatures checked" if self.signed else "NOT CHECKED: signatures, since the key is not here")
+        if self.witnessed:
+            lines.append("the second place confirms that nothing was cut off or put back")
+        else:
+            lines.append("NOT CHECKED: without a second place, an old copy of the whole ledger put back cannot be detected")
+        if self.receipts:
+            lines.append(f"{self.receipts} receipts held against it")
+        return "\n".join(lines)
+
+
+def verify(
+    database: Database,
+    witness: Witness | None,
+    key: bytes | None,
+    receipts: tuple[Receipt, ...],
+    progress: Callable[[int, int], None] | None,
+) -> Verification:
+    """Go through everything once."""
+    faults: list[str] = []
+    expected: dict[int, set[str]] = {}
+    known = None
+    if witness is not None:
+        try:
+            known = witness.head()
+        except DitherError as error:
+            faults.append(str(error))
+        if known is None:
+            faults.append("the second place does not know this ledger")
+        else:
+            expected.setdefault(known.entries, set()).add(known.hash)
+    for receipt in receipts:
+        expected.setdefault(receipt.head.entries, set()).add(receipt.head.hash)
+    with database.read(LAST) as transaction:
+        total = int(transaction.opened[0][0][0]) if transaction.opened[0] else 0
+    audit = Audit(receipts)
+    number = 1
+    while True:
+        with database.read(batch(number, BATCH)) as transaction:
+            rows = [Row(*row) for row in transaction.opened[0]]
+        for row in rows:
+            try:
+                audit.follow(read(row, key))
+            except DitherError as error:  # go on: the owner wants to know how much of it is touched
+                faults.append(f"entry {row.number}: {error.why}")
+                audit.skip(row)
+            if expected.pop(row.number, {row.hash}) != {row.hash}:
+                faults.append(f"entry {row.number} is not the one that a receipt or the second place saw")
+        if progress is not None and rows:
+            progress(rows[-1].number, max(total, rows[-1].number))
+        if len(rows) < BATCH:
+            break
+        number = rows[-1].number + 1
+    entries = 0 if audit.last is None else audit.last.entries
+    faults += [f"entry {missing} was seen by a receipt or the second place and is gone" for missing in sorted(expected)]
+    faults += audit.unknown_receipts()
+    return Verification(entries, audit.last, tuple(faults), key is not None, known is not None, len(receipts))
+
+
+class Audit:
+    """The state of a ledger, built up again from what its entries say happened."""
+
+    def __init__(self, receipts: tuple[Receipt, ...]) -> None:
+        self.last: Head | None = None
+        self._state: State | None = None
+        self._budget: Filter | None = None
+        self._identity = ""
+        self._charges = bytearray(1)  # by entry number: 0, or what became of the charge
+        self._guarantees: dict[int, tuple[Guarantee, str]] = {}  # of charges that are open
+        self._shares: dict[str, tuple[int, Spent]] = {}
+        self._wanted = {receipt.number: receipt for receipt in receipts}
+        self._wrong: list[str] = []
+
+    def follow(self, entry: Entry) -> None:
+        """Check one entry against everything before it."""
+        before = Head(0, "") if self.last is None else self.last
+        if entry.number != before.entries + 1:
+            raise _fault(entry, f"entries {before.entries + 1} to {entry.number - 1} are missing")
+        if entry.previous != before.hash:
+            raise _fault(entry, "it does not follow the entry before it")
+        if (entry.kind == "created") != (entry.number == 1):
+            raise _fault(entry, "a ledger is made once, at its beginning")
+        try:
+            state = self._after(entry)
+        except (KeyError, TypeError, ValueError, AttributeError) as error:
+            raise _fault(entry, f"it is not what a ledger writes: {error}") from error
+        if state != entry.state:
+            raise _fault(entry, "its state is not what its entries add up to")
+        self.last, self._state = entry.head, state
+        self._charges.extend(bytes(entry.number + 1 - len(self._charges)))
+
+    def skip(self, row: Row) -> None:
+        """After a fault: go on from what is written."""
+        self.last = Head(row.number, row.hash)
+        self._charges.extend(bytes(max(0, row.number + 1 - len(self._charges))))
+        try:
+            self._state = read(row, None).state
+        except DitherError:
+            return
+
+    def unknown_receipts(self) -> list[str]:
+        return [*self._wrong, *(f"receipt {receipt.name} has no charge here" for receipt in self._wanted.values())]
+
+    def _after(self, entry: Entry) -> State:
+        body = entry.body
+        if entry.kind == "created":
+            self._budget, self._identity = from_json(body["budget"]), body["ledger"]
+            return State(written(self._budget.nothing), 1)
+        assert self._state is not None
+        match entry.kind:
+            case "bound":
+                if self._state.domain is not None:
+                    raise _fault(entry, "it was bound before")
+                return replace(self._state, domain=body["domain"], policy=body["policy"])
+            case "policy":
+                return replace(self._state, policy=body["policy"])
+            case "moved":
+                return replace(self._state, home=entry.number)
+            case "share":
+                return self._shared(entry)
+            case "reserved":
+                return self._charged(entry)
+            case "refunded":
+                return self._returned(entry)
+            case "answered" | "rerun":
+                if self._fate(body["receipt"]) != OPEN:
+                    raise _fault(entry, f"receipt {body['receipt']} has an answer already, or no charge")
+                if entry.kind == "answered":
+                    self._charges[body["receipt"]] = ANSWERED
+            case "replayed":
+                if self._fate(body["receipt"]) != ANSWERED:
+                    raise _fault(entry, f"receipt {body['receipt']} had no answer")
+        return self._state
+
+    def _fate(self, number: int) -> int:
+        return self._charges[number] if 0 < number < len(self._charges) else 0
+
+    def _charged(self, entry: Entry) -> State:
+        assert self._state is not None
+        assert self._budget is not None
+        body = entry.body
+        if self._state.domain is None or body["policy"] != self._state.policy:
+            raise _fault(entry, "it was charged under another policy, or none")
+        if body["fingerprint"] != fingerprint(body["question"], body["guarantee"], body["policy"], body["data_version"]):
+            raise _fault(entry, "its fingerprint is of another question")
+        guarantee = _guarantee(body["guarantee"])
+        receipt = self._wanted.pop(entry.number, None)
+        if receipt is not None and (receipt.ledger, receipt.fingerprint) != (self._identity, body["fingerprint"]):
+            self._wrong.append(f"receipt {receipt.name} is for another question")
+        spent = pay(self._budget.stored(list(self._state.spent)), read_price(self._budget, guarantee), guarantee, whose="it")
+        if self._state.shares:
+            number, before = self._shares[body["analyst"]]
+            after = pay(before, read_price(before.budget, guarantee), guarantee, whose="the share")
+            self._shares[body["analyst"]] = (number, after)
+            self._must_say(entry, body["analyst"])
+        elif body["share"] is not None:
+            raise _fault(entry, "there are no shares")
+        self._charges.extend(bytes(entry.number + 1 - len(self._charges)))
+        self._charges[entry.number] = OPEN
+        self._guarantees[entry.number] = (guarantee, body["analyst"])
+        return replace(self._state, spent=written(spent))
+
+    def _returned(self, entry: Entry) -> State:
+        assert self._state is not None
+        assert self._budget is not None
+        number = entry.body["receipt"]
+        if self._fate(number) != OPEN or number not in self._guarantees:
+            raise _fault(entry, f"receipt {number} has an answer, or no charge")
+        guarantee, analyst = self._guarantees[number]
+        self._charges[number] = RETURNED
+        if analyst in self._shares:
+            limit, before = self._shares[analyst]
+            self._shares[analyst] = (limit, give_back(before, read_price(before.budget, guarantee)))
+        self._must_say(entry, analyst)
+        spent = give_back(self._budget.stored(list(self._state.spent)), read_price(self._budget, guarantee))
+        return replace(self._state, spent=written(spent))
+
+    def _shared(self, entry: Entry) -> State:
+        assert self._state is not None
+        limit, analyst = from_json(entry.body["limit"]), entry.body["analyst"]
+        total = limit.nothing.totals
+        for number, (guarantee, name) in self._guarantees.items():
+            if name == analyst and self._fate(number) != RETURNED:
+                total = tuple(before + part for before, part in zip(total, read_price(limit, guarantee), strict=True))
+        self._shares[analyst] = (entry.number, Spent(limit, total))
+        self._must_say(entry, analyst)
+        return replace(self._state, shares=True)
+
+    def _must_say(self, entry: Entry, analyst: str) -> None:
+        expected: dict[str, Any] | None = None
+        if analyst in self._shares:
+            number, spent = self._shares[analyst]
+            expected = {"ceiling": number, "spent": list(written(spent))}
+        if entry.body["share"] != expected:
+            raise _fault(entry, "its share is not what its entries add up to")
+
+
+@lru_cache(maxsize=4096)
+def _guarantee(text: str) -> Guarantee:
+    return Guarantee.from_json(text)
+
+
+def _fault(entry: Entry, why: str) -> TamperError:
+    return TamperError("ledger entry", entry.number, why, "the ledger as it was")

@@ -1,0 +1,83 @@
+"""The second place: remembers how far a ledger got, so that an older copy put back is noticed.
+
+A chain of hashes shows that entries were changed; it cannot show that the last ones were cut off, or that the whole folder
+was exchanged for last week's. The head (count and hash of the last entry), signed, is therefore also written to another
+database, which the owner chooses and which nobody backs up together with the ledger. It is written after the entry is
+durable and before anything is granted: it may lag behind by entries that nobody has used, and is never ahead.
+"""
+
+from __future__ import annotations
+
+import hmac
+
+from dither.errors import TamperError
+from dither.ledger.entry import Head
+from dither.ledger.store import Database, Query
+
+TABLE = """CREATE TABLE IF NOT EXISTS heads (
+    ledger TEXT PRIMARY KEY, place TEXT NOT NULL, count INTEGER NOT NULL, hash TEXT NOT NULL, mac TEXT NOT NULL)"""
+FIND = "SELECT count, hash, place, mac FROM heads WHERE ledger = ?"
+FIND_PLACE = "SELECT ledger FROM heads WHERE place = ?"
+KEEP = """INSERT INTO heads (ledger, place, count, hash, mac) VALUES (?, ?, ?, ?, ?)
+    ON CONFLICT (ledger) DO UPDATE
+    SET place = excluded.place, count = excluded.count, hash = excluded.hash, mac = excluded.mac"""
+PURPOSE = b"dither ledger head 1\n"
+
+
+class Witness:
+    """The head of one ledger, kept in a second database."""
+
+    def __init__(self, database: Database, identity: str, place: str, key: bytes | None) -> None:
+        self.database = database
+        self._identity = identity
+        self._place = place
+        self._key = key
+
+    def head(self) -> Head | None:
+        """What was last written; None if nothing was."""
+        if not self.database.exists("heads"):
+            return None
+        with self.database.read(self._query()) as transaction:
+            return self._read(transaction.opened[0])
+
+    def advance(self, head: Head) -> Head:
+        """Write a head, unless a later one is there; gives the one that is there now."""
+        assert self._key is not None
+        with self.database.write(self._query()) as transaction:
+            known = self._read(transaction.opened[0])
+            if known is not None and known.entries >= head.entries:
+                return known
+            transaction.do((KEEP, (self._identity, self._place, *head, self._mac(head, self._place))))
+        return head
+
+    def _query(self) -> Query:
+        return FIND, (self._identity,)
+
+    def _read(self, rows: list[tuple[object, ...]]) -> Head | None:
+        if not rows:
+            return None
+        count, hash_, place, mac = rows[0]
+        head = Head(int(str(count)), str(hash_))
+        if self._key is not None and not hmac.compare_digest(self._mac(head, str(place)), str(mac)):
+            why = "its head was not written with the ledger's key"
+            raise TamperError("witness", self.database.shown, why, "the second place as it was")
+        return head
+
+    def _mac(self, head: Head, place: str) -> str:
+        assert self._key is not None
+        text = f"{self._identity}\n{head.entries}\n{head.hash}\n{place}"
+        return hmac.digest(self._key, PURPOSE + text.encode("utf-8", "surrogateescape"), "sha256").hex()
+
+
+def prepare(database: Database) -> None:
+    """Make the table of heads."""
+    database.prepare([TABLE], [])
+
+
+def kept_for(database: Database, place: str) -> str | None:
+    """The ledger that this second place knows at a place; None if it knows none."""
+    if not database.exists("heads"):
+        return None
+    with database.read((FIND_PLACE, (place,))) as transaction:
+        rows = transaction.opened[0]
+    return str(rows[0][0]) if rows else None
