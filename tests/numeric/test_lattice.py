@@ -9,7 +9,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from dither import Lattice
@@ -254,6 +254,7 @@ def test_integer_arrays_land_where_single_integers_do(exponent, kind, data):
 
 
 @given(st.integers(-1000, 1000), st.floats(width=64))
+@example(986, 1.797693134859046e308)  # rounds up past the largest float
 @settings(deadline=None)
 def test_single_floats_land_where_fractions_do(exponent, value):
     lattice = Lattice(Fraction(2) ** exponent)

@@ -142,7 +142,8 @@ class Lattice:
         array = _whole(indices, name="indices")
         exponent = self.exponent
         if array.dtype == np.int64 and exponent is not None and abs(exponent) <= MOST_SCALING:
-            return np.ldexp(array.astype(np.float64), exponent)
+            with np.errstate(over="ignore"):  # a point beyond the largest float shows as infinity
+                return np.ldexp(array.astype(np.float64), exponent)
         result = np.array([_float(self.step * k) for k in array.reshape(-1).tolist()], dtype=np.float64)
         return result.reshape(array.shape)
 
