@@ -22,3 +22,13 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     terminalreporter.section("minutes per folder")
     for folder, seconds in sorted(_seconds.items()):
         terminalreporter.write_line(f"{seconds / 60:6.2f}  {folder}")
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--soak", action="store_true", help="the long form of tests that have one")
+
+
+@pytest.fixture
+def soak(request: pytest.FixtureRequest) -> bool:
+    """Whether the long form of a test was asked for."""
+    return bool(request.config.getoption("--soak"))
