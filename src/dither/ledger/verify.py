@@ -125,6 +125,8 @@ class Audit:
             raise _fault(entry, "it does not follow the entry before it")
         if (entry.kind == "created") != (entry.number == 1):
             raise _fault(entry, "a ledger is made once, at its beginning")
+        if entry.number > 1 and (self._state is None or self._budget is None):
+            raise _fault(entry, "what it builds on cannot be read")
         try:
             state = self._after(entry)
         except (KeyError, TypeError, ValueError, AttributeError) as error:

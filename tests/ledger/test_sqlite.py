@@ -1,0 +1,147 @@
+"""The file: disks that fill up, power that goes, folders that are not what they seem."""
+
+from __future__ import annotations
+
+import os
+import resource
+import shutil
+import signal
+import sqlite3
+from pathlib import Path
+
+import pytest
+
+from dither import Ledger, pure
+from dither.errors import BudgetError, ConflictError, LedgerError
+from dither.ledger.mounts import network_file_system
+
+from .children import fork, wait
+
+TENTH = pure("0.1")
+MOUNTS = """22 1 254:0 / / rw,relatime - ext4 /dev/vda rw
+30 22 0:26 / /mnt/share rw - nfs4 server:/share rw
+31 22 0:27 / /mnt/share/local rw - ext4 /dev/vdb rw
+32 22 0:28 / /mnt/with\\040space rw shared:1 master:2 - cifs //server/x rw
+33 22 0:29 / /home/ana/remote rw - fuse.sshfs ana@host: rw
+not a line
+34 22 0:30 / /mnt/over rw - ext4 /dev/vdc rw
+35 22 0:31 / /mnt/over rw - nfs server:/over rw
+"""
+
+
+@pytest.mark.parametrize(
+    ("folder", "kind"),
+    [
+        ("/", None),
+        ("/home/ana", None),
+        ("/mnt/share", "nfs4"),
+        ("/mnt/share/a/b", "nfs4"),
+        ("/mnt/share/local/a", None),
+        ("/mnt/shared", None),
+        ("/mnt/with space/x", "cifs"),
+        ("/home/ana/remote", "fuse.sshfs"),
+        ("/mnt/over", "nfs"),
+    ],
+)
+def test_network_file_systems_are_recognised(folder, kind):
+    assert network_file_system(Path(folder), MOUNTS) == kind
+
+
+def test_network_file_systems_are_refused(tmp_path, monkeypatch):
+    monkeypatch.setattr("dither.ledger.sqlite.network_file_system", lambda folder: "nfs4")
+    with pytest.raises(LedgerError, match="network file system"):
+        Ledger(tmp_path / "a.ledger", budget=pure(1), domain="clinic")
+
+
+def test_the_settings_that_make_a_commit_durable(tmp_path):
+    with Ledger(tmp_path / "a.ledger", budget=pure(1), domain="clinic") as ledger:
+        connection = ledger._database._connection()
+        found = {name: connection.execute(f"PRAGMA {name}").fetchone()[0]
+                 for name in ("journal_mode", "synchronous", "fullfsync", "checkpoint_fullfsync")}  # fmt: skip
+    assert found == {"journal_mode": "wal", "synchronous": 2, "fullfsync": 1, "checkpoint_fullfsync": 1}
+
+
+def test_places_where_no_ledger_can_be(tmp_path):
+    other = sqlite3.connect(tmp_path / "other.db")
+    other.execute("CREATE TABLE t (x)")
+    other.close()
+    (tmp_path / "text").write_text("hello, this is not a database" * 100)
+    for place, match in (
+        ("", "folder"),
+        ("missing/a.ledger", "folder does not exist"),
+        ("other.db", "something else"),
+        ("text", "not a database"),
+    ):
+        before = sorted(path.name for path in tmp_path.iterdir())
+        with pytest.raises((LedgerError, ConflictError), match=match):
+            Ledger(tmp_path / place, budget=pure(1), domain="clinic")
+        assert sorted(path.name for path in tmp_path.iterdir()) == before
+
+
+def test_power_loss_at_any_byte_leaves_a_beginning(tmp_path):
+    """The log cut off anywhere, as if the power had gone in the middle of a write: what is left is a whole beginning."""
+    place = tmp_path / "clinic"
+    place.mkdir()
+    with Ledger(place / "a.ledger", budget=pure(10), domain="clinic") as ledger:
+        ledger._database._connection().execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        for number in range(6):
+            ledger.commit(ledger.reserve(TENTH, f"question {number}"), str(number))
+        shutil.copytree(place, tmp_path / "running")
+        total = ledger.verify().entries
+    log = (tmp_path / "running" / "a.ledger-wal").read_bytes()
+    assert len(log) > 30_000
+    lengths = set()
+    for cut in [*range(0, len(log), 1501), len(log)]:
+        shutil.rmtree(place)
+        shutil.copytree(tmp_path / "running", place)
+        (place / "a.ledger-wal").write_bytes(log[:cut])
+        (place / "a.ledger-shm").unlink()
+        with Ledger(place / "a.ledger") as left:
+            result = left.verify()
+            assert result.ok, str(result)
+            lengths.add(result.entries)
+            left.reserve(TENTH, "goes on")
+    assert max(lengths) == total
+    assert len(lengths) >= 12
+
+
+def test_a_full_disk_grants_nothing_and_breaks_nothing(tmp_path):
+    path = tmp_path / "a.ledger"
+    Ledger(path, budget=pure(100), domain="clinic").close()
+
+    def work() -> None:
+        with Ledger(path) as own:
+            signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+            resource.setrlimit(resource.RLIMIT_FSIZE, (200_000, 200_000))
+            granted = 0
+            try:
+                for number in range(10_000):
+                    own.reserve(TENTH, f"question {number}")
+                    granted += 1
+            except LedgerError as error:
+                (tmp_path / "granted").touch()
+                os._exit(7 if granted > 5 and ("full" in str(error) or "I/O" in str(error)) else 8)
+            except BudgetError:
+                os._exit(9)
+
+    assert wait([fork(work)]) == [7]
+    with Ledger(path) as ledger:
+        assert ledger.verify().ok
+        before = ledger.remaining().totals()[0]
+        ledger.reserve(TENTH, "after")
+        assert ledger.remaining().totals()[0] == before + TENTH.charge().epsilon
+
+
+def test_a_process_can_be_copied_while_a_ledger_is_open(tmp_path):
+    path = tmp_path / "a.ledger"
+    with Ledger(path, budget=pure(1), domain="clinic") as ledger:
+        ledger.reserve(TENTH, "parent")
+
+        def work() -> None:
+            ledger.reserve(TENTH, f"child {os.getpid()}")
+            ledger.close()
+
+        assert wait([fork(work) for _ in range(4)]) == [0] * 4
+        ledger.reserve(TENTH, "parent again")
+        assert ledger.remaining().like(TENTH) == 4
+        assert ledger.verify().ok

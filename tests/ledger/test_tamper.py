@@ -1,0 +1,389 @@
+"""Somebody with access to the database, and without the key: whatever is changed is found, or plainly said not to be."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import shutil
+import sqlite3
+from pathlib import Path
+
+import pytest
+
+from dither import Ledger, pure
+from dither.errors import ConflictError, LedgerError, TamperError
+
+TENTH = pure("0.1")
+COLUMNS = ("record", "hash", "mac", "answer", "about", "fingerprint", "key", "analyst")
+
+
+def execute(location: str, statement: str, values: tuple[object, ...] = ()) -> list[tuple[object, ...]]:
+    """As an intruder would: without dither, and with the triggers out of the way."""
+    if location.startswith("postgresql"):
+        import psycopg
+
+        url, _, schema = location.partition("#")
+        with psycopg.connect(url, autocommit=True) as connection:
+            connection.execute(f"SET search_path TO {schema}")
+            connection.execute("ALTER TABLE entries DISABLE TRIGGER USER")
+            cursor = connection.execute(statement.replace("?", "%s"), values or None)
+            return cursor.fetchall() if cursor.description else []
+    with sqlite3.connect(location) as connection:
+        connection.execute("DROP TRIGGER IF EXISTS entries_no_update")
+        connection.execute("DROP TRIGGER IF EXISTS entries_no_delete")
+        found = connection.execute(statement, values).fetchall()
+    connection.close()
+    return found
+
+
+def fill(ledger: Ledger) -> list:
+    """A bit of everything."""
+    ledger.share("ana", pure("0.5"))
+    receipts = []
+    for number in range(3):
+        receipt = ledger.reserve(TENTH, f"question {number}", analyst="ana", idempotency_key=f"k{number}")
+        receipts.append(receipt)
+        if number < 2:
+            ledger.commit(receipt, f"answer {number}")
+    ledger.refund(receipts[2])
+    ledger.reserve(TENTH, "question 1", analyst="ana", idempotency_key="again")
+    ledger.amend("policy 2", loosens=True, note="more")
+    return receipts
+
+
+def test_a_whole_ledger_holds(ledger):
+    receipts = fill(ledger)
+    result = ledger.verify(receipts)
+    assert result.ok
+    assert result.signed
+    assert not result.witnessed
+    assert "without a second place, an old copy of the whole ledger put back cannot be detected" in str(result)
+    assert "3 receipts" in str(result)
+
+
+def test_every_column_of_every_entry_is_bound(ledger, location):
+    fill(ledger)
+    for entry in ledger.history():
+        for column in COLUMNS:
+            number = entry.number
+            ((before,),) = execute(location, f"SELECT {column} FROM entries WHERE number = ?", (number,))
+            changed: object
+            if column == "about":
+                changed = 1 if before is None else None
+            elif before is None:
+                changed = "ab"
+            else:
+                changed = str(before)[:-1] + ("0" if str(before)[-1] != "0" else "1")
+            try:
+                execute(location, f"UPDATE entries SET {column} = ? WHERE number = ?", (changed, number))
+            except Exception as error:  # the index on answers refuses some changes itself
+                assert "unique" in str(error).lower()  # noqa: PT017
+                continue
+            result = ledger.verify()
+            assert not result.ok, (number, column)
+            assert f"entry {number}" in result.faults[0]
+            execute(location, f"UPDATE entries SET {column} = ? WHERE number = ?", (before, number))
+    assert ledger.verify().ok
+
+
+def test_rows_cannot_be_changed_by_accident(ledger, location):
+    if location.startswith("postgresql"):
+        import psycopg
+
+        url, _, schema = location.partition("#")
+        with psycopg.connect(url, autocommit=True) as connection:
+            connection.execute(f"SET search_path TO {schema}")
+            for statement in ("UPDATE entries SET answer = 'x'", "DELETE FROM entries", "TRUNCATE entries"):
+                with pytest.raises(psycopg.Error, match="never changed"):
+                    connection.execute(statement)
+    else:
+        connection = sqlite3.connect(location)
+        for statement in ("UPDATE entries SET answer = 'x'", "DELETE FROM entries"):
+            with pytest.raises(sqlite3.Error, match="never changed"):
+                connection.execute(statement)
+        connection.close()
+
+
+def rewrite(location: str, number: int, change) -> None:
+    """Change what an entry says and make all hashes after it right again, as far as that can be done without the key."""
+    rows = execute(location, "SELECT number, record FROM entries WHERE number >= ? ORDER BY number", (number,))
+    previous = None
+    for place, text in rows:
+        record = json.loads(text)
+        if place == number:
+            change(record)
+        elif previous is not None:
+            record["previous"] = previous
+        text = json.dumps(record, sort_keys=True, separators=(",", ":"))
+        previous = hashlib.sha256(text.encode()).hexdigest()
+        execute(location, "UPDATE entries SET record = ?, hash = ? WHERE number = ?", (text, previous, place))
+
+
+def test_editing_and_hashing_again_needs_the_key(ledger, location, home):
+    fill(ledger)
+    last = ledger.verify().entries
+    rewrite(location, 4, lambda record: record["state"].update(spent=["0", "0"]))
+    result = ledger.verify()
+    assert not result.ok
+    assert "key" in result.faults[0]
+    with pytest.raises(TamperError):
+        ledger.reserve(TENTH, "new", analyst="ana")
+    # Without the key at hand the chain looks right, but its sums do not.
+    shutil.rmtree(home / "keys")
+    with Ledger(location) as reader:
+        blind = reader.verify()
+        assert not blind.signed
+        assert "NOT CHECKED: signatures" in str(blind)
+        assert not blind.ok
+        assert blind.entries == last
+        with pytest.raises(LedgerError, match="only be read"):
+            reader.share("bob", pure(1))
+
+
+def test_the_last_entry_is_checked_before_anything_is_built_on_it(ledger, location):
+    ledger.reserve(pure("0.9"), "question")
+    rewrite(location, 3, lambda record: record["state"].update(spent=["0", "0"]))
+    with pytest.raises(TamperError):
+        ledger.reserve(pure("0.9"), "another")
+    with pytest.raises(TamperError):
+        Ledger(location)
+
+
+@pytest.mark.parametrize("what", ["middle", "swap"])
+def test_removing_or_swapping_entries_is_found(ledger, location, what):
+    fill(ledger)
+    if what == "middle":
+        execute(location, "DELETE FROM entries WHERE number = 5")
+    else:
+        for old, new in ((5, 105), (6, 5), (105, 6)):
+            execute(location, "UPDATE entries SET number = ? WHERE number = ?", (new, old))
+    assert not ledger.verify().ok
+
+
+def test_cutting_the_tail_is_found_by_receipts_and_by_the_running_process(ledger, location):
+    receipts = fill(ledger)
+    execute(location, "DELETE FROM entries WHERE number > 6")
+    with Ledger(location) as fresh:
+        silent = fresh.verify()
+        assert silent.ok
+        assert "cannot be detected" in str(silent)
+        told = fresh.verify(receipts)
+        assert not told.ok
+        assert any("is gone" in fault for fault in told.faults)
+    with pytest.raises(TamperError, match="cut"):
+        ledger.reserve(TENTH, "new", analyst="ana")
+    with pytest.raises(TamperError):
+        ledger.remaining()
+
+
+# -- the second place --------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def apart(tmp_path) -> Path:
+    folder = tmp_path / "another disk"
+    folder.mkdir()
+    return folder / "heads"
+
+
+def test_an_old_copy_put_back_is_refused_with_a_second_place(tmp_path, apart):
+    place = tmp_path / "clinic"
+    place.mkdir()
+    path = place / "a.ledger"
+    with Ledger(path, budget=pure(1), domain="clinic", witness=apart) as ledger:
+        first = ledger.reserve(TENTH, "question 1")
+        ledger.commit(first, "1")
+    shutil.copytree(place, tmp_path / "backup")
+    with Ledger(path) as ledger:  # the ledger itself knows its second place
+        for number in range(3):
+            ledger.commit(ledger.reserve(TENTH, f"later {number}"), "2")
+        result = ledger.verify([first])
+        assert result.ok
+        assert result.witnessed
+        assert "the second place confirms" in str(result)
+        shutil.rmtree(place)
+        shutil.copytree(tmp_path / "backup", place)
+        with pytest.raises(TamperError, match="replaced while it was open"):
+            ledger.reserve(TENTH, "more")
+    with pytest.raises(TamperError, match="old copy"):
+        Ledger(path)
+    with pytest.raises(TamperError, match="old copy"):
+        Ledger(path, budget=pure(1), domain="clinic", witness=apart)
+
+
+def test_an_old_copy_written_over_the_file_in_place(tmp_path, apart):
+    path = tmp_path / "a.ledger"
+    with Ledger(path, budget=pure(1), domain="clinic", witness=apart) as ledger:
+        ledger.reserve(TENTH, "question 1")
+    old = path.read_bytes()
+    with Ledger(path) as ledger:
+        ledger.reserve(TENTH, "question 2")
+    path.write_bytes(old)
+    with pytest.raises(TamperError, match="old copy"):
+        Ledger(path)
+    # ... and grown again to the same length, with other entries, by somebody who has the key
+    os.environ["DITHER_HOME"], kept = os.environ["DITHER_HOME"] + "2", os.environ["DITHER_HOME"]
+    shutil.copytree(kept, os.environ["DITHER_HOME"])
+    away = tmp_path / "away" / "heads"
+    away.parent.mkdir()
+    with Ledger(path, moved=True, witness=away) as forged:
+        forged.reserve(TENTH, "another")
+    os.environ["DITHER_HOME"] = kept
+    with Ledger(path) as found:
+        assert [entry.kind for entry in found.history()].count("moved") == 1  # it cannot be hidden that it was moved
+    with pytest.raises(ConflictError, match="second place"):
+        Ledger(path, witness=apart)
+
+
+def test_the_second_place_may_lag_by_what_nobody_used_and_catches_up(tmp_path, apart):
+    path = tmp_path / "a.ledger"
+    with Ledger(path, budget=pure(1), domain="clinic", witness=apart) as ledger:
+        ledger.reserve(TENTH, "question 1")
+    heads = apart.read_bytes()
+    with Ledger(path) as ledger:
+        ledger.reserve(TENTH, "question 2")
+    apart.write_bytes(heads)
+    with Ledger(path) as ledger:
+        assert ledger.verify().ok
+        ledger.reserve(TENTH, "question 3")
+    connection = sqlite3.connect(apart)
+    assert connection.execute("SELECT count FROM heads").fetchall() == [(5,)]
+    connection.close()
+
+
+def test_a_forged_or_missing_second_place_is_refused(tmp_path, apart):
+    path = tmp_path / "a.ledger"
+    with Ledger(path, budget=pure(1), domain="clinic", witness=apart) as ledger:
+        for number in range(3):
+            ledger.reserve(TENTH, f"question {number}")
+        row = list(ledger.history())[2]
+        connection = sqlite3.connect(apart)
+        connection.execute("UPDATE heads SET count = ?, hash = ?", (row.number, row.hash))
+        connection.commit()
+        connection.close()
+        with pytest.raises(TamperError, match="key"):
+            ledger.reserve(TENTH, "more")
+        result = ledger.verify()
+        assert not result.ok
+        assert "key" in result.faults[0]
+    with pytest.raises(TamperError):
+        Ledger(path)
+    for left in apart.parent.iterdir():
+        left.unlink()
+    with pytest.raises(TamperError, match="does not know this ledger"):
+        Ledger(path)
+    with Ledger(path, moved=True, witness=apart) as ledger:  # the owner's word, and it is on record
+        assert ledger.verify().witnessed
+
+
+def test_the_second_place_in_postgresql(tmp_path, server):
+    heads = f"{server}#heads_{os.getpid()}"
+    path = tmp_path / "a.ledger"
+    with Ledger(path, budget=pure(1), domain="clinic", witness=heads) as ledger:
+        ledger.commit(ledger.reserve(TENTH, "question 1"), "1")
+    old = path.read_bytes()
+    with Ledger(path) as ledger:
+        ledger.reserve(TENTH, "question 2")
+    path.write_bytes(old)
+    with pytest.raises(TamperError, match="old copy"):
+        Ledger(path)
+
+
+def test_second_places_that_are_none(tmp_path, server):
+    path = tmp_path / "a.ledger"
+    for bad in (tmp_path / "heads", path, 3, ""):
+        with pytest.raises((ConflictError, LedgerError)):
+            Ledger(path, budget=pure(1), domain="clinic", witness=bad)
+    url = f"{server}#same_place"
+    with pytest.raises(ConflictError, match="own folder or database"):
+        Ledger(url, budget=pure(1), domain="clinic", witness=url)
+
+
+# -- copies, new names, fresh starts ---------------------------------------------------------------------------------
+
+
+def test_a_copy_is_refused_and_a_move_is_recorded(tmp_path):
+    path, copy = tmp_path / "a.ledger", tmp_path / "b.ledger"
+    with Ledger(path, budget=pure(1), domain="clinic") as ledger:
+        ledger.reserve(TENTH, "question")
+        identity = ledger.identity
+    shutil.copy(path, copy)
+    with pytest.raises(ConflictError, match="copy, or it was moved"):
+        Ledger(copy)
+    with pytest.raises(ConflictError):
+        Ledger(copy, identity=identity)
+    path.unlink()
+    with Ledger(copy, moved=True) as moved:
+        assert [entry.kind for entry in moved.history()][-1] == "moved"
+        assert moved.remaining().like(TENTH) == 9
+        assert moved.verify().ok
+    with Ledger(copy) as again:
+        again.reserve(TENTH, "question 2")
+    with pytest.raises(TamperError, match="was kept there and is gone"):
+        Ledger(path, budget=pure(1), domain="clinic")
+
+
+def test_a_symbolic_link_is_the_same_ledger_and_a_hard_link_is_refused(tmp_path):
+    path = tmp_path / "a.ledger"
+    with Ledger(path, budget=pure(1), domain="clinic") as ledger:
+        ledger.reserve(TENTH, "question")
+    (tmp_path / "alias").symlink_to(path)
+    with Ledger(tmp_path / "alias", budget=pure(1)) as alias:
+        assert alias.remaining().like(TENTH) == 9
+    os.link(path, tmp_path / "second")
+    for name in ("second", "a.ledger"):
+        with pytest.raises(LedgerError, match="two names"):
+            Ledger(tmp_path / name)
+
+
+def test_deleting_a_ledger_does_not_fill_the_budget_again(tmp_path):
+    path = tmp_path / "a.ledger"
+    Ledger(path, budget=pure(1), domain="clinic").close()
+    path.unlink()
+    with pytest.raises(TamperError, match="full budget"):
+        Ledger(path, budget=pure(1), domain="clinic")
+    path.write_bytes(b"")
+    with pytest.raises(TamperError, match="full budget"):
+        Ledger(path, budget=pure(1), domain="clinic")
+
+
+def test_another_ledger_put_in_its_place_is_refused(tmp_path, home):
+    path = tmp_path / "a.ledger"
+    with Ledger(path, budget=pure(1), domain="clinic") as ledger:
+        named = ledger.identity
+    (home / "ledgers").rename(home / "elsewhere")  # a machine that does not remember
+    path.unlink()
+    with pytest.raises(LedgerError, match=named):
+        Ledger(path, budget=pure(1), domain="clinic", identity=named)
+    Ledger(path, budget=pure(1), domain="clinic").close()
+    with pytest.raises(ConflictError, match="not the one that is named"):
+        Ledger(path, identity=named)
+    shutil.rmtree(home / "ledgers")
+    (home / "elsewhere").rename(home / "ledgers")
+    with pytest.raises(TamperError, match=named):
+        Ledger(path)
+
+
+def test_the_key_is_not_kept_with_the_ledger(tmp_path, home):
+    with pytest.raises(ConflictError, match="folder of the ledger"):
+        Ledger(tmp_path / "a.ledger", budget=pure(1), domain="clinic", key=tmp_path / "key")
+    elsewhere = tmp_path / "safe" / "clinic.key"
+    with Ledger(tmp_path / "b.ledger", budget=pure(1), domain="clinic", key=elsewhere) as ledger:
+        ledger.reserve(TENTH, "question")
+        assert elsewhere.stat().st_mode & 0o777 == 0o600
+        assert (tmp_path / "b.ledger").stat().st_mode & 0o777 == 0o600
+    with Ledger(tmp_path / "b.ledger", key=elsewhere) as ledger:
+        assert ledger.verify().signed
+    with Ledger(tmp_path / "b.ledger") as reader, pytest.raises(LedgerError, match="only be read"):
+        reader.reserve(TENTH, "question 2")
+    elsewhere.write_text("f" * 64)
+    with pytest.raises(TamperError, match="key"):
+        Ledger(tmp_path / "b.ledger", key=elsewhere)
+    elsewhere.write_text("no key")
+    with pytest.raises(LedgerError, match="not a key"):
+        Ledger(tmp_path / "b.ledger", key=elsewhere)
+    for bad in (3, ""):
+        with pytest.raises(Exception, match="key"):
+            Ledger(tmp_path / "b.ledger", key=bad)
+    assert not (home / "keys").exists()
