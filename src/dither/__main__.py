@@ -1,5 +1,5 @@
 """`python -m dither` is the command line."""
 
-from dither.cli import main
+from dither.cli.main import main
 
 main()

@@ -158,6 +158,17 @@ class Ledger:
                 raise DataError("analyst", analyst, "there is no such share", "a name that ledger.share was called with")
             return Remaining(shared.share_spent(page, own))
 
+    @property
+    def head(self) -> Head:
+        """How many entries there are, and the hash of the last."""
+        with self._reading() as page:
+            return page.last.head
+
+    @property
+    def witness(self) -> str | None:
+        """The second place, for people; None if there is none."""
+        return None if self._witness is None else self._witness.database.shown
+
     def history(self, first: int = 1, last: int | None = None) -> Iterator[Entry]:
         """Entries in the order of writing."""
         number = integer(first, name="first", least=1)

@@ -27,3 +27,12 @@ def open_database(location: object, *, name: str = "location") -> Database:
             name, location, "a ledger is kept in a file or in PostgreSQL", "'clinic.ledger', or postgresql://..."
         )
     return SqliteDatabase(Path(text))
+
+
+def is_taken(location: object) -> bool:
+    """Whether a ledger is there."""
+    database = open_database(location)
+    try:
+        return database.exists("entries")
+    finally:
+        database.close()

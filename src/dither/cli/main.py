@@ -7,9 +7,11 @@ from typing import Annotated
 import typer
 
 from dither import __version__
+from dither.cli.ledger import ledger
 from dither.errors import DitherError
 
 app = typer.Typer(add_completion=False, no_args_is_help=True, pretty_exceptions_enable=False)
+app.add_typer(ledger, name="ledger")
 
 
 def _version(wanted: bool) -> None:

@@ -1,0 +1,1 @@
+"""The command line: `main.py` starts it; a file for each group of commands. Each command is a few lines."""

@@ -1,0 +1,145 @@
+"""`dither ledger ...`: make a budget, look at it, check it."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+ledger = typer.Typer(no_args_is_help=True, help="What was spent, for ever: make a budget, look at it, check it.")
+
+Location = Annotated[str, typer.Argument(help="A file such as clinic.ledger, or postgresql://user@host/database#schema.")]
+Key = Annotated[Path | None, typer.Option(help="The key file, if it is not in ~/.dither/keys.")]
+AsJson = Annotated[bool, typer.Option("--json", help="Exact numbers, for programs.")]
+
+
+@ledger.command()
+def create(
+    location: Location,
+    domain: Annotated[str, typer.Option(help="Whose data it is about: one name for all tables that share a person.")],
+    epsilon: Annotated[str | None, typer.Option(help="The ceiling, exactly: 3, 1/3, or ln(3).")] = None,
+    delta: Annotated[str, typer.Option(help="With --epsilon or --rho: a small probability such as 1e-6.")] = "0",
+    rho: Annotated[str | None, typer.Option(help="Instead of --epsilon: a ceiling in zCDP.")] = None,
+    unit: Annotated[str, typer.Option(help="Whom the promise is about.")] = "add/remove one person",
+    witness: Annotated[str | None, typer.Option(help="A second place: a file on another disk, or postgresql://...")] = None,
+    key: Key = None,
+    as_json: AsJson = False,
+) -> None:
+    """Make a ledger with a budget."""
+    from dither.errors import ConflictError, NumberError
+    from dither.ledger.ledger import Ledger
+    from dither.ledger.places import is_taken
+    from dither.privacy.guarantee import approx, zcdp
+
+    if (epsilon is None) == (rho is None):
+        raise NumberError("--epsilon, --rho", (epsilon, rho), "exactly one of them is needed", "--epsilon 3 --delta 1e-6")
+    budget = approx(epsilon, delta, unit=unit) if rho is None else zcdp(rho, delta=delta, unit=unit)
+    if is_taken(location):
+        raise ConflictError("location", location, "there is a ledger already", "dither ledger show, or another place")
+    with Ledger(location, budget=budget, domain=domain, witness=witness, key=key) as made:
+        _show(made, as_json=as_json)
+
+
+@ledger.command()
+def show(
+    location: Location,
+    analyst: Annotated[str | None, typer.Option(help="The share of one analyst instead of the whole.")] = None,
+    like: Annotated[str | None, typer.Option(help="How many more questions with this epsilon?")] = None,
+    key: Key = None,
+    as_json: AsJson = False,
+) -> None:
+    """How much is spent and left."""
+    from dither.ledger.ledger import Ledger
+
+    with Ledger(location, key=key) as found:
+        _show(found, analyst=analyst, like=like, as_json=as_json)
+
+
+@ledger.command()
+def history(
+    location: Location,
+    last: Annotated[int, typer.Option(help="How many entries, from the end.", min=1)] = 20,
+    key: Key = None,
+    as_json: AsJson = False,
+) -> None:
+    """What happened, entry by entry."""
+    from rich.console import Console
+
+    from dither.ledger.ledger import Ledger
+    from dither.ledger.show import entries_table, entry_json
+
+    with Ledger(location, key=key) as found:
+        entries = found.history(max(1, found.head.entries - last + 1))
+        if as_json:
+            for entry in entries:
+                typer.echo(entry_json(entry))
+        else:
+            Console().print(entries_table(entries))
+
+
+@ledger.command()
+def verify(
+    location: Location,
+    receipt: Annotated[list[Path] | None, typer.Option(help="A file with receipts, one JSON text a line.")] = None,
+    key: Key = None,
+    as_json: AsJson = False,
+) -> None:
+    """Check everything: chain, signatures, sums, answers, receipts, second place. Exit code 1 if something is wrong."""
+    from rich.console import Console
+
+    from dither.ledger.ledger import Ledger
+    from dither.ledger.receipt import Receipt
+    from dither.ledger.show import verification_json, verify_with_progress
+
+    lines = [line for path in receipt or [] for line in _text(path).splitlines() if line.strip()]
+    with Ledger(location, key=key) as found:
+        result = verify_with_progress(found, [Receipt.from_json(line) for line in lines], Console(stderr=True))
+    typer.echo(verification_json(result) if as_json else str(result))
+    if not result.ok:
+        raise typer.Exit(1)
+
+
+@ledger.command()
+def export(
+    location: Location,
+    to: Annotated[Path | None, typer.Option(help="A file; without one, standard output.")] = None,
+    key: Key = None,
+) -> None:
+    """Every entry, answers included, as one JSON text a line."""
+    from contextlib import nullcontext
+
+    from dither.errors import DataError
+    from dither.ledger.ledger import Ledger
+    from dither.ledger.show import entry_json
+
+    if to is not None and to.exists():
+        raise DataError("--to", str(to), "there is a file already", "a name that is free")
+    with Ledger(location, key=key) as found, nullcontext() if to is None else to.open("w") as file:
+        for entry in found.history():
+            typer.echo(entry_json(entry), file=file)
+
+
+def _show(found: object, *, analyst: str | None = None, like: str | None = None, as_json: bool) -> None:
+    from rich.console import Console
+
+    from dither.ledger.ledger import Ledger
+    from dither.ledger.show import overview, summary
+    from dither.privacy.guarantee import pure
+
+    assert isinstance(found, Ledger)
+    question = None if like is None else pure(like, unit=found.budget.unit)
+    if as_json:
+        typer.echo(json.dumps(summary(found, analyst=analyst, like=question), indent=2))
+    else:
+        Console().print(overview(found, analyst=analyst, like=question))
+
+
+def _text(path: Path) -> str:
+    from dither.errors import DataError
+
+    try:
+        return path.read_text()
+    except (OSError, UnicodeDecodeError) as error:
+        raise DataError("--receipt", str(path), f"it cannot be read: {error}", "a file with receipts") from error
