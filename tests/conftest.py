@@ -2,13 +2,27 @@
 
 from __future__ import annotations
 
+import os
 from collections import defaultdict
+from collections.abc import Iterator
 
 import pytest
 from hypothesis import settings
 
 settings.register_profile("repeatable", derandomize=True, deadline=None, max_examples=200)
 settings.load_profile("repeatable")
+
+
+@pytest.fixture(scope="session", autouse=True)
+def a_home_for_tests(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """Keys of ledgers made in tests, examples and pages do not go to the user's own folder."""
+    before = os.environ.get("DITHER_HOME")
+    os.environ["DITHER_HOME"] = str(tmp_path_factory.mktemp("home"))
+    yield
+    os.environ.pop("DITHER_HOME")
+    if before is not None:
+        os.environ["DITHER_HOME"] = before
+
 
 _seconds: defaultdict[str, float] = defaultdict(float)
 

@@ -57,6 +57,10 @@ class Ledger:
         moved: bool = False,
     ) -> None:
         """`witness` is a second place for the head; `identity` refuses any other ledger; `moved` records a new place."""
+        if domain is not None:
+            read_name(domain, "domain")
+        if policy_hash is not None:
+            read_name(policy_hash, "policy_hash", empty=True)
         kept = keeping.open_ledger(location, budget=budget, second=witness, key=key, identity=identity, moved=moved)
         self._database, self._witness, self._key = kept.database, kept.witness, kept.key
         self.identity = kept.identity
@@ -262,10 +266,6 @@ class Ledger:
                 raise rolled_back(self._head, head.entries)
 
     def _bind(self, domain: str | None, policy_hash: str | None) -> None:
-        if domain is not None:
-            read_name(domain, "domain")
-        if policy_hash is not None:
-            read_name(policy_hash, "policy_hash", empty=True)
         with self._reading() as page:
             state = page.state
         if state.domain is None and domain is not None:

@@ -14,6 +14,7 @@ from rich.text import Text
 from dither.ledger.entry import Entry
 from dither.ledger.ledger import Ledger
 from dither.ledger.verify import Verification
+from dither.privacy.filter import from_json
 from dither.privacy.guarantee import Guarantee
 
 if TYPE_CHECKING:
@@ -69,9 +70,14 @@ def bar(used: float) -> str:
 
 def entries_table(entries: Iterable[Entry]) -> Table:
     """Entries, one a line."""
-    table = Table("entry", "when (UTC)", "what", "about")
+    table = Table("entry", "when (UTC)", "what", "who", "price", "about")
     for entry in entries:
-        table.add_row(str(entry.number), entry.when.strftime("%Y-%m-%d %H:%M:%S"), entry.kind, Text(about(entry)))
+        when, price = entry.when.strftime("%Y-%m-%d %H:%M:%S"), ""
+        if entry.kind == "reserved":
+            guarantee = Guarantee.from_json(entry.body["guarantee"])
+            price = str(guarantee).removesuffix(f" ({guarantee.unit})")
+        who = entry.body.get("analyst") or ""
+        table.add_row(str(entry.number), when, entry.kind, Text(who), Text(price), Text(about(entry)))
     return table
 
 
@@ -86,12 +92,11 @@ def about(entry: Entry) -> str:
         case "policy":
             text = f"{'looser' if body['loosens'] else 'tighter'} policy: {body['note']}"
         case "share":
-            text = f"a share for {body['analyst']}"
+            text = f"a share of {from_json(body['limit']).ceiling}"
         case "moved":
             text = f"to {body['place']}"
         case "reserved":
-            who = f"{body['analyst']}: " if body["analyst"] else ""
-            text = f"{Guarantee.from_json(body['guarantee'])}; {who}{body['question']}"
+            text = str(body["question"])
         case _:
             text = f"entry {body['receipt']}"
     return text if len(text) <= LONGEST_SHOWN else text[: LONGEST_SHOWN - 3] + "..."

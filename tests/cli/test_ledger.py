@@ -1,0 +1,112 @@
+"""`dither ledger`, as people type it."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from dither import Ledger, pure
+
+
+@pytest.fixture
+def dither(tmp_path, monkeypatch):
+    monkeypatch.setenv("DITHER_HOME", str(tmp_path / "home"))
+    monkeypatch.setenv("COLUMNS", "120")
+
+    def run(*arguments: str) -> subprocess.CompletedProcess[str]:
+        command = [sys.executable, "-m", "dither", "ledger", *arguments]
+        return subprocess.run(command, capture_output=True, text=True, cwd=tmp_path, timeout=120)
+
+    return run
+
+
+def refused(result: subprocess.CompletedProcess[str], words: str) -> None:
+    assert result.returncode == 2
+    assert "is refused" in result.stderr
+    assert words in result.stderr
+    assert "Traceback" not in result.stderr
+
+
+def test_from_creation_to_export(dither, tmp_path):
+    made = dither("create", "clinic.ledger", "--domain", "clinic", "--epsilon", "1")
+    assert made.returncode == 0, made.stderr
+    assert "ε = 1 (add/remove one person)" in made.stdout
+    assert "░░ 0.0 % used" in made.stdout
+    with Ledger(tmp_path / "clinic.ledger") as ledger:
+        receipt = ledger.reserve(pure("0.25"), "SELECT [bold]COUNT(*)[/bold] FROM visits", analyst="ana")
+        ledger.commit(receipt, "128")
+    (tmp_path / "receipts").write_text(receipt.to_json() + "\n\n")
+
+    shown = dither("show", "clinic.ledger", "--like", "0.25")
+    assert "ε = 0.75" in shown.stdout
+    assert "██████████░" in shown.stdout
+    assert "25.0 % used" in shown.stdout
+    assert "3 questions like ε = 0.25" in shown.stdout
+    exact = json.loads(dither("show", "clinic.ledger", "--like", "0.25", "--json").stdout)
+    assert (exact["spent"], exact["more_like"], exact["entries"]) == (["1/4", "0"], 3, 4)
+
+    listed = dither("history", "clinic.ledger")
+    assert "reserved" in listed.stdout
+    assert "[bold]COUNT(*)[/bold]" in listed.stdout, "a question is text, not markup"
+    last = [json.loads(line) for line in dither("history", "clinic.ledger", "--last", "1", "--json").stdout.splitlines()]
+    assert [(entry["kind"], entry["answer"]) for entry in last] == [("answered", "128")]
+
+    verified = dither("verify", "clinic.ledger", "--receipt", "receipts")
+    assert verified.returncode == 0
+    assert "chain, sums and answers hold" in verified.stdout
+    assert "1 receipts" in verified.stdout
+    assert json.loads(dither("verify", "clinic.ledger", "--json").stdout)["ok"] is True
+
+    assert dither("export", "clinic.ledger", "--to", "entries").returncode == 0
+    lines = (tmp_path / "entries").read_text().splitlines()
+    assert lines == dither("export", "clinic.ledger").stdout.splitlines()
+    assert [json.loads(line)["kind"] for line in lines] == ["created", "bound", "reserved", "answered"]
+    refused(dither("export", "clinic.ledger", "--to", "entries"), "there is a file already")
+
+
+def test_a_fault_is_exit_code_1(dither, tmp_path):
+    dither("create", "a.ledger", "--domain", "clinic", "--rho", "0.5")
+    with Ledger(tmp_path / "a.ledger") as ledger:
+        receipt = ledger.reserve(pure("0.25"), "question")
+    (tmp_path / "receipts").write_text(receipt.to_json().replace(receipt.fingerprint, "0" * 64))
+    result = dither("verify", "a.ledger", "--receipt", "receipts")
+    assert result.returncode == 1
+    assert "FAULT" in result.stdout
+    (tmp_path / "receipts").write_text("nonsense")
+    refused(dither("verify", "a.ledger", "--receipt", "receipts"), "did not write this")
+    refused(dither("verify", "a.ledger", "--receipt", "missing"), "cannot be read")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["create", "a.ledger", "--domain", "clinic"], "exactly one of them is needed"),
+        (["create", "a.ledger", "--domain", "clinic", "--epsilon", "1", "--rho", "1"], "exactly one"),
+        (["create", "a.ledger", "--domain", "clinic", "--epsilon", "nan"], "epsilon"),
+        (["create", "a.ledger", "--domain", "clinic", "--epsilon", "0"], "nothing could ever be asked"),
+        (["create", "a.ledger", "--domain", "clinic", "--epsilon", "1", "--delta", "1"], "nothing is promised"),
+        (["create", "a.ledger", "--domain", "", "--epsilon", "1"], "domain"),
+        (["create", "a.ledger", "--domain", "clinic", "--epsilon", "1", "--unit", "nobody"], "neighbouring"),
+        (["create", "nowhere/a.ledger", "--domain", "clinic", "--epsilon", "1"], "folder does not exist"),
+        (["create", "a.ledger", "--domain", "clinic", "--epsilon", "1", "--witness", "heads"], "own folder"),
+        (["show", "a.ledger"], "there is no ledger"),
+        (["history", "a.ledger"], "there is no ledger"),
+        (["verify", "a.ledger"], "there is no ledger"),
+        (["export", "a.ledger"], "there is no ledger"),
+    ],
+)
+def test_what_is_refused(dither, tmp_path, arguments, words):
+    refused(dither(*arguments), words)
+    assert not Path(tmp_path / "a.ledger").exists()
+
+
+def test_a_ledger_is_made_once(dither):
+    make = ["create", "a.ledger", "--domain", "clinic", "--epsilon", "1"]
+    assert dither(*make).returncode == 0
+    refused(dither(*make), "there is a ledger already")
+    refused(dither("show", "a.ledger", "--analyst", "eve"), "no such share")
+    refused(dither("show", "a.ledger", "--like", "-1"), "below zero")
