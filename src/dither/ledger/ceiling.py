@@ -109,11 +109,6 @@ def give_back(spent: Spent, price: Totals) -> Spent:
     return Spent(spent.budget, tuple(total - part for total, part in zip(spent.totals, price, strict=True)))
 
 
-def written(spent: Spent) -> tuple[object, ...]:
-    """Totals as exact JSON."""
-    return tuple(total.to_json() for total in spent.totals)
-
-
 def _above_zero(ceiling: Filter, given: object, name: str) -> Filter:
     if ceiling.used(ceiling.nothing) == 1:
         raise NumberError(

@@ -11,12 +11,12 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from dither.errors import ConflictError, InProgressError
-from dither.ledger.ceiling import give_back, pay, read_price, written
+from dither.ledger.ceiling import give_back, pay, read_price
 from dither.ledger.entry import Entry, digest
 from dither.ledger.page import Page
 from dither.ledger.receipt import Asked, Receipt
 from dither.ledger.shares import charged_share, returned_share
-from dither.privacy.filter import Filter
+from dither.privacy.filter import Filter, Spent
 
 
 class Granted(NamedTuple):
@@ -40,8 +40,8 @@ def reserve(page: Page, budget: Filter, asked: Asked, lease: int) -> Granted:
         if state is None or state.kind != "refunded":
             return _again(page, charged, state, asked, until, bound=same_key is not None)
     share = charged_share(page, asked)
-    spent = pay(budget.stored(list(page.state.spent)), asked.price, asked.guarantee, whose="the ledger")
-    entry = page.add("reserved", {**asked.record, "until": until, "share": share}, spent=written(spent))
+    spent = pay(Spent(budget, page.state.spent), asked.price, asked.guarantee, whose="the ledger")
+    entry = page.add("reserved", {**asked.record, "until": until, "share": share}, spent=spent.totals)
     return Granted(entry.number, 1, None, entry)
 
 
@@ -64,9 +64,9 @@ def refund(page: Page, budget: Filter, receipt: Receipt) -> None:
     if charged is None or page.latest("about", receipt.number) is not None:
         raise ConflictError("receipt", receipt.name, "its answer was computed elsewhere meanwhile", "that answer")
     analyst = charged.body["analyst"]
-    spent = give_back(budget.stored(list(page.state.spent)), read_price(budget, receipt.guarantee))
+    spent = give_back(Spent(budget, page.state.spent), read_price(budget, receipt.guarantee))
     share = returned_share(page, analyst, receipt.guarantee)
-    page.add("refunded", {"receipt": receipt.number, "analyst": analyst, "share": share}, spent=written(spent))
+    page.add("refunded", {"receipt": receipt.number, "analyst": analyst, "share": share}, spent=spent.totals)
 
 
 def _again(page: Page, charged: Entry, state: Entry | None, asked: Asked, until: int, *, bound: bool) -> Granted:

@@ -20,6 +20,8 @@ from typing import Any, NamedTuple
 
 from dither.errors import TamperError
 from dither.ledger.store import Row
+from dither.numeric.number import Number
+from dither.privacy.spending import Totals
 
 VERSION = 1
 PURPOSE = b"dither ledger entry 1\n"  # the key signs nothing else by accident
@@ -40,20 +42,20 @@ class Head(NamedTuple):
 class State:
     """What holds after an entry."""
 
-    spent: tuple[Any, ...]  # totals of the filter, as exact JSON
+    spent: Totals  # as the filter of the budget counts
     home: int  # number of the entry that says where the ledger and its second place are
     domain: str | None = None
     policy: str = ""
     shares: bool = False
 
     def to_json(self) -> dict[str, Any]:
-        return {
-            "spent": list(self.spent),
-            "home": self.home,
-            "domain": self.domain,
-            "policy": self.policy,
-            "shares": self.shares,
-        }
+        told = {"home": self.home, "domain": self.domain, "policy": self.policy, "shares": self.shares}
+        return {"spent": written(self.spent), **told}
+
+
+def written(totals: Totals) -> list[Any]:
+    """Exact numbers as JSON."""
+    return [total.to_json() for total in totals]
 
 
 @dataclass(frozen=True)
@@ -134,7 +136,8 @@ def read(row: Row, key: bytes | None) -> Entry:
         stored = json.loads(row.record)
         if stored["entry"] != VERSION or stored["kind"] not in KINDS or stored["number"] != row.number:
             raise ValueError("another version, kind or number")
-        state = State(tuple(stored["state"].pop("spent")), **stored["state"])
+        spent = tuple(Number.from_json(total) for total in stored["state"].pop("spent"))
+        state = State(spent, **stored["state"])
         answer = None if row.answer is None else json.loads(row.answer)
         told = (stored["kind"], stored["time"], stored["body"], state, stored["previous"])
         entry = Entry(row.number, *told, row.hash, row.mac, answer)

@@ -18,7 +18,7 @@ from typing import Any
 
 from dither.errors import ConflictError, DataError, LedgerError, TamperError
 from dither.ledger import home, witness
-from dither.ledger.ceiling import read_ceiling, written
+from dither.ledger.ceiling import read_ceiling
 from dither.ledger.entry import Head, read
 from dither.ledger.page import Page
 from dither.ledger.places import open_database
@@ -128,7 +128,7 @@ def _begin(database: Database, place2: Database | None, ceiling: Filter, chosen:
         page = Page(transaction, key, None)
         if page.is_empty:
             body = {"ledger": identity, "budget": ceiling.to_json(), **_places(database, place2)}
-            page.add("created", body, spent=written(ceiling.nothing), home=1)
+            page.add("created", body, spent=ceiling.nothing.totals, home=1)
 
 
 def _places(database: Database, place2: Database | None) -> dict[str, Any]:

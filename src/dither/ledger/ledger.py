@@ -26,15 +26,16 @@ from typing import Any, Self
 from dither.errors import ConflictError, DataError
 from dither.ledger import charge, keeping
 from dither.ledger import shares as shared
-from dither.ledger.ceiling import Remaining, read_price, written
+from dither.ledger.ceiling import Remaining, read_price
 from dither.ledger.charge import Granted
-from dither.ledger.entry import Entry, Head, digest, read
-from dither.ledger.page import Page, opening, rolled_back
+from dither.ledger.entry import Entry, Head, digest, read, written
+from dither.ledger.page import Page, Recent, opening, rolled_back
 from dither.ledger.receipt import Asked, Receipt, read_name, read_question
 from dither.ledger.store import BATCH, Query, Row, batch, latest, numbered
 from dither.ledger.turns import Decide, Turns
 from dither.ledger.verify import Verification, verify
 from dither.numeric.number import integer
+from dither.privacy.filter import Spent
 from dither.privacy.guarantee import Guarantee
 
 LONGEST_ANSWER = 64_000_000
@@ -70,6 +71,7 @@ class Ledger:
         # Receipts that this process made and has not used, and those that it gave back: (process, number, attempt).
         self._sealed: set[tuple[int, int, int]] = set()
         self._returned: set[tuple[int, int, int]] = set()
+        self._recent: Recent | None = None
         self._guard = threading.Lock()
         self._turns = (os.getpid(), Turns(self._page))
         self.domain: str | None = None
@@ -156,7 +158,7 @@ class Ledger:
         """What is left: of the whole budget, or of one analyst's share."""
         with self._reading() as page:
             if analyst is None:
-                return Remaining(self.budget.stored(list(page.state.spent)))
+                return Remaining(Spent(self.budget, page.state.spent))
             own = page.latest("analyst", digest(read_name(analyst, "analyst")))
             if own is None:
                 raise DataError("analyst", analyst, "there is no such share", "a name that ledger.share was called with")
@@ -213,7 +215,7 @@ class Ledger:
         limit = shared.read_share(ceiling, self.budget)
         with self._page() as page:
             spent = shared.spent_by(name, page.entries(), limit)
-            share = {"ceiling": page.last.number + 1, "spent": list(written(spent))}
+            share = {"ceiling": page.last.number + 1, "spent": written(spent.totals)}
             page.add("share", {"analyst": name, "limit": limit.to_json(), "share": share}, shares=True)
 
     def close(self) -> None:
@@ -244,9 +246,10 @@ class Ledger:
     def _page(self, *queries: Query) -> Iterator[Page]:
         """A transaction on the end of the ledger. It is durable, and the second place knows, when this ends."""
         with self._database.write(*opening(*queries)) as transaction:
-            page = Page(transaction, self._key, self._head, queries)
+            page = Page(transaction, self._key, self._head, queries, self._recent)
             yield page
         self._publish(page.last.head)
+        self._recent = page.recent
 
     @contextmanager
     def _reading(self) -> Iterator[Page]:

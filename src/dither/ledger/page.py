@@ -10,18 +10,28 @@ from dither.errors import LedgerError, TamperError
 from dither.ledger.entry import Entry, Head, State, read, tags, write
 from dither.ledger.store import BATCH, LAST, Query, Row, Tag, Transaction, batch, insert, latest, numbered, one
 
+Recent = tuple[Row, Entry]  # the last entry as it was stored, and as it reads
+
 
 class Page:
     """Made from a transaction that was opened with the query LAST, and then the queries named here."""
 
     def __init__(
-        self, transaction: Transaction, key: bytes | None, known: Head | None, queries: Sequence[Query] = ()
+        self,
+        transaction: Transaction,
+        key: bytes | None,
+        known: Head | None,
+        queries: Sequence[Query] = (),
+        recent: Recent | None = None,
     ) -> None:
         self._transaction = transaction
         self._key = key
         self.now = transaction.now
         row, *rows = (one(found) for found in transaction.opened[: 1 + len(queries)])
-        self._last = None if row is None else read(row, key)
+        self.recent = recent
+        if row is not None and (recent is None or recent[0] != row):  # an entry that was checked before is not read again
+            self.recent = (row, read(row, key))
+        self._last = None if row is None or self.recent is None else self.recent[1]
         self._found: dict[Query, Entry | None] = {
             query: None if row is None else read(row, key) for query, row in zip(queries, rows, strict=True)
         }
@@ -76,7 +86,7 @@ class Page:
         state = State(**changes) if self._last is None else replace(self._last.state, **changes) if changes else self.state
         entry, row = write(self._key, self._last, kind, time=self.now, body=body, state=state, answer=answer)
         self._transaction.do(insert(row))
-        self._last = entry
+        self._last, self.recent = entry, (row, entry)
         self._found[numbered(entry.number)] = entry
         about, fingerprint, used_key, analyst = tags(entry)
         filed: list[tuple[Tag, object]] = [

@@ -1,9 +1,10 @@
 """A ledger in PostgreSQL: for several machines, or several gateways, on one budget.
 
-Writers take turns by an advisory lock, so check and charge cannot be torn apart. The commit itself does not wait for the
-disk, which lets the next writer begin; then a second, empty transaction waits until everything written so far is on the disk
-(and on synchronous standbys), many writers sharing one flush. Nothing is returned before that. If the server dies in
-between, the entry may be gone, but so is every entry that was built on it, and nobody has seen any of them.
+Writers take turns by an advisory lock, so check and charge cannot be torn apart. A writer who had to wait for her turn lets
+the next one begin before the disk has answered: her commit does not wait for it, and a second, empty transaction then waits
+until everything written so far is on the disk (and on synchronous standbys), many writers sharing one flush. Nothing is
+returned before that. If the server dies in between, the entry may be gone, but so is every entry that was built on it, and
+nobody has seen any of them.
 """
 
 from __future__ import annotations
@@ -19,17 +20,20 @@ from typing import Any
 from urllib.parse import urlsplit, urlunsplit
 
 import psycopg
+from psycopg.pq import Escaping, ExecStatus
+from psycopg.pq.abc import PGresult
 
 from dither.errors import LedgerError
 from dither.ledger.store import Query
 
+INTEGERS = (20, 21, 23)  # as PostgreSQL numbers its types
 WAIT = "60s"  # for another writer to finish
 CLOCK = "(extract(epoch FROM clock_timestamp()) * 1000000)::bigint"
 IDENTITY = """SELECT (SELECT system_identifier FROM pg_control_system()), oid, current_setting('fsync'),
     current_setting('full_page_writes') FROM pg_database WHERE datname = current_database()"""
 # A transaction that changes nothing has nothing to wait for; a message in the log is the smallest change.
 FLUSH = "SELECT set_config('synchronous_commit', 'on', true), pg_logical_emit_message(true, 'dither', '')"
-SESSION = "SET search_path TO {}; SET lock_timeout TO '{}'; SET client_encoding TO utf8; SET synchronous_commit TO off"
+SESSION = """SET search_path TO {}; SET lock_timeout TO '{}'; SET client_encoding TO utf8; SET synchronous_commit TO off"""
 
 
 def without_password(url: str) -> str:
@@ -49,20 +53,35 @@ class Connection:
         self.process = os.getpid()
         self.link: psycopg.Connection[Any] = psycopg.connect(url, autocommit=True, application_name="dither ledger")
         self.link.execute(SESSION.format(schema, WAIT))
+        self._escaping = Escaping(self.link.pgconn)
         self._planned: dict[str, str] = {}
 
     def run(self, queries: Sequence[Query]) -> list[list[tuple[Any, ...]]]:
         """Several statements in one trip; the rows of each."""
         self._plan(queries)
-        text = "; ".join(self._planned.get(query) or _with_places(query) for query, _ in queries)
-        cursor = psycopg.ClientCursor(self.link)
-        cursor.execute(text.encode(), [value for _, values in queries for value in values])
-        found = []
-        while True:
-            result = cursor.pgresult
-            found.append(cursor.fetchall() if result is not None and result.nfields else [])
-            if not cursor.nextset():
-                return found
+        text = "; ".join(self._spelled(query, values) for query, values in queries)
+        server = self.link.pgconn
+        server.send_query(text.encode())
+        found: list[list[tuple[Any, ...]]] = []
+        failed: psycopg.Error | None = None
+        while (result := server.get_result()) is not None:
+            if result.status not in (ExecStatus.COMMAND_OK, ExecStatus.TUPLES_OK):
+                failed = failed or psycopg.errors.error_from_result(result)
+            found.append(_rows(result))
+        if failed is not None:
+            raise failed
+        return found
+
+    def _spelled(self, query: str, values: Sequence[Any]) -> str:
+        """A statement with its values in it, quoted by the client library for this connection."""
+        pieces = self._planned.get(query, query).split("?")
+        quoted = [self._quoted(value) for value in values]
+        return "".join(piece + value for piece, value in zip(pieces, [*quoted, ""], strict=True))
+
+    def _quoted(self, value: str | int | None) -> str:
+        if value is None:
+            return "NULL"
+        return str(value) if isinstance(value, int) else self._escaping.escape_literal(value.encode()).decode()
 
     def _plan(self, queries: Sequence[Query]) -> None:
         """Let the server plan once what will be asked again and again."""
@@ -73,11 +92,13 @@ class Connection:
                 for place in range(len(values)):
                     numbered = numbered.replace("?", f"${place + 1}", 1)
                 self.link.execute(f"PREPARE {name} AS {numbered}".encode())
-                self._planned[query] = f"EXECUTE {name}" + (f"({', '.join(['%s'] * len(values))})" if values else "")
+                self._planned[query] = f"EXECUTE {name}" + (f"({', '.join('?' * len(values))})" if values else "")
 
 
-def _with_places(query: str) -> str:
-    return query.replace("%", "%%").replace("?", "%s")
+def _rows(result: PGresult) -> list[tuple[Any, ...]]:
+    kinds = [int if result.ftype(column) in INTEGERS else bytes.decode for column in range(result.nfields)]
+    values = ((result.get_value(row, column) for column in range(result.nfields)) for row in range(result.ntuples))
+    return [tuple(None if v is None else kind(v) for kind, v in zip(kinds, row, strict=True)) for row in values]
 
 
 def _close(connections: list[Connection]) -> None:
@@ -93,9 +114,10 @@ class PostgresTransaction:
     def __init__(self, connection: Connection, begin: str, queries: Sequence[Query]) -> None:
         self._connection = connection
         self.waiting: list[Query] = []
-        results = connection.run([(begin, ()), *queries])[-1 - len(queries) :]
-        self.now = int(results[0][0][-1])
-        self.opened = results[1:]
+        results = connection.run([(begin, ()), *queries])[-2 - len(queries) :]
+        self._alone = results[0] == [("t",)]  # nobody was before us, so probably nobody waits for us
+        self.now = int(results[1][0][-1])
+        self.opened = results[2:]
 
     def ask(self, query: Query) -> list[tuple[Any, ...]]:
         return self._connection.run([query])[-1]
@@ -104,7 +126,10 @@ class PostgresTransaction:
         self.waiting.append(query)
 
     def end(self) -> None:
-        self._connection.run([*self.waiting, ("COMMIT", ()), (FLUSH, ())])
+        if self._alone and self.waiting:
+            self._connection.run([("SET LOCAL synchronous_commit TO on", ()), *self.waiting, ("COMMIT", ())])
+        else:  # also where nothing was written: what was read may be another's, and not on the disk yet
+            self._connection.run([*self.waiting, ("COMMIT", ()), (FLUSH, ())])
 
 
 class PostgresDatabase:
@@ -123,7 +148,8 @@ class PostgresDatabase:
         self._open: list[Connection] = []
         weakref.finalize(self, _close, self._open)
         lock = int.from_bytes(hashlib.sha256(f"dither {self.schema}".encode()).digest()[:8], "big", signed=True)
-        self._begin = f"BEGIN; SELECT pg_advisory_xact_lock({lock}), {CLOCK}"
+        turn = f"SELECT pg_try_advisory_xact_lock({lock}); SELECT pg_advisory_xact_lock({lock}), {CLOCK}"
+        self._begin = f"BEGIN; {turn}"
         with self.read((IDENTITY, ())) as transaction:
             system, database, fsync, whole_pages = transaction.opened[0][0]
         self.place = f"postgresql:{system}/{database}/{self.schema}"
@@ -156,7 +182,9 @@ class PostgresDatabase:
 
     @contextmanager
     def read(self, *queries: Query) -> Iterator[PostgresTransaction]:
-        with self._transaction(f"BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; SELECT {CLOCK}", queries) as transaction:
+        with self._transaction(
+            f"BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; SELECT 'f'; SELECT {CLOCK}", queries
+        ) as transaction:
             yield transaction
 
     @contextmanager

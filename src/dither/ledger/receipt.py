@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
+from functools import lru_cache
 
 from dither.errors import DataError, GuaranteeError
 from dither.ledger.entry import Head, canonical, digest
@@ -77,7 +78,7 @@ class Asked:
         analyst: str,
         key: str | None,
     ) -> None:
-        text = guarantee.to_json()
+        text = _text(guarantee)
         self.guarantee, self.price, self.analyst, self.key = guarantee, price, analyst, key
         self.fingerprint = fingerprint(question, text, policy, data_version)
         self.key_tag = None if key is None else digest(key)
@@ -91,6 +92,11 @@ class Asked:
         """What must be looked up to decide on it."""
         asked = [latest("fingerprint", self.fingerprint)]
         return asked if self.key is None else [*asked, latest("key", self.key_tag)]
+
+
+@lru_cache(maxsize=1024)
+def _text(guarantee: Guarantee) -> str:
+    return guarantee.to_json()
 
 
 def fingerprint(question: str, guarantee: str, policy: str, data_version: str) -> str:

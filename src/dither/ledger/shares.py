@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from dither.errors import ConflictError, TamperError, UnitError
-from dither.ledger.ceiling import give_back, pay, read_ceiling, read_price, written
-from dither.ledger.entry import Entry, digest
+from dither.ledger.ceiling import give_back, pay, read_ceiling, read_price
+from dither.ledger.entry import Entry, digest, written
 from dither.ledger.page import Page
 from dither.ledger.receipt import Asked
 from dither.privacy.filter import Filter, Spent, from_json
@@ -72,4 +72,4 @@ def returned_share(page: Page, analyst: str, guarantee: Guarantee) -> Share | No
 
 
 def _written(own: Entry, spent: Spent) -> Share:
-    return {"ceiling": own.body["share"]["ceiling"], "spent": list(written(spent))}
+    return {"ceiling": own.body["share"]["ceiling"], "spent": written(spent.totals)}

@@ -14,8 +14,8 @@ from functools import lru_cache
 from typing import Any
 
 from dither.errors import DitherError, TamperError
-from dither.ledger.ceiling import give_back, pay, read_price, written
-from dither.ledger.entry import Entry, Head, State, read
+from dither.ledger.ceiling import give_back, pay, read_price
+from dither.ledger.entry import Entry, Head, State, read, written
 from dither.ledger.receipt import Receipt, fingerprint
 from dither.ledger.store import BATCH, LAST, Database, Row, batch
 from dither.ledger.witness import Witness
@@ -152,7 +152,7 @@ class Audit:
         body = entry.body
         if entry.kind == "created":
             self._budget, self._identity = from_json(body["budget"]), body["ledger"]
-            return State(written(self._budget.nothing), 1)
+            return State(self._budget.nothing.totals, 1)
         assert self._state is not None
         match entry.kind:
             case "bound":
@@ -194,7 +194,7 @@ class Audit:
         receipt = self._wanted.pop(entry.number, None)
         if receipt is not None and (receipt.ledger, receipt.fingerprint) != (self._identity, body["fingerprint"]):
             self._wrong.append(f"receipt {receipt.name} is for another question")
-        spent = pay(self._budget.stored(list(self._state.spent)), read_price(self._budget, guarantee), guarantee, whose="it")
+        spent = pay(Spent(self._budget, self._state.spent), read_price(self._budget, guarantee), guarantee, whose="it")
         if self._state.shares:
             number, before = self._shares[body["analyst"]]
             after = pay(before, read_price(before.budget, guarantee), guarantee, whose="the share")
@@ -205,7 +205,7 @@ class Audit:
         self._charges.extend(bytes(entry.number + 1 - len(self._charges)))
         self._charges[entry.number] = OPEN
         self._guarantees[entry.number] = (guarantee, body["analyst"])
-        return replace(self._state, spent=written(spent))
+        return replace(self._state, spent=spent.totals)
 
     def _returned(self, entry: Entry) -> State:
         assert self._state is not None
@@ -219,8 +219,8 @@ class Audit:
             limit, before = self._shares[analyst]
             self._shares[analyst] = (limit, give_back(before, read_price(before.budget, guarantee)))
         self._must_say(entry, analyst)
-        spent = give_back(self._budget.stored(list(self._state.spent)), read_price(self._budget, guarantee))
-        return replace(self._state, spent=written(spent))
+        spent = give_back(Spent(self._budget, self._state.spent), read_price(self._budget, guarantee))
+        return replace(self._state, spent=spent.totals)
 
     def _shared(self, entry: Entry) -> State:
         assert self._state is not None
@@ -237,7 +237,7 @@ class Audit:
         expected: dict[str, Any] | None = None
         if analyst in self._shares:
             number, spent = self._shares[analyst]
-            expected = {"ceiling": number, "spent": list(written(spent))}
+            expected = {"ceiling": number, "spent": written(spent.totals)}
         if entry.body["share"] != expected:
             raise _fault(entry, "its share is not what its entries add up to")
 
