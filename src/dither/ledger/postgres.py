@@ -1,10 +1,9 @@
 """A ledger in PostgreSQL: for several machines, or several gateways, on one budget.
 
-Writers take turns by an advisory lock, so check and charge cannot be torn apart. A writer who had to wait for her turn lets
-the next one begin before the disk has answered: her commit does not wait for it, and a second, empty transaction then waits
-until everything written so far is on the disk (and on synchronous standbys), many writers sharing one flush. Nothing is
-returned before that. If the server dies in between, the entry may be gone, but so is every entry that was built on it, and
-nobody has seen any of them.
+Writers take turns by an advisory lock, so check and charge cannot be torn apart. The commit itself does not wait for the
+disk, which lets the next writer begin; then a second, empty transaction waits until everything written so far is on the disk
+(and on synchronous standbys), many writers sharing one flush. Nothing is returned before that. If the server dies in
+between, the entry may be gone, but so is every entry that was built on it, and nobody has seen any of them.
 """
 
 from __future__ import annotations
@@ -20,6 +19,7 @@ from typing import Any
 from urllib.parse import urlsplit, urlunsplit
 
 import psycopg
+from psycopg import generators
 from psycopg.pq import Escaping, ExecStatus
 from psycopg.pq.abc import PGresult
 
@@ -62,15 +62,11 @@ class Connection:
         text = "; ".join(self._spelled(query, values) for query, values in queries)
         server = self.link.pgconn
         server.send_query(text.encode())
-        found: list[list[tuple[Any, ...]]] = []
-        failed: psycopg.Error | None = None
-        while (result := server.get_result()) is not None:
+        results = self.link.wait(generators.execute(server))  # lets other threads run meanwhile
+        for result in results:
             if result.status not in (ExecStatus.COMMAND_OK, ExecStatus.TUPLES_OK):
-                failed = failed or psycopg.errors.error_from_result(result)
-            found.append(_rows(result))
-        if failed is not None:
-            raise failed
-        return found
+                raise psycopg.errors.error_from_result(result)
+        return [_rows(result) for result in results]
 
     def _spelled(self, query: str, values: Sequence[Any]) -> str:
         """A statement with its values in it, quoted by the client library for this connection."""
@@ -114,10 +110,9 @@ class PostgresTransaction:
     def __init__(self, connection: Connection, begin: str, queries: Sequence[Query]) -> None:
         self._connection = connection
         self.waiting: list[Query] = []
-        results = connection.run([(begin, ()), *queries])[-2 - len(queries) :]
-        self._alone = results[0] == [("t",)]  # nobody was before us, so probably nobody waits for us
-        self.now = int(results[1][0][-1])
-        self.opened = results[2:]
+        results = connection.run([(begin, ()), *queries])[-1 - len(queries) :]
+        self.now = int(results[0][0][-1])
+        self.opened = results[1:]
 
     def ask(self, query: Query) -> list[tuple[Any, ...]]:
         return self._connection.run([query])[-1]
@@ -126,10 +121,8 @@ class PostgresTransaction:
         self.waiting.append(query)
 
     def end(self) -> None:
-        if self._alone and self.waiting:
-            self._connection.run([("SET LOCAL synchronous_commit TO on", ()), *self.waiting, ("COMMIT", ())])
-        else:  # also where nothing was written: what was read may be another's, and not on the disk yet
-            self._connection.run([*self.waiting, ("COMMIT", ()), (FLUSH, ())])
+        # Also where nothing was written: what was read may be another's, and not on the disk yet.
+        self._connection.run([*self.waiting, ("COMMIT", ()), (FLUSH, ())])
 
 
 class PostgresDatabase:
@@ -148,8 +141,7 @@ class PostgresDatabase:
         self._open: list[Connection] = []
         weakref.finalize(self, _close, self._open)
         lock = int.from_bytes(hashlib.sha256(f"dither {self.schema}".encode()).digest()[:8], "big", signed=True)
-        turn = f"SELECT pg_try_advisory_xact_lock({lock}); SELECT pg_advisory_xact_lock({lock}), {CLOCK}"
-        self._begin = f"BEGIN; {turn}"
+        self._begin = f"BEGIN; SELECT pg_advisory_xact_lock({lock}), {CLOCK}"
         with self.read((IDENTITY, ())) as transaction:
             system, database, fsync, whole_pages = transaction.opened[0][0]
         self.place = f"postgresql:{system}/{database}/{self.schema}"
@@ -182,9 +174,7 @@ class PostgresDatabase:
 
     @contextmanager
     def read(self, *queries: Query) -> Iterator[PostgresTransaction]:
-        with self._transaction(
-            f"BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; SELECT 'f'; SELECT {CLOCK}", queries
-        ) as transaction:
+        with self._transaction(f"BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; SELECT {CLOCK}", queries) as transaction:
             yield transaction
 
     @contextmanager
