@@ -42,7 +42,7 @@ def check_history(ledger: Ledger, budget: Fraction, seen: list[tuple[str, str]])
             assert number not in answers, "two answers for one charge"
             assert entry.answer is not None
             answers[number] = entry.answer
-        assert entry.state.spent[0] == str(spent)
+        assert entry.state.spent[0] == spent
         assert spent <= budget
         assert len(answers) <= len(charges)
     by_question = {question: answers.get(number) for number, question in charges.items()}
