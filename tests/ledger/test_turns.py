@@ -1,0 +1,160 @@
+"""Threads that share transactions: each gets its own result, and nobody waits for one who has gone."""
+
+from __future__ import annotations
+
+import threading
+import time
+from contextlib import contextmanager
+from fractions import Fraction
+
+import pytest
+
+from dither import Ledger, pure
+from dither.errors import BudgetError, InProgressError, LedgerError
+from dither.ledger.turns import Turns
+
+TENTH = pure("0.1")
+
+
+class Desk:
+    """Pages that nobody keeps, and a gate that holds the first one up."""
+
+    def __init__(self) -> None:
+        self.gate = threading.Event()
+        self.pages: list[int] = []
+        self.error: BaseException | None = None
+
+    @contextmanager
+    def page(self, *queries):
+        self.gate.wait(10)
+        self.pages.append(len(queries))
+        yield "page"
+        if self.error is not None:
+            raise self.error
+
+
+def in_threads(turns: Turns, count: int, decide) -> tuple[list[threading.Thread], dict[int, object]]:
+    found: dict[int, object] = {}
+
+    def work(number: int) -> None:
+        try:
+            found[number] = turns.take([("query", (number,))], lambda page: decide(number))
+        except BaseException as error:
+            found[number] = error
+
+    threads = [threading.Thread(target=work, args=(number,)) for number in range(count)]
+    for thread in threads:
+        thread.start()
+        time.sleep(0.01)
+    return threads, found
+
+
+def test_those_who_wait_are_served_together():
+    desk = Desk()
+    turns = Turns(desk.page)
+    held, found = in_threads(turns, 100, lambda number: number * number)
+    desk.gate.set()
+    for thread in held:
+        thread.join(10)
+    assert found == {number: number * number for number in range(100)}
+    assert desk.pages == [1, 64, 35]
+
+
+def test_a_refusal_is_one_persons_and_a_failure_is_everybodys():
+    def decide(number: int) -> int:
+        if number == 3:
+            raise BudgetError("guarantee", number, "nothing left", "less")
+        return number
+
+    desk = Desk()
+    turns = Turns(desk.page)
+    held, found = in_threads(turns, 6, decide)
+    desk.gate.set()
+    for thread in held:
+        thread.join(10)
+    assert isinstance(found.pop(3), BudgetError)
+    assert found == {number: number for number in (0, 1, 2, 4, 5)}
+    for failure, others in ((KeyboardInterrupt(), LedgerError), (LedgerError("a", "b", "c", "d"), LedgerError)):
+        desk = Desk()
+        desk.error = failure
+        turns = Turns(desk.page)
+        held, found = in_threads(turns, 6, decide)
+        desk.gate.set()
+        for thread in held:
+            thread.join(10)
+        assert found[0] is failure
+        assert found[1] is failure  # it led the second page
+        assert isinstance(found[3], BudgetError)
+        assert all(isinstance(found[number], others) for number in (2, 4, 5))
+        desk.error = None
+        assert turns.take([], lambda page: 7) == 7
+
+
+def test_one_who_is_interrupted_while_waiting_does_not_hold_up_the_rest():
+    desk = Desk()
+    turns = Turns(desk.page)
+
+    class Interrupting:
+        """A lock on which somebody presses Ctrl-C."""
+
+        def __init__(self, before: bool) -> None:
+            self._lock = threading.Lock()
+            self._before = before
+            self._made = False
+
+        def acquire(self) -> None:
+            if not self._made or not self._before:
+                self._lock.acquire()
+            if self._made:
+                raise KeyboardInterrupt
+            self._made = True
+
+        def release(self) -> None:
+            self._lock.release()
+
+    held, found = in_threads(turns, 3, lambda number: number)
+
+    def interrupted(before: bool) -> None:
+        import dither.ledger.turns as module
+
+        class Fake:
+            Lock = staticmethod(lambda: Interrupting(before))
+
+        real, module.threading = module.threading, Fake
+        try:
+            with pytest.raises(KeyboardInterrupt):
+                turns.take([], lambda page: "never")
+        finally:
+            module.threading = real
+
+    interrupted(before=True)
+    desk.gate.set()
+    for thread in held:
+        thread.join(10)
+    assert found == {0: 0, 1: 1, 2: 2}
+    interrupted(before=False)  # its turn had come
+    assert turns.take([], lambda page: "after") == "after"
+
+
+def test_the_same_question_twice_in_one_transaction_is_charged_once(tmp_path):
+    with Ledger(tmp_path / "a.ledger", budget=pure(1), domain="clinic") as ledger:
+        found: list[object] = []
+        start = threading.Barrier(16)
+
+        def work() -> None:
+            start.wait()
+            for number in range(5):
+                try:
+                    receipt = ledger.reserve(TENTH, f"question {number}")
+                    found.append(ledger.commit(receipt, "42"))
+                except InProgressError as error:
+                    found.append(error)
+
+        threads = [threading.Thread(target=work) for _ in range(16)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join(30)
+        assert len(found) == 80
+        assert ledger.remaining().totals()[0] == Fraction(5, 10)
+        assert ledger.verify().ok
