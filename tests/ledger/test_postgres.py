@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import socket
 import threading
+import time
 from urllib.parse import parse_qs, urlsplit
 
 import psycopg
@@ -62,6 +63,32 @@ class Cable:
             end.close()
 
 
+@pytest.mark.parametrize("setting", ["fsync", "full_page_writes"])
+def test_a_server_that_may_forget_is_refused(server, setting):
+    with psycopg.connect(server, autocommit=True) as owner:
+        owner.execute(f"ALTER SYSTEM SET {setting} = off")
+        owner.execute("SELECT pg_reload_conf()")
+    try:
+        await_setting(server, setting, "off")
+        with pytest.raises(LedgerError, match=f"{setting} = off"):
+            Ledger(f"{server}#forgetful", budget=pure(1), domain="clinic")
+    finally:
+        with psycopg.connect(server, autocommit=True) as owner:
+            owner.execute(f"ALTER SYSTEM RESET {setting}")
+            owner.execute("SELECT pg_reload_conf()")
+        await_setting(server, setting, "on")
+
+
+def await_setting(server: str, setting: str, value: str) -> None:
+    """The server reads its settings a moment later."""
+    for _ in range(200):
+        with psycopg.connect(server) as look:
+            if look.execute(f"SHOW {setting}").fetchone() == (value,):
+                return
+        time.sleep(0.02)
+    pytest.fail(f"{setting} did not become {value}")
+
+
 @pytest.fixture
 def cable(server):
     folder = parse_qs(urlsplit(server).query)["host"][0]
@@ -76,7 +103,7 @@ def test_the_network_is_cut_between_commit_and_reply(server, cable):
         through = Ledger(f"postgresql://postgres@127.0.0.1:{cable.port}/postgres#cut")
         assert through.identity == ledger.identity
         assert through.commit(through.reserve(TENTH, "before", idempotency_key="a"), "1") == "1"
-        cable.cut_after = b"COMMIT"
+        cable.cut_after = b"; COMMIT;"
         with pytest.raises(LedgerError, match="not certain whether it was written"):
             through.reserve(TENTH, "question", idempotency_key="k", lease=60)
         cable.cut_after = None
@@ -85,7 +112,7 @@ def test_the_network_is_cut_between_commit_and_reply(server, cable):
             through.reserve(TENTH, "question", idempotency_key="k")
         assert ledger.remaining().like(TENTH) == 8
         second = through.reserve(TENTH, "another")
-        cable.cut_after = b"COMMIT"
+        cable.cut_after = b"; COMMIT;"
         with pytest.raises(LedgerError):
             through.commit(second, "first")
         cable.cut_after = None
@@ -111,28 +138,6 @@ def test_a_server_that_is_not_there():
         Ledger("postgresql://127.0.0.1:1/none", budget=pure(1), domain="clinic")
 
 
-def test_a_server_that_may_forget_is_refused(server):
-    with psycopg.connect(server, autocommit=True) as owner:
-        owner.execute("ALTER SYSTEM SET fsync = off")
-        owner.execute("SELECT pg_reload_conf()")
-    try:
-        for _ in range(50):  # the server reads its settings a moment later
-            with psycopg.connect(server) as look:
-                if look.execute("SHOW fsync").fetchone() == ("off",):
-                    break
-        with pytest.raises(LedgerError, match="fsync = off"):
-            Ledger(f"{server}#forgetful", budget=pure(1), domain="clinic")
-    finally:
-        with psycopg.connect(server, autocommit=True) as owner:
-            owner.execute("ALTER SYSTEM RESET fsync")
-            owner.execute("SELECT pg_reload_conf()")
-    for _ in range(50):
-        with psycopg.connect(server) as look:
-            if look.execute("SHOW fsync").fetchone() == ("on",):
-                return
-    pytest.fail("fsync did not come back on")
-
-
 def test_a_ledger_of_a_user_without_privileges(server):
     with psycopg.connect(server, autocommit=True) as owner:
         owner.execute("CREATE ROLE keeper LOGIN")
@@ -143,12 +148,36 @@ def test_a_ledger_of_a_user_without_privileges(server):
         assert ledger.verify().ok
 
 
+def test_a_server_whose_default_is_another_isolation(server):
+    with psycopg.connect(server, autocommit=True) as owner:
+        owner.execute("CREATE DATABASE strict")
+        owner.execute("ALTER DATABASE strict SET default_transaction_isolation = 'repeatable read'")
+        owner.execute("ALTER DATABASE strict SET default_transaction_read_only = on")
+    url = server.replace("/postgres?", "/strict?") + "#strict"
+    with Ledger(url, budget=pure(1), domain="clinic") as ledger:
+
+        def work() -> None:
+            with Ledger(url) as own:
+                for number in range(5):
+                    own.reserve(pure("0.01"), f"question {number} {threading.get_native_id()}")
+
+        threads = [threading.Thread(target=work) for _ in range(6)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        assert ledger.remaining().like(pure("0.01")) == 70
+
+
 def test_passwords_are_not_shown(server):
     hidden = without_password("postgresql://ana:secret@host/db?password=secret&sslmode=require&sslpassword=secret")
     assert hidden == "postgresql://ana@host/db?sslmode=require"
     with pytest.raises(LedgerError) as refused:
         Ledger("postgresql://ana:secret@127.0.0.1:1/none", budget=pure(1), domain="clinic")
     assert "secret" not in str(refused.value)
+    with pytest.raises(LedgerError) as refused:
+        Ledger("postgresql://ana:sec%ret@127.0.0.1:1/none", budget=pure(1), domain="clinic")
+    assert "sec%ret" not in str(refused.value)
 
 
 def test_without_psycopg_the_error_says_what_to_install(monkeypatch):

@@ -54,10 +54,12 @@ def test_network_file_systems_are_refused(tmp_path, monkeypatch):
 
 
 def test_the_settings_that_make_a_commit_durable(tmp_path):
-    with Ledger(tmp_path / "a.ledger", budget=pure(1), domain="clinic") as ledger:
-        connection = ledger._database._connection()
-        found = {name: connection.execute(f"PRAGMA {name}").fetchone()[0]
-                 for name in ("journal_mode", "synchronous", "fullfsync", "checkpoint_fullfsync")}  # fmt: skip
+    names = ("journal_mode", "synchronous", "fullfsync", "checkpoint_fullfsync")
+    with (
+        Ledger(tmp_path / "a.ledger", budget=pure(1), domain="clinic") as ledger,
+        ledger._database._pool.use() as connection,
+    ):
+        found = {name: connection.link.execute(f"PRAGMA {name}").fetchone()[0] for name in names}
     assert found == {"journal_mode": "wal", "synchronous": 2, "fullfsync": 1, "checkpoint_fullfsync": 1}
 
 
@@ -83,7 +85,8 @@ def test_power_loss_at_any_byte_leaves_a_beginning(tmp_path):
     place = tmp_path / "clinic"
     place.mkdir()
     with Ledger(place / "a.ledger", budget=pure(10), domain="clinic") as ledger:
-        ledger._database._connection().execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        with ledger._database._pool.use() as connection:
+            connection.link.execute("PRAGMA wal_checkpoint(TRUNCATE)")
         for number in range(6):
             ledger.commit(ledger.reserve(TENTH, f"question {number}"), str(number))
         shutil.copytree(place, tmp_path / "running")
@@ -144,4 +147,28 @@ def test_a_process_can_be_copied_while_a_ledger_is_open(tmp_path):
         assert wait([fork(work) for _ in range(4)]) == [0] * 4
         ledger.reserve(TENTH, "parent again")
         assert ledger.remaining().like(TENTH) == 4
+        assert ledger.verify().ok
+
+
+def test_an_interrupt_while_waiting_for_another_writer_locks_nobody_out(tmp_path):
+    path = tmp_path / "a.ledger"
+    with Ledger(path, budget=pure(1), domain="clinic") as ledger:
+        other = sqlite3.connect(path, isolation_level=None)
+        other.execute("BEGIN IMMEDIATE")
+
+        def press(*_: object) -> None:
+            other.execute("COMMIT")  # the wait ends, and in the same moment somebody presses Ctrl-C
+            raise KeyboardInterrupt
+
+        before = signal.signal(signal.SIGALRM, press)
+        try:
+            signal.setitimer(signal.ITIMER_REAL, 0.2)
+            with pytest.raises(KeyboardInterrupt):
+                ledger.reserve(TENTH, "question")
+        finally:
+            signal.signal(signal.SIGALRM, before)
+        other.execute("BEGIN IMMEDIATE")
+        other.execute("COMMIT")
+        other.close()
+        ledger.reserve(TENTH, "question 2")
         assert ledger.verify().ok

@@ -7,12 +7,16 @@ import json
 import os
 import shutil
 import sqlite3
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from dither import Ledger, pure
 from dither.errors import ConflictError, LedgerError, TamperError
+from dither.ledger.entry import Head, read, write
+from dither.ledger.store import LAST, Row, insert
+from dither.ledger.witness import Witness
 
 TENTH = pure("0.1")
 COLUMNS = ("record", "hash", "mac", "answer", "about", "fingerprint", "key", "analyst")
@@ -150,6 +154,65 @@ def test_the_last_entry_is_checked_before_anything_is_built_on_it(ledger, locati
         Ledger(location)
 
 
+@pytest.mark.parametrize("number", [0, -5])
+def test_rows_before_the_first_are_found(ledger, location, number):
+    fill(ledger)
+    execute(location, f"INSERT INTO entries SELECT {number}, record, hash, mac, NULL, NULL, NULL, key, NULL FROM entries "
+                      "WHERE number = 4")  # fmt: skip
+    assert not ledger.verify().ok
+
+
+def test_another_valid_answer_is_found(ledger, location):
+    ledger.commit(ledger.reserve(TENTH, "question"), "42")
+    ledger.reserve(TENTH, "another")
+    execute(location, "UPDATE entries SET answer = ? WHERE number = 4", ('"another answer"',))
+    assert "entry 4" in ledger.verify().faults[0]
+    with pytest.raises(TamperError):
+        ledger.reserve(TENTH, "question")
+
+
+def test_an_answer_where_none_belongs_and_none_where_one_does(ledger, location):
+    fill(ledger)
+    execute(location, "UPDATE entries SET answer = NULL WHERE number = 5")
+    assert "entry 5" in ledger.verify().faults[0]
+
+
+def test_nonsense_in_the_columns_of_a_file_is_a_fault_and_no_crash(tmp_path):
+    path = tmp_path / "a.ledger"
+    with Ledger(path, budget=pure(1), domain="clinic") as ledger:
+        ledger.commit(ledger.reserve(TENTH, "question"), "42")
+        last = ledger.verify().entries
+        for column in ("record", "mac", "hash", "answer"):
+            for value in (b"blob", "é", 3, 1.5, "{}", "null"):
+                ((before,),) = execute(str(path), f"SELECT {column} FROM entries WHERE number = ?", (last,))
+                execute(str(path), f"UPDATE entries SET {column} = ? WHERE number = ?", (value, last))
+                assert not ledger.verify().ok, (column, value)
+                with pytest.raises(TamperError):
+                    ledger.reserve(TENTH, "question")
+                execute(str(path), f"UPDATE entries SET {column} = ? WHERE number = ?", (before, last))
+        execute(str(path), "UPDATE entries SET number = 9223372036854775807 WHERE number = ?", (last,))
+        assert not ledger.verify().ok
+
+
+def test_receipts_that_were_forged(ledger):
+    receipts = fill(ledger)
+    answered = receipts[1]
+    for changed in (
+        {"fingerprint": "0" * 64},
+        {"guarantee": pure("0.2")},
+        {"number": 1},
+        {"number": 999},
+        {"answer": "another"},
+        {"head": (receipts[0].head[0], "0" * 64)},
+        {"head": (999, receipts[0].head[1])},
+    ):
+        forged = replace(answered, **{name: Head(*v) if name == "head" else v for name, v in changed.items()})
+        for order in ([forged, *receipts], [*receipts, forged]):
+            result = ledger.verify(order)
+            assert len(result.faults) == 1, (changed, result.faults)
+    assert ledger.verify([*receipts, replace(answered, answer="answer 1")]).ok
+
+
 @pytest.mark.parametrize("what", ["middle", "swap"])
 def test_removing_or_swapping_entries_is_found(ledger, location, what):
     fill(ledger)
@@ -170,7 +233,7 @@ def test_cutting_the_tail_is_found_by_receipts_and_by_the_running_process(ledger
         assert "cannot be detected" in str(silent)
         told = fresh.verify(receipts)
         assert not told.ok
-        assert any("is gone" in fault for fault in told.faults)
+        assert any("saw it" in fault for fault in told.faults)
     with pytest.raises(TamperError, match="cut"):
         ledger.reserve(TENTH, "new", analyst="ana")
     with pytest.raises(TamperError):
@@ -187,10 +250,15 @@ def apart(tmp_path) -> Path:
     return folder / "heads"
 
 
-def test_an_old_copy_put_back_is_refused_with_a_second_place(tmp_path, apart):
-    place = tmp_path / "clinic"
-    place.mkdir()
-    path = place / "a.ledger"
+@pytest.fixture
+def path(tmp_path) -> Path:
+    folder = tmp_path / "clinic"
+    folder.mkdir()
+    return folder / "a.ledger"
+
+
+def test_an_old_copy_put_back_is_refused_with_a_second_place(tmp_path, apart, path):
+    place = path.parent
     with Ledger(path, budget=pure(1), domain="clinic", witness=apart) as ledger:
         first = ledger.reserve(TENTH, "question 1")
         ledger.commit(first, "1")
@@ -212,8 +280,7 @@ def test_an_old_copy_put_back_is_refused_with_a_second_place(tmp_path, apart):
         Ledger(path, budget=pure(1), domain="clinic", witness=apart)
 
 
-def test_an_old_copy_written_over_the_file_in_place(tmp_path, apart):
-    path = tmp_path / "a.ledger"
+def test_an_old_copy_written_over_the_file_in_place(tmp_path, apart, path):
     with Ledger(path, budget=pure(1), domain="clinic", witness=apart) as ledger:
         ledger.reserve(TENTH, "question 1")
     old = path.read_bytes()
@@ -236,8 +303,7 @@ def test_an_old_copy_written_over_the_file_in_place(tmp_path, apart):
         Ledger(path, witness=apart)
 
 
-def test_the_second_place_may_lag_by_what_nobody_used_and_catches_up(tmp_path, apart):
-    path = tmp_path / "a.ledger"
+def test_the_second_place_may_lag_by_what_nobody_used_and_catches_up(apart, path):
     with Ledger(path, budget=pure(1), domain="clinic", witness=apart) as ledger:
         ledger.reserve(TENTH, "question 1")
     heads = apart.read_bytes()
@@ -252,8 +318,7 @@ def test_the_second_place_may_lag_by_what_nobody_used_and_catches_up(tmp_path, a
     connection.close()
 
 
-def test_a_forged_or_missing_second_place_is_refused(tmp_path, apart):
-    path = tmp_path / "a.ledger"
+def test_a_forged_or_missing_second_place_is_refused(apart, path):
     with Ledger(path, budget=pure(1), domain="clinic", witness=apart) as ledger:
         for number in range(3):
             ledger.reserve(TENTH, f"question {number}")
@@ -273,8 +338,135 @@ def test_a_forged_or_missing_second_place_is_refused(tmp_path, apart):
         left.unlink()
     with pytest.raises(TamperError, match="does not know this ledger"):
         Ledger(path)
-    with Ledger(path, moved=True, witness=apart) as ledger:  # the owner's word, and it is on record
+    with pytest.raises(TamperError, match="moved=True with a new one"):
+        Ledger(path, moved=True, witness=apart)
+    with Ledger(path, moved=True, witness=apart.with_name("new")) as ledger:  # the owner's word, and it is on record
         assert ledger.verify().witnessed
+
+
+def test_an_idle_process_does_not_overtake_the_second_place(apart, path):
+    """An old copy that grows again, by a process that never saw the newer one, is refused at the first step."""
+    with Ledger(path, budget=pure(1), domain="clinic", witness=apart) as idle:
+        with Ledger(path) as busy:
+            for number in range(5):
+                busy.commit(busy.reserve(TENTH, f"question {number}"), "42")
+        execute(str(path), "DELETE FROM entries WHERE number > 2")
+        for number in range(12):
+            with pytest.raises(TamperError, match="old copy"):
+                idle.reserve(TENTH, f"later {number}")
+        with pytest.raises(TamperError, match="old copy"):
+            idle.remaining()
+        result = idle.verify()
+        assert not result.ok
+        assert not result.witnessed
+        assert "confirms" not in str(result)
+        assert result.entries == 2
+    for options in ({}, {"moved": True}, {"moved": True, "witness": apart}):
+        with pytest.raises(TamperError, match="old copy"):
+            Ledger(path, **options)
+
+
+def test_a_reader_without_the_key_hears_of_an_old_copy_too(apart, path, home):
+    with Ledger(path, budget=pure(1), domain="clinic", witness=apart) as ledger:
+        for number in range(3):
+            ledger.reserve(TENTH, f"question {number}")
+    execute(str(path), "DELETE FROM entries WHERE number > 3")
+    shutil.rmtree(home / "keys")
+    with pytest.raises(TamperError, match="old copy"):
+        Ledger(path)
+
+
+def test_two_branches_of_one_length(tmp_path, apart, path):
+    with Ledger(path, budget=pure(1), domain="clinic", witness=apart) as ledger:
+        ledger.reserve(TENTH, "question 1")
+    old = path.read_bytes()
+    with Ledger(path) as ledger:
+        ledger.reserve(TENTH, "question 2")
+    path.write_bytes(old)
+    # The same length again, written with the key and without the second place.
+    with sqlite3.connect(path) as connection:
+        last = Row(*connection.execute(*LAST).fetchone())
+        key = next((Path(os.environ["DITHER_HOME"]) / "keys").iterdir())
+        secret = bytes.fromhex(key.read_text())
+        entry = read(last, secret)
+        body = {**entry.body, "question": '"another"'}
+        _, row = write(secret, entry, "reserved", time=entry.time, body=body, state=entry.state)
+        connection.execute(*insert(row))
+    connection.close()
+    with pytest.raises(TamperError, match="old copy"):
+        Ledger(path)
+
+
+def test_a_second_place_that_was_wiped_after_one_question(apart, path):
+    with Ledger(path, budget=pure(1)) as ledger:
+        assert ledger.witness is None
+    other = path.with_name("b.ledger")
+    with Ledger(other, budget=pure(1), domain="clinic", witness=apart) as ledger:
+        ledger.reserve(pure("0.9"), "question")
+        connection = sqlite3.connect(apart)
+        connection.execute("DELETE FROM heads")
+        connection.commit()
+        connection.close()
+        with pytest.raises(TamperError, match="forgotten"):
+            ledger.reserve(TENTH, "more")
+        assert "does not know" in ledger.verify().faults[0]
+    with pytest.raises(TamperError, match="does not know"):
+        Ledger(other)
+
+
+@pytest.mark.parametrize(
+    ("column", "value"), [("mac", "é"), ("count", "abc"), ("hash", b"x"), ("place", 3), ("count", None)]
+)
+def test_a_second_place_full_of_nonsense(apart, path, column, value):
+    with Ledger(path, budget=pure(1), domain="clinic", witness=apart) as ledger:
+        ledger.reserve(TENTH, "question")
+        connection = sqlite3.connect(apart)
+        connection.execute("ALTER TABLE heads RENAME TO before")
+        connection.execute("CREATE TABLE heads (ledger, place, count, hash, mac)")
+        connection.execute("INSERT INTO heads SELECT * FROM before")
+        connection.execute(f"UPDATE heads SET {column} = ?", (value,))
+        connection.commit()
+        connection.close()
+        with pytest.raises(TamperError):
+            ledger.reserve(TENTH, "more")
+        assert not ledger.verify().ok
+    with pytest.raises(TamperError):
+        Ledger(path)
+
+
+def _powerless(watch: Witness, head: Head) -> Head:
+    raise LedgerError("ledger", "here", "the power went", "a new start")
+
+
+def test_a_move_that_was_cut_short_needs_no_hands(apart, path, tmp_path, monkeypatch):
+    with Ledger(path, budget=pure(1), domain="clinic", witness=apart) as ledger:
+        ledger.reserve(TENTH, "question")
+    new = path.with_name("new.ledger")
+    path.rename(new)
+    with monkeypatch.context() as cut:
+        cut.setattr(
+            Witness, "advance", lambda self, head: (_ for _ in ()).throw(LedgerError("a", "b", "the power went", "d"))
+        )
+        with pytest.raises(LedgerError, match="power"):
+            Ledger(new, moved=True, witness=tmp_path / "another disk" / "second")
+    with Ledger(new) as ledger:
+        ledger.reserve(TENTH, "question 2")
+        assert ledger.verify().witnessed
+
+
+def test_an_emptied_table_is_no_fresh_start(apart, path, home):
+    with Ledger(path, budget=pure(1), domain="clinic", witness=apart) as ledger:
+        ledger.reserve(TENTH, "question")
+        identity = ledger.identity
+    execute(str(path), "DELETE FROM entries")
+    with pytest.raises(LedgerError, match="is not there"):
+        Ledger(path, budget=pure(1), domain="clinic", identity=identity)
+    with pytest.raises(TamperError, match="full budget"):
+        Ledger(path, budget=pure(1), domain="clinic")
+    shutil.rmtree(home / "ledgers")
+    with pytest.raises(TamperError, match="full budget"):
+        Ledger(path, budget=pure(1), domain="clinic", witness=apart)
+    assert execute(str(path), "SELECT count(*) FROM entries") == [(0,)]
 
 
 def test_the_second_place_in_postgresql(tmp_path, server):
@@ -290,14 +482,15 @@ def test_the_second_place_in_postgresql(tmp_path, server):
         Ledger(path)
 
 
-def test_second_places_that_are_none(tmp_path, server):
-    path = tmp_path / "a.ledger"
-    for bad in (tmp_path / "heads", path, 3, ""):
+def test_second_places_that_are_none(path, server):
+    (path.parent / "inside").mkdir()
+    for bad in (path.parent / "heads", path.parent / "inside" / "heads", path, 3, ""):
         with pytest.raises((ConflictError, LedgerError)):
             Ledger(path, budget=pure(1), domain="clinic", witness=bad)
     url = f"{server}#same_place"
-    with pytest.raises(ConflictError, match="own folder or database"):
-        Ledger(url, budget=pure(1), domain="clinic", witness=url)
+    for other in ("same_place", "another_schema"):
+        with pytest.raises(ConflictError, match="own folder or database"):
+            Ledger(url, budget=pure(1), domain="clinic", witness=f"{server}#{other}")
 
 
 # -- copies, new names, fresh starts ---------------------------------------------------------------------------------
@@ -365,25 +558,31 @@ def test_another_ledger_put_in_its_place_is_refused(tmp_path, home):
         Ledger(path)
 
 
-def test_the_key_is_not_kept_with_the_ledger(tmp_path, home):
-    with pytest.raises(ConflictError, match="folder of the ledger"):
-        Ledger(tmp_path / "a.ledger", budget=pure(1), domain="clinic", key=tmp_path / "key")
+def test_the_key_is_not_kept_with_the_ledger(tmp_path, home, path, monkeypatch):
+    for bad in (path.parent / "key", path.parent / "inside" / "key"):
+        with pytest.raises(ConflictError, match="folder of the ledger"):
+            Ledger(path, budget=pure(1), domain="clinic", key=bad)
+    with monkeypatch.context() as changed:
+        changed.setenv("DITHER_HOME", str(path.parent))
+        with pytest.raises(ConflictError, match="folder of the ledger"):
+            Ledger(path, budget=pure(1), domain="clinic")
+    assert not path.exists()
     elsewhere = tmp_path / "safe" / "clinic.key"
-    with Ledger(tmp_path / "b.ledger", budget=pure(1), domain="clinic", key=elsewhere) as ledger:
+    with Ledger(path, budget=pure(1), domain="clinic", key=elsewhere) as ledger:
         ledger.reserve(TENTH, "question")
         assert elsewhere.stat().st_mode & 0o777 == 0o600
-        assert (tmp_path / "b.ledger").stat().st_mode & 0o777 == 0o600
-    with Ledger(tmp_path / "b.ledger", key=elsewhere) as ledger:
+        assert path.stat().st_mode & 0o777 == 0o600
+    with Ledger(path, key=elsewhere) as ledger:
         assert ledger.verify().signed
-    with Ledger(tmp_path / "b.ledger") as reader, pytest.raises(LedgerError, match="only be read"):
+    with Ledger(path) as reader, pytest.raises(LedgerError, match="only be read"):
         reader.reserve(TENTH, "question 2")
     elsewhere.write_text("f" * 64)
     with pytest.raises(TamperError, match="key"):
-        Ledger(tmp_path / "b.ledger", key=elsewhere)
+        Ledger(path, key=elsewhere)
     elsewhere.write_text("no key")
     with pytest.raises(LedgerError, match="not a key"):
-        Ledger(tmp_path / "b.ledger", key=elsewhere)
+        Ledger(path, key=elsewhere)
     for bad in (3, ""):
         with pytest.raises(Exception, match="key"):
-            Ledger(tmp_path / "b.ledger", key=bad)
+            Ledger(path, key=bad)
     assert not (home / "keys").exists()

@@ -13,12 +13,12 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
 
-from dither.errors import BudgetError, GuaranteeError, NumberError, UnitError
+from dither.errors import BudgetError, GuaranteeError, NumberError, TamperError, UnitError
 from dither.numeric.number import Number
 from dither.privacy.approx import ApproxPart
 from dither.privacy.filter import Filter, Spent, approx_filter, sum_filter, zcdp_filter
 from dither.privacy.guarantee import Guarantee
-from dither.privacy.spending import Totals
+from dither.privacy.spending import Totals, without
 from dither.privacy.zcdp import ZcdpPart
 
 SMALLEST = Fraction(1, 10**100)  # a price below this is a slip, not a question
@@ -57,6 +57,8 @@ def _price(ceiling: Filter, guarantee: Guarantee) -> Totals:
     if price is None:
         why = f"it has no price under {ceiling.ceiling}"
         raise GuaranteeError("guarantee", str(guarantee), why, "a mechanism with the kind of promise that the budget counts")
+    if any(part < 0 for part in price):
+        raise GuaranteeError("guarantee", str(guarantee), "it promises less than nothing", "one that dither made")
     if not any(price):
         raise NumberError("guarantee", str(guarantee), "it costs nothing", "a price above zero: every answer has one")
     if any(0 < part < SMALLEST for part in price):
@@ -106,7 +108,10 @@ def pay(spent: Spent, price: Totals, guarantee: Guarantee, *, whose: str) -> Spe
 
 def give_back(spent: Spent, price: Totals) -> Spent:
     """The state without a charge that was never used."""
-    return Spent(spent.budget, tuple(total - part for total, part in zip(spent.totals, price, strict=True)))
+    total = without(spent.totals, price)
+    if any(part < 0 for part in total):
+        raise TamperError("ledger", str(Remaining(spent)), "more would be given back than was spent", "ledger.verify()")
+    return Spent(spent.budget, total)
 
 
 def _above_zero(ceiling: Filter, given: object, name: str) -> Filter:

@@ -17,6 +17,7 @@ from dither.ledger.page import Page
 from dither.ledger.receipt import Asked, Receipt
 from dither.ledger.shares import charged_share, returned_share
 from dither.privacy.filter import Filter, Spent
+from dither.privacy.guarantee import Guarantee
 
 
 class Granted(NamedTuple):
@@ -30,6 +31,11 @@ class Granted(NamedTuple):
 
 def reserve(page: Page, budget: Filter, asked: Asked, lease: int) -> Granted:
     """Charge for a question, or find it charged already."""
+    if page.state.domain is None:
+        raise ConflictError("domain", None, "nobody has said whom this ledger is about", "Ledger(..., domain='clinic')")
+    if page.state.policy != asked.policy:
+        why = "the policy was changed since this ledger was opened"
+        raise ConflictError("policy_hash", asked.policy, why, "opening the ledger again with the policy in force")
     same_key = page.latest("key", asked.key_tag)
     if same_key is not None:
         _must_agree(same_key, asked)
@@ -45,35 +51,54 @@ def reserve(page: Page, budget: Filter, asked: Asked, lease: int) -> Granted:
     return Granted(entry.number, 1, None, entry)
 
 
+def touch(page: Page, receipt: Receipt) -> None:
+    """Write down that data is touched, where only an entry can tell the process that made the receipt."""
+    charged, state = _charge_of(page, receipt)
+    if state is None:
+        page.add("touched", {"receipt": charged.number, "attempt": 1, "until": charged.body["until"]})
+
+
 def commit(page: Page, receipt: Receipt, answer: str) -> str:
     """Store an answer, unless there is one; the one that is stored."""
-    charged, state = page.entry(receipt.number), page.latest("about", receipt.number)
-    if charged is None or charged.kind != "reserved" or charged.body["fingerprint"] != receipt.fingerprint:
-        raise ConflictError("receipt", receipt.name, "this ledger never made it", "a receipt that reserve gave")
-    if state is not None and state.kind == "refunded":
-        raise ConflictError("receipt", receipt.name, "its charge was given back", "a new reserve")
+    charged, state = _charge_of(page, receipt)
     if state is not None and state.answer is not None:
         return state.answer
-    page.add("answered", {"receipt": receipt.number, "attempt": receipt.attempt, "sha256": digest(answer)}, answer)
+    if receipt.attempt > (1 if state is None else state.body["attempt"]):
+        raise ConflictError("receipt", receipt.name, "there was no such attempt", "a receipt that reserve gave")
+    page.add("answered", {"receipt": charged.number, "attempt": receipt.attempt, "sha256": digest(answer)}, answer)
     return answer
 
 
 def refund(page: Page, budget: Filter, receipt: Receipt) -> None:
     """Give a charge back. The caller knows that no data was touched for its first attempt."""
-    charged = page.entry(receipt.number)
-    if charged is None or page.latest("about", receipt.number) is not None:
+    charged, state = _charge_of(page, receipt)
+    if state is not None:
         raise ConflictError("receipt", receipt.name, "its answer was computed elsewhere meanwhile", "that answer")
-    analyst = charged.body["analyst"]
-    spent = give_back(Spent(budget, page.state.spent), read_price(budget, receipt.guarantee))
-    share = returned_share(page, analyst, receipt.guarantee)
-    page.add("refunded", {"receipt": receipt.number, "analyst": analyst, "share": share}, spent=spent.totals)
+    analyst, guarantee = charged.body["analyst"], Guarantee.from_json(charged.body["guarantee"])
+    spent = give_back(Spent(budget, page.state.spent), read_price(budget, guarantee))
+    share = returned_share(page, analyst, guarantee)
+    page.add("refunded", {"receipt": charged.number, "analyst": analyst, "share": share}, spent=spent.totals)
+
+
+def _charge_of(page: Page, receipt: Receipt) -> tuple[Entry, Entry | None]:
+    """The entry that charged, and the last one about it: what the ledger says, not what the receipt does."""
+    charged, state = page.entry(receipt.number), page.latest("about", receipt.number)
+    if charged is None or charged.kind != "reserved" or charged.body["fingerprint"] != receipt.fingerprint:
+        raise ConflictError("receipt", receipt.name, "this ledger never made it", "a receipt that reserve gave")
+    if state is not None and state.kind == "refunded":
+        raise ConflictError("receipt", receipt.name, "its charge was given back", "a new reserve")
+    return charged, state
 
 
 def _again(page: Page, charged: Entry, state: Entry | None, asked: Asked, until: int, *, bound: bool) -> Granted:
     """A question that was charged before: its answer, or the right to compute it again."""
+    names = {
+        "key": asked.key,
+        "analyst": asked.analyst,
+        "fingerprint": asked.fingerprint,
+    }  # a key stands for that from now on
     if state is not None and state.answer is not None:
-        if asked.key is not None and not bound:  # from now on the key stands for this question
-            names = {"key": asked.key, "analyst": asked.analyst, "fingerprint": asked.fingerprint}
+        if asked.key is not None and not bound:
             page.add("replayed", {"receipt": charged.number, **names})
         return Granted(charged.number, state.body["attempt"], state.answer, page.last)
     running = charged if state is None else state
@@ -82,7 +107,7 @@ def _again(page: Page, charged: Entry, state: Entry | None, asked: Asked, until:
         why, instead = "its answer is being computed", f"asking again; at most {left} s from now it may be computed anew"
         raise InProgressError("receipt", charged.number, why, instead)
     attempt = (1 if state is None else int(state.body["attempt"])) + 1
-    body = {"receipt": charged.number, "attempt": attempt, "analyst": asked.analyst, "until": until}
+    body = {"receipt": charged.number, "attempt": attempt, "until": until, **names}
     return Granted(charged.number, attempt, None, page.add("rerun", body))
 
 

@@ -25,7 +25,7 @@ from dither.privacy.spending import Totals
 
 VERSION = 1
 PURPOSE = b"dither ledger entry 1\n"  # the key signs nothing else by accident
-KINDS = ("created", "bound", "policy", "share", "moved", "reserved", "rerun", "answered", "replayed", "refunded")
+KINDS = ("created", "bound", "policy", "share", "moved", "reserved", "touched", "rerun", "answered", "replayed", "refunded")
 
 
 _ENCODER = json.JSONEncoder(sort_keys=True, separators=(",", ":"), allow_nan=False)
@@ -88,8 +88,8 @@ def canonical(value: object) -> str:
 
 
 def digest(text: str) -> str:
-    """SHA-256 in hex; lone surrogates have a spelling too, so that no text is without one."""
-    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+    """SHA-256 in hex."""
+    return hashlib.sha256(text.encode()).hexdigest()
 
 
 def write(
@@ -119,15 +119,18 @@ def write(
 def tags(entry: Entry) -> tuple[int | None, str | None, str | None, str | None]:
     """What an entry is found by: the receipt it is about, the question, the idempotency key, the analyst's last state."""
     body, kind = entry.body, entry.kind
-    about = body["receipt"] if kind in ("rerun", "answered", "refunded") else None
+    about = body["receipt"] if kind in ("touched", "rerun", "answered", "refunded") else None
     question = body["fingerprint"] if kind == "reserved" else None
-    used_key = digest(body["key"]) if kind in ("reserved", "replayed") and body["key"] is not None else None
+    used_key = digest(body["key"]) if body.get("key") is not None else None
     analyst = digest(body["analyst"]) if body.get("share") is not None else None
     return about, question, used_key, analyst
 
 
 def read(row: Row, key: bytes | None) -> Entry:
     """The entry in a row; refused when hash or, with the key at hand, MAC says that somebody else wrote it."""
+    texts = (row.record, row.hash, row.mac)
+    if not all(isinstance(text, str) and text.isascii() for text in texts) or not isinstance(row.answer, (str, type(None))):
+        raise tampered(row.number, "its columns are not texts that dither writes")
     if digest(row.record) != row.hash:
         raise tampered(row.number, "its text and its hash do not belong together")
     if key is not None and not hmac.compare_digest(mac_of(key, row.record), row.mac):

@@ -6,13 +6,13 @@ forge an entry, nor a head in the second place. ledgers/ remembers places, so th
 
 from __future__ import annotations
 
+import hashlib
 import os
 import re
 import secrets
 from pathlib import Path
 
 from dither.errors import ConflictError, LedgerError
-from dither.ledger.entry import digest
 
 
 def folder() -> Path:
@@ -23,7 +23,7 @@ def folder() -> Path:
 
 def key_file(identity: str, chosen: Path | None) -> Path:
     """Where the key of this ledger is."""
-    return folder() / "keys" / f"{identity}.key" if chosen is None else chosen.expanduser()
+    return folder() / "keys" / f"{identity}.key" if chosen is None else chosen
 
 
 def load_key(path: Path) -> bytes | None:
@@ -36,11 +36,19 @@ def load_key(path: Path) -> bytes | None:
     return bytes.fromhex(text)
 
 
-def make_key(path: Path, beside: Path | None) -> bytes:
-    """A new key, durable before it is used; or the one that is there. Refused in the folder of the ledger."""
-    if beside is not None and path.parent.resolve() == beside.resolve():
+def must_be_apart(path: Path, ledger: Path | None, chosen: bool) -> None:
+    """Refuse a key in the folder of the ledger: whoever takes the one would have the other."""
+    if ledger is None:
+        return
+    folder_of_key = path.parent.resolve()
+    own = folder().resolve()
+    if folder_of_key.is_relative_to(ledger) if chosen else (own == ledger or ledger.is_relative_to(own)):
         why = "it lies in the folder of the ledger, so whoever takes the one has the other"
         raise ConflictError("key", str(path), why, "a file in another place, or none: then it goes to ~/.dither/keys")
+
+
+def make_key(path: Path) -> bytes:
+    """A new key, durable before it is used; or the one that is there."""
     _put(path, secrets.token_hex(32), over=False)
     key = load_key(path)
     assert key is not None
@@ -60,7 +68,7 @@ def remember(place: str, identity: str) -> None:
 
 
 def _place_file(place: str) -> Path:
-    return folder() / "ledgers" / digest(place)[:32]
+    return folder() / "ledgers" / hashlib.sha256(os.fsencode(place)).hexdigest()[:32]
 
 
 def _text(path: Path, name: str) -> str | None:

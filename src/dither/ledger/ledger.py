@@ -17,28 +17,29 @@ changed; `refund` needs a receipt that this process made, never touched, and nob
 from __future__ import annotations
 
 import os
-import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from types import TracebackType
 from typing import Any, Self
 
-from dither.errors import ConflictError, DataError
+from dither.errors import ConflictError, DataError, LedgerError, NumberError, TamperError
 from dither.ledger import charge, keeping
 from dither.ledger import shares as shared
 from dither.ledger.ceiling import Remaining, read_price
-from dither.ledger.charge import Granted
-from dither.ledger.entry import Entry, Head, digest, read, written
+from dither.ledger.entry import Entry, Head, State, digest, read, written
 from dither.ledger.page import Page, Recent, opening, rolled_back
-from dither.ledger.receipt import Asked, Receipt, read_name, read_question
+from dither.ledger.receipt import Asked, Receipt, plain_text, read_name, read_question
+from dither.ledger.seals import break_seal, seal
 from dither.ledger.store import BATCH, Query, Row, batch, latest, numbered
 from dither.ledger.turns import Decide, Turns
 from dither.ledger.verify import Verification, verify
 from dither.numeric.number import integer
-from dither.privacy.filter import Spent
+from dither.privacy.filter import Filter, Spent
 from dither.privacy.guarantee import Guarantee
 
 LONGEST_ANSWER = 64_000_000
+LONGEST_LEASE = 31 * 24 * 3600
+MOST_ENTRIES = 2**31 - 1
 
 
 class Ledger:
@@ -62,25 +63,24 @@ class Ledger:
             read_name(domain, "domain")
         if policy_hash is not None:
             read_name(policy_hash, "policy_hash", empty=True)
+        limits = shared.read_shares(shares)
         kept = keeping.open_ledger(location, budget=budget, second=witness, key=key, identity=identity, moved=moved)
         self._database, self._witness, self._key = kept.database, kept.witness, kept.key
         self.identity = kept.identity
         self.location = kept.database.shown
         self.budget = kept.budget
-        self._head: Head | None = None
-        # Receipts that this process made and has not used, and those that it gave back: (process, number, attempt).
-        self._sealed: set[tuple[int, int, int]] = set()
-        self._returned: set[tuple[int, int, int]] = set()
+        self._head: Head | None = None  # the latest that this object has seen
         self._recent: Recent | None = None
-        self._guard = threading.Lock()
         self._turns = (os.getpid(), Turns(self._page))
         self.domain: str | None = None
         self.policy_hash = ""
         try:
-            self._publish(kept.head)
+            with self._reading() as page:
+                head = page.last.head
+            self._publish(head)
             self._bind(domain, policy_hash)
-            for analyst, ceiling in (shares or {}).items():
-                self._must_have_share(analyst, ceiling)
+            for analyst, limit in limits.items():
+                self._must_have_share(analyst, limit)
         except BaseException:
             self.close()
             raise
@@ -103,6 +103,8 @@ class Ledger:
         may compute the same answer.
         """
         seconds = integer(lease, name="lease", least=1)
+        if seconds > LONGEST_LEASE:
+            raise NumberError("lease", seconds, f"it is longer than {LONGEST_LEASE} seconds", "300")
         asked = Asked(
             question=read_question(question),
             guarantee=guarantee,
@@ -113,46 +115,41 @@ class Ledger:
             key=None if idempotency_key is None else read_name(idempotency_key, "idempotency_key"),
         )
 
-        def decide(page: Page) -> Granted:
-            self._must_be_bound(page)
-            return charge.reserve(page, self.budget, asked, seconds)
-
-        number, attempt, answer, last = self._turn(asked.queries, decide)
+        number, attempt, answer, last = self._turn(
+            asked.queries, lambda page: charge.reserve(page, self.budget, asked, seconds)
+        )
         if last.kind == "reserved" and last.number == number:
-            with self._guard:
-                self._sealed.add((os.getpid(), number, attempt))
+            seal(self.identity, number)
         return Receipt(self.identity, number, attempt, asked.fingerprint, guarantee, last.head, answer)
 
     def touch(self, receipt: Receipt) -> None:
-        """Say that the data is about to be read for this receipt: from now on it cannot be given back."""
+        """Say that the data is about to be read for this receipt: from now on its charge cannot be given back."""
         own = self._own(receipt)
-        with self._guard:
-            if (os.getpid(), own.number, own.attempt) in self._returned:
-                raise ConflictError("receipt", own.name, "its charge was given back", "a new reserve")
-            self._sealed.discard((os.getpid(), own.number, own.attempt))
+        if not break_seal(self.identity, own.number):  # made elsewhere: only an entry can tell its maker
+            self._turn((), lambda page: charge.touch(page, own))
 
     def commit(self, receipt: Receipt, answer: str) -> str:
         """Store the answer; gives the answer that is stored, which is another one if somebody was faster. Show only that."""
         own = self._own(receipt)
-        if not isinstance(answer, str) or len(answer) > LONGEST_ANSWER:
-            raise DataError("answer", answer, f"it is not a text of up to {LONGEST_ANSWER} characters", "JSON text")
-        with self._guard:
-            self._sealed.discard((os.getpid(), own.number, own.attempt))
+        text = plain_text(answer, "answer")
+        if len(text) > LONGEST_ANSWER:
+            raise DataError("answer", text, f"it is longer than {LONGEST_ANSWER} characters", "a shorter one")
+        break_seal(self.identity, own.number)
         queries = (numbered(own.number), latest("about", own.number))
-        stored: str = self._turn(queries, lambda page: charge.commit(page, own, answer))
+        stored: str = self._turn(queries, lambda page: charge.commit(page, own, text))
         return stored
 
     def refund(self, receipt: Receipt) -> None:
         """Give back a charge for which no data was touched: by the process that made it, before `touch`."""
         own = self._own(receipt)
-        seal = (os.getpid(), own.number, own.attempt)
-        with self._guard:
-            if seal not in self._sealed:
-                why = "data may have been touched for it, or another process made it"
-                raise ConflictError("receipt", own.name, why, "a receipt that reserve gave here and that was not used")
-            self._sealed.remove(seal)
-            self._returned.add(seal)
-        self._turn((), lambda page: charge.refund(page, self.budget, own))
+        if not break_seal(self.identity, own.number):
+            why = "data may have been touched for it, or another process made it, or it was given back"
+            raise ConflictError("receipt", own.name, why, "a receipt that reserve gave here and that was not used")
+        try:
+            self._turn((), lambda page: charge.refund(page, self.budget, own))
+        except LedgerError:  # still untouched; where it is not certain whether it was given back, the next try will tell
+            seal(self.identity, own.number)
+            raise
 
     def remaining(self, analyst: str | None = None) -> Remaining:
         """What is left: of the whole budget, or of one analyst's share."""
@@ -177,11 +174,12 @@ class Ledger:
 
     def history(self, first: int = 1, last: int | None = None) -> Iterator[Entry]:
         """Entries in the order of writing."""
-        number = integer(first, name="first", least=1)
-        while last is None or number <= last:
+        number = min(integer(first, name="first", least=1), MOST_ENTRIES)
+        until = MOST_ENTRIES if last is None else integer(last, name="last", least=0)
+        while number <= until:
             with self._database.read(batch(number, BATCH)) as transaction:
                 entries = [read(Row(*row), self._key) for row in transaction.opened[0]]
-            yield from (entry for entry in entries if last is None or entry.number <= last)
+            yield from (entry for entry in entries if entry.number <= until)
             if len(entries) < BATCH:
                 return
             number = entries[-1].number + 1
@@ -190,7 +188,12 @@ class Ledger:
         self, receipts: Iterable[Receipt] = (), *, progress: Callable[[int, int], None] | None = None
     ) -> Verification:
         """Read everything and check it: chain, signatures, sums, answers, receipts, second place."""
-        return verify(self._database, self._witness, self._key, tuple(receipts), progress)
+        if isinstance(receipts, Receipt) or not isinstance(receipts, Iterable):
+            raise DataError("receipts", receipts, "they come in a list", "[receipt, receipt]")
+        if progress is not None and not callable(progress):
+            raise DataError("progress", progress, "it cannot be called", "lambda done, total: print(done, total)")
+        held = tuple(self._own(receipt) for receipt in receipts)
+        return verify(self._database, self._witness, self._key, held, progress)
 
     # -- the owner's ---------------------------------------------------------------------------------------------
 
@@ -204,19 +207,26 @@ class Ledger:
         if not isinstance(loosens, bool):
             raise DataError("loosens", loosens, "it is not a truth value", "True if anything more is allowed than before")
         body = {"policy": new, "loosens": loosens, "note": read_name(note, "note")}
-        with self._page() as page:
-            self._must_be_bound(page)
+
+        def decide(page: Page) -> None:
+            if page.state.domain is None:
+                raise ConflictError("domain", None, "nobody has said whom this ledger is about", "ledger.bind('clinic')")
             page.add("policy", {**body, "before": page.state.policy}, policy=new)
+
+        self._turn((), decide)
         self.policy_hash = new
 
     def share(self, analyst: str, ceiling: object) -> None:
         """Limit what one analyst may spend of the budget; what she spent already counts. Others need a share from now on."""
         name = read_name(analyst, "analyst")
         limit = shared.read_share(ceiling, self.budget)
-        with self._page() as page:
+
+        def decide(page: Page) -> None:
             spent = shared.spent_by(name, page.entries(), limit)
             share = {"ceiling": page.last.number + 1, "spent": written(spent.totals)}
             page.add("share", {"analyst": name, "limit": limit.to_json(), "share": share}, shares=True)
+
+        self._turn((), decide)
 
     def close(self) -> None:
         """Let go of the databases."""
@@ -239,61 +249,63 @@ class Ledger:
         """Decide something on the end of the ledger, together with other threads that want to."""
         if self._turns[0] != os.getpid():  # a lock that another thread held when the process was copied is never released
             self._turns = (os.getpid(), Turns(self._page))
-            self._guard = threading.Lock()
         return self._turns[1].take(queries, decide)
 
     @contextmanager
     def _page(self, *queries: Query) -> Iterator[Page]:
         """A transaction on the end of the ledger. It is durable, and the second place knows, when this ends."""
+        known = self._known()
         with self._database.write(*opening(*queries)) as transaction:
-            page = Page(transaction, self._key, self._head, queries, self._recent)
+            page = Page(transaction, self._key, known, queries, self._recent)
             yield page
         self._publish(page.last.head)
         self._recent = page.recent
 
     @contextmanager
     def _reading(self) -> Iterator[Page]:
+        known = self._known()
         with self._database.read(*opening()) as transaction:
-            yield Page(transaction, self._key, self._head)
+            yield Page(transaction, self._key, known)
+
+    def _known(self) -> Head | None:
+        """The latest head that anybody saw: looked up before a transaction begins, so what that finds cannot lack it."""
+        mine, seen = self._head, None if self._witness is None else self._witness.head()
+        if self._witness is not None and seen is None and mine is not None:
+            why = "it has forgotten this ledger"
+            raise TamperError("witness", self._witness.database.shown, why, "the second place as it was")
+        return max((head for head in (mine, seen) if head is not None), default=None)
 
     def _publish(self, head: Head) -> None:
-        known = head if self._witness is None or self._key is None else self._witness.advance(head)
-        if known.entries > head.entries or known.hash != head.hash:
-            # Others may have gone ahead; then the ledger holds what they wrote.
-            with self._reading() as page:
-                page.must_hold(known)
-        with self._guard:
-            if self._head is None or known.entries > self._head.entries:
-                self._head = known
-            elif known.entries == self._head.entries and known.hash != self._head.hash:
-                raise rolled_back(self._head, head.entries)
+        if self._witness is not None and self._key is not None:
+            known = self._witness.advance(head)
+            if known.entries == head.entries and known.hash != head.hash:
+                raise rolled_back(known, head.entries)
+        if self._head is None or head > self._head:
+            self._head = head
 
     def _bind(self, domain: str | None, policy_hash: str | None) -> None:
         with self._reading() as page:
             state = page.state
         if state.domain is None and domain is not None:
-            with self._page() as page:
-                state = page.state
-                if state.domain is None:
-                    body = {"domain": domain, "unit": self.budget.unit.value, "policy": policy_hash or ""}
-                    state = page.add("bound", body, domain=domain, policy=policy_hash or "").state
+
+            def decide(page: Page) -> State:
+                if page.state.domain is not None:  # somebody was faster
+                    return page.state
+                body = {"domain": domain, "unit": self.budget.unit.value, "policy": policy_hash or ""}
+                return page.add("bound", body, domain=domain, policy=policy_hash or "").state
+
+            state = self._turn((), decide)
         if domain is not None and domain != state.domain:
             why = f"this ledger is about '{state.domain}'"
             raise ConflictError("domain", domain, why, "that name: one budget for all who ask about the same people")
-        if policy_hash is not None and policy_hash != state.policy and state.domain is not None:
+        if policy_hash is not None and state.domain is None:
+            raise ConflictError("policy_hash", policy_hash, "nobody has said whom this ledger is about", "domain= beside it")
+        if policy_hash is not None and policy_hash != state.policy:
             why = "another policy is in force"
             raise ConflictError(
                 "policy_hash", policy_hash, why, "the policy in force, or ledger.amend(...), which is recorded"
             )
         self.domain, self.policy_hash = state.domain, state.policy
-
-    def _must_be_bound(self, page: Page) -> None:
-        state = page.state
-        if state.domain is None:
-            raise ConflictError("domain", None, "nobody has said whom this ledger is about", "Ledger(..., domain='clinic')")
-        if (state.domain, state.policy) != (self.domain, self.policy_hash):
-            why = "the policy was changed since this ledger was opened"
-            raise ConflictError("policy_hash", self.policy_hash, why, "opening the ledger again with the policy in force")
 
     def _own(self, receipt: object) -> Receipt:
         if not isinstance(receipt, Receipt):
@@ -302,12 +314,12 @@ class Ledger:
             raise ConflictError("receipt", receipt.name, "another ledger made it", "a receipt of this ledger")
         return receipt
 
-    def _must_have_share(self, analyst: str, ceiling: object) -> None:
+    def _must_have_share(self, analyst: str, limit: Filter) -> None:
         with self._reading() as page:
-            own = page.latest("analyst", digest(read_name(analyst, "analyst")))
+            own = page.latest("analyst", digest(analyst))
             found = None if own is None else shared.share_spent(page, own).budget
         if found is None:
-            self.share(analyst, ceiling)
-        elif found != shared.read_share(ceiling, self.budget):
+            self.share(analyst, limit)
+        elif found != limit:
             why = f"{analyst} has a share of {found.ceiling}"
-            raise ConflictError("shares", str(ceiling), why, "that one, or ledger.share(...), which is recorded")
+            raise ConflictError("shares", str(limit.ceiling), why, "that one, or ledger.share(...), which is recorded")

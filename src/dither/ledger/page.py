@@ -8,7 +8,7 @@ from typing import Any
 
 from dither.errors import LedgerError, TamperError
 from dither.ledger.entry import Entry, Head, State, read, tags, write
-from dither.ledger.store import BATCH, LAST, Query, Row, Tag, Transaction, batch, insert, latest, numbered, one
+from dither.ledger.store import BATCH, LAST, TAGS, Query, Row, Tag, Transaction, batch, insert, latest, numbered, one
 
 Recent = tuple[Row, Entry]  # the last entry as it was stored, and as it reads
 
@@ -84,15 +84,12 @@ class Page:
         if self._key is None:
             raise LedgerError("key", None, "without its key a ledger can only be read", "the key file that was made with it")
         state = State(**changes) if self._last is None else replace(self._last.state, **changes) if changes else self.state
-        entry, row = write(self._key, self._last, kind, time=self.now, body=body, state=state, answer=answer)
+        _, row = write(self._key, self._last, kind, time=self.now, body=body, state=state, answer=answer)
+        entry = read(row, self._key)  # nothing is written that could not be read again
         self._transaction.do(insert(row))
         self._last, self.recent = entry, (row, entry)
         self._found[numbered(entry.number)] = entry
-        about, fingerprint, used_key, analyst = tags(entry)
-        filed: list[tuple[Tag, object]] = [
-            *(("about", about), ("fingerprint", fingerprint), ("key", used_key), ("analyst", analyst)),
-        ]
-        self._found.update({latest(tag, value): entry for tag, value in filed if value is not None})
+        self._found.update({latest(tag, value): entry for tag, value in zip(TAGS, tags(entry), strict=True) if value})
         return entry
 
     def _one(self, query: Query) -> Entry | None:

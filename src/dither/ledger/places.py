@@ -5,28 +5,37 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from dither.errors import LedgerError
+from dither.errors import DitherError, LedgerError
 from dither.ledger.store import Database
 
 
 def open_database(location: object, *, name: str = "location") -> Database:
     """The database at a location; nothing is made there yet."""
-    if isinstance(location, str) and location.startswith(("postgresql://", "postgres://")):
-        try:
-            from dither.ledger.postgres import PostgresDatabase
-        except ImportError as error:
-            raise LedgerError(
-                name, location.partition("://")[0], "psycopg is not installed", "pip install 'dither[postgres]'"
-            ) from error
-        return PostgresDatabase(location)
-    from dither.ledger.sqlite import SqliteDatabase
-
     text = os.fspath(location) if isinstance(location, (str, os.PathLike)) else None
-    if not isinstance(text, str) or not text or text.startswith(":memory:") or "://" in text or "\0" in text:
+    if not isinstance(text, str) or not text or text.startswith(":memory:") or "\0" in text:
         raise LedgerError(
             name, location, "a ledger is kept in a file or in PostgreSQL", "'clinic.ledger', or postgresql://..."
         )
-    return SqliteDatabase(Path(text))
+    scheme, colon, _ = text.partition("://")
+    try:
+        if colon and scheme in ("postgresql", "postgres"):
+            from dither.ledger.postgres import PostgresDatabase
+
+            return PostgresDatabase(text)
+        if colon:
+            raise LedgerError(name, scheme, "no ledger is kept in such a database", "a path, or postgresql://...")
+        from dither.ledger.sqlite import SqliteDatabase
+
+        return SqliteDatabase(Path(text))
+    except ImportError as error:
+        raise LedgerError(name, scheme, "psycopg is not installed", "pip install 'dither[postgres]'") from error
+    except (OSError, ValueError, RuntimeError) as error:
+        if isinstance(error, DitherError):
+            raise
+        shown = scheme if colon else text  # an address may hold a password
+        raise LedgerError(
+            name, shown, "no place can be found by that name", "a path, or postgresql://host/database"
+        ) from None
 
 
 def is_taken(location: object) -> bool:

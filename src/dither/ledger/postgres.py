@@ -9,21 +9,19 @@ between, the entry may be gone, but so is every entry that was built on it, and 
 from __future__ import annotations
 
 import hashlib
-import os
 import re
-import threading
-import weakref
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from typing import Any
-from urllib.parse import urlsplit, urlunsplit
+from urllib.parse import parse_qsl, unquote, urlsplit, urlunsplit
 
 import psycopg
 from psycopg import generators
 from psycopg.pq import Escaping, ExecStatus
 from psycopg.pq.abc import PGresult
 
-from dither.errors import LedgerError
+from dither.errors import DitherError, LedgerError
+from dither.ledger.pool import Pool
 from dither.ledger.store import Query
 
 INTEGERS = (20, 21, 23)  # as PostgreSQL numbers its types
@@ -47,10 +45,9 @@ def without_password(url: str) -> str:
 
 
 class Connection:
-    """A connection, the process that made it, and the statements that the server has planned for it."""
+    """A connection, and the statements that the server has planned for it."""
 
     def __init__(self, url: str, schema: str) -> None:
-        self.process = os.getpid()
         self.link: psycopg.Connection[Any] = psycopg.connect(url, autocommit=True, application_name="dither ledger")
         self.link.execute(SESSION.format(schema, WAIT))
         self._escaping = Escaping(self.link.pgconn)
@@ -97,13 +94,6 @@ def _rows(result: PGresult) -> list[tuple[Any, ...]]:
     return [tuple(None if v is None else kind(v) for kind, v in zip(kinds, row, strict=True)) for row in values]
 
 
-def _close(connections: list[Connection]) -> None:
-    for connection in connections:
-        if connection.process == os.getpid():  # those of another process are its own to close
-            connection.link.close()
-    connections.clear()
-
-
 class PostgresTransaction:
     """Statements on one connection; changes wait until the end, and go together with the commit."""
 
@@ -126,7 +116,7 @@ class PostgresTransaction:
 
 
 class PostgresDatabase:
-    """postgresql://user@host/database#schema: one ledger a schema. Each thread of each process has its own connection."""
+    """postgresql://user@host/database#schema: one ledger a schema."""
 
     def __init__(self, url: str) -> None:
         parts = urlsplit(url)
@@ -137,11 +127,9 @@ class PostgresDatabase:
         self.url = urlunsplit(parts._replace(fragment=""))
         self.shown = without_password(url) + ("" if parts.fragment else f"#{self.schema}")
         self.distrust: str | None = None
-        self._local = threading.local()
-        self._open: list[Connection] = []
-        weakref.finalize(self, _close, self._open)
+        self._pool = Pool(lambda: Connection(self.url, self.schema), lambda connection: connection.link.close())
         lock = int.from_bytes(hashlib.sha256(f"dither {self.schema}".encode()).digest()[:8], "big", signed=True)
-        self._begin = f"BEGIN; SELECT pg_advisory_xact_lock({lock}), {CLOCK}"
+        self._begin = f"BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE; SELECT pg_advisory_xact_lock({lock}), {CLOCK}"
         with self.read((IDENTITY, ())) as transaction:
             system, database, fsync, whole_pages = transaction.opened[0][0]
         self.place = f"postgresql:{system}/{database}/{self.schema}"
@@ -180,34 +168,32 @@ class PostgresDatabase:
     @contextmanager
     def _transaction(self, begin: str, queries: Sequence[Query]) -> Iterator[PostgresTransaction]:
         what = "nothing was written"
-        connection = None
+        refusal: DitherError | None = None
         try:
-            connection = self._connection()
-            transaction = PostgresTransaction(connection, begin, queries)
-            yield transaction
-            what = "it is not certain whether it was written"
-            transaction.end()
-        except BaseException as error:
-            if connection is not None:
-                with suppress(psycopg.Error):
-                    connection.link.execute("ROLLBACK")
-            if isinstance(error, psycopg.Error):
-                self._local.held = None  # the next call connects anew
-                raise self._failed(error, what) from error
-            raise
+            with self._pool.use() as connection:
+                try:
+                    transaction = PostgresTransaction(connection, begin, queries)
+                    yield transaction
+                    what = "it is not certain whether it was written"
+                    transaction.end()
+                except DitherError as error:  # a refusal: nothing is wrong with the connection
+                    connection.run([("ROLLBACK", ())])
+                    refusal = error
+            if refusal is not None:
+                raise refusal
+        except psycopg.Error as error:
+            words = str(error).strip().splitlines() or [type(error).__name__]
+            why = f"the database says: {self._without_secrets(words[0])}; {what}"
+            instead = "the same question with the same idempotency key, once that is mended"
+            raise LedgerError("ledger", self.shown, why, instead) from None  # its own text may hold the password
 
     def close(self) -> None:
-        _close(self._open)
-        self._local = threading.local()
+        self._pool.close()
 
-    def _connection(self) -> Connection:
-        held: Connection | None = getattr(self._local, "held", None)
-        if held is None or held.process != os.getpid() or held.link.closed:
-            held = self._local.held = Connection(self.url, self.schema)
-            self._open[:] = [*(other for other in self._open if not other.link.closed), held]
-        return held
-
-    def _failed(self, error: psycopg.Error, what: str) -> LedgerError:
-        words = str(error).strip().splitlines() or [type(error).__name__]
-        why = f"the database says: {words[0]}; {what}"
-        return LedgerError("ledger", self.shown, why, "the same question with the same idempotency key, once that is mended")
+    def _without_secrets(self, text: str) -> str:
+        parts = urlsplit(self.url)
+        user = parts.netloc.rpartition("@")[0]
+        options = [value for name, value in parse_qsl(parts.query) if "password" in name.lower()]
+        for secret in {user.partition(":")[2], unquote(user.partition(":")[2]), *options} - {""}:
+            text = text.replace(secret, "***")
+        return text

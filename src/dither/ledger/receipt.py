@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from functools import lru_cache
 
-from dither.errors import DataError, GuaranteeError
+from dither.errors import DataError, DitherError, InputError
 from dither.ledger.entry import Head, canonical, digest
 from dither.ledger.store import Query, latest
 from dither.privacy.guarantee import Guarantee
@@ -16,6 +16,7 @@ from dither.privacy.spending import Totals
 VERSION = 1
 LONGEST_QUESTION = 1_000_000
 LONGEST_NAME = 200
+LARGEST_BITS = 4096  # of a whole number in a question
 DEEPEST = 50
 
 
@@ -30,6 +31,13 @@ class Receipt:
     guarantee: Guarantee
     head: Head  # of the ledger when this was written: whoever keeps the receipt can prove it
     answer: str | None = None
+
+    def __post_init__(self) -> None:
+        head = self.head if isinstance(self.head, tuple) and len(self.head) == 2 else (0, None)
+        whole = all(type(number) is int and 0 < number < 2**31 for number in (self.number, self.attempt, head[0]))
+        texts = (self.ledger, self.fingerprint, head[1], "" if self.answer is None else self.answer)
+        if not whole or not all(type(text) is str for text in texts) or not isinstance(self.guarantee, Guarantee):
+            raise DataError("receipt", "with these parts", "dither did not make this", "what ledger.reserve gave")
 
     @property
     def name(self) -> str:
@@ -53,12 +61,8 @@ class Receipt:
             count, hash_ = stored["head"]
             stored["head"] = Head(count, hash_)
             made = cls(**stored)
-            whole = (made.number, made.attempt, made.head.entries)
-            texts = (made.ledger, made.fingerprint, made.head.hash)
-            if any(type(n) is not int or n < 1 for n in whole) or not all(isinstance(t, str) for t in texts):
-                raise ValueError("numbers and texts")
         except (KeyError, TypeError, ValueError, AttributeError, RecursionError) as error:
-            if isinstance(error, GuaranteeError):
+            if isinstance(error, InputError):
                 raise
             raise DataError("receipt", text, "dither did not write this", "what Receipt.to_json gave") from error
         return made
@@ -79,7 +83,7 @@ class Asked:
         key: str | None,
     ) -> None:
         text = _text(guarantee)
-        self.guarantee, self.price, self.analyst, self.key = guarantee, price, analyst, key
+        self.guarantee, self.price, self.policy, self.analyst, self.key = guarantee, price, policy, analyst, key
         self.fingerprint = fingerprint(question, text, policy, data_version)
         self.key_tag = None if key is None else digest(key)
         self.record: dict[str, object] = {
@@ -108,7 +112,12 @@ def read_question(question: object) -> str:
     if not isinstance(question, (str, Mapping)) or not question:
         instead = "'SELECT COUNT(*) FROM visits', or {'sum': 'cost'}"
         raise DataError("question", question, "it is neither text nor a mapping", instead)
-    text = canonical(_plain(question, 0))
+    try:
+        text = canonical(_plain(question, 0))
+    except DitherError:
+        raise
+    except Exception as error:  # a mapping of somebody's own may do anything
+        raise DataError("question", type(question).__name__, f"it cannot be read: {error}", "a plain dict") from error
     if len(text) > LONGEST_QUESTION:
         raise DataError("question", question, f"it is longer than {LONGEST_QUESTION} characters", "a shorter one")
     return text
@@ -116,7 +125,7 @@ def read_question(question: object) -> str:
 
 def read_name(value: object, name: str, *, empty: bool = False) -> str:
     """A short text: of a domain, an analyst, a version, a key."""
-    if not isinstance(value, str) or len(value) > LONGEST_NAME or not (value or empty) or not value.isprintable():
+    if type(value) is not str or len(value) > LONGEST_NAME or not (value or empty) or not value.isprintable():
         why = f"it is not a text of 1 to {LONGEST_NAME} printable characters"
         raise DataError(name, value, why, "a name such as 'clinic'")
     return value
@@ -128,11 +137,22 @@ def _plain(value: object, depth: int) -> object:
     if isinstance(value, Mapping):
         if not all(type(name) is str for name in value):
             raise DataError("question", value, "names of its parts must be texts", "{'sum': 'cost'}")
-        return {name: _plain(part, depth + 1) for name, part in value.items()}
+        return {plain_text(name, "question"): _plain(part, depth + 1) for name, part in value.items()}
     if isinstance(value, (list, tuple)):
         return [_plain(part, depth + 1) for part in value]
-    if value is None or type(value) in (str, int, bool):
+    if value is None or type(value) is bool or (type(value) is int and value.bit_length() <= LARGEST_BITS):
         return value
-    raise DataError(
-        "question", value, "its parts are texts, whole numbers, truth values, lists and mappings", "'0.5' for 0.5"
-    )
+    if isinstance(value, str):
+        return plain_text(value, "question")
+    raise DataError("question", value, "its parts are texts, whole numbers, truth values, lists, mappings", "'0.5' for 0.5")
+
+
+def plain_text(value: object, name: str) -> str:
+    """Text that has one spelling in bytes: no lone halves of characters."""
+    if type(value) is not str:
+        raise DataError(name, value, "it is not a text", "a plain str")
+    try:
+        value.encode()
+    except UnicodeEncodeError as error:
+        raise DataError(name, value, "it holds half a character (a lone surrogate)", "text that can be encoded") from error
+    return value

@@ -5,15 +5,16 @@ An entry that changes what an analyst has spent says so: the entry that set her 
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
-from dither.errors import ConflictError, TamperError, UnitError
+from dither.errors import ConflictError, DataError, TamperError, UnitError
 from dither.ledger.ceiling import give_back, pay, read_ceiling, read_price
 from dither.ledger.entry import Entry, digest, written
 from dither.ledger.page import Page
-from dither.ledger.receipt import Asked
+from dither.ledger.receipt import Asked, read_name
 from dither.privacy.filter import Filter, Spent, from_json
 from dither.privacy.guarantee import Guarantee
+from dither.privacy.spending import added
 
 Share = dict[str, object]  # "ceiling": number of the entry with the limit; "spent": totals under it
 
@@ -26,6 +27,15 @@ def read_share(ceiling: object, budget: Filter) -> Filter:
     return limit
 
 
+def read_shares(shares: object) -> dict[str, Filter]:
+    """The limits of several analysts, by name."""
+    if shares is None:
+        return {}
+    if not isinstance(shares, Mapping):
+        raise DataError("shares", shares, "it is not a mapping of names to limits", "{'ana': pure(1)}")
+    return {read_name(name, "analyst"): read_ceiling(limit, name="share") for name, limit in shares.items()}
+
+
 def spent_by(analyst: str, entries: Iterable[Entry], limit: Filter) -> Spent:
     """What an analyst has spent so far, under a limit that comes after."""
     prices = {}
@@ -36,7 +46,7 @@ def spent_by(analyst: str, entries: Iterable[Entry], limit: Filter) -> Spent:
             prices.pop(entry.body["receipt"], None)
     total = limit.nothing.totals
     for price in prices.values():
-        total = tuple(before + part for before, part in zip(total, price, strict=True))
+        total = added(total, price)
     return Spent(limit, total)
 
 

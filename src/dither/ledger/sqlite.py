@@ -8,23 +8,20 @@ from __future__ import annotations
 
 import os
 import sqlite3
-import threading
 import time
-import weakref
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
-from dither.errors import ConflictError, LedgerError, TamperError
+from dither.errors import ConflictError, DitherError, LedgerError, TamperError
 from dither.ledger.mounts import network_file_system
+from dither.ledger.pool import Pool
 from dither.ledger.store import Query
 
 WAIT = 60.0  # seconds for another writer to finish
 APPLICATION = 0x64697468  # "dith": says in the file what it is
 SETTINGS = ("journal_mode = WAL", "synchronous = FULL", "fullfsync = 1", "checkpoint_fullfsync = 1", "trusted_schema = 0")
-
-_ABANDONED: list[sqlite3.Connection] = []  # kept, so that they are not closed by being forgotten
 
 
 class SqliteTransaction:
@@ -42,18 +39,15 @@ class SqliteTransaction:
         self._connection.execute(*query)
 
 
-def _close(connections: list[tuple[int, sqlite3.Connection]]) -> None:
-    """Those of this process; one that was copied from another process must not even be closed here."""
-    for process, connection in connections:
-        if process == os.getpid():
-            connection.close()
-        else:
-            _ABANDONED.append(connection)
-    connections.clear()
+class Connection(NamedTuple):
+    """A connection, and the file that it holds."""
+
+    link: sqlite3.Connection
+    file: tuple[int, int, int]
 
 
 class SqliteDatabase:
-    """A file. Each thread of each process has a connection of its own."""
+    """A file."""
 
     distrust: str | None = None
 
@@ -61,9 +55,7 @@ class SqliteDatabase:
         self.path = path.expanduser().absolute()
         self.path = self.path.parent.resolve() / self.path.name if not self.path.is_symlink() else self.path.resolve()
         self.place = self.shown = str(self.path)
-        self._local = threading.local()
-        self._open: list[tuple[int, sqlite3.Connection]] = []
-        weakref.finalize(self, _close, self._open)
+        self._pool = Pool(self._connect, lambda connection: connection.link.close())
         if self.path.is_dir() or not self.path.parent.is_dir():
             why = "it is a folder" if self.path.is_dir() else "its folder does not exist"
             raise LedgerError("location", str(path), why, "a file such as 'clinic.ledger' in a folder that exists")
@@ -103,60 +95,53 @@ class SqliteDatabase:
 
     @contextmanager
     def _transaction(self, begin: str, queries: Sequence[Query]) -> Iterator[SqliteTransaction]:
+        what = "nothing was written"
+        refusal: DitherError | None = None
         try:
-            connection = self._connection()
-            connection.execute(begin)
+            with self._pool.use() as connection:
+                if connection.file != self._file():
+                    # The connection still holds the old file, which nobody will ever read again.
+                    why = "the file was replaced while it was open"
+                    raise TamperError("ledger", self.shown, why, "the file that was there before")
+                try:
+                    connection.link.execute(begin)
+                    yield SqliteTransaction(connection.link, queries)
+                    what = "it is not certain whether it was written"
+                    connection.link.execute("COMMIT")
+                except DitherError as error:  # a refusal: nothing is wrong with the connection
+                    connection.link.execute("ROLLBACK")
+                    refusal = error
+            if refusal is not None:
+                raise refusal
         except sqlite3.Error as error:
-            raise self._failed(error, "nothing was written") from error
-        try:
-            yield SqliteTransaction(connection, queries)
-            connection.execute("COMMIT")
-        except BaseException as error:
-            with suppress(sqlite3.Error):
-                connection.execute("ROLLBACK")
-            if isinstance(error, sqlite3.Error):
-                raise self._failed(error, "it is not certain whether it was written") from error
-            raise
+            why = f"the database says: {error}; {what}"
+            instead = "the same question with the same idempotency key, once that is mended"
+            raise LedgerError("ledger", self.shown, why, instead) from error
 
     def close(self) -> None:
-        _close(self._open)
-        self._local = threading.local()
+        self._pool.close()
 
-    def _connection(self) -> sqlite3.Connection:
-        held = getattr(self._local, "held", None)
-        if held is None or held[0] != os.getpid():
-            connection = self._connect()
-            held = (os.getpid(), connection, self._file())
-            self._local.held = held
-            self._open.append(held[:2])
-        elif held[2] != self._file():
-            # The connection still holds the old file, which nobody will ever read again.
-            raise TamperError(
-                "ledger", self.shown, "the file was replaced while it was open", "the file that was there before"
-            )
-        connection = held[1]
-        assert isinstance(connection, sqlite3.Connection)
-        return connection
-
-    def _connect(self) -> sqlite3.Connection:
+    def _connect(self) -> Connection:
         if not self.path.exists():
             raise LedgerError("location", self.shown, "there is no ledger", "Ledger(..., budget=...), which makes one")
-        if self._file()[2] > 1:
+        file = self._file()
+        if file[2] > 1:
             raise LedgerError("location", self.shown, "the file has two names (a hard link)", "one name for one ledger")
-        connection = sqlite3.connect(self.path, timeout=WAIT, isolation_level=None, check_same_thread=False)
+        link = sqlite3.connect(self.path, timeout=WAIT, isolation_level=None, check_same_thread=False)
         try:
-            owner = connection.execute("PRAGMA application_id").fetchone()[0]
-            empty = not connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
-            if owner != APPLICATION and not empty:
-                raise ConflictError(
-                    "location", self.shown, "it is a database of something else", "a path with nothing at it"
-                )
+            link.execute("BEGIN")  # one look at both
+            owner = link.execute("PRAGMA application_id").fetchone()[0]
+            tables = link.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
+            link.execute("COMMIT")
+            if owner != APPLICATION and tables:
+                why = "it is a database of something else"
+                raise ConflictError("location", self.shown, why, "a path with nothing at it")
             for setting in SETTINGS:
-                connection.execute(f"PRAGMA {setting}")
+                link.execute(f"PRAGMA {setting}")
         except BaseException:
-            connection.close()
+            link.close()
             raise
-        return connection
+        return Connection(link, file)
 
     def _file(self) -> tuple[int, int, int]:
         try:
@@ -164,7 +149,3 @@ class SqliteDatabase:
         except OSError as error:
             raise LedgerError("location", self.shown, f"the file cannot be read ({error.strerror})", "the file") from error
         return found.st_dev, found.st_ino, found.st_nlink
-
-    def _failed(self, error: sqlite3.Error, what: str) -> LedgerError:
-        why = f"the database says: {error}; {what}"
-        return LedgerError("ledger", self.shown, why, "the same question with the same idempotency key, once that is mended")

@@ -13,6 +13,7 @@ from typing import Any, Literal, NamedTuple, Protocol
 
 Query = tuple[str, tuple[Any, ...]]  # SQL with ? for each value
 Tag = Literal["about", "fingerprint", "key", "analyst"]
+TAGS: tuple[Tag, ...] = ("about", "fingerprint", "key", "analyst")
 
 
 class Transaction(Protocol):

@@ -64,12 +64,16 @@ class Turns:
 
     def _lead(self, mine: Work) -> None:
         """Do what is waiting, one's own among it, and pass the turn on."""
-        with self._queue:
-            together, self._waiting = self._waiting[:MOST], self._waiting[MOST:]
+        together: list[Work] = []
         try:
-            self._write(together)
+            with self._queue:
+                together = self._waiting[:MOST]
+                del self._waiting[: len(together)]
+            self._write(mine, together)
         finally:
             for work in together:
+                if not work.done:  # interrupted between two lines
+                    work.error, work.done = work.error or _stopped("an interrupt"), True
                 if work is not mine:
                     work.wake.release()
             self._leave(mine)
@@ -84,7 +88,7 @@ class Turns:
                 if self._leader is not None:
                     self._leader.wake.release()
 
-    def _write(self, together: list[Work]) -> None:
+    def _write(self, mine: Work, together: list[Work]) -> None:
         try:
             with self._page(*(query for work in together for query in work.queries)) as page:
                 for work in together:
@@ -95,11 +99,12 @@ class Turns:
         except BaseException as error:
             for work in together:
                 if work.error is None:  # a refusal stays one: it wrote nothing
-                    work.error = error if work is together[0] or isinstance(error, DitherError) else _stopped(error)
+                    own = work is mine or isinstance(error, DitherError)
+                    work.error = error if own else _stopped(type(error).__name__)
         for work in together:
             work.done = True
 
 
-def _stopped(error: BaseException) -> LedgerError:
-    why = f"the thread that wrote for several was stopped by {type(error).__name__}; it is not certain what was written"
+def _stopped(cause: str) -> LedgerError:
+    why = f"the thread that wrote for several was stopped by {cause}; it is not certain what was written"
     return LedgerError("ledger", "turn", why, "the same question with the same idempotency key")

@@ -21,8 +21,10 @@ from dither.ledger.store import BATCH, LAST, Database, Row, batch
 from dither.ledger.witness import Witness
 from dither.privacy.filter import Filter, Spent, from_json
 from dither.privacy.guarantee import Guarantee
+from dither.privacy.spending import added
 
 OPEN, ANSWERED, RETURNED = 1, 2, 3
+BEFORE_ALL = -(2**31)  # numbers begin at 1; a row that somebody put before that is read too
 
 
 @dataclass(frozen=True)
@@ -63,23 +65,20 @@ def verify(
 ) -> Verification:
     """Go through everything once."""
     faults: list[str] = []
-    expected: dict[int, set[str]] = {}
-    known = None
+    seen = None
     if witness is not None:
         try:
-            known = witness.head()
+            seen = witness.head()
+            if seen is None:
+                faults.append("the second place does not know this ledger")
         except DitherError as error:
             faults.append(str(error))
-        if known is None:
-            faults.append("the second place does not know this ledger")
-        else:
-            expected.setdefault(known.entries, set()).add(known.hash)
-    for receipt in receipts:
-        expected.setdefault(receipt.head.entries, set()).add(receipt.head.hash)
+    expected = {*(receipt.head for receipt in receipts), *([] if seen is None else [seen])}
+    by_number = {head.entries for head in expected}
     with database.read(LAST) as transaction:
         total = int(transaction.opened[0][0][0]) if transaction.opened[0] else 0
     audit = Audit(receipts)
-    number = 1
+    number = BEFORE_ALL
     while True:
         with database.read(batch(number, BATCH)) as transaction:
             rows = [Row(*row) for row in transaction.opened[0]]
@@ -89,17 +88,18 @@ def verify(
             except DitherError as error:  # go on: the owner wants to know how much of it is touched
                 faults.append(f"entry {row.number}: {error.why}")
                 audit.skip(row)
-            if expected.pop(row.number, {row.hash}) != {row.hash}:
-                faults.append(f"entry {row.number} is not the one that a receipt or the second place saw")
+            if row.number in by_number:
+                expected.discard(Head(row.number, row.hash))
         if progress is not None and rows:
             progress(rows[-1].number, max(total, rows[-1].number))
         if len(rows) < BATCH:
             break
         number = rows[-1].number + 1
     entries = 0 if audit.last is None else audit.last.entries
-    faults += [f"entry {missing} was seen by a receipt or the second place and is gone" for missing in sorted(expected)]
-    faults += audit.unknown_receipts()
-    return Verification(entries, audit.last, tuple(faults), key is not None, known is not None, len(receipts))
+    faults += [f"entry {head.entries} is not as a receipt or the second place saw it" for head in sorted(expected)]
+    faults += audit.about_receipts()
+    confirmed = seen is not None and seen not in expected
+    return Verification(entries, audit.last, tuple(faults), key is not None, confirmed, len(receipts))
 
 
 class Audit:
@@ -110,10 +110,13 @@ class Audit:
         self._state: State | None = None
         self._budget: Filter | None = None
         self._identity = ""
-        self._charges = bytearray(1)  # by entry number: 0, or what became of the charge
-        self._guarantees: dict[int, tuple[Guarantee, str]] = {}  # of charges that are open
+        self._fates: dict[int, int] = {}  # what became of a charge, by the number of its entry
+        self._charges: dict[int, tuple[Guarantee, str]] = {}  # what was charged, and to whom
         self._shares: dict[str, tuple[int, Spent]] = {}
-        self._wanted = {receipt.number: receipt for receipt in receipts}
+        self._receipts: dict[int, list[Receipt]] = {}
+        for receipt in receipts:
+            self._receipts.setdefault(receipt.number, []).append(receipt)
+        self._answered: dict[int, list[Receipt]] = {}  # whose answer is to come
         self._wrong: list[str] = []
 
     def follow(self, entry: Entry) -> None:
@@ -134,19 +137,19 @@ class Audit:
         if state != entry.state:
             raise _fault(entry, "its state is not what its entries add up to")
         self.last, self._state = entry.head, state
-        self._charges.extend(bytes(entry.number + 1 - len(self._charges)))
 
     def skip(self, row: Row) -> None:
         """After a fault: go on from what is written."""
-        self.last = Head(row.number, row.hash)
-        self._charges.extend(bytes(max(0, row.number + 1 - len(self._charges))))
+        self.last = Head(row.number, str(row.hash))
         try:
             self._state = read(row, None).state
         except DitherError:
             return
 
-    def unknown_receipts(self) -> list[str]:
-        return [*self._wrong, *(f"receipt {receipt.name} has no charge here" for receipt in self._wanted.values())]
+    def about_receipts(self) -> list[str]:
+        """What speaks against receipts that people kept."""
+        unknown = [receipt for kept in self._receipts.values() for receipt in kept]
+        return [*self._wrong, *(f"receipt {receipt.name} has no charge here" for receipt in unknown)]
 
     def _after(self, entry: Entry) -> State:
         body = entry.body
@@ -169,18 +172,21 @@ class Audit:
                 return self._charged(entry)
             case "refunded":
                 return self._returned(entry)
-            case "answered" | "rerun":
-                if self._fate(body["receipt"]) != OPEN:
+            case "answered" | "rerun" | "touched":
+                if self._fates.get(body["receipt"]) != OPEN:
                     raise _fault(entry, f"receipt {body['receipt']} has an answer already, or no charge")
                 if entry.kind == "answered":
-                    self._charges[body["receipt"]] = ANSWERED
+                    self._fates[body["receipt"]] = ANSWERED
+                    self._compare_answers(entry)
             case "replayed":
-                if self._fate(body["receipt"]) != ANSWERED:
+                if self._fates.get(body["receipt"]) != ANSWERED:
                     raise _fault(entry, f"receipt {body['receipt']} had no answer")
         return self._state
 
-    def _fate(self, number: int) -> int:
-        return self._charges[number] if 0 < number < len(self._charges) else 0
+    def _compare_answers(self, entry: Entry) -> None:
+        for receipt in self._answered.pop(entry.body["receipt"], ()):
+            if receipt.answer not in (None, entry.answer):
+                self._wrong.append(f"receipt {receipt.name} shows another answer than the stored one")
 
     def _charged(self, entry: Entry) -> State:
         assert self._state is not None
@@ -191,9 +197,11 @@ class Audit:
         if body["fingerprint"] != fingerprint(body["question"], body["guarantee"], body["policy"], body["data_version"]):
             raise _fault(entry, "its fingerprint is of another question")
         guarantee = _guarantee(body["guarantee"])
-        receipt = self._wanted.pop(entry.number, None)
-        if receipt is not None and (receipt.ledger, receipt.fingerprint) != (self._identity, body["fingerprint"]):
-            self._wrong.append(f"receipt {receipt.name} is for another question")
+        for receipt in self._receipts.get(entry.number, ()):
+            told = (receipt.ledger, receipt.fingerprint, receipt.guarantee)
+            if told != (self._identity, body["fingerprint"], guarantee):
+                self._wrong.append(f"receipt {receipt.name} is for another question or price")
+        self._answered[entry.number] = self._receipts.pop(entry.number, [])
         spent = pay(Spent(self._budget, self._state.spent), read_price(self._budget, guarantee), guarantee, whose="it")
         if self._state.shares:
             number, before = self._shares[body["analyst"]]
@@ -202,19 +210,18 @@ class Audit:
             self._must_say(entry, body["analyst"])
         elif body["share"] is not None:
             raise _fault(entry, "there are no shares")
-        self._charges.extend(bytes(entry.number + 1 - len(self._charges)))
-        self._charges[entry.number] = OPEN
-        self._guarantees[entry.number] = (guarantee, body["analyst"])
+        self._fates[entry.number] = OPEN
+        self._charges[entry.number] = (guarantee, body["analyst"])
         return replace(self._state, spent=spent.totals)
 
     def _returned(self, entry: Entry) -> State:
         assert self._state is not None
         assert self._budget is not None
         number = entry.body["receipt"]
-        if self._fate(number) != OPEN or number not in self._guarantees:
+        if self._fates.get(number) != OPEN:
             raise _fault(entry, f"receipt {number} has an answer, or no charge")
-        guarantee, analyst = self._guarantees[number]
-        self._charges[number] = RETURNED
+        guarantee, analyst = self._charges[number]
+        self._fates[number] = RETURNED
         if analyst in self._shares:
             limit, before = self._shares[analyst]
             self._shares[analyst] = (limit, give_back(before, read_price(before.budget, guarantee)))
@@ -226,9 +233,9 @@ class Audit:
         assert self._state is not None
         limit, analyst = from_json(entry.body["limit"]), entry.body["analyst"]
         total = limit.nothing.totals
-        for number, (guarantee, name) in self._guarantees.items():
-            if name == analyst and self._fate(number) != RETURNED:
-                total = tuple(before + part for before, part in zip(total, read_price(limit, guarantee), strict=True))
+        for number, (guarantee, name) in self._charges.items():
+            if name == analyst and self._fates[number] != RETURNED:
+                total = added(total, read_price(limit, guarantee))
         self._shares[analyst] = (entry.number, Spent(limit, total))
         self._must_say(entry, analyst)
         return replace(self._state, shares=True)

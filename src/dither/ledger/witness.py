@@ -35,8 +35,6 @@ class Witness:
 
     def head(self) -> Head | None:
         """What was last written; None if nothing was."""
-        if not self.database.exists("heads"):
-            return None
         with self.database.read(self._query()) as transaction:
             return self._read(transaction.opened[0])
 
@@ -57,8 +55,10 @@ class Witness:
         if not rows:
             return None
         count, hash_, place, mac = rows[0]
-        head = Head(int(str(count)), str(hash_))
-        if self._key is not None and not hmac.compare_digest(self._mac(head, str(place)), str(mac)):
+        whole = isinstance(count, int) and all(isinstance(text, str) for text in (hash_, place, mac))
+        head = Head(count if isinstance(count, int) else 0, str(hash_))
+        expected = None if self._key is None else self._mac(head, str(place)).encode()
+        if not whole or (expected is not None and not hmac.compare_digest(expected, str(mac).encode("utf-8", "replace"))):
             why = "its head was not written with the ledger's key"
             raise TamperError("witness", self.database.shown, why, "the second place as it was")
         return head

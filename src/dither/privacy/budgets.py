@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import ClassVar
 
+from dither.numeric.enclosure import ends, precision
 from dither.numeric.number import Number
 from dither.privacy.gaussian import GaussianPart
 from dither.privacy.guarantee import Guarantee, approx, gdp, renyi, zcdp
@@ -133,7 +134,7 @@ class OrderFilter(Filter):
 
     def left(self, spent: Spent) -> str:
         rooms = [(order, cap - total) for (order, cap), total in zip(self.caps, spent.totals, strict=True)]
-        return ", ".join(f"D_{four_digits(order)} = {_room(room)}" for order, room in rooms if room >= 0)
+        return ", ".join(f"D_{four_digits(order)} = {_room(room)}" for order, room in rooms if room >= 0) or "nothing"
 
     def used(self, spent: Spent) -> Fraction:
         parts = [_part(total, cap) for (_, cap), total in zip(self.caps, spent.totals, strict=True)]
@@ -200,7 +201,7 @@ class ApproxFilter(Filter):
     def left(self, spent: Spent) -> str:
         rho, epsilon, delta = spent.totals
         rooms = (("ρ", self.rho - rho), ("ε", self.epsilon - epsilon))  # whichever has room decides
-        words = " or ".join(f"{letter} = {_room(room)}" for letter, room in rooms if room >= 0)
+        words = " or ".join(f"{letter} = {_room(room)}" for letter, room in rooms if room >= 0) or "ε = 0"
         return f"{words}, δ = {_room(self.delta_events - delta)}"
 
     def used(self, spent: Spent) -> Fraction:
@@ -244,5 +245,7 @@ def _room(left: Number) -> str:
 
 def _part(total: Number, cap: Number) -> Fraction:
     """total / cap, at most 1; a budget of nothing is used up."""
-    whole = Fraction(float(cap))
-    return min(Fraction(1), Fraction(float(total)) / whole) if whole else Fraction(1)
+    if not cap:
+        return Fraction(1)
+    with precision(128):
+        return max(Fraction(0), min(Fraction(1), ends(total.ball() / cap.ball())[1]))

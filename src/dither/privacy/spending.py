@@ -70,8 +70,7 @@ class Filter(ABC):
 
     def paid(self, spent: Spent, price: Totals, times: int = 1) -> Spent | None:
         """The state after paying a price so many times; None if the ceiling could be broken."""
-        several = price if times == 1 else tuple(part * times for part in price)
-        total = tuple(_rounded_up(before + more, TOTAL_BITS) for before, more in zip(spent.totals, several, strict=True))
+        total = added(spent.totals, price if times == 1 else tuple(part * times for part in price))
         return Spent(self, total) if self._admits(total) else None
 
     def more_like(self, spent: Spent, guarantee: Guarantee) -> int | None:
@@ -81,14 +80,17 @@ class Filter(ABC):
             return 0
         if not any(price):
             return None
-        # Exact, since a total that was rounded once is not rounded again by multiples of one price: 512 + 2 * 1024 < 4096.
+        # The first by itself: it may round the total. Multiples of one price do not round it again: 512 + 2 * 1024 < 4096.
+        first = self.paid(spent, price)
+        if first is None:
+            return 0
         few, many = 0, 1
-        while self.paid(spent, price, many) is not None:
+        while self.paid(first, price, many) is not None:
             few, many = many, 2 * many
         while many - few > 1:
             middle = (few + many) // 2
-            few, many = (middle, many) if self.paid(spent, price, middle) is not None else (few, middle)
-        return few
+            few, many = (middle, many) if self.paid(first, price, middle) is not None else (few, middle)
+        return 1 + few
 
     def figure(self, spent: Spent) -> str:
         """What was spent so far, in words: a figure, not a guarantee."""
@@ -135,6 +137,16 @@ class Filter(ABC):
         if not isinstance(totals, list) or len(totals) != len(self._zero()):
             raise GuaranteeError("stored totals", totals, "this filter tracks something else", "totals of its own states")
         return Spent(self, tuple(Number.from_json(total) for total in totals))
+
+
+def added(totals: Totals, price: Totals) -> Totals:
+    """The totals with a price on top; rounded up where they would grow too long."""
+    return tuple(_rounded_up(before + more, TOTAL_BITS) for before, more in zip(totals, price, strict=True))
+
+
+def without(totals: Totals, price: Totals) -> Totals:
+    """The totals without a price that they contain."""
+    return tuple(_rounded_up(before - less, TOTAL_BITS) for before, less in zip(totals, price, strict=True))
 
 
 # -- small things --------------------------------------------------------------------------------------------------
