@@ -18,7 +18,7 @@ from pathlib import Path
 
 from benchmarks.report import console, table, target
 from dither import Ledger, zcdp
-from dither.ledger.entry import State, digest, write
+from dither.ledger.entry import State, digest, read, write
 from dither.ledger.sqlite import SETTINGS
 from dither.ledger.store import INSERT
 
@@ -136,8 +136,9 @@ def _fill(ledger: Ledger, size: int) -> None:
                     **{"policy": "", "data_version": "", "analyst": "", "key": None, "share": None},
                 }
                 state = State(last.state.spent, last.state.home, last.state.domain)
-                last, row = write(key, last, "reserved", time=transaction.now, body=body, state=state)
+                row = write(key, last, "reserved", time=transaction.now, body=body, state=state)
                 transaction.do((INSERT, row))
+                last = read(row, None)
 
 
 def main(*, soak: bool) -> None:

@@ -27,7 +27,7 @@ def forge(ledger: Ledger, kind: str, body: dict, *, answer: str | None = None, a
     """One more entry, rightly signed."""
     key = bytes.fromhex(next((Path(ledger.location).parent / "home" / "keys").iterdir()).read_text())
     last = list(ledger.history())[-1] if after is None else after
-    _, row = write(key, last, kind, time=last.time, body=body, state=replace(last.state, **state), answer=answer)
+    row = write(key, last, kind, time=last.time, body=body, state=replace(last.state, **state), answer=answer)
     with ledger._database.write() as transaction:
         transaction.do(insert(row))
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import threading
 import time
 from contextlib import contextmanager
@@ -10,7 +11,7 @@ from fractions import Fraction
 import pytest
 
 from dither import Ledger, pure
-from dither.errors import BudgetError, InProgressError, LedgerError
+from dither.errors import BudgetError, ConflictError, InProgressError, LedgerError
 from dither.ledger.turns import Turns
 
 TENTH = pure("0.1")
@@ -158,3 +159,58 @@ def test_the_same_question_twice_in_one_transaction_is_charged_once(tmp_path):
         assert len(found) == 80
         assert ledger.remaining().totals()[0] == Fraction(5, 10)
         assert ledger.verify().ok
+
+
+def together(ledger: Ledger, calls: list) -> list[object]:
+    """Make calls at the same moment, such that all but the first share one transaction; what came of each."""
+    gate, page, sizes = threading.Event(), ledger._page, []
+
+    @contextmanager
+    def gated(*queries):
+        gate.wait(10)
+        sizes.append(len(queries))
+        with page(*queries) as opened:
+            yield opened
+
+    ledger._turns = (os.getpid(), Turns(gated))
+    found: list[object] = [None] * len(calls)
+
+    def work(number: int) -> None:
+        try:
+            found[number] = calls[number]()
+        except Exception as error:
+            found[number] = error
+
+    threads = [threading.Thread(target=work, args=(number,)) for number in range(len(calls))]
+    for thread in threads:
+        thread.start()
+        time.sleep(0.01)
+    gate.set()
+    for thread in threads:
+        thread.join(10)
+    assert len(sizes) == 2
+    return found[1:]
+
+
+def test_within_one_transaction_later_work_sees_earlier_work(ledger):
+    first = lambda: ledger.reserve(pure("0.001"), f"first {time.monotonic_ns()}")  # noqa: E731
+    same = [lambda number=number: ledger.reserve(TENTH, "question", idempotency_key=f"k{number}") for number in range(6)]
+    receipt, *others = together(ledger, [first, *same])
+    assert all(isinstance(other, InProgressError) for other in others)
+    answers = [lambda number=number: ledger.commit(receipt, f"answer {number}") for number in range(6)]
+    assert together(ledger, [first, *answers]) == ["answer 0"] * 6
+    keyed = [lambda text=text: ledger.reserve(TENTH, text, idempotency_key="x") for text in ("question", "another")]
+    replayed, conflict = together(ledger, [first, *keyed])
+    assert replayed.answer == "answer 0"
+    assert isinstance(conflict, ConflictError)
+    ledger.share("ana", pure("0.25"))
+    shared = [lambda number=number: ledger.reserve(TENTH, f"shared {number}", analyst="ana") for number in range(4)]
+    first = lambda: ledger.remaining() and ledger.reserve(pure("0.001"), "last", analyst="ana")  # noqa: E731
+    granted = together(ledger, [first, *shared])
+    assert [isinstance(each, BudgetError) for each in granted] == [False, False, True, True]
+    back = [lambda: ledger.refund(granted[0]), lambda: ledger.commit(granted[0], "late"), lambda: ledger.refund(granted[1])]
+    done = together(ledger, [first, *back])
+    assert done[0] is None
+    assert isinstance(done[1], ConflictError)
+    assert done[2] is None
+    assert ledger.verify().ok

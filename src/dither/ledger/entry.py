@@ -101,8 +101,8 @@ def write(
     body: Mapping[str, Any],
     state: State,
     answer: str | None = None,
-) -> tuple[Entry, Row]:
-    """The entry that follows another one, and the row that holds it."""
+) -> Row:
+    """The row of an entry that follows another one."""
     number = 1 if previous is None else previous.number + 1
     before = "" if previous is None else previous.hash
     record = canonical(
@@ -110,15 +110,13 @@ def write(
             **{"entry": VERSION, "number": number, "kind": kind, "time": time, "previous": before},
             **{"body": body, "state": state.to_json()},
         }
-    )  # fmt: skip
-    entry = Entry(number, kind, time, body, state, before, digest(record), mac_of(key, record), answer)
+    )
     stored = None if answer is None else json.dumps(answer)  # ASCII: every text survives every database
-    return entry, Row(number, record, entry.hash, entry.mac, stored, *tags(entry))
+    return Row(number, record, digest(record), mac_of(key, record), stored, *tags(kind, body))
 
 
-def tags(entry: Entry) -> tuple[int | None, str | None, str | None, str | None]:
+def tags(kind: str, body: Mapping[str, Any]) -> tuple[int | None, str | None, str | None, str | None]:
     """What an entry is found by: the receipt it is about, the question, the idempotency key, the analyst's last state."""
-    body, kind = entry.body, entry.kind
     about = body["receipt"] if kind in ("touched", "rerun", "answered", "refunded") else None
     question = body["fingerprint"] if kind == "reserved" else None
     used_key = digest(body["key"]) if body.get("key") is not None else None
@@ -148,7 +146,7 @@ def read(row: Row, key: bytes | None) -> Entry:
             raise ValueError("an answer and an entry without one")
         if answer is not None and digest(answer) != entry.body["sha256"]:
             raise ValueError("another answer")
-        if tags(entry) != (row.about, row.fingerprint, row.key, row.analyst):
+        if tags(entry.kind, entry.body) != (row.about, row.fingerprint, row.key, row.analyst):
             raise ValueError("filed under something else")
     except (KeyError, TypeError, ValueError, AttributeError, RecursionError) as error:
         raise tampered(row.number, "its columns do not belong together") from error

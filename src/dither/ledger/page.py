@@ -84,12 +84,12 @@ class Page:
         if self._key is None:
             raise LedgerError("key", None, "without its key a ledger can only be read", "the key file that was made with it")
         state = State(**changes) if self._last is None else replace(self._last.state, **changes) if changes else self.state
-        _, row = write(self._key, self._last, kind, time=self.now, body=body, state=state, answer=answer)
+        row = write(self._key, self._last, kind, time=self.now, body=body, state=state, answer=answer)
         entry = read(row, self._key)  # nothing is written that could not be read again
         self._transaction.do(insert(row))
         self._last, self.recent = entry, (row, entry)
         self._found[numbered(entry.number)] = entry
-        self._found.update({latest(tag, value): entry for tag, value in zip(TAGS, tags(entry), strict=True) if value})
+        self._found.update({latest(tag, value): entry for tag, value in zip(TAGS, tags(kind, body), strict=True) if value})
         return entry
 
     def _one(self, query: Query) -> Entry | None:
