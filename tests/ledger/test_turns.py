@@ -208,6 +208,8 @@ def test_within_one_transaction_later_work_sees_earlier_work(ledger):
     first = lambda: ledger.remaining() and ledger.reserve(pure("0.001"), "last", analyst="ana")  # noqa: E731
     granted = together(ledger, [first, *shared])
     assert [isinstance(each, BudgetError) for each in granted] == [False, False, True, True]
+    new = [lambda: ledger.share("bob", pure("0.2")), lambda: ledger.reserve(TENTH, "bob's", analyst="bob")]
+    assert together(ledger, [first, *new])[1].attempt == 1  # a share that was set a moment ago
     back = [lambda: ledger.refund(granted[0]), lambda: ledger.commit(granted[0], "late"), lambda: ledger.refund(granted[1])]
     done = together(ledger, [first, *back])
     assert done[0] is None
