@@ -586,3 +586,40 @@ def test_the_key_is_not_kept_with_the_ledger(tmp_path, home, path, monkeypatch):
         with pytest.raises(Exception, match="key"):
             Ledger(path, key=bad)
     assert not (home / "keys").exists()
+
+
+def test_two_ledgers_may_share_a_key_and_a_second_place_but_not_a_head(tmp_path, apart, path):
+    key = tmp_path / "safe" / "owner.key"
+    with Ledger(path, budget=pure(1), domain="clinic", witness=apart, key=key) as one:
+        one.reserve(TENTH, "question")
+        with Ledger(path.with_name("b.ledger"), budget=pure(1), domain="school", witness=apart, key=key) as other:
+            for number in range(3):
+                other.reserve(TENTH, f"question {number}")
+            assert one.verify().signed
+            assert other.verify().witnessed
+            connection = sqlite3.connect(apart)
+            head = connection.execute("SELECT count, hash, mac FROM heads WHERE ledger = ?", (one.identity,)).fetchone()
+            connection.execute("UPDATE heads SET count = ?, hash = ?, mac = ? WHERE ledger = ?", (*head, other.identity))
+            connection.commit()
+            with pytest.raises(TamperError, match="key"):
+                other.remaining()
+            connection.execute("UPDATE heads SET place = 'elsewhere' WHERE ledger = ?", (one.identity,))
+            connection.commit()
+            connection.close()
+            with pytest.raises(TamperError, match="key"):
+                one.remaining()
+
+
+def test_a_head_of_the_same_length_is_not_replaced(apart):
+    from dither.ledger import witness
+    from dither.ledger.places import open_database
+
+    database = open_database(apart)
+    witness.prepare(database)
+    watch = Witness(database, "a" * 32, "here", b"k" * 32)
+    assert watch.head() is None
+    assert watch.advance(Head(5, "one")) == Head(5, "one")
+    assert watch.advance(Head(5, "other")) == Head(5, "one")
+    assert watch.advance(Head(4, "other")) == Head(5, "one")
+    assert watch.advance(Head(6, "next")) == watch.head() == Head(6, "next")
+    database.close()
