@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import threading
 import time
 from contextlib import contextmanager
@@ -13,6 +14,8 @@ import pytest
 from dither import Ledger, pure
 from dither.errors import BudgetError, ConflictError, InProgressError, LedgerError
 from dither.ledger.turns import Turns
+
+from .children import fork, wait
 
 TENTH = pure("0.1")
 
@@ -216,3 +219,27 @@ def test_within_one_transaction_later_work_sees_earlier_work(ledger):
     assert isinstance(done[1], ConflictError)
     assert done[2] is None
     assert ledger.verify().ok
+
+
+def test_a_copied_process_does_not_wait_for_threads_that_it_does_not_have(ledger):
+    gate, page = threading.Event(), ledger._page
+
+    @contextmanager
+    def gated(*queries):
+        gate.wait(10)
+        with page(*queries) as opened:
+            yield opened
+
+    ledger._turns = (os.getpid(), Turns(gated))
+    thread = threading.Thread(target=lambda: ledger.reserve(TENTH, "parent"))
+    thread.start()
+    time.sleep(0.1)
+
+    def work() -> None:
+        signal.alarm(20)  # ends the copy, should it wait for ever
+        ledger.reserve(TENTH, "child")
+
+    assert wait([fork(work)]) == [0]
+    gate.set()
+    thread.join(10)
+    assert ledger.remaining().totals()[0] == Fraction(2, 10)
