@@ -124,7 +124,11 @@ def test_what_is_left_is_rounded_down_and_never_below_zero():
     assert one.figure(spent).startswith("so far ε = 0.3334")
     mixed = filter.approx_filter(1, "1e-6")
     spent = mixed.nothing
-    for _ in range(10):
+    for _ in range(5):
+        spent = mixed.after(spent, pure("0.1"))
+    assert mixed.left(spent) == "ε = 0.5, δ = 0"  # rho is gone, half of the plain sum is not
+    assert mixed.used(spent) == Fraction(1, 2)
+    for _ in range(5):
         spent = mixed.after(spent, pure("0.1"))
     assert mixed.left(spent) == "ε = 0, δ = 0"  # rho is long gone; the plain sum lasted
     assert mixed.used(spent) == 1
