@@ -72,8 +72,11 @@ def test_the_truth_passes(ledger):
         ("answered", {"receipt": 5, "attempt": 1, "sha256": digest("1")}, {"spent": spent(0)}, "add up"),
         ("rerun", {"receipt": 3, "attempt": 2, "until": 0, "key": None}, {}, "answer already"),
         ("touched", {"receipt": 3, "attempt": 1, "until": 0}, {}, "answer already"),
+        ("touched", {"receipt": 5, "attempt": 2, "until": 0}, {}, "no such attempt"),
+        ("rerun", {"receipt": 5, "attempt": 3, "until": 0, "key": None}, {}, "no such attempt"),
+        ("answered", {"receipt": 5, "attempt": 2, "sha256": digest("1")}, {}, "no such attempt"),
         ("replayed", {"receipt": 5, "key": "x", "analyst": "", "fingerprint": "y"}, {}, "had no answer"),
-        ("refunded", {"receipt": 3, "analyst": "", "share": None}, {"spent": spent(1)}, "has an answer"),
+        ("refunded", {"receipt": 3, "analyst": "", "share": None}, {"spent": spent(1)}, "was used"),
         ("refunded", {"receipt": 99, "analyst": "", "share": None}, {"spent": spent(1)}, "no charge"),
         ("refunded", {"receipt": 5, "analyst": "", "share": None}, {"spent": spent(0)}, "add up"),
         ("refunded", {"receipt": 5, "analyst": "", "share": {"ceiling": 1, "spent": []}}, {"spent": spent(1)}, "share"),
@@ -124,3 +127,12 @@ def test_a_share_that_forgets(ledger):
     share = {"ceiling": 6, "spent": ["1/10", "0"]}
     forge(ledger, "reserved", charge("new", analyst="ana", share=share), spent=spent(4))
     assert "share is not what its entries add up to" in ledger.verify().faults[0]
+
+
+@pytest.mark.parametrize("kind", ["touched", "rerun"])
+def test_a_refund_after_data_was_touched(ledger, kind):
+    body = {"receipt": 5, "attempt": 1 if kind == "touched" else 2, "until": 0, "key": None}
+    forge(ledger, kind, body)
+    assert ledger.verify().ok
+    forge(ledger, "refunded", {"receipt": 5, "analyst": "", "share": None}, spent=spent(1))
+    assert "was used" in ledger.verify().faults[0]

@@ -511,7 +511,7 @@ def test_opening_what_is_not_there(location):
 @pytest.mark.parametrize(
     "bad",
     [None, 3, "", ":memory:", "mysql://host/db", b"path", "a\0b", "postgresql://h/db#Bad-Name", "~nobody-here/x", "x" * 5000,
-     "/\ud800/x", "postgresql://[bad/db"],
+     "/\ud800/x", "/tmp/\udcff.ledger", "postgresql://[bad/db"],
 )  # fmt: skip
 def test_places_that_are_none(bad):
     with pytest.raises(LedgerError):

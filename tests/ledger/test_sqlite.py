@@ -8,6 +8,7 @@ import shutil
 import signal
 import sqlite3
 import threading
+from fractions import Fraction
 from pathlib import Path
 
 import pytest
@@ -148,6 +149,72 @@ def test_a_process_can_be_copied_while_a_ledger_is_open(tmp_path):
         assert wait([fork(work) for _ in range(4)]) == [0] * 4
         ledger.reserve(TENTH, "parent again")
         assert ledger.remaining().like(TENTH) == 4
+        assert ledger.verify().ok
+
+
+def test_what_a_copied_process_was_granted_is_kept_when_its_parent_closes(tmp_path):
+    """SQLite remembers locks per process; a copy that believed in them would write into a log that its parent deletes."""
+    path, heads = tmp_path / "clinic" / "a.ledger", tmp_path / "apart" / "heads"
+    path.parent.mkdir()
+    heads.parent.mkdir()
+    for fresh in (False, True):
+        with Ledger(path, budget=pure(10), domain="clinic", witness=heads) as ledger:
+            ledger.reserve(TENTH, f"parent {fresh}")
+            ready, go = os.pipe(), os.pipe()
+
+            def work(ledger: Ledger = ledger, fresh: bool = fresh, ready=ready, go=go) -> None:
+                own = Ledger(path) if fresh else ledger
+                own.reserve(TENTH, f"child first {fresh}")
+                os.write(ready[1], b"x")
+                os.read(go[0], 1)
+                for number in range(5):
+                    own.commit(own.reserve(TENTH, f"child {number} {fresh}"), "42")
+
+            child = fork(work)
+            os.read(ready[0], 1)
+        os.write(go[1], b"x")  # the parent has closed everything
+        assert wait([child]) == [0]
+        for end in (*ready, *go):
+            os.close(end)
+    with Ledger(path) as ledger:
+        assert ledger.remaining().totals()[0] == Fraction(14, 10)
+        assert ledger.verify().witnessed
+
+
+def test_a_process_copied_in_the_middle_of_a_transaction_is_refused(tmp_path, monkeypatch):
+    monkeypatch.setattr("dither.ledger.pool.PATIENCE", 0.2)
+    with Ledger(tmp_path / "a.ledger", budget=pure(1), domain="clinic") as ledger:
+
+        def work() -> None:
+            for call in (lambda: ledger.reserve(TENTH, "child"), lambda: Ledger(tmp_path / "a.ledger")):
+                with pytest.raises(LedgerError, match="started afresh"):
+                    call()
+
+        with ledger._database.read() as _:
+            child = fork(work)
+        assert wait([child]) == [0]
+        ledger.reserve(TENTH, "parent")
+        assert ledger.verify().ok
+
+
+def test_copies_made_while_other_threads_charge_can_charge_too(tmp_path):
+    with Ledger(tmp_path / "a.ledger", budget=pure(100), domain="clinic") as ledger:
+        stop = threading.Event()
+
+        def busy(name: str) -> None:
+            number = 0
+            while not stop.is_set():
+                number += 1
+                ledger.reserve(pure("0.001"), f"{name} {number}")
+
+        threads = [threading.Thread(target=busy, args=(f"thread {n}",)) for n in range(3)]
+        for thread in threads:
+            thread.start()
+        ends = wait([fork(lambda: ledger.reserve(TENTH, f"child {os.getpid()}")) for _ in range(8)])
+        stop.set()
+        for thread in threads:
+            thread.join()
+        assert ends == [0] * 8
         assert ledger.verify().ok
 
 

@@ -154,7 +154,7 @@ def test_the_last_entry_is_checked_before_anything_is_built_on_it(ledger, locati
         Ledger(location)
 
 
-@pytest.mark.parametrize("number", [0, -5])
+@pytest.mark.parametrize("number", [0, -5, -(2**31)])
 def test_rows_before_the_first_are_found(ledger, location, number):
     fill(ledger)
     execute(location, f"INSERT INTO entries SELECT {number}, record, hash, mac, NULL, NULL, NULL, key, NULL FROM entries "
@@ -289,18 +289,69 @@ def test_an_old_copy_written_over_the_file_in_place(tmp_path, apart, path):
     path.write_bytes(old)
     with pytest.raises(TamperError, match="old copy"):
         Ledger(path)
-    # ... and grown again to the same length, with other entries, by somebody who has the key
-    os.environ["DITHER_HOME"], kept = os.environ["DITHER_HOME"] + "2", os.environ["DITHER_HOME"]
-    shutil.copytree(kept, os.environ["DITHER_HOME"])
     away = tmp_path / "away" / "heads"
     away.parent.mkdir()
-    with Ledger(path, moved=True, witness=away) as forged:
-        forged.reserve(TENTH, "another")
-    os.environ["DITHER_HOME"] = kept
-    with Ledger(path) as found:
-        assert [entry.kind for entry in found.history()].count("moved") == 1  # it cannot be hidden that it was moved
+    with pytest.raises(TamperError, match="old copy"):  # the former second place is still there, and is asked
+        Ledger(path, moved=True, witness=away)
+    apart.rename(apart.with_name("out of reach"))
+    with Ledger(path, moved=True, witness=away) as moved:
+        last = list(moved.history())[-1]
+        assert (last.kind, last.body["former_confirmed"]) == ("moved", False)  # it cannot be hidden
     with pytest.raises(ConflictError, match="second place"):
         Ledger(path, witness=apart)
+
+
+def test_a_ledger_that_was_moved_elsewhere_is_not_written_by_those_who_do_not_know(apart, path, tmp_path):
+    with Ledger(path, budget=pure(1), domain="clinic") as before:
+        before.reserve(TENTH, "question")
+        with Ledger(path, moved=True, witness=apart) as after:
+            for call in (lambda: before.reserve(TENTH, "more"), before.remaining, lambda: list(before.history())):
+                with pytest.raises(ConflictError, match="moved since"):
+                    call()
+            after.reserve(TENTH, "more")
+            assert after.verify().witnessed
+    beside = apart.parent / "beside.ledger"
+    path.rename(beside)
+    with pytest.raises(ConflictError, match="own folder"):  # next to its recorded second place
+        Ledger(beside, moved=True)
+
+
+def test_history_asks_the_second_place_first(apart, path):
+    with Ledger(path, budget=pure(1), domain="clinic", witness=apart) as ledger:
+        ledger.commit(ledger.reserve(TENTH, "question"), "42")
+        with Ledger(path) as reader:
+            execute(str(path), "DELETE FROM entries WHERE number > 2")
+            with pytest.raises(TamperError, match="old copy"):
+                list(reader.history())
+
+
+def test_two_ledgers_at_one_place_one_after_the_other(apart, path, tmp_path):
+    with Ledger(path, budget=pure(1), domain="clinic", witness=apart) as retired:
+        retired.reserve(TENTH, "question")
+    path.unlink()
+    other = tmp_path / "school" / "b.ledger"
+    other.parent.mkdir()
+    with Ledger(other, budget=pure(1), domain="school", witness=apart) as second:
+        second.reserve(TENTH, "question")
+    other.rename(path)
+    with Ledger(path, moved=True) as moved:
+        moved.reserve(TENTH, "question 2")
+    with Ledger(path) as again:
+        assert again.verify().witnessed
+
+
+def test_a_refund_in_doubt_is_not_taken_for_untouched(apart, path, monkeypatch):
+    with Ledger(path, budget=pure(1), domain="clinic", witness=apart) as ledger:
+        receipt = ledger.reserve(TENTH, "question")
+        with monkeypatch.context() as cut:
+            cut.setattr(Witness, "advance", _powerless)
+            with pytest.raises(LedgerError, match="written, but the second place"):
+                ledger.refund(receipt)
+        with pytest.raises(ConflictError, match="given back"):
+            ledger.touch(receipt)
+        with pytest.raises(ConflictError, match="given back"):
+            ledger.refund(receipt)
+        assert ledger.remaining().like(TENTH) == 10
 
 
 def test_the_second_place_may_lag_by_what_nobody_used_and_catches_up(apart, path):

@@ -18,7 +18,7 @@ from typing import Any
 from dither.errors import ConflictError, DataError, LedgerError, TamperError
 from dither.ledger import home, witness
 from dither.ledger.ceiling import read_ceiling
-from dither.ledger.entry import Entry, read
+from dither.ledger.entry import Entry, Head, read
 from dither.ledger.page import Page
 from dither.ledger.places import open_database
 from dither.ledger.receipt import read_name
@@ -61,15 +61,20 @@ def open_ledger(location: object, *, budget: object, second: object, key: object
         if ceiling not in (None, kept.budget):
             why = f"this ledger was made for {kept.budget.ceiling}"
             raise ConflictError("budget", str(ceiling.ceiling), why, "that budget, or none: Ledger(location)")
-        recorded = kept.where.body["witness"]
+        recorded, old = kept.where.body["witness"], None
         if given is None and recorded is not None:
             given = _open(opened, recorded, "witness")
+        _must_be_apart(database, given)
+        if chosen is not None:
+            home.must_be_apart(chosen, database.path.parent if isinstance(database, SqliteDatabase) else None, True)
+        if moved and given is not None and recorded is not None and given.place != kept.where.body["witness_place"]:
+            old = _old_head(opened, kept, recorded)
         if not moved:
             _must_be_in_place(kept, given)
         if given is not None:
             kept = _watched(kept, given, known=not moved or given.place == kept.where.body["witness_place"])
         if moved:
-            _move(kept, given)
+            _move(kept, given, old)
         if kept.key is not None:
             home.remember(database.place, kept.identity)
         opened.pop_all()
@@ -102,7 +107,9 @@ def _make(
         why = "there is no ledger" if named is None else f"ledger {named} is not there"
         instead = "Ledger(..., budget=...), which makes one" if named is None else "the ledger that the policy names"
         raise LedgerError("location", database.shown, why, instead)
-    known = home.remembered(database.place) or (None if second is None else witness.kept_for(second, database.place))
+    known = home.remembered(database.place) or next(
+        iter([] if second is None else witness.kept_at(second, database.place)), None
+    )
     if known is not None and _is_empty(database):  # not made by somebody else this very moment
         why = f"ledger {known} was kept there and is gone; a new one would start with a full budget"
         raise TamperError("location", database.shown, why, f"that ledger back, or another place ({home.folder()} remembers)")
@@ -155,9 +162,13 @@ def _must_be_in_place(kept: Kept, second: Database | None) -> None:
     if second is not None and second.place != where["witness_place"]:
         why = f"the second place of this ledger is {where['witness'] or 'none'}"
         raise ConflictError("witness", second.shown, why, "that one, or moved=True, which records another")
-    for known in (home.remembered(database.place), None if second is None else witness.kept_for(second, database.place)):
-        if known not in (None, kept.identity):
-            why = f"ledger {known} was kept there; this is {kept.identity}"
+    remembered = home.remembered(database.place)
+    for known in (
+        [] if remembered is None else [remembered],
+        [] if second is None else witness.kept_at(second, database.place),
+    ):
+        if known and kept.identity not in known:
+            why = f"ledger {known[0]} was kept there; this is {kept.identity}"
             raise TamperError("location", database.shown, why, "the ledger that was there; moved=True if that is meant")
 
 
@@ -173,11 +184,27 @@ def _watched(kept: Kept, second: Database, *, known: bool) -> Kept:
     return replace(kept, witness=watch)
 
 
-def _move(kept: Kept, second: Database | None) -> None:
+def _old_head(opened: ExitStack, kept: Kept, recorded: str) -> Head | None:
+    """What the former second place knows, where it can still be asked."""
+    try:
+        former = _open(opened, recorded, "witness")
+        if not former.exists("heads"):
+            return None
+        return Witness(former, kept.identity, kept.where.body["place"], kept.key).head()
+    except TamperError:
+        raise
+    except LedgerError:
+        return None
+
+
+def _move(kept: Kept, second: Database | None, old: Head | None) -> None:
     seen = None if kept.witness is None else kept.witness.head()
     with kept.database.write(LAST) as transaction:
         page = Page(transaction, kept.key, seen)
-        page.add("moved", _places(kept.database, second), home=page.last.number + 1)
+        if old is not None:
+            page.must_hold(old)
+        body = {**_places(kept.database, second), "former_confirmed": old is not None or seen is not None}
+        page.add("moved", body, home=page.last.number + 1)
 
 
 def _forgotten(second: Database) -> TamperError:

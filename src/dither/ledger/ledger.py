@@ -29,7 +29,7 @@ from dither.ledger.ceiling import Remaining, read_price
 from dither.ledger.entry import Entry, Head, State, digest, read, written
 from dither.ledger.page import Page, Recent, opening, rolled_back
 from dither.ledger.receipt import Asked, Receipt, plain_text, read_name, read_question
-from dither.ledger.seals import break_seal, seal
+from dither.ledger.seals import begin_refund, break_seal, in_doubt, seal
 from dither.ledger.store import BATCH, Query, Row, batch, latest, numbered
 from dither.ledger.turns import Decide, Turns
 from dither.ledger.verify import Verification, verify
@@ -70,13 +70,14 @@ class Ledger:
         self.location = kept.database.shown
         self.budget = kept.budget
         self._head: Head | None = None  # the latest that this object has seen
+        self._home: int | None = None  # the entry that said where the ledger is when it was opened
         self._recent: Recent | None = None
         self._turns = (os.getpid(), Turns(self._page))
         self.domain: str | None = None
         self.policy_hash = ""
         try:
             with self._reading() as page:
-                head = page.last.head
+                head, self._home = page.last.head, page.state.home
             self._publish(head)
             self._bind(domain, policy_hash)
             for analyst, limit in limits.items():
@@ -142,13 +143,13 @@ class Ledger:
     def refund(self, receipt: Receipt) -> None:
         """Give back a charge for which no data was touched: by the process that made it, before `touch`."""
         own = self._own(receipt)
-        if not break_seal(self.identity, own.number):
+        if not begin_refund(self.identity, own.number):
             why = "data may have been touched for it, or another process made it, or it was given back"
             raise ConflictError("receipt", own.name, why, "a receipt that reserve gave here and that was not used")
         try:
             self._turn((), lambda page: charge.refund(page, self.budget, own))
-        except LedgerError:  # still untouched; where it is not certain whether it was given back, the next try will tell
-            seal(self.identity, own.number)
+        except LedgerError:  # a second try will tell; until then nobody takes the charge for untouched
+            in_doubt(self.identity, own.number)
             raise
 
     def remaining(self, analyst: str | None = None) -> Remaining:
@@ -176,6 +177,10 @@ class Ledger:
         """Entries in the order of writing."""
         number = min(integer(first, name="first", least=1), MOST_ENTRIES)
         until = MOST_ENTRIES if last is None else integer(last, name="last", least=0)
+        with self._reading() as page:
+            head = page.last.head
+        self._publish(head)  # answers are shown below: the second place knows of them first
+        until = min(until, head.entries)
         while number <= until:
             with self._database.read(batch(number, BATCH)) as transaction:
                 entries = [read(Row(*row), self._key) for row in transaction.opened[0]]
@@ -257,15 +262,29 @@ class Ledger:
         known = self._known()
         with self._database.write(*opening(*queries)) as transaction:
             page = Page(transaction, self._key, known, queries, self._recent)
+            self._must_not_have_moved(page)
             yield page
-        self._publish(page.last.head)
+        try:
+            self._publish(page.last.head)
+        except LedgerError as error:
+            if isinstance(error, TamperError):
+                raise
+            why = f"it was written, but the second place has not confirmed it: {error.why}"
+            raise LedgerError(error.where, error.came, why, error.instead) from error
         self._recent = page.recent
 
     @contextmanager
     def _reading(self) -> Iterator[Page]:
         known = self._known()
         with self._database.read(*opening()) as transaction:
-            yield Page(transaction, self._key, known)
+            page = Page(transaction, self._key, known)
+            self._must_not_have_moved(page)
+            yield page
+
+    def _must_not_have_moved(self, page: Page) -> None:
+        """The owner has said `moved=True` elsewhere: this object may be writing to the wrong second place."""
+        if self._home not in (None, page.state.home):
+            raise ConflictError("ledger", self.location, "it was moved since it was opened here", "opening it again")
 
     def _known(self) -> Head | None:
         """The latest head that anybody saw: looked up before a transaction begins, so what that finds cannot lack it."""
@@ -280,6 +299,9 @@ class Ledger:
             known = self._witness.advance(head)
             if known.entries == head.entries and known.hash != head.hash:
                 raise rolled_back(known, head.entries)
+            if known.entries > head.entries:  # others went ahead; then the ledger holds what they wrote
+                with self._database.read(*opening()) as transaction:
+                    Page(transaction, self._key, known)
         if self._head is None or head > self._head:
             self._head = head
 

@@ -35,6 +35,8 @@ class Page:
         self._found: dict[Query, Entry | None] = {
             query: None if row is None else read(row, key) for query, row in zip(queries, rows, strict=True)
         }
+        self._before = 0 if self._last is None else self._last.number
+        self._added: list[Entry] = []
         if known is not None:
             self.must_hold(known)
 
@@ -73,11 +75,12 @@ class Page:
         return None if value is None else self._one(latest(tag, value))
 
     def entries(self) -> Iterator[Entry]:
-        """All entries before this page, in order."""
-        number = 1
-        while rows := self._transaction.ask(batch(number, BATCH)):
-            yield from (read(Row(*row), self._key) for row in rows)
+        """All entries, those of this page included, in order."""
+        number, before = 1, self._before
+        while number <= before and (rows := self._transaction.ask(batch(number, BATCH))):
+            yield from (read(Row(*row), self._key) for row in rows if row[0] <= before)
             number += len(rows)
+        yield from self._added
 
     def add(self, kind: str, body: Mapping[str, Any], answer: str | None = None, **changes: Any) -> Entry:
         """One more entry; `changes` are what it changes in the state."""
@@ -88,6 +91,7 @@ class Page:
         entry = read(row, self._key)  # nothing is written that could not be read again
         self._transaction.do(insert(row))
         self._last, self.recent = entry, (row, entry)
+        self._added.append(entry)
         self._found[numbered(entry.number)] = entry
         self._found.update({latest(tag, value): entry for tag, value in zip(TAGS, tags(kind, body), strict=True) if value})
         return entry

@@ -127,7 +127,7 @@ class PostgresDatabase:
         self.url = urlunsplit(parts._replace(fragment=""))
         self.shown = without_password(url) + ("" if parts.fragment else f"#{self.schema}")
         self.distrust: str | None = None
-        self._pool = Pool(lambda: Connection(self.url, self.schema), lambda connection: connection.link.close())
+        self._pool = Pool(lambda: Connection(self.url, self.schema), lambda held: held.link.close(), file=False)
         lock = int.from_bytes(hashlib.sha256(f"dither {self.schema}".encode()).digest()[:8], "big", signed=True)
         self._begin = f"BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE; SELECT pg_advisory_xact_lock({lock}), {CLOCK}"
         with self.read((IDENTITY, ())) as transaction:

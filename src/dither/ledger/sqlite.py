@@ -55,7 +55,8 @@ class SqliteDatabase:
         self.path = path.expanduser().absolute()
         self.path = self.path.parent.resolve() / self.path.name if not self.path.is_symlink() else self.path.resolve()
         self.place = self.shown = str(self.path)
-        self._pool = Pool(self._connect, lambda connection: connection.link.close())
+        self.place.encode()  # a path that is no text is refused by whoever opens
+        self._pool = Pool(self._connect, lambda connection: connection.link.close(), file=True)
         if self.path.is_dir() or not self.path.parent.is_dir():
             why = "it is a folder" if self.path.is_dir() else "its folder does not exist"
             raise LedgerError("location", str(path), why, "a file such as 'clinic.ledger' in a folder that exists")

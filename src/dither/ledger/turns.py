@@ -1,15 +1,16 @@
 """Taking turns: threads that want to write at the same moment share one transaction, and so one wait for the disk.
 
-Whoever comes while nobody writes does the work of all who wait; when it is done she wakes them, and the first of those who
-came meanwhile goes on. Each piece of work is decided on its own, one after the other, on one page; a refusal concerns
-only its own. Nothing is handed out before the transaction, and what follows it, has ended; if that fails, all of it fails.
+Whoever has the lock does her own work and that of all who wait for it; they find theirs done when the lock comes to them.
+Each piece of work is decided on its own, one after the other, on one page; a refusal concerns only its own. Nothing is
+handed out before the transaction, and what follows it, has ended; if that fails, all of it fails. A thread that is
+interrupted takes its work off the list, and holds nothing but the lock, so nobody waits for one who has gone.
 """
 
 from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, suppress
 from typing import Any
 
 from dither.errors import DitherError, LedgerError
@@ -30,63 +31,35 @@ class Work:
         self.result: Any = None
         self.error: BaseException | None = None
         self.done = False
-        self.wake = threading.Lock()  # held until there is something to do or to take home
-        self.wake.acquire()
 
 
 class Turns:
-    """One queue for one ledger in one process."""
+    """One list of waiting work for one ledger in one process."""
 
     def __init__(self, page: Callable[..., AbstractContextManager[Page]]) -> None:
         self._page = page
         self._waiting: list[Work] = []
-        self._leader: Work | None = None  # who writes, or is about to
-        self._queue = threading.Lock()
+        self._turn = threading.Lock()
 
     def take(self, queries: Sequence[Query], decide: Decide) -> Any:
         """Decide on a page; the result, once it is durable."""
         mine = Work(queries, decide)
-        with self._queue:
+        try:
             self._waiting.append(mine)
-            if self._leader is None:
-                self._leader = mine
-                mine.wake.release()
-        try:
-            mine.wake.acquire()
-        except BaseException:  # interrupted: somebody else must go on
-            self._leave(mine)
-            raise
-        if not mine.done:
-            self._lead(mine)
-        if mine.error is not None:
-            raise mine.error
-        return mine.result
-
-    def _lead(self, mine: Work) -> None:
-        """Do what is waiting, one's own among it, and pass the turn on."""
-        together: list[Work] = []
-        try:
-            with self._queue:
-                together = self._waiting[:MOST]
-                del self._waiting[: len(together)]
-            self._write(mine, together)
+            with self._turn:
+                if not mine.done:
+                    others = [work for work in list(self._waiting) if work is not mine and not work.done]
+                    self._write(mine, [mine, *others[: MOST - 1]])
         finally:
-            for work in together:
-                if not work.done:  # interrupted between two lines
-                    work.error, work.done = work.error or _stopped("an interrupt"), True
-                if work is not mine:
-                    work.wake.release()
-            self._leave(mine)
-
-    def _leave(self, mine: Work) -> None:
-        """Wait no longer; where one's turn had come, the next one has it."""
-        with self._queue:
-            if mine in self._waiting:
+            with suppress(ValueError):
                 self._waiting.remove(mine)
-            if self._leader is mine:
-                self._leader = self._waiting[0] if self._waiting else None
-                if self._leader is not None:
-                    self._leader.wake.release()
+        error, mine.error = mine.error, None
+        if error is not None:
+            try:
+                raise error
+            finally:
+                del error  # an error that holds its own frame would keep an interrupted transaction open
+        return mine.result
 
     def _write(self, mine: Work, together: list[Work]) -> None:
         try:

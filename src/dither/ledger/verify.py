@@ -17,14 +17,14 @@ from dither.errors import DitherError, TamperError
 from dither.ledger.ceiling import give_back, pay, read_price
 from dither.ledger.entry import Entry, Head, State, read, written
 from dither.ledger.receipt import Receipt, fingerprint
-from dither.ledger.store import BATCH, LAST, Database, Row, batch
+from dither.ledger.store import BATCH, LAST, Database, Query, Row, batch
 from dither.ledger.witness import Witness
 from dither.privacy.filter import Filter, Spent, from_json
 from dither.privacy.guarantee import Guarantee
 from dither.privacy.spending import added
 
-OPEN, ANSWERED, RETURNED = 1, 2, 3
-BEFORE_ALL = -(2**31)  # numbers begin at 1; a row that somebody put before that is read too
+OPEN, USED, ANSWERED, RETURNED = 1, 2, 3, 4  # charged; touched or run again; answered; given back
+BEFORE: Query = ("SELECT number FROM entries WHERE number < 1 LIMIT 1", ())
 
 
 @dataclass(frozen=True)
@@ -75,10 +75,11 @@ def verify(
             faults.append(str(error))
     expected = {*(receipt.head for receipt in receipts), *([] if seen is None else [seen])}
     by_number = {head.entries for head in expected}
-    with database.read(LAST) as transaction:
+    with database.read(LAST, BEFORE) as transaction:
         total = int(transaction.opened[0][0][0]) if transaction.opened[0] else 0
+        faults += [f"entry {row[0]}: somebody put it before the first" for row in transaction.opened[1]]
     audit = Audit(receipts)
-    number = BEFORE_ALL
+    number = 1
     while True:
         with database.read(batch(number, BATCH)) as transaction:
             rows = [Row(*row) for row in transaction.opened[0]]
@@ -112,6 +113,7 @@ class Audit:
         self._identity = ""
         self._fates: dict[int, int] = {}  # what became of a charge, by the number of its entry
         self._charges: dict[int, tuple[Guarantee, str]] = {}  # what was charged, and to whom
+        self._attempts: dict[int, int] = {}  # the latest, of charges that were run again
         self._shares: dict[str, tuple[int, Spent]] = {}
         self._receipts: dict[int, list[Receipt]] = {}
         for receipt in receipts:
@@ -173,15 +175,25 @@ class Audit:
             case "refunded":
                 return self._returned(entry)
             case "answered" | "rerun" | "touched":
-                if self._fates.get(body["receipt"]) != OPEN:
-                    raise _fault(entry, f"receipt {body['receipt']} has an answer already, or no charge")
-                if entry.kind == "answered":
-                    self._fates[body["receipt"]] = ANSWERED
-                    self._compare_answers(entry)
+                self._used(entry, body["receipt"])
             case "replayed":
                 if self._fates.get(body["receipt"]) != ANSWERED:
                     raise _fault(entry, f"receipt {body['receipt']} had no answer")
         return self._state
+
+    def _used(self, entry: Entry, number: int) -> None:
+        """Data was touched for a charge: by its maker's word, by another attempt, or for an answer."""
+        if self._fates.get(number) not in (OPEN, USED):
+            raise _fault(entry, f"receipt {number} has an answer already, or no charge")
+        latest = self._attempts.get(number, 1)
+        expected = {"touched": {1}, "rerun": {latest + 1}, "answered": set(range(1, latest + 1))}[entry.kind]
+        if entry.body["attempt"] not in expected or (entry.kind == "touched" and self._fates[number] == USED):
+            raise _fault(entry, f"receipt {number} had no such attempt")
+        self._fates[number] = ANSWERED if entry.kind == "answered" else USED
+        self._attempts[number] = max(latest, entry.body["attempt"])
+        if entry.kind == "answered":
+            self._attempts.pop(number)
+            self._compare_answers(entry)
 
     def _compare_answers(self, entry: Entry) -> None:
         for receipt in self._answered.pop(entry.body["receipt"], ()):
@@ -219,7 +231,7 @@ class Audit:
         assert self._budget is not None
         number = entry.body["receipt"]
         if self._fates.get(number) != OPEN:
-            raise _fault(entry, f"receipt {number} has an answer, or no charge")
+            raise _fault(entry, f"receipt {number} was used, or has no charge")
         guarantee, analyst = self._charges[number]
         self._fates[number] = RETURNED
         if analyst in self._shares:

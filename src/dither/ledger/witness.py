@@ -74,10 +74,9 @@ def prepare(database: Database) -> None:
     database.prepare([TABLE], [])
 
 
-def kept_for(database: Database, place: str) -> str | None:
-    """The ledger that this second place knows at a place; None if it knows none."""
+def kept_at(database: Database, place: str) -> list[str]:
+    """The ledgers that this second place knows at a place."""
     if not database.exists("heads"):
-        return None
+        return []
     with database.read((FIND_PLACE, (place,))) as transaction:
-        rows = transaction.opened[0]
-    return str(rows[0][0]) if rows else None
+        return [str(row[0]) for row in transaction.opened[0]]
