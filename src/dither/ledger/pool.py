@@ -25,37 +25,37 @@ PATIENCE = 10.0  # seconds that a copy of the process waits for transactions to 
 _ABANDONED: list[object] = []  # copied from another process: kept, since even closing them would disturb their owner
 
 
+class _User:
+    """Somebody in a transaction."""
+
+
 class _Files:
     """All connections of this process to files."""
 
     def __init__(self) -> None:
         self.pools: weakref.WeakSet[Pool[Any]] = weakref.WeakSet()
         self.gate = threading.Lock()
-        self.in_use = 0
+        self.users: weakref.WeakSet[_User] = weakref.WeakSet()  # weak: one who was interrupted anywhere is gone by itself
         self.copying = False
         self.torn = False  # this process was copied while a file was in use
 
-    def begin(self) -> None:
+    def begin(self, user: _User) -> None:
         while True:
             with self.gate:
                 if not self.copying:
-                    self.in_use += 1
+                    self.users.add(user)
                     break
             time.sleep(0.001)
         if self.torn:
-            self.end()
+            self.users.discard(user)
             why = "this process was copied (fork) in the middle of a transaction on a ledger"
             raise LedgerError("ledger", os.getpid(), why, "a process that is started afresh (spawn)")
-
-    def end(self) -> None:
-        with self.gate:
-            self.in_use -= 1
 
     def before_copy(self) -> None:
         with self.gate:
             self.copying = True
         until = time.monotonic() + PATIENCE
-        while self.in_use and time.monotonic() < until:
+        while len(self.users) and time.monotonic() < until:
             time.sleep(0.001)
         self.gate.acquire()  # until the copy is made
         for pool in list(self.pools):
@@ -66,9 +66,9 @@ class _Files:
         self.gate.release()
 
     def after_in_child(self) -> None:
-        self.torn = self.torn or self.in_use > 0
+        self.torn = self.torn or len(self.users) > 0
         self.gate = threading.Lock()  # the old one is held by a thread that is not here
-        self.in_use, self.copying = 0, False
+        self.users, self.copying = weakref.WeakSet(), False
 
 
 _files = _Files()
@@ -93,8 +93,9 @@ class Pool(Generic[C]):
     @contextmanager
     def use(self) -> Iterator[C]:
         """A connection, for as long as the block lasts."""
+        user = _User()
         if self._file:
-            _files.begin()
+            _files.begin(user)
         try:
             connection = self._take()
             try:
@@ -108,8 +109,7 @@ class Pool(Generic[C]):
             else:
                 self._close(connection)
         finally:
-            if self._file:
-                _files.end()
+            _files.users.discard(user)
 
     def close(self) -> None:
         """Close those that nobody uses."""
