@@ -1,9 +1,10 @@
 """The decisions of a ledger: what a page allows. Each is all or nothing, and writes at most one entry.
 
-reserve   the same key must mean the same question; a question that has an answer gets it; one that is being computed is
-          not computed twice; a new one is charged, to the budget and to the analyst's share
+reserve   the same key must mean the same question; a question that has an answer gets it; one that is being computed
+          is not computed twice; a new one is charged, to the budget and to the analyst's share
+touch     data is read for a receipt that another process made
 commit    the first answer under a receipt stays
-refund    a charge that nobody ran again and that has no answer
+refund    a charge for which nothing was touched, that nobody ran again and that has no answer
 """
 
 from __future__ import annotations
@@ -92,11 +93,8 @@ def _charge_of(page: Page, receipt: Receipt) -> tuple[Entry, Entry | None]:
 
 def _again(page: Page, charged: Entry, state: Entry | None, asked: Asked, until: int, *, bound: bool) -> Granted:
     """A question that was charged before: its answer, or the right to compute it again."""
-    names = {
-        "key": asked.key,
-        "analyst": asked.analyst,
-        "fingerprint": asked.fingerprint,
-    }  # a key stands for that from now on
+    # What the key stands for from now on.
+    names = {"key": asked.key, "analyst": asked.analyst, "fingerprint": asked.fingerprint}
     if state is not None and state.answer is not None:
         if asked.key is not None and not bound:
             page.add("replayed", {"receipt": charged.number, **names})

@@ -48,10 +48,6 @@ class Page:
         return self._last
 
     @property
-    def is_empty(self) -> bool:
-        return self._last is None
-
-    @property
     def state(self) -> State:
         return self.last.state
 

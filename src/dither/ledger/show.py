@@ -51,8 +51,9 @@ def overview(ledger: Ledger, *, analyst: str | None = None, like: Guarantee | No
     table.add_row("domain", Text(str(facts["domain"] or "nobody has said yet")))
     if analyst is not None:
         table.add_row("share of", Text(analyst))
-    table.add_row("budget", Text(str(ledger.remaining(analyst).ceiling)))
-    table.add_row("left", Text(facts["left"].partition(" left of ")[0]))
+    left, _, ceiling = facts["left"].partition(" left of ")
+    table.add_row("budget", Text(ceiling))
+    table.add_row("left", Text(left))
     table.add_row("", Text(bar(facts["used"])))
     if like is not None:
         table.add_row("more like that", Text(f"{facts['more_like']} questions like {like}"))
