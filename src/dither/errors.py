@@ -8,6 +8,7 @@ DitherError
 │   ├── UnitError                      guarantees about different neighbours, or a change of unit that proves nothing
 │   ├── BudgetError                    what was asked for is used up, or costs more than is left
 │   ├── ConflictError                  it contradicts what the ledger holds: another question, domain, policy or place
+│   ├── PolicyError                    an owner's policy that says too little, too much, or two things at once
 │   └── GuaranteeError                 a theorem that does not apply, or a promise that does not have what was asked
 ├── EntropyError (also a RuntimeError) the operating system gave no randomness; nothing was drawn
 ├── PrecisionError (also a RuntimeError) a bound could not be certified, so it is not given
@@ -36,6 +37,7 @@ __all__ = [
     "LedgerError",
     "NotPrivateWarning",
     "NumberError",
+    "PolicyError",
     "PrecisionError",
     "SizeError",
     "TamperError",
@@ -111,6 +113,10 @@ class BudgetError(InputError):
 
 class ConflictError(InputError):
     """What was given contradicts what the ledger holds."""
+
+
+class PolicyError(InputError):
+    """A policy that says too little, too much, or two things at once; `where` is the place in it."""
 
 
 class GuaranteeError(InputError):

@@ -1,0 +1,1 @@
+"""SQL in, private answers out."""

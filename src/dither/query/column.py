@@ -1,0 +1,147 @@
+"""A column as its owner states it: type, bounds, keys. Nothing here is ever read from data.
+
+A number enters sums as a whole number of steps: q(x) = the step nearest to x, counted from the lower bound, 0..G. The clamp
+that matters is the one on the integer, after the cast, so the map may be any deterministic one; a person moves a sum by at
+most G a row whatever the cell holds.
+"""
+
+from __future__ import annotations
+
+import datetime
+from dataclasses import dataclass
+from enum import Enum
+from fractions import Fraction
+
+from dither.errors import NumberError, PolicyError
+from dither.numeric.number import Number
+
+FINEST = 2**20  # steps between the bounds of a float, unless the owner says otherwise
+MOST_STEPS = 2**52  # beyond this a double cannot tell the steps apart
+MOST_KEYS = 100_000
+
+
+class Type(Enum):
+    """What the cells of a column are read as."""
+
+    INTEGER = "integer"
+    DECIMAL = "decimal"
+    FLOAT = "float"
+    TEXT = "text"
+    BOOLEAN = "boolean"
+    DATE = "date"
+    TIMESTAMP = "timestamp"
+
+    @property
+    def is_number(self) -> bool:
+        return self in (Type.INTEGER, Type.DECIMAL, Type.FLOAT)
+
+
+Key = str | int | bool | datetime.date
+
+
+@dataclass(frozen=True)
+class Column:
+    """One column: what it holds, and within which bounds or among which keys."""
+
+    name: str
+    type: Type
+    lower: Fraction | None = None
+    upper: Fraction | None = None
+    step: Fraction | None = None
+    keys: tuple[Key, ...] | None = None
+    nullable: bool = True
+
+    @property
+    def is_bounded(self) -> bool:
+        return self.lower is not None
+
+    @property
+    def steps(self) -> int:
+        """G: how many steps lie between the bounds."""
+        assert self.lower is not None
+        assert self.upper is not None
+        assert self.step is not None
+        return -((self.lower - self.upper) // self.step)
+
+
+def read_column(name: str, stated: object, where: str) -> Column:
+    """A column from the words of a policy; `where` is its place in it, for the refusals."""
+    if not isinstance(stated, dict):
+        raise PolicyError(where, stated, "a column is a table of facts", 'cost = { type = "decimal", bounds = [0, 2000] }')
+    known = {"type", "bounds", "step", "keys", "nullable"}
+    for extra in stated.keys() - known:
+        raise PolicyError(f"{where}.{extra}", stated[extra], "no such fact of a column is known", ", ".join(sorted(known)))
+    kind = _type(stated.get("type"), f"{where}.type")
+    nullable = stated.get("nullable", True)
+    if not isinstance(nullable, bool):
+        raise PolicyError(f"{where}.nullable", nullable, "it is not a truth value", "true or false")
+    lower, upper = _bounds(stated.get("bounds"), kind, f"{where}.bounds")
+    step = _step(stated.get("step"), kind, lower, upper, f"{where}.step")
+    keys = _keys(stated.get("keys"), kind, f"{where}.keys")
+    return Column(name, kind, lower, upper, step, keys, nullable)
+
+
+def _type(stated: object, where: str) -> Type:
+    try:
+        return Type(stated)
+    except ValueError as error:
+        raise PolicyError(where, stated, "it names no type", ", ".join(kind.value for kind in Type)) from error
+
+
+def _number(value: object, where: str) -> Fraction:
+    if isinstance(value, bool) or not isinstance(value, (int, float, str)):
+        raise PolicyError(where, value, "it is not a number", "0, 2000, 0.5 or '1/3'")
+    try:
+        return Number(value).fraction()
+    except NumberError as error:
+        raise PolicyError(where, value, error.why, "0, 2000, 0.5 or '1/3'") from error
+
+
+def _bounds(stated: object, kind: Type, where: str) -> tuple[Fraction | None, Fraction | None]:
+    if stated is None:
+        return None, None
+    if not kind.is_number:
+        raise PolicyError(where, stated, f"a {kind.value} column has no bounds", "keys, or a column of numbers")
+    if not isinstance(stated, (list, tuple)) or len(stated) != 2:
+        raise PolicyError(where, stated, "bounds are two numbers", "[0, 2000]")
+    lower, upper = (_number(end, where) for end in stated)
+    if lower >= upper:
+        raise PolicyError(where, stated, "the lower bound is not below the upper one", "[0, 2000]")
+    if kind is Type.INTEGER and (lower.denominator != 1 or upper.denominator != 1):
+        raise PolicyError(where, stated, "bounds of whole numbers are whole", "[0, 2000]")
+    return lower, upper
+
+
+def _step(stated: object, kind: Type, lower: Fraction | None, upper: Fraction | None, where: str) -> Fraction | None:
+    if lower is None or upper is None:
+        if stated is not None:
+            raise PolicyError(where, stated, "a step needs bounds", "bounds = [0, 2000] beside it")
+        return None
+    if stated is not None:
+        step = _number(stated, where)
+    elif kind is Type.INTEGER:
+        step = Fraction(1)
+    else:
+        step = (upper - lower) / FINEST
+    if step <= 0 or step > upper - lower or (upper - lower) / step > MOST_STEPS:
+        why = f"it must be above zero, and fit between 1 and 2^52 times into {upper - lower}"
+        raise PolicyError(where, stated if stated is not None else str(step), why, "0.01 for cents, 1 for whole numbers")
+    return step
+
+
+def _keys(stated: object, kind: Type, where: str) -> tuple[Key, ...] | None:
+    if stated is None:
+        return None
+    if kind in (Type.FLOAT, Type.DECIMAL, Type.TIMESTAMP):
+        raise PolicyError(where, stated, f"a {kind.value} column has no keys", "text, integer, boolean or date")
+    if not isinstance(stated, (list, tuple)) or not 0 < len(stated) <= MOST_KEYS:
+        raise PolicyError(where, stated, f"keys are a list of 1 to {MOST_KEYS}", '["A", "B", "C"]')
+    wanted: dict[Type, type] = {Type.TEXT: str, Type.INTEGER: int, Type.BOOLEAN: bool, Type.DATE: datetime.date}
+    for key in stated:
+        if type(key) is not wanted[kind]:
+            raise PolicyError(where, key, f"keys of a {kind.value} column are {wanted[kind].__name__}s", '["A", "B"]')
+        if isinstance(key, int) and not -(2**63) <= key < 2**63:
+            raise PolicyError(where, key, "it does not fit into 64 bits", "a smaller number")
+    if len(set(stated)) != len(stated):
+        raise PolicyError(where, stated, "a key is listed twice", "each once")
+    return tuple(sorted(stated))

@@ -1,0 +1,166 @@
+"""What an owner may state, and how every slip is answered with its place in the file."""
+
+from __future__ import annotations
+
+import copy
+import datetime
+from fractions import Fraction
+
+import pytest
+
+from dither import Unit, approx, zcdp
+from dither.errors import PolicyError
+from dither.query.column import Type
+from dither.query.policy import load_policy, read_policy
+
+TEXT = """
+version = 1
+domain = "clinic"
+data_version = "2026-11"
+
+[ledger]
+location = "clinic.ledger"
+budget = { epsilon = "3", delta = "1e-6" }
+
+[limits]
+per_question = { epsilon = 1 }
+
+[tables.visits]
+source = "visits.parquet"
+person = "patient_id"
+max_groups = 3
+max_rows_per_group = 5
+
+[tables.visits.columns]
+patient_id = { type = "integer" }
+ward = { type = "text", keys = ["B", "A", "C"] }
+cost = { type = "decimal", bounds = [0, 2000], step = 0.01 }
+age = { type = "integer", bounds = [0, 120], nullable = false }
+weight = { type = "float", bounds = ["0.5", "300"] }
+seen = { type = "date", keys = [2026-01-02, 2026-01-01] }
+"""
+
+
+@pytest.fixture
+def stated():
+    import tomllib
+
+    return tomllib.loads(TEXT)
+
+
+def test_a_policy_is_read_exactly(tmp_path):
+    path = tmp_path / "policy.toml"
+    path.write_text(TEXT)
+    policy = load_policy(path)
+    assert (policy.domain, policy.unit, policy.data_version) == ("clinic", Unit.ADD_REMOVE, "2026-11")
+    assert policy.ledger.budget == approx(3, "1e-6")
+    assert policy.per_question == approx(1, 0)
+    table = policy.table("VISITS")
+    assert (table.person, table.max_groups, table.max_rows_per_group) == ("patient_id", 3, 5)
+    assert table.column("Cost").step == Fraction(1, 100)
+    assert table.column("cost").steps == 200_000
+    assert table.column("age").steps == 120
+    assert table.column("weight").steps == 2**20
+    assert table.column("ward").keys == ("A", "B", "C")
+    assert table.column("seen").keys == (datetime.date(2026, 1, 1), datetime.date(2026, 1, 2))
+    assert table.column("seen").type is Type.DATE
+    assert not table.column("age").nullable
+    assert table.column("nobody") is None
+    assert policy.table("nobody") is None
+
+
+def put(stated: dict, place: str, value: object) -> dict:
+    facts = copy.deepcopy(stated)
+    *way, last = place.split(".")
+    inner = facts
+    for name in way:
+        inner = inner[name]
+    if value is ...:
+        inner.pop(last)
+    else:
+        inner[last] = value
+    return facts
+
+
+@pytest.mark.parametrize(
+    ("place", "value"),
+    [
+        *(("version", bad) for bad in (..., 2, "1", True)),
+        *(("domain", bad) for bad in (..., "", 3, "a\nb")),
+        *(("unit", bad) for bad in ("nobody", 3, "add/remove one row")),
+        ("data_version", 3),
+        ("surprise", 1),
+        ("ledger", 3),
+        ("ledger.location", ...),
+        ("ledger.surprise", 1),
+        ("ledger.identity", 3),
+        *(("ledger.budget", bad) for bad in (..., 3, {}, {"epsilon": 1, "rho": 1}, {"epsilon": "nan"}, {"epsilon": -1},
+                                             {"epsilon": True}, {"epsilon": 1, "delta": 1}, {"delta": 0}, {"epsilon": 1, "x": 1})),
+        ("limits", 3),
+        ("limits.per_question", {"epsilon": "x"}),
+        ("limits.surprise", 1),
+        *(("tables", bad) for bad in (..., {}, 3, {"visits": 3}, {"": {}})),
+        ("tables.Visits", {}),
+        ("tables.visits.surprise", 1),
+        *(("tables.visits.columns", bad) for bad in (..., {}, 3, {"": {}})),
+        ("tables.visits.columns.WARD", {"type": "text"}),
+        *(("tables.visits.person", bad) for bad in (..., "nobody", 3, "cost", "weight")),
+        *(("tables.visits.max_groups", bad) for bad in (..., 0, -1, 1.5, "3", True, 10**7)),
+        *(("tables.visits.max_rows_per_group", bad) for bad in (..., 0)),
+        *(("tables.visits.source", bad) for bad in ("", 3)),
+        ("tables.visits.columns.cost", 3),
+        ("tables.visits.columns.cost.surprise", 1),
+        *(("tables.visits.columns.cost.type", bad) for bad in (..., "number", 3)),
+        *(("tables.visits.columns.cost.bounds", bad) for bad in (3, [1], [1, 2, 3], [2, 1], [1, 1], ["x", 2], [float("nan"), 1],
+                                                                 [True, 2], [0, float("inf")], [None, 1])),
+        *(("tables.visits.columns.cost.step", bad) for bad in (0, -1, 3000, "1e-30", "x", True)),
+        ("tables.visits.columns.age.bounds", ["0.5", 3]),
+        ("tables.visits.columns.ward.bounds", [0, 1]),
+        ("tables.visits.columns.ward.step", 1),
+        *(("tables.visits.columns.ward.keys", bad) for bad in ([], 3, "A", [1], ["A", "A"], ["A", None])),
+        ("tables.visits.columns.patient_id.keys", [True]),
+        ("tables.visits.columns.patient_id.keys", [2**63]),
+        ("tables.visits.columns.weight.keys", [1.5]),
+        *(("tables.visits.columns.ward.nullable", bad) for bad in (1, "yes")),
+    ],
+)  # fmt: skip
+def test_every_slip_is_answered_with_its_place(stated, place, value):
+    with pytest.raises(PolicyError) as refused:
+        read_policy(put(stated, place, value))
+    parts = refused.value.where.split(".")
+    assert parts[0] == place.split(".")[0].lower() or parts[0] == place.split(".")[0]
+    assert len(refused.value.why) > 10
+    assert len(refused.value.instead) > 3
+
+
+def test_one_row_one_person(stated):
+    facts = put(put(put(stated, "tables.visits.person", "each row"), "tables.visits.max_groups", ...),
+                "tables.visits.max_rows_per_group", ...)  # fmt: skip
+    table = read_policy(facts).tables[0]
+    assert (table.person, table.max_groups, table.max_rows_per_group) == (None, 1, 1)
+    with pytest.raises(PolicyError, match="max_groups"):
+        read_policy(put(facts, "tables.visits.max_groups", 2))
+
+
+def test_the_hash_changes_with_the_promise_and_with_nothing_else(stated):
+    same = read_policy(stated).hash
+    for place, value in (("tables.visits.source", "elsewhere.parquet"), ("ledger.location", "other"), ("data_version", "2"),
+                         ("tables.visits.columns.ward.keys", ["C", "B", "A"]), ("tables.visits.columns.cost.step", "1/100")):  # fmt: skip
+        assert read_policy(put(stated, place, value)).hash == same, place
+    for place, value in (("domain", "x"), ("unit", "replace one person"), ("tables.visits.max_groups", 4),
+                         ("tables.visits.max_rows_per_group", 4), ("tables.visits.columns.cost.bounds", [0, 2001]),
+                         ("tables.visits.columns.cost.step", 1), ("tables.visits.columns.ward.keys", ["A", "B"]),
+                         ("tables.visits.columns.ward.nullable", False), ("limits.per_question", {"epsilon": 2}),
+                         ("tables.visits.columns.new", {"type": "text"}), ("tables.visits.person", "ward")):  # fmt: skip
+        assert read_policy(put(stated, place, value)).hash != same, place
+    assert read_policy(put(stated, "ledger.budget", {"rho": "0.5"})).ledger.budget == zcdp("0.5")
+
+
+@pytest.mark.parametrize("text", ["[", "version = 1\nversion = 2", "\xff"])
+def test_files_that_are_none(tmp_path, text):
+    path = tmp_path / "policy.toml"
+    path.write_bytes(text.encode("latin-1"))
+    with pytest.raises(PolicyError, match="TOML"):
+        load_policy(path)
+    with pytest.raises(PolicyError, match="cannot be read"):
+        load_policy(tmp_path / "missing")
