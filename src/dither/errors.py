@@ -9,6 +9,7 @@ DitherError
 │   ├── BudgetError                    what was asked for is used up, or costs more than is left
 │   ├── ConflictError                  it contradicts what the ledger holds: another question, domain, policy or place
 │   ├── PolicyError                    an owner's policy that says too little, too much, or two things at once
+│   ├── QuestionError                  SQL that dither does not answer, with its place and a rewrite
 │   └── GuaranteeError                 a theorem that does not apply, or a promise that does not have what was asked
 ├── EntropyError (also a RuntimeError) the operating system gave no randomness; nothing was drawn
 ├── PrecisionError (also a RuntimeError) a bound could not be certified, so it is not given
@@ -39,6 +40,7 @@ __all__ = [
     "NumberError",
     "PolicyError",
     "PrecisionError",
+    "QuestionError",
     "SizeError",
     "TamperError",
     "UnitError",
@@ -117,6 +119,10 @@ class ConflictError(InputError):
 
 class PolicyError(InputError):
     """A policy that says too little, too much, or two things at once; `where` is the place in it."""
+
+
+class QuestionError(InputError):
+    """SQL that dither does not answer; `where` is its place, `instead` a rewrite that works."""
 
 
 class GuaranteeError(InputError):

@@ -1,0 +1,255 @@
+"""The question as dither understands it: a small closed set of nodes. What is not a node cannot be asked.
+
+Expressions are about one row of one person. Each has facts that follow from the policy alone: a type, bounds where it is a
+number, and whether it may be missing. Values of numbers are computed row by row in double precision, which cannot fail (a
+product that overflows is an infinity, and is clamped); that is safe, since only the integer after the clamp enters a sum, and
+accurate, since bounds and constants are small. Missing values follow SQL: an unknown condition keeps no row.
+"""
+
+from __future__ import annotations
+
+import datetime
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Literal
+
+from dither.query.column import Column, Key, Type
+from dither.query.table import Table
+
+Value = Fraction | str | bool | datetime.date | datetime.datetime
+Operator = Literal["+", "-", "*"]
+Comparison = Literal["=", "<>", "<", "<=", ">", ">="]
+Part = Literal["year", "quarter", "month", "day", "weekday", "hour"]
+
+PARTS: dict[Part, tuple[int, int]] = {
+    **{"year": (1, 9999), "quarter": (1, 4), "month": (1, 12), "day": (1, 31), "weekday": (0, 6), "hour": (0, 23)},
+}
+
+
+@dataclass(frozen=True)
+class Facts:
+    """What is known of an expression without looking at data."""
+
+    type: Type
+    lower: Fraction | None = None
+    upper: Fraction | None = None
+    nullable: bool = True
+
+    @property
+    def is_bounded(self) -> bool:
+        return self.lower is not None and self.upper is not None
+
+
+@dataclass(frozen=True)
+class Cell:
+    """The cell of a column."""
+
+    column: Column
+
+    @property
+    def facts(self) -> Facts:
+        column = self.column
+        return Facts(column.type, column.lower, column.upper, column.nullable)
+
+
+@dataclass(frozen=True)
+class Constant:
+    """A value that the analyst wrote."""
+
+    value: Value
+
+    @property
+    def facts(self) -> Facts:
+        value = self.value
+        if isinstance(value, bool):
+            return Facts(Type.BOOLEAN, nullable=False)
+        if isinstance(value, Fraction):
+            whole = Type.INTEGER if value.denominator == 1 else Type.DECIMAL
+            return Facts(whole, value, value, nullable=False)
+        if isinstance(value, datetime.datetime):
+            return Facts(Type.TIMESTAMP, nullable=False)
+        return Facts(Type.DATE if isinstance(value, datetime.date) else Type.TEXT, nullable=False)
+
+
+@dataclass(frozen=True)
+class Arithmetic:
+    """Sum, difference or product of two numbers; bounds follow from theirs."""
+
+    operator: Operator
+    left: Expression
+    right: Expression
+
+    @property
+    def facts(self) -> Facts:
+        left, right = self.left.facts, self.right.facts
+        nullable = left.nullable or right.nullable
+        whole = left.type is right.type is Type.INTEGER
+        kind = Type.INTEGER if whole else Type.FLOAT if Type.FLOAT in (left.type, right.type) else Type.DECIMAL
+        if left.lower is None or left.upper is None or right.lower is None or right.upper is None:
+            return Facts(kind, nullable=nullable)
+        if self.operator == "*":
+            ends = [a * b for a in (left.lower, left.upper) for b in (right.lower, right.upper)]
+        elif self.operator == "+":
+            ends = [left.lower + right.lower, left.upper + right.upper]
+        else:
+            ends = [left.lower - right.upper, left.upper - right.lower]
+        return Facts(kind, min(ends), max(ends), nullable)
+
+
+@dataclass(frozen=True)
+class DatePart:
+    """The year, month, ... of a date."""
+
+    part: Part
+    of: Expression
+
+    @property
+    def facts(self) -> Facts:
+        lower, upper = PARTS[self.part]
+        return Facts(Type.INTEGER, Fraction(lower), Fraction(upper), self.of.facts.nullable)
+
+
+@dataclass(frozen=True)
+class Compare:
+    """A comparison of two values of one kind."""
+
+    operator: Comparison
+    left: Expression
+    right: Expression
+
+    @property
+    def facts(self) -> Facts:
+        return Facts(Type.BOOLEAN, nullable=self.left.facts.nullable or self.right.facts.nullable)
+
+
+@dataclass(frozen=True)
+class OneOf:
+    """Whether a value is in a list that the analyst wrote."""
+
+    value: Expression
+    options: tuple[Constant, ...]
+
+    @property
+    def facts(self) -> Facts:
+        return Facts(Type.BOOLEAN, nullable=self.value.facts.nullable)
+
+
+@dataclass(frozen=True)
+class Like:
+    """Whether a text matches a pattern of % and _ that the analyst wrote."""
+
+    value: Expression
+    pattern: str
+
+    @property
+    def facts(self) -> Facts:
+        return Facts(Type.BOOLEAN, nullable=self.value.facts.nullable)
+
+
+@dataclass(frozen=True)
+class IsMissing:
+    """Whether a value is NULL, or no value of its column's type."""
+
+    value: Expression
+
+    @property
+    def facts(self) -> Facts:
+        return Facts(Type.BOOLEAN, nullable=False)
+
+
+@dataclass(frozen=True)
+class Logic:
+    """All of several conditions, or any of them; NULL as in SQL."""
+
+    every: bool
+    parts: tuple[Expression, ...]
+
+    @property
+    def facts(self) -> Facts:
+        return Facts(Type.BOOLEAN, nullable=any(part.facts.nullable for part in self.parts))
+
+
+@dataclass(frozen=True)
+class Not:
+    """The opposite of a condition."""
+
+    condition: Expression
+
+    @property
+    def facts(self) -> Facts:
+        return Facts(Type.BOOLEAN, nullable=self.condition.facts.nullable)
+
+
+@dataclass(frozen=True)
+class Case:
+    """The value of the first condition that holds; otherwise another one, or NULL."""
+
+    branches: tuple[tuple[Expression, Expression], ...]
+    otherwise: Expression | None
+
+    @property
+    def facts(self) -> Facts:
+        found = [value.facts for _, value in self.branches] + ([] if self.otherwise is None else [self.otherwise.facts])
+        kind = found[0].type
+        if any(facts.type is not kind for facts in found):
+            kind = Type.FLOAT if any(facts.type is Type.FLOAT for facts in found) else Type.DECIMAL
+        lower = [facts.lower for facts in found if facts.lower is not None]
+        upper = [facts.upper for facts in found if facts.upper is not None]
+        nullable = self.otherwise is None or any(facts.nullable for facts in found)
+        if len(lower) < len(found) or len(upper) < len(found):
+            return Facts(kind, nullable=nullable)
+        return Facts(kind, min(lower), max(upper), nullable)
+
+
+Expression = Cell | Constant | Arithmetic | DatePart | Compare | OneOf | Like | IsMissing | Logic | Not | Case
+
+AggregateKind = Literal["rows", "values", "persons", "sum", "average"]
+
+
+@dataclass(frozen=True)
+class Aggregate:
+    """One number a group."""
+
+    kind: AggregateKind
+    name: str  # of its column in the answer
+    of: Expression | None = None  # of which values; None for rows and persons
+
+
+@dataclass(frozen=True)
+class Group:
+    """A way to sort rows into groups: an expression, and all the values that the answer will list for it."""
+
+    name: str
+    by: Expression
+    keys: tuple[Key, ...]
+
+
+@dataclass(frozen=True)
+class Order:
+    """By which column of the answer it is sorted."""
+
+    name: str
+    descending: bool
+
+
+@dataclass(frozen=True)
+class Keep:
+    """Which rows of the answer are shown: a comparison of a released column with a constant."""
+
+    name: str
+    operator: Comparison
+    value: Fraction
+
+
+@dataclass(frozen=True)
+class Plan:
+    """A question about one table. Everything after `aggregates` concerns released values only."""
+
+    table: Table
+    where: Expression | None
+    groups: tuple[Group, ...]
+    aggregates: tuple[Aggregate, ...]
+    shown: tuple[str, ...]  # the columns of the answer, in the order in which they were asked for
+    having: tuple[Keep, ...] = ()
+    order: tuple[Order, ...] = ()
+    limit: int | None = None
