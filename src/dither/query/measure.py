@@ -1,0 +1,59 @@
+"""What is added up: whole numbers, one a row, between bounds that follow from the policy.
+
+    one       1 for every row
+    present   1 where an expression has a value
+    steps     the value of an expression in whole steps, clamped to its bounds; 0 where it has none
+    above     how many steps it is above its lower bound, 0..G; 0 where it has none
+    below     G minus that; 0 where it has none
+
+above + below = G for every row with a value, so the two together move by G a row, as one count of G would: the mean follows
+from both at the price of one (the barycentric pair).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from math import ceil, floor
+from typing import Literal
+
+from dither.query.plan import Expression
+
+Kind = Literal["one", "present", "steps", "above", "below"]
+
+
+@dataclass(frozen=True)
+class Measure:
+    """A whole number for every row."""
+
+    kind: Kind
+    of: Expression | None = None
+    step: Fraction = Fraction(1)
+
+    @property
+    def low(self) -> int:
+        """The least that a row can add."""
+        if self.kind != "steps":
+            return 0
+        return min(0, ceil(self._bounds[0] / self.step))
+
+    @property
+    def high(self) -> int:
+        """The most that a row can add."""
+        if self.kind in ("one", "present"):
+            return 1
+        lower, upper = self._bounds
+        return max(0, floor(upper / self.step)) if self.kind == "steps" else ceil((upper - lower) / self.step)
+
+    @property
+    def reach(self) -> int:
+        """How far a row can move the sum."""
+        return max(-self.low, self.high)
+
+    @property
+    def _bounds(self) -> tuple[Fraction, Fraction]:
+        assert self.of is not None
+        facts = self.of.facts
+        assert facts.lower is not None
+        assert facts.upper is not None
+        return facts.lower, facts.upper
