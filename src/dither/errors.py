@@ -14,6 +14,7 @@ DitherError
 ├── EntropyError (also a RuntimeError) the operating system gave no randomness; nothing was drawn
 ├── PrecisionError (also a RuntimeError) a bound could not be certified, so it is not given
 ├── InProgressError (also a RuntimeError) the answer is being computed elsewhere; ask again in a while
+├── ReleaseError (also a RuntimeError) a question failed after data was touched: charged, and the cause is not told
 ├── LedgerError (also a RuntimeError)  the ledger cannot be read or kept
 │   └── TamperError                    the ledger is not what it was: changed, cut or put back
 └── BrokenPromise (also an AssertionError) a check found that a mechanism does not do what it says
@@ -41,6 +42,7 @@ __all__ = [
     "PolicyError",
     "PrecisionError",
     "QuestionError",
+    "ReleaseError",
     "SizeError",
     "TamperError",
     "UnitError",
@@ -139,6 +141,10 @@ class PrecisionError(DitherError, RuntimeError):
 
 class InProgressError(DitherError, RuntimeError):
     """Somebody computes this answer now; it will be stored, or may be computed again when the lease has ended."""
+
+
+class ReleaseError(DitherError, RuntimeError):
+    """A question failed after data was touched; it stays charged. One text for every cause, since a cause may be a row."""
 
 
 class LedgerError(DitherError, RuntimeError):

@@ -63,6 +63,16 @@ class Column:
         assert self.step is not None
         return -((self.lower - self.upper) // self.step)
 
+    def describe(self) -> str:
+        """In a few words."""
+        words = [f"{self.name}: {self.type.value}"]
+        if self.is_bounded:
+            words.append(f"{self.lower} to {self.upper}")
+        if self.keys is not None:
+            shown = ", ".join(str(key) for key in self.keys[:5])
+            words.append(f"one of {shown}" + (f" and {len(self.keys) - 5} more" if len(self.keys) > 5 else ""))
+        return ", ".join([*words, "may be missing" if self.nullable else "never missing"])
+
 
 def read_column(name: str, stated: object, where: str) -> Column:
     """A column from the words of a policy; `where` is its place in it, for the refusals."""

@@ -2,12 +2,14 @@
 
     one       1 for every row
     present   1 where an expression has a value
+    person    1 for every person who has a row in the group, however many rows
     steps     the value of an expression in whole steps, clamped to its bounds; 0 where it has none
     above     how many steps it is above its lower bound, 0..G; 0 where it has none
     below     G minus that; 0 where it has none
+    missing   G where it has no value; 0 where it has one
 
-above + below = G for every row with a value, so the two together move by G a row, as one count of G would: the mean follows
-from both at the price of one (the barycentric pair).
+above + below + missing = G for every row, so the three together move by G a row, as one count of G would: mean, sum and
+counts follow from them at the price of one (barycentric counters).
 """
 
 from __future__ import annotations
@@ -19,7 +21,7 @@ from typing import Literal
 
 from dither.query.plan import Expression
 
-Kind = Literal["one", "present", "steps", "above", "below"]
+Kind = Literal["one", "present", "person", "steps", "above", "below", "missing"]
 
 
 @dataclass(frozen=True)
@@ -40,7 +42,7 @@ class Measure:
     @property
     def high(self) -> int:
         """The most that a row can add."""
-        if self.kind in ("one", "present"):
+        if self.kind in ("one", "present", "person"):
             return 1
         lower, upper = self._bounds
         return max(0, floor(upper / self.step)) if self.kind == "steps" else ceil((upper - lower) / self.step)

@@ -22,6 +22,7 @@ from dither.privacy.unit import Unit
 from dither.query.table import Table, read_table
 
 VERSION = 1
+LEDGER_FACTS = {"location", "budget", "identity", "witness"}
 UNITS = (Unit.ADD_REMOVE, Unit.REPLACE_ONE)
 
 
@@ -41,7 +42,7 @@ class Policy:
 
     domain: str
     unit: Unit
-    ledger: LedgerFacts
+    ledger: LedgerFacts | None  # None: a ledger was handed over
     tables: tuple[Table, ...]
     data_version: str = ""
     per_question: Guarantee | None = None  # the most that one question may cost
@@ -71,8 +72,8 @@ def load_policy(path: Path) -> Policy:
     return read_policy(stated)
 
 
-def read_policy(stated: dict[str, Any]) -> Policy:
-    """A policy from nested facts."""
+def read_policy(stated: dict[str, Any], *, per_question: object = None) -> Policy:
+    """A policy from nested facts; without a ledger in it, somebody hands one over."""
     known = {"version", "domain", "unit", "data_version", "ledger", "limits", "tables"}
     for extra in stated.keys() - known:
         raise PolicyError(extra, stated[extra], "no such part of a policy is known", ", ".join(sorted(known)))
@@ -88,10 +89,10 @@ def read_policy(stated: dict[str, Any]) -> Policy:
     return Policy(
         domain=_text(stated.get("domain"), "domain"),
         unit=unit,
-        ledger=_ledger(_part(stated, "ledger", {"location", "budget", "identity", "witness"}), unit),
+        ledger=None if "ledger" not in stated else _ledger(_part(stated, "ledger", LEDGER_FACTS), unit),
         tables=tuple(read_table(name, facts, f"tables.{name}") for name, facts in tables.items()),
         data_version=_text(stated.get("data_version", ""), "data_version", empty=True),
-        per_question=None if "per_question" not in limits else _price(limits["per_question"], "limits.per_question", unit),
+        per_question=_most(limits.get("per_question", per_question), unit),
     )
 
 
@@ -104,6 +105,12 @@ def _ledger(facts: dict[str, Any], unit: Unit) -> LedgerFacts:
         budget=_price(facts.get("budget"), "ledger.budget", unit),
         **optional,
     )
+
+
+def _most(stated: object, unit: Unit) -> Guarantee | None:
+    if stated is None or isinstance(stated, Guarantee):
+        return stated
+    return _price(stated, "limits.per_question", unit)
 
 
 def _price(facts: object, where: str, unit: Unit) -> Guarantee:

@@ -124,11 +124,13 @@ def render(node: Expression) -> str:
 
 def measured(measure: Measure) -> str:
     """A measure as SQL: a BIGINT between its bounds for every row, whatever the row holds."""
-    if measure.kind == "one":
+    if measure.kind in ("one", "person"):
         return "1::BIGINT"
     assert measure.of is not None
     if measure.kind == "present":
         return f"(CASE WHEN {render(measure.of)} IS NULL THEN 0 ELSE 1 END)::BIGINT"
+    if measure.kind == "missing":
+        return f"(CASE WHEN {render(measure.of)} IS NULL THEN {measure.high} ELSE 0 END)::BIGINT"
     lower = measure.of.facts.lower
     assert lower is not None
     from_ = Fraction(0) if measure.kind == "steps" else lower

@@ -1,0 +1,44 @@
+"""A chart of an answer: points with error bars."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from dither.errors import DataError
+
+if TYPE_CHECKING:
+    import altair
+
+    from dither.query.answer import Answer
+
+MOST_POINTS = 200
+
+
+def chart(answer: Answer, name: str | None) -> altair.LayerChart:
+    """One aggregate, one point a group, with the interval that holds the noise."""
+    import altair
+
+    names = [aggregate.name for aggregate in answer.quote.plan.aggregates if aggregate.name in answer.columns]
+    chosen = names[0] if name is None else name
+    if chosen not in names:
+        raise DataError("name", name, "it is no aggregate of the answer", ", ".join(names))
+    keys = [group.name for group in answer.quote.plan.groups if group.name in answer.columns]
+    rows = [
+        {
+            "group": ", ".join(str(row[key]) for key in keys) or "all",
+            "value": float(row[chosen]),
+            "low": float(row[f"{chosen}_low"]),
+            "high": float(row[f"{chosen}_high"]),
+        }
+        for row in answer.rows()[:MOST_POINTS]
+    ]
+    base = altair.Chart(altair.InlineData(values=rows)).encode(
+        y=altair.Y("group:N", sort=[row["group"] for row in rows], title=", ".join(keys) or None)
+    )
+    percent = f"{float(answer.quote.confidence * 100):.4g}%"
+    axis = altair.Scale(zero=False)
+    bars = base.mark_rule(strokeWidth=2).encode(
+        x=altair.X("low:Q", title=f"{chosen}, with {percent} error bars for the noise", scale=axis), x2="high:Q"
+    )
+    points = base.mark_point(filled=True, size=60).encode(x=altair.X("value:Q", scale=axis))
+    return altair.layer(bars, points).properties(width=420)

@@ -1,0 +1,159 @@
+"""A dataset: tables under one policy and one ledger. `open` reads a policy file; `protect` takes one table and keywords."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from dither.errors import DataError, PolicyError
+from dither.ledger.ledger import Ledger
+from dither.query.policy import VERSION, Policy, load_policy, read_policy
+from dither.query.quote import Quote, make_quote
+from dither.query.source import Source, find_source
+from dither.query.table import Table
+
+
+@dataclass(frozen=True)
+class Dataset:
+    """What people hold, and what may be asked about it."""
+
+    policy: Policy
+    ledger: Ledger
+    folder: Path = field(repr=False)
+    frames: Mapping[str, Source] = field(repr=False, default_factory=dict)  # tables that are not files of the policy
+
+    def quote(
+        self,
+        sql: str,
+        *,
+        epsilon: object = None,
+        rho: object = None,
+        guarantee: object = None,
+        error: object = None,
+        confidence: object = "0.95",
+        size: object = None,
+        bounding: object = None,
+    ) -> Quote:
+        """Price and error of a question; reads no data and costs nothing.
+
+        The price is stated in one way: `epsilon`, `rho`, a `guarantee`, or the `error` that is wished for each column.
+        `size` is a public guess of how many rows a group has: averages need it for their error. `bounding` is 'weights',
+        'clip' or 'groups'; left out, the best that fits is taken.
+        """
+        return make_quote(
+            self,
+            sql,
+            epsilon=epsilon,
+            rho=rho,
+            guarantee=guarantee,
+            error=error,
+            confidence=confidence,
+            size=size,
+            bounding=bounding,
+        )
+
+    def source(self, table: Table) -> Source:
+        """Where the rows of a table are."""
+        if table.name in self.frames:
+            return self.frames[table.name]
+        if table.source is None:
+            raise PolicyError(f"tables.{table.name}.source", None, "the policy does not say where its rows are", '"visits.parquet"')
+        return find_source(table.source, self.folder, f"tables.{table.name}.source")
+
+    def explain(self) -> str:
+        """What is protected, how, and what is left of the budget."""
+        lines = [f"Domain     {self.policy.domain}: {self.policy.unit.value}", f"Budget     {self.ledger.remaining()}"]
+        for table in self.policy.tables:
+            whose = "one row a person" if table.person is None else f"by {table.person}"
+            limits = "" if table.person is None else f", {table.max_groups} groups of {table.max_rows_per_group} rows"
+            lines.append(f"Table      {table.name}: {whose}{limits}")
+            lines += [f"             {column.describe()}" for column in table.columns]
+        return "\n".join(lines)
+
+
+def open_policy(path: object) -> Dataset:
+    """The dataset of a policy file; its ledger is made if there is none. Paths in it are relative to its folder."""
+    if not isinstance(path, (str, Path)):
+        raise DataError("policy", path, "it is not a path", "'policy.toml'")
+    policy = load_policy(Path(path))
+    folder = Path(path).resolve().parent
+    facts = policy.ledger
+    if facts is None:
+        raise PolicyError("ledger", None, "a policy names the ledger that keeps the budget", '[ledger] location = "clinic.ledger"')
+    frames = {}
+    for table in policy.tables:
+        if table.source is not None:  # found now, so that a question is about the files that were there
+            frames[table.name] = find_source(table.source, folder, f"tables.{table.name}.source")
+    ledger = Ledger(
+        _place(facts.location, folder),
+        budget=facts.budget,
+        domain=policy.domain,
+        policy_hash=policy.hash,
+        identity=facts.identity,
+        witness=None if facts.witness is None else _place(facts.witness, folder),
+    )
+    return Dataset(policy, ledger, folder, frames)
+
+
+def _place(location: str, folder: Path) -> str:
+    return location if "://" in location else str(folder / location)
+
+
+def protect(
+    data: object,
+    *,
+    name: str,
+    person: str,
+    ledger: Ledger,
+    max_groups: int | None = None,
+    max_rows_per_group: int | None = None,
+    bounds: Mapping[str, tuple[object, object]] | None = None,
+    steps: Mapping[str, object] | None = None,
+    keys: Mapping[str, Sequence[object]] | None = None,
+    types: Mapping[str, str] | None = None,
+    complete: Sequence[str] = (),
+    per_question: object = None,
+    data_version: str = "",
+) -> Dataset:
+    """One table under a policy of keywords. `person` names the column that says whose a row is, or is 'each row'.
+
+    Types come from the schema of the table, or from `types`; `complete` lists the columns that have a value in every row.
+    """
+    if not isinstance(ledger, Ledger):
+        raise DataError("ledger", ledger, "it is not a ledger", "dither.Ledger('clinic.ledger', budget=dither.approx(3, '1e-6'))")
+    source = find_source(data, Path.cwd(), "data")
+    columns: dict[str, dict[str, Any]] = {
+        column: {"type": kind.value} for column, kind in source.schema(str(name)).items() if kind is not None
+    }
+    for fact, stated in (("type", types), ("bounds", bounds), ("step", steps), ("keys", keys)):
+        for column, value in _mapping(stated, fact).items():
+            columns.setdefault(column, {})[fact] = list(value) if isinstance(value, tuple) else value
+    for column in complete:
+        columns.setdefault(column, {})["nullable"] = False
+    for column in columns:
+        if column not in source.schema(str(name)):
+            raise PolicyError(f"tables.{name}.columns", column, "the data has no such column", ", ".join(source.schema(str(name))))
+    table: dict[str, Any] = {"person": person, "columns": columns}
+    for limit, value in (("max_groups", max_groups), ("max_rows_per_group", max_rows_per_group)):
+        if value is not None:
+            table[limit] = value
+    stated_policy: dict[str, Any] = {
+        "version": VERSION,
+        "domain": ledger.domain or name,
+        "unit": ledger.budget.unit.value,
+        "data_version": data_version,
+        "tables": {name: table},
+    }
+    policy = read_policy(stated_policy, per_question=per_question)
+    ledger.bind(policy.domain, policy.hash)
+    return Dataset(policy, ledger, Path.cwd(), {name: source})
+
+
+def _mapping(stated: object, fact: str) -> Mapping[str, Any]:
+    if stated is None:
+        return {}
+    if not isinstance(stated, Mapping):
+        raise PolicyError(fact, stated, "it says something for each column by name", "{'cost': ...}")
+    return stated

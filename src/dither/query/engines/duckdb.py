@@ -1,0 +1,74 @@
+"""Runs the one SELECT of a plan on DuckDB, locked: it can read the files of the source and nothing else, and change nothing.
+
+The lock: exactly the source's files are allowed, external access is off, extensions cannot be loaded, and the configuration
+cannot be changed back. It is a second wall: no text of an analyst reaches the engine in the first place.
+"""
+
+from __future__ import annotations
+
+import tempfile
+import threading
+from collections.abc import Callable
+from typing import Any
+
+import duckdb
+
+from dither.query.engines.sql import text
+from dither.query.source import Source
+
+POLL = 0.1  # seconds between two looks at the progress
+Progress = Callable[[float], None]
+
+
+def run(sql: str, source: Source, *, threads: int | None = None, progress: Progress | None = None) -> list[tuple[Any, ...]]:
+    """The rows of the SELECT. Whatever it raises may tell of private rows: callers must not pass it on."""
+    with tempfile.TemporaryDirectory(prefix="dither-") as spill:
+        with duckdb.connect(source.database or ":memory:", read_only=source.database is not None) as connection:
+            source.attach(connection)
+            for statement in lock(source, spill, threads):
+                connection.execute(statement)
+            return _fetch(connection, sql, progress)
+
+
+def lock(source: Source, spill: str, threads: int | None) -> list[str]:
+    """The statements after which the engine can do nothing but read the source."""
+    paths = ", ".join(text(path) for path in source.paths)
+    return [
+        *([] if threads is None else [f"SET threads = {int(threads)}"]),
+        f"SET temp_directory = {text(spill)}",
+        "SET TimeZone = 'UTC'",
+        "SET preserve_insertion_order = false",
+        "SET python_enable_replacements = false",
+        "SET autoinstall_known_extensions = false",
+        "SET autoload_known_extensions = false",
+        *([f"SET allowed_paths = [{paths}]"] if paths else []),
+        "SET enable_external_access = false",
+        "SET lock_configuration = true",
+    ]
+
+
+def _fetch(connection: duckdb.DuckDBPyConnection, sql: str, progress: Progress | None) -> list[tuple[Any, ...]]:
+    if progress is None:
+        return connection.execute(sql).fetchall()
+    outcome: list[list[tuple[Any, ...]]] = []
+    failed = threading.Event()
+
+    def work() -> None:
+        try:
+            outcome.append(connection.execute(sql).fetchall())
+        except Exception:  # what it says may tell of rows; that it failed is all that goes on
+            failed.set()
+
+    worker = threading.Thread(target=work, name="dither-engine")
+    worker.start()
+    try:
+        while worker.is_alive():
+            worker.join(POLL)
+            progress(max(0.0, connection.query_progress()) / 100)
+    except BaseException:  # somebody pressed Ctrl-C: stop the engine, then say so
+        connection.interrupt()
+        worker.join()
+        raise
+    if failed.is_set():
+        raise RuntimeError("the engine failed")
+    return outcome[0]

@@ -1,0 +1,113 @@
+"""Quotes and answers in plain words."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from dither.mechanisms.geometric import Geometric
+from dither.query.plan import Aggregate
+from dither.query.show import number
+from dither.query.strategy import Ratio, Reading, Sum
+
+if TYPE_CHECKING:
+    from dither.query.answer import Answer
+    from dither.query.quote import Quote
+
+NOT_INCLUDED = (
+    "The error bars hold the noise. They do not hold what clamping, rounding to steps and bounding a person change, "
+    "which depends on the data."
+)
+
+
+def explain_quote(quote: Quote) -> str:
+    """What would be asked, for how much, with which error. No data has been read for it."""
+    plan, table = quote.plan, quote.plan.table
+    percent = f"{float(quote.confidence * 100):.4g}%"
+    lines = [
+        f"Question   {' '.join(quote.sql.split())}",
+        f"Price      {quote.guarantee}; {number(quote.affordable)} such questions are left",
+        f"Protects   {_protected(quote)}",
+        f"Counts     {_counted(quote)}",
+        f"           ({quote.bounding.reason})" if quote.bounding.way != "each row" else "",
+        f"Rows       {_rows(quote)}",
+        f"Error      with {percent} probability each number is off by no more than, because of noise:",
+    ]
+    for aggregate, reading in zip(plan.aggregates, quote.strategy.readings, strict=True):
+        lines.append(f"             {aggregate.name}: {_error(quote, aggregate, reading)}")
+    for aggregate, reading in zip(plan.aggregates, quote.strategy.readings, strict=True):
+        measure = quote.strategy.families[reading.family].measures[0]
+        if measure.of is not None and aggregate.kind in ("sum", "average"):
+            facts = measure.of.facts
+            lines.append(
+                f"Clamped    {aggregate.name}: each value to {facts.lower} to {facts.upper}, in steps of {_step(measure.step)}"
+            )
+    lines += ["Noise      " + "; ".join(_noise(quote, place) for place in range(len(quote.noise)))]
+    if plan.where is not None and table.person is None:
+        lines.append("Where      a row that does not meet the condition counts as nobody")
+    return "\n".join([*(line for line in lines if line), NOT_INCLUDED])
+
+
+def explain_answer(answer: Answer) -> str:
+    """What was released, and what the numbers mean."""
+    quote = answer.quote
+    made = f"Receipt    {answer.receipt.name}: paid with {answer.guarantee}"
+    return f"{explain_quote(quote)}\n{made}"
+
+
+def _protected(quote: Quote) -> str:
+    table = quote.plan.table
+    whose = "each row, which is one person" if table.person is None else f"each {table.person}, with all its rows"
+    return f"{whose} ({quote.bounding.unit.value})"
+
+
+def _counted(quote: Quote) -> str:
+    bounding = quote.bounding
+    groups = f"{bounding.groups} group{'s' if bounding.groups > 1 else ''}"
+    rows = f"{bounding.rows} row{'s' if bounding.rows > 1 else ''}"
+    if bounding.way == "each row":
+        return "every row once"
+    if bounding.way == "weights":
+        most = bounding.groups * bounding.rows
+        return f"everybody in full up to {most} rows; whoever has more, with all rows at a smaller weight that adds up to {most}"
+    if bounding.way == "clip":
+        return f"everybody in full up to {rows} in each of {groups}; whoever has more, scaled down to that length"
+    return f"everybody in at most {groups}, chosen by chance, and with at most {rows}' worth in each"
+
+
+def _rows(quote: Quote) -> str:
+    if not quote.plan.groups:
+        return "one"
+    keys = " x ".join(f"{len(group.keys)} {group.name}" for group in quote.plan.groups)
+    return f"one for each of {keys}, whether the data has it or not"
+
+
+def _error(quote: Quote, aggregate: Aggregate, reading: Reading) -> str:
+    error = quote.errors[aggregate.name]
+    if isinstance(reading, Ratio):
+        if error is None:
+            from dither.query.price import reading_error
+
+            noise, resolution = quote.noise[reading.family], quote.bounding.resolution
+            one = reading_error(reading, noise, resolution, quote.confidence, 10**9)
+            assert one is not None
+            return f"about {one * 10**9:,.4g} divided by the number of values in the group (say size= for a figure)"
+        return f"about {error:,.4g} where a group has {number(quote.size)} values"
+    assert error is not None
+    assert isinstance(reading, Sum)
+    return f"{error:,.4g}"
+
+
+def _noise(quote: Quote, place: int) -> str:
+    mechanism = quote.noise[place]
+    names = [
+        aggregate.name
+        for aggregate, reading in zip(quote.plan.aggregates, quote.strategy.readings, strict=True)
+        if reading.family == place
+    ]
+    kind = "geometric" if isinstance(mechanism, Geometric) else "Gaussian"
+    return f"{kind} for {', '.join(names)} ({mechanism.guarantee})"
+
+
+def _step(step: object) -> str:
+    text = str(step)
+    return text if len(text) < 12 else f"about {float(step):.4g}"  # type: ignore[arg-type]

@@ -1,0 +1,132 @@
+"""Error bars: how far noise reaches, in sums of several noisy numbers and in averages. Knows no data until it is released.
+
+One number: the exact law decides (`half_width`). Several: discrete noise lies close to continuous noise, so the tails of the
+continuous law, moved by that distance, are an upper bound.
+
+    discrete Laplace    floor(E) - floor(E') with exponential E, E': within 1 of the Laplace variable E - E'
+    rounded Gaussian    within 1/2 of the normal variable that was rounded
+
+Tails of w1 L1 + w2 L2 (Laplace of scale b, weights times b): (w1^2 exp(-t/w1) - w2^2 exp(-t/w2)) / (w1^2 - w2^2);
+for w1 = w2 = w, (1 + t/2w) exp(-t/w); for three equal ones, (1 + 5t/8w + t^2/8w^2) exp(-t/w).
+
+Averages. With released A = a + noise, B = b + noise and the true fraction u = a / (a + b), the number
+T(u) = (1-u) A - u B is (1-u) noise - u noise': its law is known for every u. All u for which |T(u)| stays within the
+quantile q(u) form a set that covers the true u with the stated probability, whatever a and b are (Fieller). It is inverted
+on 1024 cells: in a cell q is at most its larger end, since q falls up to u = 1/2 and rises from there (Proschan 1965: of
+symmetric log-concave variables, the more equal the weights of a sum, the more peaked it is).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from fractions import Fraction
+from statistics import NormalDist
+from typing import TYPE_CHECKING, Any
+
+from dither.mechanisms.additive import half_width
+from dither.noise.laplace import DiscreteLaplace
+from dither.numeric.enclosure import round_up
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from dither.mechanisms.gaussian import Gaussian
+    from dither.mechanisms.geometric import Geometric
+
+CELLS = 1024
+ROOM = 1 + 1e-9  # for the rounding of doubles in what follows
+
+
+def sum_error(mechanism: Geometric | Gaussian, weights: Sequence[Fraction], confidence: Fraction) -> float:
+    """The half-width of a weighted sum of noisy numbers."""
+    sizes = [abs(weight) for weight in weights if weight]
+    if len(sizes) == 1:
+        return round_up(half_width(mechanism.law, confidence, 1) * sizes[0])
+    return spread(mechanism, [float(size) for size in sizes], float(1 - confidence)) * ROOM
+
+
+def spread(mechanism: Geometric | Gaussian, sizes: Sequence[float], alpha: float) -> float:
+    """The (1 - alpha) quantile of |sum of sizes times noise|, from above."""
+    law = mechanism.law
+    if isinstance(law, DiscreteLaplace):
+        scale = 1 / float(law.rate)
+        return _laplace_quantile([size * scale for size in sizes], alpha) + sum(sizes)
+    deviation = math.sqrt(law.sigma2) * math.hypot(*sizes)
+    return -NormalDist().inv_cdf(alpha / 2) * deviation + sum(sizes) / 2
+
+
+def _laplace_quantile(scales: list[float], alpha: float) -> float:
+    """Where the tail of a sum of Laplace variables falls below alpha."""
+    low, high = 0.0, max(scales) * (math.log(1 / alpha) + 10) * len(scales)
+    for _ in range(200):
+        middle = (low + high) / 2
+        if _laplace_tail(scales, middle) > alpha:
+            low = middle
+        else:
+            high = middle
+        if high - low <= 1e-12 * high:
+            break
+    return high
+
+
+def _laplace_tail(scales: list[float], t: float) -> float:
+    large = max(scales)
+    x, ratio = t / large, min(scales) / large
+    if len(scales) == 1:
+        return math.exp(-x)
+    if len(scales) == 3:  # as if all were as large as the largest: from above, by Proschan
+        return math.exp(-x) * (1 + 5 * x / 8 + x * x / 8)
+    if ratio > 0.999:
+        return math.exp(-x) * (1 + x / 2)
+    return (math.exp(-x) - ratio**2 * math.exp(-x / ratio)) / (1 - ratio**2)
+
+
+def quantiles(mechanism: Geometric | Gaussian, confidence: Fraction) -> NDArray[np.float64]:
+    """q at the ends of the cells, for `fractions`."""
+    import numpy as np
+
+    half = [
+        spread(mechanism, [1 - place / CELLS, place / CELLS] if place else [1.0], float(1 - confidence)) * ROOM
+        for place in range(CELLS // 2 + 1)
+    ]
+    return np.array(half + half[-2::-1])
+
+
+def fractions(above: Any, below: Any, limits: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """The ends of the intervals for u = a / (a + b), one for each pair of released numbers."""
+    import numpy as np
+
+    ends = np.arange(CELLS + 1) / CELLS
+    room = np.maximum(limits[:-1], limits[1:])
+    lows, highs = [], []
+    for start in range(0, len(above), 4096):
+        a, b = (np.asarray(part[start : start + 4096], dtype=np.float64)[:, None] for part in (above, below))
+        total = a + b
+        with np.errstate(divide="ignore", invalid="ignore"):
+            first, last = (a - room) / total, (a + room) / total
+        first, last = np.minimum(first, last), np.maximum(first, last)
+        flat = total == 0  # then T is the same for every u
+        first = np.where(flat, np.where(np.abs(a) <= room, 0.0, 2.0), first)
+        last = np.where(flat, np.where(np.abs(a) <= room, 1.0, -1.0), last)
+        first, last = np.maximum(first, ends[:-1]), np.minimum(last, ends[1:])
+        fits = first <= last
+        none = ~fits.any(axis=1)  # noise beyond its quantile for every u: the nearest cell
+        nearest = np.argmin(np.abs(a - total * (ends[:-1] + ends[1:]) / 2) - room, axis=1)
+        fits[none, nearest[none]] = True
+        first, last = np.minimum(first, ends[1:]), np.maximum(last, ends[:-1])
+        lows.append(np.where(fits, first, np.inf).min(axis=1))
+        highs.append(np.where(fits, last, -np.inf).max(axis=1))
+    empty = np.empty(0)
+    low, high = (np.concatenate([empty, *parts]) for parts in (lows, highs))
+    return np.maximum(low - 1e-12, 0.0), np.minimum(high + 1e-12, 1.0)
+
+
+def average_error(mechanism: Geometric | Gaussian, size: float, unit: float, confidence: Fraction) -> float:
+    """About how far the fraction of an average may be off where `size` rows count; `unit` is what a row adds to A + B.
+
+    At a bound one noisy number decides, which is the worst case to first order; noise as large as the total leaves nothing.
+    """
+    reach = spread(mechanism, [1.0], float(1 - confidence))
+    return min(1.0, reach / (size * unit))

@@ -1,0 +1,131 @@
+"""The quote: a question with its price and its error, before anything private is read."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from fractions import Fraction
+from math import prod
+from typing import TYPE_CHECKING
+
+from dither.errors import NumberError, QuestionError
+from dither.mechanisms.additive import read_confidence
+from dither.numeric.number import integer
+from dither.privacy.guarantee import Guarantee
+from dither.query import price
+from dither.query.bounding import Bounding, choose_bounding
+from dither.query.canonical import question
+from dither.query.explain import explain_quote
+from dither.query.parse import parse
+from dither.query.plan import Plan
+from dither.query.strategy import Strategy, choose_strategy
+
+if TYPE_CHECKING:
+    from dither.query.answer import Answer
+    from dither.query.dataset import Dataset
+    from dither.query.engines.duckdb import Progress
+
+MOST_NUMBERS = 2_000_000  # released at once: an answer must fit into an entry of the ledger
+
+
+@dataclass(frozen=True)
+class Quote:
+    """What a question would cost and how far its answer may be off. `release()` asks it."""
+
+    dataset: Dataset = field(repr=False)
+    sql: str
+    plan: Plan = field(repr=False)
+    strategy: Strategy = field(repr=False)
+    bounding: Bounding = field(repr=False)
+    noise: tuple[price.Mechanism, ...] = field(repr=False)
+    confidence: Fraction
+    size: int | None
+
+    @property
+    def guarantee(self) -> Guarantee:
+        """What the ledger will charge."""
+        return price.total(self.noise)
+
+    @property
+    def question(self) -> dict[str, object]:
+        """How the ledger knows it: the same for every text that means the same."""
+        return question(self.plan, self.strategy, self.bounding, self.noise)
+
+    @property
+    def errors(self) -> dict[str, float | None]:
+        """How far each aggregate may be off because of noise; None for an average without a size hint."""
+        return {
+            aggregate.name: price.reading_error(
+                reading, self.noise[reading.family], self.bounding.resolution, self.confidence, self.size
+            )
+            for aggregate, reading in zip(self.plan.aggregates, self.strategy.readings, strict=True)
+        }
+
+    @property
+    def affordable(self) -> int:
+        """How many questions of this price the ledger has left."""
+        return self.dataset.ledger.remaining().like(self.guarantee)
+
+    def explain(self) -> str:
+        """Price, error, bounds and what they mean, in words."""
+        return explain_quote(self)
+
+    def release(
+        self,
+        *,
+        idempotency_key: str | None = None,
+        analyst: str = "",
+        threads: int | None = None,
+        progress: Progress | None = None,
+    ) -> Answer:
+        """Charge the ledger, then ask. The same question under the same policy and data version is answered for free."""
+        from dither.query.release import release
+
+        return release(self, idempotency_key=idempotency_key, analyst=analyst, threads=threads, progress=progress)
+
+    def __str__(self) -> str:
+        return self.explain()
+
+
+def make_quote(
+    dataset: Dataset,
+    sql: str,
+    *,
+    epsilon: object,
+    rho: object,
+    guarantee: object,
+    error: object,
+    confidence: object,
+    size: object,
+    bounding: object,
+) -> Quote:
+    """The quote for a question; see `Dataset.quote`."""
+    policy, budget = dataset.policy, dataset.ledger.budget
+    plan = parse(sql, policy)
+    level, hint = _confidence(confidence), None if size is None else integer(size, name="size", least=1)
+    cells = prod(len(group.keys) for group in plan.groups)
+    if error is not None and any(way is not None for way in (epsilon, rho, guarantee)):
+        raise NumberError("price", "error beside another way", "a price is stated in exactly one way", price.HOWS)
+    promise = None if error is not None else price.read_promise(budget, epsilon, rho, guarantee)
+    is_pure = promise.is_pure if promise is not None else not price.counts_rho(budget)
+    strategy = choose_strategy(plan, pure=is_pure)
+    way = choose_bounding(plan, strategy, bounding, cells=cells, unit=budget.unit, pure=is_pure)
+    released = cells * sum(len(family.measures) for family in strategy.families)
+    if released > MOST_NUMBERS:
+        why = f"it would release {released} numbers; {MOST_NUMBERS} are the most"
+        raise QuestionError("GROUP BY", sql, why, "fewer columns in GROUP BY, or fewer aggregates")
+    if promise is not None:
+        noise = price.mechanisms(promise, strategy, way)
+    else:
+        names = tuple(aggregate.name for aggregate in plan.aggregates)
+        noise = price.for_error(error, names, strategy, way, level, hint, is_pure=is_pure)
+    price.check_limit(price.total(noise), policy.per_question)
+    return Quote(dataset, sql, plan, strategy, way, noise, level, hint)
+
+
+def _confidence(stated: object) -> Fraction:
+    """0.95, or '95%'."""
+    if isinstance(stated, str) and stated.strip().endswith("%"):
+        from dither.numeric.number import rational
+
+        return read_confidence(rational(stated.strip()[:-1], name="confidence") / 100)
+    return read_confidence(stated)

@@ -1,0 +1,93 @@
+"""Where data meets noise, and nowhere else: reserve, read, add noise, store, show.
+
+    reserve   the ledger checks and charges; a question that was answered before gives its stored answer here
+    touch     from now on nothing is given back
+    read      one SELECT of integer totals, bounded a person
+    noise     an integer for every declared group and measure, present in the data or not, drawn from the quote's law
+    commit    the noisy integers are stored; the answer is made of what is *stored*
+
+Once data was touched, whatever goes wrong is one error with one text: the charge stays, and the cause is not told, since it
+may depend on a single row. The error is raised outside the handler, so that not even its context holds the cause.
+"""
+
+from __future__ import annotations
+
+import json
+import secrets
+from itertools import product
+from typing import TYPE_CHECKING
+
+from dither.errors import DataError, ReleaseError
+from dither.query.answer import Answer
+from dither.query.engines.duckdb import Progress, run
+from dither.query.engines.totals import totals_sql
+
+if TYPE_CHECKING:
+    from dither.query.quote import Quote
+
+VERSION = 1
+LEASE = 3600  # seconds in which nobody else computes the same answer
+
+
+def release(
+    quote: Quote, *, idempotency_key: str | None, analyst: str, threads: int | None, progress: Progress | None
+) -> Answer:
+    """The answer to a quote."""
+    dataset, table = quote.dataset, quote.plan.table
+    if threads is not None and (type(threads) is not int or not 1 <= threads <= 1024):
+        raise DataError("threads", threads, "it is not a number of threads", "2")
+    source = dataset.source(table)
+    source.check(table)
+    receipt = dataset.ledger.reserve(
+        quote.guarantee,
+        quote.question,
+        idempotency_key=idempotency_key,
+        analyst=analyst,
+        data_version=dataset.policy.data_version,
+        lease=LEASE,
+    )
+    stored = receipt.answer
+    if stored is None:
+        dataset.ledger.touch(receipt)
+        text = None
+        try:
+            text = _noisy(quote, threads, progress)
+        except Exception:  # noqa: S110 - what it says may tell of single rows
+            pass
+        if text is None:
+            why = "it failed after data was touched; the charge stays, and the cause is not told, as it may depend on a row"
+            raise ReleaseError("question", receipt.name, why, "asking the owner, who can try it on made-up data")
+        stored = dataset.ledger.commit(receipt, text)
+    return Answer(quote, _read(stored), receipt)
+
+
+def _noisy(quote: Quote, threads: int | None, progress: Progress | None) -> str:
+    """The released integers as text: for each family, for each declared group in order, its measures."""
+    source = quote.dataset.source(quote.plan.table)
+    salt = secrets.randbits(64)
+    sql = totals_sql(quote.plan, quote.strategy.families, quote.bounding, source.relation(quote.plan.table), salt)
+    found = run(sql, source, threads=threads, progress=progress)
+    width = len(quote.plan.groups)
+    totals = {row[:width]: row[width:] for row in found}
+    cells = list(product(*(group.keys for group in quote.plan.groups)))
+    nothing = (0,) * sum(len(family.measures) for family in quote.strategy.families)
+    released, place = [], 0
+    for family, mechanism in zip(quote.strategy.families, quote.noise, strict=True):
+        size = len(family.measures)
+        noise = mechanism.law.sample((len(cells), size)).tolist()
+        mine = [totals.get(cell, nothing)[place : place + size] for cell in cells]
+        released.append([[int(total) + drawn for total, drawn in zip(*pair, strict=True)] for pair in zip(mine, noise, strict=True)])
+        place += size
+    return json.dumps({"dither": VERSION, "released": released}, separators=(",", ":"))
+
+
+def _read(stored: str) -> list[list[list[int]]]:
+    try:
+        found = json.loads(stored)
+        if found["dither"] != VERSION:
+            raise ValueError("another version")
+        return list(found["released"])
+    except (ValueError, KeyError, TypeError) as error:
+        raise DataError("stored answer", stored, "this version of dither did not write it", "the version that did") from error
+
+

@@ -1,0 +1,70 @@
+"""Answers to look at: in a terminal, and in a notebook."""
+
+from __future__ import annotations
+
+import html as escape
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from dither.query.answer import Answer
+
+MOST_ROWS = 50
+DIGITS = 6  # of numbers that are not whole
+
+
+def number(value: Any) -> str:
+    """A cell, as people read it."""
+    if isinstance(value, bool) or not isinstance(value, (int, float)):
+        return str(value)
+    return f"{value:,}" if isinstance(value, int) else f"{value:,.{DIGITS}g}"
+
+
+def table_text(answer: Answer) -> str:
+    """A plain table; keys on the left, numbers on the right, a line below that says what the bars mean."""
+    columns = {name: [number(value) for value in column[:MOST_ROWS]] for name, column in answer.columns.items()}
+    keys = {group.name for group in answer.quote.plan.groups}
+    widths = {name: max([len(name), *(len(cell) for cell in cells)]) for name, cells in columns.items()}
+
+    def line(cells: dict[str, str]) -> str:
+        placed = [cells[name].ljust(width) if name in keys else cells[name].rjust(width) for name, width in widths.items()]
+        return "  ".join(placed).rstrip()
+
+    lines = [line({name: name for name in columns}), "  ".join("-" * width for width in widths.values())]
+    lines += [line(dict(zip(columns, row, strict=True))) for row in zip(*columns.values(), strict=True)]
+    if len(answer) > MOST_ROWS:
+        lines.append(f"... and {len(answer) - MOST_ROWS:,} rows more")
+    return "\n".join([*lines, caption(answer)])
+
+
+def caption(answer: Answer) -> str:
+    """What was promised, and what the bars hold."""
+    return f"{answer.guarantee}; low to high holds the noise with {float(answer.quote.confidence):.4g} probability, each"
+
+
+def html(answer: Answer) -> str:
+    """A table with a bar for each interval."""
+    shown = [aggregate.name for aggregate in answer.quote.plan.aggregates if aggregate.name in answer.columns]
+    ends = {name: _range(answer, name) for name in shown}
+    heads = "".join(f"<th>{escape.escape(name)}</th>" for name in answer.columns)
+    bars = "".join(f"<th>{escape.escape(name)}</th>" for name in shown)
+    body = []
+    for row in answer.rows()[:MOST_ROWS]:
+        cells = "".join(f"<td>{escape.escape(number(value))}</td>" for value in row.values())
+        drawn = "".join(f"<td>{_bar(row, name, *ends[name])}</td>" for name in shown)
+        body.append(f"<tr>{cells}{drawn}</tr>")
+    more = f"<p>... and {len(answer) - MOST_ROWS:,} rows more</p>" if len(answer) > MOST_ROWS else ""
+    note = f"<p>{escape.escape(caption(answer))}<br>receipt {escape.escape(answer.receipt.name)}</p>"
+    return f"<table><thead><tr>{heads}{bars}</tr></thead><tbody>{''.join(body)}</tbody></table>{more}{note}"
+
+
+def _range(answer: Answer, name: str) -> tuple[float, float]:
+    low = min((float(value) for value in answer[f"{name}_low"]), default=0.0)
+    high = max((float(value) for value in answer[f"{name}_high"]), default=1.0)
+    return low, high if high > low else low + 1
+
+
+def _bar(row: dict[str, Any], name: str, low: float, high: float) -> str:
+    """The interval as a line with a dot, 120 pixels wide."""
+    first, middle, last = (120 * (float(row[name + end]) - low) / (high - low) for end in ("_low", "", "_high"))
+    line = f'<line x1="{first:.1f}" x2="{last:.1f}" y1="7" y2="7" stroke="#567" stroke-width="2"/>'
+    return f'<svg width="124" height="14">{line}<circle cx="{middle:.1f}" cy="7" r="3" fill="#246"/></svg>'

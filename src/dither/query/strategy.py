@@ -1,0 +1,185 @@
+"""Which whole numbers are released so that all aggregates of a question follow from them, with the least error.
+
+A *family* is a few measures that one row moves by at most `reach` together, in L1 norm (and so in L2 norm); it is released
+at the price of one number. An average needs two measures, above and below; where COUNT(*), COUNT(x) or SUM(x) is asked for
+beside AVG(x) they may follow from the same two (or three, where x may be missing) or have a family of their own. Each way
+is tried, with its budget split in the best way, and the one with the least sum of squared errors is taken, each error
+measured in what one row can add. Only the policy and the question decide, never data.
+
+    split of a pure epsilon     epsilon_f proportional to s_f^(2/3)     then the sum is (sum of s_f^(2/3))^3 / epsilon^2
+    split of a rho              rho_f proportional to s_f               then the sum is (sum of s_f)^2 / (2 rho)
+
+with s_f^2 the sum over the aggregates of a family of the squares of the weights with which noise enters them. (Minimise
+sum s_f^2 / epsilon_f^2 given sum epsilon_f: by Lagrange epsilon_f^3 is proportional to s_f^2; likewise for rho.)
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import product
+
+from dither.query.column import FINEST
+from dither.query.measure import Measure
+from dither.query.plan import Aggregate, Cell, Expression, Plan
+
+MOST_WAYS = 512
+PARTS = 10**6  # a share of the budget is so many millionths
+
+
+@dataclass(frozen=True)
+class Family:
+    """Measures that are released together."""
+
+    measures: tuple[Measure, ...]
+
+    @property
+    def reach(self) -> int:
+        """The most that one row adds, in L1 norm: each row is above and below its bounds by G together, or missing."""
+        return max(measure.reach for measure in self.measures)
+
+    @property
+    def is_signed(self) -> bool:
+        """Whether a row can also take away."""
+        return any(measure.low < 0 for measure in self.measures)
+
+    @property
+    def counts_persons(self) -> bool:
+        return self.measures[0].kind == "person"
+
+
+@dataclass(frozen=True)
+class Sum:
+    """An aggregate that is a sum of released numbers, each times a weight."""
+
+    family: int
+    weights: tuple[Fraction, ...]
+    quantum: Fraction  # the answer is a multiple of this: 1 for counts
+    row: Fraction  # the most that one row adds to it
+
+
+@dataclass(frozen=True)
+class Ratio:
+    """An average: lower + width * above / (above + below)."""
+
+    family: int
+    lower: Fraction
+    width: Fraction  # G steps
+    steps: int  # G
+
+
+Reading = Sum | Ratio
+
+
+@dataclass(frozen=True)
+class Strategy:
+    """What is released, and how each aggregate is read off it."""
+
+    families: tuple[Family, ...]
+    readings: tuple[Reading, ...]
+
+    def shares(self, *, pure: bool) -> tuple[Fraction, ...]:
+        """The part of the budget of each family."""
+        power = 2 / 3 if pure else 1.0
+        sizes = [max(1, round(PARTS * size**power)) for size in self._sizes()]
+        return tuple(Fraction(size, sum(sizes)) for size in sizes)
+
+    def cost(self, *, pure: bool) -> float:
+        """The sum of squared errors at a budget of one, up to a factor that all strategies share."""
+        sizes = self._sizes()
+        return float(sum(size ** (2 / 3) for size in sizes) ** 3) if pure else sum(sizes) ** 2
+
+    def _sizes(self) -> list[float]:
+        squares = [0.0] * len(self.families)
+        for reading in self.readings:
+            if isinstance(reading, Ratio):
+                squares[reading.family] += 1.0  # the larger of its two weights, at either bound
+            else:
+                reach = self.families[reading.family].reach
+                squares[reading.family] += sum(float(weight * reach / reading.row) ** 2 for weight in reading.weights)
+        return [square**0.5 for square in squares]
+
+
+def choose_strategy(plan: Plan, *, pure: bool) -> Strategy:
+    """The way with the least error."""
+    asked = list(dict.fromkeys((aggregate.kind, aggregate.of) for aggregate in plan.aggregates))
+    averages = [of for kind, of in asked if kind == "average"]
+    choices: list[list[int | None]] = []
+    for kind, of in asked:
+        hosts = [place for place, mean in enumerate(averages) if kind == "rows" or (kind in ("values", "sum") and of == mean)]
+        choices.append([None] if kind in ("average", "persons") else [*hosts, None])
+    ways = 1
+    for options in choices:
+        ways *= len(options)
+    if ways > MOST_WAYS:
+        choices = [options[:1] for options in choices]
+    built = (_build(plan.aggregates, asked, averages, hosts) for hosts in product(*choices))
+    return min(built, key=lambda strategy: strategy.cost(pure=pure))
+
+
+def step_of(expression: Expression) -> Fraction:
+    """The lattice of an expression: its column's, whole numbers, or 2^20 steps between its bounds."""
+    if isinstance(expression, Cell) and expression.column.step is not None:
+        return expression.column.step
+    facts = expression.facts
+    assert facts.lower is not None
+    assert facts.upper is not None
+    if facts.type.value == "integer" and facts.upper - facts.lower <= 2**52:
+        return Fraction(1)
+    return (facts.upper - facts.lower) / FINEST
+
+
+def _build(
+    aggregates: tuple[Aggregate, ...],
+    asked: list[tuple[str, Expression | None]],
+    averages: list[Expression | None],
+    hosts: tuple[int | None, ...],
+) -> Strategy:
+    families: list[Family] = []
+    readings: dict[tuple[str, Expression | None], Reading] = {}
+    for place, of in enumerate(averages):
+        assert of is not None
+        whole = any(host == place and kind == "rows" for (kind, _), host in zip(asked, hosts, strict=True))
+        kinds = ("above", "below", "missing") if whole and of.facts.nullable else ("above", "below")
+        families.append(Family(tuple(Measure(kind, of, step_of(of)) for kind in kinds)))
+    for (kind, of), host in zip(asked, hosts, strict=True):
+        if host is not None:
+            readings[kind, of] = _shared(kind, host, families[host])
+        elif kind == "average":
+            readings[kind, of] = _average(averages.index(of), families[averages.index(of)])
+        else:
+            families.append(Family((_own(kind, of),)))
+            measure = families[-1].measures[0]
+            readings[kind, of] = Sum(len(families) - 1, (measure.step,), measure.step, measure.step * measure.reach)
+    return Strategy(tuple(families), tuple(readings[aggregate.kind, aggregate.of] for aggregate in aggregates))
+
+
+def _own(kind: str, of: Expression | None) -> Measure:
+    if kind == "sum":
+        assert of is not None
+        return Measure("steps", of, step_of(of))
+    return {"rows": Measure("one"), "persons": Measure("person"), "values": Measure("present", of)}[kind]
+
+
+def _average(place: int, family: Family) -> Ratio:
+    above = family.measures[0]
+    assert above.of is not None
+    assert above.of.facts.lower is not None
+    return Ratio(place, above.of.facts.lower, above.high * above.step, above.high)
+
+
+def _shared(kind: str, place: int, family: Family) -> Sum:
+    """A count or a sum from the counters of an average: G a row with a value, G a row without."""
+    above = family.measures[0]
+    assert above.of is not None
+    lower, upper = above.of.facts.lower, above.of.facts.upper
+    assert lower is not None
+    assert upper is not None
+    each, none = Fraction(1, above.high), Fraction(0)
+    if kind == "sum":
+        weights = (lower * each + above.step, lower * each, none)
+        on_lattice = (lower / above.step).denominator == 1
+        quantum = above.step if on_lattice else Fraction(1, lower.denominator * above.step.denominator)
+        return Sum(place, weights[: len(family.measures)], quantum, max(abs(lower), abs(upper)))
+    weights = (each, each, each if kind == "rows" else none)
+    return Sum(place, weights[: len(family.measures)], Fraction(1), Fraction(1))
