@@ -114,5 +114,3 @@ def _resolution(most: int) -> int:
     while finest > 1 and finest * most > LARGEST:
         finest //= 2
     return finest
-
-

@@ -33,7 +33,7 @@ def chart(answer: Answer, name: str | None) -> altair.LayerChart:
         for row in answer.rows()[:MOST_POINTS]
     ]
     base = altair.Chart(altair.InlineData(values=rows)).encode(
-        y=altair.Y("group:N", sort=[row["group"] for row in rows], title=", ".join(keys) or None)
+        y=altair.Y("group:N", sort=[str(row["group"]) for row in rows], title=", ".join(keys) or None)
     )
     percent = f"{float(answer.quote.confidence * 100):.4g}%"
     axis = altair.Scale(zero=False)
@@ -41,4 +41,5 @@ def chart(answer: Answer, name: str | None) -> altair.LayerChart:
         x=altair.X("low:Q", title=f"{chosen}, with {percent} error bars for the noise", scale=axis), x2="high:Q"
     )
     points = base.mark_point(filled=True, size=60).encode(x=altair.X("value:Q", scale=axis))
-    return altair.layer(bars, points).properties(width=420)
+    drawn: altair.LayerChart = altair.layer(bars, points).properties(width=420)  # type: ignore[assignment]
+    return drawn

@@ -59,7 +59,8 @@ class Dataset:
         if table.name in self.frames:
             return self.frames[table.name]
         if table.source is None:
-            raise PolicyError(f"tables.{table.name}.source", None, "the policy does not say where its rows are", '"visits.parquet"')
+            why = "the policy does not say where its rows are"
+            raise PolicyError(f"tables.{table.name}.source", None, why, '"visits.parquet"')
         return find_source(table.source, self.folder, f"tables.{table.name}.source")
 
     def explain(self) -> str:
@@ -81,7 +82,9 @@ def open_policy(path: object) -> Dataset:
     folder = Path(path).resolve().parent
     facts = policy.ledger
     if facts is None:
-        raise PolicyError("ledger", None, "a policy names the ledger that keeps the budget", '[ledger] location = "clinic.ledger"')
+        raise PolicyError(
+            "ledger", None, "a policy names the ledger that keeps the budget", '[ledger] location = "clinic.ledger"'
+        )
     frames = {}
     for table in policy.tables:
         if table.source is not None:  # found now, so that a question is about the files that were there
@@ -122,7 +125,9 @@ def protect(
     Types come from the schema of the table, or from `types`; `complete` lists the columns that have a value in every row.
     """
     if not isinstance(ledger, Ledger):
-        raise DataError("ledger", ledger, "it is not a ledger", "dither.Ledger('clinic.ledger', budget=dither.approx(3, '1e-6'))")
+        raise DataError(
+            "ledger", ledger, "it is not a ledger", "dither.Ledger('clinic.ledger', budget=dither.approx(3, '1e-6'))"
+        )
     source = find_source(data, Path.cwd(), "data")
     columns: dict[str, dict[str, Any]] = {
         column: {"type": kind.value} for column, kind in source.schema(str(name)).items() if kind is not None
@@ -134,7 +139,9 @@ def protect(
         columns.setdefault(column, {})["nullable"] = False
     for column in columns:
         if column not in source.schema(str(name)):
-            raise PolicyError(f"tables.{name}.columns", column, "the data has no such column", ", ".join(source.schema(str(name))))
+            raise PolicyError(
+                f"tables.{name}.columns", column, "the data has no such column", ", ".join(source.schema(str(name)))
+            )
     table: dict[str, Any] = {"person": person, "columns": columns}
     for limit, value in (("max_groups", max_groups), ("max_rows_per_group", max_rows_per_group)):
         if value is not None:

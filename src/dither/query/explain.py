@@ -37,10 +37,8 @@ def explain_quote(quote: Quote) -> str:
     for aggregate, reading in zip(plan.aggregates, quote.strategy.readings, strict=True):
         measure = quote.strategy.families[reading.family].measures[0]
         if measure.of is not None and aggregate.kind in ("sum", "average"):
-            facts = measure.of.facts
-            lines.append(
-                f"Clamped    {aggregate.name}: each value to {facts.lower} to {facts.upper}, in steps of {_step(measure.step)}"
-            )
+            facts, steps = measure.of.facts, _step(measure.step)
+            lines.append(f"Clamped    {aggregate.name}: each value to {facts.lower} to {facts.upper}, in steps of {steps}")
     lines += ["Noise      " + "; ".join(_noise(quote, place) for place in range(len(quote.noise)))]
     if plan.where is not None and table.person is None:
         lines.append("Where      a row that does not meet the condition counts as nobody")
@@ -68,7 +66,7 @@ def _counted(quote: Quote) -> str:
         return "every row once"
     if bounding.way == "weights":
         most = bounding.groups * bounding.rows
-        return f"everybody in full up to {most} rows; whoever has more, with all rows at a smaller weight that adds up to {most}"
+        return f"everybody in full up to {most} rows; whoever has more, with all rows at a weight that adds up to {most}"
     if bounding.way == "clip":
         return f"everybody in full up to {rows} in each of {groups}; whoever has more, scaled down to that length"
     return f"everybody in at most {groups}, chosen by chance, and with at most {rows}' worth in each"

@@ -34,10 +34,8 @@ class Measure:
 
     @property
     def low(self) -> int:
-        """The least that a row can add."""
-        if self.kind != "steps":
-            return 0
-        return min(0, ceil(self._bounds[0] / self.step))
+        """The least that a row with a value can add."""
+        return ceil(self._bounds[0] / self.step) if self.kind == "steps" else 0
 
     @property
     def high(self) -> int:
@@ -45,12 +43,12 @@ class Measure:
         if self.kind in ("one", "present", "person"):
             return 1
         lower, upper = self._bounds
-        return max(0, floor(upper / self.step)) if self.kind == "steps" else ceil((upper - lower) / self.step)
+        return floor(upper / self.step) if self.kind == "steps" else ceil((upper - lower) / self.step)
 
     @property
     def reach(self) -> int:
-        """How far a row can move the sum."""
-        return max(-self.low, self.high)
+        """How far a row can move the sum, by coming or going."""
+        return max(abs(self.low), abs(self.high))
 
     @property
     def _bounds(self) -> tuple[Fraction, Fraction]:

@@ -1,9 +1,10 @@
 """The question as dither understands it: a small closed set of nodes. What is not a node cannot be asked.
 
-Expressions are about one row of one person. Each has facts that follow from the policy alone: a type, bounds where it is a
-number, and whether it may be missing. Values of numbers are computed row by row in double precision, which cannot fail (a
-product that overflows is an infinity, and is clamped); that is safe, since only the integer after the clamp enters a sum, and
-accurate, since bounds and constants are small. Missing values follow SQL: an unknown condition keeps no row.
+Expressions are about one row of one person. Each has facts that follow from the policy alone: a type, bounds where it
+is a number, and whether it may be missing. Values of numbers are computed row by row in double precision, which
+cannot fail (a product that overflows is an infinity, and is clamped); that is safe, since only the integer after the
+clamp enters a sum, and accurate, since bounds and constants are small. Missing values follow SQL: an unknown
+condition keeps no row.
 """
 
 from __future__ import annotations

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import partial
 
 from dither.errors import BudgetError, GuaranteeError, NumberError, QuestionError, UnitError
 from dither.mechanisms.gaussian import Gaussian
@@ -22,7 +23,7 @@ from dither.privacy.filter import Filter
 from dither.privacy.guarantee import Guarantee, gdp
 from dither.query.bounding import Bounding
 from dither.query.interval import average_error, sum_error
-from dither.query.strategy import Ratio, Reading, Strategy
+from dither.query.strategy import Family, Ratio, Reading, Strategy
 
 Mechanism = Geometric | Gaussian
 HOWS = "epsilon='0.5', rho='0.01', guarantee=pure('0.5'), or error={'n': 20}"
@@ -99,18 +100,18 @@ def _from_guarantee(budget: Filter, guarantee: object) -> Promise:
 def mechanisms(promise: Promise, strategy: Strategy, bounding: Bounding) -> tuple[Mechanism, ...]:
     """The noise of each family, at its share of the price."""
     shares = strategy.shares(pure=promise.is_pure)
-    if promise.epsilon is not None:
-        return tuple(
-            Geometric(epsilon=promise.epsilon * share, sensitivity=bounding.l1(family), unit=bounding.unit)
-            for family, share in zip(strategy.families, shares, strict=True)
-        )
-    assert promise.rho is not None
-    return tuple(_gaussian(promise.rho * share, bounding.l2_squared(family), bounding) for family, share in
-                 zip(strategy.families, shares, strict=True))
+    amount = promise.rho if promise.epsilon is None else promise.epsilon
+    assert amount is not None
+    return tuple(
+        _noise(amount * share, family, bounding, is_pure=promise.is_pure)
+        for family, share in zip(strategy.families, shares, strict=True)
+    )
 
 
-def _gaussian(rho: Fraction, l2_squared: int, bounding: Bounding) -> Gaussian:
-    return Gaussian(rho=rho, l2_squared=l2_squared, integers=True, unit=bounding.unit)
+def _noise(amount: Number | Fraction, family: Family, bounding: Bounding, *, is_pure: bool) -> Mechanism:
+    if is_pure:
+        return Geometric(epsilon=amount, sensitivity=bounding.l1(family), unit=bounding.unit)
+    return Gaussian(rho=amount, l2_squared=bounding.l2_squared(family), integers=True, unit=bounding.unit)
 
 
 def total(noise: tuple[Mechanism, ...]) -> Guarantee:
@@ -147,27 +148,28 @@ def for_error(
     limits = _wishes(wished, names, strategy, size)
     found = []
     for number, family in enumerate(strategy.families):
-        mine = [(reading, limits[name]) for reading, name in zip(strategy.readings, names, strict=True) if
-                reading.family == number and name in limits]
+        own = [(name, reading) for name, reading in zip(names, strategy.readings, strict=True) if reading.family == number]
+        mine = [(reading, limits[name]) for name, reading in own if name in limits]
         if not mine:
-            lacking = [name for reading, name in zip(strategy.readings, names, strict=True) if reading.family == number]
-            raise QuestionError("error", sorted(limits), f"it says nothing about {lacking[0]}", f"{{'{lacking[0]}': 20}} too")
-
-        def made(amount: Fraction, family=family) -> Mechanism:
-            if is_pure:
-                return Geometric(epsilon=amount, sensitivity=bounding.l1(family), unit=bounding.unit)
-            return _gaussian(amount, bounding.l2_squared(family), bounding)
-
-        def meets(amount: Fraction, mine=mine, made=made) -> bool:
-            mechanism = made(amount)
-            for reading, limit in mine:
-                error = reading_error(reading, mechanism, bounding.resolution, confidence, size)
-                if error is None or error > limit:
-                    return False
-            return True
-
-        found.append(made(_least(meets)))
+            name = own[0][0]
+            raise QuestionError("error", sorted(limits), f"it says nothing about {name}", f"{{'{name}': 20}} besides")
+        make = partial(_noise, family=family, bounding=bounding, is_pure=is_pure)
+        found.append(make(_least(partial(_meets, make=make, wishes=mine, bounding=bounding, level=confidence, size=size))))
     return tuple(found)
+
+
+def _meets(
+    amount: Fraction,
+    *,
+    make: Callable[[Fraction], Mechanism],
+    wishes: list[tuple[Reading, float]],
+    bounding: Bounding,
+    level: Fraction,
+    size: int | None,
+) -> bool:
+    mechanism = make(amount)
+    errors = [reading_error(reading, mechanism, bounding.resolution, level, size) for reading, _ in wishes]
+    return all(error is not None and error <= limit for error, (_, limit) in zip(errors, wishes, strict=True))
 
 
 def _least(meets: Callable[[Fraction], bool]) -> Fraction:
@@ -204,5 +206,3 @@ def check_limit(guarantee: Guarantee, most: Guarantee | None) -> None:
     """Refuse what costs more than the owner allows for one question."""
     if most is not None and not guarantee.within(most):
         raise BudgetError("price", str(guarantee), f"the policy allows {most} for one question", "a smaller price")
-
-

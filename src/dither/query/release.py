@@ -14,11 +14,13 @@ from __future__ import annotations
 
 import json
 import secrets
+from contextlib import suppress
 from itertools import product
 from typing import TYPE_CHECKING
 
 from dither.errors import DataError, ReleaseError
 from dither.query.answer import Answer
+from dither.query.column import Type
 from dither.query.engines.duckdb import Progress, run
 from dither.query.engines.totals import totals_sql
 
@@ -50,10 +52,8 @@ def release(
     if stored is None:
         dataset.ledger.touch(receipt)
         text = None
-        try:
+        with suppress(Exception):  # what it says may tell of single rows
             text = _noisy(quote, threads, progress)
-        except Exception:  # noqa: S110 - what it says may tell of single rows
-            pass
         if text is None:
             why = "it failed after data was touched; the charge stays, and the cause is not told, as it may depend on a row"
             raise ReleaseError("question", receipt.name, why, "asking the owner, who can try it on made-up data")
@@ -61,23 +61,35 @@ def release(
     return Answer(quote, _read(stored), receipt)
 
 
+def exact_totals(quote: Quote, threads: int | None, progress: Progress | None) -> list[tuple[int, ...]]:
+    """The totals of every declared group, in order, zeros where the data has nothing. PRIVATE: only noise may see it."""
+    plan, source = quote.plan, quote.dataset.source(quote.plan.table)
+    salt = secrets.randbits(64)
+    texts = frozenset(column for column, kind in source.schema(plan.table.name).items() if kind is Type.TEXT)
+    sql = totals_sql(plan, quote.strategy.families, quote.bounding, source.relation(plan.table), salt, texts)
+    width = len(plan.groups)
+    cells = list(product(*(group.keys for group in plan.groups)))
+    declared = set(cells)
+    found = run(sql, source, lambda row: row[:width] in declared, threads=threads, progress=progress)
+    totals = {row[:width]: row[width:] for row in found}
+    nothing = (0,) * sum(len(family.measures) for family in quote.strategy.families)
+    return [totals.get(cell, nothing) for cell in cells]
+
+
 def _noisy(quote: Quote, threads: int | None, progress: Progress | None) -> str:
     """The released integers as text: for each family, for each declared group in order, its measures."""
-    source = quote.dataset.source(quote.plan.table)
-    salt = secrets.randbits(64)
-    sql = totals_sql(quote.plan, quote.strategy.families, quote.bounding, source.relation(quote.plan.table), salt)
-    found = run(sql, source, threads=threads, progress=progress)
-    width = len(quote.plan.groups)
-    totals = {row[:width]: row[width:] for row in found}
-    cells = list(product(*(group.keys for group in quote.plan.groups)))
-    nothing = (0,) * sum(len(family.measures) for family in quote.strategy.families)
+    totals = exact_totals(quote, threads, progress)
     released, place = [], 0
     for family, mechanism in zip(quote.strategy.families, quote.noise, strict=True):
-        size = len(family.measures)
-        noise = mechanism.law.sample((len(cells), size)).tolist()
-        mine = [totals.get(cell, nothing)[place : place + size] for cell in cells]
-        released.append([[int(total) + drawn for total, drawn in zip(*pair, strict=True)] for pair in zip(mine, noise, strict=True)])
-        place += size
+        last = place + len(family.measures)
+        noise = mechanism.law.sample((len(totals), last - place)).tolist()
+        released.append(
+            [
+                [int(total) + drawn for total, drawn in zip(row[place:last], drawn_row, strict=True)]
+                for row, drawn_row in zip(totals, noise, strict=True)
+            ]
+        )
+        place = last
     return json.dumps({"dither": VERSION, "released": released}, separators=(",", ":"))
 
 
@@ -88,6 +100,6 @@ def _read(stored: str) -> list[list[list[int]]]:
             raise ValueError("another version")
         return list(found["released"])
     except (ValueError, KeyError, TypeError) as error:
-        raise DataError("stored answer", stored, "this version of dither did not write it", "the version that did") from error
-
-
+        raise DataError(
+            "stored answer", stored, "this version of dither did not write it", "the version that did"
+        ) from error

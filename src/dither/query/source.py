@@ -52,7 +52,7 @@ class Source(ABC):
     def relation(self, table: Table) -> str:
         """What stands after FROM."""
 
-    def attach(self, connection: duckdb.DuckDBPyConnection) -> None:
+    def attach(self, connection: duckdb.DuckDBPyConnection) -> None:  # noqa: B027 - files have nothing to hand over
         """Hand over what is in memory; called when the charge is made."""
 
     def check(self, table: Table) -> None:
@@ -61,7 +61,9 @@ class Source(ABC):
         for column in table.columns:
             if column.name not in found:
                 why = f"the policy describes a column {column.name} that is not there"
-                raise DataError(f"source of {table.name}", column.name, why, "a source with that column, or a policy without")
+                raise DataError(
+                    f"source of {table.name}", column.name, why, "a source with that column, or a policy without"
+                )
             if found[column.name] is None:
                 why = "its cells are lists, structures or bytes, which no policy describes"
                 raise DataError(f"source of {table.name}", column.name, why, "a column of plain values")
@@ -172,7 +174,7 @@ class Frame(Source):
 
         if self.kind == "pandas":
             for column, dtype in self.frame.dtypes.items():
-                if dtype == object:
+                if dtype.kind == "O" and str(dtype) == "object":
                     why = "its dtype is object: each cell could be anything"
                     fix = f"frame[{column!r}] = frame[{column!r}].astype('string')"
                     raise DataError("frame", column, why, fix)
@@ -240,7 +242,7 @@ def find_source(stated: object, folder: Path, where: str) -> Source:
 
 def _files(stated: str, folder: Path, where: str) -> Source:
     pattern = str(folder / stated)
-    found = [pattern] if Path(pattern).is_file() else sorted(glob.glob(pattern, recursive=True))
+    found = [pattern] if Path(pattern).is_file() else sorted(glob.glob(pattern, recursive=True))  # noqa: PTH207
     paths = tuple(str(Path(path).resolve()) for path in found if Path(path).is_file())
     if not paths:
         raise DataError(where, stated, f"there is no such file in {folder}", KINDS)
@@ -255,5 +257,3 @@ def _files(stated: str, folder: Path, where: str) -> Source:
     if endings <= {".duckdb", ".db"} and len(paths) == 1:
         return DuckDBFile(paths[0])
     raise DataError(where, stated, "it does not say by its ending what it is, or mixes several kinds", KINDS)
-
-

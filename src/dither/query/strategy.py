@@ -15,12 +15,13 @@ sum s_f^2 / epsilon_f^2 given sum epsilon_f: by Lagrange epsilon_f^3 is proporti
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import product
 
 from dither.query.column import FINEST
-from dither.query.measure import Measure
+from dither.query.measure import Kind, Measure
 from dither.query.plan import Aggregate, Cell, Expression, Plan
 
 MOST_WAYS = 512
@@ -106,7 +107,9 @@ def choose_strategy(plan: Plan, *, pure: bool) -> Strategy:
     averages = [of for kind, of in asked if kind == "average"]
     choices: list[list[int | None]] = []
     for kind, of in asked:
-        hosts = [place for place, mean in enumerate(averages) if kind == "rows" or (kind in ("values", "sum") and of == mean)]
+        hosts = [
+            place for place, mean in enumerate(averages) if kind == "rows" or (kind in ("values", "sum") and of == mean)
+        ]
         choices.append([None] if kind in ("average", "persons") else [*hosts, None])
     ways = 1
     for options in choices:
@@ -131,7 +134,7 @@ def step_of(expression: Expression) -> Fraction:
 
 def _build(
     aggregates: tuple[Aggregate, ...],
-    asked: list[tuple[str, Expression | None]],
+    asked: Sequence[tuple[str, Expression | None]],
     averages: list[Expression | None],
     hosts: tuple[int | None, ...],
 ) -> Strategy:
@@ -140,7 +143,7 @@ def _build(
     for place, of in enumerate(averages):
         assert of is not None
         whole = any(host == place and kind == "rows" for (kind, _), host in zip(asked, hosts, strict=True))
-        kinds = ("above", "below", "missing") if whole and of.facts.nullable else ("above", "below")
+        kinds: tuple[Kind, ...] = ("above", "below", "missing") if whole and of.facts.nullable else ("above", "below")
         families.append(Family(tuple(Measure(kind, of, step_of(of)) for kind in kinds)))
     for (kind, of), host in zip(asked, hosts, strict=True):
         if host is not None:

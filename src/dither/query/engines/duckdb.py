@@ -17,17 +17,21 @@ from dither.query.engines.sql import text
 from dither.query.source import Source
 
 POLL = 0.1  # seconds between two looks at the progress
+AT_ONCE = 10_000  # rows handed over at once
 Progress = Callable[[float], None]
+Keep = Callable[[tuple[Any, ...]], bool]
 
 
-def run(sql: str, source: Source, *, threads: int | None = None, progress: Progress | None = None) -> list[tuple[Any, ...]]:
-    """The rows of the SELECT. Whatever it raises may tell of private rows: callers must not pass it on."""
-    with tempfile.TemporaryDirectory(prefix="dither-") as spill:
-        with duckdb.connect(source.database or ":memory:", read_only=source.database is not None) as connection:
-            source.attach(connection)
-            for statement in lock(source, spill, threads):
-                connection.execute(statement)
-            return _fetch(connection, sql, progress)
+def run(
+    sql: str, source: Source, keep: Keep, *, threads: int | None = None, progress: Progress | None = None
+) -> list[tuple[Any, ...]]:
+    """The rows of the SELECT that are to be kept. What it raises may tell of private rows: callers must not pass it on."""
+    opened = duckdb.connect(source.database or ":memory:", read_only=source.database is not None)
+    with tempfile.TemporaryDirectory(prefix="dither-") as spill, opened as connection:
+        source.attach(connection)
+        for statement in lock(source, spill, threads):
+            connection.execute(statement)
+        return _fetch(connection, sql, keep, progress)
 
 
 def lock(source: Source, spill: str, threads: int | None) -> list[str]:
@@ -47,15 +51,23 @@ def lock(source: Source, spill: str, threads: int | None) -> list[str]:
     ]
 
 
-def _fetch(connection: duckdb.DuckDBPyConnection, sql: str, progress: Progress | None) -> list[tuple[Any, ...]]:
+def _rows(connection: duckdb.DuckDBPyConnection, sql: str, keep: Keep) -> list[tuple[Any, ...]]:
+    """There may be many groups that nobody asks for: they are let go as they come."""
+    result, found = connection.execute(sql), []
+    while rows := result.fetchmany(AT_ONCE):
+        found += [row for row in rows if keep(row)]
+    return found
+
+
+def _fetch(connection: duckdb.DuckDBPyConnection, sql: str, keep: Keep, progress: Progress | None) -> list[tuple[Any, ...]]:
     if progress is None:
-        return connection.execute(sql).fetchall()
+        return _rows(connection, sql, keep)
     outcome: list[list[tuple[Any, ...]]] = []
     failed = threading.Event()
 
     def work() -> None:
         try:
-            outcome.append(connection.execute(sql).fetchall())
+            outcome.append(_rows(connection, sql, keep))
         except Exception:  # what it says may tell of rows; that it failed is all that goes on
             failed.set()
 

@@ -1,10 +1,11 @@
 """Expressions and measures in DuckDB's SQL: one template a node, each total (it cannot fail on any row) and deterministic.
 
-Why total. Cells are read by TRY_CAST, which gives NULL where a cell does not fit. Numbers are doubles: sums and products
-overflow to infinities, and infinity minus infinity is NaN, which is made NULL at once. Comparisons, LIKE with a constant
-pattern, IN with constants, CASE and parts of dates have a value, or NULL, for every input. There is no division, no cast of
-analysts' values, no function with a pattern or a length from a row. Why the analyst's text cannot get through: only numbers,
-quoted texts, dates and column names of the policy are ever written, each by its own quoting function.
+Why total. Cells are read by TRY_CAST, which gives NULL where a cell does not fit. Numbers are doubles: sums and
+products overflow to infinities, and infinity minus infinity is NaN, which is made NULL at once. Comparisons, LIKE
+with a constant pattern, IN with constants, CASE and parts of dates have a value, or NULL, for every input. There is
+no division, no cast of analysts' values, no function with a pattern or a length from a row. Why the analyst's text
+cannot get through: only numbers, quoted texts, dates and column names of the policy are ever written, each by its own
+quoting function.
 """
 
 from __future__ import annotations
@@ -55,6 +56,14 @@ def cell(column: Column) -> str:
     """The cell of a column as its type; NULL where it does not fit, and where it is not a number."""
     read = f"TRY_CAST({name(column.name)} AS {TYPES[column.type]})"
     return real(read) if TYPES[column.type] == "DOUBLE" else read
+
+
+def person(column: Column, *, is_text: bool) -> str:
+    """Whose a row is; NULL where that cannot be told. A text that is to be a whole number must read as one: TRY_CAST would
+    round '1.5' and make two people one."""
+    if is_text and column.type is Type.INTEGER:
+        return f"CASE WHEN regexp_full_match({name(column.name)}, '\\s*[+-]?[0-9]+\\s*') THEN {cell(column)} END"
+    return cell(column)
 
 
 def real(sql: str) -> str:
@@ -122,28 +131,60 @@ def render(node: Expression) -> str:
             return f"(CASE {told} ELSE {'NULL' if otherwise is None else spell(otherwise)} END)"
 
 
-def measured(measure: Measure) -> str:
-    """A measure as SQL: a BIGINT between its bounds for every row, whatever the row holds."""
-    if measure.kind in ("one", "person"):
-        return "1::BIGINT"
+def value(measure: Measure) -> str:
+    """An expression that is about to be measured in steps: a BIGINT where it is a whole number of them, else a double."""
     assert measure.of is not None
-    if measure.kind == "present":
-        return f"(CASE WHEN {render(measure.of)} IS NULL THEN 0 ELSE 1 END)::BIGINT"
-    if measure.kind == "missing":
-        return f"(CASE WHEN {render(measure.of)} IS NULL THEN {measure.high} ELSE 0 END)::BIGINT"
-    lower = measure.of.facts.lower
-    assert lower is not None
-    from_ = Fraction(0) if measure.kind == "steps" else lower
-    steps = f"floor(({_double(measure.of)} - {number(from_)}) / {number(measure.step)} + 0.5::DOUBLE)"
-    # NaN cannot come here: the value is none, and an infinity minus or divided by a finite number is none.
-    clamped = f"CAST(least(greatest({steps}, {measure.low}::DOUBLE), {measure.high}::DOUBLE) AS BIGINT)"
-    taken = f"{measure.high}::BIGINT - {clamped}" if measure.kind == "below" else clamped
-    return f"(CASE WHEN {render(measure.of)} IS NULL THEN 0::BIGINT ELSE {taken} END)"
+    return render(measure.of) if _is_whole(measure) else _double(measure.of)
 
 
-def keys_of(by: str, keys: tuple[Key, ...]) -> str:
-    """Whether a value is among the declared keys."""
-    return f"({by} IN ({', '.join(constant(key) for key in keys)}))"
+def _is_whole(measure: Measure) -> bool:
+    """Whether a value is its own number of steps, in 64 bits: cells and parts of dates are BIGINTs, all else are doubles."""
+    node, wide = measure.of, 2**62
+    if not isinstance(node, (Cell, DatePart)) or node.facts.type is not Type.INTEGER or measure.step != 1:
+        return False
+    return -wide < measure.low + _origin(measure) and measure.high + _origin(measure) < wide
+
+
+def counted(measure: Measure, e: str) -> str:
+    """The value `e` in steps, before the clamp; NULL where it has none, or lies beyond 2^63 steps."""
+    if _is_whole(measure):
+        return "NULL::BIGINT"  # not needed: `clamped` takes the value itself
+    origin = _origin(measure)
+    shifted = e if origin == 0 else f"({e} - {number(origin)})"
+    inverse = 1 / measure.step
+    scaled = f"{shifted} * {number(inverse)}" if inverse.denominator == 1 else f"{shifted} / {number(measure.step)}"
+    return f"TRY_CAST(floor({scaled} + 0.5::DOUBLE) AS BIGINT)"
+
+
+def clamped(measure: Measure, e: str, k: str) -> str:
+    """The steps `k` of the value `e`, a BIGINT from `low` to `high` whatever the row holds; NULL where e is NULL or NaN.
+
+    k is missing for NaN, which is above every number, and for values beyond 2^63 steps, which the sign tells apart. `above`
+    counts from the lower bound, `steps` from zero.
+    """
+    low, high, origin = f"{measure.low}::BIGINT", f"{measure.high}::BIGINT", _origin(measure)
+    if _is_whole(measure):
+        first, last = measure.low + int(origin), measure.high + int(origin)
+        shifted = e if origin == 0 else f"{e} - ({int(origin)})"
+        inside = f"{e} BETWEEN {first} AND {last} THEN {shifted}"
+        return f"CASE WHEN {inside} WHEN {e} > {last} THEN {high} WHEN {e} < {first} THEN {low} END"
+    far = f"CASE WHEN {e} > {number(origin)} THEN {high} ELSE {low} END"
+    inside = f"{k} BETWEEN {low} AND {high} THEN {k} WHEN {k} > {high} THEN {high} WHEN {k} < {low} THEN {low}"
+    return f"CASE WHEN {inside} WHEN {e} <= 'inf'::DOUBLE THEN {far} END"
+
+
+def _origin(measure: Measure) -> Fraction:
+    assert measure.of is not None
+    assert measure.of.facts.lower is not None
+    return measure.of.facts.lower if measure.kind == "above" else Fraction(0)
+
+
+def key(by: Expression, keys: tuple[Key, ...]) -> str:
+    """A declared key, or NULL: texts as an ENUM of the keys, which takes a byte or two wherever it goes."""
+    options = ", ".join(constant(key) for key in keys)
+    if all(isinstance(key, str) for key in keys):
+        return f"TRY_CAST({render(by)} AS ENUM({options}))"
+    return f"CASE WHEN {render(by)} IN ({options}) THEN {render(by)} END"
 
 
 def _double(node: Expression) -> str:

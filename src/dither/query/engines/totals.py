@@ -1,5 +1,8 @@
 """Integer totals a group, bounded a person: the one SELECT that runs on private rows.
 
+Rows are read into one column x for each expression (its steps, or NULL), from which all measures follow: with n rows,
+c values and s their sum, `one` is n, `present` c, `steps` and `above` s, `below` G c - s, `missing` G (n - c).
+
 Why a person moves the totals by no more than `bounding.py` claims. In all ways what a person adds depends on her own rows
 and on the salt alone, is made of exact integers, and never depends on the position of a row. Rows outside the declared
 keys, rows that do not meet the condition and rows without a person are dropped before anything is counted.
@@ -17,109 +20,186 @@ groups    Her totals in a group with n > R rows become t R // n, truncated towar
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from dither.query.bounding import Bounding
-from dither.query.engines.sql import cell, keys_of, measured, render
-from dither.query.measure import Measure
-from dither.query.plan import Plan
+from dither.query.engines.sql import clamped, counted, key, person, render, value
+from dither.query.measure import Kind, Measure
+from dither.query.plan import Expression, Plan
 from dither.query.strategy import Family
 
 WIDEST = 2**52  # of one total in `clip`: 2^20 groups of 4 squares fit into 127 bits
 MARGIN = "1.0000001"  # far more than the error of a square root in doubles
 
 
-def totals_sql(plan: Plan, families: Sequence[Family], bounding: Bounding, relation: str, salt: int) -> str:
-    """The SELECT: columns g0.. (the group), then t0.. (its totals), one row a group that occurs.
+@dataclass(frozen=True)
+class _Column:
+    """What is read of an expression: its steps from zero, from its lower bound, or only whether it is there."""
 
-    `relation` is read once: sources that could change between two readings must not be read twice.
+    kind: str
+    of: Expression
+    measure: Measure
+
+    def inner(self, place: int) -> list[str]:
+        """The value e and its steps k, before the clamp."""
+        if self.kind == "present":
+            return [f"{render(self.of)} AS e{place}"]
+        return [f"{value(self.measure)} AS e{place}", f"{counted(self.measure, value(self.measure))} AS k{place}"]
+
+    def outer(self, place: int) -> str:
+        """What is added up: x, or NULL."""
+        if self.kind == "present":
+            return f"CASE WHEN e{place} IS NOT NULL THEN 1::BIGINT END AS x{place}"
+        return f"{clamped(self.measure, f'e{place}', f'k{place}')} AS x{place}"
+
+
+class _Shape:
+    """Names and columns that all parts of the SELECT share."""
+
+    def __init__(self, plan: Plan, families: Sequence[Family], bounding: Bounding) -> None:
+        self.plan, self.families, self.bounding = plan, families, bounding
+        self.measures = [measure for family in families for measure in family.measures]
+        self.keys = [f"g{place}" for place in range(len(plan.groups))]
+        self.totals = [f"t{place}" for place in range(len(self.measures))]
+        self.columns: list[_Column] = []
+        for measure in sorted(self.measures, key=lambda measure: measure.kind == "present"):
+            self._add(measure)
+
+    def _add(self, measure: Measure) -> None:
+        if measure.of is None or any(self._serves(column, measure) for column in self.columns):
+            return
+        kind: Kind = measure.kind if measure.kind in ("present", "steps") else "above"
+        self.columns.append(_Column(kind, measure.of, Measure(kind, measure.of, measure.step)))
+
+    @staticmethod
+    def _serves(column: _Column, measure: Measure) -> bool:
+        wanted = {"steps": "steps", "present": column.kind}.get(measure.kind, "above")
+        return column.of == measure.of and column.kind == wanted
+
+    def measured(self, measure: Measure, rows: str, count: str, added: str) -> str:
+        """A measure from the number of rows, the count and the sum of its column; `{}` stands for the column."""
+        if measure.kind == "one":
+            return rows
+        if measure.kind == "person":
+            return "1::HUGEINT"
+        place = next(place for place, column in enumerate(self.columns) if self._serves(column, measure))
+        here, sum_ = count.format(f"x{place}"), added.format(f"x{place}")
+        return {
+            "present": here,
+            "steps": sum_,
+            "above": sum_,
+            "below": f"{measure.high} * {here} - {sum_}",
+            "missing": f"{measure.high} * ({rows} - {here})",
+        }[measure.kind]
+
+    def all_measured(self, rows: str, count: str, added: str) -> list[str]:
+        """All measures, named."""
+        return [
+            f"({self.measured(measure, rows, count, added)})::HUGEINT AS {total}"
+            for measure, total in zip(self.measures, self.totals, strict=True)
+        ]
+
+
+def totals_sql(
+    plan: Plan,
+    families: Sequence[Family],
+    bounding: Bounding,
+    relation: str,
+    salt: int,
+    texts: frozenset[str] = frozenset(),
+) -> str:
+    """The SELECT: columns g0.. (the group), then t0.. (its totals), one row a group that occurs. Reads `relation` once.
+
+    `texts` are the columns that the source holds as text.
     """
-    measures = [measure for family in families for measure in family.measures]
-    keys = [f"g{place}" for place in range(len(plan.groups))]
-    sums = [f"t{place}" for place in range(len(measures))]
-    rows = _rows(plan, measures, relation, keys, sums)
+    shape = _Shape(plan, families, bounding)
+    rows = _rows(shape, relation, texts)
     if bounding.way == "each row":
-        return _sum(f"({rows})", keys, sums)
+        return _grouped(shape.keys, shape.all_measured("count(*)", "count({})", "coalesce(sum({}), 0)"), f"({rows})")
     if bounding.way == "weights":
-        return _weighted(rows, keys, sums, bounding)
-    person = _persons(rows, keys, sums, measures)
+        return _weighted(shape, rows)
+    by = ["p", *shape.keys]
+    mine = shape.all_measured("count(*)", "count({})", "coalesce(sum({}), 0)")
+    person = f"SELECT {', '.join([*by, 'count(*) AS n', *mine])} FROM ({rows}) GROUP BY {', '.join(by)}"
     if bounding.way == "clip":
-        return _clipped(person, keys, sums, families, bounding)
-    scaled = _scaled(person, keys, sums, measures, bounding.rows)
-    return _sum(f"({_chosen(scaled, keys, sums, bounding.groups, salt) if keys else scaled})", keys, sums)
+        return _clipped(shape, person)
+    return _chosen(shape, person, salt)
 
 
-def _rows(plan: Plan, measures: Sequence[Measure], relation: str, keys: list[str], sums: list[str]) -> str:
-    """Rows that count: of a person, meeting the condition, in a declared group."""
-    wanted = [f"{render(group.by)} AS {key}" for group, key in zip(plan.groups, keys, strict=True)]
-    wanted += [f"{measured(measure)} AS {total}" for measure, total in zip(measures, sums, strict=True)]
-    kept = [keys_of(render(group.by), group.keys) for group in plan.groups]
+def _rows(shape: _Shape, relation: str, texts: frozenset[str]) -> str:
+    """Rows that count: of a person, meeting the condition, in a declared group.
+
+    Where each row is a person, rows of other groups need not be dropped yet: they have groups of their own, which nobody
+    asks for. Everywhere else they are dropped here, before anything of a person is bounded.
+    """
+    plan, alone = shape.plan, shape.bounding.way == "each row"
+    spell = [render(group.by) if alone else key(group.by, group.keys) for group in plan.groups]
+    inner = [f"{by} AS {name}" for by, name in zip(spell, shape.keys, strict=True)]
+    outer = list(shape.keys)
+    kept = [] if alone else [f"{name} IS NOT NULL" for name in shape.keys]
+    for place, column in enumerate(shape.columns):
+        inner += column.inner(place)
+        outer.append(column.outer(place))
     if plan.table.person is not None:
-        column = plan.table.column(plan.table.person)
-        assert column is not None
-        wanted.append(f"{cell(column)} AS p")
-        kept.append(f"({cell(column)} IS NOT NULL)")
-    if plan.where is not None:
-        kept.append(render(plan.where))
-    return f"SELECT {', '.join(wanted)} FROM {relation}" + (f" WHERE {' AND '.join(kept)}" if kept else "")
+        column_of_person = plan.table.column(plan.table.person)
+        assert column_of_person is not None
+        inner.append(f"{person(column_of_person, is_text=column_of_person.name in texts)} AS p")
+        outer.append("p")
+        kept.append("p IS NOT NULL")
+    where = "" if plan.where is None else f" WHERE {render(plan.where)}"
+    read = f"SELECT {', '.join(inner) or '1'} FROM {relation}{where}"
+    if not outer:
+        return read
+    return f"SELECT {', '.join(outer)} FROM ({read})" + (f" WHERE {' AND '.join(kept)}" if kept else "")
 
 
-def _weighted(rows: str, keys: list[str], sums: list[str], bounding: Bounding) -> str:
+def _weighted(shape: _Shape, rows: str) -> str:
+    bounding = shape.bounding
     most, finest = bounding.groups * bounding.rows * bounding.resolution, bounding.resolution
     weights = f"SELECT p, least({finest}::BIGINT, {most}::BIGINT // count(*)) AS w FROM r GROUP BY p"
-    products = [f"{total} * w AS {total}" for total in sums]  # at most LARGEST: fits into 64 bits
-    weighed = f"SELECT {', '.join([*keys, *products])} FROM r JOIN ({weights}) USING (p)"
-    return f"WITH r AS MATERIALIZED ({rows}) {_sum(f'({weighed})', keys, sums)}"
+    # a product is at most LARGEST of bounding.py: it fits into 64 bits
+    there = "coalesce(sum(CASE WHEN {} IS NOT NULL THEN w END), 0)"
+    added = shape.all_measured("coalesce(sum(w), 0)", there, "coalesce(sum({} * w), 0)")
+    return f"WITH r AS MATERIALIZED ({rows}) {_grouped(shape.keys, added, f'r JOIN ({weights}) USING (p)')}"
 
 
-def _persons(rows: str, keys: list[str], sums: list[str], measures: Sequence[Measure]) -> str:
-    """A person's totals a group, and her number of rows n in it."""
-    by = ", ".join(["p", *keys])
-    added = [
-        f"1::HUGEINT AS {total}" if measure.kind == "person" else f"sum({total})::HUGEINT AS {total}"
-        for total, measure in zip(sums, measures, strict=True)
-    ]
-    return f"SELECT {by}, count(*)::HUGEINT AS n, {', '.join(added)} FROM ({rows}) GROUP BY {by}"
-
-
-def _clipped(person: str, keys: list[str], sums: list[str], families: Sequence[Family], bounding: Bounding) -> str:
-    cut = [f"least(greatest({total} * {bounding.resolution}, -{WIDEST}), {WIDEST}) AS {total}" for total in sums]
+def _clipped(shape: _Shape, person: str) -> str:
+    bounding, keys = shape.bounding, shape.keys
+    widest, finest = WIDEST // bounding.resolution, bounding.resolution
+    cut = [f"least(greatest({total}, -{widest}), {widest})::BIGINT * {finest} AS {total}" for total in shape.totals]
     vectors = f"SELECT {', '.join(['p', *keys, *cut])} FROM ({person})"
     squares, roots, scaled, place = [], [], [], 0
-    for number, family in enumerate(families):
-        mine = sums[place : place + len(family.measures)]
+    for number, family in enumerate(shape.families):
+        mine = shape.totals[place : place + len(family.measures)]
         place += len(mine)
         length = bounding.length(family)
-        squares.append(f"sum({' + '.join(f'{total} * {total}' for total in mine)})::HUGEINT AS s{number}")
-        # NULL where she stays as she is; 0, and so nothing, should the root be too small
+        squares.append(f"sum({' + '.join(f'{total}::HUGEINT * {total}' for total in mine)})::HUGEINT AS s{number}")
+        # NULL where she stays as she is
         root = f"ceil(sqrt(s{number}::DOUBLE) * {MARGIN})::HUGEINT + 1"
         roots.append(f"CASE WHEN s{number} <= {length**2}::HUGEINT THEN NULL ELSE {root} END AS r{number}, s{number}")
         for total in mine:
-            shrunk = f"CASE WHEN r{number} * r{number} >= s{number} THEN {total} * {length} // r{number} ELSE 0 END"
-            scaled.append(f"CASE WHEN r{number} IS NULL THEN {total} ELSE {shrunk} END AS {total}")
+            shrunk = f"CASE WHEN r{number} * r{number} >= s{number} THEN {total}::HUGEINT * {length} // r{number} ELSE 0 END"
+            scaled.append(f"CASE WHEN r{number} IS NULL THEN {total} ELSE {shrunk} END")
     norms = f"SELECT p, {', '.join(roots)} FROM (SELECT p, {', '.join(squares)} FROM v GROUP BY p)"
-    taken = f"SELECT {', '.join([*keys, *scaled])} FROM v JOIN ({norms}) USING (p)"
-    return f"WITH v AS MATERIALIZED ({vectors}) {_sum(f'({taken})', keys, sums)}"
+    taken = [f"coalesce(sum({part}), 0)::HUGEINT AS {total}" for part, total in zip(scaled, shape.totals, strict=True)]
+    return f"WITH v AS MATERIALIZED ({vectors}) {_grouped(keys, taken, f'v JOIN ({norms}) USING (p)')}"
 
 
-def _scaled(person: str, keys: list[str], sums: list[str], measures: Sequence[Measure], most: int) -> str:
+def _chosen(shape: _Shape, person: str, salt: int) -> str:
+    most = shape.bounding.rows
     scaled = [
-        total if measure.kind == "person" else f"CASE WHEN n <= {most} THEN {total} ELSE {total} * {most} // n END AS {total}"
-        for total, measure in zip(sums, measures, strict=True)
+        f"{total}" if measure.kind == "person" else f"CASE WHEN n <= {most} THEN {total} ELSE {total} * {most} // n END"
+        for total, measure in zip(shape.totals, shape.measures, strict=True)
     ]
-    return f"SELECT {', '.join(['p', *keys, *scaled])} FROM ({person})"
-
-
-def _chosen(person: str, keys: list[str], sums: list[str], most: int, salt: int) -> str:
-    by = ", ".join(keys)
+    added = [f"coalesce(sum({part}), 0)::HUGEINT AS {total}" for part, total in zip(scaled, shape.totals, strict=True)]
+    if not shape.keys:
+        return _grouped([], added, f"({person})")
+    by = ", ".join(shape.keys)
     order = f"hash({salt}::UBIGINT, p, {by}), {by}"
-    inner = f"SELECT {', '.join([*keys, *sums])}, row_number() OVER (PARTITION BY p ORDER BY {order}) AS place FROM ({person})"
-    return f"SELECT {', '.join([*keys, *sums])} FROM ({inner}) WHERE place <= {most}"
+    placed = f"SELECT *, row_number() OVER (PARTITION BY p ORDER BY {order}) AS place FROM ({person})"
+    return _grouped(shape.keys, added, f"({placed}) WHERE place <= {shape.bounding.groups}")
 
 
-def _sum(rows: str, keys: list[str], sums: list[str]) -> str:
-    added = ", ".join(f"coalesce(sum({total}), 0)::HUGEINT AS {total}" for total in sums)
-    if not keys:
-        return f"SELECT {added} FROM {rows}"
-    return f"SELECT {', '.join([*keys, added])} FROM {rows} GROUP BY {', '.join(keys)}"
-
-
+def _grouped(keys: list[str], added: list[str], rows: str) -> str:
+    by = f" GROUP BY {', '.join(keys)}" if keys else ""
+    return f"SELECT {', '.join([*keys, *added])} FROM {rows}{by}"

@@ -1,0 +1,165 @@
+"""Random small tables and questions, and how far one person moves the totals of a question."""
+
+from __future__ import annotations
+
+import datetime
+import math
+import random
+from dataclasses import dataclass
+from functools import cache
+
+import duckdb
+import pyarrow
+
+from dither.privacy.unit import Unit
+from dither.query.bounding import Bounding, choose_bounding
+from dither.query.engines.totals import totals_sql
+from dither.query.parse import parse
+from dither.query.plan import Plan
+from dither.query.policy import Policy, read_policy
+from dither.query.strategy import Strategy, choose_strategy
+
+NAN, INF = math.nan, math.inf
+PEOPLE = (1, 2, 3, 4)
+COLUMNS = {
+    "person": pyarrow.int64(),
+    "ward": pyarrow.string(),
+    "sex": pyarrow.string(),
+    "day": pyarrow.date32(),
+    "cost": pyarrow.float64(),
+    "age": pyarrow.int64(),
+    "weight": pyarrow.float64(),
+}
+Row = tuple[object, ...]
+
+
+def policy(max_groups: int, max_rows: int, *, person: bool = True, unit: Unit = Unit.ADD_REMOVE) -> Policy:
+    table = {
+        "person": "person" if person else "each row",
+        "columns": {
+            "person": {"type": "integer"},
+            "ward": {"type": "text", "keys": ["A", "B", "C", "it's"]},
+            "sex": {"type": "text", "keys": ["f", "m"], "nullable": False},
+            "day": {"type": "date"},
+            "cost": {"type": "float", "bounds": [-10, 100], "step": "0.25"},
+            "age": {"type": "integer", "bounds": [0, 120]},
+            "weight": {"type": "decimal", "bounds": ["0.3", "7.1"], "step": "0.5", "nullable": False},
+        },
+    }
+    if person:
+        table |= {"max_groups": max_groups, "max_rows_per_group": max_rows}
+    return read_policy({"version": 1, "domain": "clinic", "unit": unit.value, "tables": {"visits": table}})
+
+
+def random_row(rng: random.Random) -> Row:
+    return (
+        rng.choice([None, 1, 2, 2, 3, 3, 3, 4]),
+        rng.choice(["A", "B", "C", "D", None, "it's", "A"]),
+        rng.choice(["f", "m", "F", None]),
+        rng.choice([None, datetime.date(2024, 2, 29), datetime.date(1, 1, 1), datetime.date(9999, 12, 31)]),
+        rng.choice([None, NAN, INF, -INF, -0.0, 1e308, -1e308, 0.125, 99.9, -10.1, 5.0, 5.0]),
+        rng.choice([None, 0, 29, 30, 31, 200, -(2**63), 2**63 - 1]),
+        rng.choice([None, NAN, INF, -INF, 0.3, 7.1, 2.2, -0.0, 1e300]),
+    )
+
+
+def random_question(rng: random.Random, *, person: bool) -> str:
+    """SQL of the grammar."""
+    numbers = ["cost", "age", "weight", "cost * 2 - age", "age - 40", "CASE WHEN sex = 'f' THEN cost ELSE 3 END", "-cost"]
+    aggregates = ["COUNT(*)", "COUNT(cost)", "COUNT(day)", *(["COUNT(DISTINCT person)"] if person else [])]
+    aggregates += [f"{name}({rng.choice(numbers)})" for name in ("SUM", "AVG", "SUM", "AVG")]
+    chosen = rng.sample(aggregates, rng.randrange(1, 4))
+    groups = rng.sample(
+        ["ward", "sex", "EXTRACT(quarter FROM day)", "CASE WHEN age < 30 THEN 'young' ELSE 'old' END"], rng.randrange(0, 3)
+    )
+    wheres = [
+        "cost > 3", "ward IN ('A', 'it''s')", "age BETWEEN 10 AND 40", "NOT (sex = 'm' OR cost IS NULL)",
+        "ward LIKE 'i%' OR weight <= 2.2", "day >= DATE '2000-01-01'", "age IS NOT NULL AND cost * age < 50",
+    ]  # fmt: skip
+    where = f" WHERE {rng.choice(wheres)}" if rng.random() < 0.5 else ""
+    by = f" GROUP BY {', '.join(groups)}" if groups else ""
+    named = [f"{aggregate} AS a{place}" for place, aggregate in enumerate(chosen)]
+    return f"SELECT {', '.join([*groups, *named])} FROM visits{where}{by}"
+
+
+def table_of(rows: list[Row], rng: random.Random) -> pyarrow.Table:
+    """The rows in a random order, in random chunks: storage must not matter."""
+    shuffled = rng.sample(rows, len(rows))
+    chunks, start = [], 0
+    while start < len(shuffled) or not chunks:
+        size = rng.randrange(1, len(shuffled) + 2)
+        part = shuffled[start : start + size]
+        arrays = [pyarrow.array([row[place] for row in part], kind) for place, kind in enumerate(COLUMNS.values())]
+        chunks.append(pyarrow.record_batch(arrays, names=list(COLUMNS)))
+        start += size
+    return pyarrow.Table.from_batches(chunks)
+
+
+@cache
+def engine_with(threads: int) -> duckdb.DuckDBPyConnection:
+    return duckdb.connect(config={"threads": threads})
+
+
+@dataclass
+class Case:
+    """A question with everything that the quote would fix, and a salt."""
+
+    plan: Plan
+    strategy: Strategy
+    bounding: Bounding
+    salt: int = 7
+
+    def sql(self) -> str:
+        return totals_sql(self.plan, self.strategy.families, self.bounding, "visits", self.salt)
+
+    def totals(self, rows: list[Row], rng: random.Random, sql: str | None = None) -> dict[Row, tuple[int, ...]]:
+        """What the engine adds up, for groups that are declared."""
+        engine = engine_with(rng.choice([1, 2, 8]))
+        engine.register("visits", table_of(rows, rng))
+        found = engine.execute(sql or self.sql()).fetchall()
+        width = len(self.plan.groups)
+        declared = [set(group.keys) for group in self.plan.groups]
+        return {
+            row[:width]: tuple(int(total) for total in row[width:])
+            for row in found
+            if all(key in keys for key, keys in zip(row[:width], declared, strict=True))
+        }
+
+    def moved(self, one: dict[Row, tuple[int, ...]], other: dict[Row, tuple[int, ...]]) -> list[tuple[int, int]]:
+        """For each family: the change in L1 norm, and in L2 norm squared."""
+        place, found = 0, []
+        for family in self.strategy.families:
+            last = place + len(family.measures)
+            none = (0,) * last
+            changes = [
+                a - b
+                for key in {*one, *other}
+                for a, b in zip(one.get(key, none)[place:last], other.get(key, none)[place:last], strict=True)
+            ]
+            found.append((sum(map(abs, changes)), sum(change**2 for change in changes)))
+            place = last
+        return found
+
+    def breaks(self, one: dict[Row, tuple[int, ...]], other: dict[Row, tuple[int, ...]]) -> bool:
+        """Whether two neighbours differ by more than is claimed."""
+        for family, (l1, l2_squared) in zip(self.strategy.families, self.moved(one, other), strict=True):
+            if self.bounding.way != "clip" and l1 > self.bounding.l1(family):
+                return True
+            if l2_squared > self.bounding.l2_squared(family):
+                return True
+        return False
+
+
+def random_case(rng: random.Random, way: str | None, unit: Unit = Unit.ADD_REMOVE) -> Case:
+    """A question under random limits; None for one row a person."""
+    person = way is not None
+    while True:
+        question = random_question(rng, person=person)
+        if way == "weights" and "DISTINCT" in question:
+            continue
+        plan = parse(question, policy(rng.choice([1, 2, 3]), rng.choice([1, 2, 5]), person=person, unit=unit))
+        pure = way != "clip"
+        strategy = choose_strategy(plan, pure=pure)
+        cells = math.prod(len(group.keys) for group in plan.groups)
+        bounding = choose_bounding(plan, strategy, way, cells=cells, unit=unit, pure=pure)
+        return Case(plan, strategy, bounding, rng.getrandbits(64))
