@@ -19,6 +19,7 @@ FLOORS = [
     ["privacy"],
     ["mechanisms"],
     ["ledger"],
+    ["query"],
     ["testing", "demo", "plot"],
     ["cli"],
     ["__main__"],

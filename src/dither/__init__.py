@@ -54,9 +54,17 @@ if TYPE_CHECKING:
     from dither.privacy.guarantee import renyi as renyi
     from dither.privacy.guarantee import zcdp as zcdp
     from dither.privacy.unit import Unit as Unit
+    from dither.query.answer import Answer as Answer
+    from dither.query.dataset import Dataset as Dataset
+    from dither.query.dataset import open as open
+    from dither.query.dataset import protect as protect
+    from dither.query.policy import Policy as Policy
+    from dither.query.quote import Quote as Quote
 
 __all__ = [
     "AboveThreshold",
+    "Answer",
+    "Dataset",
     "DiscreteGaussian",
     "Enclosure",
     "Exponential",
@@ -74,7 +82,9 @@ __all__ = [
     "Number",
     "Partitioned",
     "PermuteAndFlip",
+    "Policy",
     "Processed",
+    "Quote",
     "RandomizedResponse",
     "Receipt",
     "Repeated",
@@ -94,8 +104,10 @@ __all__ = [
     "gdp",
     "ln",
     "noise",
+    "open",
     "parallel",
     "plot",
+    "protect",
     "pure",
     "renyi",
     "sensitivity",
@@ -107,6 +119,8 @@ __version__ = "0.1.0"
 
 _LAZY = {
     "AboveThreshold": "dither.mechanisms.above_threshold",
+    "Answer": "dither.query.answer",
+    "Dataset": "dither.query.dataset",
     "DiscreteGaussian": "dither.mechanisms.discrete_gaussian",
     "Enclosure": "dither.numeric.enclosure",
     "Exponential": "dither.mechanisms.exponential",
@@ -124,7 +138,9 @@ _LAZY = {
     "Number": "dither.numeric.number",
     "Partitioned": "dither.mechanisms.combine",
     "PermuteAndFlip": "dither.mechanisms.permute_and_flip",
+    "Policy": "dither.query.policy",
     "Processed": "dither.mechanisms.combine",
+    "Quote": "dither.query.quote",
     "RandomizedResponse": "dither.mechanisms.response",
     "Receipt": "dither.ledger.receipt",
     "Repeated": "dither.mechanisms.combine",
@@ -143,8 +159,10 @@ _LAZY = {
     "gdp": "dither.privacy.guarantee",
     "ln": "dither.numeric.number",
     "noise": "dither",
+    "open": "dither.query.dataset",
     "parallel": "dither.privacy.compose",
     "plot": "dither",
+    "protect": "dither.query.dataset",
     "pure": "dither.privacy.guarantee",
     "renyi": "dither.privacy.guarantee",
     "sensitivity": "dither.mechanisms",

@@ -1,46 +1,159 @@
-"""What `dither demo` prints: a count, its noise, and how the draws compare with the law they are drawn from."""
+"""`dither demo`: a made-up clinic, three private questions, and what is left of the budget afterwards."""
 
 from __future__ import annotations
 
+import datetime
+import tempfile
+from pathlib import Path
+
 import numpy as np
 from rich.console import Console
-from rich.table import Table
+from rich.panel import Panel
 
-from dither.noise.laplace import DiscreteLaplace
-from dither.numeric.number import exact
+VISITS, PATIENTS = 30_000, 9_000
+WARDS = ["cardiology", "maternity", "oncology", "paediatrics", "surgery"]
 
-VISITS = 128  # a made-up clinic's visits today
-DRAWS = 1_000_000
-BAR = 20
+POLICY = """\
+# What is protected, in the owner's words. Nothing here was taken from the rows.
+version = 1
+domain = "clinic"
+unit = "add/remove one person"
+data_version = "2026-01"
+
+[ledger]
+location = "clinic.ledger"
+budget = { epsilon = "3", delta = "1e-6" }  # all that may ever be spent
+
+[limits]
+per_question = { epsilon = "1", delta = "1e-6" }
+
+[tables.visits]
+source = "visits.parquet"
+person = "patient_id"
+max_groups = 3  # one patient counts in at most so many groups of an answer,
+max_rows_per_group = 2  # with at most so many visits in each
+
+[tables.visits.columns]
+patient_id = { type = "integer", nullable = false }
+day = { type = "date", nullable = false }
+ward = { type = "text", keys = ["cardiology", "maternity", "oncology", "paediatrics", "surgery"], nullable = false }
+age = { type = "integer", bounds = [0, 100], nullable = false }
+cost = { type = "decimal", bounds = [0, 2000], step = "0.01", nullable = false }
+"""
+
+ASK = """\
+import dither
+
+clinic = dither.open("policy.toml")
+quote = clinic.quote("SELECT ward, COUNT(*) AS n, AVG(cost) AS cost FROM visits GROUP BY ward", epsilon="0.5", size=5000)
+print(quote.explain())  # the price and the error, before anything is paid or read
+
+answer = quote.release()  # the ledger pays, then the data is read
+print(answer)
+print(clinic.ledger.remaining())
+"""
+
+QUESTIONS = [
+    ("How many visits had each ward, and what did they cost on average?",
+     "SELECT ward, COUNT(*) AS n, AVG(cost) AS cost FROM visits GROUP BY ward"),
+    ("How many patients of 65 or older came at all?",
+     "SELECT COUNT(DISTINCT patient_id) AS patients FROM visits WHERE age >= 65"),
+    ("In which quarter was most to do?",
+     "SELECT EXTRACT(quarter FROM day) AS quarter, COUNT(*) AS visits FROM visits GROUP BY quarter"),
+]  # fmt: skip
 
 
-def show(epsilon: str) -> None:
-    """Print the demonstration for a count that one person changes by at most one."""
-    console = Console()
-    rate = exact(epsilon, name="epsilon", positive=True)
-    law = DiscreteLaplace(rate=rate)
-    within = max(law.quantile("0.975"))
-    console.print(f"[bold]A made-up clinic had {VISITS} visits today.[/] Each person came at most once.")
-    console.print(f"Noise: {law!r}, on whole numbers, drawn exactly, with cryptographic randomness.\n")
-    answers = ", ".join(str(VISITS + law.sample()) for _ in range(5))
-    console.print(f"  answers one could publish, one of them: [bold]{answers}[/]")
-    console.print(f"  with 95% probability the noise is at most ±{within}")
+def save(folder: Path) -> None:
+    """Write the clinic: visits.parquet, policy.toml and ask.py."""
+    import pyarrow
+    import pyarrow.parquet
 
-    draws = law.sample(DRAWS)
-    width = max(1, within // 6) | 1  # an odd number of steps a row, so that zero is in the middle of one
-    table = Table("noise", f"seen in {DRAWS:,} draws", "exact probability", "", title="\nThe draws against the law")
-    rows = []
-    for middle in range(-6 * width, 7 * width, width):
-        first, last = middle - width // 2, middle + width // 2
-        exactly = law.tail(first - 1).upper - law.tail(last).upper
-        seen = int(np.count_nonzero((draws >= first) & (draws <= last))) / DRAWS
-        label = f"{middle:+d}" if width == 1 else f"{first:+d} to {last:+d}"
-        rows.append((label, seen, exactly))
-    peak = max(exactly for _, _, exactly in rows)
-    for label, seen, exactly in rows:
-        table.add_row(label, f"{seen:.5f}", f"{exactly:.5f}", "█" * round(BAR * exactly / peak))
-    console.print(table)
-    console.print(
-        f"Adding or removing one person changes the probability of any answer by a factor of at most e^({rate}).\n"
-        "That holds exactly: no floating point came near the noise."
+    folder.mkdir(parents=True, exist_ok=True)
+    rng = np.random.default_rng(20260101)  # made-up data may have a seed; noise never has one
+    age = rng.gamma(6, 8, PATIENTS).clip(0, 99).astype(int)
+    likely = np.where(age < 16, 3, np.where(age > 60, 0, 4))
+    whose = rng.zipf(2.2, VISITS * 2)
+    whose = (
+        rng.permutation(PATIENTS)[(whose[whose < PATIENTS] - 1)[:VISITS]] + rng.integers(0, PATIENTS, VISITS)
+    ) % PATIENTS
+    at_random = rng.integers(0, len(WARDS), VISITS)
+    ward = np.where(rng.random(VISITS) < 0.5, likely[whose], at_random)
+    day = rng.integers(0, 365, VISITS)
+    cost = rng.gamma(2.0, np.array([150, 240, 320, 90, 270])[ward]).round(2)
+    table = pyarrow.table(
+        {
+            "patient_id": whose + 100_000,
+            "day": [datetime.date(2025, 1, 1) + datetime.timedelta(days=int(offset)) for offset in day],
+            "ward": [WARDS[place] for place in ward],
+            "age": age[whose],
+            "cost": cost,
+        }
     )
+    pyarrow.parquet.write_table(table, folder / "visits.parquet")
+    (folder / "policy.toml").write_text(POLICY, encoding="utf-8")
+    (folder / "ask.py").write_text(ASK, encoding="utf-8")
+
+
+def show(epsilon: str, keep: Path | None = None) -> None:
+    """Ask three questions about the clinic and print what comes."""
+    with tempfile.TemporaryDirectory(prefix="dither-demo-") as passing:
+        _show(epsilon, keep or Path(passing), kept=keep is not None)
+
+
+def _show(epsilon: str, folder: Path, *, kept: bool) -> None:
+    from dither.ledger.show import bar
+    from dither.query.dataset import open as open_policy
+
+    console = Console(highlight=False)
+    save(folder)
+    console.print(f"[bold]A made-up clinic:[/] {VISITS:,} visits of {PATIENTS:,} patients, and a policy that says what is")
+    console.print(f"protected and how much may ever be spent. Each question here costs epsilon = {epsilon}.\n")
+    clinic = open_policy(folder / "policy.toml")
+    answers = []
+    for words, sql in QUESTIONS:
+        quote = clinic.quote(sql, epsilon=epsilon, size=5000)
+        console.print(Panel(f"{words}\n[dim]{sql}[/]", expand=False))
+        for name, error in quote.errors.items():
+            console.print(f"  before paying: {name} will be off by about {error:,.3g} at most, with 95% probability")
+        answers.append(quote.release())
+        console.print(f"\n{answers[-1]}\n", markup=False)
+    console.print(_bars(answers[0]), markup=False)
+    console.print(f"\nbudget  {bar(clinic.ledger.remaining().used)}  {clinic.ledger.remaining()}", markup=False)
+    if kept:
+        _picture(answers[0], folder / "answer.svg", console)
+    clinic.ledger.close()
+    console.print("\n[bold]What to try next[/]")
+    if kept:
+        console.print(f"  cd {folder}, then python ask.py, which is six lines", markup=False)
+        console.print("  dither quote 'SELECT COUNT(*) AS n FROM visits' --error n=100", markup=False)
+        console.print("  dither query 'SELECT AVG(age) AS age FROM visits' --epsilon 0.2", markup=False)
+        console.print("  dither ledger show clinic.ledger", markup=False)
+    else:
+        console.print("  dither demo --save clinic      keeps the data, the policy and a script to change", markup=False)
+        console.print("  dither policy init FILE        drafts a policy for a file of your own", markup=False)
+
+
+def _bars(answer: object) -> str:
+    """Average cost by ward, with its error bar, in a terminal."""
+    from dither.query.answer import Answer
+
+    assert isinstance(answer, Answer)
+    width = max(answer["cost_high"])
+    lines = ["average cost, with what the noise leaves open"]
+    for row in answer.rows():
+        low, middle, high = (round(50 * row[f"cost{end}"] / width) for end in ("_low", "", "_high"))
+        drawn = "".join("●" if x == middle else "─" if low <= x <= high else " " for x in range(51))
+        lines.append(f"  {row['ward']:<12} {drawn} {row['cost']:,.0f}")
+    return "\n".join(lines)
+
+
+def _picture(answer: object, path: Path, console: Console) -> None:
+    from dither.query.answer import Answer
+
+    assert isinstance(answer, Answer)
+    try:
+        answer.plot("cost").save(str(path))
+    except ImportError:
+        console.print("for a picture: pip install 'dither[plot]'", markup=False)
+    else:
+        console.print(f"a picture of the first answer: {path}", markup=False)

@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from dither import __version__
 from dither.cli.ledger import ledger
+from dither.cli.policy import policy
+from dither.cli.query import query, quote
 from dither.errors import DitherError
 
 app = typer.Typer(add_completion=False, no_args_is_help=True, pretty_exceptions_enable=False)
 app.add_typer(ledger, name="ledger")
+app.add_typer(policy, name="policy")
+app.command()(quote)
+app.command()(query)
 
 
 def _version(wanted: bool) -> None:
@@ -31,12 +37,13 @@ def _options(
 
 @app.command()
 def demo(
-    epsilon: Annotated[str, typer.Option(help="The privacy parameter, exactly: 0.5, 1/3, or ln(3).")] = "0.5",
+    epsilon: Annotated[str, typer.Option(help="The price of each question, exactly: 0.5, 1/3, or ln(2).")] = "0.5",
+    save: Annotated[Path | None, typer.Option(help="Keep the data, the policy and a script in this folder.")] = None,
 ) -> None:
-    """Show exact noise at work on a made-up count."""
+    """Ask three private questions about a made-up clinic."""
     from dither.demo import show
 
-    show(epsilon)
+    show(epsilon, save)
 
 
 def main() -> None:

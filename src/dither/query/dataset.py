@@ -74,7 +74,7 @@ class Dataset:
         return "\n".join(lines)
 
 
-def open_policy(path: object) -> Dataset:
+def open(path: object) -> Dataset:  # noqa: A001 - as `dither.open`
     """The dataset of a policy file; its ledger is made if there is none. Paths in it are relative to its folder."""
     if not isinstance(path, (str, Path)):
         raise DataError("policy", path, "it is not a path", "'policy.toml'")

@@ -25,7 +25,7 @@ def explain_quote(quote: Quote) -> str:
     percent = f"{float(quote.confidence * 100):.4g}%"
     lines = [
         f"Question   {' '.join(quote.sql.split())}",
-        f"Price      {quote.guarantee}; {number(quote.affordable)} such questions are left",
+        f"Price      {quote.price}; {number(quote.affordable)} such questions are left",
         f"Protects   {_protected(quote)}",
         f"Counts     {_counted(quote)}",
         f"           ({quote.bounding.reason})" if quote.bounding.way != "each row" else "",
@@ -48,7 +48,7 @@ def explain_quote(quote: Quote) -> str:
 def explain_answer(answer: Answer) -> str:
     """What was released, and what the numbers mean."""
     quote = answer.quote
-    made = f"Receipt    {answer.receipt.name}: paid with {answer.guarantee}"
+    made = f"Receipt    {answer.receipt.name}: charged {answer.guarantee}"
     return f"{explain_quote(quote)}\n{made}"
 
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from fractions import Fraction
-from math import prod
+from math import inf, prod
 from typing import TYPE_CHECKING
 
 from dither.errors import NumberError, QuestionError
 from dither.mechanisms.additive import read_confidence
 from dither.numeric.number import integer
-from dither.privacy.guarantee import Guarantee
+from dither.privacy.guarantee import Guarantee, approx
 from dither.query import price
 from dither.query.bounding import Bounding, choose_bounding
 from dither.query.canonical import question
@@ -64,6 +64,14 @@ class Quote:
     def affordable(self) -> int:
         """How many questions of this price the ledger has left."""
         return self.dataset.ledger.remaining().like(self.guarantee)
+
+    @property
+    def price(self) -> str:
+        """The guarantee as people know it: epsilon, and at which delta where there is no epsilon alone."""
+        delta = self.dataset.ledger.budget.ceiling.charge().delta
+        if delta == 0 or self.guarantee.epsilon() < inf:
+            return str(self.guarantee)
+        return str(approx(self.guarantee.epsilon(delta), delta, unit=self.guarantee.unit))
 
     def explain(self) -> str:
         """Price, error, bounds and what they mean, in words."""

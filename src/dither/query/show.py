@@ -38,7 +38,8 @@ def table_text(answer: Answer) -> str:
 
 def caption(answer: Answer) -> str:
     """What was promised, and what the bars hold."""
-    return f"{answer.guarantee}; low to high holds the noise with {float(answer.quote.confidence):.4g} probability, each"
+    percent = f"{float(answer.quote.confidence * 100):.4g}%"
+    return f"{answer.quote.price}; each low to high holds the noise with {percent} probability"
 
 
 def html(answer: Answer) -> str:

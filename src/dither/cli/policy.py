@@ -1,0 +1,70 @@
+"""`dither policy ...`: draft a policy, and check one."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+policy = typer.Typer(no_args_is_help=True, help="What is protected, and how: draft a policy, check one.")
+
+
+@policy.command()
+def init(
+    file: Annotated[Path, typer.Argument(help="A .parquet, .csv or .duckdb file, or a glob of such, in quotes.")],
+    out: Annotated[Path | None, typer.Option(help="Where to write; left out, it is printed.")] = None,
+) -> None:
+    """Draft a policy from names and types of columns; no row is read."""
+    from dither.errors import ConflictError
+    from dither.query.draft import draft
+
+    text = draft(file)
+    if out is None:
+        typer.echo(text, nl=False)
+        return
+    if out.exists():
+        raise ConflictError("--out", str(out), "there is a file already", "another name")
+    out.write_text(text, encoding="utf-8")
+    typer.echo(f"wrote {out}: decide what it marks, then run dither policy check {out}")
+
+
+@policy.command()
+def check(
+    file: Annotated[Path, typer.Argument(help="A policy.toml.")],
+    read_data: Annotated[
+        bool, typer.Option("--read-data", help="Count cells that do not fit. NOT PRIVATE: for the owner alone.")
+    ] = False,
+) -> None:
+    """Check a policy and that its sources have the columns it describes."""
+    from rich.console import Console
+    from rich.table import Table
+
+    from dither.query.inspect import BANNER, inspect
+    from dither.query.policy import load_policy
+    from dither.query.source import find_source
+
+    found = load_policy(file)
+    console = Console()
+    for table in found.tables:
+        if table.source is None:
+            console.print(f"{table.name}: the policy does not say where its rows are")
+            continue
+        source = find_source(table.source, file.resolve().parent, f"tables.{table.name}.source")
+        source.check(table)
+        console.print(f"{table.name}: {len(table.columns)} columns, {source.kind}: fits", highlight=False)
+        if read_data:
+            with console.status("reading the data ..."):
+                report = inspect(table, source)
+            console.print(BANNER, style="bold red")
+            console.print(
+                f"{report.rows:,} rows, {report.nobody:,} without a person, {report.people:,} people, {report.over:,} of them "
+                f"with more than {table.max_groups * table.max_rows_per_group} rows",
+                highlight=False,
+            )
+            shown = Table("column", "missing", "unreadable", "clamped", "outside the keys")
+            for column in report.columns:
+                counts = (column.missing, column.unreadable, column.clamped, column.undeclared)
+                shown.add_row(column.name, *(f"{count:,}" for count in counts))
+            console.print(shown)
+    console.print(f"policy hash {found.hash}", highlight=False, soft_wrap=True)

@@ -1,0 +1,150 @@
+"""`dither quote` and `dither query`: price a question, ask it."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+if TYPE_CHECKING:
+    from dither.query.answer import Answer
+    from dither.query.quote import Quote
+
+Sql = Annotated[str, typer.Argument(help="One SELECT with COUNT, SUM or AVG.")]
+PolicyFile = Annotated[Path, typer.Option("--policy", help="The policy file.")]
+Epsilon = Annotated[str | None, typer.Option(help="The price, exactly: 0.5, 1/3, or ln(3).")]
+Rho = Annotated[str | None, typer.Option(help="Instead of --epsilon: the price in zCDP.")]
+Error = Annotated[
+    list[str] | None, typer.Option(help="Instead of a price: the error that is wished for a column, such as n=20.")
+]
+Confidence = Annotated[str, typer.Option(help="With which probability the error bars hold.")]
+Size = Annotated[int | None, typer.Option(help="A public guess of the rows in a group, for the error of averages.")]
+Bounding = Annotated[str | None, typer.Option(help="weights, clip or groups; left out, the best that fits.")]
+FORMATS = ("table", "csv", "json", "parquet")
+
+
+def quote(
+    sql: Sql,
+    policy: PolicyFile = Path("policy.toml"),
+    epsilon: Epsilon = None,
+    rho: Rho = None,
+    error: Error = None,
+    confidence: Confidence = "95%",
+    size: Size = None,
+    bounding: Bounding = None,
+) -> None:
+    """What a question costs and how far its answer may be off. Reads no data, costs nothing."""
+    made = _quote(sql, policy, epsilon, rho, error, confidence, size, bounding)
+    typer.echo(made.explain())
+    made.dataset.ledger.close()
+
+
+def query(
+    sql: Sql,
+    policy: PolicyFile = Path("policy.toml"),
+    epsilon: Epsilon = None,
+    rho: Rho = None,
+    error: Error = None,
+    confidence: Confidence = "95%",
+    size: Size = None,
+    bounding: Bounding = None,
+    analyst: Annotated[str, typer.Option(help="Who asks, where the ledger has shares.")] = "",
+    key: Annotated[str | None, typer.Option(help="An idempotency key: the same key never pays twice.")] = None,
+    format: Annotated[str, typer.Option(help="table, csv, json or parquet.")] = "table",  # noqa: A002
+    out: Annotated[Path | None, typer.Option(help="Where to write; needed for parquet.")] = None,
+    explain: Annotated[bool, typer.Option("--explain", help="Say what the numbers mean, too.")] = False,
+) -> None:
+    """Ask a question: the ledger pays, then the data is read."""
+    from dither.errors import DataError
+
+    if format not in FORMATS:
+        raise DataError("--format", format, "it names no format", ", ".join(FORMATS))
+    if format == "parquet" and out is None:
+        raise DataError("--out", None, "a Parquet file is not for the screen", "--out answer.parquet")
+    made = _quote(sql, policy, epsilon, rho, error, confidence, size, bounding)
+    answer = _ask(made, key, analyst)
+    _write(answer, format, out)
+    if explain:
+        typer.echo(answer.explain(), err=True)
+    typer.echo(f"left: {made.dataset.ledger.remaining()}", err=True)
+    made.dataset.ledger.close()
+
+
+def _quote(
+    sql: str,
+    policy: Path,
+    epsilon: str | None,
+    rho: str | None,
+    error: list[str] | None,
+    confidence: str,
+    size: int | None,
+    bounding: str | None,
+) -> Quote:
+    from dither.query.dataset import open as open_policy
+
+    wished = None if not error else dict(_wish(text) for text in error)
+    return open_policy(policy).quote(
+        sql, epsilon=epsilon, rho=rho, error=wished, confidence=confidence, size=size, bounding=bounding
+    )
+
+
+def _wish(text: str) -> tuple[str, str]:
+    from dither.errors import DataError
+
+    name, sign, value = text.partition("=")
+    if not sign:
+        raise DataError("--error", text, "it names no column and error", "--error n=20")
+    return name, value
+
+
+def _ask(made: Quote, key: str | None, analyst: str) -> Answer:
+    from rich.console import Console
+    from rich.progress import Progress
+
+    with Progress(console=Console(stderr=True), transient=True, disable=not sys.stderr.isatty()) as bar:
+        task = bar.add_task("the engine works", total=1.0)
+        return made.release(idempotency_key=key, analyst=analyst, progress=lambda part: bar.update(task, completed=part))
+
+
+def _write(answer: Answer, kind: str, out: Path | None) -> None:
+    import json
+
+    if kind == "parquet":
+        import pyarrow.parquet
+
+        pyarrow.parquet.write_table(answer.to_arrow(), out)
+        return
+    if kind == "csv":
+        text = _csv(answer)
+    elif kind == "json":
+        facts: dict[str, Any] = {
+            "rows": [{name: _plain(value) for name, value in row.items()} for row in answer.rows()],
+            "confidence": str(answer.quote.confidence),
+            "guarantee": json.loads(answer.guarantee.to_json()),
+            "receipt": json.loads(answer.receipt.to_json()),
+        }
+        facts["receipt"].pop("answer", None)
+        text = json.dumps(facts, indent=2, ensure_ascii=False) + "\n"
+    else:
+        text = f"{answer}\n"
+    if out is None:
+        typer.echo(text, nl=False)
+    else:
+        out.write_text(text, encoding="utf-8")
+
+
+def _csv(answer: Answer) -> str:
+    import csv
+    import io
+
+    file = io.StringIO()
+    writer = csv.writer(file, lineterminator="\n")
+    writer.writerow(answer.columns)
+    writer.writerows(zip(*answer.columns.values(), strict=True))
+    return file.getvalue()
+
+
+def _plain(value: Any) -> Any:
+    return value if isinstance(value, (int, float, str, bool)) else str(value)
