@@ -56,7 +56,7 @@ if TYPE_CHECKING:
     from dither.privacy.unit import Unit as Unit
     from dither.query.answer import Answer as Answer
     from dither.query.dataset import Dataset as Dataset
-    from dither.query.dataset import open as open
+    from dither.query.dataset import open as open  # noqa: A004 - a policy, by its path
     from dither.query.dataset import protect as protect
     from dither.query.policy import Policy as Policy
     from dither.query.quote import Quote as Quote

@@ -73,9 +73,8 @@ def save(folder: Path) -> None:
     age = rng.gamma(6, 8, PATIENTS).clip(0, 99).astype(int)
     likely = np.where(age < 16, 3, np.where(age > 60, 0, 4))
     whose = rng.zipf(2.2, VISITS * 2)
-    whose = (
-        rng.permutation(PATIENTS)[(whose[whose < PATIENTS] - 1)[:VISITS]] + rng.integers(0, PATIENTS, VISITS)
-    ) % PATIENTS
+    often = rng.permutation(PATIENTS)[(whose[whose < PATIENTS] - 1)[:VISITS]]  # a few come again and again
+    whose = np.where(rng.random(VISITS) < 0.01, often, rng.integers(0, PATIENTS, VISITS))
     at_random = rng.integers(0, len(WARDS), VISITS)
     ward = np.where(rng.random(VISITS) < 0.5, likely[whose], at_random)
     day = rng.integers(0, 365, VISITS)

@@ -58,8 +58,8 @@ def check(
                 report = inspect(table, source)
             console.print(BANNER, style="bold red")
             console.print(
-                f"{report.rows:,} rows, {report.nobody:,} without a person, {report.people:,} people, {report.over:,} of them "
-                f"with more than {table.max_groups * table.max_rows_per_group} rows",
+                f"{report.rows:,} rows, {report.nobody:,} without a person, {report.people:,} people, "
+                f"{report.over:,} of them with more than {table.max_groups * table.max_rows_per_group} rows",
                 highlight=False,
             )
             shown = Table("column", "missing", "unreadable", "clamped", "outside the keys")

@@ -6,9 +6,8 @@ import json
 from pathlib import Path
 
 from dither.query.column import Type
+from dither.query.policy import MARK
 from dither.query.source import find_source
-
-MARK = "FILL IN"
 
 
 def draft(path: Path) -> str:

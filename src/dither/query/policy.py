@@ -22,6 +22,7 @@ from dither.privacy.unit import Unit
 from dither.query.table import Table, read_table
 
 VERSION = 1
+MARK = "FILL IN"  # where a draft leaves a decision to the owner
 LEDGER_FACTS = {"location", "budget", "identity", "witness"}
 UNITS = (Unit.ADD_REMOVE, Unit.REPLACE_ONE)
 
@@ -143,6 +144,8 @@ def _unit(stated: object) -> Unit:
 
 
 def _text(stated: object, where: str, *, empty: bool = False) -> str:
+    if isinstance(stated, str) and stated.startswith(MARK):
+        raise PolicyError(where, stated, "the owner has not decided it yet", "a decision in its place")
     if not isinstance(stated, str) or not (stated or empty) or len(stated) > 1000 or not stated.isprintable():
         raise PolicyError(where, stated, "it is not a short text", "a text such as 'clinic'")
     return stated

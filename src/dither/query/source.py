@@ -101,7 +101,7 @@ class ParquetFiles(Source):
 
 @dataclass(frozen=True)
 class CsvFiles(Source):
-    """CSV in one fixed dialect: commas, double quotes, a header line, UTF-8. Every cell is text until the policy casts it."""
+    """CSV in one fixed dialect: commas, double quotes, a header line, UTF-8. A cell is text until the policy casts it."""
 
     paths: tuple[str, ...]
     kind = "csv"
