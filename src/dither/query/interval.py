@@ -12,7 +12,7 @@ for w1 = w2 = w, (1 + t/2w) exp(-t/w); for three equal ones, (1 + 5t/8w + t^2/8w
 Averages. With released A = a + noise, B = b + noise and the true fraction u = a / (a + b), the number
 T(u) = (1-u) A - u B is (1-u) noise - u noise': its law is known for every u. All u for which |T(u)| stays within the
 quantile q(u) form a set that covers the true u with the stated probability, whatever a and b are (Fieller). It is inverted
-on 1024 cells: in a cell q is at most its larger end, since q falls up to u = 1/2 and rises from there (Proschan 1965: of
+on 256 cells: in a cell q is at most its larger end, since q falls up to u = 1/2 and rises from there (Proschan 1965: of
 symmetric log-concave variables, the more equal the weights of a sum, the more peaked it is).
 """
 
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from dither.mechanisms.gaussian import Gaussian
     from dither.mechanisms.geometric import Geometric
 
-CELLS = 1024
+CELLS = 256
 ROOM = 1 + 1e-9  # for the rounding of doubles in what follows
 
 
@@ -115,7 +115,7 @@ def fractions(above: Any, below: Any, limits: NDArray[np.float64]) -> tuple[NDAr
         none = ~fits.any(axis=1)  # noise beyond its quantile for every u: the nearest cell
         nearest = np.argmin(np.abs(a - total * (ends[:-1] + ends[1:]) / 2) - room, axis=1)
         fits[none, nearest[none]] = True
-        first, last = np.minimum(first, ends[1:]), np.maximum(last, ends[:-1])
+        first, last = np.where(none[:, None], ends[:-1], first), np.where(none[:, None], ends[1:], last)
         lows.append(np.where(fits, first, np.inf).min(axis=1))
         highs.append(np.where(fits, last, -np.inf).max(axis=1))
     empty = np.empty(0)

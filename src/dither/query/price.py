@@ -27,6 +27,7 @@ from dither.query.strategy import Family, Ratio, Reading, Strategy
 
 Mechanism = Geometric | Gaussian
 HOWS = "epsilon='0.5', rho='0.01', guarantee=pure('0.5'), or error={'n': 20}"
+SMALLEST = Fraction(1, 10**100)
 DIGITS = 10**4  # a wished error is met to four digits of epsilon or rho
 
 
@@ -61,6 +62,8 @@ def read_promise(budget: Filter, epsilon: object, rho: object, guarantee: object
             raise GuaranteeError("rho", rho, f"the budget is {budget.ceiling}, which does not count rho", "epsilon=")
         return Promise(rho=wanted)
     number = exact(epsilon, name="epsilon", positive=True)
+    if number < SMALLEST:
+        raise NumberError("epsilon", epsilon, "it is below 1e-100, which is a slip", "'0.5'")
     if not counts_rho(budget):
         return Promise(epsilon=number)
     delta = budget.ceiling.charge().delta

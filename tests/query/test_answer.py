@@ -1,0 +1,120 @@
+"""Answers as tables: every declared key, sorted, with bars; in all forms."""
+
+from __future__ import annotations
+
+import dataclasses
+import re
+
+import pandas
+import polars
+import pyarrow
+import pytest
+
+from dither.errors import DataError
+from tests.query.clinics import clinic, visits
+
+BY_WARD = "SELECT ward, COUNT(*) AS n, AVG(cost) AS cost FROM visits GROUP BY ward"
+
+
+@pytest.fixture
+def answer(tmp_path):
+    return clinic(tmp_path).quote(BY_WARD, epsilon=5).release()
+
+
+def test_rows_and_columns(answer):
+    assert list(answer.columns) == ["ward", "n", "n_low", "n_high", "cost", "cost_low", "cost_high"]
+    assert answer["ward"] == ["A", "B", "C"]  # C is declared; nobody is there
+    assert len(answer) == 3
+    for row in answer.rows():
+        assert row["n_low"] <= row["n"] <= row["n_high"]
+        assert 0 <= row["cost_low"] <= row["cost"] <= row["cost_high"] <= 400
+        assert isinstance(row["n"], int)
+    assert [row["n"] for row in answer] == answer["n"]
+    with pytest.raises(DataError, match="no such column"):
+        answer["m"]
+    with pytest.raises(DataError, match="not one number"):
+        answer.scalar()
+
+
+def test_forms(answer):
+    assert answer.to_arrow().column_names == list(answer.columns)
+    assert isinstance(answer.to_pandas(), pandas.DataFrame)
+    assert answer.to_polars().equals(polars.DataFrame(answer.columns))
+    assert isinstance(answer.frame(), pyarrow.Table)
+
+
+@pytest.mark.parametrize("kind", [pandas.DataFrame, polars.DataFrame])
+def test_the_kind_that_was_given_comes_back(tmp_path, kind):
+    given = visits().to_pandas() if kind is pandas.DataFrame else polars.DataFrame(visits())
+    if kind is pandas.DataFrame:
+        given = given.drop(columns="day")  # pandas keeps dates as objects
+    answer = clinic(tmp_path, given).quote(BY_WARD, epsilon=10**6).release()
+    assert isinstance(answer.frame(), kind)
+    assert answer["n"] == [34, 26, 0]
+
+
+def test_having_order_and_limit_are_on_released_values(tmp_path):
+    data = clinic(tmp_path)
+    def ask(rest):
+        return data.quote(f"SELECT ward, COUNT(*) AS n FROM visits GROUP BY ward {rest}", epsilon=10**6).release()
+    assert ask("ORDER BY n")["ward"] == ["C", "B", "A"]
+    assert ask("ORDER BY n DESC LIMIT 2")["ward"] == ["A", "B"]
+    assert ask("HAVING n > 10 AND n < 30")["ward"] == ["B"]
+    assert ask("HAVING n > 1000")["ward"] == []
+    assert str(ask("HAVING n > 1000"))
+    assert ask("LIMIT 0")["n"] == []
+    assert ask("ORDER BY ward DESC")["ward"] == ["C", "B", "A"]
+
+
+def test_keys_of_all_kinds(tmp_path):
+    data = clinic(tmp_path)
+    sql = "SELECT EXTRACT(month FROM day) AS month, CASE WHEN age < 40 THEN 'young' ELSE 'old' END AS who, COUNT(*) AS n "
+    answer = data.quote(sql + "FROM visits GROUP BY month, who", epsilon=10**6).release()
+    assert len(answer) == 24
+    assert [row["n"] for row in answer if row["month"] == 1] == [3, 2]
+    assert sum(answer["n"]) == 60
+    grouped = data.quote("SELECT COUNT(*) AS n FROM visits GROUP BY ward", epsilon=10**6).release()
+    assert list(grouped.columns)[0] == "ward"  # shown also if it was not selected: a number needs its key
+
+
+def test_text_and_html(answer):
+    lines = str(answer).splitlines()
+    assert lines[0].split() == list(answer.columns)
+    assert "95%" in lines[-1]
+    html = answer._repr_html_()
+    assert html.count("<tr>") == 4
+    assert html.count("<svg") == 6
+    assert answer.receipt.name in html
+
+
+def test_html_escapes_what_the_policy_and_the_question_say(tmp_path):
+    data = clinic(tmp_path, keys={"ward": ["<script>alert(1)</script>", "A"]})
+    answer = data.quote('SELECT ward AS "<b>", COUNT(*) AS "n<i>" FROM visits GROUP BY ward', epsilon=1).release()
+    assert not re.search("<script|<b>|<i>", answer._repr_html_())
+
+
+def test_plot(answer):
+    spec = answer.plot("cost").to_dict()
+    assert len(spec["datasets"] if "datasets" in spec else spec["data"]["values"])
+    assert answer.plot().to_dict()
+    with pytest.raises(DataError, match="no aggregate"):
+        answer.plot("ward")
+
+
+def test_explain_says_what_the_bars_hold(answer):
+    words = answer.explain()
+    for part in ("hold the noise", "do not hold what clamping", "charged", "Clamped", "left"):
+        assert part in words
+
+
+def test_long_answers_are_cut_on_the_screen(tmp_path):
+    data = clinic(tmp_path, keys={"ward": [f"{place:03}" for place in range(120)]})
+    answer = data.quote("SELECT ward, COUNT(*) AS n FROM visits GROUP BY ward", epsilon=1).release()
+    assert "70 rows more" in str(answer)
+    assert "70 rows more" in answer._repr_html_()
+    assert len(answer.rows()) == 120
+
+
+def test_answers_are_frozen(answer):
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        answer.released = []

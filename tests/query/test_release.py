@@ -1,0 +1,190 @@
+"""From a quote to an answer: charged first, stored first, one error after data was touched."""
+
+from __future__ import annotations
+
+import json
+import traceback
+
+import pyarrow
+import pytest
+
+import dither
+from dither.errors import BudgetError, ConflictError, DataError, GuaranteeError, NumberError, QuestionError, ReleaseError
+from dither.query import release as releasing
+from tests.query.clinics import clinic, ledger, visits
+
+COUNT = "SELECT COUNT(*) AS n FROM visits"
+BY_WARD = "SELECT ward, COUNT(*) AS n, AVG(cost) AS cost, SUM(age) AS age FROM visits GROUP BY ward"
+
+
+def truth(sql: str, table: pyarrow.Table) -> list[tuple]:
+    import duckdb
+
+    with duckdb.connect() as engine:
+        engine.register("visits", table)
+        return engine.execute(sql).fetchall()
+
+
+@pytest.mark.parametrize("budget", [dither.pure(10**7), dither.zcdp(10**13)], ids=["pure", "zcdp"])
+@pytest.mark.parametrize("way", [None, "groups"])
+def test_with_a_huge_price_the_answer_is_plain_sql(tmp_path, budget, way):
+    data = clinic(tmp_path, budget=budget, max_groups=3, max_rows_per_group=60)
+    price = {"epsilon": 10**6} if budget == dither.pure(10**7) else {"rho": 10**12}
+    answer = data.quote(BY_WARD, bounding=way, **price).release()
+    expected = {row[0]: row[1:] for row in truth(BY_WARD, visits())}
+    assert answer["ward"] == ["A", "B", "C"]
+    for row in answer:
+        if row["ward"] == "C":
+            assert (row["n"], row["age"]) == (0, 0)
+            continue
+        count, cost, age = expected[row["ward"]]
+        assert (row["n"], row["age"]) == (count, age)
+        assert row["cost"] == pytest.approx(cost, abs=0.01)
+    people = data.quote("SELECT COUNT(DISTINCT person) AS n FROM visits WHERE sex = 'f'", **price).release()
+    assert people.scalar() == 10
+
+
+def test_each_row_a_person(tmp_path):
+    data = clinic(tmp_path, person="each row", max_groups=None, max_rows_per_group=None)
+    answer = data.quote(BY_WARD, epsilon=10**6).release()
+    assert [row["n"] for row in answer] == [34, 26, 0]
+
+
+def test_the_ledger_pays_once_and_the_stored_answer_comes_again(tmp_path):
+    data = clinic(tmp_path, budget=dither.pure(1))
+    first = data.quote(BY_WARD, epsilon="0.4").release()
+    again = data.quote("select ward, avg(cost) as money, count(*) as many, sum(age) from visits group by 1", epsilon="0.4")
+    second = again.release()
+    assert second["many"] == first["n"]
+    assert second["money"] == first["cost"]
+    assert second.receipt.number == first.receipt.number
+    assert "0.6 left" in str(data.ledger.remaining())
+    assert data.quote(BY_WARD + " ORDER BY n DESC LIMIT 1", epsilon="0.4").release()["n"] == [max(first["n"])]
+    data.quote(BY_WARD, epsilon="0.5").release()  # another price is another question
+    with pytest.raises(BudgetError):
+        data.quote(COUNT, epsilon="0.2").release()
+
+
+def test_an_idempotency_key_is_for_one_question(tmp_path):
+    data = clinic(tmp_path)
+    first = data.quote(COUNT, epsilon=1).release(idempotency_key="monday")
+    assert data.quote(COUNT, epsilon=1).release(idempotency_key="monday")["n"] == first["n"]
+    with pytest.raises(ConflictError):
+        data.quote(COUNT, epsilon=2).release(idempotency_key="monday")
+
+
+def test_a_new_data_version_is_a_new_question(tmp_path):
+    book = ledger(tmp_path, dither.pure(10))
+    numbers = set()
+    for version in ("monday", "tuesday"):
+        data = clinic(tmp_path, ledger=book, data_version=version)
+        numbers.add(data.quote(COUNT, epsilon=1).release().receipt.number)
+    assert len(numbers) == 2
+
+
+def test_what_fails_after_data_was_touched_is_charged_and_says_nothing(tmp_path, monkeypatch):
+    canary = "Conversion Error: could not convert 'CANARY' to INT32"
+
+    def broken(*_, **__):
+        raise ValueError(canary)
+
+    data = clinic(tmp_path, budget=dither.pure(1))
+    monkeypatch.setattr(releasing, "run", broken)
+    with pytest.raises(ReleaseError) as caught:
+        data.quote(COUNT, epsilon="0.5").release()
+    told = "".join(traceback.format_exception(caught.value)) + str(caught.value.__context__) + str(caught.value.__cause__)
+    assert "CANARY" not in told
+    assert caught.value.__context__ is None
+    assert "0.5 left" in str(data.ledger.remaining())
+
+
+def test_what_is_refused_before_costs_nothing(tmp_path):
+    data = clinic(tmp_path, visits().drop_columns(["age"]), bounds={"cost": (0, 400)}, complete=[], budget=dither.pure(1))
+    with pytest.raises(QuestionError):
+        data.quote("SELECT SUM(age) FROM visits", epsilon="0.1")
+    with pytest.raises(BudgetError):
+        data.quote(COUNT, epsilon=2).release()
+    with pytest.raises(DataError, match="threads"):
+        data.quote(COUNT, epsilon="0.1").release(threads=0)
+    assert "ε = 1 left" in str(data.ledger.remaining())
+
+
+@pytest.mark.parametrize("bad", [float("nan"), -1, 0, float("inf"), "1e999", True, "x", None, 1e-320, [1]])
+def test_bad_prices_are_refused_and_nothing_is_charged(tmp_path, bad):
+    data = clinic(tmp_path, budget=dither.approx(1, "1e-6"))
+    with pytest.raises((NumberError, GuaranteeError)):
+        data.quote(COUNT, epsilon=bad).release()
+    with pytest.raises((NumberError, GuaranteeError)):
+        data.quote(COUNT, rho=bad).release()
+    assert data.ledger.remaining().used == 0
+
+
+def test_the_currency_is_the_ledgers(tmp_path):
+    pure = clinic(tmp_path, budget=dither.pure(1))
+    with pytest.raises(GuaranteeError, match="does not count rho"):
+        pure.quote(COUNT, rho="0.1")
+    with pytest.raises(GuaranteeError, match="Gaussian noise"):
+        pure.quote(COUNT, guarantee=dither.zcdp("0.1"))
+    zcdp = clinic(tmp_path, budget=dither.zcdp(1))
+    with pytest.raises(GuaranteeError, match="without a delta"):
+        zcdp.quote(COUNT, epsilon="0.1")
+    assert zcdp.quote(COUNT, guarantee=dither.pure("0.1")).guarantee == dither.pure("0.1")
+    approx = clinic(tmp_path, budget=dither.approx(1, "1e-6"))
+    quote = approx.quote(BY_WARD, epsilon="0.5")
+    assert 0.4999 < quote.guarantee.epsilon("1e-6") <= 0.5
+    assert quote.guarantee.within(dither.approx("0.5", "1e-6"))
+    assert approx.quote(COUNT, guarantee=dither.gdp("0.1")).guarantee.rho() <= 0.005 * (1 + 1e-12)
+    with pytest.raises(NumberError, match="exactly one way"):
+        approx.quote(COUNT, epsilon=1, rho=1)
+    with pytest.raises(NumberError, match="exactly one way"):
+        approx.quote(COUNT)
+
+
+def test_a_question_may_not_cost_more_than_the_policy_allows(tmp_path):
+    data = clinic(tmp_path, per_question=dither.pure("0.5"))
+    data.quote(COUNT, epsilon="0.5")
+    with pytest.raises(BudgetError, match="the policy allows"):
+        data.quote(COUNT, epsilon="0.500001")
+
+
+@pytest.mark.parametrize("budget", [dither.pure(10**6), dither.zcdp(10**6)], ids=["pure", "zcdp"])
+def test_a_wished_error_is_met_and_not_by_much(tmp_path, budget):
+    data = clinic(tmp_path, budget=budget)
+    for wished in ({"n": 20}, {"n": "3.5"}, {"n": 1000}):
+        quote = data.quote("SELECT ward, COUNT(*) AS n FROM visits GROUP BY ward", error=wished)
+        assert quote.errors["n"] <= float(wished["n"])
+        assert quote.errors["n"] > 0.99 * float(wished["n"])
+    both = data.quote("SELECT COUNT(*) AS n, SUM(cost) AS c FROM visits", error={"n": 20, "c": 9000})
+    assert both.errors["n"] <= 20
+    assert both.errors["c"] <= 9000
+    mean = data.quote("SELECT AVG(cost) AS c FROM visits", error={"c": 10}, size=1000)
+    assert 9.9 < mean.errors["c"] <= 10
+    for wished, words in (
+        ({"c": 10}, "depends on how many rows"),
+        ({"x": 10}, "no aggregate"),
+        ({}, "not a wish"),
+        (5, "not a wish"),
+    ):
+        with pytest.raises(QuestionError, match=words):
+            data.quote("SELECT AVG(cost) AS c FROM visits", error=wished)
+    with pytest.raises(QuestionError, match="says nothing about"):
+        data.quote("SELECT COUNT(*) AS n, SUM(cost) AS c FROM visits", error={"n": 20})
+
+
+def test_stored_answers_are_integers_and_nothing_else(tmp_path):
+    data = clinic(tmp_path)
+    receipt = data.quote(BY_WARD, epsilon=1).release().receipt
+    (entry,) = [entry for entry in data.ledger.history() if entry.kind == "answered"]
+    stored = json.loads(entry.answer)
+    assert stored["dither"] == 1
+    numbers = [number for family in stored["released"] for cell in family for number in cell]
+    assert numbers
+    assert all(type(number) is int for number in numbers)
+    assert receipt.number < entry.number
+
+
+def test_progress_and_threads(tmp_path):
+    seen: list[float] = []
+    answer = clinic(tmp_path).quote(COUNT, epsilon=10**6).release(threads=1, progress=seen.append)
+    assert answer.scalar() == 60
+    assert all(0 <= part <= 1 for part in seen)
