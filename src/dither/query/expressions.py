@@ -55,6 +55,7 @@ DAY = r"\d{4}-\d{2}-\d{2}"
 DATES = {Type.DATE: DAY, Type.TIMESTAMP: DAY + r"([ T]\d{2}:\d{2}(:\d{2}(\.\d{1,6})?)?)?"}
 CASTS = {exp.DataType.Type.DATE: Type.DATE, exp.DataType.Type.TIMESTAMPNTZ: Type.TIMESTAMP}  # how DuckDB's TIMESTAMP is read
 MOST_OPTIONS = 1000
+MOST_BITS = 4096  # of a bound
 MOST_NODES = 10_000  # of all expressions of a question
 
 
@@ -95,9 +96,9 @@ class Reader:
         if kind in (exp.Literal, exp.Boolean, exp.Cast, exp.Neg) and (constant := self._constant(node)) is not None:
             return constant
         if kind is exp.Neg:
-            return Arithmetic("-", Constant(Fraction(0)), self._number(node.this))
+            return _within(Arithmetic("-", Constant(Fraction(0)), self._number(node.this)), node)
         if kind in OPERATORS:
-            return Arithmetic(OPERATORS[kind], self._number(node.this), self._number(node.expression))
+            return _within(Arithmetic(OPERATORS[kind], self._number(node.this), self._number(node.expression)), node)
         if kind in SIGNS:
             return Compare(SIGNS[kind], *self._pair(node.this, self.value(node.this), node.expression))
         if kind in (exp.And, exp.Or):
@@ -251,6 +252,14 @@ class Reader:
 
 def _a(kind: Type) -> str:
     return f"an {kind.value}" if kind is Type.INTEGER else f"a {kind.value}"
+
+
+def _within(found: Arithmetic, node: exp.Expr) -> Arithmetic:
+    """The same, unless its bounds are numbers that cost time to compute with and that no engine can hold."""
+    ends = [end for end in (found.facts.lower, found.facts.upper) if end is not None]
+    if any(max(end.numerator.bit_length(), end.denominator.bit_length()) > MOST_BITS for end in ends):
+        raise refuse(node, "its bounds are too large, or have too many digits", "factors of ordinary size")
+    return found
 
 
 def _fraction(node: exp.Expr, text: Any) -> Fraction:

@@ -48,7 +48,7 @@ def parse(text: object, policy: Policy) -> Plan:
         columns.append(name)
     if not aggregates:
         why = "a question asks for at least one COUNT, SUM or AVG; single rows are never shown"
-        raise refuse(tree, why, f"COUNT(*) beside {columns[0]}")
+        raise refuse(tree, why, "COUNT(*) in SELECT")
     names = [group.name for group in groups] + [aggregate.name for aggregate in aggregates]
     for name in names:
         if [other.lower() for other in names].count(name.lower()) > 1:

@@ -136,7 +136,8 @@ def _check(text: str, tree: exp.Select) -> None:
             raise _too_deep(text)
         extra = _extra(node)
         if extra:
-            word = CALLED.get(extra[0], extra[0].strip("_").replace("_", " ").upper())
+            name = type(node).__name__ if extra[0] == "this" else extra[0]  # SUM(cost ORDER BY age): the Order is about cost
+            word = CALLED.get(name, name.strip("_").replace("_", " ").upper())
             raise refuse(node, f"{word} is not answered here", _without(node))
         for part in node.args.values():
             chained = isinstance(part, (exp.And, exp.Or)) and type(part) is type(node)
@@ -154,6 +155,8 @@ def _without(node: exp.Expr) -> str:
     """The same without the details that are not answered."""
     if isinstance(node, exp.Group) and not node.expressions:
         return "GROUP BY with the names of columns"
+    if "this" in _extra(node):
+        return shown(node.this)
     copy = node.copy()
     for part in list(copy.walk()):
         for name in _extra(part):
