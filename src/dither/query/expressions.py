@@ -33,16 +33,10 @@ from dither.query.plan import (
 from dither.query.syntax import refuse, shown
 from dither.query.table import Table
 
-SIGNS: dict[type[exp.Expr], Comparison] = {
-    exp.EQ: "=",
-    exp.NEQ: "<>",
-    exp.LT: "<",
-    exp.LTE: "<=",
-    exp.GT: ">",
-    exp.GTE: ">=",
-}
-OPERATORS: dict[type[exp.Expr], Operator] = {exp.Add: "+", exp.Sub: "-", exp.Mul: "*"}
-DATE_FUNCTIONS: dict[type[exp.Expr], Part] = {
+Kind = type[exp.Expr]
+SIGNS: dict[Kind, Comparison] = {exp.EQ: "=", exp.NEQ: "<>", exp.LT: "<", exp.LTE: "<=", exp.GT: ">", exp.GTE: ">="}
+OPERATORS: dict[Kind, Operator] = {exp.Add: "+", exp.Sub: "-", exp.Mul: "*"}
+DATE_FUNCTIONS: dict[Kind, Part] = {
     exp.Year: "year",
     exp.Quarter: "quarter",
     exp.Month: "month",
