@@ -139,6 +139,8 @@ CONDITIONS = [
     ("age > 1e300", Compare(">", AGE, number(10**300))),
     ("smokes", SMOKES),
     ("NOT smokes", Not(SMOKES)),
+    ("(NOT smokes) IS NULL", IsMissing(Not(SMOKES))),
+    ("age > 9007199254740992", Compare(">", AGE, number(2**53))),
     ("smokes = TRUE", Compare("=", SMOKES, Constant(True))),
     ("age IS NULL", IsMissing(AGE)),
     ("age IS NOT NULL", Not(IsMissing(AGE))),

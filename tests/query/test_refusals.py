@@ -363,6 +363,7 @@ def test_limits():
         WHERE.format("age" + "+1" * 150 + "=1"),
     ):
         assert "nested more than 60" in refusal(sql).why
+    assert "nested more than 60" in refusal(nested("abs(", "age", ")", 59) + " = 1").why  # too deep for the parser itself
     assert "more than 10000 parts" in refusal(nested("(", "smokes", " BETWEEN FALSE AND TRUE)", 20)).why
     quoted = ", ".join(["'('"] * 100)
     assert isinstance(parse(WHERE.format(f"name IN ({quoted}) AND name <> ';' AND smokes"), POLICY), Plan)

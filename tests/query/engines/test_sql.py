@@ -35,7 +35,7 @@ from dither.query.plan import (
 from tests.query.test_parse import CONDITIONS, POLICY, VALUES
 
 INF, NAN = math.inf, math.nan
-DATES = [None, datetime.date.min, datetime.date.max, datetime.date(1970, 1, 1), datetime.date(2026, 1, 31)]
+DATES = [None, datetime.date.min, datetime.date.max, datetime.date(1970, 1, 1), datetime.date(2026, 2, 1)]
 TIMES = [None, datetime.datetime(1, 1, 1), datetime.datetime.max, datetime.datetime(2026, 1, 31, 12, 30)]
 INTEGERS = [None, 0, 1, 18, 65, 120, -1, 2**63 - 1, -(2**63), 2**53 + 1]
 FLOATS = [None, NAN, INF, -INF, 0.0, -0.0, 1e308, -1e308, 5e-324, 0.1, 3.0, 2000.0]
