@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+import re
 from fractions import Fraction
 from typing import Any, cast
 
@@ -29,64 +30,58 @@ from dither.query.plan import (
     Operator,
     Part,
 )
+from dither.query.syntax import refuse, shown
 from dither.query.table import Table
 
-DIALECT = "duckdb"
-SIGNS: dict[type[exp.Expression], Comparison] = {
-    exp.EQ: "=",
-    exp.NEQ: "<>",
-    exp.LT: "<",
-    exp.LTE: "<=",
-    exp.GT: ">",
-    exp.GTE: ">=",
-}
-OPERATORS: dict[type[exp.Expression], Operator] = {exp.Add: "+", exp.Sub: "-", exp.Mul: "*"}
-DATE_FUNCTIONS: dict[type[exp.Expression], Part] = {
+Kind = type[exp.Expr]
+SIGNS: dict[Kind, Comparison] = {exp.EQ: "=", exp.NEQ: "<>", exp.LT: "<", exp.LTE: "<=", exp.GT: ">", exp.GTE: ">="}
+OPERATORS: dict[Kind, Operator] = {exp.Add: "+", exp.Sub: "-", exp.Mul: "*"}
+DATE_FUNCTIONS: dict[Kind, Part] = {
     exp.Year: "year",
     exp.Quarter: "quarter",
     exp.Month: "month",
     exp.Day: "day",
+    exp.DayOfMonth: "day",
     exp.DayOfWeek: "weekday",
+    exp.Hour: "hour",
 }
+DAY = r"\d{4}-\d{2}-\d{2}"
+DATES = {Type.DATE: DAY, Type.TIMESTAMP: DAY + r"([ T]\d{2}:\d{2}(:\d{2}(\.\d{1,6})?)?)?"}
+CASTS = {exp.DataType.Type.DATE: Type.DATE, exp.DataType.Type.TIMESTAMPNTZ: Type.TIMESTAMP}  # how DuckDB's TIMESTAMP is read
 MOST_OPTIONS = 1000
-MOST_DERIVED_KEYS = 1000
-
-
-def place_of(node: object) -> str:
-    """Where in the question a node is, as well as the parser knows."""
-    if isinstance(node, exp.Expression):
-        for part in node.walk():
-            if part.meta.get("line"):
-                return f"line {part.meta['line']}, column {part.meta['col'] - len(part.name) + 1}"
-    return "question"
-
-
-def refuse(node: exp.Expression, why: str, instead: str) -> QuestionError:
-    return QuestionError(place_of(node), node.sql(DIALECT), why, instead)
+MOST_BITS = 4096  # of a bound
+MOST_NODES = 10_000  # of all expressions of a question
 
 
 class Reader:
     """Reads expressions about the rows of one table."""
 
-    def __init__(self, table: Table) -> None:
+    def __init__(self, table: Table, alias: str = "") -> None:
         self.table = table
+        self.called = alias or table.name  # in front of a column: cost, or visits.cost
+        self._read = 0
 
-    def same(self, node: exp.Expression, expression: Expression) -> bool:
-        """Whether a node means an expression that was read before."""
+    def meaning(self, node: exp.Expr) -> Expression | None:
+        """What a node means, if it is an expression about a row."""
         try:
-            return self.value(node) == expression
+            return self.value(node)
         except QuestionError:
-            return False
+            return None
 
-    def condition(self, node: exp.Expression) -> Expression:
+    def condition(self, node: exp.Expr) -> Expression:
         """Something that is true or false of a row."""
         found = self.value(node)
         if found.facts.type is not Type.BOOLEAN:
-            raise refuse(node, f"it is a {found.facts.type.value}, not a condition", "a comparison such as age >= 18")
+            raise refuse(node, f"it is {_a(found.facts.type)}, not a condition", f"{shown(node)} IS NOT NULL")
         return found
 
-    def value(self, node: exp.Expression) -> Expression:
+    def value(self, node: exp.Expr) -> Expression:
         """Any allowed expression."""
+        self._read += (
+            1  # BETWEEN and CASE read a value again for each comparison: what is counted is what an engine will get
+        )
+        if self._read > MOST_NODES:
+            raise refuse(node, f"written out, the question has more than {MOST_NODES} parts", "a shorter question")
         kind = type(node)
         if kind is exp.Paren:
             return self.value(node.this)
@@ -95,11 +90,11 @@ class Reader:
         if kind in (exp.Literal, exp.Boolean, exp.Cast, exp.Neg) and (constant := self._constant(node)) is not None:
             return constant
         if kind is exp.Neg:
-            return Arithmetic("-", Constant(Fraction(0)), self._number(node.this))
+            return _within(Arithmetic("-", Constant(Fraction(0)), self._number(node.this)), node)
         if kind in OPERATORS:
-            return Arithmetic(OPERATORS[kind], self._number(node.this), self._number(node.expression))
+            return _within(Arithmetic(OPERATORS[kind], self._number(node.this), self._number(node.expression)), node)
         if kind in SIGNS:
-            return self._compare(SIGNS[kind], node)
+            return Compare(SIGNS[kind], *self._pair(node.this, self.value(node.this), node.expression))
         if kind in (exp.And, exp.Or):
             return Logic(kind is exp.And, tuple(self.condition(part) for part in node.flatten()))
         if kind is exp.Not:
@@ -107,7 +102,7 @@ class Reader:
         if kind is exp.Is and isinstance(node.expression, exp.Null):
             return IsMissing(self.value(node.this))
         if kind is exp.Between:
-            low, high = (self._pair(node.this, end, node) for end in (node.args["low"], node.args["high"]))
+            low, high = (self._pair(node.this, self.value(node.this), node.args[end]) for end in ("low", "high"))
             return Logic(True, (Compare(">=", *low), Compare("<=", *high)))
         if kind is exp.In:
             return self._one_of(node)
@@ -119,7 +114,7 @@ class Reader:
             return self._date_part(node)
         raise self._unknown(node)
 
-    def keys(self, by: Expression, node: exp.Expression) -> tuple[Key, ...]:
+    def keys(self, by: Expression, node: exp.Expr) -> tuple[Key, ...]:
         """All values that a group can have: declared for a column, listed by a CASE, or the parts of a date."""
         if isinstance(by, Cell):
             if by.column.keys is None:
@@ -127,36 +122,33 @@ class Reader:
                 raise refuse(node, why, "a column with keys, or CASE WHEN ... THEN 'label' ELSE 'other' END")
             return by.column.keys
         if isinstance(by, Case):
-            values = [value for _, value in by.branches] + ([] if by.otherwise is None else [by.otherwise])
-            if by.otherwise is None or not all(isinstance(value, Constant) for value in values):
-                raise refuse(
-                    node,
-                    "a CASE to group by gives constants, and has an ELSE",
-                    "CASE WHEN age < 18 THEN 'child' ELSE 'adult' END",
-                )
-            found = {_as_key(cast(Constant, value)) for value in values}
-            if len({type(key) for key in found}) > 1:
-                raise refuse(node, "its labels are of different kinds", "labels that are all texts, or all whole numbers")
-            return tuple(sorted(found))
+            labels = [value for _, value in by.branches] + ([] if by.otherwise is None else [by.otherwise])
+            if by.otherwise is None or not all(isinstance(label, Constant) for label in labels):
+                example = "CASE WHEN ... THEN 'some' ELSE 'others' END"
+                raise refuse(node, "a CASE to group by gives constants, and has an ELSE", example)
+            return tuple(sorted({_as_key(cast(Constant, label).value, node) for label in labels}))
         if isinstance(by, DatePart) and by.part != "year":
             lower, upper = PARTS[by.part]
             return tuple(range(lower, upper + 1))
         if isinstance(by, DatePart) and isinstance(by.of, Cell) and by.of.column.keys is not None:
             return tuple(sorted({day.year for day in by.of.column.keys if isinstance(day, datetime.date)}))
-        raise refuse(
-            node, "its possible values are not known beforehand", "a column with declared keys, or a CASE with labels"
-        )
+        why = "its possible values are not known beforehand"
+        raise refuse(node, why, "a column with declared keys, or a CASE with labels")
 
     # -- leaves --------------------------------------------------------------------------------------------------
 
-    def _column(self, node: exp.Expression) -> Cell:
+    def _column(self, node: exp.Expr) -> Cell:
+        if not isinstance(node.this, exp.Identifier):
+            raise refuse(node, "single rows are never shown", "COUNT(*)")
+        if node.text("table").lower() not in ("", self.called.lower()):
+            raise refuse(node, f"the table is called {self.called} here", shown(node.this))
         column = self.table.column(node.name)
         if column is None:
             names = ", ".join(column.name for column in self.table.columns)
-            raise refuse(node, f"the table {self.table.name} has no such column", names)
+            raise refuse(node, f"the table {self.table.name} has no such column", f"one of its columns: {names}")
         return Cell(column)
 
-    def _constant(self, node: exp.Expression) -> Constant | None:
+    def _constant(self, node: exp.Expr) -> Constant | None:
         if isinstance(node, exp.Boolean):
             return Constant(bool(node.this))
         if isinstance(node, exp.Literal):
@@ -167,86 +159,84 @@ class Reader:
             return _date(node)
         return None
 
-    def _number(self, node: exp.Expression) -> Expression:
+    def _number(self, node: exp.Expr) -> Expression:
         found = self.value(node)
         if not found.facts.type.is_number:
-            raise refuse(node, f"it is a {found.facts.type.value}; arithmetic needs numbers", "columns of numbers")
+            raise refuse(node, f"it is {_a(found.facts.type)}; arithmetic needs numbers", "columns of numbers")
         return found
 
     # -- conditions ----------------------------------------------------------------------------------------------
 
-    def _compare(self, sign: Comparison, node: exp.Expression) -> Expression:
-        return Compare(sign, *self._pair(node.this, node.expression, node))
-
-    def _pair(self, first: exp.Expression, second: exp.Expression, node: exp.Expression) -> tuple[Expression, Expression]:
+    def _pair(self, first: exp.Expr, left: Expression, second: exp.Expr) -> tuple[Expression, Expression]:
         """Two values that can be compared: of one kind, a text next to a date being read as one."""
-        left, right = self.value(first), self.value(second)
+        right = self.value(second)
         left, right = _dated(left, right, first), _dated(right, left, second)
-        if left.facts.type.is_number and right.facts.type.is_number:
+        ours, theirs = left.facts.type, right.facts.type
+        if ours is theirs or (ours.is_number and theirs.is_number):
             return left, right
-        if left.facts.type is not right.facts.type:
-            why = f"a {left.facts.type.value} is compared with a {right.facts.type.value}"
-            raise refuse(node, why, "two values of one type")
-        return left, right
+        why = f"{_a(ours)} is compared with {_a(theirs)}"
+        raise refuse(second.parent or second, why, f"{_a(ours)} on both sides")
 
-    def _one_of(self, node: exp.Expression) -> Expression:
-        options = node.expressions
-        if not options or len(options) > MOST_OPTIONS or node.args.get("query") or node.args.get("unnest"):
-            raise refuse(node, f"IN takes a list of 1 to {MOST_OPTIONS} constants", "ward IN ('A', 'B')")
-        pairs = [self._pair(node.this, option, node) for option in options]
-        found = [right for _, right in pairs]
-        if not all(isinstance(option, Constant) for option in found):
-            raise refuse(node, "IN takes constants", "ward IN ('A', 'B')")
-        return OneOf(pairs[0][0], tuple(cast(Constant, option) for option in found))
+    def _one_of(self, node: exp.Expr) -> Expression:
+        options, value = node.expressions, self.value(node.this)
+        if not 0 < len(options) <= MOST_OPTIONS:
+            raise refuse(node, f"IN takes a list of 1 to {MOST_OPTIONS} constants", f"{shown(node.this)} IS NOT NULL")
+        found = [self._pair(node.this, value, option)[1] for option in options]
+        if isinstance(value, Constant) or not all(isinstance(option, Constant) for option in found):
+            raise refuse(node, "IN compares a value with constants", "= for two columns")
+        return OneOf(value, tuple(cast(Constant, option) for option in found))
 
-    def _like(self, node: exp.Expression) -> Expression:
-        value, pattern = self.value(node.this), node.expression
+    def _like(self, node: exp.Expr) -> Expression:
+        value, pattern = self.value(node.this), node.expression.unnest()
         if value.facts.type is not Type.TEXT or not isinstance(pattern, exp.Literal) or not pattern.is_string:
-            raise refuse(node, "LIKE compares a text with a pattern that is written out", "name LIKE 'A%'")
-        return Like(value, str(pattern.this))
+            raise refuse(node, "LIKE compares a text with a pattern that is written out", f"{shown(node.this)} IS NOT NULL")
+        like = Like(value, str(pattern.this))
+        return Not(like) if node.args.get("negate") else like
 
-    def _case(self, node: exp.Expression) -> Expression:
+    def _case(self, node: exp.Expr) -> Expression:
         subject = node.this
         branches = []
         for branch in node.args["ifs"]:
             if subject is None:
                 condition = self.condition(branch.this)
             else:
-                condition = Compare("=", *self._pair(subject, branch.this, node))
+                condition = Compare("=", *self._pair(subject, self.value(subject), branch.this))
             branches.append((condition, self.value(branch.args["true"])))
         default = node.args.get("default")
         otherwise = None if default is None or isinstance(default, exp.Null) else self.value(default)
         kinds = {value.facts.type for _, value in branches} | ({otherwise.facts.type} if otherwise is not None else set())
         if len(kinds) > 1 and not all(kind.is_number for kind in kinds):
-            raise refuse(node, "its branches give values of different types", "branches of one type")
+            raise refuse(node, "its branches give values of different types", "texts in all branches, or numbers in all")
         return Case(tuple(branches), otherwise)
 
-    def _date_part(self, node: exp.Expression) -> Expression:
+    def _date_part(self, node: exp.Expr) -> Expression:
         if isinstance(node, exp.Extract):
-            part, inner = str(node.this.name).lower(), node.expression
-            part = {"dow": "weekday", "dayofweek": "weekday"}.get(part, part)
+            written, inner = str(node.this.name).lower(), node.expression
         else:
-            part, inner = DATE_FUNCTIONS[type(node)], node.this
+            written, inner = DATE_FUNCTIONS[type(node)], node.this
+        written = "weekday" if written in ("dow", "dayofweek") else written
+        part = next((part for part in PARTS if part == written), None)
         of = self.value(inner)
-        if (
-            part not in PARTS
-            or of.facts.type not in (Type.DATE, Type.TIMESTAMP)
-            or (part == "hour" and of.facts.type is Type.DATE)
-        ):
-            raise refuse(
-                node, "it is no part of a date that is answered", f"EXTRACT(month FROM ...), one of {', '.join(PARTS)}"
-            )
-        return DatePart(cast(Part, part), of)
+        if of.facts.type not in (Type.DATE, Type.TIMESTAMP):
+            raise refuse(node, f"{_a(of.facts.type)} has no parts", "a column of dates")
+        if part is None or (part == "hour" and of.facts.type is Type.DATE):
+            why = f"of {_a(of.facts.type)}, the answered parts are {', '.join(PARTS)}; hours are of timestamps"
+            raise refuse(node, why, f"EXTRACT(month FROM {shown(inner)})")
+        return DatePart(part, of)
 
-    def _unknown(self, node: exp.Expression) -> QuestionError:
+    def _unknown(self, node: exp.Expr) -> QuestionError:
         if isinstance(node, (exp.Subquery, exp.Select, exp.Exists)):
             return refuse(node, "a question within a question is not answered yet", "one SELECT about one table")
         if isinstance(node, exp.Window):
-            return refuse(node, "windows show single rows", "GROUP BY")
+            return refuse(node, "windows show single rows", "GROUP BY a column with keys")
         if isinstance(node, exp.Div):
-            return refuse(node, "division could fail on a single row", "multiplying by a constant: cost * 0.5")
+            return refuse(node, "division could fail on a single row", f"{shown(node.this)} * 0.5, a constant factor")
         if isinstance(node, exp.Null):
-            return refuse(node, "NULL is no value", "x IS NULL")
+            return refuse(node, "NULL is no value", "IS NULL in a condition; CASE without ELSE for a missing value")
+        if isinstance(node, exp.ILike):
+            return refuse(
+                node, "LIKE is answered with capital and small letters told apart", f"{shown(node.this)} LIKE 'A%'"
+            )
         if isinstance(node, exp.AggFunc):
             return refuse(node, "this aggregate is not answered here", "COUNT, SUM or AVG, in SELECT")
         name = node.name if isinstance(node, exp.Anonymous) else type(node).__name__
@@ -254,45 +244,53 @@ class Reader:
         return refuse(node, f"{name} is not on the list of what may be computed from a row", allowed)
 
 
-def _fraction(node: exp.Expression, text: Any) -> Fraction:
+def _a(kind: Type) -> str:
+    return f"an {kind.value}" if kind is Type.INTEGER else f"a {kind.value}"
+
+
+def _within(found: Arithmetic, node: exp.Expr) -> Arithmetic:
+    """The same, unless its bounds are numbers that cost time to compute with and that no engine can hold."""
+    ends = [end for end in (found.facts.lower, found.facts.upper) if end is not None]
+    if any(max(end.numerator.bit_length(), end.denominator.bit_length()) > MOST_BITS for end in ends):
+        raise refuse(node, "its bounds are too large, or have too many digits", "factors of ordinary size")
+    return found
+
+
+def _fraction(node: exp.Expr, text: Any) -> Fraction:
     try:
         return Number(str(text)).fraction()
     except NumberError as error:
         raise refuse(node, error.why, "a number such as 0.5") from error
 
 
-def _date(node: exp.Cast) -> Constant | None:
+def _date(node: exp.Cast) -> Constant:
     """DATE '2026-01-31' and TIMESTAMP '...': written out, so read by us."""
-    wanted = node.to.this
-    if wanted not in (exp.DataType.Type.DATE, exp.DataType.Type.TIMESTAMP) or not isinstance(node.this, exp.Literal):
+    kind = CASTS.get(node.to.this)
+    if kind is None or not isinstance(node.this, exp.Literal) or not node.this.is_string:
         raise refuse(node, "values are not cast; the policy says what a column is", "DATE '2026-01-31' for a constant")
-    return _read_date(str(node.this.this), Type.DATE if wanted == exp.DataType.Type.DATE else Type.TIMESTAMP, node)
+    return _read_date(str(node.this.this), kind, node)
 
 
-def _dated(value: Expression, beside: Expression, node: exp.Expression) -> Expression:
-    if isinstance(value, Constant) and isinstance(value.value, str) and beside.facts.type in (Type.DATE, Type.TIMESTAMP):
+def _dated(value: Expression, beside: Expression, node: exp.Expr) -> Expression:
+    if isinstance(value, Constant) and isinstance(value.value, str) and beside.facts.type in CASTS.values():
         return _read_date(value.value, beside.facts.type, node)
     return value
 
 
-def _read_date(text: str, kind: Type, node: exp.Expression) -> Constant:
+def _read_date(text: str, kind: Type, node: exp.Expr) -> Constant:
     try:
-        if kind is Type.DATE:
-            return Constant(datetime.date.fromisoformat(text))
-        found = datetime.datetime.fromisoformat(text)
-    except ValueError as error:
-        raise refuse(node, f"it does not read as a {kind.value}", "DATE '2026-01-31'") from error
-    if found.tzinfo is not None:
-        raise refuse(node, "time zones are not read", "TIMESTAMP '2026-01-31 12:00:00'")
-    return Constant(found)
+        if re.fullmatch(DATES[kind], text, re.ASCII):
+            return Constant((datetime.date if kind is Type.DATE else datetime.datetime).fromisoformat(text))
+    except ValueError:
+        pass  # there is no such day
+    instead = "DATE '2026-01-31'" if kind is Type.DATE else "TIMESTAMP '2026-01-31 12:30:00'"
+    raise refuse(node, f"it does not read as {_a(kind)}", instead)
 
 
-def _as_key(constant: Constant) -> Key:
-    value = constant.value
-    if isinstance(value, Fraction):
-        if value.denominator != 1 or not -(2**63) <= value < 2**63:
-            raise QuestionError("CASE", str(value), "labels are texts or whole numbers", "'low', 'high'")
+def _as_key(value: object, node: exp.Expr) -> Key:
+    if isinstance(value, Fraction) and value.denominator == 1 and -(2**63) < value < 2**63:
         return int(value)
-    if isinstance(value, datetime.datetime):
-        raise QuestionError("CASE", str(value), "labels are texts, whole numbers or dates", "'low', 'high'")
+    if isinstance(value, (Fraction, datetime.datetime)):
+        raise refuse(node, "labels are texts, dates or whole numbers of 64 bits", "labels such as 'low' and 'high'")
+    assert isinstance(value, (str, bool, datetime.date))
     return value

@@ -1,201 +1,144 @@
 """SQL in, a plan out. sqlglot reads the text; every node of its tree is looked up here, and what is not listed is refused.
 
-Nothing of the text goes on to an engine: a plan is made of our own nodes. Limits come before parsing, and whatever the parser
-raises becomes one error of ours.
+Nothing of the text goes on to an engine: a plan is made of our own nodes. `syntax` reads the text and refuses every detail
+that nobody reads; `expressions` reads what is about single rows; here is what is about the whole question.
 """
 
 from __future__ import annotations
 
+import re
 from fractions import Fraction
 from typing import Any
 
-import sqlglot
 from sqlglot import exp
-from sqlglot.errors import SqlglotError
 
-from dither.errors import NumberError, QuestionError
-from dither.numeric.number import Number
-from dither.query.expressions import Reader, place_of
-from dither.query.plan import Aggregate, Group, Keep, Order, Plan
+from dither.errors import QuestionError
+from dither.query.expressions import SIGNS, Reader
+from dither.query.plan import Aggregate, Cell, Constant, Expression, Group, Keep, Order, Plan
 from dither.query.policy import Policy
-from dither.query.table import Table
+from dither.query.syntax import read, refuse, shown
+from dither.query.table import NAME_LENGTH, Table
 
-LONGEST = 20_000  # characters
-MOST_TOKENS = 4_000
-DEEPEST = 60
-MOST_GROUPS = 1_000_000  # rows of an answer
-MOST_AGGREGATES = 100
-DIALECT = "duckdb"
+MOST_ROWS = 1_000_000  # of an answer
+MOST_COLUMNS = 100  # of an answer
+MOST_GROUPS = 20  # columns of GROUP BY
 
-CLAUSES = {"expressions", "from_", "where", "group", "having", "order", "limit"}
 NAMES: dict[type[Any], str] = {exp.Count: "count", exp.Sum: "sum", exp.Avg: "avg"}
+Read = tuple[exp.Expr, Expression | None]  # a column of the answer, and what it means where it is about single rows
 
 
 def parse(text: object, policy: Policy) -> Plan:
     """The plan of a question, or why there is none."""
-    tree = _read(text)
-    table = _table(tree, policy)
-    reader = Reader(table)
+    tree = read(text)
+    table, alias = _table(tree, policy)
+    reader = Reader(table, alias)
     where = tree.args.get("where")
     condition = None if where is None else reader.condition(where.this)
-    groups = _groups(tree, reader)
+    if len(tree.expressions) > MOST_COLUMNS:
+        raise refuse(tree, f"more than {MOST_COLUMNS} columns are not answered at once", "several questions")
+    wanted = [(item, reader.meaning(item.unalias())) for item in tree.expressions]
+    groups = _groups(tree, reader, wanted)
     aggregates: list[Aggregate] = []
-    shown: list[str] = []
-    for wanted in tree.expressions:
-        shown.append(_output(wanted, reader, groups, aggregates))
+    columns: list[str] = []
+    for item in wanted:
+        name = _output(item, reader, groups, aggregates)
+        if name.lower() in [other.lower() for other in columns]:
+            instead = f"{shown(item[0].unalias())} AS another_name"
+            raise refuse(item[0], f"the answer has a column {name} already", instead)
+        columns.append(name)
     if not aggregates:
         why = "a question asks for at least one COUNT, SUM or AVG; single rows are never shown"
-        raise QuestionError(place_of(tree), tree.sql(DIALECT), why, "SELECT COUNT(*) FROM ...")
-    if len(aggregates) > MOST_AGGREGATES:
-        raise QuestionError(
-            "SELECT", len(aggregates), f"more than {MOST_AGGREGATES} aggregates are not answered at once", "fewer"
-        )
-    for name in shown:
-        if [other.lower() for other in shown].count(name.lower()) > 1:
-            raise QuestionError("SELECT", name, "two columns of the answer have that name", f"{name} AS another_name")
+        raise refuse(tree, why, "COUNT(*) in SELECT")
+    names = [group.name for group in groups] + [aggregate.name for aggregate in aggregates]
+    for name in names:
+        if [other.lower() for other in names].count(name.lower()) > 1:
+            raise refuse(tree, f"{name} is the name of two columns", "AS another_name behind one of them")
+    for name in columns:
+        if name not in names:
+            raise refuse(tree, f"a column of GROUP BY is shown twice, once as {name}", "it once")
     rows = 1
     for group in groups:
         rows *= len(group.keys)
-    if rows > MOST_GROUPS:
-        why = f"the answer would have {rows} rows, one for each combination of keys; {MOST_GROUPS} are the most"
-        raise QuestionError("GROUP BY", ", ".join(group.name for group in groups), why, "fewer columns in GROUP BY")
+    if rows > MOST_ROWS:
+        why = f"the answer would have {rows} rows, one for each combination of keys; {MOST_ROWS} are the most"
+        raise refuse(tree.args["group"], why, "fewer columns in GROUP BY")
     return Plan(
         table=table,
         where=condition,
         groups=tuple(groups),
         aggregates=tuple(aggregates),
-        shown=tuple(shown),
-        having=_having(tree, aggregates),
-        order=_order(tree, shown),
+        shown=tuple(columns),
+        having=_having(tree, reader, aggregates),
+        order=_order(tree, reader, groups, aggregates, columns),
         limit=_limit(tree),
     )
 
 
-# -- the text ----------------------------------------------------------------------------------------------------------
-
-
-def _read(text: object) -> exp.Select:
-    if not isinstance(text, str) or not text.strip():
-        raise QuestionError("question", text, "it is not SQL", "'SELECT COUNT(*) FROM visits'")
-    if len(text) > LONGEST:
-        raise QuestionError("question", text, f"it is longer than {LONGEST} characters", "a shorter one")
-    try:
-        tokens = sqlglot.tokenize(text, read=DIALECT)
-        _limits(text, tokens)
-        trees = sqlglot.parse(text, read=DIALECT)
-    except QuestionError:
-        raise
-    except (SqlglotError, RecursionError, ValueError, TypeError, KeyError, IndexError, AttributeError) as error:
-        place, words = _from_parser(error)
-        raise QuestionError(place, text, words, "one SELECT in plain SQL") from None
-    statements = [tree for tree in trees if tree is not None]
-    if len(statements) != 1 or ";" in [token.text for token in tokens[:-1]]:
-        raise QuestionError("question", text, "it is not one statement", "one SELECT, without a semicolon in between")
-    tree = statements[0]
-    if not isinstance(tree, exp.Select):
-        raise QuestionError("question", text, "only SELECT is answered", "SELECT COUNT(*) FROM visits")
-    for clause, found in tree.args.items():
-        if found and clause not in CLAUSES:
-            words = clause.replace("_", " ").upper()
-            raise QuestionError(
-                place_of(tree), words, f"{words} is not answered", "SELECT, FROM, WHERE, GROUP BY, HAVING, ORDER BY, LIMIT"
-            )
-    return tree
-
-
-def _limits(text: str, tokens: list[Any]) -> None:
-    if len(tokens) > MOST_TOKENS:
-        raise QuestionError("question", text, f"it has more than {MOST_TOKENS} words and signs", "a shorter one")
-    depth = deepest = 0
-    for token in tokens:
-        opens = token.text in ("(", "[", "{") or token.text.upper() == "CASE"
-        closes = token.text in (")", "]", "}") or token.text.upper() == "END"
-        depth += opens - closes
-        deepest = max(deepest, depth)
-    chained = sum(token.text.upper() in ("NOT", "-", "+", "~") for token in tokens)
-    if deepest > DEEPEST or chained > MOST_TOKENS // 4:
-        raise QuestionError("question", text, f"it is nested more than {DEEPEST} levels deep", "a flatter question")
-
-
-def _from_parser(error: Exception) -> tuple[str, str]:
-    found = (getattr(error, "errors", None) or [{}])[0]
-    place = f"line {found['line']}, column {found['col']}" if found.get("line") else "question"
-    near = found.get("highlight")
-    return place, "it does not read as SQL" + (f" near {near!r}" if near else "")
-
-
-# -- the parts ---------------------------------------------------------------------------------------------------------
-
-
-def _table(tree: exp.Select, policy: Policy) -> Table:
+def _table(tree: exp.Select, policy: Policy) -> tuple[Table, str]:
+    """The table, and what the question calls it."""
     names = ", ".join(table.name for table in policy.tables)
     source = tree.args.get("from_")
     if source is None:
         raise QuestionError("FROM", None, "a question is about a table", f"FROM {policy.tables[0].name}")
-    named = source.this
-    if not isinstance(named, exp.Table) or not isinstance(named.this, exp.Identifier) or named.args.get("db"):
-        raise QuestionError(place_of(named), named.sql(DIALECT), "it is not the name of a protected table", names)
-    for extra, found in named.args.items():
-        if found and extra not in ("this", "alias"):
-            raise QuestionError(place_of(named), named.sql(DIALECT), f"{extra} is not answered here", names)
+    named, alias = source.this, source.this.args.get("alias")
+    if not isinstance(named, exp.Table) or not isinstance(named.this, exp.Identifier):
+        raise refuse(named, "it is not the name of a protected table", f"one of {names}")
+    if alias is not None and not isinstance(alias.this, exp.Identifier):
+        raise refuse(named, "it is not a name", f"one of {names}")
     table = policy.table(named.name)
     if table is None:
-        raise QuestionError(place_of(named), named.name, "no table of that name is protected by this policy", names)
-    return table
+        raise refuse(named, "no table of that name is protected by this policy", f"one of {names}")
+    return table, named.alias
 
 
-def _groups(tree: exp.Select, reader: Reader) -> list[Group]:
+def _groups(tree: exp.Select, reader: Reader, wanted: list[Read]) -> list[Group]:
     clause = tree.args.get("group")
     if clause is None:
         return []
-    for extra, found in clause.args.items():
-        if found and extra != "expressions":
-            raise QuestionError(place_of(clause), extra.upper(), "only a plain GROUP BY is answered", "GROUP BY ward")
-    aliases = {item.alias.lower(): item.this for item in tree.expressions if isinstance(item, exp.Alias)}
+    if not 0 < len(clause.expressions) <= MOST_GROUPS:
+        raise refuse(clause, f"GROUP BY names 1 to {MOST_GROUPS} columns or expressions", "fewer of them, or no GROUP BY")
+    aliases = {item.alias.lower(): item.unalias() for item, _ in wanted if isinstance(item, exp.Alias)}
     groups: list[Group] = []
     for node in clause.expressions:
-        wanted = node
+        meant = node
         if isinstance(node, exp.Literal) and not node.is_string:  # GROUP BY 1
-            number = int(node.this) if node.this.isdigit() else 0
-            if not 1 <= number <= len(tree.expressions):
-                raise QuestionError(place_of(node), node.this, "there is no such column in SELECT", "GROUP BY ward")
-            wanted = tree.expressions[number - 1].unalias()
+            number = _whole(node)
+            if number is None or not 1 <= number <= len(wanted):
+                raise refuse(node, "there is no such column in SELECT", "GROUP BY 1 for the first column of the answer")
+            meant = wanted[number - 1][0].unalias()
         elif isinstance(node, exp.Column) and not node.table and reader.table.column(node.name) is None:
-            wanted = aliases.get(node.name.lower(), node)
-        by = reader.value(wanted)
-        name = next((alias for alias, meant in aliases.items() if reader.same(meant, by)), None) or wanted.alias_or_name
-        groups.append(Group(name or wanted.sql(DIALECT), by, reader.keys(by, wanted)))
+            meant = aliases.get(node.name.lower(), node)
+        by = reader.value(meant)
+        if all(group.by != by for group in groups):
+            name = meant.name if isinstance(meant, exp.Column) else shown(meant)
+            groups.append(Group(name, by, reader.keys(by, meant)))
     return groups
 
 
-def _output(wanted: Any, reader: Reader, groups: list[Group], aggregates: list[Aggregate]) -> str:
+def _output(wanted: Read, reader: Reader, groups: list[Group], aggregates: list[Aggregate]) -> str:
     """Add what a column of the answer needs; its name."""
-    node = wanted.unalias()
-    name = wanted.alias if isinstance(wanted, exp.Alias) else ""
-    if isinstance(node, exp.Star):
-        raise QuestionError(
-            place_of(node), "*", "single rows are never shown", "SELECT COUNT(*), or the columns of GROUP BY"
-        )
+    item, meaning = wanted
+    node = item.unalias()
+    name = item.alias if isinstance(item, exp.Alias) else ""
+    if isinstance(item, exp.Alias) and (not 0 < len(name) <= NAME_LENGTH or not name.isprintable()):
+        raise refuse(item, f"a name has 1 to {NAME_LENGTH} printable characters", f"{shown(node)} AS another_name")
+    if isinstance(node, exp.Star) or (isinstance(node, exp.Column) and isinstance(node.this, exp.Star)):
+        raise refuse(node, "single rows are never shown", "COUNT(*)")
     if type(node) in NAMES:
         made = _aggregate(node, reader, name or _unused(NAMES[type(node)], aggregates))
         aggregates.append(made)
         return made.name
-    for group in groups:
-        if reader.same(node, group.by) or (isinstance(node, exp.Column) and node.name.lower() == group.name.lower()):
-            return _renamed(group, name, groups)
-    if node.find(*NAMES):
-        why = "an aggregate stands by itself; compute with it after the answer has come"
-        raise QuestionError(place_of(node), node.sql(DIALECT), why, "SELECT SUM(cost), COUNT(*), and divide yourself")
+    for place, group in enumerate(groups):
+        if meaning == group.by:
+            groups[place] = Group(name or group.name, group.by, group.keys)
+            return groups[place].name
+    found = node.find(*NAMES)
+    if found is not None:
+        why = "an aggregate stands by itself, without FILTER, OVER or arithmetic; compute with it after the answer has come"
+        raise refuse(node, why, shown(found))
     reader.value(node)  # an unknown column or function is the better message
     why = "it is neither an aggregate nor in GROUP BY, so it would show single rows"
-    raise QuestionError(place_of(node), node.sql(DIALECT), why, f"GROUP BY {node.sql(DIALECT)}, or COUNT, SUM, AVG of it")
-
-
-def _renamed(group: Group, name: str, groups: list[Group]) -> str:
-    if name and name != group.name:
-        groups[groups.index(group)] = Group(name, group.by, group.keys)
-        return name
-    return group.name
+    raise refuse(node, why, f"COUNT({shown(node)}); SUM or AVG of it, or GROUP BY if it has keys")
 
 
 def _unused(name: str, aggregates: list[Aggregate]) -> str:
@@ -208,87 +151,83 @@ def _unused(name: str, aggregates: list[Aggregate]) -> str:
 
 def _aggregate(node: Any, reader: Reader, name: str) -> Aggregate:
     inner = node.this
-    if isinstance(node, exp.Count):
-        if isinstance(inner, exp.Star):
-            return Aggregate("rows", name)
-        if isinstance(inner, exp.Distinct):
-            person = reader.table.person
-            only = inner.expressions[0] if len(inner.expressions) == 1 else None
-            if person is not None and isinstance(only, exp.Column) and only.name.lower() == person.lower():
-                return Aggregate("persons", name)
-            why = "COUNT(DISTINCT ...) counts persons here, and no other values"
-            raise QuestionError(
-                place_of(node), node.sql(DIALECT), why, f"COUNT(DISTINCT {person})" if person else "COUNT(*)"
-            )
-        if node.expressions:
-            raise QuestionError(place_of(node), node.sql(DIALECT), "COUNT has one argument", "COUNT(*)")
-        return Aggregate("values", name, reader.value(inner))
+    if inner is None:
+        raise refuse(node, "an aggregate has one argument", "COUNT(*)")
     if isinstance(inner, exp.Distinct):
-        raise QuestionError(place_of(node), node.sql(DIALECT), "DISTINCT is answered in COUNT only", "SUM(cost)")
+        return _distinct(node, inner, reader, name)
+    if isinstance(node, exp.Count):
+        return Aggregate("rows", name) if isinstance(inner, exp.Star) else Aggregate("values", name, reader.value(inner))
     of = reader.value(inner)
     facts = of.facts
     if not facts.type.is_number:
-        raise QuestionError(
-            place_of(node), node.sql(DIALECT), f"a {facts.type.value} cannot be added up", "a column of numbers"
-        )
+        raise refuse(node, f"a {facts.type.value} cannot be added up", f"COUNT({shown(inner)})")
     if not facts.is_bounded:
-        why = "the policy states no bounds for it, and none are taken from the data"
-        raise QuestionError(
-            place_of(node), node.sql(DIALECT), why, "a column with bounds; the owner adds bounds = [lower, upper]"
-        )
+        why = "the policy states no bounds for it, and none are taken from the data; the owner adds bounds = [lower, upper]"
+        raise refuse(node, why, f"COUNT({shown(inner)})")
     if facts.lower == facts.upper:
-        raise QuestionError(place_of(node), node.sql(DIALECT), "it is the same for every row", "COUNT(*)")
+        raise refuse(node, "it is the same for every row", "COUNT(*)")
     return Aggregate("sum" if isinstance(node, exp.Sum) else "average", name, of)
+
+
+def _distinct(node: exp.Expr, inner: exp.Distinct, reader: Reader, name: str) -> Aggregate:
+    person = reader.table.person
+    if not isinstance(node, exp.Count):
+        raise refuse(node, "DISTINCT is answered in COUNT only", "SUM or AVG without DISTINCT")
+    only = reader.value(inner.expressions[0]) if len(inner.expressions) == 1 else None
+    if isinstance(only, Cell) and only.column.name == person:
+        return Aggregate("persons", name)
+    instead = "COUNT(*)" if person is None else f"COUNT(DISTINCT {shown(exp.to_identifier(person))})"
+    raise refuse(node, "COUNT(DISTINCT ...) counts persons here, and no other values", instead)
 
 
 # -- after the release -------------------------------------------------------------------------------------------------
 
 
-def _having(tree: exp.Select, aggregates: list[Aggregate]) -> tuple[Keep, ...]:
+def _released(node: exp.Expr, reader: Reader, aggregates: list[Aggregate]) -> str | None:
+    """The aggregate that a node names, by its name or written out again."""
+    if type(node) in NAMES:
+        again = _aggregate(node, reader, "")
+        return next((found.name for found in aggregates if (found.kind, found.of) == (again.kind, again.of)), None)
+    name = node.name.lower() if isinstance(node, exp.Column) and not node.table else None
+    return next((found.name for found in aggregates if found.name.lower() == name), None)
+
+
+def _having(tree: exp.Select, reader: Reader, aggregates: list[Aggregate]) -> tuple[Keep, ...]:
     clause = tree.args.get("having")
     if clause is None:
         return ()
     parts = list(clause.this.flatten()) if isinstance(clause.this, exp.And) else [clause.this]
-    signs: dict[type[Any], Any] = {exp.EQ: "=", exp.NEQ: "<>", exp.LT: "<", exp.LTE: "<=", exp.GT: ">", exp.GTE: ">="}
     kept = []
     for node in (part.unnest() for part in parts):
-        name = node.this.name if isinstance(getattr(node, "this", None), exp.Column) else ""
-        found = next((aggregate.name for aggregate in aggregates if aggregate.name.lower() == name.lower()), None)
-        if type(node) not in signs or found is None or not isinstance(node.expression.unnest(), (exp.Literal, exp.Neg)):
-            why = "HAVING compares a released column, by its name, with a number"
-            raise QuestionError(place_of(node), node.sql(DIALECT), why, "SELECT ward, COUNT(*) AS n ... HAVING n > 10")
-        kept.append(Keep(found, signs[type(node)], _number(node.expression)))
+        sign = SIGNS.get(type(node))
+        name = None if sign is None else _released(node.this, reader, aggregates)
+        value = None if sign is None else reader.meaning(node.expression)
+        if sign is None or name is None or not isinstance(value, Constant) or not isinstance(value.value, Fraction):
+            why = "HAVING compares an aggregate of SELECT with a number, several of them joined by AND"
+            raise refuse(node, why, f"HAVING {shown(exp.to_identifier(aggregates[0].name))} > 10")
+        kept.append(Keep(name, sign, value.value))
     return tuple(kept)
 
 
-def _number(node: Any) -> Fraction:
-    text = node.unnest().sql(DIALECT)
-    try:
-        return Number(text).fraction()
-    except NumberError as error:
-        raise QuestionError(place_of(node), text, "it is not a number", "10, or 0.5") from error
-
-
-def _order(tree: exp.Select, shown: list[str]) -> tuple[Order, ...]:
+def _order(
+    tree: exp.Select, reader: Reader, groups: list[Group], aggregates: list[Aggregate], columns: list[str]
+) -> tuple[Order, ...]:
     clause = tree.args.get("order")
-    if clause is None:
-        return ()
     orders = []
-    for item in clause.expressions:
+    for item in [] if clause is None else clause.expressions:
         node = item.this
-        name = node.name if isinstance(node, exp.Column) else ""
-        if (
-            isinstance(node, exp.Literal)
-            and not node.is_string
-            and node.this.isdigit()
-            and 1 <= int(node.this) <= len(shown)
-        ):
-            name = shown[int(node.this) - 1]
-        found = next((other for other in shown if other.lower() == name.lower()), None)
-        if found is None:
-            why = "ORDER BY sorts by columns of the answer, by their names"
-            raise QuestionError(place_of(item), item.sql(DIALECT), why, f"ORDER BY {shown[-1]}")
-        orders.append(Order(found, bool(item.args.get("desc"))))
+        number = _whole(node)
+        name = columns[number - 1] if number is not None and 1 <= number <= len(columns) else None
+        if isinstance(node, exp.Column) and not node.table:
+            name = next((other for other in columns if other.lower() == node.name.lower()), None)
+        if name is None and number is None:
+            meaning = None if type(node) in NAMES else reader.meaning(node)
+            of_group = next((group.name for group in groups if group.by == meaning and group.name in columns), None)
+            name = _released(node, reader, aggregates) or of_group
+        if name is None:
+            why = "ORDER BY sorts by columns of the answer"
+            raise refuse(item, why, f"ORDER BY {shown(exp.to_identifier(columns[-1]))}")
+        orders.append(Order(name, bool(item.args.get("desc"))))
     return tuple(orders)
 
 
@@ -296,7 +235,14 @@ def _limit(tree: exp.Select) -> int | None:
     clause = tree.args.get("limit")
     if clause is None:
         return None
-    node = clause.expression
-    if not isinstance(clause, exp.Limit) or not isinstance(node, exp.Literal) or node.is_string or not node.this.isdigit():
-        raise QuestionError(place_of(clause), clause.sql(DIALECT).strip(), "LIMIT is a whole number", "LIMIT 10")
+    number = _whole(clause.expression) if isinstance(clause, exp.Limit) else None
+    if number is None:
+        raise refuse(clause, "LIMIT is a whole number", "LIMIT 10")
+    return number
+
+
+def _whole(node: object) -> int | None:
+    """A number of at most 18 digits, as written."""
+    if not isinstance(node, exp.Literal) or node.is_string or not re.fullmatch(r"[0-9]{1,18}", str(node.this)):
+        return None
     return int(node.this)

@@ -1,0 +1,177 @@
+"""From text to a tree of the parser's: one SELECT within limits, without any detail that nobody here would read.
+
+A detail that is read past changes the question silently, so `ARGS` lists for each kind of node the details that the readers
+look at, and anything else that the parser filled in is refused.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import sqlglot
+from sqlglot import exp
+from sqlglot.errors import ErrorLevel
+from sqlglot.tokenizer_core import TokenType
+
+from dither.errors import QuestionError
+
+DIALECT = "duckdb"
+LONGEST = 20_000  # characters
+MOST_TOKENS = 4_000
+DEEPEST = 60
+LONGEST_REWRITE = 300  # characters
+OPENING = {TokenType.L_PAREN, TokenType.L_BRACKET, TokenType.L_BRACE, TokenType.CASE}
+CLOSING = {TokenType.R_PAREN, TokenType.R_BRACKET, TokenType.R_BRACE, TokenType.END}
+PREFIXES = {TokenType.NOT, TokenType.DASH, TokenType.PLUS, TokenType.TILDE}
+STARTS = {TokenType.SELECT, TokenType.FROM, TokenType.WITH, TokenType.L_PAREN}
+
+TWO = (exp.And, exp.Or, exp.EQ, exp.NEQ, exp.LT, exp.LTE, exp.GT, exp.GTE, exp.Add, exp.Sub, exp.Mul, exp.Is, exp.Extract)
+ONE = (
+    *(exp.From, exp.Where, exp.Having, exp.TableAlias, exp.Paren, exp.Neg, exp.Not, exp.Boolean, exp.Sum, exp.Avg, exp.Var),
+    *(exp.Year, exp.Quarter, exp.Month, exp.Day, exp.DayOfMonth, exp.DayOfWeek, exp.Hour, exp.DataType),
+)
+ARGS: dict[type[exp.Expr], set[str]] = {
+    **{kind: {"this", "expression"} for kind in TWO},
+    **{kind: {"this"} for kind in ONE},
+    exp.Select: {"expressions", "from_", "where", "group", "having", "order", "limit"},
+    exp.Table: {"this", "alias"},
+    exp.Group: {"expressions"},
+    exp.Order: {"expressions"},
+    exp.Ordered: {"this", "desc"},
+    exp.Limit: {"expression"},
+    exp.Identifier: {"this", "quoted"},  # quoted or not, names are found whatever their case, as DuckDB does
+    exp.Column: {"this", "table"},
+    exp.Literal: {"this", "is_string"},
+    exp.Alias: {"this", "alias"},
+    exp.Star: set(),
+    exp.Null: set(),
+    exp.Count: {"this", "big_int"},
+    exp.Distinct: {"expressions"},
+    exp.Between: {"this", "low", "high"},
+    exp.In: {"this", "expressions"},
+    exp.Like: {"this", "expression", "negate"},
+    exp.Case: {"this", "ifs", "default"},
+    exp.If: {"this", "true"},
+    exp.Cast: {"this", "to"},
+}
+CALLED = {"joins": "JOIN", "with_": "WITH", "laterals": "LATERAL", "windows": "WINDOW", "nulls_first": "NULLS FIRST"}
+
+
+def read(text: object) -> exp.Select:
+    """The tree of one SELECT, or why there is none."""
+    example = "SELECT COUNT(*) FROM ..."
+    if not isinstance(text, str) or not text.strip():
+        raise QuestionError("question", text, "it is not SQL", f"a text such as {example}")
+    if len(text) > LONGEST:
+        raise QuestionError("question", text, f"it is longer than {LONGEST} characters", "a shorter question")
+    if any(sign == "\0" or "\ud800" <= sign <= "\udfff" for sign in text):
+        raise QuestionError("question", text, "it has signs in it that no text can hold", "the question without them")
+    try:
+        tokens = sqlglot.tokenize(text, read=DIALECT)
+        _limits(text, tokens)
+        trees = sqlglot.parse(text, read=DIALECT)
+    except QuestionError:
+        raise
+    except RecursionError:
+        raise _too_deep(text) from None
+    except Exception as error:  # whatever goes wrong in a parser is a question that it cannot read
+        raise _unreadable(text, error) from None
+    tree = trees[0] if len(trees) == 1 else None
+    if not isinstance(tree, exp.Select):
+        raise QuestionError("question", text, "only SELECT is answered", example)
+    _check(text, tree)
+    return tree
+
+
+def place_of(node: exp.Expr) -> str:
+    """Where in the question a node starts; of a node without a place, where the nearest one around it starts."""
+    around: exp.Expr | None = node
+    while around is not None:
+        found = [part.meta for part in around.walk() if "start" in part.meta]
+        if found:
+            first = min(found, key=lambda meta: int(meta["start"]))
+            return f"line {first['line']}, column {max(1, first['col'] - (first['end'] - first['start']))}"
+        around = around.parent
+    return "question"
+
+
+def shown(node: exp.Expr) -> str:
+    """A node as SQL, for people to read."""
+    try:
+        return node.sql(DIALECT, unsupported_level=ErrorLevel.IGNORE)
+    except Exception:  # a refusal must not fail because a part of the question cannot be written
+        return type(node).__name__
+
+
+def refuse(node: exp.Expr, why: str, instead: str) -> QuestionError:
+    """The refusal of a node, with its place."""
+    return QuestionError(place_of(node), shown(node), why, instead)
+
+
+def _limits(text: str, tokens: list[Any]) -> None:
+    if len(tokens) > MOST_TOKENS:
+        raise QuestionError("question", text, f"it has more than {MOST_TOKENS} words and signs", "a shorter question")
+    depth = run = 0
+    for token in tokens:
+        depth += (token.token_type in OPENING) - (token.token_type in CLOSING)
+        run = run + 1 if token.token_type in PREFIXES else 0
+        if depth + run > DEEPEST:
+            raise _too_deep(text)
+    if any(token.token_type is TokenType.SEMICOLON for token in tokens[:-1]):
+        raise QuestionError("question", text, "it is not one statement", "one SELECT, with no semicolon before its end")
+    if not tokens or tokens[0].token_type not in STARTS:  # a parser that does not know a statement takes any text for one
+        raise QuestionError("question", text, "only SELECT is answered", "SELECT COUNT(*) FROM ...")
+
+
+def _check(text: str, tree: exp.Select) -> None:
+    """Refuse what is too deep, and every detail that is not listed."""
+    waiting: list[tuple[Any, int]] = [(tree, 0)]
+    while waiting:
+        node, depth = waiting.pop()
+        if isinstance(node, list):
+            waiting += [(part, depth) for part in node]
+        if not isinstance(node, exp.Expr):
+            continue
+        if depth > 2 * DEEPEST:  # signs and parentheses are both levels here
+            raise _too_deep(text)
+        extra = _extra(node)
+        if extra:
+            name = type(node).__name__ if extra[0] == "this" else extra[0]  # SUM(cost ORDER BY age): the Order is about cost
+            word = CALLED.get(name, name.strip("_").replace("_", " ").upper())
+            raise refuse(node, f"{word} is not answered here", _without(node))
+        for part in node.args.values():
+            chained = isinstance(part, (exp.And, exp.Or)) and type(part) is type(node)
+            waiting.append((part, depth if chained else depth + 1))  # a chain of AND is one level, however long
+
+
+def _extra(node: exp.Expr) -> list[str]:
+    listed = ARGS.get(type(node))
+    if listed is None:
+        return []  # a reader refuses it by name, or reads none of it
+    return [name for name, found in node.args.items() if name not in listed and found not in (None, False, [])]
+
+
+def _without(node: exp.Expr) -> str:
+    """The same without the details that are not answered."""
+    if isinstance(node, exp.Group) and not node.expressions:
+        return "GROUP BY with the names of columns"
+    if "this" in _extra(node):
+        return shown(node.this)
+    copy = node.copy()
+    for part in list(copy.walk()):
+        for name in _extra(part):
+            part.set(name, None)
+    text = shown(copy)
+    return text if len(text) <= LONGEST_REWRITE else "the same without it"
+
+
+def _too_deep(text: str) -> QuestionError:
+    return QuestionError("question", text, f"it is nested more than {DEEPEST} levels deep", "a flatter question")
+
+
+def _unreadable(text: str, error: Exception) -> QuestionError:
+    found = (getattr(error, "errors", None) or [{}])[0]
+    place = f"line {found['line']}, column {found['col']}" if found.get("line") else "question"
+    near = found.get("highlight")
+    why = "it does not read as SQL" + (f" near {near!r}" if near else "")
+    return QuestionError(place, text, why, "one SELECT in plain SQL")

@@ -1,0 +1,463 @@
+"""Questions that are refused: each with its place, its reason and a rewrite that is answered; nothing else ever happens."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+from dither.errors import QuestionError
+from dither.query.parse import parse
+from dither.query.plan import Plan
+from tests.query.test_parse import CONDITIONS, POLICY
+
+WHERE = "SELECT COUNT(*) FROM visits WHERE {}"
+SELECT = "SELECT {} FROM visits"
+ROWS = "SELECT COUNT(*) FROM visits"
+
+# A question, a part of the reason, and a question that is answered, in which {} stands for what the refusal proposes.
+QUESTIONS = [
+    # not one SELECT
+    ("", "not SQL", ROWS),
+    ("SELECT COUNT(*) FROM visits; SELECT 1", "not one statement", ROWS),
+    (";SELECT COUNT(*) FROM visits", "not one statement", ROWS),
+    ("SELECT COUNT(*) FROM visits;;", "not one statement", ROWS),
+    ("DROP TABLE visits", "only SELECT", ROWS),
+    ("EXPLAIN SELECT COUNT(*) FROM visits", "only SELECT", ROWS),
+    ("COPY visits TO 'x'", "only SELECT", ROWS),
+    ("PRAGMA database_list", "only SELECT", ROWS),
+    ("ATTACH 'x'", "only SELECT", ROWS),
+    ("VALUES (1)", "only SELECT", ROWS),
+    ("(SELECT COUNT(*) FROM visits)", "only SELECT", ROWS),
+    ("SELECT COUNT(*) FROM visits UNION SELECT COUNT(*) FROM visits", "only SELECT", ROWS),
+    ("SELECT COUNT(*) FROM visits WHERE", "does not read as SQL", ROWS),
+    ("SELECT COUNT(* FROM visits", "does not read as SQL", ROWS),
+    ("SELECT COUNT(*) FROM visits WHERE name = 'a", "does not read as SQL", ROWS),
+    ("SELECT COUNT(*) FROM visits WHERE name = 'a\0'", "signs", ROWS),
+    ("SELECT COUNT(*) FROM visits WHERE name = '\ud800'", "signs", ROWS),
+    # clauses
+    ("SELECT DISTINCT COUNT(*) FROM visits", "DISTINCT is not answered", "{}"),
+    ("SELECT DISTINCT ON (ward) COUNT(*) FROM visits", "DISTINCT is not answered", "{}"),
+    ("SELECT COUNT(*) INTO x FROM visits", "INTO is not answered", "{}"),
+    ("WITH q AS (SELECT 1) SELECT COUNT(*) FROM visits", "WITH is not answered", "{}"),
+    ("SELECT COUNT(*) FROM visits QUALIFY 1 = 1", "QUALIFY is not answered", "{}"),
+    ("SELECT COUNT(*) FROM visits WINDOW w AS ()", "WINDOW is not answered", "{}"),
+    ("SELECT COUNT(*) FROM visits USING SAMPLE 10", "SAMPLE is not answered", "{}"),
+    ("SELECT COUNT(*) FROM visits FOR UPDATE", "LOCKS is not answered", "{}"),
+    ("SELECT COUNT(*) FROM visits, people", "JOIN is not answered", "{}"),
+    ("SELECT COUNT(*) FROM visits JOIN people ON TRUE", "JOIN is not answered", "{}"),
+    ("SELECT COUNT(*) FROM visits LIMIT 10 OFFSET 5", "OFFSET is not answered", "{}"),
+    ("SELECT COUNT(*) FROM visits LIMIT 5, 10", "OFFSET is not answered", "{}"),
+    ("SELECT COUNT(*) FROM visits LIMIT 10%", "LIMIT OPTIONS is not answered", ROWS + " {}"),
+    ("SELECT COUNT(*) FROM visits LIMIT 10 WITH TIES", "LIMIT OPTIONS is not answered", ROWS + " {}"),
+    ("SELECT COUNT(*) FROM visits LIMIT 10 BY age", "EXPRESSIONS is not answered", ROWS + " {}"),
+    ("SELECT COUNT(*) FROM visits LIMIT ALL", "whole number", ROWS + " {}"),
+    ("SELECT COUNT(*) FROM visits LIMIT -1", "whole number", ROWS + " {}"),
+    ("SELECT COUNT(*) FROM visits LIMIT 1e2", "whole number", ROWS + " {}"),
+    ("SELECT COUNT(*) FROM visits LIMIT ?", "whole number", ROWS + " {}"),
+    ("SELECT COUNT(*) FROM visits LIMIT " + "9" * 5000, "whole number", ROWS + " {}"),
+    ("SELECT COUNT(*) FROM visits FETCH FIRST 5 ROWS ONLY", "whole number", ROWS + " {}"),
+    # tables
+    ("SELECT 1", "about a table", "SELECT COUNT(*) {}"),
+    ("SELECT COUNT(*) FROM nothing", "no table of that name", ROWS),
+    ("SELECT COUNT(*) FROM 'visits.csv'", "no table of that name", ROWS),
+    ("SELECT COUNT(*) FROM read_csv('x')", "not the name of a protected table", ROWS),
+    ("SELECT COUNT(*) FROM (SELECT * FROM visits)", "not the name of a protected table", ROWS),
+    ("SELECT COUNT(*) FROM visits@x", "not a name", ROWS),
+    ("SELECT COUNT(*) FROM other.visits", "DB is not answered", "SELECT COUNT(*) FROM {}"),
+    ("SELECT COUNT(*) FROM visits AS v(a, b)", "COLUMNS is not answered", "SELECT COUNT(*) FROM visits AS {}"),
+    ("SELECT COUNT(*) FROM visits TABLESAMPLE 10%", "SAMPLE is not answered", "SELECT COUNT(*) FROM {}"),
+    ("SELECT COUNT(*) FROM visits WITH ORDINALITY", "ORDINALITY is not answered", "SELECT COUNT(*) FROM {}"),
+    ("SELECT COUNT(*) FROM ONLY visits", "ONLY is not answered", "SELECT COUNT(*) FROM {}"),
+    ("SELECT COUNT(*) FROM visits AT (VERSION => 3)", "WHEN is not answered", "SELECT COUNT(*) FROM {}"),
+    ("SELECT COUNT(*) FROM visits PIVOT (SUM(cost) FOR ward IN ('A'))", "PIVOTS is not answered", "SELECT COUNT(*) FROM {}"),
+    # what is shown
+    ("SELECT * FROM visits", "single rows are never shown", SELECT),
+    ("SELECT visits.* FROM visits", "single rows are never shown", SELECT),
+    ("FROM visits", "single rows are never shown", SELECT),
+    ("SELECT * EXCLUDE (cost) FROM visits", "is not answered", ROWS),
+    ("SELECT name FROM visits", "neither an aggregate nor in GROUP BY", ROWS),
+    ("SELECT ward, COUNT(*) FROM visits GROUP BY smokes", "neither an aggregate nor in GROUP BY", ROWS),
+    ("SELECT ward FROM visits GROUP BY ward", "at least one COUNT", "SELECT ward, COUNT(*) FROM visits GROUP BY ward"),
+    ("SELECT COUNT(*) AS n, SUM(cost) AS N FROM visits", "a column N already", "SELECT COUNT(*) AS n, {} FROM visits"),
+    ("SELECT ward, ward AS w, COUNT(*) FROM visits GROUP BY ward", "shown twice", ROWS),
+    ("SELECT COUNT(*) AS ward FROM visits GROUP BY ward", "two columns", "SELECT COUNT(*) AS n FROM visits GROUP BY ward"),
+    ('SELECT COUNT(*) AS "" FROM visits', "1 to 128 printable", SELECT),
+    ('SELECT COUNT(*) AS "a\nb" FROM visits', "1 to 128 printable", SELECT),
+    ("SELECT SUM(cost) / COUNT(*) FROM visits", "stands by itself", SELECT),
+    ("SELECT COUNT(*) FILTER (WHERE age > 3) FROM visits", "stands by itself", SELECT),
+    ("SELECT AVG(cost) OVER () FROM visits", "stands by itself", SELECT),
+    ("SELECT AVG(cost IGNORE NULLS) FROM visits", "stands by itself", SELECT),
+    ("SELECT COUNT() FROM visits", "one argument", SELECT),
+    ("SELECT COUNT(age, cost) FROM visits", "EXPRESSIONS is not answered", SELECT),
+    ("SELECT COUNT(* EXCLUDE (cost)) FROM visits", "is not answered", ROWS),
+    ("SELECT COUNT(DISTINCT age) FROM visits", "counts persons", SELECT),
+    ("SELECT COUNT(DISTINCT patient_id, age) FROM visits", "counts persons", SELECT),
+    ("SELECT COUNT(DISTINCT age) FROM people", "counts persons", "SELECT {} FROM people"),
+    ("SELECT COUNT(DISTINCT w.patient_id) FROM visits", "is called visits", "SELECT COUNT(DISTINCT {}) FROM visits"),
+    ("SELECT SUM(DISTINCT cost) FROM visits", "in COUNT only", "SELECT SUM(cost) FROM visits"),
+    ("SELECT SUM(cost ORDER BY age) FROM visits", "ORDER is not answered", "SELECT SUM({}) FROM visits"),
+    ("SELECT SUM(income) FROM visits", "no bounds", SELECT),
+    ("SELECT AVG(age * income) FROM visits", "no bounds", SELECT),
+    ("SELECT SUM(name) FROM visits", "cannot be added up", SELECT),
+    ("SELECT SUM(3) FROM visits", "the same for every row", SELECT),
+    ("SELECT MAX(cost) FROM visits", "this aggregate is not answered", "SELECT AVG(cost) FROM visits"),
+    ("SELECT SUM(AVG(cost)) FROM visits", "this aggregate is not answered", "SELECT SUM(cost) FROM visits"),
+    ("SELECT " + "COUNT(*), " * 100 + "COUNT(*) FROM visits", "more than 100 columns", ROWS),
+    # groups
+    ("SELECT COUNT(*) FROM visits GROUP BY name", "declares no keys", "SELECT COUNT(*) FROM visits GROUP BY ward"),
+    ("SELECT COUNT(*) FROM visits GROUP BY age + 1", "not known beforehand", "SELECT COUNT(*) FROM visits GROUP BY ward"),
+    (
+        "SELECT COUNT(*) FROM visits GROUP BY year(born)",
+        "not known beforehand",
+        "SELECT COUNT(*) FROM visits GROUP BY year(seen)",
+    ),
+    ("SELECT COUNT(*) FROM visits GROUP BY 3", "no such column in SELECT", ROWS),
+    ("SELECT COUNT(*) AS n FROM visits GROUP BY n", "aggregate", ROWS),
+    ("SELECT COUNT(*) FROM visits GROUP BY ALL", "ALL is not answered", ROWS),
+    ("SELECT COUNT(*) FROM visits GROUP BY ward WITH ROLLUP", "ROLLUP is not answered", ROWS + " {}"),
+    ("SELECT COUNT(*) FROM visits GROUP BY ROLLUP (ward)", "Rollup", "SELECT COUNT(*) FROM visits GROUP BY ward"),
+    ("SELECT COUNT(*) FROM visits GROUP BY ()", "Tuple", ROWS),
+    ("SELECT COUNT(*) FROM visits GROUP BY CASE WHEN smokes THEN 'a' END", "has an ELSE", ROWS),
+    ("SELECT COUNT(*) FROM visits GROUP BY CASE WHEN smokes THEN age ELSE 1 END", "gives constants", ROWS),
+    ("SELECT COUNT(*) FROM visits GROUP BY CASE WHEN smokes THEN 1.5 ELSE 1 END", "labels", ROWS),
+    ("SELECT COUNT(*) FROM visits GROUP BY CASE WHEN smokes THEN 9223372036854775808 ELSE 1 END", "64 bits", ROWS),
+    ("SELECT COUNT(*) FROM visits GROUP BY " + "ward, " * 20 + "ward", "1 to 20", ROWS),
+    (
+        "SELECT COUNT(*) FROM visits GROUP BY day(at), month(at), hour(at), dayofweek(at), day(born), month(born)",
+        "rows",
+        ROWS,
+    ),
+    # after the release
+    ("SELECT COUNT(*) AS n FROM visits HAVING n > '3'", "compares an aggregate", "SELECT COUNT(*) AS n FROM visits {}"),
+    (
+        "SELECT COUNT(*) AS n FROM visits HAVING n > 3 OR n < 1",
+        "compares an aggregate",
+        "SELECT COUNT(*) AS n FROM visits {}",
+    ),
+    ("SELECT COUNT(*) AS n FROM visits HAVING v.n > 3", "compares an aggregate", "SELECT COUNT(*) AS n FROM visits {}"),
+    (
+        "SELECT COUNT(*) AS n FROM visits HAVING SUM(cost) > 3",
+        "compares an aggregate",
+        "SELECT COUNT(*) AS n FROM visits {}",
+    ),
+    ("SELECT COUNT(*) AS n FROM visits HAVING n > age", "compares an aggregate", "SELECT COUNT(*) AS n FROM visits {}"),
+    (
+        'SELECT COUNT(*) AS "n n" FROM visits HAVING age > 3',
+        "compares an aggregate",
+        'SELECT COUNT(*) AS "n n" FROM visits {}',
+    ),
+    ("SELECT COUNT(*) FROM visits ORDER BY age", "columns of the answer", ROWS + " {}"),
+    ("SELECT COUNT(*) FROM visits ORDER BY SUM(cost)", "columns of the answer", ROWS + " {}"),
+    ("SELECT COUNT(*) FROM visits ORDER BY 2", "columns of the answer", ROWS + " {}"),
+    ("SELECT COUNT(*) FROM visits ORDER BY -1", "columns of the answer", ROWS + " {}"),
+    ("SELECT COUNT(*) FROM visits ORDER BY ALL", "columns of the answer", ROWS + " {}"),
+    ("SELECT COUNT(*) FROM visits ORDER BY visits.count", "columns of the answer", ROWS + " {}"),
+    ("SELECT FROM visits", "at least one COUNT", ROWS),
+    (
+        "SELECT SUM(1e400 * 1e400 * 1e400 * 1e400 * cost) FROM visits",
+        "bounds are too large",
+        "SELECT SUM(1e4 * cost) FROM visits",
+    ),
+    ("SELECT COUNT(*) FROM visits ORDER BY count NULLS FIRST", "NULLS FIRST is not answered", ROWS + " ORDER BY {}"),
+]
+
+# A condition, a part of the reason, and a condition that is answered.
+UNLISTED = "not on the list"
+REFUSED = [
+    ("nothing = 1", "no such column", "age = 1"),
+    ("w.age = 1", "is called visits", "{} = 1"),
+    ("a.b.visits.age = 1", "is not answered", "{} = 1"),
+    ("rowid = 1", "no such column", "age = 1"),
+    ("age", "an integer, not a condition", "{}"),
+    ("name AND smokes", "a text, not a condition", "{}"),
+    ("NOT age", "not a condition", "{}"),
+    ("age = '1'", "an integer is compared with a text", "age = 1"),
+    ("smokes = 1", "a boolean is compared with an integer", "smokes = TRUE"),
+    ("ward IN ('A', 1)", "a text is compared with an integer", "ward IN ('A', '1')"),
+    ("1 < age < 3", "a boolean is compared", "1 < age AND age < 3"),
+    ("at > DATE '2026-01-01'", "compared with a date", "at > TIMESTAMP '2026-01-01 00:00:00'"),
+    ("age = NULL", "NULL is no value", "age IS NULL"),
+    ("age IN (1, NULL)", "NULL is no value", "age IN (1) OR age IS NULL"),
+    ("CASE WHEN smokes THEN NULL ELSE TRUE END", "NULL is no value", "CASE WHEN NOT smokes THEN TRUE END"),
+    ("age IN ()", "list of 1 to 1000", "{}"),
+    ("age IN (" + "1, " * 1000 + "1)", "list of 1 to 1000", "{}"),
+    ("age IN (SELECT 1)", "QUERY is not answered", "age IN (1)"),
+    ("age IN (age)", "with constants", "age = age"),
+    ("age IN UNNEST([1])", "UNNEST is not answered", "age IN (1)"),
+    ("1 IN (1, 2)", "with constants", "age IN (1, 2)"),
+    ("age BETWEEN SYMMETRIC 3 AND 1", "SYMMETRIC is not answered", "{}"),
+    ("name ILIKE 'a%'", "capital and small", "{}"),
+    ("name NOT ILIKE 'a%'", "capital and small", "{}"),
+    ("name LIKE 'a!%' ESCAPE '!'", UNLISTED, "name LIKE 'a%'"),
+    ("name LIKE ward", "written out", "{}"),
+    ("name LIKE ANY ('a', 'b')", "written out", "{}"),
+    ("age LIKE '1%'", "written out", "{}"),
+    ("name SIMILAR TO 'a'", UNLISTED, "name LIKE 'a'"),
+    ("name ~ 'a'", UNLISTED, "name LIKE '%a%'"),
+    ("name GLOB 'a*'", UNLISTED, "name LIKE 'a%'"),
+    ("name COLLATE nocase = 'a'", UNLISTED, "name = 'a'"),
+    ("name || 'a' = 'b'", UNLISTED, "name = 'b'"),
+    ("name = 'a' 'b'", UNLISTED, "name = 'ab'"),
+    ("name = $$a$$", UNLISTED, "name = 'a'"),
+    ("name = E'a'", UNLISTED, "name = 'a'"),
+    ("name = N'a'", UNLISTED, "name = 'a'"),
+    ("name = U&'\\0041'", UNLISTED, "name = 'A'"),
+    ("name = x'41'", "does not read as SQL", "name = 'A'"),
+    ("age <=> 3", UNLISTED, "age = 3"),
+    ("age IS NOT DISTINCT FROM 3", UNLISTED, "age = 3"),
+    ("age IS DISTINCT FROM 3", UNLISTED, "age <> 3 OR age IS NULL"),
+    ("smokes IS TRUE", UNLISTED, "smokes"),
+    ("smokes IS NOT FALSE", UNLISTED, "smokes OR smokes IS NULL"),
+    ("age > 1e999", "exponents", "age > 1e99"),
+    ("age > 1e", "does not read as a number", "age > 1"),
+    ("age > 0x10", "does not read as SQL", "age > 16"),
+    ("age / 2 > 3", "division", "{} > 3".replace("{}", "age * 0.5")),
+    ("age // 2 > 3", UNLISTED, "age * 0.5 > 3"),
+    ("age % 2 = 1", UNLISTED, "age = 1"),
+    ("age ^ 2 > 3", UNLISTED, "age * age > 3"),
+    ("age ** 2 > 3", UNLISTED, "age * age > 3"),
+    ("~age > 3", UNLISTED, "age > 3"),
+    ("age & 1 = 1", UNLISTED, "age = 1"),
+    ("@age > 1", UNLISTED, "age > 1"),
+    ("age + name > 3", "arithmetic needs numbers", "age + cost > 3"),
+    ("seen - born > 3", "arithmetic needs numbers", "seen > born"),
+    ("seen > DATE '2026-01-01' + INTERVAL 1 DAY", "arithmetic needs numbers", "seen > DATE '2026-01-02'"),
+    ("INTERVAL 1 DAY = INTERVAL 1 DAY", UNLISTED, "seen > born"),
+    ("seen > CURRENT_DATE", UNLISTED, "seen > {}".replace("{}", "DATE '2026-01-31'")),
+    ("seen > DATE '2026-13-01'", "does not read as a date", "seen > {}"),
+    ("seen > '20260101'", "does not read as a date", "seen > {}"),
+    ("seen > '2026-W01-1'", "does not read as a date", "seen > {}"),
+    ("seen > '٢٠٢٦-01-01'", "does not read as a date", "seen > {}"),
+    ("at > '2026-01-01 00:00:00+01'", "does not read as a timestamp", "at > {}"),
+    ("at > '2026-01-01 00:00:00.1234567'", "does not read as a timestamp", "at > {}"),
+    ("at > TIMESTAMPTZ '2026-01-01 00:00:00'", "values are not cast", "at > TIMESTAMP '2026-01-01 00:00:00'"),
+    ("CAST(age AS INT) = 1", "values are not cast", "age = 1"),
+    ("CAST(20260101 AS DATE) = seen", "values are not cast", "DATE '2026-01-01' = seen"),
+    ("TRY_CAST(age AS INT) = 1", UNLISTED, "age = 1"),
+    ("EXTRACT(epoch FROM at) = 1", "the answered parts are", "{} = 1"),
+    ("EXTRACT(hour FROM seen) = 1", "hours are of timestamps", "{} = 1"),
+    ("EXTRACT(isodow FROM seen) = 1", "the answered parts are", "{} = 1"),
+    ("month(age) = 1", "has no parts", "month(seen) = 1"),
+    ("month('2026-01-01') = 1", "has no parts", "month(DATE '2026-01-01') = 1"),
+    ("date_trunc('month', seen) = seen", UNLISTED, "month(seen) = 1"),
+    ("CASE WHEN age THEN TRUE END", "not a condition", "CASE WHEN {} THEN TRUE END"),
+    ("CASE WHEN smokes THEN 'a' ELSE 1 END = 'a'", "different types", "CASE WHEN smokes THEN 'a' ELSE '1' END = 'a'"),
+    ("age = ?", UNLISTED, "age = 1"),
+    ("age = :x", UNLISTED, "age = 1"),
+    ("age = $1", UNLISTED, "age = 1"),
+    ("age = ANY (SELECT 1)", UNLISTED, "age IN (1)"),
+    ("EXISTS (SELECT 1)", "question within a question", "TRUE"),
+    ("age > (SELECT 1)", "question within a question", "age > 1"),
+    ("SUM(age) > 3", "this aggregate is not answered here", "age > 3"),
+    ("ROW_NUMBER() OVER () > 3", "windows", "age > 3"),
+    ("random() > 0.5", UNLISTED, "age > 0.5"),
+    ("abs(age) > 3", UNLISTED, "age > 3"),
+    ("pg_sleep(1)", "pg_sleep is not on the list", "TRUE"),
+    ("getenv('HOME') = 'a'", "getenv is not on the list", "name = 'a'"),
+    ("lower(name) = 'a'", UNLISTED, "name = 'a'"),
+    ("coalesce(age, 1) = 1", UNLISTED, "age = 1 OR age IS NULL"),
+    ("age[1] = 1", UNLISTED, "age = 1"),
+    ("(age, 1) = (1, 1)", UNLISTED, "age = 1"),
+    ("at AT TIME ZONE 'UTC' > '2026-01-01'", UNLISTED, "at > '2026-01-01'"),
+    ("#1 = 1", UNLISTED, "age = 1"),
+]
+TABLE = QUESTIONS + [(WHERE.format(sql), why, WHERE.format(rewrite)) for sql, why, rewrite in REFUSED]
+
+
+def refusal(sql: object) -> QuestionError:
+    with pytest.raises(QuestionError) as caught:
+        parse(sql, POLICY)
+    return caught.value
+
+
+def read_or_refused(sql: str) -> None:
+    """Nothing but a plan or a refusal, and that a short one."""
+    try:
+        found: Plan | QuestionError = parse(sql, POLICY)
+    except QuestionError as error:
+        found = error
+    assert isinstance(found, Plan) or (found.why and found.instead and len(str(found)) < 1_000)
+
+
+@pytest.mark.parametrize(("sql", "why", "rewrite"), TABLE, ids=[sql[:60] for sql, _, _ in TABLE])
+def test_refusals_teach(sql, why, rewrite):
+    error = refusal(sql)
+    assert why in error.why
+    assert error.instead
+    assert isinstance(parse(rewrite.replace("{}", error.instead), POLICY), Plan)
+
+
+@pytest.mark.parametrize("question", [None, 3, b"SELECT COUNT(*) FROM visits", ["SELECT"], "  \n "])
+def test_only_text_is_a_question(question):
+    assert "not SQL" in refusal(question).why
+
+
+def test_places_are_where_the_word_starts():
+    assert refusal("SELECT COUNT(*)\nFROM visits\n  WHERE age > 3 AND nothing = 1").where == "line 3, column 21"
+    assert refusal('SELECT COUNT("no such") FROM visits').where == "line 1, column 14"
+    assert refusal("SELECT COUNT(*) FROM visits WHERE age = NULL").where == "line 1, column 35"
+    assert refusal("SELECT COUNT(*) FROM visits WHERE 'a' = 1").where == "line 1, column 35"
+    assert refusal("SELECT COUNT(*) FROM visits WHERE name ~ 'a'").where == "line 1, column 35"
+
+
+# -- size --------------------------------------------------------------------------------------------------------------
+
+
+def nested(before: str, middle: str, after: str, times: int) -> str:
+    return WHERE.format(before * times + middle + after * times)
+
+
+LARGE = [
+    WHERE.format("NOT " * 3_980 + "smokes"),
+    WHERE.format("smokes" + " OR smokes" * 1_980),
+    WHERE.format("age > 1" + " AND (age > 1 OR smokes)" * 400),
+    WHERE.format("1 < age" + " + age" * 1_900),
+    WHERE.format("1 < " + "- " * 3_900 + "age"),
+    WHERE.format("smokes" + " = NOT smokes" * 1_200),
+    WHERE.format("age IN (" + "1, " * 1_900 + "1)"),
+    WHERE.format("age" + "::INT" * 1_900 + " = 1"),
+    WHERE.format("name" + ".name" * 1_900 + " = 'a'"),
+    nested("(", "smokes", ")", 60),
+    nested("(", "smokes", ")", 3_000),
+    nested("(", "", "", 3_000),
+    nested("CASE WHEN smokes THEN ", "smokes", " END", 60),
+    nested("CASE WHEN ", "smokes", " THEN smokes END", 60),
+    nested("(", "smokes", " BETWEEN FALSE AND TRUE)", 45),
+    nested("(", "smokes", " IN (FALSE, TRUE))", 45),
+    nested("CASE ", "age", " WHEN 1 THEN 2 WHEN 2 THEN 1 END", 45) + " = 1",
+    nested("abs(", "age", ")", 60) + " = 1",
+    nested("[", "age", "]", 60) + " = 1",
+    nested("CAST(", "age", " AS INT)", 60) + " = 1",
+    "SELECT COUNT(*) FROM " + "(SELECT * FROM " * 59 + "visits" + ")" * 59,
+    "SELECT " + "ward AS a, " * 1_300 + "COUNT(*) FROM visits GROUP BY ward",
+    "SELECT COUNT(*) FROM visits GROUP BY " + "ward, " * 1_900 + "ward",
+    "SELECT COUNT(*) FROM visits ORDER BY " + "count, " * 1_900 + "count",
+    "SELECT COUNT(*) FROM visits WHERE name = '" + "a" * 19_000 + "'",
+    "SELECT COUNT(*) FROM visits " + "/*" * 9_000,
+    "SELECT SUM(" + "1e400 * " * 100 + "cost) FROM visits",
+    "SELECT " * 2_800,
+    "INTERVAL " * 2_200,
+]
+
+
+@pytest.mark.parametrize("sql", LARGE, ids=[f"{sql[30:50]}...{len(sql)}" for sql in LARGE])
+def test_large_questions_are_read_or_refused_quickly(sql):
+    start = time.perf_counter()
+    read_or_refused(sql)
+    assert time.perf_counter() - start < 1.5
+
+
+def test_limits():
+    comments = "SELECT COUNT(*) FROM visits --"
+    assert isinstance(parse(comments + "a" * (20_000 - len(comments)), POLICY), Plan)
+    assert "longer than 20000" in refusal(comments + "a" * (20_001 - len(comments))).why
+    assert "more than 4000" in refusal(WHERE.format("age" + "+1" * 2_000 + "=1")).why
+    assert isinstance(parse(WHERE.format("smokes" + " OR smokes" * 1_900), POLICY), Plan)
+    assert isinstance(parse(nested("(", "smokes", ")", 30), POLICY), Plan)
+    for sql in (
+        nested("(", "smokes", ")", 61),
+        WHERE.format("NOT " * 61 + "smokes"),
+        WHERE.format("age" + "+1" * 150 + "=1"),
+    ):
+        assert "nested more than 60" in refusal(sql).why
+    assert "nested more than 60" in refusal(nested("abs(", "age", ")", 59) + " = 1").why  # too deep for the parser itself
+    assert "more than 10000 parts" in refusal(nested("(", "smokes", " BETWEEN FALSE AND TRUE)", 20)).why
+    quoted = ", ".join(["'('"] * 100)
+    assert isinstance(parse(WHERE.format(f"name IN ({quoted}) AND name <> ';' AND smokes"), POLICY), Plan)
+
+
+# -- whatever is written -----------------------------------------------------------------------------------------------
+
+SEEDS = [
+    "SELECT ward , COUNT ( * ) AS n , AVG ( cost ) FROM visits v WHERE v . age BETWEEN 1 AND 3 GROUP BY ward HAVING n > 3",
+    "SELECT CASE WHEN age < 18 THEN 'a' ELSE 'b' END AS g , SUM ( cost * 2 - age ) FROM visits GROUP BY g ORDER BY g DESC",
+    "SELECT COUNT ( DISTINCT patient_id ) FROM visits WHERE name NOT LIKE '%' AND ( seen >= DATE '2026-01-01' OR smokes )",
+    "SELECT EXTRACT ( month FROM at ) AS m , COUNT ( 1 ) FROM visits WHERE ward IN ( 'A' ) AND cost IS NOT NULL GROUP BY 1",
+]
+WORDS = sorted({word for seed in SEEDS for word in seed.split()} | {word for sql, _ in CONDITIONS for word in sql.split()})
+ODD = [
+    "OVER",
+    "FILTER",
+    "[",
+    "]",
+    "{",
+    "}",
+    "::",
+    "->",
+    "?",
+    "$1",
+    ":",
+    ";",
+    "@",
+    "#",
+    "INTERVAL",
+    "NULL",
+    "ALL",
+    "ANY",
+    "ARRAY",
+]
+ODD += [
+    "PIVOT",
+    "WITH",
+    "RECURSIVE",
+    "UNION",
+    "USING",
+    "SAMPLE",
+    "ESCAPE",
+    "\\",
+    "''",
+    '""',
+    "'",
+    "/*",
+    "--",
+    "1e",
+    "0x",
+    "LATERAL",
+]
+ODD += [
+    "VALUES",
+    "TABLE",
+    "DESCRIBE",
+    "STRUCT",
+    "MAP",
+    "EXCLUDE",
+    "REPLACE",
+    "COLUMNS",
+    "TRY_CAST",
+    "AT",
+    "TIME",
+    "ZONE",
+    "ROLLUP",
+]
+
+
+@given(
+    seed=st.sampled_from(SEEDS),
+    changes=st.lists(
+        st.tuples(st.integers(0, 60), st.sampled_from(["out", "twice", "instead"]), st.sampled_from(WORDS + ODD)), max_size=5
+    ),
+)
+@settings(max_examples=1_000)
+def test_mutations_are_read_or_refused(seed, changes):
+    words = seed.split()
+    for place, change, word in changes:
+        place %= len(words) or 1
+        words[place : place + 1] = {"out": [], "twice": words[place : place + 1] * 2, "instead": [word]}[change]
+    read_or_refused(" ".join(words))
+
+
+@given(st.lists(st.sampled_from(WORDS + ODD), max_size=12).map(" ".join))
+@example("= 1 = 1")
+def test_any_words_are_read_or_refused(words):
+    read_or_refused(f"SELECT COUNT(*) FROM visits WHERE {words}")
+    read_or_refused(f"SELECT {words}")
+
+
+@given(st.text(max_size=40))
+def test_any_text_is_read_or_refused(text):
+    read_or_refused(text)
+    read_or_refused(f"SELECT COUNT(*) FROM visits WHERE name = '{text}")
+    read_or_refused(f"SELECT {text} FROM visits")
