@@ -55,8 +55,10 @@ def test_the_kind_that_was_given_comes_back(tmp_path, kind):
 
 def test_having_order_and_limit_are_on_released_values(tmp_path):
     data = clinic(tmp_path)
+
     def ask(rest):
         return data.quote(f"SELECT ward, COUNT(*) AS n FROM visits GROUP BY ward {rest}", epsilon=10**6).release()
+
     assert ask("ORDER BY n")["ward"] == ["C", "B", "A"]
     assert ask("ORDER BY n DESC LIMIT 2")["ward"] == ["A", "B"]
     assert ask("HAVING n > 10 AND n < 30")["ward"] == ["B"]
@@ -74,7 +76,7 @@ def test_keys_of_all_kinds(tmp_path):
     assert [row["n"] for row in answer if row["month"] == 1] == [3, 2]
     assert sum(answer["n"]) == 60
     grouped = data.quote("SELECT COUNT(*) AS n FROM visits GROUP BY ward", epsilon=10**6).release()
-    assert list(grouped.columns)[0] == "ward"  # shown also if it was not selected: a number needs its key
+    assert next(iter(grouped.columns)) == "ward"  # shown also if it was not selected: a number needs its key
 
 
 def test_text_and_html(answer):

@@ -86,7 +86,18 @@ def test_files_are_found_when_the_policy_is_opened(tmp_path):
 
 def test_cells_of_csv_that_do_not_fit_are_missing_and_nothing_fails(tmp_path):
     path = tmp_path / "visits.csv"
-    lines = ["person,ward,cost", "1,A,10", "1.5,A,20", "2,A,abc", "x,A,30", ",A,40", '3,"A",1e400', "4,A", "5,A,6,7", "6,B,nan"]
+    lines = [
+        "person,ward,cost",
+        "1,A,10",
+        "1.5,A,20",
+        "2,A,abc",
+        "x,A,30",
+        ",A,40",
+        '3,"A",1e400',
+        "4,A",
+        "5,A,6,7",
+        "6,B,nan",
+    ]
     path.write_bytes("\n".join(lines).encode() + b"\n7,\xff\xfe,5\n8,A,\n")
     types = {"person": "integer", "ward": "text", "cost": "float"}
     data = clinic(tmp_path, path, types=types, bounds={"cost": (0, 100)}, keys={"ward": ["A", "B"]}, complete=[], steps={})

@@ -288,7 +288,7 @@ def _read_date(text: str, kind: Type, node: exp.Expr) -> Constant:
 
 
 def _as_key(value: object, node: exp.Expr) -> Key:
-    if isinstance(value, Fraction) and value.denominator == 1 and -(2**63) < value < 2**63:
+    if isinstance(value, Fraction) and value.denominator == 1 and -(2**63) <= value < 2**63:
         return int(value)
     if isinstance(value, (Fraction, datetime.datetime)):
         raise refuse(node, "labels are texts, dates or whole numbers of 64 bits", "labels such as 'low' and 'high'")

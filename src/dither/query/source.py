@@ -114,9 +114,10 @@ class CsvFiles(Source):
         found: list[str] | None = None
         for path in self.paths:
             try:
-                with Path(path).open(encoding="utf-8-sig", newline="") as file:
+                with Path(path).open(encoding="utf-8-sig", errors="surrogateescape", newline="") as file:
                     mine = next(csv.reader(file), [])
-            except (OSError, UnicodeDecodeError, csv.Error):
+                "".join(mine).encode()
+            except (OSError, UnicodeEncodeError, csv.Error):
                 raise DataError("source", path, "its first line cannot be read", "CSV with a header line") from None
             if found is not None and mine != found:
                 raise DataError("source", path, "its header differs from that of the files before it", "files of one table")

@@ -106,7 +106,7 @@ def evaluate(node: Expression, row: dict[str, Any]) -> Any:
             found = {"+": lambda x, y: x + y, "-": lambda x, y: x - y, "*": lambda x, y: x * y}[operator](
                 double(a), double(b)
             )
-            return None if math.isnan(found) else found
+            return found
         case Compare(operator, left, right):
             return compared(operator, evaluate(left, row), evaluate(right, row))
         case OneOf(value, options):
@@ -117,7 +117,8 @@ def evaluate(node: Expression, row: dict[str, Any]) -> Any:
             signs = "".join({"%": ".*", "_": "."}.get(sign, re.escape(sign)) for sign in pattern)
             return None if found is None else re.fullmatch(signs, found, re.DOTALL) is not None
         case IsMissing(value):
-            return evaluate(value, row) is None
+            found = evaluate(value, row)
+            return found is None or (isinstance(found, float) and math.isnan(found))
         case Not(condition):
             found = evaluate(condition, row)
             return None if found is None else not found
@@ -137,10 +138,15 @@ def compared(operator: str, a: Any, b: Any) -> bool | None:
     if a is None or b is None:
         return None
     if isinstance(a, float) or isinstance(b, float) or (isinstance(b, Fraction) and b.denominator != 1):
-        a, b = double(a), double(b)
+        a, b = ordered(double(a)), ordered(double(b))
     if isinstance(a, str):
         a, b = a.encode(), b.encode()
     return {"=": a == b, "<>": a != b, "<": a < b, "<=": a <= b, ">": a > b, ">=": a >= b}[operator]
+
+
+def ordered(value: float) -> tuple[bool, float]:
+    """What is not a number (infinity minus infinity) is one value, above all others."""
+    return (math.isnan(value), 0.0 if math.isnan(value) else value)
 
 
 def part_of(part: str, day: Any) -> int:
@@ -153,7 +159,9 @@ def same(found: Any, expected: Any) -> bool:
     if found is None or expected is None:
         return found is expected
     if isinstance(expected, float):
-        return found == expected  # the sign of zero is not looked at: no comparison sees it
+        return found == expected or (
+            math.isnan(found) and math.isnan(expected)
+        )  # the sign of zero is not looked at: no comparison sees it
     return type(found) is bool is type(expected) and found == expected if isinstance(expected, bool) else found == expected
 
 
@@ -217,7 +225,6 @@ def test_random_conditions(engine, sql):
     check(engine, parse(f"SELECT COUNT(*) FROM visits WHERE {sql}", POLICY).where)
 
 
-@pytest.mark.xfail(run=False, reason="nullif repeats its argument in DuckDB, so nested sums take 2^n: this would not end")
 def test_deep_sums_are_computed_quickly(engine):
     sql = "cost" + " + weight" * 50
     check(engine, parse(f"SELECT SUM({sql}) FROM visits", POLICY).aggregates[0].of)
@@ -284,7 +291,6 @@ def test_numbers_are_the_nearest_that_the_engine_has(engine, value):
     assert found == value if exact else struct.pack("d", found) == struct.pack("d", double(Fraction(value)))
 
 
-@pytest.mark.xfail(raises=duckdb.ConversionException, strict=True, reason="-x::BIGINT casts x before the sign is taken")
 def test_the_least_integer_can_be_a_key(engine):
     assert engine.execute(f"SELECT {constant(-(2**63))}").fetchall() == [(-(2**63),)]
 

@@ -1,11 +1,12 @@
 """Expressions and measures in DuckDB's SQL: one template a node, each total (it cannot fail on any row) and deterministic.
 
-Why total. Cells are read by TRY_CAST, which gives NULL where a cell does not fit. Numbers are doubles: sums and
-products overflow to infinities, and infinity minus infinity is NaN, which is made NULL at once. Comparisons, LIKE
-with a constant pattern, IN with constants, CASE and parts of dates have a value, or NULL, for every input. There is
-no division, no cast of analysts' values, no function with a pattern or a length from a row. Why the analyst's text
-cannot get through: only numbers, quoted texts, dates and column names of the policy are ever written, each by its own
-quoting function.
+Why total. Cells are read by TRY_CAST, which gives NULL where a cell does not fit, and NaN in a cell is NULL. Numbers
+are doubles: sums and products overflow to infinities; infinity minus infinity is NaN, which compares as above every
+number and counts as missing when it is measured. (It is not made NULL inside expressions: DuckDB would write each
+operand twice, and nested sums would grow as 2^n.) Comparisons, LIKE with a constant pattern, IN with constants, CASE
+and parts of dates have a value, or NULL, for every input. There is no division, no cast of analysts' values, no
+function with a pattern or a length from a row. Why the analyst's text cannot get through: only numbers, quoted texts,
+dates and column names of the policy are ever written, each by its own quoting function.
 """
 
 from __future__ import annotations
@@ -85,10 +86,10 @@ def constant(value: object) -> str:
     if isinstance(value, bool):
         return "TRUE" if value else "FALSE"
     if isinstance(value, int):
-        return f"{value}::BIGINT"
+        return f"{text(str(value))}::BIGINT"  # quoted: unquoted, a minus comes after the cast, and -2^63 fails
     if isinstance(value, Fraction):
-        whole = value.denominator == 1 and -(2**63) < value < 2**63
-        return f"{value.numerator}::BIGINT" if whole else number(value)
+        whole = value.denominator == 1 and -(2**63) <= value < 2**63
+        return constant(value.numerator) if whole else number(value)
     if isinstance(value, datetime.datetime):
         return f"{text(value.isoformat(sep=' '))}::TIMESTAMP"
     if isinstance(value, datetime.date):
@@ -105,7 +106,7 @@ def render(node: Expression) -> str:
         case Constant(value):
             return constant(value)
         case Arithmetic(operator, left, right):
-            return real(f"({_double(left)} {operator} {_double(right)})")
+            return f"({_double(left)} {operator} {_double(right)})"
         case DatePart(part, of):
             return f"date_part({text(WEEKDAY.get(part, part))}, {render(of)})"
         case Compare(operator, left, right):
@@ -119,7 +120,7 @@ def render(node: Expression) -> str:
         case Like(value, pattern):
             return f"({render(value)} LIKE {text(pattern)})"
         case IsMissing(value):
-            return f"({render(value)} IS NULL)"
+            return f"(NOT {is_there(value)})"
         case Logic(every, parts):
             return "(" + (" AND " if every else " OR ").join(render(part) for part in parts) + ")"
         case Not(condition):
@@ -129,6 +130,14 @@ def render(node: Expression) -> str:
             spell = _double if as_double else render
             told = " ".join(f"WHEN {render(condition)} THEN {spell(value)}" for condition, value in branches)
             return f"(CASE {told} ELSE {'NULL' if otherwise is None else spell(otherwise)} END)"
+
+
+def is_there(node: Expression, sql: str | None = None) -> str:
+    """Whether an expression has a value; true or false, never NULL. What is not a number is no value."""
+    rendered = render(node) if sql is None else sql
+    if node.facts.type in (Type.FLOAT, Type.DECIMAL) or isinstance(node, Arithmetic):
+        return f"coalesce({rendered} <= 'inf'::DOUBLE, FALSE)"
+    return f"({rendered} IS NOT NULL)"
 
 
 def value(measure: Measure) -> str:

@@ -23,7 +23,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from dither.query.bounding import Bounding
-from dither.query.engines.sql import clamped, counted, key, person, render, value
+from dither.query.engines.sql import clamped, counted, is_there, key, person, render, value
 from dither.query.measure import Kind, Measure
 from dither.query.plan import Expression, Plan
 from dither.query.strategy import Family
@@ -49,7 +49,7 @@ class _Column:
     def outer(self, place: int) -> str:
         """What is added up: x, or NULL."""
         if self.kind == "present":
-            return f"CASE WHEN e{place} IS NOT NULL THEN 1::BIGINT END AS x{place}"
+            return f"CASE WHEN {is_there(self.of, f'e{place}')} THEN 1::BIGINT END AS x{place}"
         return f"{clamped(self.measure, f'e{place}', f'k{place}')} AS x{place}"
 
 
