@@ -172,7 +172,7 @@ def test_the_same_question_twice_in_one_transaction_is_charged_once(tmp_path):
 
 def together(ledger: Ledger, calls: list) -> list[object]:
     """Make calls at the same moment, such that all but the first share one transaction; what came of each."""
-    gate, page, sizes = threading.Event(), ledger._page, []
+    gate, page, sizes = threading.Event(), ledger._book.page, []
 
     @contextmanager
     def gated(*queries):
@@ -237,7 +237,7 @@ def test_within_one_transaction_later_work_sees_earlier_work(ledger):
 
 
 def test_a_copied_process_does_not_wait_for_threads_that_it_does_not_have(ledger):
-    gate, page = threading.Event(), ledger._page
+    gate, page = threading.Event(), ledger._book.page
 
     @contextmanager
     def gated(*queries):
