@@ -62,6 +62,16 @@ def test_those_who_wait_are_served_together():
     assert desk.pages == [1, 64, 35]
 
 
+def test_the_bell_saves_time_and_decides_nothing(monkeypatch):
+    monkeypatch.setattr(Turns, "_ring", lambda turns: None)
+    desk = Desk()
+    held, found = in_threads(Turns(desk.page), 20, lambda number: number * number)
+    desk.gate.set()
+    for thread in held:
+        thread.join(10)
+    assert found == {number: number * number for number in range(20)}
+
+
 def test_a_refusal_is_one_persons_and_a_failure_is_everybodys():
     def decide(number: int) -> int:
         if number == 3:

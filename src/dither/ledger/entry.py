@@ -102,7 +102,10 @@ def write(
     state: State,
     answer: str | None = None,
 ) -> tuple[Row, Entry]:
-    """An entry that follows another one: as it is stored, and as it reads."""
+    """An entry that follows another one: as it is stored, and as it reads.
+
+    The writer goes on with the second, unread: hash and MAC were made of this very text, and the text gives back its parts.
+    """
     number = 1 if previous is None else previous.number + 1
     before = "" if previous is None else previous.hash
     told = {
