@@ -18,7 +18,7 @@ from pathlib import Path
 
 from benchmarks.report import console, table, target
 from dither import Ledger, zcdp
-from dither.ledger.entry import State, digest, read, write
+from dither.ledger.entry import State, digest, write
 from dither.ledger.sqlite import SETTINGS
 from dither.ledger.store import INSERT
 
@@ -123,9 +123,9 @@ def growth(folder: Path, sizes: list[int]) -> list[list[str]]:
 
 def _fill(ledger: Ledger, size: int) -> None:
     """Add entries without waiting for the disk each time; their content is that of charges."""
-    database, key = ledger._database, ledger._key
+    database, key = ledger._book.database, ledger._book.key
     assert key is not None
-    with ledger._reading() as page:
+    with ledger._book.reading() as page:
         last = page.last
     while last.number < size:
         with database.write() as transaction:
@@ -136,9 +136,8 @@ def _fill(ledger: Ledger, size: int) -> None:
                     **{"policy": "", "data_version": "", "analyst": "", "key": None, "share": None},
                 }
                 state = State(last.state.spent, last.state.home, last.state.domain)
-                row = write(key, last, "reserved", time=transaction.now, body=body, state=state)
+                row, last = write(key, last, "reserved", time=transaction.now, body=body, state=state)
                 transaction.do((INSERT, row))
-                last = read(row, None)
 
 
 def main(*, soak: bool) -> None:

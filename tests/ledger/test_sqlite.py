@@ -8,13 +8,16 @@ import shutil
 import signal
 import sqlite3
 import threading
+import time
 from fractions import Fraction
 from pathlib import Path
 
 import pytest
 
-from dither import Ledger, pure
+from dither import Ledger, ln, pure
 from dither.errors import BudgetError, ConflictError, LedgerError
+from dither.ledger import page, seals
+from dither.ledger.entry import KINDS, State, read, write
 from dither.ledger.mounts import network_file_system
 
 from .children import fork, wait
@@ -59,7 +62,7 @@ def test_the_settings_that_make_a_commit_durable(tmp_path):
     names = ("journal_mode", "synchronous", "fullfsync", "checkpoint_fullfsync")
     with (
         Ledger(tmp_path / "a.ledger", budget=pure(1), domain="clinic") as ledger,
-        ledger._database._pool.use() as connection,
+        ledger._book.database._pool.use() as connection,
     ):
         found = {name: connection.link.execute(f"PRAGMA {name}").fetchone()[0] for name in names}
     assert found == {"journal_mode": "wal", "synchronous": 2, "fullfsync": 1, "checkpoint_fullfsync": 1}
@@ -87,7 +90,7 @@ def test_power_loss_at_any_byte_leaves_a_beginning(tmp_path):
     place = tmp_path / "clinic"
     place.mkdir()
     with Ledger(place / "a.ledger", budget=pure(10), domain="clinic") as ledger:
-        with ledger._database._pool.use() as connection:
+        with ledger._book.database._pool.use() as connection:
             connection.link.execute("PRAGMA wal_checkpoint(TRUNCATE)")
         for number in range(6):
             ledger.commit(ledger.reserve(TENTH, f"question {number}"), str(number))
@@ -190,7 +193,7 @@ def test_a_process_copied_in_the_middle_of_a_transaction_is_refused(tmp_path, mo
                 with pytest.raises(LedgerError, match="started afresh"):
                     call()
 
-        with ledger._database.read() as _:
+        with ledger._book.database.read() as _:
             child = fork(work)
         assert wait([child]) == [0]
         ledger.reserve(TENTH, "parent")
@@ -241,3 +244,32 @@ def test_an_interrupt_while_waiting_for_another_writer_locks_nobody_out(tmp_path
         other.close()
         ledger.reserve(TENTH, "question 2")
         assert ledger.verify().ok
+
+
+def test_what_a_writer_goes_on_with_is_what_a_reader_finds(tmp_path, monkeypatch):
+    """Entries of every kind, with logarithms in the sums, read back by hash, MAC, parts and tags as they were written."""
+    kinds = set()
+
+    def checked(key, *parts, **named):
+        row, entry = write(key, *parts, **named)
+        assert read(row, key) == entry
+        kinds.add(entry.kind)
+        return row, entry
+
+    monkeypatch.setattr(page, "write", checked)
+    with Ledger(tmp_path / "a.ledger", budget=pure(9), domain="clinic", shares={"ana": pure(5)}) as ledger:
+        ledger.amend("policy", loosens=False, note="a note with é and \U0001f600")
+        ledger.refund(ledger.reserve(pure(ln(3)), "given back", analyst="ana"))
+        lost = ledger.reserve(pure(ln(3)), {"rows": [1, True, None]}, analyst="ana", lease=1)
+        seals._forget()  # as if another process had made it
+        ledger.touch(lost)
+        time.sleep(1.1)
+        again = ledger.reserve(pure(ln(3)), {"rows": [1, True, None]}, analyst="ana")
+        assert ledger.commit(again, "é \U0001f600") == "é \U0001f600"
+        ledger.reserve(pure(ln(3)), {"rows": [1, True, None]}, analyst="ana", idempotency_key="k")
+    (tmp_path / "a.ledger").rename(tmp_path / "b.ledger")
+    with Ledger(tmp_path / "b.ledger", moved=True) as ledger:
+        assert ledger.verify().ok
+    assert kinds == set(KINDS)
+    with pytest.raises(LedgerError, match="as it was meant"):
+        write(b"key", None, "bound", time=1, body={"pair": (1, 2)}, state=State((), 1))

@@ -441,7 +441,7 @@ def test_two_branches_of_one_length(tmp_path, apart, path):
         secret = bytes.fromhex(key.read_text())
         entry = read(last, secret)
         body = {**entry.body, "question": '"another"'}
-        row = write(secret, entry, "reserved", time=entry.time, body=body, state=entry.state)
+        row, _ = write(secret, entry, "reserved", time=entry.time, body=body, state=entry.state)
         connection.execute(*insert(row))
     connection.close()
     with pytest.raises(TamperError, match="old copy"):

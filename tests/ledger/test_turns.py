@@ -62,6 +62,16 @@ def test_those_who_wait_are_served_together():
     assert desk.pages == [1, 64, 35]
 
 
+def test_the_bell_saves_time_and_decides_nothing(monkeypatch):
+    monkeypatch.setattr(Turns, "_ring", lambda turns: None)
+    desk = Desk()
+    held, found = in_threads(Turns(desk.page), 20, lambda number: number * number)
+    desk.gate.set()
+    for thread in held:
+        thread.join(10)
+    assert found == {number: number * number for number in range(20)}
+
+
 def test_a_refusal_is_one_persons_and_a_failure_is_everybodys():
     def decide(number: int) -> int:
         if number == 3:
@@ -172,7 +182,7 @@ def test_the_same_question_twice_in_one_transaction_is_charged_once(tmp_path):
 
 def together(ledger: Ledger, calls: list) -> list[object]:
     """Make calls at the same moment, such that all but the first share one transaction; what came of each."""
-    gate, page, sizes = threading.Event(), ledger._page, []
+    gate, page, sizes = threading.Event(), ledger._book.page, []
 
     @contextmanager
     def gated(*queries):
@@ -237,7 +247,7 @@ def test_within_one_transaction_later_work_sees_earlier_work(ledger):
 
 
 def test_a_copied_process_does_not_wait_for_threads_that_it_does_not_have(ledger):
-    gate, page = threading.Event(), ledger._page
+    gate, page = threading.Event(), ledger._book.page
 
     @contextmanager
     def gated(*queries):

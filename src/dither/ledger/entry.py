@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, NamedTuple
 
-from dither.errors import TamperError
+from dither.errors import LedgerError, TamperError
 from dither.ledger.store import Row
 from dither.numeric.number import Number
 from dither.privacy.spending import Totals
@@ -101,18 +101,23 @@ def write(
     body: Mapping[str, Any],
     state: State,
     answer: str | None = None,
-) -> Row:
-    """The row of an entry that follows another one."""
+) -> tuple[Row, Entry]:
+    """An entry that follows another one: as it is stored, and as it reads.
+
+    The writer goes on with the second, unread: hash and MAC were made of this very text, and the text gives back its parts.
+    """
     number = 1 if previous is None else previous.number + 1
     before = "" if previous is None else previous.hash
-    record = canonical(
-        {
-            **{"entry": VERSION, "number": number, "kind": kind, "time": time, "previous": before},
-            **{"body": body, "state": state.to_json()},
-        }
-    )
+    told = {
+        **{"entry": VERSION, "number": number, "kind": kind, "time": time, "previous": before},
+        **{"body": body, "state": state.to_json()},
+    }
+    record = canonical(told)
+    if json.loads(record) != told:  # nothing is written that would be read as something else
+        raise LedgerError("ledger entry", number, "it would not read as it was meant", "texts, whole numbers, lists")
     stored = None if answer is None else json.dumps(answer)  # ASCII: every text survives every database
-    return Row(number, record, digest(record), mac_of(key, record), stored, *tags(kind, body))
+    row = Row(number, record, digest(record), mac_of(key, record), stored, *tags(kind, body))
+    return row, Entry(number, kind, time, body, state, before, row.hash, row.mac, answer)
 
 
 def tags(kind: str, body: Mapping[str, Any]) -> tuple[int | None, str | None, str | None, str | None]:

@@ -18,16 +18,16 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from types import TracebackType
 from typing import Any, Self
 
-from dither.errors import ConflictError, DataError, LedgerError, NumberError, TamperError
+from dither.errors import ConflictError, DataError, LedgerError, NumberError
 from dither.ledger import charge, keeping
 from dither.ledger import shares as shared
+from dither.ledger.book import Book
 from dither.ledger.ceiling import Remaining, read_price
 from dither.ledger.entry import Entry, Head, State, digest, read, written
-from dither.ledger.page import Page, Recent, opening, rolled_back
+from dither.ledger.page import Page
 from dither.ledger.receipt import Asked, Receipt, plain_text, read_name, read_question
 from dither.ledger.seals import begin_refund, break_seal, in_doubt, seal
 from dither.ledger.store import BATCH, Query, Row, batch, latest, numbered
@@ -65,20 +65,15 @@ class Ledger:
             read_name(policy_hash, "policy_hash", empty=True)
         limits = shared.read_shares(shares)
         kept = keeping.open_ledger(location, budget=budget, second=witness, key=key, identity=identity, moved=moved)
-        self._database, self._witness, self._key = kept.database, kept.witness, kept.key
+        self._book = Book(kept.database, kept.witness, kept.key)
         self.identity = kept.identity
         self.location = kept.database.shown
         self.budget = kept.budget
-        self._head: Head | None = None  # the latest that this object has seen
-        self._home: int | None = None  # the entry that said where the ledger is when it was opened
-        self._recent: Recent | None = None
-        self._turns = (os.getpid(), Turns(self._page))
+        self._turns = (os.getpid(), Turns(self._book.page))
         self.domain: str | None = None
         self.policy_hash = ""
         try:
-            with self._reading() as page:
-                head, self._home = page.last.head, page.state.home
-            self._publish(head)
+            self._book.open()
             self._bind(domain, policy_hash)
             for analyst, limit in limits.items():
                 self._must_have_share(analyst, limit)
@@ -154,7 +149,7 @@ class Ledger:
 
     def remaining(self, analyst: str | None = None) -> Remaining:
         """What is left: of the whole budget, or of one analyst's share."""
-        with self._reading() as page:
+        with self._book.reading() as page:
             if analyst is None:
                 return Remaining(Spent(self.budget, page.state.spent))
             own = page.latest("analyst", digest(read_name(analyst, "analyst")))
@@ -165,25 +160,26 @@ class Ledger:
     @property
     def head(self) -> Head:
         """How many entries there are, and the hash of the last."""
-        with self._reading() as page:
+        with self._book.reading() as page:
             return page.last.head
 
     @property
     def witness(self) -> str | None:
         """The second place, for people; None if there is none."""
-        return None if self._witness is None else self._witness.database.shown
+        second = self._book.witness
+        return None if second is None else second.database.shown
 
     def history(self, first: int = 1, last: int | None = None) -> Iterator[Entry]:
         """Entries in the order of writing."""
         number = min(integer(first, name="first", least=1), MOST_ENTRIES)
         until = MOST_ENTRIES if last is None else integer(last, name="last", least=0)
-        with self._reading() as page:
+        with self._book.reading() as page:
             head = page.last.head
-        self._publish(head)  # answers are shown below: the second place knows of them first
+        self._book.publish(head)  # answers are shown below: the second place knows of them first
         until = min(until, head.entries)
         while number <= until:
-            with self._database.read(batch(number, BATCH)) as transaction:
-                entries = [read(Row(*row), self._key) for row in transaction.opened[0]]
+            with self._book.database.read(batch(number, BATCH)) as transaction:
+                entries = [read(Row(*row), self._book.key) for row in transaction.opened[0]]
             yield from (entry for entry in entries if entry.number <= until)
             if len(entries) < BATCH:
                 return
@@ -198,7 +194,7 @@ class Ledger:
         if progress is not None and not callable(progress):
             raise DataError("progress", progress, "it cannot be called", "lambda done, total: print(done, total)")
         held = tuple(self._own(receipt) for receipt in receipts)
-        return verify(self._database, self._witness, self._key, held, progress)
+        return verify(self._book.database, self._book.witness, self._book.key, held, progress)
 
     # -- the owner's ---------------------------------------------------------------------------------------------
 
@@ -235,9 +231,7 @@ class Ledger:
 
     def close(self) -> None:
         """Let go of the databases."""
-        self._database.close()
-        if self._witness is not None:
-            self._witness.database.close()
+        self._book.close()
 
     def __enter__(self) -> Self:
         return self
@@ -253,60 +247,11 @@ class Ledger:
     def _turn(self, queries: Sequence[Query], decide: Decide) -> Any:
         """Decide something on the end of the ledger, together with other threads that want to."""
         if self._turns[0] != os.getpid():  # a lock that another thread held when the process was copied is never released
-            self._turns = (os.getpid(), Turns(self._page))
+            self._turns = (os.getpid(), Turns(self._book.page))
         return self._turns[1].take(queries, decide)
 
-    @contextmanager
-    def _page(self, *queries: Query) -> Iterator[Page]:
-        """A transaction on the end of the ledger. It is durable, and the second place knows, when this ends."""
-        known = self._known()
-        with self._database.write(*opening(*queries)) as transaction:
-            page = Page(transaction, self._key, known, queries, self._recent)
-            self._must_not_have_moved(page)
-            yield page
-        try:
-            self._publish(page.last.head)
-        except LedgerError as error:
-            if isinstance(error, TamperError):
-                raise
-            why = f"it was written, but the second place has not confirmed it: {error.why}"
-            raise LedgerError(error.where, error.came, why, error.instead) from error
-        self._recent = page.recent
-
-    @contextmanager
-    def _reading(self) -> Iterator[Page]:
-        known = self._known()
-        with self._database.read(*opening()) as transaction:
-            page = Page(transaction, self._key, known)
-            self._must_not_have_moved(page)
-            yield page
-
-    def _must_not_have_moved(self, page: Page) -> None:
-        """The owner has said `moved=True` elsewhere: this object may be writing to the wrong second place."""
-        if self._home not in (None, page.state.home):
-            raise ConflictError("ledger", self.location, "it was moved since it was opened here", "opening it again")
-
-    def _known(self) -> Head | None:
-        """The latest head that anybody saw: looked up before a transaction begins, so what that finds cannot lack it."""
-        mine, seen = self._head, None if self._witness is None else self._witness.head()
-        if self._witness is not None and seen is None and mine is not None:
-            why = "it has forgotten this ledger"
-            raise TamperError("witness", self._witness.database.shown, why, "the second place as it was")
-        return max((head for head in (mine, seen) if head is not None), default=None)
-
-    def _publish(self, head: Head) -> None:
-        if self._witness is not None and self._key is not None:
-            known = self._witness.advance(head)
-            if known.entries == head.entries and known.hash != head.hash:
-                raise rolled_back(known, head.entries)
-            if known.entries > head.entries:  # others went ahead; then the ledger holds what they wrote
-                with self._database.read(*opening()) as transaction:
-                    Page(transaction, self._key, known)
-        if self._head is None or head > self._head:
-            self._head = head
-
     def _bind(self, domain: str | None, policy_hash: str | None) -> None:
-        with self._reading() as page:
+        with self._book.reading() as page:
             state = page.state
         if state.domain is None and domain is not None:
 
@@ -337,7 +282,7 @@ class Ledger:
         return receipt
 
     def _must_have_share(self, analyst: str, limit: Filter) -> None:
-        with self._reading() as page:
+        with self._book.reading() as page:
             own = page.latest("analyst", digest(analyst))
             found = None if own is None else shared.share_spent(page, own).budget
         if found is None:

@@ -83,8 +83,7 @@ class Page:
         if self._key is None:
             raise LedgerError("key", None, "without its key a ledger can only be read", "the key file that was made with it")
         state = State(**changes) if self._last is None else replace(self._last.state, **changes) if changes else self.state
-        row = write(self._key, self._last, kind, time=self.now, body=body, state=state, answer=answer)
-        entry = read(row, self._key)  # nothing is written that could not be read again
+        row, entry = write(self._key, self._last, kind, time=self.now, body=body, state=state, answer=answer)
         self._transaction.do(insert(row))
         self._last, self.recent = entry, (row, entry)
         self._added.append(entry)

@@ -11,12 +11,13 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from typing import Any
 from urllib.parse import parse_qsl, unquote, urlsplit, urlunsplit
 
 import psycopg
 from psycopg import generators
+from psycopg.adapt import Transformer
 from psycopg.pq import Escaping, ExecStatus
 from psycopg.pq.abc import PGresult
 
@@ -24,9 +25,10 @@ from dither.errors import DitherError, LedgerError
 from dither.ledger.pool import Pool
 from dither.ledger.store import Query
 
-INTEGERS = (20, 21, 23)  # as PostgreSQL numbers its types
 WAIT = "60s"  # for another writer to finish
 CLOCK = "(extract(epoch FROM clock_timestamp()) * 1000000)::bigint"
+WRITING: Query = ("BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE", ())
+READING: Query = ("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY", ())
 IDENTITY = """SELECT (SELECT system_identifier FROM pg_control_system()), oid, current_setting('fsync'),
     current_setting('full_page_writes') FROM pg_database WHERE datname = current_database()"""
 # A transaction that changes nothing has nothing to wait for; a message in the log is the smallest change.
@@ -51,30 +53,38 @@ class Connection:
         self.link: psycopg.Connection[Any] = psycopg.connect(url, autocommit=True, application_name="dither ledger")
         self.link.execute(SESSION.format(schema, WAIT))
         self._escaping = Escaping(self.link.pgconn)
-        self._planned: dict[str, str] = {}
+        self._reading = Transformer(self.link)
+        self._planned: dict[str, list[bytes]] = {}  # the text around the values of each
 
     def run(self, queries: Sequence[Query]) -> list[list[tuple[Any, ...]]]:
         """Several statements in one trip; the rows of each."""
         self._plan(queries)
-        text = "; ".join(self._spelled(query, values) for query, values in queries)
         server = self.link.pgconn
-        server.send_query(text.encode())
+        server.send_query(b"; ".join([self._spelled(query, values) for query, values in queries]))
         results = self.link.wait(generators.execute(server))  # lets other threads run meanwhile
         for result in results:
             if result.status not in (ExecStatus.COMMAND_OK, ExecStatus.TUPLES_OK):
                 raise psycopg.errors.error_from_result(result)
-        return [_rows(result) for result in results]
+        return [self._rows(result) for result in results]
 
-    def _spelled(self, query: str, values: Sequence[Any]) -> str:
+    def _rows(self, result: PGresult) -> list[tuple[Any, ...]]:
+        if not result.ntuples:  # most: a commit, or a question that nobody has asked
+            return []
+        self._reading.set_pgresult(result)
+        return self._reading.load_rows(0, result.ntuples, tuple)
+
+    def _spelled(self, query: str, values: Sequence[Any]) -> bytes:
         """A statement with its values in it, quoted by the client library for this connection."""
-        pieces = self._planned.get(query, query).split("?")
+        pieces = self._planned.get(query) or query.encode().split(b"?")
+        if not values and len(pieces) == 1:
+            return pieces[0]
         quoted = [self._quoted(value) for value in values]
-        return "".join(piece + value for piece, value in zip(pieces, [*quoted, ""], strict=True))
+        return b"".join([piece + value for piece, value in zip(pieces, [*quoted, b""], strict=True)])
 
-    def _quoted(self, value: str | int | None) -> str:
+    def _quoted(self, value: str | int | None) -> bytes:
         if value is None:
-            return "NULL"
-        return str(value) if isinstance(value, int) else self._escaping.escape_literal(value.encode()).decode()
+            return b"NULL"
+        return b"%d" % value if isinstance(value, int) else self._escaping.escape_literal(value.encode())
 
     def _plan(self, queries: Sequence[Query]) -> None:
         """Let the server plan once what will be asked again and again."""
@@ -85,24 +95,18 @@ class Connection:
                 for place in range(len(values)):
                     numbered = numbered.replace("?", f"${place + 1}", 1)
                 self.link.execute(f"PREPARE {name} AS {numbered}".encode())
-                self._planned[query] = f"EXECUTE {name}" + (f"({', '.join('?' * len(values))})" if values else "")
-
-
-def _rows(result: PGresult) -> list[tuple[Any, ...]]:
-    kinds = [int if result.ftype(column) in INTEGERS else bytes.decode for column in range(result.nfields)]
-    values = ((result.get_value(row, column) for column in range(result.nfields)) for row in range(result.ntuples))
-    return [tuple(None if v is None else kind(v) for kind, v in zip(kinds, row, strict=True)) for row in values]
+                places = f"({', '.join('?' * len(values))})" if values else ""
+                self._planned[query] = f"EXECUTE {name}{places}".encode().split(b"?")
 
 
 class PostgresTransaction:
     """Statements on one connection; changes wait until the end, and go together with the commit."""
 
-    def __init__(self, connection: Connection, begin: str, queries: Sequence[Query]) -> None:
+    def __init__(self, connection: Connection, begin: Sequence[Query], queries: Sequence[Query]) -> None:
         self._connection = connection
         self.waiting: list[Query] = []
-        results = connection.run([(begin, ()), *queries])[-1 - len(queries) :]
-        self.now = int(results[0][0][-1])
-        self.opened = results[1:]
+        _, clock, *self.opened = connection.run([*begin, *queries])
+        self.now = int(clock[0][-1])
 
     def ask(self, query: Query) -> list[tuple[Any, ...]]:
         return self._connection.run([query])[-1]
@@ -129,7 +133,8 @@ class PostgresDatabase:
         self.distrust: str | None = None
         self._pool = Pool(lambda: Connection(self.url, self.schema), lambda held: held.link.close(), file=False)
         lock = int.from_bytes(hashlib.sha256(f"dither {self.schema}".encode()).digest()[:8], "big", signed=True)
-        self._begin = f"BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE; SELECT pg_advisory_xact_lock({lock}), {CLOCK}"
+        # The lock is a statement of its own: each statement sees what was committed before it began.
+        self._begin = (WRITING, (f"SELECT pg_advisory_xact_lock({lock}), {CLOCK}", ()))
         with self.read((IDENTITY, ())) as transaction:
             system, database, fsync, whole_pages = transaction.opened[0][0]
         self.place = f"postgresql:{system}/{database}/{self.schema}"
@@ -155,18 +160,14 @@ class PostgresDatabase:
                     trigger = f"CREATE OR REPLACE TRIGGER {table}_no_{verb.lower()} BEFORE {verb} ON {table}"
                     transaction.do((f"{trigger} FOR EACH STATEMENT EXECUTE FUNCTION {table}_stay()", ()))
 
-    @contextmanager
-    def write(self, *queries: Query) -> Iterator[PostgresTransaction]:
-        with self._transaction(self._begin, queries) as transaction:
-            yield transaction
+    def write(self, *queries: Query) -> AbstractContextManager[PostgresTransaction]:
+        return self._transaction(self._begin, queries)
+
+    def read(self, *queries: Query) -> AbstractContextManager[PostgresTransaction]:
+        return self._transaction((READING, (f"SELECT {CLOCK}", ())), queries)
 
     @contextmanager
-    def read(self, *queries: Query) -> Iterator[PostgresTransaction]:
-        with self._transaction(f"BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; SELECT {CLOCK}", queries) as transaction:
-            yield transaction
-
-    @contextmanager
-    def _transaction(self, begin: str, queries: Sequence[Query]) -> Iterator[PostgresTransaction]:
+    def _transaction(self, begin: Sequence[Query], queries: Sequence[Query]) -> Iterator[PostgresTransaction]:
         what = "nothing was written"
         refusal: DitherError | None = None
         try:

@@ -134,16 +134,16 @@ def read_name(value: object, name: str, *, empty: bool = False) -> str:
 def _plain(value: object, depth: int) -> object:
     if depth > DEEPEST:
         raise DataError("question", value, "it is nested too deeply", f"at most {DEEPEST} levels")
+    if isinstance(value, str):
+        return plain_text(value, "question")
+    if value is None or type(value) is bool or (type(value) is int and value.bit_length() <= LARGEST_BITS):
+        return value
     if isinstance(value, Mapping):
         if not all(type(name) is str for name in value):
             raise DataError("question", value, "names of its parts must be texts", "{'sum': 'cost'}")
         return {plain_text(name, "question"): _plain(part, depth + 1) for name, part in value.items()}
     if isinstance(value, (list, tuple)):
         return [_plain(part, depth + 1) for part in value]
-    if value is None or type(value) is bool or (type(value) is int and value.bit_length() <= LARGEST_BITS):
-        return value
-    if isinstance(value, str):
-        return plain_text(value, "question")
     raise DataError("question", value, "its parts are texts, whole numbers, truth values, lists, mappings", "'0.5' for 0.5")
 
 

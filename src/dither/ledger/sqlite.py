@@ -10,7 +10,7 @@ import os
 import sqlite3
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -84,15 +84,11 @@ class SqliteDatabase:
                     transaction.do((f"{trigger} {refuse}", ()))
             transaction.do((f"PRAGMA application_id = {APPLICATION}", ()))
 
-    @contextmanager
-    def write(self, *queries: Query) -> Iterator[SqliteTransaction]:
-        with self._transaction("BEGIN IMMEDIATE", queries) as transaction:
-            yield transaction
+    def write(self, *queries: Query) -> AbstractContextManager[SqliteTransaction]:
+        return self._transaction("BEGIN IMMEDIATE", queries)
 
-    @contextmanager
-    def read(self, *queries: Query) -> Iterator[SqliteTransaction]:
-        with self._transaction("BEGIN", queries) as transaction:
-            yield transaction
+    def read(self, *queries: Query) -> AbstractContextManager[SqliteTransaction]:
+        return self._transaction("BEGIN", queries)
 
     @contextmanager
     def _transaction(self, begin: str, queries: Sequence[Query]) -> Iterator[SqliteTransaction]:

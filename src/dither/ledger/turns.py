@@ -1,6 +1,8 @@
 """Taking turns: threads that want to write at the same moment share one transaction, and so one wait for the disk.
 
-Whoever has the lock does her own work and that of all who wait for it; they find theirs done when the lock comes to them.
+Whoever has the lock does her own work and that of all who wait for it. Then she rings: for those whose work is done, and for
+one of the rest, who goes next; so the served do not queue for the lock, and the next one finds much to do together. The bell
+saves time and decides nothing: whoever hears none looks herself whether her work is done or the lock is free.
 Each piece of work is decided on its own, one after the other, on one page; a refusal concerns only its own. Nothing is
 handed out before the transaction, and what follows it, has ended; if that fails, all of it fails. A thread that is
 interrupted takes its work off the list, and holds nothing but the lock, so nobody waits for one who has gone.
@@ -9,6 +11,7 @@ interrupted takes its work off the list, and holds nothing but the lock, so nobo
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, suppress
 from typing import Any
@@ -18,6 +21,8 @@ from dither.ledger.page import Page
 from dither.ledger.store import Query
 
 MOST = 64  # pieces of work in one transaction
+GLANCES = 16  # of some ten microseconds each, to let those leave who were served
+PATIENCE = 0.05  # seconds to wait for a bell, which one who was interrupted does not ring
 
 Decide = Callable[[Page], Any]
 
@@ -30,7 +35,13 @@ class Work:
         self.decide = decide
         self.result: Any = None
         self.error: BaseException | None = None
-        self.done = False
+        self.done = False  # said last, when the result is durable: it may be read without the lock
+        self.bell = threading.Lock()
+        self.bell.acquire()
+
+    def ring(self) -> None:
+        with suppress(RuntimeError):  # it was rung before
+            self.bell.release()
 
 
 class Turns:
@@ -46,10 +57,14 @@ class Turns:
         mine = Work(queries, decide)
         try:
             self._waiting.append(mine)
-            with self._turn:
-                if not mine.done:
-                    others = [work for work in list(self._waiting) if work is not mine and not work.done]
-                    self._write(mine, [mine, *others[: MOST - 1]])
+            while not mine.done:
+                if self._turn.locked():
+                    mine.bell.acquire(timeout=PATIENCE)
+                    continue
+                with self._turn:
+                    if not mine.done:
+                        self._write(mine, self._gathered(mine))
+                self._ring()  # after the lock was let go: who comes later takes it herself
         finally:
             with suppress(ValueError):
                 self._waiting.remove(mine)
@@ -60,6 +75,23 @@ class Turns:
             finally:
                 del error  # an error that holds its own frame would keep an interrupted transaction open
         return mine.result
+
+    def _gathered(self, mine: Work) -> list[Work]:
+        """Her work and that of others. Those who were served leave first: what they ask next is often here in no time."""
+        for _ in range(GLANCES):
+            if not any(work.done for work in list(self._waiting)):
+                break
+            time.sleep(0.00001)
+        others = [work for work in list(self._waiting) if work is not mine and not work.done]
+        return [mine, *others[: MOST - 1]]
+
+    def _ring(self) -> None:
+        """For all who are served, and for the first of the rest."""
+        waiting = list(self._waiting)
+        rest = [work for work in waiting if not work.done]
+        for work in waiting:
+            if work.done or work is rest[0]:
+                work.ring()
 
     def _write(self, mine: Work, together: list[Work]) -> None:
         try:

@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 
     from dither.numeric.enclosure import Enclosure
 
+DIGITS = frozenset("-/0123456789")
+
 
 class Number:
     """An exact real number. Build it from anything that `EXAMPLES` lists; floats count at their printed decimal."""
@@ -120,6 +122,8 @@ class Number:
         right = _operand(other)
         if right is None:
             return NotImplemented
+        if not right:
+            return self
         logs: dict[int, Fraction] = dict(self._logs) if self._logs else {}
         for base, coefficient in right._logs:
             _insert(logs, base, coefficient)
@@ -163,7 +167,9 @@ class Number:
         if right is None:
             return None
         if not self._logs and not right._logs:
-            return (self._rational > right._rational) - (self._rational < right._rational)
+            left = self._rational.numerator * right._rational.denominator
+            over = right._rational.numerator * self._rational.denominator
+            return (left > over) - (left < over)
         return (self - right).sign()
 
     def __eq__(self, other: object) -> bool:
@@ -289,7 +295,7 @@ def integer(value: object, *, name: str, least: int | None = None) -> int:
 
 def _stored_rational(text: str) -> Fraction:
     """Digits, or digits/digits: an exponent could ask for any amount of memory."""
-    if not isinstance(text, str) or not set(text) <= set("-/0123456789"):
+    if not isinstance(text, str) or not DIGITS.issuperset(text):
         raise ValueError("a rational")
     return Fraction(text)
 
@@ -298,7 +304,7 @@ def _operand(value: object) -> Number | None:
     if isinstance(value, Number):
         return value
     if isinstance(value, (int, Fraction)) and not isinstance(value, bool):
-        return Number._make(Fraction(value), {})
+        return Number._make(value if type(value) is Fraction else Fraction(value), {})
     return None
 
 
