@@ -12,6 +12,8 @@ from pathlib import Path
 
 import pytest
 
+from dither import demo
+
 ROOT = Path(__file__).parent.parent
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 EXAMPLES = sorted((ROOT / "examples").glob("[0-9]*.py"))
@@ -40,10 +42,40 @@ def test_every_snippet_of_a_page_runs(page, tmp_path, monkeypatch):
                 warnings.simplefilter("ignore")
                 exec(compile(text, str(page), "exec"), namespace)
             printed = captured.getvalue()
+        elif kind == "console":
+            set_up(text, tmp_path, monkeypatch)
         elif kind == "output":
             assert as_pattern(text).fullmatch(printed), f"{page.name} promises\n{text}\nbut the code printed\n{printed}"
         else:
-            assert kind in ("console", "text", "toml", "sql"), f"{page.name}: what is ```{kind}?"
+            assert kind in ("text", "toml", "sql"), f"{page.name}: what is ```{kind}?"
+
+
+def set_up(commands: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What a page tells its reader to do before its code runs: write the made-up clinic, and go there."""
+    for line in commands.splitlines():
+        if saved := re.match(r"\$ dither demo --save (\w+)", line):
+            demo.save(folder / saved[1])
+        if there := re.match(r"\$ cd (\w+)", line):
+            monkeypatch.chdir(folder / there[1])
+
+
+def test_the_readme_shows_the_script_that_is_saved():
+    assert demo.ASK in [text for kind, text in blocks(ROOT / "README.md") if kind == "python"]
+
+
+def test_every_attack_has_its_row_and_every_row_its_test():
+    """A1 to A30, each with tests that exist, or the words that there is none."""
+    page = (ROOT / "docs" / "attacks.md").read_text()
+    numbered = re.findall(r"^\| (A\d+) \|", page, re.MULTILINE)
+    assert numbered == [f"A{number}" for number in range(1, 31)]
+    tests = "\n".join(path.read_text() for path in (ROOT / "tests").rglob("test_*.py"))
+    for row in [line for line in page.splitlines() if line.startswith("| ") and not line.startswith(("| #", "| attack"))]:
+        last = row.rstrip(" |").split(" | ")[-1]
+        named = re.findall(r"`([^`]+)`", last)
+        assert named or last.startswith(("not protected", "not built yet")), row
+        for name in named:
+            found = (ROOT / name).exists() if "/" in name else bool(list((ROOT / "tests").rglob(name)))
+            assert found or f"def {name}(" in tests, f"docs/attacks.md names {name}"
 
 
 @pytest.mark.parametrize("example", EXAMPLES, ids=lambda path: path.name)
@@ -84,9 +116,9 @@ def command(*arguments: str) -> subprocess.CompletedProcess[str]:
 
 def test_the_command_line():
     assert re.fullmatch(r"dither \d+\.\d+\.\d+\n", command("--version").stdout)
-    demo = command("demo", "--epsilon", "ln(3)")
-    assert demo.returncode == 0, demo.stderr
-    assert "exact probability" in demo.stdout
+    shown = command("demo", "--epsilon", "ln(2)")
+    assert shown.returncode == 0, shown.stderr
+    assert "cardiology" in shown.stdout
     for bad in ("nan", "-1", "0", "1e999999999", ""):
         refused = command("demo", "--epsilon", bad)
         assert refused.returncode == 2

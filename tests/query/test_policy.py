@@ -95,7 +95,8 @@ def put(stated: dict, place: str, value: object) -> dict:
         ("ledger.surprise", 1),
         ("ledger.identity", 3),
         *(("ledger.budget", bad) for bad in (..., 3, {}, {"epsilon": 1, "rho": 1}, {"epsilon": "nan"}, {"epsilon": -1},
-                                             {"epsilon": True}, {"epsilon": 1, "delta": 1}, {"delta": 0}, {"epsilon": 1, "x": 1})),
+                                             {"epsilon": True}, {"epsilon": 1, "delta": 1}, {"delta": 0},
+                                             {"epsilon": 1, "x": 1})),
         ("limits", 3),
         ("limits.per_question", {"epsilon": "x"}),
         ("limits.surprise", 1),
@@ -111,7 +112,8 @@ def put(stated: dict, place: str, value: object) -> dict:
         ("tables.visits.columns.cost", 3),
         ("tables.visits.columns.cost.surprise", 1),
         *(("tables.visits.columns.cost.type", bad) for bad in (..., "number", 3)),
-        *(("tables.visits.columns.cost.bounds", bad) for bad in (3, [1], [1, 2, 3], [2, 1], [1, 1], ["x", 2], [float("nan"), 1],
+        *(("tables.visits.columns.cost.bounds", bad) for bad in (3, [1], [1, 2, 3], [2, 1], [1, 1], ["x", 2],
+                                                                  [float("nan"), 1],
                                                                  [True, 2], [0, float("inf")], [None, 1])),
         *(("tables.visits.columns.cost.step", bad) for bad in (0, -1, 3000, "1e-30", "x", True)),
         ("tables.visits.columns.age.bounds", ["0.5", 3]),
@@ -145,7 +147,8 @@ def test_one_row_one_person(stated):
 def test_the_hash_changes_with_the_promise_and_with_nothing_else(stated):
     same = read_policy(stated).hash
     for place, value in (("tables.visits.source", "elsewhere.parquet"), ("ledger.location", "other"), ("data_version", "2"),
-                         ("tables.visits.columns.ward.keys", ["C", "B", "A"]), ("tables.visits.columns.cost.step", "1/100")):  # fmt: skip
+                         ("tables.visits.columns.ward.keys", ["C", "B", "A"]),
+                         ("tables.visits.columns.cost.step", "1/100")):  # fmt: skip
         assert read_policy(put(stated, place, value)).hash == same, place
     for place, value in (("domain", "x"), ("unit", "replace one person"), ("tables.visits.max_groups", 4),
                          ("tables.visits.max_rows_per_group", 4), ("tables.visits.columns.cost.bounds", [0, 2001]),

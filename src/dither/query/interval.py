@@ -112,7 +112,7 @@ def fractions(above: Any, below: Any, limits: NDArray[np.float64]) -> tuple[NDAr
         last = np.where(flat, np.where(np.abs(a) <= room, 1.0, -1.0), last)
         first, last = np.maximum(first, ends[:-1]), np.minimum(last, ends[1:])
         fits = first <= last
-        none = ~fits.any(axis=1)  # noise beyond its quantile for every u: the nearest cell
+        none = np.logical_not(fits.any(axis=1))  # noise beyond its quantile for every u: the nearest cell
         nearest = np.argmin(np.abs(a - total * (ends[:-1] + ends[1:]) / 2) - room, axis=1)
         fits[none, nearest[none]] = True
         first, last = np.where(none[:, None], ends[:-1], first), np.where(none[:, None], ends[1:], last)

@@ -1,0 +1,214 @@
+"""`dither quote`, `dither query`, `dither policy` and `dither demo`, as they are typed."""
+
+from __future__ import annotations
+
+import csv
+import hashlib
+import io
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pyarrow.parquet
+import pytest
+from typer.testing import CliRunner
+
+from dither import demo
+from dither.cli.main import app
+from dither.errors import BudgetError, ConflictError, DataError, DitherError, NumberError, PolicyError, QuestionError
+
+COUNT = "SELECT ward, COUNT(*) AS n, AVG(cost) AS cost FROM visits GROUP BY ward"
+
+
+def dither(*arguments: object) -> str:
+    """What a command prints; its errors are raised."""
+    result = CliRunner().invoke(app, [str(argument) for argument in arguments])
+    if result.exception is not None and not isinstance(result.exception, SystemExit):
+        raise result.exception
+    assert result.exit_code == 0, result.output
+    return result.output
+
+
+@pytest.fixture
+def clinic(tmp_path, monkeypatch) -> Path:
+    demo.save(tmp_path)
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def test_a_quote_costs_nothing(clinic):
+    words = dither("quote", COUNT, "--epsilon", "0.5", "--size", 5000)
+    for part in ("Price", "Error", "Clamped", "such questions are left", "hold the noise"):
+        assert part in words
+    wished = dither("quote", "SELECT COUNT(*) AS n FROM visits", "--error", "n=100")
+    assert 99 < float(wished.split("n: ")[1].split()[0]) <= 100
+    assert " 0.0 % used" in dither("ledger", "show", "clinic.ledger")
+
+
+def test_formats(clinic):
+    shown = dither("query", COUNT, "--epsilon", "0.5")
+    assert "cardiology" in shown
+    rows = list(csv.DictReader(io.StringIO(dither("query", COUNT, "--epsilon", "0.5", "--format", "csv").split("left:")[0])))
+    dither("query", COUNT, "--epsilon", "0.5", "--format", "json", "--out", "a.json")
+    facts = json.loads(Path("a.json").read_text())
+    dither("query", COUNT, "--epsilon", "0.5", "--format", "parquet", "--out", "a.parquet")
+    table = pyarrow.parquet.read_table("a.parquet")
+    assert [row["ward"] for row in rows] == table["ward"].to_pylist() == [row["ward"] for row in facts["rows"]]
+    assert [int(row["n"]) for row in rows] == table["n"].to_pylist()  # one answer, paid once
+    assert " 4.4 % used" in dither("ledger", "show", "clinic.ledger")
+    assert "charged" in dither("query", COUNT, "--rho", "0.01", "--explain")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "error", "words"),
+    [
+        (["SELECT * FROM visits", "--epsilon", "1"], QuestionError, "single rows are never shown"),
+        (["SELECT COUNT(*) FROM visits; DROP TABLE visits", "--epsilon", "1"], QuestionError, "one statement"),
+        (["SELECT SUM(patient_id) FROM visits", "--epsilon", "1"], QuestionError, "no bounds"),
+        (["SELECT SUM(wage) FROM visits", "--epsilon", "1"], QuestionError, "no such column"),
+        (["SELECT ward FROM visits", "--epsilon", "1"], QuestionError, "neither an aggregate nor in GROUP BY|at least one"),
+        (["SELECT SUM(sqrt(cost)) FROM visits", "--epsilon", "1"], QuestionError, "not on the list"),
+        (["SELECT SUM(ward) FROM visits", "--epsilon", "1"], QuestionError, "cannot be added up"),
+        (["SELECT COUNT(*) FROM patients", "--epsilon", "1"], QuestionError, "no table of that name"),
+        (["SELECT COUNT(*) FROM visits WHERE age > 'x'", "--epsilon", "1"], QuestionError, "is compared with"),
+        (["SELECT " + "(" * 500 + "1" + ")" * 500 + " FROM visits", "--epsilon", "1"], QuestionError, "nested"),
+        (["SELECT COUNT(*) FROM visits WHERE " + "age > 1 OR " * 5000 + "age > 2", "--rho", "1"], QuestionError, "longer"),
+        (["SELECT COUNT(*) FROM visits", "--epsilon", "nan"], NumberError, "epsilon"),
+        (["SELECT COUNT(*) FROM visits", "--epsilon", "-1"], NumberError, "epsilon"),
+        (["SELECT COUNT(*) FROM visits"], NumberError, "exactly one way"),
+        (["SELECT COUNT(*) FROM visits", "--epsilon", "2"], BudgetError, "the policy allows"),
+        (["SELECT COUNT(*) FROM visits", "--epsilon", "1", "--format", "xml"], DataError, "names no format"),
+        (["SELECT COUNT(*) FROM visits", "--epsilon", "1", "--format", "parquet"], DataError, "not for the screen"),
+        (["SELECT COUNT(*) FROM visits", "--error", "n"], DataError, "names no column"),
+        (["SELECT COUNT(*) FROM visits", "--epsilon", "1", "--policy", "none.toml"], PolicyError, "cannot be read"),
+    ],
+)  # fmt: skip
+def test_bad_input_is_a_lesson_and_costs_nothing(clinic, arguments, error, words):
+    with pytest.raises(error, match=words):
+        dither("query", *arguments)
+    if (clinic / "clinic.ledger").exists():
+        assert " 0.0 % used" in dither("ledger", "show", "clinic.ledger")
+
+
+def test_an_exhausted_budget(clinic):
+    text = (clinic / "policy.toml").read_text().replace('budget = { epsilon = "3"', 'budget = { epsilon = "0.01"')
+    (clinic / "policy.toml").write_text(text)
+    before = hashlib.sha256((clinic / "visits.parquet").read_bytes()).hexdigest()
+    with pytest.raises(BudgetError):
+        dither("query", "SELECT COUNT(*) FROM visits", "--epsilon", "0.5")
+    assert hashlib.sha256((clinic / "visits.parquet").read_bytes()).hexdigest() == before
+
+
+def test_missing_and_broken_files(clinic):
+    whole = (clinic / "visits.parquet").read_bytes()
+    (clinic / "visits.parquet").write_bytes(whole[: len(whole) // 2])
+    with pytest.raises(DataError, match="does not end as a Parquet file does"):
+        dither("query", "SELECT COUNT(*) FROM visits", "--epsilon", "0.5")
+    (clinic / "visits.parquet").unlink()
+    with pytest.raises(DataError, match="no such file"):
+        dither("query", "SELECT COUNT(*) FROM visits", "--epsilon", "0.5")
+
+
+def test_a_refusal_on_the_command_line_is_one_sentence(clinic):
+    command = [sys.executable, "-m", "dither", "query", "SELECT * FROM visits", "--epsilon", "1"]
+    result = subprocess.run(command, capture_output=True, text=True, timeout=60)
+    assert result.returncode == 2
+    assert result.stderr.startswith("dither: ")
+    assert result.stderr.count("\n") == 1
+    assert result.stdout == ""
+
+
+# -- policies -----------------------------------------------------------------------------------------------------------
+
+
+def test_a_draft_must_be_decided(clinic):
+    draft = dither("policy", "init", "visits.parquet")
+    assert draft.count("FILL IN") >= 6
+    dither("policy", "init", "visits.parquet", "--out", "mine.toml")
+    with pytest.raises(ConflictError, match="a file already"):
+        dither("policy", "init", "visits.parquet", "--out", "mine.toml")
+    decisions = [
+        ('"FILL IN: one name for all tables that share a person, such as clinic"', '"clinic"'),
+        ('"FILL IN: such as 3"', '"3"'),
+        ('"FILL IN: such as 1"', '"1"'),
+        ('"FILL IN: the column that says whose a row is, or: each row"', '"patient_id"'),
+        ('"FILL IN: in how many groups of an answer one person may count, such as 3"', "3"),
+        ('"FILL IN: with how many rows in each, such as 5"', "5"),
+    ]
+    text = Path("mine.toml").read_text()
+    for before, after in decisions:
+        assert before in text
+        with pytest.raises(DitherError):
+            dither("policy", "check", "mine.toml")
+        text = text.replace(before, after)
+        Path("mine.toml").write_text(text)
+    assert "fits" in dither("policy", "check", "mine.toml")
+
+
+def test_a_draft_of_csv_says_no_types(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    Path("rows.csv").write_text("id,cost\n1,2\n")
+    assert dither("policy", "init", "rows.csv").count("FILL IN: one of integer") == 2
+
+
+def test_a_check_reads_rows_only_when_it_is_asked(clinic, monkeypatch):
+    words = dither("policy", "check", "policy.toml", "--read-data")
+    assert "NOT PRIVATE" in words
+    assert "30,000 rows" in words
+    monkeypatch.setattr("dither.query.engines.duckdb.run", lambda *_, **__: pytest.fail("rows were read"))
+    words = dither("policy", "check", "policy.toml")
+    assert "NOT PRIVATE" not in words
+    assert "policy hash" in words
+    assert not (clinic / "clinic.ledger").exists()
+
+
+def test_what_a_check_counts(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    Path("rows.csv").write_text("id,cost,ward\n1,5,A\n1,700,A\n,x,B\n2,,\nz,1e999,A\n")
+    Path("policy.toml").write_text(
+        """version = 1
+domain = "d"
+[ledger]
+location = "x.ledger"
+budget = { epsilon = 1 }
+[tables.rows]
+source = "rows.csv"
+person = "id"
+max_groups = 1
+max_rows_per_group = 1
+[tables.rows.columns]
+id = { type = "integer" }
+cost = { type = "float", bounds = [0, 100] }
+ward = { type = "text", keys = ["A"] }
+"""
+    )
+    lines = dither("policy", "check", "policy.toml", "--read-data").splitlines()
+    assert "5 rows, 2 without a person, 2 people, 1 of them with more than 1 rows" in " ".join(lines)
+    cells = {line.split("│")[1].strip(): [cell.strip() for cell in line.split("│")[2:-1]] for line in lines if "│" in line}
+    assert cells == {"id": ["1", "1", "0", "0"], "cost": ["1", "1", "2", "0"], "ward": ["1", "0", "0", "1"]}
+
+
+# -- the demonstration --------------------------------------------------------------------------------------------------
+
+
+def test_demo(tmp_path):
+    shown = dither("demo", "--save", tmp_path / "clinic", "--epsilon", "0.4")
+    for part in ("cardiology", "before paying", "budget", "What to try next", "█", "●"):
+        assert part in shown
+    assert {file.name for file in (tmp_path / "clinic").iterdir()} >= {
+        "visits.parquet",
+        "policy.toml",
+        "ask.py",
+        "answer.svg",
+    }
+    for bad in ("nan", "-1", "0", "1e999999999", ""):
+        with pytest.raises(DitherError):
+            dither("demo", "--epsilon", bad)
+
+
+def test_ask_runs_as_it_is_saved(clinic):
+    result = subprocess.run([sys.executable, "ask.py"], capture_output=True, text=True, timeout=60, cwd=clinic)
+    assert result.returncode == 0, result.stderr
+    assert "cardiology" in result.stdout
+    assert "left of" in result.stdout
