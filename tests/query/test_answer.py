@@ -10,7 +10,7 @@ import polars
 import pyarrow
 import pytest
 
-from dither.errors import DataError
+from dither.errors import DataError, QuestionError
 from tests.query.clinics import clinic, visits
 
 BY_WARD = "SELECT ward, COUNT(*) AS n, AVG(cost) AS cost FROM visits GROUP BY ward"
@@ -77,6 +77,16 @@ def test_keys_of_all_kinds(tmp_path):
     assert sum(answer["n"]) == 60
     grouped = data.quote("SELECT COUNT(*) AS n FROM visits GROUP BY ward", epsilon=10**6).release()
     assert next(iter(grouped.columns)) == "ward"  # shown also if it was not selected: a number needs its key
+
+
+def test_bars_have_names_of_their_own(tmp_path):
+    data = clinic(tmp_path)
+    for sql in (
+        "SELECT COUNT(*) AS n, SUM(age) AS n_low FROM visits",
+        "SELECT ward AS n_high, COUNT(*) AS n FROM visits GROUP BY ward",
+    ):
+        with pytest.raises(QuestionError, match="would have that name"):
+            data.quote(sql, epsilon=1)
 
 
 def test_text_and_html(answer):

@@ -109,6 +109,7 @@ def make_quote(
     """The quote for a question; see `Dataset.quote`."""
     policy, budget = dataset.policy, dataset.ledger.budget
     plan = parse(sql, policy)
+    _check_names(plan)
     level, hint = _confidence(confidence), None if size is None else integer(size, name="size", least=1)
     cells = prod(len(group.keys) for group in plan.groups)
     if error is not None and any(way is not None for way in (epsilon, rho, guarantee)):
@@ -128,6 +129,15 @@ def make_quote(
         noise = price.for_error(error, names, strategy, way, level, hint, is_pure=is_pure)
     price.check_limit(price.total(noise), policy.per_question)
     return Quote(dataset, sql, plan, strategy, way, noise, level, hint)
+
+
+def _check_names(plan: Plan) -> None:
+    """Each aggregate x also has columns x_low and x_high, which nothing else may be called."""
+    taken = [group.name.lower() for group in plan.groups]
+    taken += [f"{aggregate.name.lower()}{end}" for aggregate in plan.aggregates for end in ("", "_low", "_high")]
+    for name in taken:
+        if taken.count(name) > 1:
+            raise QuestionError("SELECT", name, "two columns of the answer would have that name", "another name: ... AS total")
 
 
 def _confidence(stated: object) -> Fraction:
