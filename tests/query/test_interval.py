@@ -30,7 +30,7 @@ def masses(mechanism) -> np.ndarray:
     return np.array(half[:0:-1] + half)
 
 
-@pytest.mark.parametrize("mechanism", MECHANISMS, ids=str)
+@pytest.mark.parametrize("mechanism", [*MECHANISMS, Geometric(epsilon=1, sensitivity=30)], ids=str)
 @pytest.mark.parametrize("weights", [(1,), (1, 1), (1, 1, 1), (3, 1), (1, -2), (Fraction(1, 7), 1)])
 def test_a_sum_of_noisy_numbers_stays_within_its_error(mechanism, weights):
     unit = math.lcm(*(Fraction(weight).denominator for weight in weights))

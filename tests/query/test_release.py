@@ -134,6 +134,8 @@ def test_the_currency_is_the_ledgers(tmp_path):
     assert 0.4999 < quote.guarantee.epsilon("1e-6") <= 0.5
     assert quote.guarantee.within(dither.approx("0.5", "1e-6"))
     assert approx.quote(COUNT, guarantee=dither.gdp("0.1")).guarantee.rho() <= 0.005 * (1 + 1e-12)
+    with pytest.raises(GuaranteeError, match="no noise here"):
+        approx.quote(COUNT, guarantee=dither.zcdp("0.1", delta="1e-7"))
     with pytest.raises(NumberError, match="exactly one way"):
         approx.quote(COUNT, epsilon=1, rho=1)
     with pytest.raises(NumberError, match="exactly one way"):

@@ -1,0 +1,68 @@
+"""With limits that nobody reaches and a price that leaves no noise, answers are what plain SQL says."""
+
+from __future__ import annotations
+
+import datetime
+import random
+
+import duckdb
+import pyarrow
+import pytest
+
+import dither
+from tests.query.clinics import ledger
+from tests.query.neighbours import COLUMNS, random_question
+
+COMPLETE = {"sex", "weight"}  # as the policy below says
+FACTS = {
+    "bounds": {"cost": (-10, 100), "age": (0, 120), "weight": ("0.5", 7)},
+    "steps": {"cost": "0.25", "weight": "0.5"},
+    "keys": {"ward": ["A", "B", "C", "it's"], "sex": ["f", "m"]},
+}
+
+
+def clean_row(rng: random.Random) -> tuple[object, ...]:
+    """Within all bounds, on the lattice; NULL where the policy allows it."""
+    return (
+        rng.randrange(60),
+        rng.choice(["A", "B", "C", "it's", None]),
+        rng.choice(["f", "m"]),
+        rng.choice([None, datetime.date(2024, rng.randrange(1, 13), 5)]),
+        rng.choice([None, rng.randrange(-40, 400) / 4]),
+        rng.choice([None, rng.randrange(0, 120)]),
+        rng.randrange(1, 15) / 2,
+    )
+
+
+@pytest.mark.parametrize("way", [None, "weights", "clip", "groups"])
+def test_answers_are_plain_sql(tmp_path, way):
+    rng = random.Random(str(way))
+    pure = way != "clip"
+    book = ledger(tmp_path, dither.pure(10**9) if pure else dither.zcdp(10**15))
+    rows = [clean_row(rng) for _ in range(300)]
+    arrays = [pyarrow.array([row[place] for row in rows], kind) for place, kind in enumerate(COLUMNS.values())]
+    table = pyarrow.table(dict(zip(COLUMNS, arrays, strict=True)))
+    limits = {"person": "each row"} if way is None else {"person": "person", "max_groups": 16, "max_rows_per_group": 20}
+    data = dither.protect(table, name="visits", ledger=book, complete=sorted(COMPLETE), **limits, **FACTS)
+    with duckdb.connect() as engine:
+        engine.register("visits", table)
+        for _ in range(40):
+            sql = random_question(rng, person=way is not None)
+            if way == "weights" and "DISTINCT" in sql:
+                continue
+            price = {"epsilon": 10**6} if pure else {"rho": 10**12}
+            answer = data.quote(sql, bounding=way, **price).release()
+            keys = [group.name for group in answer.quote.plan.groups]
+            result = engine.execute(sql)
+            names = [column[0] for column in result.description]
+            plain = {tuple(row[: len(keys)]): dict(zip(names, row, strict=True)) for row in result.fetchall()}
+            for row in answer:
+                expected = plain.get(tuple(row[key] for key in keys), {})
+                for aggregate in answer.quote.plan.aggregates:
+                    truth = expected.get(aggregate.name)
+                    if aggregate.kind == "average" and truth is None:
+                        continue  # of nothing: no average to compare
+                    low, high = row[f"{aggregate.name}_low"], row[f"{aggregate.name}_high"]
+                    assert high - low < 6  # there is next to no noise; 8 bars of it have a probability below 1e-10
+                    off = 8 * (high - low) / 2 + 0.01
+                    assert row[aggregate.name] == pytest.approx(truth or 0, abs=off), (sql, row)
