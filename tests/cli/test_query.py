@@ -17,6 +17,7 @@ from typer.testing import CliRunner
 from dither import demo
 from dither.cli.main import app
 from dither.errors import BudgetError, ConflictError, DataError, DitherError, NumberError, PolicyError, QuestionError
+from tests.query.test_attacks import ESCAPES, UNSAFE
 
 COUNT = "SELECT ward, COUNT(*) AS n, AVG(cost) AS cost FROM visits GROUP BY ward"
 
@@ -89,6 +90,25 @@ def test_bad_input_is_a_lesson_and_costs_nothing(clinic, arguments, error, words
         dither("query", *arguments)
     if (clinic / "clinic.ledger").exists():
         assert " 0.0 % used" in dither("ledger", "show", "clinic.ledger")
+
+
+def test_attacks_on_the_command_line(clinic):
+    """A6, A7, A18, A20 and A21 as somebody would type them: refused, nothing charged, no file changed."""
+    dither("quote", COUNT, "--epsilon", "0.5")  # makes the ledger
+    before = {
+        file.name: file.read_bytes() for file in clinic.iterdir() if file.suffix != ".ledger" and "ledger-" not in file.name
+    }
+    tries = [[escape.format(folder=clinic), "--epsilon", "0.1"] for escape in ESCAPES]
+    tries += [[f"SELECT COUNT(*) FROM visits WHERE {guard}", "--epsilon", "0.1"] for guard in UNSAFE]
+    tries += [
+        ["SELECT COUNT(*) FROM visits", "--epsilon", bad] for bad in ("nan", "-1", "0", "inf", "1e-320", "1e999", "True")
+    ]
+    for arguments in tries:
+        with pytest.raises(DitherError):
+            dither("query", *arguments)
+    assert {name: (clinic / name).read_bytes() for name in before} == before
+    assert not {file.name for file in clinic.iterdir() if "ledger" not in file.name} - set(before)
+    assert " 0.0 % used" in dither("ledger", "show", "clinic.ledger")
 
 
 def test_an_exhausted_budget(clinic):

@@ -98,6 +98,36 @@ def test_what_fails_after_data_was_touched_is_charged_and_says_nothing(tmp_path,
     assert "0.5 left" in str(data.ledger.remaining())
 
 
+def test_a_question_that_failed_cannot_be_given_back(tmp_path, monkeypatch):
+    """The ledger was told that data is about to be read, before it was."""
+    data = clinic(tmp_path)
+    receipts = []
+
+    def broken(*_, **__):
+        with pytest.raises(ConflictError):
+            data.ledger.refund(receipts[0])
+        receipts.append("refused")
+        raise ValueError
+
+    reserve = data.ledger.reserve
+    monkeypatch.setattr(data.ledger, "reserve", lambda *a, **k: receipts.append(reserve(*a, **k)) or receipts[0])
+    monkeypatch.setattr(releasing, "run", broken)
+    with pytest.raises(ReleaseError):
+        data.quote(COUNT, epsilon=1).release()
+    assert receipts[1] == "refused"
+
+
+def test_each_release_has_a_salt_of_its_own(tmp_path, monkeypatch):
+    seen = []
+    real = releasing.totals_sql
+    monkeypatch.setattr(releasing, "totals_sql", lambda *a: seen.append(a[4]) or real(*a))
+    data = clinic(tmp_path)
+    for place in range(3):
+        data.quote(f"{COUNT} WHERE age > {place}", epsilon=1).release()
+    assert len(set(seen)) == 3
+    assert max(seen) > 2**40
+
+
 def test_what_is_refused_before_costs_nothing(tmp_path):
     data = clinic(tmp_path, visits().drop_columns(["age"]), bounds={"cost": (0, 400)}, complete=[], budget=dither.pure(1))
     with pytest.raises(QuestionError):

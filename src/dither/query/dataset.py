@@ -65,13 +65,7 @@ class Dataset:
 
     def explain(self) -> str:
         """What is protected, how, and what is left of the budget."""
-        lines = [f"Domain     {self.policy.domain}: {self.policy.unit.value}", f"Budget     {self.ledger.remaining()}"]
-        for table in self.policy.tables:
-            whose = "one row a person" if table.person is None else f"by {table.person}"
-            limits = "" if table.person is None else f", {table.max_groups} groups of {table.max_rows_per_group} rows"
-            lines.append(f"Table      {table.name}: {whose}{limits}")
-            lines += [f"             {column.describe()}" for column in table.columns]
-        return "\n".join(lines)
+        return f"{self.policy.explain()}\nBudget     {self.ledger.remaining()}"
 
 
 def open(path: object) -> Dataset:  # noqa: A001 - as `dither.open`

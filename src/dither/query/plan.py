@@ -254,3 +254,9 @@ class Plan:
     having: tuple[Keep, ...] = ()
     order: tuple[Order, ...] = ()
     limit: int | None = None
+
+    def explain(self) -> str:
+        """How dither understood the question."""
+        from dither.query.words import explain_plan
+
+        return explain_plan(self)

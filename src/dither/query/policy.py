@@ -52,6 +52,18 @@ class Policy:
         """The table of that name, whatever its case."""
         return next((table for table in self.tables if table.name.lower() == name.lower()), None)
 
+    def explain(self) -> str:
+        """What is protected, and how."""
+        lines = [f"Domain     {self.domain}: {self.unit.value}"]
+        if self.per_question is not None:
+            lines.append(f"Limit      {self.per_question} for one question")
+        for table in self.tables:
+            whose = "one row a person" if table.person is None else f"by {table.person}"
+            limits = "" if table.person is None else f", {table.max_groups} groups of {table.max_rows_per_group} rows"
+            lines.append(f"Table      {table.name}: {whose}{limits}")
+            lines += [f"             {column.describe()}" for column in table.columns]
+        return "\n".join(lines)
+
     @property
     def hash(self) -> str:
         """The same for policies that promise the same."""

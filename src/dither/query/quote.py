@@ -137,7 +137,9 @@ def _check_names(plan: Plan) -> None:
     taken += [f"{aggregate.name.lower()}{end}" for aggregate in plan.aggregates for end in ("", "_low", "_high")]
     for name in taken:
         if taken.count(name) > 1:
-            raise QuestionError("SELECT", name, "two columns of the answer would have that name", "another name: ... AS total")
+            raise QuestionError(
+                "SELECT", name, "two columns of the answer would have that name", "another name: ... AS total"
+            )
 
 
 def _confidence(stated: object) -> Fraction:
