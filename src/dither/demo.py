@@ -10,6 +10,8 @@ import numpy as np
 from rich.console import Console
 from rich.panel import Panel
 
+from dither.errors import ConflictError
+
 VISITS, PATIENTS = 30_000, 9_000
 WARDS = ["cardiology", "maternity", "oncology", "paediatrics", "surgery"]
 
@@ -69,6 +71,9 @@ def save(folder: Path) -> None:
     import pyarrow.parquet
 
     folder.mkdir(parents=True, exist_ok=True)
+    for name, text in (("policy.toml", POLICY), ("ask.py", ASK)):
+        if (folder / name).exists() and (folder / name).read_text(encoding="utf-8") != text:
+            raise ConflictError("--save", str(folder / name), "there is another file of that name", "a new folder")
     rng = np.random.default_rng(20260101)  # made-up data may have a seed; noise never has one
     age = rng.gamma(6, 8, PATIENTS).clip(0, 99).astype(int)
     likely = np.where(age < 16, 3, np.where(age > 60, 0, 4))

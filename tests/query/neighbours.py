@@ -43,7 +43,7 @@ def policy(max_groups: int, max_rows: int, *, person: bool = True, unit: Unit = 
             "day": {"type": "date"},
             "cost": {"type": "float", "bounds": [-10, 100], "step": "0.25"},
             "age": {"type": "integer", "bounds": [0, 120]},
-            "weight": {"type": "decimal", "bounds": ["0.3", "7.1"], "step": "0.5", "nullable": False},
+            "weight": {"type": "decimal", "bounds": ["0.3", "7.3"], "step": "0.5", "nullable": False},
         },
     }
     if person:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import traceback
+from fractions import Fraction
 
 import pyarrow
 import pytest
@@ -120,7 +121,7 @@ def test_a_question_that_failed_cannot_be_given_back(tmp_path, monkeypatch):
 def test_each_release_has_a_salt_of_its_own(tmp_path, monkeypatch):
     seen = []
     real = releasing.totals_sql
-    monkeypatch.setattr(releasing, "totals_sql", lambda *a: seen.append(a[4]) or real(*a))
+    monkeypatch.setattr(releasing, "totals_sql", lambda *a: seen.append(a[4]) or real(*a))  # rehearsed, then run
     data = clinic(tmp_path)
     for place in range(3):
         data.quote(f"{COUNT} WHERE age > {place}", epsilon=1).release()
@@ -213,6 +214,54 @@ def test_stored_answers_are_integers_and_nothing_else(tmp_path):
     assert numbers
     assert all(type(number) is int for number in numbers)
     assert receipt.number < entry.number
+
+
+def test_questions_that_look_alike_are_told_apart(tmp_path):
+    """Texts of an analyst are never spelled like numbers or dates."""
+    data = clinic(tmp_path)
+    pairs = [("10 < 9", "'Fraction 10' < 'Fraction 9'"), ("age > 1", "age > 1.5"), ("ward = '1'", "ward = '1.0'")]
+    pairs += [("day > DATE '2024-01-01'", "ward > '2024-01-01'"), ("ward = 'A'", "ward LIKE 'A'")]
+    for one, other in pairs:
+        first, second = (data.quote(f"{COUNT} WHERE {where}", epsilon=1).question for where in (one, other))
+        assert first != second
+    many = [f"{place:04}" for place in range(2000)]
+    wide = [clinic(tmp_path, keys={"ward": keys}).quote(BY_WARD, epsilon=1).question for keys in (many, [*many[:-1], "x"])]
+    assert wide[0] != wide[1]
+
+
+def test_a_replay_says_so(tmp_path):
+    data = clinic(tmp_path)
+    first, again = (data.quote(COUNT, epsilon=1).release() for _ in range(2))
+    assert (first.is_replay, again.is_replay) == (False, True)
+    assert "charged" in str(first)
+    assert "nothing charged now" in str(again)
+    assert "nothing was charged now" in again.explain()
+
+
+def test_numbers_beyond_reason(tmp_path):
+    data = clinic(tmp_path)
+    for wrong in ({"size": 10**400}, {"confidence": 1 - Fraction(1, 10**400)}, {"confidence": "100%"}, {"confidence": 0}):
+        with pytest.raises(NumberError):
+            data.quote(COUNT, epsilon=1, **wrong)
+    with pytest.raises(NumberError, match="cannot be drawn"):
+        data.quote("SELECT COUNT(DISTINCT person) AS n FROM visits", epsilon=10**8)
+    assert data.quote(COUNT, epsilon=1, confidence="99.9%").errors["n"] > data.quote(COUNT, epsilon=1).errors["n"]
+    approx = clinic(tmp_path, budget=dither.approx(3, "1e-6"))
+    assert approx.quote(COUNT, epsilon="0.2").price == "(ε = 0.2, δ = 1e-06) (add/remove one person)"
+
+
+def test_ctrl_c_stops_the_engine_and_is_passed_on(tmp_path, monkeypatch):
+    """The charge stays: nobody can tell how far it came."""
+    data = clinic(tmp_path, budget=dither.pure(1))
+    slow = "SELECT count(*)::HUGEINT FROM range(100000000000) a"
+    monkeypatch.setattr(releasing, "totals_sql", lambda *a: slow if a[3] != "rehearsal" else "SELECT 1")
+
+    def press(_: float) -> None:
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        data.quote(COUNT, epsilon="0.5").release(progress=press)
+    assert "0.5 left" in str(data.ledger.remaining())
 
 
 def test_progress_and_threads(tmp_path):

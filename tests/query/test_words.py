@@ -9,7 +9,8 @@ from tests.query.neighbours import policy, random_question
 
 
 def test_every_clause():
-    sql = """SELECT ward AS w, EXTRACT(month FROM day) AS m, COUNT(DISTINCT person) AS people, AVG(cost * 2 - age) AS a, COUNT(cost) AS c
+    sql = """SELECT ward AS w, EXTRACT(month FROM day) AS m, COUNT(DISTINCT person) AS people,
+    AVG(cost * 2 - age) AS a, COUNT(cost) AS c
     FROM visits WHERE (ward LIKE 'A%' OR cost IS NULL) AND age BETWEEN 1 AND 2.5 AND day > DATE '2024-01-01'
     GROUP BY ward, m HAVING people > 3.5 ORDER BY people DESC, w LIMIT 7"""
     assert parse(sql, policy(1, 1)).explain().splitlines() == [

@@ -102,6 +102,24 @@ def verify(
 
 
 @ledger.command()
+def amend(
+    location: Location,
+    policy: Annotated[Path, typer.Option(help="The policy file that is to be in force from now on.")],
+    note: Annotated[str, typer.Option(help="Why: it is recorded for ever.")],
+    tightens: Annotated[bool, typer.Option("--tightens", help="Say so if nothing more is allowed than before.")] = False,
+    key: Key = None,
+) -> None:
+    """Put another policy in force: an entry of its own. What was spent stays spent."""
+    from dither.ledger.ledger import Ledger
+    from dither.query.policy import load_policy
+
+    with Ledger(location, key=key) as found:
+        new = load_policy(policy).hash
+        found.amend(new, loosens=not tightens, note=note)
+        typer.echo(f"in force: policy {new}")
+
+
+@ledger.command()
 def export(
     location: Location,
     to: Annotated[Path | None, typer.Option(help="A file; without one, standard output.")] = None,

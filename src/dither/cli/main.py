@@ -53,3 +53,6 @@ def main() -> None:
     except DitherError as error:
         typer.echo(f"dither: {error}", err=True)
         raise SystemExit(2) from None
+    except OSError as error:  # a folder that is not there, a disk that is full
+        typer.echo(f"dither: {error.filename or 'the disk'}: {error.strerror}", err=True)
+        raise SystemExit(2) from None

@@ -14,12 +14,13 @@ policy = typer.Typer(no_args_is_help=True, help="What is protected, and how: dra
 def init(
     file: Annotated[Path, typer.Argument(help="A .parquet, .csv or .duckdb file, or a glob of such, in quotes.")],
     out: Annotated[Path | None, typer.Option(help="Where to write; left out, it is printed.")] = None,
+    table: Annotated[str | None, typer.Option(help="Which table of a .duckdb file.")] = None,
 ) -> None:
     """Draft a policy from names and types of columns; no row is read."""
     from dither.errors import ConflictError
     from dither.query.draft import draft
 
-    text = draft(file)
+    text = draft(file, Path.cwd() if out is None else out.parent, table)
     if out is None:
         typer.echo(text, nl=False)
         return
@@ -39,20 +40,21 @@ def check(
     """Check a policy and that its sources have the columns it describes."""
     from rich.console import Console
     from rich.table import Table
+    from rich.text import Text
 
     from dither.query.inspect import BANNER, inspect
     from dither.query.policy import load_policy
     from dither.query.source import find_source
 
     found = load_policy(file)
-    console = Console()
+    console = Console(markup=False)
     for table in found.tables:
         if table.source is None:
             console.print(f"{table.name}: the policy does not say where its rows are")
             continue
         source = find_source(table.source, file.resolve().parent, f"tables.{table.name}.source")
         source.check(table)
-        console.print(f"{table.name}: {len(table.columns)} columns, {source.kind}: fits", highlight=False)
+        console.print(f"{table.name}: {len(table.columns)} columns, {source.kind}: fits")
         if read_data:
             with console.status("reading the data ..."):
                 report = inspect(table, source)
@@ -60,11 +62,10 @@ def check(
             console.print(
                 f"{report.rows:,} rows, {report.nobody:,} without a person, {report.people:,} people, "
                 f"{report.over:,} of them with more than {table.max_groups * table.max_rows_per_group} rows",
-                highlight=False,
             )
             shown = Table("column", "missing", "unreadable", "clamped", "outside the keys")
             for column in report.columns:
                 counts = (column.missing, column.unreadable, column.clamped, column.undeclared)
-                shown.add_row(column.name, *(f"{count:,}" for count in counts))
+                shown.add_row(Text(column.name), *(f"{count:,}" for count in counts))
             console.print(shown)
     console.print(f"policy hash {found.hash}", highlight=False, soft_wrap=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -63,6 +64,10 @@ def query(
         raise DataError("--format", format, "it names no format", ", ".join(FORMATS))
     if format == "parquet" and out is None:
         raise DataError("--out", None, "a Parquet file is not for the screen", "--out answer.parquet")
+    if out is not None and (not out.parent.is_dir() or out.is_dir() or not os.access(out.parent, os.W_OK)):
+        raise DataError(
+            "--out", str(out), "no file can be written there", "--out answer.csv"
+        )  # said before anything is paid
     made = _quote(sql, policy, epsilon, rho, error, confidence, size, bounding)
     answer = _ask(made, key, analyst)
     _write(answer, format, out)
@@ -84,10 +89,19 @@ def _quote(
 ) -> Quote:
     from dither.query.dataset import open as open_policy
 
-    wished = None if not error else dict(_wish(text) for text in error)
+    wished = None if not error else _wishes(error)
     return open_policy(policy).quote(
         sql, epsilon=epsilon, rho=rho, error=wished, confidence=confidence, size=size, bounding=bounding
     )
+
+
+def _wishes(texts: list[str]) -> dict[str, str]:
+    from dither.errors import DataError
+
+    wishes = [_wish(text) for text in texts]
+    if len(dict(wishes)) != len(wishes):
+        raise DataError("--error", texts, "it is stated twice for one column", "--error n=20")
+    return dict(wishes)
 
 
 def _wish(text: str) -> tuple[str, str]:

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from dither.query.quote import Quote
 
 Column = list[Any]
+WIDE = 2**20  # what one row adds to a sum that is shown in 64 bits
 SIGNS = {
     "=": lambda a, b: a == b,
     "<>": lambda a, b: a != b,
@@ -53,6 +54,11 @@ class Answer:
     def guarantee(self) -> Guarantee:
         """What was charged for it."""
         return self.quote.guarantee
+
+    @property
+    def is_replay(self) -> bool:
+        """Whether it was stored before, so that nothing was charged now."""
+        return self.receipt.answer is not None
 
     @cached_property
     def columns(self) -> dict[str, Column]:
@@ -99,7 +105,22 @@ class Answer:
         """As an Arrow table."""
         import pyarrow
 
-        return pyarrow.table(self.columns)
+        kinds = self._kinds()
+        return pyarrow.table({name: pyarrow.array(column, kinds[name]) for name, column in self.columns.items()})
+
+    def _kinds(self) -> dict[str, Any]:
+        """Types of the columns: of the question, not of what came out."""
+        import pyarrow
+
+        plan = self.quote.plan
+        keys = {str: pyarrow.string(), int: pyarrow.int64(), bool: pyarrow.bool_()}
+        kinds = {group.name: keys.get(type(group.keys[0]), pyarrow.date32()) for group in plan.groups}
+        for aggregate, reading in zip(plan.aggregates, self.quote.strategy.readings, strict=True):
+            whole = isinstance(reading, Sum) and reading.quantum.denominator == 1 and reading.row < WIDE
+            kinds |= dict.fromkeys(
+                (aggregate.name + end for end in ("", "_low", "_high")), pyarrow.int64() if whole else pyarrow.float64()
+            )
+        return kinds
 
     def to_pandas(self) -> pandas.DataFrame:
         """As a pandas DataFrame."""

@@ -7,17 +7,20 @@ stored for the first. Names of columns in the answer, HAVING, ORDER BY and LIMIT
 from __future__ import annotations
 
 import datetime
+import hashlib
+import json
 from dataclasses import fields, is_dataclass
 from enum import Enum
 from fractions import Fraction
 from typing import Any
 
 from dither.query.bounding import Bounding
-from dither.query.column import Column
+from dither.query.column import Column, Key
 from dither.query.plan import Plan
 from dither.query.strategy import Strategy
 
 VERSION = 1
+MOST_KEYS = 100  # that are spelled out
 
 
 def question(plan: Plan, strategy: Strategy, bounding: Bounding, noise: tuple[Any, ...]) -> dict[str, object]:
@@ -26,11 +29,19 @@ def question(plan: Plan, strategy: Strategy, bounding: Bounding, noise: tuple[An
         "dither": VERSION,
         "table": plan.table.name,
         "where": plain(plan.where),
-        "groups": [{"by": plain(group.by), "keys": [plain(key) for key in group.keys]} for group in plan.groups],
+        "groups": [{"by": plain(group.by), "keys": _keys(group.keys)} for group in plan.groups],
         "families": [plain(family) for family in strategy.families],
         "bounding": [bounding.way, bounding.groups, bounding.rows, bounding.resolution],
         "noise": [repr(mechanism) for mechanism in noise],
     }
+
+
+def _keys(keys: tuple[Key, ...]) -> object:
+    """The keys, or the hash of many."""
+    spelled = [plain(key) for key in keys]
+    if len(spelled) <= MOST_KEYS:
+        return spelled
+    return {"count": len(spelled), "sha256": hashlib.sha256(json.dumps(spelled).encode()).hexdigest()}
 
 
 def plain(node: object) -> object:
@@ -43,6 +54,6 @@ def plain(node: object) -> object:
         return [plain(part) for part in node]
     if isinstance(node, Enum):
         return str(node.value)
-    if isinstance(node, (Fraction, datetime.date)):
-        return f"{type(node).__name__} {node}"
+    if isinstance(node, (Fraction, datetime.date)):  # not a text: texts of an analyst must not be spelled like these
+        return {"is": type(node).__name__, "value": str(node)}
     return node

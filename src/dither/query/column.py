@@ -11,6 +11,7 @@ import datetime
 from dataclasses import dataclass
 from enum import Enum
 from fractions import Fraction
+from math import ceil
 
 from dither.errors import NumberError, PolicyError
 from dither.numeric.number import Number
@@ -133,6 +134,9 @@ def _step(stated: object, kind: Type, lower: Fraction | None, upper: Fraction | 
         step = Fraction(1)
     else:
         step = (upper - lower) / FINEST
+    if step > 0 and (upper - lower) % step:
+        why = f"it does not fit a whole number of times between {lower} and {upper}"
+        raise PolicyError(where, stated, why, f"{(upper - lower) / ceil((upper - lower) / step)}, or other bounds")
     if step <= 0 or step > upper - lower or (upper - lower) / step > MOST_STEPS:
         why = f"it must be above zero, and fit between 1 and 2^52 times into {upper - lower}"
         raise PolicyError(where, stated if stated is not None else str(step), why, "0.01 for cents, 1 for whole numbers")

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from dither.errors import DataError, PolicyError
+from dither.errors import ConflictError, DataError, PolicyError
 from dither.ledger.ledger import Ledger
 from dither.query.policy import VERSION, Policy, load_policy, read_policy
 from dither.query.quote import Quote, make_quote
@@ -87,11 +87,27 @@ def open(path: object) -> Dataset:  # noqa: A001 - as `dither.open`
         _place(facts.location, folder),
         budget=facts.budget,
         domain=policy.domain,
-        policy_hash=policy.hash,
         identity=facts.identity,
         witness=None if facts.witness is None else _place(facts.witness, folder),
     )
+    try:
+        _put_in_force(policy, ledger)
+    except BaseException:
+        ledger.close()
+        raise
     return Dataset(policy, ledger, folder, frames)
+
+
+def _put_in_force(policy: Policy, ledger: Ledger) -> None:
+    """Bind the ledger to the policy. As long as nothing was ever spent the owner may correct it; that is recorded, too."""
+    if ledger.policy_hash == policy.hash:
+        return
+    if not ledger.policy_hash or ledger.remaining().used == 0:
+        ledger.amend(policy.hash, loosens=True, note="corrected before anything was spent")
+        return
+    why = "the ledger was spent under another policy"
+    instead = "that policy, or: dither ledger amend LOCATION --policy FILE, which is recorded"
+    raise ConflictError("policy", policy.hash[:16], why, instead)
 
 
 def _place(location: str, folder: Path) -> str:
@@ -122,20 +138,23 @@ def protect(
         raise DataError(
             "ledger", ledger, "it is not a ledger", "dither.Ledger('clinic.ledger', budget=dither.approx(3, '1e-6'))"
         )
+    if not isinstance(name, str) or not name:
+        raise PolicyError("name", name, "a table has a name", "'visits'")
     source = find_source(data, Path.cwd(), "data")
+    held = source.schema(name)
     columns: dict[str, dict[str, Any]] = {
-        column: {"type": kind.value} for column, kind in source.schema(str(name)).items() if kind is not None
+        column: {"type": found.type.value} for column, found in held.items() if found.type is not None
     }
     for fact, stated in (("type", types), ("bounds", bounds), ("step", steps), ("keys", keys)):
         for column, value in _mapping(stated, fact).items():
             columns.setdefault(column, {})[fact] = list(value) if isinstance(value, tuple) else value
+    if isinstance(complete, str) or not isinstance(complete, Sequence):
+        raise PolicyError("complete", complete, "it lists columns that have a value in every row", "['age']")
     for column in complete:
         columns.setdefault(column, {})["nullable"] = False
     for column in columns:
-        if column not in source.schema(str(name)):
-            raise PolicyError(
-                f"tables.{name}.columns", column, "the data has no such column", ", ".join(source.schema(str(name)))
-            )
+        if column not in held:
+            raise PolicyError(f"tables.{name}.columns", column, "the data has no such column", ", ".join(held))
     table: dict[str, Any] = {"person": person, "columns": columns}
     for limit, value in (("max_groups", max_groups), ("max_rows_per_group", max_rows_per_group)):
         if value is not None:
@@ -148,7 +167,9 @@ def protect(
         "tables": {name: table},
     }
     policy = read_policy(stated_policy, per_question=per_question)
-    ledger.bind(policy.domain, policy.hash)
+    if ledger.domain is None:
+        ledger.bind(policy.domain, policy.hash)
+    _put_in_force(policy, ledger)
     return Dataset(policy, ledger, Path.cwd(), {name: source})
 
 

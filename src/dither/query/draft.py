@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 
+from dither.errors import DataError
 from dither.query.column import Type
 from dither.query.policy import MARK
-from dither.query.source import find_source
+from dither.query.source import DuckDBFile, find_source
 
 
-def draft(path: Path) -> str:
-    """TOML that `dither policy check` refuses until every mark is gone."""
+def draft(path: Path, folder: Path, table: str | None = None) -> str:
+    """TOML for a policy in a folder, which `dither policy check` refuses until every mark is gone."""
     source = find_source(str(path), Path.cwd(), "file")
-    name = "".join(sign if sign.isalnum() else "_" for sign in path.stem.replace("*", "")).strip("_") or "rows"
+    name = table or "".join(sign if sign.isalnum() else "_" for sign in path.stem.replace("*", "")).strip("_") or "rows"
+    if isinstance(source, DuckDBFile) and table is None:
+        name = _only(source)
     lines = [
         "# A policy says what is protected. Nothing in it comes from the rows: only names and types were read.",
         f"# Decide every line that says {MARK}, then run: dither policy check THIS-FILE",
@@ -30,19 +34,26 @@ def draft(path: Path) -> str:
         f'per_question = {{ epsilon = "{MARK}: such as 1", delta = "1e-6" }}  # the most for one question',
         "",
         f"[tables.{json.dumps(name)}]",
-        f"source = {json.dumps(path.name)}",
+        f"source = {json.dumps(os.path.relpath(path.absolute(), folder.absolute()))}",
         f'person = "{MARK}: the column that says whose a row is, or: each row"',
         f'max_groups = "{MARK}: in how many groups of an answer one person may count, such as 3"',
         f'max_rows_per_group = "{MARK}: with how many rows in each, such as 5"',
         "",
         f"[tables.{json.dumps(name)}.columns]",
     ]
-    for column, kind in source.schema(name).items():
+    for column, (kind, _) in source.schema(name).items():
         if kind is None:
             lines.append(f"# {json.dumps(column)}: lists, structures and bytes are not described by a policy")
         else:
             lines.append(f"{json.dumps(column)} = {{ {_facts(kind, source.kind)} }}{_advice(kind)}")
     return "\n".join(lines) + "\n"
+
+
+def _only(source: DuckDBFile) -> str:
+    names = list(source.tables())
+    if len(names) != 1:
+        raise DataError("file", source.path, f"it has {len(names)} tables", f"--table, one of: {', '.join(names) or 'none'}")
+    return names[0]
 
 
 def _facts(kind: Type, source: str) -> str:

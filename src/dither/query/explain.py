@@ -48,7 +48,8 @@ def explain_quote(quote: Quote) -> str:
 def explain_answer(answer: Answer) -> str:
     """What was released, and what the numbers mean."""
     quote = answer.quote
-    made = f"Receipt    {answer.receipt.name}: charged {answer.guarantee}"
+    paid = "stored before, nothing was charged now" if answer.is_replay else f"charged {answer.guarantee}"
+    made = f"Receipt    {answer.receipt.name}: {paid}"
     return f"{explain_quote(quote)}\n{made}"
 
 

@@ -49,6 +49,7 @@ DAY = r"\d{4}-\d{2}-\d{2}"
 DATES = {Type.DATE: DAY, Type.TIMESTAMP: DAY + r"([ T]\d{2}:\d{2}(:\d{2}(\.\d{1,6})?)?)?"}
 CASTS = {exp.DataType.Type.DATE: Type.DATE, exp.DataType.Type.TIMESTAMPNTZ: Type.TIMESTAMP}  # how DuckDB's TIMESTAMP is read
 MOST_OPTIONS = 1000
+LONGEST_PATTERN = 200  # the work of LIKE grows with the pattern and the text
 MOST_BITS = 4096  # of a bound
 MOST_NODES = 10_000  # of all expressions of a question
 
@@ -190,6 +191,8 @@ class Reader:
         value, pattern = self.value(node.this), node.expression.unnest()
         if value.facts.type is not Type.TEXT or not isinstance(pattern, exp.Literal) or not pattern.is_string:
             raise refuse(node, "LIKE compares a text with a pattern that is written out", f"{shown(node.this)} IS NOT NULL")
+        if len(str(pattern.this)) > LONGEST_PATTERN:
+            raise refuse(node, f"a pattern has at most {LONGEST_PATTERN} characters", f"{shown(node.this)} LIKE 'A%'")
         like = Like(value, str(pattern.this))
         return Not(like) if node.args.get("negate") else like
 

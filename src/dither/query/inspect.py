@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from dither.query.column import Column
+from dither.query.column import Column, Type
 from dither.query.engines.duckdb import run
 from dither.query.engines.sql import cell, constant, name, number, person
 from dither.query.source import Source
@@ -37,7 +37,7 @@ class TableReport:
 
 def inspect(table: Table, source: Source) -> TableReport:
     """Read the whole table and count what does not fit."""
-    source.check(table)
+    schema = source.check(table)
     parts = ["count(*)"]
     for column in table.columns:
         parts += _counts(column)
@@ -50,8 +50,7 @@ def inspect(table: Table, source: Source) -> TableReport:
         return TableReport(whole[0], 0, whole[0], 0, columns)
     whose = table.column(table.person)
     assert whose is not None
-    texts = {column for column, kind in source.schema(table.name).items() if kind is not None and kind.value == "text"}
-    id_ = person(whose, is_text=whose.name in texts)
+    id_ = person(whose, is_text=schema[whose.name].type is Type.TEXT)
     most = table.max_groups * table.max_rows_per_group
     each = f"SELECT p, count(*) AS n FROM (SELECT {id_} AS p FROM {relation}) GROUP BY p"  # noqa: S608
     counts = "coalesce(sum(n) FILTER (p IS NULL), 0), count(p), count(*) FILTER (p IS NOT NULL AND n > {most})"

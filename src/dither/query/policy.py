@@ -87,6 +87,7 @@ def load_policy(path: Path) -> Policy:
 
 def read_policy(stated: dict[str, Any], *, per_question: object = None) -> Policy:
     """A policy from nested facts; without a ledger in it, somebody hands one over."""
+    _must_be_decided(stated, "")
     known = {"version", "domain", "unit", "data_version", "ledger", "limits", "tables"}
     for extra in stated.keys() - known:
         raise PolicyError(extra, stated[extra], "no such part of a policy is known", ", ".join(sorted(known)))
@@ -107,6 +108,15 @@ def read_policy(stated: dict[str, Any], *, per_question: object = None) -> Polic
         data_version=_text(stated.get("data_version", ""), "data_version", empty=True),
         per_question=_most(limits.get("per_question", per_question), unit),
     )
+
+
+def _must_be_decided(stated: object, where: str) -> None:
+    """A draft marks what is the owner's to decide."""
+    if isinstance(stated, str) and stated.startswith(MARK):
+        raise PolicyError(where, stated, "the owner has not decided it yet", "a decision in its place")
+    if isinstance(stated, dict):
+        for name, part in stated.items():
+            _must_be_decided(part, f"{where}.{name}".lstrip("."))
 
 
 def _ledger(facts: dict[str, Any], unit: Unit) -> LedgerFacts:
@@ -156,8 +166,6 @@ def _unit(stated: object) -> Unit:
 
 
 def _text(stated: object, where: str, *, empty: bool = False) -> str:
-    if isinstance(stated, str) and stated.startswith(MARK):
-        raise PolicyError(where, stated, "the owner has not decided it yet", "a decision in its place")
     if not isinstance(stated, str) or not (stated or empty) or len(stated) > 1000 or not stated.isprintable():
         raise PolicyError(where, stated, "it is not a short text", "a text such as 'clinic'")
     return stated

@@ -105,10 +105,14 @@ def mechanisms(promise: Promise, strategy: Strategy, bounding: Bounding) -> tupl
     shares = strategy.shares(pure=promise.is_pure)
     amount = promise.rho if promise.epsilon is None else promise.epsilon
     assert amount is not None
-    return tuple(
-        _noise(amount * share, family, bounding, is_pure=promise.is_pure)
-        for family, share in zip(strategy.families, shares, strict=True)
-    )
+    try:
+        return tuple(
+            _noise(amount * share, family, bounding, is_pure=promise.is_pure)
+            for family, share in zip(strategy.families, shares, strict=True)
+        )
+    except NumberError:
+        why = "noise of that size cannot be drawn: it is below 2^-20 steps or above 2^60"
+        raise NumberError("price", str(amount), why, "a price that people use, such as epsilon='0.5'") from None
 
 
 def _noise(amount: Number | Fraction, family: Family, bounding: Bounding, *, is_pure: bool) -> Mechanism:

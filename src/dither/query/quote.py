@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     from dither.query.dataset import Dataset
     from dither.query.engines.duckdb import Progress
 
+LARGEST_SIZE = 10**15
+LEAST_ALPHA = Fraction(1, 10**12)  # error bars that fail less often than this are not computed
 MOST_NUMBERS = 2_000_000  # released at once: an answer must fit into an entry of the ledger
 
 
@@ -39,6 +41,7 @@ class Quote:
     noise: tuple[price.Mechanism, ...] = field(repr=False)
     confidence: Fraction
     size: int | None
+    asked: object = field(default=None, repr=False)  # the epsilon that was stated
 
     @property
     def guarantee(self) -> Guarantee:
@@ -71,6 +74,10 @@ class Quote:
         delta = self.dataset.ledger.budget.ceiling.charge().delta
         if delta == 0 or self.guarantee.epsilon() < inf:
             return str(self.guarantee)
+        if self.asked is not None:  # what was asked for, where that is proved, and not a digit more
+            wanted = approx(self.asked, delta, unit=self.guarantee.unit)
+            if self.guarantee.within(wanted):
+                return str(wanted)
         return str(approx(self.guarantee.epsilon(delta), delta, unit=self.guarantee.unit))
 
     def explain(self) -> str:
@@ -111,6 +118,8 @@ def make_quote(
     plan = parse(sql, policy)
     _check_names(plan)
     level, hint = _confidence(confidence), None if size is None else integer(size, name="size", least=1)
+    if hint is not None and hint > LARGEST_SIZE:
+        raise NumberError("size", "so large", f"no group has more than {LARGEST_SIZE} rows", "1000")
     cells = prod(len(group.keys) for group in plan.groups)
     if error is not None and any(way is not None for way in (epsilon, rho, guarantee)):
         raise NumberError("price", "error beside another way", "a price is stated in exactly one way", price.HOWS)
@@ -128,7 +137,7 @@ def make_quote(
         names = tuple(aggregate.name for aggregate in plan.aggregates)
         noise = price.for_error(error, names, strategy, way, level, hint, is_pure=is_pure)
     price.check_limit(price.total(noise), policy.per_question)
-    return Quote(dataset, sql, plan, strategy, way, noise, level, hint)
+    return Quote(dataset, sql, plan, strategy, way, noise, level, hint, epsilon)
 
 
 def _check_names(plan: Plan) -> None:
@@ -147,5 +156,8 @@ def _confidence(stated: object) -> Fraction:
     if isinstance(stated, str) and stated.strip().endswith("%"):
         from dither.numeric.number import rational
 
-        return read_confidence(rational(stated.strip()[:-1], name="confidence") / 100)
-    return read_confidence(stated)
+        stated = rational(stated.strip()[:-1], name="confidence") / 100
+    level = read_confidence(stated)
+    if 1 - level < LEAST_ALPHA:
+        raise NumberError("confidence", stated, "it is nearer to 1 than 1e-12", "0.95")
+    return level

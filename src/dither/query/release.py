@@ -15,20 +15,23 @@ from __future__ import annotations
 import json
 import secrets
 from contextlib import suppress
+from functools import partial
 from itertools import product
 from typing import TYPE_CHECKING
 
 from dither.errors import DataError, ReleaseError
 from dither.query.answer import Answer
 from dither.query.column import Type
-from dither.query.engines.duckdb import Progress, run
+from dither.query.engines.duckdb import Progress, rehearse, run
 from dither.query.engines.totals import totals_sql
+from dither.query.schema import Schema
+from dither.query.source import Source
 
 if TYPE_CHECKING:
     from dither.query.quote import Quote
 
 VERSION = 1
-LEASE = 3600  # seconds in which nobody else computes the same answer
+LEASE = 300  # seconds in which nobody else computes the same answer
 
 
 def release(
@@ -39,7 +42,9 @@ def release(
     if threads is not None and (type(threads) is not int or not 1 <= threads <= 1024):
         raise DataError("threads", threads, "it is not a number of threads", "2")
     source = dataset.source(table)
-    source.check(table)
+    schema = source.check(table)
+    select = partial(_select, quote, schema, secrets.randbits(64))
+    rehearse(select, schema)
     receipt = dataset.ledger.reserve(
         quote.guarantee,
         quote.question,
@@ -53,22 +58,26 @@ def release(
         dataset.ledger.touch(receipt)
         text = None
         with suppress(Exception):  # what it says may tell of single rows
-            text = _noisy(quote, threads, progress)
+            text = _noisy(quote, exact_totals(quote, select(source.relation(table)), source, threads, progress))
         if text is None:
             why = "it failed after data was touched; the charge stays, and the cause is not told, as it may depend on a row"
-            raise ReleaseError("question", receipt.name, why, "asking the owner, who can try it on made-up data")
+            instead = f"asking again after {LEASE} s, which costs nothing more, or asking the owner"
+            raise ReleaseError("question", receipt.name, why, instead)
         stored = dataset.ledger.commit(receipt, text)
     return Answer(quote, _read(stored), receipt)
 
 
-def exact_totals(quote: Quote, threads: int | None, progress: Progress | None) -> list[tuple[int, ...]]:
+def _select(quote: Quote, schema: Schema, salt: int, relation: str) -> str:
+    texts = frozenset(column for column, held in schema.items() if held.type is Type.TEXT)
+    return totals_sql(quote.plan, quote.strategy.families, quote.bounding, relation, salt, texts)
+
+
+def exact_totals(
+    quote: Quote, sql: str, source: Source, threads: int | None, progress: Progress | None
+) -> list[tuple[int, ...]]:
     """The totals of every declared group, in order, zeros where the data has nothing. PRIVATE: only noise may see it."""
-    plan, source = quote.plan, quote.dataset.source(quote.plan.table)
-    salt = secrets.randbits(64)
-    texts = frozenset(column for column, kind in source.schema(plan.table.name).items() if kind is Type.TEXT)
-    sql = totals_sql(plan, quote.strategy.families, quote.bounding, source.relation(plan.table), salt, texts)
-    width = len(plan.groups)
-    cells = list(product(*(group.keys for group in plan.groups)))
+    width = len(quote.plan.groups)
+    cells = list(product(*(group.keys for group in quote.plan.groups)))
     declared = set(cells)
     found = run(sql, source, lambda row: row[:width] in declared, threads=threads, progress=progress)
     totals = {row[:width]: row[width:] for row in found}
@@ -76,9 +85,8 @@ def exact_totals(quote: Quote, threads: int | None, progress: Progress | None) -
     return [totals.get(cell, nothing) for cell in cells]
 
 
-def _noisy(quote: Quote, threads: int | None, progress: Progress | None) -> str:
+def _noisy(quote: Quote, totals: list[tuple[int, ...]]) -> str:
     """The released integers as text: for each family, for each declared group in order, its measures."""
-    totals = exact_totals(quote, threads, progress)
     released, place = [], 0
     for family, mechanism in zip(quote.strategy.families, quote.noise, strict=True):
         last = place + len(family.measures)

@@ -39,7 +39,16 @@ def table_text(answer: Answer) -> str:
 def caption(answer: Answer) -> str:
     """What was promised, and what the bars hold."""
     percent = f"{float(answer.quote.confidence * 100):.4g}%"
-    return f"{answer.quote.price}; each low to high holds the noise with {percent} probability"
+    paid = "stored before, nothing charged now" if answer.is_replay else f"charged {answer.quote.price}"
+    bounding = answer.quote.bounding
+    most = "" if bounding.way == "each row" else f"; nobody counts for more than {_most(answer)}"
+    return f"{paid}; each low to high holds the noise with {percent} probability{most}"
+
+
+def _most(answer: Answer) -> str:
+    bounding = answer.quote.bounding
+    rows = f"{bounding.rows} row{'s' if bounding.rows > 1 else ''}"
+    return rows if not answer.quote.plan.groups else f"about {rows} in each of {bounding.groups} groups"
 
 
 def html(answer: Answer) -> str:

@@ -16,24 +16,16 @@ from typing import TYPE_CHECKING, Any
 from dither.errors import DataError
 from dither.query.column import Type
 from dither.query.engines.sql import name, text
+from dither.query.quoting import misplaced_quote
+from dither.query.schema import Held, Schema, from_arrow, from_duckdb, must_fit, unique
 from dither.query.table import Table
 
 if TYPE_CHECKING:
     import duckdb
 
-Schema = dict[str, Type | None]  # column -> the type that fits it; None for what no policy can describe
 KINDS = "a .parquet, .csv or .duckdb file, a glob of such, a pandas or polars DataFrame, or an Arrow table"
 FRAME = "protected_frame"
-PREFIXES: list[tuple[tuple[str, ...], Type]] = [
-    (("BOOL",), Type.BOOLEAN),
-    (("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "UTINYINT", "USMALLINT", "UINTEGER", "UBIGINT"), Type.INTEGER),
-    (("HUGEINT", "UHUGEINT"), Type.INTEGER),
-    (("FLOAT", "DOUBLE"), Type.FLOAT),
-    (("DECIMAL",), Type.DECIMAL),
-    (("VARCHAR", "ENUM", "UUID"), Type.TEXT),
-    (("TIMESTAMP",), Type.TIMESTAMP),
-    (("DATE",), Type.DATE),
-]
+DATABASE = "protected_file"
 
 
 class Source(ABC):
@@ -41,8 +33,6 @@ class Source(ABC):
 
     kind: str
     paths: tuple[str, ...] = ()  # the files that the engine may read: these and no others
-    database: str | None = None  # a DuckDB file to open, read-only
-    can_change: bool = False  # while it is read: then it must be read once
 
     @abstractmethod
     def schema(self, table: str) -> Schema:
@@ -55,21 +45,15 @@ class Source(ABC):
     def attach(self, connection: duckdb.DuckDBPyConnection) -> None:  # noqa: B027 - files have nothing to hand over
         """Hand over what is in memory; called when the charge is made."""
 
-    def check(self, table: Table) -> None:
-        """Refuse a source that cannot be the table of the policy, before anything is charged."""
-        found = self.schema(table.name)
+    def check(self, table: Table) -> Schema:
+        """Refuse a source that cannot be the table of the policy, before anything is charged; its schema."""
+        found, where = self.schema(table.name), f"source of {table.name}"
         for column in table.columns:
             if column.name not in found:
                 why = f"the policy describes a column {column.name} that is not there"
-                raise DataError(
-                    f"source of {table.name}", column.name, why, "a source with that column, or a policy without"
-                )
-            if found[column.name] is None:
-                why = "its cells are lists, structures or bytes, which no policy describes"
-                raise DataError(f"source of {table.name}", column.name, why, "a column of plain values")
-        if table.person is not None and found[table.person] in (Type.FLOAT, Type.DECIMAL, Type.BOOLEAN):
-            why = "it says whose a row is, and floats and decimals do not tell people apart reliably"
-            raise DataError(f"source of {table.name}", table.person, why, "the same column as whole numbers or text")
+                raise DataError(where, column.name, why, "a source with that column, or a policy without")
+            must_fit(column, found[column.name], where, person=column.name == table.person)
+        return found
 
 
 @dataclass(frozen=True)
@@ -78,7 +62,6 @@ class ParquetFiles(Source):
 
     paths: tuple[str, ...]
     kind = "parquet"
-    can_change = True
 
     def schema(self, table: str) -> Schema:
         import pyarrow
@@ -87,28 +70,35 @@ class ParquetFiles(Source):
         found: Schema | None = None
         for path in self.paths:
             try:
-                mine = from_arrow(pyarrow.parquet.read_schema(path))
+                read = pyarrow.parquet.read_schema(path)
             except (OSError, pyarrow.ArrowException):
                 raise DataError("source", path, "it does not end as a Parquet file does", "a whole Parquet file") from None
+            mine = from_arrow(read, "source")
             if found is not None and mine != found:
-                raise DataError("source", path, "its columns differ from those of the files before it", "files of one table")
+                why = "its columns or their types differ from those of the files before it"
+                raise DataError("source", path, why, "files of one table")
             found = mine
         return found or {}
 
     def relation(self, table: Table) -> str:
-        return f"read_parquet([{', '.join(text(path) for path in self.paths)}])"
+        files = ", ".join(text(path) for path in self.paths)
+        return f"read_parquet([{files}], hive_partitioning = false)"  # names of folders are not cells
 
 
 @dataclass(frozen=True)
 class CsvFiles(Source):
-    """CSV in one fixed dialect: commas, double quotes, a header line, UTF-8. A cell is text until the policy casts it."""
+    """CSV in one fixed dialect: commas, double quotes, a header line, UTF-8. A cell is text until the policy casts it.
+
+    Files must be well formed: with a quote left open, one line would take others with it. So nothing is skipped: a
+    broken file fails as a whole (`quoting.py` looks at the quotes, once the charge is made). It is read from the
+    beginning by one thread, since a second one might begin inside a cell.
+    """
 
     paths: tuple[str, ...]
     kind = "csv"
-    can_change = True
 
     def schema(self, table: str) -> Schema:
-        return dict.fromkeys(self._header(), Type.TEXT)
+        return unique(((column, Held(Type.TEXT, "text")) for column in self._header()), "source")
 
     def _header(self) -> list[str]:
         found: list[str] | None = None
@@ -120,52 +110,71 @@ class CsvFiles(Source):
             except (OSError, UnicodeEncodeError, csv.Error):
                 raise DataError("source", path, "its first line cannot be read", "CSV with a header line") from None
             if found is not None and mine != found:
-                raise DataError("source", path, "its header differs from that of the files before it", "files of one table")
+                why = "its header differs from that of the files before it"
+                raise DataError("source", path, why, "files of one table")
             found = mine
-        if not found or len(set(found)) != len(found) or not all(found):
-            raise DataError("source", self.paths[0], "its header names no column, or one twice", "CSV with a header line")
+        if not found or not all(found):
+            raise DataError("source", self.paths[0], "its header leaves a column without a name", "CSV with a header line")
         return found
 
     def relation(self, table: Table) -> str:
         columns = ", ".join(f"{text(column)}: 'VARCHAR'" for column in self._header())
         files = ", ".join(text(path) for path in self.paths)
         dialect = "auto_detect = false, header = true, delim = ',', quote = '\"', escape = '\"', nullstr = ''"
-        # a line that is no row of the table is left out, never an error
-        return f"read_csv([{files}], columns = {{{columns}}}, {dialect}, ignore_errors = true)"
+        strict = "strict_mode = true, ignore_errors = false, parallel = false"
+        return f"read_csv([{files}], columns = {{{columns}}}, {dialect}, {strict})"
+
+    def attach(self, connection: duckdb.DuckDBPyConnection) -> None:
+        for path in self.paths:
+            if (place := misplaced_quote(path)) is not None:
+                raise DataError("source", path, f"the quote at byte {place:,} is out of order", "CSV that is well formed")
 
 
 @dataclass(frozen=True)
 class DuckDBFile(Source):
-    """A table in a DuckDB file, opened read-only."""
+    """A table in a DuckDB file. The file is attached beside an empty database, so that macros in it are not ours."""
 
-    database: str
+    path: str
     kind = "duckdb"
 
     def schema(self, table: str) -> Schema:
+        columns = self.tables().get(table)
+        if columns is None:
+            why = f"it has no table {table} (views do not count: they could read anything)"
+            raise DataError("source", self.path, why, f"CREATE TABLE {table} in it")
+        return from_duckdb(columns, "source")
+
+    def tables(self) -> dict[str, list[tuple[str, str]]]:
+        """The tables in it, with names and types of their columns."""
         import duckdb
 
+        catalogue = (
+            "SELECT table_name, column_name, data_type FROM duckdb_columns() WHERE database_name = ? "
+            "AND schema_name = 'main' AND table_oid IN (SELECT table_oid FROM duckdb_tables() WHERE database_name = ?) "
+            "ORDER BY table_oid, column_index"
+        )
         try:
-            with duckdb.connect(self.database, read_only=True, config={"autoload_known_extensions": "false"}) as connection:
-                rows = connection.execute(
-                    "SELECT column_name, data_type FROM duckdb_columns() WHERE table_name = ? AND schema_name = 'main' "
-                    "AND table_name IN (SELECT table_name FROM duckdb_tables() WHERE schema_name = 'main')",
-                    [table],
-                ).fetchall()
+            with duckdb.connect(":memory:") as connection:
+                self.attach(connection)
+                rows = connection.execute(catalogue, [DATABASE, DATABASE]).fetchall()
         except duckdb.Error:
             why = "it cannot be opened as a DuckDB file, or somebody writes to it"
-            raise DataError("source", self.database, why, "a DuckDB file that nobody has open") from None
-        if not rows:
-            why = f"it has no table {table} (views do not count: they could read anything)"
-            raise DataError("source", self.database, why, f"CREATE TABLE {table} in it")
-        return {column: from_duckdb(kind) for column, kind in rows}
+            raise DataError("source", self.path, why, "a DuckDB file that nobody writes to") from None
+        found: dict[str, list[tuple[str, str]]] = {}
+        for table, column, kind in rows:
+            found.setdefault(table, []).append((column, kind))
+        return found
 
     def relation(self, table: Table) -> str:
-        return f"main.{name(table.name)}"
+        return f"{DATABASE}.main.{name(table.name)}"
+
+    def attach(self, connection: duckdb.DuckDBPyConnection) -> None:
+        connection.execute(f"ATTACH {text(self.path)} AS {DATABASE} (READ_ONLY)")
 
 
 @dataclass(frozen=True, eq=False)
 class Frame(Source):
-    """A frame in memory: pandas, polars, or anything that speaks Arrow."""
+    """A frame in memory: pandas, polars, or an Arrow table."""
 
     frame: Any
     kind: str
@@ -174,16 +183,16 @@ class Frame(Source):
         import pyarrow
 
         if self.kind == "pandas":
+            unique(((str(column), Held(None, "")) for column in self.frame.columns), "frame")
             for column, dtype in self.frame.dtypes.items():
                 if dtype.kind == "O" and str(dtype) == "object":
                     why = "its dtype is object: each cell could be anything"
                     fix = f"frame[{column!r}] = frame[{column!r}].astype('string')"
                     raise DataError("frame", column, why, fix)
-            return from_arrow(pyarrow.Schema.from_pandas(self.frame.head(0), preserve_index=False))
+            return from_arrow(pyarrow.Schema.from_pandas(self.frame.head(0), preserve_index=False), "frame")
         if self.kind == "polars":
-            return from_arrow(self.frame.head(0).to_arrow().schema)
-        schema = getattr(self.frame, "schema", None)
-        return from_arrow(schema if isinstance(schema, pyarrow.Schema) else pyarrow.schema(self.frame))
+            return from_arrow(self.frame.head(0).to_arrow().schema, "frame")
+        return from_arrow(self.frame.schema, "frame")
 
     def relation(self, table: Table) -> str:
         return FRAME
@@ -197,48 +206,20 @@ class Frame(Source):
             connection.register(FRAME, pyarrow.table(self.frame))
 
 
-def from_arrow(schema: Any) -> Schema:
-    """The type that fits each column of an Arrow schema."""
-    from pyarrow import types
-
-    def fitting(kind: Any) -> Type | None:
-        if types.is_dictionary(kind):
-            kind = kind.value_type
-        tests = [
-            (types.is_boolean, Type.BOOLEAN),
-            (types.is_integer, Type.INTEGER),
-            (types.is_floating, Type.FLOAT),
-            (types.is_decimal, Type.DECIMAL),
-            (types.is_string, Type.TEXT),
-            (types.is_large_string, Type.TEXT),
-            (types.is_string_view, Type.TEXT),
-            (types.is_date, Type.DATE),
-            (types.is_timestamp, Type.TIMESTAMP),
-        ]
-        return next((found for test, found in tests if test(kind)), None)
-
-    return {field.name: fitting(field.type) for field in schema}
-
-
-def from_duckdb(kind: str) -> Type | None:
-    """The type that fits a column of a DuckDB table."""
-    if kind.endswith("]") or kind.startswith(("STRUCT", "MAP", "UNION")):
-        return None
-    return next((found for prefixes, found in PREFIXES if kind.startswith(prefixes)), None)
-
-
 def find_source(stated: object, folder: Path, where: str) -> Source:
     """The source that a path, a glob or a frame stands for."""
     if isinstance(stated, (str, Path)):
         return _files(str(stated), folder, where)
-    module = type(stated).__module__.split(".")[0]
-    if type(stated).__name__ == "DataFrame" and module in ("pandas", "polars"):
+    module, kind = type(stated).__module__.split(".")[0], type(stated).__name__
+    if kind == "DataFrame" and module in ("pandas", "polars"):
         return Frame(stated, module)
-    if type(stated).__name__ == "LazyFrame":
-        raise DataError(where, type(stated).__name__, "it is not computed yet", "frame.collect()")
-    if hasattr(stated, "__arrow_c_stream__"):
+    if kind == "Table" and module == "pyarrow":
         return Frame(stated, "arrow")
-    raise DataError(where, type(stated).__name__, "it is no table that can be read", KINDS)
+    if kind == "LazyFrame":
+        raise DataError(where, kind, "it is not computed yet", "frame.collect()")
+    if hasattr(stated, "__arrow_c_stream__"):  # it may be read only once, and a second question would find nothing
+        raise DataError(where, kind, "it may be a stream that can be read only once", "pyarrow.table(data)")
+    raise DataError(where, kind, "it is no table that can be read", KINDS)
 
 
 def _files(stated: str, folder: Path, where: str) -> Source:

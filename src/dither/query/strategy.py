@@ -20,11 +20,14 @@ from dataclasses import dataclass
 from fractions import Fraction
 from itertools import product
 
+from dither.errors import QuestionError
 from dither.query.column import FINEST
 from dither.query.measure import Kind, Measure
 from dither.query.plan import Aggregate, Cell, Expression, Plan
+from dither.query.words import words
 
 MOST_WAYS = 512
+LARGEST = 2**62  # steps: what adds up in 64 bits
 PARTS = 10**6  # a share of the budget is so many millionths
 
 
@@ -145,6 +148,7 @@ def _build(
         whole = any(host == place and kind == "rows" for (kind, _), host in zip(asked, hosts, strict=True))
         kinds: tuple[Kind, ...] = ("above", "below", "missing") if whole and of.facts.nullable else ("above", "below")
         families.append(Family(tuple(Measure(kind, of, step_of(of)) for kind in kinds)))
+        _check_reach(families[-1].measures[0])
     for (kind, of), host in zip(asked, hosts, strict=True):
         if host is not None:
             readings[kind, of] = _shared(kind, host, families[host])
@@ -152,9 +156,19 @@ def _build(
             readings[kind, of] = _average(averages.index(of), families[averages.index(of)])
         else:
             families.append(Family((_own(kind, of),)))
+            _check_reach(families[-1].measures[0])
             measure = families[-1].measures[0]
             readings[kind, of] = Sum(len(families) - 1, (measure.step,), measure.step, measure.step * measure.reach)
     return Strategy(tuple(families), tuple(readings[aggregate.kind, aggregate.of] for aggregate in aggregates))
+
+
+def _check_reach(measure: Measure) -> None:
+    if 0 < measure.reach < LARGEST and measure.low > -LARGEST:
+        return
+    why = "its bounds hold no step but zero" if measure.reach == 0 else "its bounds are too many steps from zero for 64 bits"
+    assert measure.of is not None
+    asked = words(measure.of)
+    raise QuestionError("SELECT", asked, why, "bounds nearer to zero, or another step, which the owner states")
 
 
 def _own(kind: str, of: Expression | None) -> Measure:

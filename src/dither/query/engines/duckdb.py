@@ -13,25 +13,48 @@ from typing import Any
 
 import duckdb
 
-from dither.query.engines.sql import text
+from dither.errors import QuestionError
+from dither.query.column import Type
+from dither.query.engines.sql import name, text
+from dither.query.schema import Schema
 from dither.query.source import Source
 
 POLL = 0.1  # seconds between two looks at the progress
 AT_ONCE = 10_000  # rows handed over at once
 Progress = Callable[[float], None]
 Keep = Callable[[tuple[Any, ...]], bool]
+STORED_AS = {
+    Type.INTEGER: "BIGINT",
+    Type.DECIMAL: "DECIMAL(18, 4)",
+    Type.FLOAT: "DOUBLE",
+    Type.TEXT: "VARCHAR",
+    Type.BOOLEAN: "BOOLEAN",
+    Type.DATE: "DATE",
+    Type.TIMESTAMP: "TIMESTAMP",
+}
 
 
 def run(
     sql: str, source: Source, keep: Keep, *, threads: int | None = None, progress: Progress | None = None
 ) -> list[tuple[Any, ...]]:
     """The rows of the SELECT that are to be kept. What it raises may tell of private rows: callers must not pass it on."""
-    opened = duckdb.connect(source.database or ":memory:", read_only=source.database is not None)
-    with tempfile.TemporaryDirectory(prefix="dither-") as spill, opened as connection:
+    with tempfile.TemporaryDirectory(prefix="dither-") as spill, duckdb.connect(":memory:") as connection:
         source.attach(connection)
         for statement in lock(source, spill, threads):
             connection.execute(statement)
         return _fetch(connection, sql, keep, progress)
+
+
+def rehearse(sql: Callable[[str], str], schema: Schema) -> None:
+    """Run a SELECT on a made-up row of nothing but NULLs, so that what can never work is refused before it is charged."""
+    columns = [f"NULL::{STORED_AS[held.type]} AS {name(column)}" for column, held in schema.items() if held.type is not None]
+    try:
+        with duckdb.connect(":memory:", config={"threads": 1}) as connection:
+            connection.execute(f"CREATE TABLE rehearsal AS SELECT {', '.join(columns)}")
+            connection.execute(sql("rehearsal")).fetchall()
+    except duckdb.Error as error:
+        why = f"the engine cannot compute it, whatever the data is ({type(error).__name__})"
+        raise QuestionError("question", "as it was asked", why, "smaller numbers, or a simpler question") from None
 
 
 def lock(source: Source, spill: str, threads: int | None) -> list[str]:
@@ -60,27 +83,27 @@ def _rows(connection: duckdb.DuckDBPyConnection, sql: str, keep: Keep) -> list[t
 
 
 def _fetch(connection: duckdb.DuckDBPyConnection, sql: str, keep: Keep, progress: Progress | None) -> list[tuple[Any, ...]]:
-    if progress is None:
-        return _rows(connection, sql, keep)
+    """In a thread of its own, so that this one can look at the progress and hear Ctrl-C."""
     outcome: list[list[tuple[Any, ...]]] = []
-    failed = threading.Event()
+    ended = threading.Event()
 
     def work() -> None:
         try:
             outcome.append(_rows(connection, sql, keep))
-        except Exception:  # what it says may tell of rows; that it failed is all that goes on
-            failed.set()
+        except Exception:  # noqa: S110 - what it says may tell of rows; that it failed is all that goes on
+            pass
+        finally:
+            ended.set()
 
-    worker = threading.Thread(target=work, name="dither-engine")
-    worker.start()
+    threading.Thread(target=work, name="dither-engine", daemon=True).start()
     try:
-        while worker.is_alive():
-            worker.join(POLL)
-            progress(max(0.0, connection.query_progress()) / 100)
+        while not ended.wait(POLL):
+            if progress is not None:
+                progress(max(0.0, connection.query_progress()) / 100)
     except BaseException:  # somebody pressed Ctrl-C: stop the engine, then say so
         connection.interrupt()
-        worker.join()
+        ended.wait()
         raise
-    if failed.is_set():
+    if not outcome:
         raise RuntimeError("the engine failed")
     return outcome[0]

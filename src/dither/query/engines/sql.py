@@ -41,6 +41,7 @@ TYPES = {
     Type.TIMESTAMP: "TIMESTAMP",
 }
 WEEKDAY = {"weekday": "dow"}
+LONGEST_LOOK = 2000  # characters of a text that LIKE looks at: its work grows with text and pattern
 
 
 def name(text: str) -> str:
@@ -56,14 +57,16 @@ def text(value: str) -> str:
 def cell(column: Column) -> str:
     """The cell of a column as its type; NULL where it does not fit, and where it is not a number."""
     read = f"TRY_CAST({name(column.name)} AS {TYPES[column.type]})"
+    if column.type is Type.TEXT:
+        return f'{read} COLLATE "binary"'  # a column of a DuckDB file may say that a is A
     return real(read) if TYPES[column.type] == "DOUBLE" else read
 
 
 def person(column: Column, *, is_text: bool) -> str:
-    """Whose a row is; NULL where that cannot be told. A text that is to be a whole number must read as one: TRY_CAST would
-    round '1.5' and make two people one."""
+    """Whose a row is; NULL where that cannot be told. A text that is to be a whole number must be spelled as one is: of
+    '7', '007' and '6.9' TRY_CAST would make one person."""
     if is_text and column.type is Type.INTEGER:
-        return f"CASE WHEN regexp_full_match({name(column.name)}, '\\s*[+-]?[0-9]+\\s*') THEN {cell(column)} END"
+        return f"CASE WHEN regexp_full_match({name(column.name)}, '0|-?[1-9][0-9]*') THEN {cell(column)} END"
     return cell(column)
 
 
@@ -118,7 +121,7 @@ def render(node: Expression) -> str:
                 return f"({render(value)} IN ({', '.join(_double(option) for option in options)}))"
             return f"({render(value)} IN ({', '.join(render(option) for option in options)}))"
         case Like(value, pattern):
-            return f"({render(value)} LIKE {text(pattern)})"
+            return f"(left({render(value)}, {LONGEST_LOOK}) LIKE {text(pattern)})"
         case IsMissing(value):
             return f"(NOT {is_there(value)})"
         case Logic(every, parts):

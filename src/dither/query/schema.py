@@ -1,0 +1,100 @@
+"""What a source holds, column by column: the type that fits it, and how it is stored. Never read from rows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any, NamedTuple
+
+from dither.errors import DataError
+from dither.query.column import Column, Type
+
+STORED: list[tuple[tuple[str, ...], Type]] = [
+    (("BOOL",), Type.BOOLEAN),
+    (("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "UTINYINT", "USMALLINT", "UINTEGER", "UBIGINT"), Type.INTEGER),
+    (("HUGEINT", "UHUGEINT"), Type.INTEGER),
+    (("FLOAT", "DOUBLE"), Type.FLOAT),
+    (("DECIMAL",), Type.DECIMAL),
+    (("VARCHAR", "ENUM", "UUID"), Type.TEXT),
+    (("TIMESTAMP",), Type.TIMESTAMP),
+    (("DATE",), Type.DATE),
+]
+WIDE = ("uint64", "UBIGINT", "HUGEINT", "UHUGEINT")  # whole numbers that 64 bits with a sign do not hold
+NANO = ("timestamp[ns", "TIMESTAMP_NS")
+
+
+class Held(NamedTuple):
+    """One column of a source."""
+
+    type: Type | None  # None for what no policy can describe: lists, structures, bytes
+    stored: str  # in the words of the source: files of one table must agree in this
+
+
+Schema = dict[str, Held]
+
+
+def from_arrow(schema: Any, where: str) -> Schema:
+    """The columns of an Arrow schema."""
+    return unique(((field.name, Held(_fitting(field.type), str(field.type))) for field in schema), where)
+
+
+def from_duckdb(columns: Iterable[tuple[str, str]], where: str) -> Schema:
+    """The columns of a DuckDB table."""
+
+    def held(kind: str) -> Held:
+        nested = kind.endswith("]") or kind.startswith(("STRUCT", "MAP", "UNION"))
+        return Held(None if nested else next((fit for starts, fit in STORED if kind.startswith(starts)), None), kind)
+
+    return unique(((name, held(kind)) for name, kind in columns), where)
+
+
+def unique(columns: Iterable[tuple[str, Held]], where: str) -> Schema:
+    """No two names that SQL takes for one: the engine would read whichever comes first."""
+    found: Schema = {}
+    for name, held in columns:
+        for other in found:
+            if other.lower() == str(name).lower():
+                raise DataError(where, name, f"{other!r} is the same name in SQL", "columns whose names differ")
+        found[str(name)] = held
+    return found
+
+
+def must_fit(column: Column, held: Held, where: str, *, person: bool) -> None:
+    """Refuse a column that cannot be what the policy says; for a person, also every cast that makes two people one."""
+    if held.type is None:
+        why = "its cells are lists, structures or bytes, which no policy describes"
+        raise DataError(where, column.name, why, "a column of plain values")
+    if not person:
+        return
+    if held.type in (Type.FLOAT, Type.DECIMAL, Type.BOOLEAN):
+        why = "it says whose a row is, and floats and decimals do not tell people apart reliably"
+        raise DataError(where, column.name, why, "the same column as whole numbers or text")
+    kept = held.type is column.type or column.type is Type.TEXT or (held.type, column.type) == (Type.TEXT, Type.INTEGER)
+    if held.stored.startswith(WIDE):
+        kept = column.type is Type.TEXT
+    if held.stored.startswith(NANO) or (held.type is Type.TIMESTAMP and column.type is Type.TEXT):
+        kept = False
+    if not kept:
+        why = f"it says whose a row is, and reading {held.stored} as {column.type.value} could make two people one"
+        instead = "the type that it is stored as" if held.type is not Type.INTEGER else f"{column.name} as text"
+        raise DataError(where, column.name, why, instead)
+
+
+def _fitting(kind: Any) -> Type | None:
+    from pyarrow import types
+
+    if types.is_dictionary(kind):
+        kind = kind.value_type
+    if types.is_float16(kind) or types.is_decimal256(kind):
+        return None  # the engine does not read them
+    tests = [
+        (types.is_boolean, Type.BOOLEAN),
+        (types.is_integer, Type.INTEGER),
+        (types.is_floating, Type.FLOAT),
+        (types.is_decimal, Type.DECIMAL),
+        (types.is_string, Type.TEXT),
+        (types.is_large_string, Type.TEXT),
+        (types.is_string_view, Type.TEXT),
+        (types.is_date, Type.DATE),
+        (types.is_timestamp, Type.TIMESTAMP),
+    ]
+    return next((fit for test, fit in tests if test(kind)), None)
