@@ -2,7 +2,8 @@
 
 Their requirements contradict each other and ours, so none is ever imported here. `ask("opendp", job)` starts
 peers/ask_opendp.py in its environment, with the job on standard input, and reads the answer from standard output.
-A peer that does not install or does not run gives its error as its answer.
+A peer that does not install or does not run gives its error as its answer. Ours is asked in the same way where memory is
+measured, since that takes a process of its own.
 """
 
 from __future__ import annotations
@@ -21,11 +22,16 @@ REQUIREMENTS = {
     "diffprivlib": ["diffprivlib>=0.6", "scikit-learn>=1.5,<1.7"],
     "dp_accounting": ["dp-accounting>=0.4"],
     "opendp": ["opendp>=0.12", "numpy>=2"],
+    "opendp_polars": ["opendp[polars]==0.16.0"],
+    "pipelinedp": ["pipeline-dp==0.3.1", "pyarrow"],
+    "smartnoise": ["smartnoise-sql==1.0.10", "pyarrow"],
 }
 
 
 def environment(name: str) -> Path:
-    """The interpreter of a peer's environment, which is made on first use."""
+    """The interpreter of a peer's environment, which is made on first use; our own runs in the one that is running."""
+    if name == "dither":
+        return Path(sys.executable)
     wanted = hashlib.sha256(json.dumps([REQUIREMENTS[name], sys.version]).encode()).hexdigest()[:12]
     folder = CACHE / f"{name}-{wanted}"
     python = folder / "bin" / "python"

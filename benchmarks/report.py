@@ -18,3 +18,8 @@ def table(title: str, columns: list[str], rows: list[list[str]]) -> None:
 def target(name: str, reached: float, wanted: float) -> list[str]:
     """A row that says whether a ratio was reached."""
     return [name, f"{reached:.2f}x", f"{wanted:g}x", "reached" if reached >= wanted else "MISSED"]
+
+
+def limit(found: float, most: float) -> list[str]:
+    """Cells that say whether a ratio stayed within its limit."""
+    return [f"{found:.2f}x", f"{most:g}x {'reached' if found <= most else 'MISSED'}"]
