@@ -4,8 +4,9 @@ Rows are read into one column x for each expression (its steps, or NULL), from w
 c values and s their sum, `one` is n, `present` c, `steps` and `above` s, `below` G c - s, `missing` G (n - c).
 
 Why a person moves the totals by no more than `bounding.py` claims. In all ways what a person adds depends on her own rows
-and on the salt alone, is made of exact integers, and never depends on the position of a row. Rows outside the declared
-keys, rows that do not meet the condition and rows without a person are dropped before anything is counted.
+and on the salt alone, is made of exact integers, and never depends on the position of a row. Rows that do not meet the
+condition, rows without a person and rows outside the declared keys are dropped before anything of a person is bounded: the
+last after their key was read (NULL for all of them), since as a condition of the first read it would be read twice.
 
 weights   w = min(K, C K // n) for her n rows, K the resolution: her rows together weigh at most n (C K // n) <= C K, and
           each moves a family by at most w reach in L1 norm.
@@ -118,25 +119,28 @@ def totals_sql(
         return _grouped(shape.keys, shape.all_measured("count(*)", "count({})", "coalesce(sum({}), 0)"), f"({rows})")
     if bounding.way == "weights":
         return _weighted(shape, rows)
-    by = ["p", *shape.keys]
-    mine = shape.all_measured("count(*)", "count({})", "coalesce(sum({}), 0)")
-    person = f"SELECT {', '.join([*by, 'count(*) AS n', *mine])} FROM ({rows}) GROUP BY {', '.join(by)}"
+    by, number = ["p", *shape.keys], f"count({shape.keys[0]})" if shape.keys else "count(*)"
+    mine = shape.all_measured(number, "count({})", "coalesce(sum({}), 0)")
+    # as counts, these conditions stay above the grouping; a group of rows has one key, so that each is all or nothing
+    declared = " AND ".join(f"count({name}) > 0" for name in shape.keys)
+    person = f"SELECT {', '.join([*by, f'{number} AS n', *mine])} FROM ({rows}) GROUP BY {', '.join(by)}"
+    person += f" HAVING {declared}" if declared else ""
     if bounding.way == "clip":
         return _clipped(shape, person)
     return _chosen(shape, person, salt)
 
 
 def _rows(shape: _Shape, relation: str, texts: frozenset[str]) -> str:
-    """Rows that count: of a person, meeting the condition, in a declared group.
+    """Rows of a person, meeting the condition; a key that is not declared is NULL.
 
-    Where each row is a person, rows of other groups need not be dropped yet: they have groups of their own, which nobody
-    asks for. Everywhere else they are dropped here, before anything of a person is bounded.
+    Where each row is a person, rows of other groups need not be dropped at all: they have groups of their own, which nobody
+    asks for.
     """
     plan, alone = shape.plan, shape.bounding.way == "each row"
     spell = [render(group.by) if alone else key(group.by, group.keys) for group in plan.groups]
     inner = [f"{by} AS {name}" for by, name in zip(spell, shape.keys, strict=True)]
     outer = list(shape.keys)
-    kept = [] if alone else [f"{name} IS NOT NULL" for name in shape.keys]
+    kept = []
     for place, column in enumerate(shape.columns):
         inner += column.inner(place)
         outer.append(column.outer(place))
@@ -156,11 +160,13 @@ def _rows(shape: _Shape, relation: str, texts: frozenset[str]) -> str:
 def _weighted(shape: _Shape, rows: str) -> str:
     bounding = shape.bounding
     most, finest = bounding.groups * bounding.rows * bounding.resolution, bounding.resolution
-    weights = f"SELECT p, least({finest}::BIGINT, {most}::BIGINT // count(*)) AS w FROM r GROUP BY p"
+    declared = " AND ".join(f"{name} IS NOT NULL" for name in shape.keys)
+    inside = f" WHERE {declared}" if declared else ""
+    weights = f"SELECT p, least({finest}::BIGINT, {most}::BIGINT // count(*)) AS w FROM r{inside} GROUP BY p"
     # a product is at most LARGEST of bounding.py: it fits into 64 bits
     there = "coalesce(sum(CASE WHEN {} IS NOT NULL THEN w END), 0)"
     added = shape.all_measured("coalesce(sum(w), 0)", there, "coalesce(sum({} * w), 0)")
-    return f"WITH r AS MATERIALIZED ({rows}) {_grouped(shape.keys, added, f'r JOIN ({weights}) USING (p)')}"
+    return f"WITH r AS MATERIALIZED ({rows}) {_grouped(shape.keys, added, f'r JOIN ({weights}) USING (p){inside}')}"
 
 
 def _clipped(shape: _Shape, person: str) -> str:
