@@ -174,21 +174,26 @@ def _clipped(shape: _Shape, person: str) -> str:
     widest, finest = WIDEST // bounding.resolution, bounding.resolution
     cut = [f"least(greatest({total}, -{widest}), {widest})::BIGINT * {finest} AS {total}" for total in shape.totals]
     vectors = f"SELECT {', '.join(['p', *keys, *cut])} FROM ({person})"
-    squares, roots, scaled, place = [], [], [], 0
+    squares, long, roots, tested, scaled, place = [], [], [], [], [], 0
     for number, family in enumerate(shape.families):
         mine = shape.totals[place : place + len(family.measures)]
         place += len(mine)
         length = bounding.length(family)
         squares.append(f"sum({' + '.join(f'{total}::HUGEINT * {total}' for total in mine)})::HUGEINT AS s{number}")
-        # NULL where she stays as she is
         root = f"ceil(sqrt(s{number}::DOUBLE) * {MARGIN})::HUGEINT + 1"
-        roots.append(f"CASE WHEN s{number} <= {length**2}::HUGEINT THEN NULL ELSE {root} END AS r{number}, s{number}")
+        long.append(f"s{number} > {length**2}::HUGEINT")
+        # NULL where she stays as she is, 0 where the root is too small
+        roots.append(f"CASE WHEN {long[-1]} THEN {root} END AS r{number}, s{number}")
+        kept = f"WHEN r{number} * r{number} >= s{number} THEN r{number} WHEN r{number} IS NOT NULL THEN 0"
+        tested.append(f"CASE {kept} END AS r{number}")
         for total in mine:
-            shrunk = f"CASE WHEN r{number} * r{number} >= s{number} THEN {total}::HUGEINT * {length} // r{number} ELSE 0 END"
-            scaled.append(f"CASE WHEN r{number} IS NULL THEN {total} ELSE {shrunk} END")
-    norms = f"SELECT p, {', '.join(roots)} FROM (SELECT p, {', '.join(squares)} FROM v GROUP BY p)"
+            shrunk = f"WHEN r{number} > 0 THEN {total}::HUGEINT * {length} // r{number}"
+            scaled.append(f"CASE WHEN r{number} IS NULL THEN {total} {shrunk} ELSE 0 END")
+    sums = f"SELECT p, {', '.join(squares)} FROM v GROUP BY p"
+    # only those who are too long are joined, by the same equality by which they were grouped: they are few
+    norms = f"SELECT p, {', '.join(tested)} FROM (SELECT p, {', '.join(roots)} FROM ({sums}) WHERE {' OR '.join(long)})"
     taken = [f"coalesce(sum({part}), 0)::HUGEINT AS {total}" for part, total in zip(scaled, shape.totals, strict=True)]
-    return f"WITH v AS MATERIALIZED ({vectors}) {_grouped(keys, taken, f'v JOIN ({norms}) USING (p)')}"
+    return f"WITH v AS MATERIALIZED ({vectors}) {_grouped(keys, taken, f'v LEFT JOIN ({norms}) USING (p)')}"
 
 
 def _chosen(shape: _Shape, person: str, salt: int) -> str:
