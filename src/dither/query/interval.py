@@ -84,14 +84,33 @@ def _laplace_tail(scales: list[float], t: float) -> float:
 
 
 def quantiles(mechanism: Geometric | Gaussian, confidence: Fraction) -> NDArray[np.float64]:
-    """q at the ends of the cells, for `fractions`."""
+    """q at the ends of the cells, for `fractions`: `spread` of the sizes 1 - u and u, for all u at once."""
     import numpy as np
 
-    half = [
-        spread(mechanism, [1 - place / CELLS, place / CELLS] if place else [1.0], float(1 - confidence)) * ROOM
-        for place in range(CELLS // 2 + 1)
-    ]
-    return np.array(half + half[-2::-1])
+    law, alpha = mechanism.law, float(1 - confidence)
+    u = np.arange(CELLS // 2 + 1) / CELLS
+    if isinstance(law, DiscreteLaplace):
+        half = (1 - u) * _two_laplace_quantiles(u / (1 - u), alpha) / float(law.rate) + 1
+    else:
+        half = -NormalDist().inv_cdf(alpha / 2) * math.sqrt(law.sigma2) * np.hypot(1 - u, u) + 0.5
+    return np.concatenate([half, half[-2::-1]]) * ROOM
+
+
+def _two_laplace_quantiles(ratio: NDArray[np.float64], alpha: float) -> NDArray[np.float64]:
+    """As `_laplace_quantile`, for the scales 1 and each ratio from 0 to 1."""
+    import numpy as np
+
+    alike = ratio > 0.999
+    square = np.where(alike, 0.0, ratio**2)
+    steep = 1 / np.maximum(ratio, 1e-9)  # of a scale that is 0 nothing is left, its square being 0
+    low, high = np.zeros(len(ratio)), np.full(len(ratio), 2 * (math.log(1 / alpha) + 10))
+    for _ in range(60):  # halves to below the rounding of a double
+        middle = (low + high) / 2
+        first = np.exp(-middle)
+        tail = np.where(alike, first * (1 + middle / 2), (first - square * np.exp(-middle * steep)) / (1 - square))
+        above = tail > alpha
+        low, high = np.where(above, middle, low), np.where(above, high, middle)
+    return high
 
 
 def fractions(above: Any, below: Any, limits: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
