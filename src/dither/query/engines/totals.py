@@ -10,9 +10,9 @@ last after their key was read (NULL for all of them), since as a condition of th
 
 weights   w = min(K, C K // n) for her n rows, K the resolution: her rows together weigh at most n (C K // n) <= C K, and
           each moves a family by at most w reach in L1 norm.
-clip      Her totals v (times K, cut at 2^52 so that no square overflows) have S = sum v^2. If S <= L^2 they stay; otherwise
-          each becomes v L // r with r * r >= S, truncated towards zero: the length is at most L sqrt(S) / r <= L. r comes
-          from a double, and the integer test decides whether it is used; where it fails, the person counts as nothing.
+clip      Her totals v (cut at 2^52 / K, so that nothing overflows) have S = sum v^2. All of them weigh K if K^2 S <= L^2,
+          otherwise w = min(K, L // r) with r * r >= S: the length is at most w sqrt(S) <= L sqrt(S) / r <= L. r comes from
+          a double, and the integer test decides whether it is used; where it fails, the person counts as nothing.
 groups    Her totals in a group with n > R rows become t R // n, truncated towards zero: at most R reach, and of a family
           at most R reach together. She keeps at most max_groups groups: first by a hash of salt, person and group, then by
           the group itself, so that no tie is left to the engine.
@@ -29,7 +29,7 @@ from dither.query.measure import Kind, Measure
 from dither.query.plan import Expression, Plan
 from dither.query.strategy import Family
 
-WIDEST = 2**52  # of one total in `clip`: 2^20 groups of 4 squares fit into 127 bits
+WIDEST = 2**52  # of one weighted total in `clip`: it fits into 64 bits, and 2^20 groups of 4 squares into 127
 MARGIN = "1.0000001"  # far more than the error of a square root in doubles
 
 
@@ -172,27 +172,24 @@ def _weighted(shape: _Shape, rows: str) -> str:
 def _clipped(shape: _Shape, person: str) -> str:
     bounding, keys = shape.bounding, shape.keys
     widest, finest = WIDEST // bounding.resolution, bounding.resolution
-    cut = [f"least(greatest({total}, -{widest}), {widest})::BIGINT * {finest} AS {total}" for total in shape.totals]
+    cut = [f"least(greatest({total}, -{widest}), {widest})::BIGINT AS {total}" for total in shape.totals]
     vectors = f"SELECT {', '.join(['p', *keys, *cut])} FROM ({person})"
-    squares, long, roots, tested, scaled, place = [], [], [], [], [], 0
+    squares, long, roots, weights, taken, place = [], [], [], [], [], 0
     for number, family in enumerate(shape.families):
         mine = shape.totals[place : place + len(family.measures)]
         place += len(mine)
         length = bounding.length(family)
         squares.append(f"sum({' + '.join(f'{total}::HUGEINT * {total}' for total in mine)})::HUGEINT AS s{number}")
         root = f"ceil(sqrt(s{number}::DOUBLE) * {MARGIN})::HUGEINT + 1"
-        long.append(f"s{number} > {length**2}::HUGEINT")
-        # NULL where she stays as she is, 0 where the root is too small
+        long.append(f"s{number} > {length**2 // finest**2}::HUGEINT")
         roots.append(f"CASE WHEN {long[-1]} THEN {root} END AS r{number}, s{number}")
-        kept = f"WHEN r{number} * r{number} >= s{number} THEN r{number} WHEN r{number} IS NOT NULL THEN 0"
-        tested.append(f"CASE {kept} END AS r{number}")
-        for total in mine:
-            shrunk = f"WHEN r{number} > 0 THEN {total}::HUGEINT * {length} // r{number}"
-            scaled.append(f"CASE WHEN r{number} IS NULL THEN {total} {shrunk} ELSE 0 END")
+        weight = f"WHEN r{number} * r{number} >= s{number} THEN least({finest}, {length} // r{number})"
+        # NULL where she stays as she is, 0 where the root is too small
+        weights.append(f"(CASE {weight} WHEN r{number} IS NOT NULL THEN 0 END)::BIGINT AS w{number}")
+        taken += [f"coalesce(sum({total} * coalesce(w{number}, {finest})), 0)::HUGEINT AS {total}" for total in mine]
     sums = f"SELECT p, {', '.join(squares)} FROM v GROUP BY p"
     # only those who are too long are joined, by the same equality by which they were grouped: they are few
-    norms = f"SELECT p, {', '.join(tested)} FROM (SELECT p, {', '.join(roots)} FROM ({sums}) WHERE {' OR '.join(long)})"
-    taken = [f"coalesce(sum({part}), 0)::HUGEINT AS {total}" for part, total in zip(scaled, shape.totals, strict=True)]
+    norms = f"SELECT p, {', '.join(weights)} FROM (SELECT p, {', '.join(roots)} FROM ({sums}) WHERE {' OR '.join(long)})"
     return f"WITH v AS MATERIALIZED ({vectors}) {_grouped(keys, taken, f'v LEFT JOIN ({norms}) USING (p)')}"
 
 
