@@ -10,6 +10,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import duckdb
 import pyarrow.parquet
 import pytest
 from typer.testing import CliRunner
@@ -176,7 +177,7 @@ def test_a_check_reads_rows_only_when_it_is_asked(clinic, monkeypatch):
     words = dither("policy", "check", "policy.toml", "--read-data")
     assert "NOT PRIVATE" in words
     assert "30,000 rows" in words
-    monkeypatch.setattr("dither.query.engines.duckdb.run", lambda *_, **__: pytest.fail("rows were read"))
+    monkeypatch.setattr("dither.query.engines.duckdb.Engine.run", lambda *_, **__: pytest.fail("rows were read"))
     words = dither("policy", "check", "policy.toml")
     assert "NOT PRIVATE" not in words
     assert "policy hash" in words
@@ -209,6 +210,75 @@ ward = { type = "text", keys = ["A"] }
     assert cells == {"id": ["1", "1", "0", "0"], "cost": ["1", "1", "2", "0"], "ward": ["1", "0", "0", "1"]}
 
 
+def test_what_is_broken_is_told_to_the_owner(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    policy = """version = 1
+domain = "d"
+[ledger]
+location = "x.ledger"
+budget = { epsilon = 1 }
+[tables."[/x]"]
+source = "rows.csv"
+person = "each row"
+[tables."[/x]".columns]
+id = { type = "integer" }
+"""
+    Path("policy.toml").write_text(policy)
+    for broken, words in (("id,x\n1,2\n3\n", "read to its end"), ('id,x\n1,"2\n3,4\n', "quote at byte 7")):
+        Path("rows.csv").write_text(broken)
+        assert "fits" in dither("policy", "check", "policy.toml")
+        with pytest.raises(DataError, match=words):
+            dither("policy", "check", "policy.toml", "--read-data")
+
+
+def test_a_draft_names_its_file_from_where_it_lies(clinic):
+    (clinic / "sub").mkdir()
+    dither("policy", "init", "visits.parquet", "--out", "sub/mine.toml")
+    assert 'source = "../visits.parquet"' in Path("sub/mine.toml").read_text()
+
+
+def test_a_draft_of_a_duckdb_file(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    with duckdb.connect("x.duckdb") as engine:
+        engine.execute("CREATE TABLE visits (id BIGINT, tags VARCHAR[])")
+    assert '[tables."visits".columns]' in dither("policy", "init", "x.duckdb")
+    assert "lists, structures" in dither("policy", "init", "x.duckdb")
+    with duckdb.connect("x.duckdb") as engine:
+        engine.execute("CREATE TABLE other (id BIGINT)")
+    with pytest.raises(DataError, match="--table, one of: other, visits"):
+        dither("policy", "init", "x.duckdb")
+    assert '[tables."other".columns]' in dither("policy", "init", "x.duckdb", "--table", "other")
+
+
+def test_a_policy_that_changed_after_something_was_spent(clinic):
+    dither("quote", COUNT, "--epsilon", "0.5")
+    text = (clinic / "policy.toml").read_text()
+    (clinic / "policy.toml").write_text(text.replace("max_groups = 3", "max_groups = 4"))
+    dither("query", COUNT, "--epsilon", "0.5")  # nothing was spent yet: a correction
+    (clinic / "policy.toml").write_text(text.replace("max_groups = 3", "max_groups = 5"))
+    with pytest.raises(ConflictError, match="dither ledger amend"):
+        dither("query", COUNT, "--epsilon", "0.5")
+    dither("ledger", "amend", "clinic.ledger", "--policy", "policy.toml", "--note", "five wards")
+    dither("query", COUNT, "--epsilon", "0.5")
+
+
+def test_where_to_write_is_looked_at_before_anything_is_paid(clinic):
+    dither("quote", COUNT, "--epsilon", "0.5")
+    for place in ("nowhere/a.csv", "."):
+        with pytest.raises(DataError, match="no file can be written there"):
+            dither("query", COUNT, "--epsilon", "0.5", "--format", "csv", "--out", place)
+    with pytest.raises(DataError, match="stated twice"):
+        dither("quote", COUNT, "--error", "n=1", "--error", "n=2")
+    assert " 0.0 % used" in dither("ledger", "show", "clinic.ledger")
+
+
+def test_no_traceback_for_a_folder_that_cannot_be_made(tmp_path):
+    (tmp_path / "file").write_text("x")
+    command = [sys.executable, "-m", "dither", "demo", "--save", str(tmp_path / "file" / "x")]
+    result = subprocess.run(command, capture_output=True, text=True, timeout=60)
+    assert (result.returncode, result.stderr.count("\n")) == (2, 1)
+
+
 # -- the demonstration --------------------------------------------------------------------------------------------------
 
 
@@ -225,6 +295,13 @@ def test_demo(tmp_path):
     for bad in ("nan", "-1", "0", "1e999999999", ""):
         with pytest.raises(DitherError):
             dither("demo", "--epsilon", bad)
+
+
+def test_the_demonstration_writes_over_nothing(tmp_path):
+    (tmp_path / "policy.toml").write_text("mine")
+    with pytest.raises(ConflictError, match="another file of that name"):
+        dither("demo", "--save", tmp_path)
+    assert (tmp_path / "policy.toml").read_text() == "mine"
 
 
 def test_ask_runs_as_it_is_saved(clinic):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime
 import itertools
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ import pyarrow
 import dither
 from dither.query import release as releasing
 from dither.query.dataset import Dataset
+from dither.query.engines.duckdb import Engine
 from dither.query.quote import Quote
 
 NUMBERS = itertools.count()
@@ -52,4 +54,5 @@ def private_totals(quote: Quote, threads: int = 2) -> list[tuple[int, ...]]:
     table = quote.plan.table
     source = quote.dataset.source(table)
     sql = releasing._select(quote, source.check(table), 7, source.relation(table))
-    return releasing.exact_totals(quote, sql, source, threads, None)
+    with Engine() as engine:
+        return releasing.exact_totals(quote, partial(engine.run, sql, source, threads=threads))

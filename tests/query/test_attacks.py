@@ -16,7 +16,7 @@ import pytest
 import dither
 from dither.errors import BudgetError, DitherError, PolicyError, QuestionError, ReleaseError
 from dither.query import release as releasing
-from dither.query.engines.duckdb import run
+from dither.query.engines.duckdb import Engine
 from dither.query.source import Frame, ParquetFiles
 from tests.query.clinics import clinic, ledger, private_totals, visits
 
@@ -219,8 +219,8 @@ def test_a21_the_second_wall_holds_by_itself(tmp_path, statement):
     path = tmp_path / "visits.parquet"
     pyarrow.parquet.write_table(visits(), path)
     before = path.read_bytes()
-    with pytest.raises(RuntimeError, match="the engine failed"):
-        run(statement.format(folder=tmp_path), ParquetFiles((str(path),)), lambda row: True)
+    with Engine() as engine, pytest.raises(RuntimeError, match="the engine failed"):
+        engine.run(statement.format(folder=tmp_path), ParquetFiles((str(path),)), lambda row: True)
     assert path.read_bytes() == before
     assert [file.name for file in tmp_path.iterdir()] == ["visits.parquet"]
 

@@ -12,6 +12,7 @@ import pytest
 import dither
 from dither.errors import BudgetError, ConflictError, DataError, GuaranteeError, NumberError, QuestionError, ReleaseError
 from dither.query import release as releasing
+from dither.query.engines.duckdb import Engine
 from tests.query.clinics import clinic, ledger, visits
 
 COUNT = "SELECT COUNT(*) AS n FROM visits"
@@ -90,7 +91,7 @@ def test_what_fails_after_data_was_touched_is_charged_and_says_nothing(tmp_path,
         raise ValueError(canary)
 
     data = clinic(tmp_path, budget=dither.pure(1))
-    monkeypatch.setattr(releasing, "run", broken)
+    monkeypatch.setattr(Engine, "run", broken)
     with pytest.raises(ReleaseError) as caught:
         data.quote(COUNT, epsilon="0.5").release()
     told = "".join(traceback.format_exception(caught.value)) + str(caught.value.__context__) + str(caught.value.__cause__)
@@ -112,7 +113,7 @@ def test_a_question_that_failed_cannot_be_given_back(tmp_path, monkeypatch):
 
     reserve = data.ledger.reserve
     monkeypatch.setattr(data.ledger, "reserve", lambda *a, **k: receipts.append(reserve(*a, **k)) or receipts[0])
-    monkeypatch.setattr(releasing, "run", broken)
+    monkeypatch.setattr(Engine, "run", broken)
     with pytest.raises(ReleaseError):
         data.quote(COUNT, epsilon=1).release()
     assert receipts[1] == "refused"
@@ -224,6 +225,11 @@ def test_questions_that_look_alike_are_told_apart(tmp_path):
     for one, other in pairs:
         first, second = (data.quote(f"{COUNT} WHERE {where}", epsilon=1).question for where in (one, other))
         assert first != second
+    ways = [data.quote(BY_WARD, epsilon=1, bounding=way).question for way in ("weights", "groups")]
+    assert ways[0] != ways[1]
+    both = "SELECT COUNT(*) AS n, SUM(age) AS s FROM visits"
+    splits = [data.quote(both, error={"n": n, "s": s}).question for n, s in ((20, 5000), (50, 2000))]
+    assert splits[0] != splits[1]
     many = [f"{place:04}" for place in range(2000)]
     wide = [clinic(tmp_path, keys={"ward": keys}).quote(BY_WARD, epsilon=1).question for keys in (many, [*many[:-1], "x"])]
     assert wide[0] != wide[1]

@@ -60,7 +60,7 @@ PLANTED = {
     "weights are not bounded": ("weights", r"least\(\d+::BIGINT, .* // count\(\*\)\)", "1048576::BIGINT"),
     "the clamp comes after the sum": (None, r"k(\d) BETWEEN \S+ AND \S+ THEN k\d", r"k\1 IS NOT NULL THEN k\1"),
     "the root is too small": (
-        "clip", r"sqrt\((s\d)::DOUBLE\) \* 1.0000001\)::HUGEINT \+ 1", r"sqrt(\1::DOUBLE))::HUGEINT // 2",
+        "clip", r"sqrt\((s\d)::DOUBLE\) \* (\d+) \* 1.0000001\)::HUGEINT \+ 1", r"sqrt(\1::DOUBLE) * \2)::HUGEINT // 2",
     ),
 }  # fmt: skip
 
@@ -75,7 +75,7 @@ def test_a_planted_bug_is_found(bug):
         broken = re.sub(pattern, instead, case.sql())
         changed += broken != case.sql()
         if "the root is too small" in bug:  # the test in integers would save us: it is planted away as well
-            broken = re.sub(r"WHEN r\d \* r\d >= s\d THEN", "WHEN TRUE THEN", broken)
+            broken = re.sub(r"WHEN (r\d) \* r\d >= s\d \* \d+ THEN", r"WHEN \1 IS NOT NULL THEN", broken)
         whole = case.totals(rows, rng, broken)
         if way is None:
             others = [rows[:place] + rows[place + 1 :] for place in range(len(rows))]

@@ -56,13 +56,14 @@ class Bounding:
 
     def l2_squared(self, family: Family) -> int:
         """The square of the most that one person moves the totals of a family, in L2 norm."""
-        if self.way == "weights":
-            alone = (self.groups * self.rows * family.reach * self.resolution) ** 2
-        elif self.way == "each row":
-            alone = family.reach**2
-        else:
-            alone = self.groups * (self.rows_of(family) * family.reach * self.resolution) ** 2
+        alone = self.alone_squared(family) * self.resolution**2
         return alone * (1 if self.unit is Unit.ADD_REMOVE else 4 if family.is_signed else 2)
+
+    def alone_squared(self, family: Family) -> int:
+        """The square of the longest vector that one person has, in L2 norm, in whole units."""
+        if self.way == "weights":
+            return (self.groups * self.rows * family.reach) ** 2
+        return self.groups * (self.rows_of(family) * family.reach) ** 2
 
     def rows_of(self, family: Family) -> int:
         """The most rows' worth of a person in a group."""
@@ -70,7 +71,7 @@ class Bounding:
 
     def length(self, family: Family) -> int:
         """The longest vector that `clip` leaves, in L2 norm, rounded down."""
-        return isqrt(self.groups * (self.rows_of(family) * family.reach * self.resolution) ** 2)
+        return isqrt(self.alone_squared(family) * self.resolution**2)
 
 
 def choose_bounding(plan: Plan, strategy: Strategy, wished: object, *, cells: int, unit: Unit, pure: bool) -> Bounding:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
+from dither.errors import DataError
 from dither.query.column import Column, Type
-from dither.query.engines.duckdb import run
+from dither.query.engines.duckdb import Engine
 from dither.query.engines.sql import cell, constant, name, number, person
 from dither.query.source import Source
 from dither.query.table import Table
@@ -42,7 +44,7 @@ def inspect(table: Table, source: Source) -> TableReport:
     for column in table.columns:
         parts += _counts(column)
     relation = source.relation(table)
-    (whole,) = run(f"SELECT {', '.join(parts)} FROM {relation}", source, lambda row: True)  # noqa: S608
+    whole = _one(f"SELECT {', '.join(parts)} FROM {relation}", source)  # noqa: S608
     columns = tuple(
         ColumnReport(column.name, *whole[1 + 4 * place : 5 + 4 * place]) for place, column in enumerate(table.columns)
     )
@@ -54,8 +56,18 @@ def inspect(table: Table, source: Source) -> TableReport:
     most = table.max_groups * table.max_rows_per_group
     each = f"SELECT p, count(*) AS n FROM (SELECT {id_} AS p FROM {relation}) GROUP BY p"  # noqa: S608
     counts = "coalesce(sum(n) FILTER (p IS NULL), 0), count(p), count(*) FILTER (p IS NOT NULL AND n > {most})"
-    ((nobody, people, over),) = run(f"SELECT {counts.format(most=most)} FROM ({each})", source, lambda row: True)  # noqa: S608
+    nobody, people, over = _one(f"SELECT {counts.format(most=most)} FROM ({each})", source)  # noqa: S608
     return TableReport(whole[0], int(nobody), people, over, columns)
+
+
+def _one(sql: str, source: Source) -> tuple[Any, ...]:
+    try:
+        with Engine() as engine:
+            (row,) = engine.run(sql, source, lambda row: True)
+    except RuntimeError:
+        why = "it cannot be read to its end: a line or a page of it is broken"
+        raise DataError("source", source.paths or source.kind, why, "files that are whole") from None
+    return row
 
 
 def _counts(column: Column) -> list[str]:

@@ -14,18 +14,18 @@ from __future__ import annotations
 
 import json
 import secrets
+from collections.abc import Callable
 from contextlib import suppress
 from functools import partial
 from itertools import product
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from dither.errors import DataError, ReleaseError
 from dither.query.answer import Answer
 from dither.query.column import Type
-from dither.query.engines.duckdb import Progress, rehearse, run
+from dither.query.engines.duckdb import Engine, Keep, Progress
 from dither.query.engines.totals import totals_sql
 from dither.query.schema import Schema
-from dither.query.source import Source
 
 if TYPE_CHECKING:
     from dither.query.quote import Quote
@@ -44,26 +44,28 @@ def release(
     source = dataset.source(table)
     schema = source.check(table)
     select = partial(_select, quote, schema, secrets.randbits(64))
-    rehearse(select, schema)
-    receipt = dataset.ledger.reserve(
-        quote.guarantee,
-        quote.question,
-        idempotency_key=idempotency_key,
-        analyst=analyst,
-        data_version=dataset.policy.data_version,
-        lease=LEASE,
-    )
-    stored = receipt.answer
-    if stored is None:
-        dataset.ledger.touch(receipt)
-        text = None
-        with suppress(Exception):  # what it says may tell of single rows
-            text = _noisy(quote, exact_totals(quote, select(source.relation(table)), source, threads, progress))
-        if text is None:
-            why = "it failed after data was touched; the charge stays, and the cause is not told, as it may depend on a row"
-            instead = f"asking again after {LEASE} s, which costs nothing more, or asking the owner"
-            raise ReleaseError("question", receipt.name, why, instead)
-        stored = dataset.ledger.commit(receipt, text)
+    with Engine() as engine:
+        engine.rehearse(select, schema)
+        receipt = dataset.ledger.reserve(
+            quote.guarantee,
+            quote.question,
+            idempotency_key=idempotency_key,
+            analyst=analyst,
+            data_version=dataset.policy.data_version,
+            lease=LEASE,
+        )
+        stored = receipt.answer
+        if stored is None:
+            dataset.ledger.touch(receipt)
+            text = None
+            with suppress(Exception):  # what it says may tell of single rows
+                read = partial(engine.run, select(source.relation(table)), source, threads=threads, progress=progress)
+                text = _noisy(quote, exact_totals(quote, read))
+            if text is None:
+                why = "it failed after data was touched; the charge stays, and the cause is not told: it may depend on a row"
+                instead = f"asking again after {LEASE} s, which costs nothing more, or asking the owner"
+                raise ReleaseError("question", receipt.name, why, instead)
+            stored = dataset.ledger.commit(receipt, text)
     return Answer(quote, _read(stored), receipt)
 
 
@@ -72,14 +74,12 @@ def _select(quote: Quote, schema: Schema, salt: int, relation: str) -> str:
     return totals_sql(quote.plan, quote.strategy.families, quote.bounding, relation, salt, texts)
 
 
-def exact_totals(
-    quote: Quote, sql: str, source: Source, threads: int | None, progress: Progress | None
-) -> list[tuple[int, ...]]:
+def exact_totals(quote: Quote, read: Callable[[Keep], list[tuple[Any, ...]]]) -> list[tuple[int, ...]]:
     """The totals of every declared group, in order, zeros where the data has nothing. PRIVATE: only noise may see it."""
     width = len(quote.plan.groups)
     cells = list(product(*(group.keys for group in quote.plan.groups)))
     declared = set(cells)
-    found = run(sql, source, lambda row: row[:width] in declared, threads=threads, progress=progress)
+    found = read(lambda row: row[:width] in declared)
     totals = {row[:width]: row[width:] for row in found}
     nothing = (0,) * sum(len(family.measures) for family in quote.strategy.families)
     return [totals.get(cell, nothing) for cell in cells]

@@ -40,15 +40,13 @@ def caption(answer: Answer) -> str:
     """What was promised, and what the bars hold."""
     percent = f"{float(answer.quote.confidence * 100):.4g}%"
     paid = "stored before, nothing charged now" if answer.is_replay else f"charged {answer.quote.price}"
+    lines = [f"{paid}; each low to high holds the noise with {percent} probability"]
     bounding = answer.quote.bounding
-    most = "" if bounding.way == "each row" else f"; nobody counts for more than {_most(answer)}"
-    return f"{paid}; each low to high holds the noise with {percent} probability{most}"
-
-
-def _most(answer: Answer) -> str:
-    bounding = answer.quote.bounding
-    rows = f"{bounding.rows} row{'s' if bounding.rows > 1 else ''}"
-    return rows if not answer.quote.plan.groups else f"about {rows} in each of {bounding.groups} groups"
+    if bounding.way != "each row":
+        rows = f"{bounding.rows} row{'s' if bounding.rows > 1 else ''}"
+        groups = "" if not answer.quote.plan.groups else f" in each of {bounding.groups} groups"
+        lines.append(f"nobody counts for more than about {rows}{groups}")
+    return "\n".join(lines)
 
 
 def html(answer: Answer) -> str:

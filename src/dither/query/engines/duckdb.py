@@ -34,27 +34,36 @@ STORED_AS = {
 }
 
 
-def run(
-    sql: str, source: Source, keep: Keep, *, threads: int | None = None, progress: Progress | None = None
-) -> list[tuple[Any, ...]]:
-    """The rows of the SELECT that are to be kept. What it raises may tell of private rows: callers must not pass it on."""
-    with tempfile.TemporaryDirectory(prefix="dither-") as spill, duckdb.connect(":memory:") as connection:
-        source.attach(connection)
-        for statement in lock(source, spill, threads):
-            connection.execute(statement)
-        return _fetch(connection, sql, keep, progress)
+class Engine:
+    """One connection for one question: rehearsed on made-up rows, then locked, then run."""
 
+    def __enter__(self) -> Engine:
+        self._connection = duckdb.connect(":memory:")
+        return self
 
-def rehearse(sql: Callable[[str], str], schema: Schema) -> None:
-    """Run a SELECT on a made-up row of nothing but NULLs, so that what can never work is refused before it is charged."""
-    columns = [f"NULL::{STORED_AS[held.type]} AS {name(column)}" for column, held in schema.items() if held.type is not None]
-    try:
-        with duckdb.connect(":memory:", config={"threads": 1}) as connection:
-            connection.execute(f"CREATE TABLE rehearsal AS SELECT {', '.join(columns)}")
-            connection.execute(sql("rehearsal")).fetchall()
-    except duckdb.Error as error:
-        why = f"the engine cannot compute it, whatever the data is ({type(error).__name__})"
-        raise QuestionError("question", "as it was asked", why, "smaller numbers, or a simpler question") from None
+    def __exit__(self, *_: object) -> None:
+        self._connection.close()
+
+    def rehearse(self, sql: Callable[[str], str], schema: Schema) -> None:
+        """Run a SELECT on a made-up row of NULLs, so that what can never work is refused before it is charged."""
+        cells = [f"NULL::{STORED_AS[held.type]} AS {name(column)}" for column, held in schema.items() if held.type]
+        try:
+            self._connection.execute(f"CREATE TEMP TABLE rehearsal AS SELECT {', '.join(cells)}")
+            self._connection.execute(sql("rehearsal")).fetchall()
+            self._connection.execute("DROP TABLE rehearsal")
+        except duckdb.Error as error:
+            why = f"the engine cannot compute it, whatever the data is ({type(error).__name__})"
+            raise QuestionError("question", "as it was asked", why, "smaller numbers, or a simpler question") from None
+
+    def run(
+        self, sql: str, source: Source, keep: Keep, *, threads: int | None = None, progress: Progress | None = None
+    ) -> list[tuple[Any, ...]]:
+        """The rows of the SELECT that are to be kept. What it raises may tell of rows: callers must not pass it on."""
+        with tempfile.TemporaryDirectory(prefix="dither-") as spill:
+            source.attach(self._connection)
+            for statement in lock(source, spill, threads):
+                self._connection.execute(statement)
+            return _fetch(self._connection, sql, keep, progress)
 
 
 def lock(source: Source, spill: str, threads: int | None) -> list[str]:

@@ -10,9 +10,10 @@ last after their key was read (NULL for all of them), since as a condition of th
 
 weights   w = min(K, C K // n) for her n rows, K the resolution: her rows together weigh at most n (C K // n) <= C K, and
           each moves a family by at most w reach in L1 norm.
-clip      Her totals v (cut at 2^52 / K, so that nothing overflows) have S = sum v^2. All of them weigh K if K^2 S <= L^2,
-          otherwise w = min(K, L // r) with r * r >= S: the length is at most w sqrt(S) <= L sqrt(S) / r <= L. r comes from
-          a double, and the integer test decides whether it is used; where it fails, the person counts as nothing.
+clip      Her totals v (cut at 2^52 / K, so that nothing overflows) have S = sum v^2. All of them weigh K if S is within the
+          claim; otherwise w = min(K, L K // r) with r * r >= S K^2, L the claim rounded down: the length is at most
+          w sqrt(S) <= L K sqrt(S) / r <= L. r comes from a double, and the integer test decides whether it is used; where
+          it fails, the person counts as nothing.
 groups    Her totals in a group with n > R rows become t R // n, truncated towards zero: at most R reach, and of a family
           at most R reach together. She keeps at most max_groups groups: first by a hash of salt, person and group, then by
           the group itself, so that no tie is left to the engine.
@@ -180,10 +181,11 @@ def _clipped(shape: _Shape, person: str) -> str:
         place += len(mine)
         length = bounding.length(family)
         squares.append(f"sum({' + '.join(f'{total}::HUGEINT * {total}' for total in mine)})::HUGEINT AS s{number}")
-        root = f"ceil(sqrt(s{number}::DOUBLE) * {MARGIN})::HUGEINT + 1"
-        long.append(f"s{number} > {length**2 // finest**2}::HUGEINT")
+        root = f"ceil(sqrt(s{number}::DOUBLE) * {finest} * {MARGIN})::HUGEINT + 1"
+        long.append(f"s{number} > {bounding.alone_squared(family)}::HUGEINT")
         roots.append(f"CASE WHEN {long[-1]} THEN {root} END AS r{number}, s{number}")
-        weight = f"WHEN r{number} * r{number} >= s{number} THEN least({finest}, {length} // r{number})"
+        tested = f"r{number} * r{number} >= s{number} * {finest**2}"
+        weight = f"WHEN {tested} THEN least({finest}, {length * finest}::HUGEINT // r{number})"
         # NULL where she stays as she is, 0 where the root is too small
         weights.append(f"(CASE {weight} WHEN r{number} IS NOT NULL THEN 0 END)::BIGINT AS w{number}")
         taken += [f"coalesce(sum({total} * coalesce(w{number}, {finest})), 0)::HUGEINT AS {total}" for total in mine]
