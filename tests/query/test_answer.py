@@ -92,7 +92,8 @@ def test_bars_have_names_of_their_own(tmp_path):
 def test_text_and_html(answer):
     lines = str(answer).splitlines()
     assert lines[0].split() == list(answer.columns)
-    assert "95%" in lines[-1]
+    assert "95%" in lines[-2]
+    assert "nobody counts for more" in lines[-1]
     html = answer._repr_html_()
     assert html.count("<tr>") == 4
     assert html.count("<svg") == 6
