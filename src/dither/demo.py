@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import datetime
+import hashlib
 import tempfile
 from pathlib import Path
 
 import numpy as np
+from numpy.typing import NDArray
 from rich.console import Console
 from rich.panel import Panel
 
@@ -74,16 +76,15 @@ def save(folder: Path) -> None:
     for name, text in (("policy.toml", POLICY), ("ask.py", ASK)):
         if (folder / name).exists() and (folder / name).read_text(encoding="utf-8") != text:
             raise ConflictError("--save", str(folder / name), "there is another file of that name", "a new folder")
-    rng = np.random.default_rng(20260101)  # made-up data may have a seed; noise never has one
-    age = rng.gamma(6, 8, PATIENTS).clip(0, 99).astype(int)
+    made_up = _numbers(7 * VISITS + 6 * PATIENTS)
+    u, ages = made_up[: 7 * VISITS].reshape(7, VISITS), made_up[7 * VISITS :].reshape(6, PATIENTS)
+    age = (-8 * np.log(ages).sum(axis=0)).clip(0, 99).astype(int)  # sums of exponentials: gamma
     likely = np.where(age < 16, 3, np.where(age > 60, 0, 4))
-    whose = rng.zipf(2.2, VISITS * 2)
-    often = rng.permutation(PATIENTS)[(whose[whose < PATIENTS] - 1)[:VISITS]]  # a few come again and again
-    whose = np.where(rng.random(VISITS) < 0.01, often, rng.integers(0, PATIENTS, VISITS))
-    at_random = rng.integers(0, len(WARDS), VISITS)
-    ward = np.where(rng.random(VISITS) < 0.5, likely[whose], at_random)
-    day = rng.integers(0, 365, VISITS)
-    cost = rng.gamma(2.0, np.array([150, 240, 320, 90, 270])[ward]).round(2)
+    whose = (u[0] * PATIENTS).astype(int)
+    whose = np.where(u[1] < 0.01, whose % 20, whose)  # a few come again and again
+    ward = np.where(u[2] < 0.5, likely[whose], (u[3] * len(WARDS)).astype(int))
+    day = (u[4] * 365).astype(int)
+    cost = (-np.array([150, 240, 320, 90, 270])[ward] * np.log(u[5] * u[6])).round(2)
     table = pyarrow.table(
         {
             "patient_id": whose + 100_000,
@@ -98,6 +99,12 @@ def save(folder: Path) -> None:
     (folder / "ask.py").write_text(ASK, encoding="utf-8")
 
 
+def _numbers(count: int) -> NDArray[np.float64]:
+    """Between 0 and 1, the same every time: the clinic is made up, and its numbers hide nobody."""
+    bits = np.frombuffer(hashlib.shake_128(b"a made-up clinic").digest(8 * count), dtype="<u8")
+    return (bits >> np.uint64(11)).astype(np.float64) / 2**53 + 2**-54
+
+
 def show(epsilon: str, keep: Path | None = None) -> None:
     """Ask three questions about the clinic and print what comes."""
     with tempfile.TemporaryDirectory(prefix="dither-demo-") as passing:
@@ -110,8 +117,8 @@ def _show(epsilon: str, folder: Path, *, kept: bool) -> None:
 
     console = Console(highlight=False)
     save(folder)
-    console.print(f"[bold]A made-up clinic:[/] {VISITS:,} visits of {PATIENTS:,} patients, and a policy that says what is")
-    console.print(f"protected and how much may ever be spent. Each question here costs epsilon = {epsilon}.\n")
+    console.print(f"[bold]A made-up clinic:[/] {VISITS:,} visits of {PATIENTS:,} patients, and a policy:")
+    console.print(f"what is protected, and how much may ever be spent. Each question costs ε = {epsilon}.\n")
     clinic = open_policy(folder / "policy.toml")
     answers = []
     for words, sql in QUESTIONS:
