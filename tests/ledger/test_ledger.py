@@ -678,3 +678,15 @@ def test_a_policy_needs_a_domain(tmp_path):
         Ledger(tmp_path / "a.ledger", budget=pure(1), policy_hash="p")
     with Ledger(tmp_path / "a.ledger") as ledger, pytest.raises(ConflictError, match="whom"):
         ledger.amend("p", loosens=False, note="x")
+
+
+def test_a_policy_is_put_in_force_only_if_nothing_is_spent(ledger):
+    """Looked at and decided in one transaction: who spends first wins."""
+    for policy in ("one", "two"):
+        ledger.amend(policy, loosens=True, note="a correction", unspent=True)
+    with pytest.raises(ConflictError, match="policy was changed"):
+        ledger.reserve(pure("0.1"), "count", policy_hash="one")
+    ledger.reserve(pure("0.1"), "count", policy_hash="two")
+    with pytest.raises(ConflictError, match="spent under another policy"):
+        ledger.amend("three", loosens=True, note="too late", unspent=True)
+    assert ledger.policy_hash == "two"

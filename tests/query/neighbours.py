@@ -119,11 +119,10 @@ class Case:
         found = engine.execute(sql or self.sql()).fetchall()
         width = len(self.plan.groups)
         declared = [set(group.keys) for group in self.plan.groups]
-        return {
-            row[:width]: tuple(int(total) for total in row[width:])
-            for row in found
-            if all(key in keys for key, keys in zip(row[:width], declared, strict=True))
-        }
+        kept = [row for row in found if all(key in keys for key, keys in zip(row[:width], declared, strict=True))]
+        totals = {row[:width]: tuple(int(total) for total in row[width:]) for row in kept}
+        assert len(totals) == len(kept)  # no group of the engine's hides another
+        return totals
 
     def moved(self, one: dict[Row, tuple[int, ...]], other: dict[Row, tuple[int, ...]]) -> list[tuple[int, int]]:
         """For each family: the change in L1 norm, and in L2 norm squared."""

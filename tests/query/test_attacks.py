@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime
 import hashlib
 import logging
 import random
@@ -70,6 +71,32 @@ def test_a4_integers_at_the_edge_neither_wrap_nor_raise(tmp_path):
             place = last
     with pytest.raises(PolicyError, match="fit between"):
         clinic(tmp_path, bounds={"age": (-(2**62), 2**62), "cost": (0, 400)})
+
+
+@pytest.mark.parametrize("person", ["each row", "person"])
+def test_a4_averages_of_many_wide_values_do_not_overflow(tmp_path, person):
+    """2^52 steps between the bounds, and more rows than 2^63 of them."""
+    rows = 4096
+    table = pyarrow.table({"person": [1] * rows, "age": [2**52] * rows})
+    limit = (1, 16) if person == "person" else (None, None)
+    facts = {"bounds": {"age": (0, 2**52)}, "keys": {}, "steps": {}, "complete": []}
+    data = clinic(tmp_path, table, person=person, max_groups=limit[0], max_rows_per_group=limit[1], **facts)
+    quote = data.quote("SELECT AVG(age) AS a, COUNT(*) AS n FROM visits", epsilon=1)
+    assert quote.bounding.way == ("groups" if person == "person" else "each row")
+    assert private_totals(quote) == [((16 if person == "person" else rows) * 2**52, 0, 0)]
+
+
+def test_a5_an_endless_day_is_no_day(tmp_path):
+    """Python takes the date 'infinity' for 9999-12-31: it must not take the place of those who have that date."""
+    last = datetime.date(9999, 12, 31)
+    for extra in ("infinity", "-infinity", "9999-12-31"):
+        path = tmp_path / f"{extra}.csv"
+        path.write_text("until\n" + "9999-12-31\n" * 50 + extra + "\n")
+        facts = {"bounds": {}, "steps": {}, "complete": [], "types": {"until": "date"}, "max_groups": None}
+        keys = {"until": [datetime.date(1, 1, 1), last]}
+        data = clinic(tmp_path, str(path), person="each row", keys=keys, max_rows_per_group=None, **facts)
+        answer = data.quote("SELECT until, COUNT(*) AS n FROM visits GROUP BY until", epsilon=10**5).release()
+        assert answer["n"] == [0, 51 if extra == "9999-12-31" else 50]
 
 
 @pytest.mark.parametrize("cell", [float("nan"), float("inf"), float("-inf"), None, 1e308, -1e308])

@@ -30,7 +30,7 @@ def truth(sql: str, table: pyarrow.Table) -> list[tuple]:
 @pytest.mark.parametrize("budget", [dither.pure(10**7), dither.zcdp(10**13)], ids=["pure", "zcdp"])
 @pytest.mark.parametrize("way", [None, "groups"])
 def test_with_a_huge_price_the_answer_is_plain_sql(tmp_path, budget, way):
-    data = clinic(tmp_path, budget=budget, max_groups=3, max_rows_per_group=60)
+    data = clinic(tmp_path, budget=budget, max_groups=3, max_rows_per_group=3)
     price = {"epsilon": 10**6} if budget == dither.pure(10**7) else {"rho": 10**12}
     answer = data.quote(BY_WARD, bounding=way, **price).release()
     expected = {row[0]: row[1:] for row in truth(BY_WARD, visits())}

@@ -114,7 +114,7 @@ def test_cells_of_csv_that_do_not_fit_are_missing(tmp_path):
     # people 1, 2, 3 and 8 in A, 6 in B; '1.5' and '007' are nobody: cast to integers they would be 2 and 7
     assert answer["n"] == [4, 1]
     assert answer["m"] == [2, 0]
-    assert answer["c"][0] == pytest.approx(110, abs=0.01)  # 10, and 1e400 clamped to 100
+    assert answer["c"][0] == pytest.approx(110, abs=0.2)  # 10, and 1e400 clamped to 100
 
 
 @pytest.mark.parametrize(
@@ -230,7 +230,7 @@ def test_files_of_one_table_have_the_same_columns(tmp_path):
         clinic(tmp_path, str(tmp_path / "visits*.csv"), types=TYPES)
 
 
-@pytest.mark.parametrize("text", ["", "a,a\n1,2\n", "a,A\n1,2\n", "a,\n1,2\n"])
+@pytest.mark.parametrize("text", ["", "a,a\n1,2\n", "a,A\n1,2\n", "a,\n1,2\n", 'a,"x\r\ny"\n1,2\n'])
 def test_csv_without_a_header_is_refused(tmp_path, text):
     (tmp_path / "x.csv").write_text(text)
     with pytest.raises(DataError, match=r"header|same name"):
@@ -274,9 +274,14 @@ def test_protect_refuses_what_does_not_fit(tmp_path):
 def test_a_policy_may_be_corrected_until_something_was_spent(tmp_path):
     book = ledger(tmp_path)
     clinic(tmp_path, ledger=book)
+    before = clinic(tmp_path, ledger=book, person="each row", max_groups=None, max_rows_per_group=None)
     data = clinic(tmp_path, ledger=book, max_groups=2)
     assert book.policy_hash == data.policy.hash
+    with pytest.raises(dither.errors.ConflictError, match="policy was changed"):
+        ask(before)  # what was corrected is not asked any more, by nobody
     ask(data)
+    with pytest.raises(dither.errors.ConflictError, match="policy was changed"):
+        ask(before)
     with pytest.raises(dither.errors.ConflictError, match="another policy"):
         clinic(tmp_path, ledger=book, max_groups=30)
 
@@ -286,6 +291,10 @@ def test_a_policy_may_be_corrected_until_something_was_spent(tmp_path):
 
 def people(kind: pyarrow.DataType, ids: list[object]) -> pyarrow.Table:
     return pyarrow.table({"person": pyarrow.array(ids, kind), "cost": [1.0] * len(ids)})
+
+
+def encoded(table: pyarrow.Table) -> pyarrow.Table:
+    return table.set_column(0, "person", table["person"].dictionary_encode())
 
 
 NOON = datetime.datetime(2025, 1, 1, 12)
@@ -302,6 +311,9 @@ NOON = datetime.datetime(2025, 1, 1, 12)
         (people(pyarrow.uint64(), [2**63]), "integer"),
         (people(pyarrow.date32(), [NOON.date()]), "integer"),
         (people(pyarrow.int64(), [1]), "date"),
+        (people(pyarrow.date64(), [NOON.date()]), "date"),
+        (encoded(people(pyarrow.timestamp("ns"), [NOON])), "timestamp"),
+        (encoded(people(pyarrow.uint64(), [2**63])), "integer"),
     ],
 )
 def test_a_cast_that_makes_two_people_one_is_refused(tmp_path, table, read_as):
@@ -410,6 +422,20 @@ def test_many_questions_at_once_on_one_file(tmp_path):
 
 
 # -- frames ----------------------------------------------------------------------------------------------------------------
+
+
+def test_one_file_under_two_names_is_refused(tmp_path):
+    pyarrow.parquet.write_table(visits(), tmp_path / "v-1.parquet")
+    (tmp_path / "v-latest.parquet").symlink_to(tmp_path / "v-1.parquet")
+    with pytest.raises(DataError, match="under two names"):
+        clinic(tmp_path, str(tmp_path / "v-*.parquet"))
+
+
+def test_an_error_about_a_frame_shows_no_value(tmp_path):
+    frame = pandas.DataFrame({"person": pandas.Categorical(["secret-name", 5])})
+    with pytest.raises(DataError) as caught:
+        clinic(tmp_path, frame, bounds={}, keys={}, steps={}, complete=[])
+    assert "secret" not in str(caught.value)
 
 
 def test_streams_are_refused(tmp_path):

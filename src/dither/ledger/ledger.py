@@ -92,11 +92,12 @@ class Ledger:
         analyst: str = "",
         data_version: str = "",
         lease: int = 300,
+        policy_hash: str | None = None,
     ) -> Receipt:
         """Charge for a question; or give the receipt, and the stored answer, of the same question asked before.
 
         `data_version` is a label that the owner sets when the data changes. The lease, in seconds, is how long nobody else
-        may compute the same answer.
+        may compute the same answer. `policy_hash` refuses the question unless that policy is in force.
         """
         seconds = integer(lease, name="lease", least=1)
         if seconds > LONGEST_LEASE:
@@ -105,7 +106,7 @@ class Ledger:
             question=read_question(question),
             guarantee=guarantee,
             price=read_price(self.budget, guarantee),
-            policy=self.policy_hash,
+            policy=self.policy_hash if policy_hash is None else read_name(policy_hash, "policy_hash"),
             data_version=read_name(data_version, "data_version", empty=True),
             analyst=read_name(analyst, "analyst", empty=True),
             key=None if idempotency_key is None else read_name(idempotency_key, "idempotency_key"),
@@ -202,8 +203,11 @@ class Ledger:
         """Say whom this ledger is about; once. A ledger that belongs to another domain or policy is refused."""
         self._bind(read_name(domain, "domain"), read_name(policy_hash, "policy_hash", empty=True))
 
-    def amend(self, policy_hash: str, *, loosens: bool, note: str) -> None:
-        """Put another policy in force: an entry of its own, with a reason. Stored answers do not answer under it."""
+    def amend(self, policy_hash: str, *, loosens: bool, note: str, unspent: bool = False) -> None:
+        """Put another policy in force: an entry of its own, with a reason. Stored answers do not answer under it.
+
+        With `unspent` it is refused unless nothing is spent.
+        """
         new = read_name(policy_hash, "policy_hash")
         if not isinstance(loosens, bool):
             raise DataError("loosens", loosens, "it is not a truth value", "True if anything more is allowed than before")
@@ -212,6 +216,9 @@ class Ledger:
         def decide(page: Page) -> None:
             if page.state.domain is None:
                 raise ConflictError("domain", None, "nobody has said whom this ledger is about", "ledger.bind('clinic')")
+            if unspent and any(page.state.spent):
+                why = "the ledger was spent under another policy"
+                raise ConflictError("policy_hash", new[:16], why, "that policy, or an amendment, which is recorded")
             page.add("policy", {**body, "before": page.state.policy}, policy=new)
 
         self._turn((), decide)

@@ -102,12 +102,11 @@ def _put_in_force(policy: Policy, ledger: Ledger) -> None:
     """Bind the ledger to the policy. As long as nothing was ever spent the owner may correct it; that is recorded, too."""
     if ledger.policy_hash == policy.hash:
         return
-    if not ledger.policy_hash or ledger.remaining().used == 0:
-        ledger.amend(policy.hash, loosens=True, note="corrected before anything was spent")
-        return
-    why = "the ledger was spent under another policy"
-    instead = "that policy, or: dither ledger amend LOCATION --policy FILE, which is recorded"
-    raise ConflictError("policy", policy.hash[:16], why, instead)
+    try:
+        ledger.amend(policy.hash, loosens=True, note="before anything was spent", unspent=True)
+    except ConflictError as error:
+        instead = "that policy, or: dither ledger amend LOCATION --policy FILE, which is recorded"
+        raise ConflictError("policy", policy.hash[:16], error.why, instead) from None
 
 
 def _place(location: str, folder: Path) -> str:

@@ -19,7 +19,7 @@ STORED: list[tuple[tuple[str, ...], Type]] = [
     (("DATE",), Type.DATE),
 ]
 WIDE = ("uint64", "UBIGINT", "HUGEINT", "UHUGEINT")  # whole numbers that 64 bits with a sign do not hold
-NANO = ("timestamp[ns", "TIMESTAMP_NS")
+TOO_FINE = ("timestamp[ns", "TIMESTAMP_NS", "date64")  # finer than what they are read as
 
 
 class Held(NamedTuple):
@@ -34,7 +34,13 @@ Schema = dict[str, Held]
 
 def from_arrow(schema: Any, where: str) -> Schema:
     """The columns of an Arrow schema."""
-    return unique(((field.name, Held(_fitting(field.type), str(field.type))) for field in schema), where)
+    from pyarrow import types
+
+    def held(kind: Any) -> Held:
+        plain = kind.value_type if types.is_dictionary(kind) else kind
+        return Held(_fitting(plain), str(plain))
+
+    return unique(((field.name, held(field.type)) for field in schema), where)
 
 
 def from_duckdb(columns: Iterable[tuple[str, str]], where: str) -> Schema:
@@ -69,21 +75,19 @@ def must_fit(column: Column, held: Held, where: str, *, person: bool) -> None:
         why = "it says whose a row is, and floats and decimals do not tell people apart reliably"
         raise DataError(where, column.name, why, "the same column as whole numbers or text")
     kept = held.type is column.type or column.type is Type.TEXT or (held.type, column.type) == (Type.TEXT, Type.INTEGER)
-    if held.stored.startswith(WIDE):
+    if held.stored.startswith((*WIDE, "UUID", "ENUM")):
         kept = column.type is Type.TEXT
-    if held.stored.startswith(NANO) or (held.type is Type.TIMESTAMP and column.type is Type.TEXT):
+    if held.stored.startswith(TOO_FINE) or (held.type is Type.TIMESTAMP and column.type is Type.TEXT):
         kept = False
     if not kept:
         why = f"it says whose a row is, and reading {held.stored} as {column.type.value} could make two people one"
-        instead = "the type that it is stored as" if held.type is not Type.INTEGER else f"{column.name} as text"
+        instead = "ids that are text or whole numbers, described as what they are"
         raise DataError(where, column.name, why, instead)
 
 
 def _fitting(kind: Any) -> Type | None:
     from pyarrow import types
 
-    if types.is_dictionary(kind):
-        kind = kind.value_type
     if types.is_float16(kind) or types.is_decimal256(kind):
         return None  # the engine does not read them
     tests = [

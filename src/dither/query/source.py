@@ -113,8 +113,9 @@ class CsvFiles(Source):
                 why = "its header differs from that of the files before it"
                 raise DataError("source", path, why, "files of one table")
             found = mine
-        if not found or not all(found):
-            raise DataError("source", self.paths[0], "its header leaves a column without a name", "CSV with a header line")
+        if not found or not all(column and column.isprintable() for column in found):
+            why = "its header leaves a column without a name, or breaks a line"
+            raise DataError("source", self.paths[0], why, "CSV with a header line")
         return found
 
     def relation(self, table: Table) -> str:
@@ -154,7 +155,7 @@ class DuckDBFile(Source):
             "ORDER BY table_oid, column_index"
         )
         try:
-            with duckdb.connect(":memory:") as connection:
+            with duckdb.connect(":memory:", config={"autoinstall_known_extensions": "false"}) as connection:
                 self.attach(connection)
                 rows = connection.execute(catalogue, [DATABASE, DATABASE]).fetchall()
         except duckdb.Error:
@@ -169,7 +170,7 @@ class DuckDBFile(Source):
         return f"{DATABASE}.main.{name(table.name)}"
 
     def attach(self, connection: duckdb.DuckDBPyConnection) -> None:
-        connection.execute(f"ATTACH {text(self.path)} AS {DATABASE} (READ_ONLY)")
+        connection.execute(f"ATTACH {text(self.path)} AS {DATABASE} (TYPE duckdb, READ_ONLY)")
 
 
 @dataclass(frozen=True, eq=False)
@@ -182,17 +183,25 @@ class Frame(Source):
     def schema(self, table: str) -> Schema:
         import pyarrow
 
-        if self.kind == "pandas":
-            unique(((str(column), Held(None, "")) for column in self.frame.columns), "frame")
-            for column, dtype in self.frame.dtypes.items():
-                if dtype.kind == "O" and str(dtype) == "object":
-                    why = "its dtype is object: each cell could be anything"
-                    fix = f"frame[{column!r}] = frame[{column!r}].astype('string')"
-                    raise DataError("frame", column, why, fix)
-            return from_arrow(pyarrow.Schema.from_pandas(self.frame.head(0), preserve_index=False), "frame")
+        try:
+            return from_arrow(self._schema(), "frame")
+        except pyarrow.ArrowException:  # what it says may show a value
+            why = "a column of it is of several types, or of none that is known"
+            raise DataError("frame", self.kind, why, KINDS) from None
+
+    def _schema(self) -> Any:
+        import pyarrow
+
         if self.kind == "polars":
-            return from_arrow(self.frame.head(0).to_arrow().schema, "frame")
-        return from_arrow(self.frame.schema, "frame")
+            return self.frame.head(0).to_arrow().schema
+        if self.kind == "arrow":
+            return self.frame.schema
+        unique(((str(column), Held(None, "")) for column in self.frame.columns), "frame")
+        for column, dtype in self.frame.dtypes.items():
+            if dtype.kind == "O" and str(dtype) == "object":
+                why = "its dtype is object: each cell could be anything"
+                raise DataError("frame", column, why, f"frame[{column!r}] = frame[{column!r}].astype('string')")
+        return pyarrow.Schema.from_pandas(self.frame.head(0), preserve_index=False)
 
     def relation(self, table: Table) -> str:
         return FRAME
@@ -228,6 +237,9 @@ def _files(stated: str, folder: Path, where: str) -> Source:
     paths = tuple(str(Path(path).resolve()) for path in found if Path(path).is_file())
     if not paths:
         raise DataError(where, stated, f"there is no such file in {folder}", KINDS)
+    files = [(Path(path).stat().st_dev, Path(path).stat().st_ino) for path in paths]
+    if len(set(files)) != len(files):  # its rows would count twice
+        raise DataError(where, stated, "it finds one file under two names", "each file once")
     for path in paths:
         if any(sign in path for sign in "*?[]") or not path.isprintable():
             raise DataError(where, path, "the engine would read that name as a pattern", "a plain file name")

@@ -1,4 +1,4 @@
-"""Runs the one SELECT of a plan on DuckDB, locked: it can read the files of the source and nothing else, and change nothing.
+"""Runs the one SELECT of a plan on DuckDB, locked: it can read the files of the source and nothing else.
 
 The lock: exactly the source's files are allowed, external access is off, extensions cannot be loaded, and the configuration
 cannot be changed back. It is a second wall: no text of an analyst reaches the engine in the first place.
@@ -38,7 +38,9 @@ class Engine:
     """One connection for one question: rehearsed on made-up rows, then locked, then run."""
 
     def __enter__(self) -> Engine:
-        self._connection = duckdb.connect(":memory:")
+        self._connection = duckdb.connect(
+            ":memory:", config={"autoinstall_known_extensions": "false", "autoload_known_extensions": "false"}
+        )
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -75,8 +77,6 @@ def lock(source: Source, spill: str, threads: int | None) -> list[str]:
         "SET TimeZone = 'UTC'",
         "SET preserve_insertion_order = false",
         "SET python_enable_replacements = false",
-        "SET autoinstall_known_extensions = false",
-        "SET autoload_known_extensions = false",
         *([f"SET allowed_paths = [{paths}]"] if paths else []),
         "SET enable_external_access = false",
         "SET lock_configuration = true",

@@ -59,6 +59,8 @@ def cell(column: Column) -> str:
     read = f"TRY_CAST({name(column.name)} AS {TYPES[column.type]})"
     if column.type is Type.TEXT:
         return f'{read} COLLATE "binary"'  # a column of a DuckDB file may say that a is A
+    if column.type in (Type.DATE, Type.TIMESTAMP):
+        return f"CASE WHEN isfinite({read}) THEN {read} END"  # 'infinity' is no day: Python takes it for 9999-12-31
     return real(read) if TYPES[column.type] == "DOUBLE" else read
 
 
@@ -66,7 +68,7 @@ def person(column: Column, *, is_text: bool) -> str:
     """Whose a row is; NULL where that cannot be told. A text that is to be a whole number must be spelled as one is: of
     '7', '007' and '6.9' TRY_CAST would make one person."""
     if is_text and column.type is Type.INTEGER:
-        return f"CASE WHEN regexp_full_match({name(column.name)}, '0|-?[1-9][0-9]*') THEN {cell(column)} END"
+        return f"CASE WHEN regexp_full_match({name(column.name)}::VARCHAR, '0|-?[1-9][0-9]*') THEN {cell(column)} END"
     return cell(column)
 
 

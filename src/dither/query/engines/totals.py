@@ -90,8 +90,8 @@ class _Shape:
             "present": here,
             "steps": sum_,
             "above": sum_,
-            "below": f"{measure.high} * {here} - {sum_}",
-            "missing": f"{measure.high} * ({rows} - {here})",
+            "below": f"{measure.high}::HUGEINT * {here} - {sum_}",
+            "missing": f"{measure.high}::HUGEINT * ({rows} - {here})",
         }[measure.kind]
 
     def all_measured(self, rows: str, count: str, added: str) -> list[str]:
@@ -138,7 +138,10 @@ def _rows(shape: _Shape, relation: str, texts: frozenset[str]) -> str:
     asks for.
     """
     plan, alone = shape.plan, shape.bounding.way == "each row"
-    spell = [render(group.by) if alone else key(group.by, group.keys) for group in plan.groups]
+    # texts of other groups come as they are; other values may have no counterpart in Python
+    spell = [
+        render(group.by) if alone and isinstance(group.keys[0], str) else key(group.by, group.keys) for group in plan.groups
+    ]
     inner = [f"{by} AS {name}" for by, name in zip(spell, shape.keys, strict=True)]
     outer = list(shape.keys)
     kept = []
