@@ -1,0 +1,68 @@
+"""The noise of each family is the one that its claim and its share of the price call for, exactly."""
+
+from __future__ import annotations
+
+import json
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+import dither
+from dither.noise.laplace import DiscreteLaplace
+from dither.privacy.unit import Unit
+from tests.query.clinics import clinic, ledger, private_totals
+
+QUESTIONS = [
+    "SELECT COUNT(*) AS n FROM visits",
+    "SELECT ward, COUNT(*) AS n, AVG(cost) AS c, SUM(age) AS a FROM visits GROUP BY ward",
+    "SELECT ward, SUM(age - 50) AS a, COUNT(DISTINCT person) AS p, COUNT(day) AS d FROM visits GROUP BY ward",
+]
+
+
+@pytest.mark.parametrize("unit", [Unit.ADD_REMOVE, Unit.REPLACE_ONE])
+@pytest.mark.parametrize("sql", QUESTIONS)
+def test_geometric_noise_has_the_scale_of_its_claim(tmp_path, sql, unit):
+    data = clinic(tmp_path, budget=dither.pure(9, unit=unit))
+    quote = data.quote(sql, epsilon="0.7")
+    rates = [
+        mechanism.law.rate * quote.bounding.l1(family)
+        for mechanism, family in zip(quote.noise, quote.strategy.families, strict=True)
+    ]
+    assert sum(rates, start=dither.Number(0)) == dither.Number("0.7")
+    assert (quote.guarantee.charge().epsilon, quote.guarantee.unit) == (dither.Number("0.7"), unit)
+    assert [rate / dither.Number("0.7").fraction() for rate in rates] == list(quote.strategy.shares(pure=True))
+
+
+@pytest.mark.parametrize("unit", [Unit.ADD_REMOVE, Unit.REPLACE_ONE])
+@pytest.mark.parametrize("sql", QUESTIONS)
+def test_gaussian_noise_has_the_scale_of_its_claim(tmp_path, sql, unit):
+    data = clinic(tmp_path, budget=dither.zcdp(9, unit=unit))
+    quote = data.quote(sql, rho="0.3")
+    rhos = [
+        Fraction(quote.bounding.l2_squared(family)) / (2 * mechanism.law.sigma2)
+        for mechanism, family in zip(quote.noise, quote.strategy.families, strict=True)
+    ]
+    assert sum(rhos) == Fraction(3, 10)
+    assert quote.guarantee.charge().rho == Fraction(3, 10)
+
+
+def test_what_is_stored_is_the_totals_and_the_noise_of_the_quote(tmp_path, monkeypatch):
+    """Every number has a draw of its own, from the law of its family."""
+    data = clinic(tmp_path, ledger=ledger(tmp_path, dither.pure(9)))
+    quote = data.quote(QUESTIONS[1], epsilon=1)
+    drawn = []
+
+    def sample(law: DiscreteLaplace, shape: tuple[int, ...]) -> np.ndarray:
+        drawn.append((law, np.arange(np.prod(shape)).reshape(shape) * 1000 + 7))
+        return drawn[-1][1]
+
+    monkeypatch.setattr(DiscreteLaplace, "sample", sample)
+    answer = quote.release()
+    totals = np.array(private_totals(quote), dtype=object)
+    assert [law for law, _ in drawn] == [mechanism.law for mechanism in quote.noise]
+    noise = np.concatenate([numbers for _, numbers in drawn], axis=1)
+    released = np.concatenate([np.array(family, dtype=object) for family in answer.released], axis=1)
+    assert (released == totals + noise).all()
+    (stored,) = [entry.answer for entry in data.ledger.history() if entry.kind == "answered"]
+    assert json.loads(stored)["released"] == answer.released
