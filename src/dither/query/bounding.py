@@ -86,26 +86,25 @@ def choose_bounding(plan: Plan, strategy: Strategy, wished: object, *, cells: in
         return Bounding("each row", 1, 1, 1, unit, "one row is one person, so there is nothing to bound")
     resolution = _resolution(groups * rows * max(family.reach for family in strategy.families))
     persons = any(family.counts_persons for family in strategy.families)
-    fits: dict[Way, str] = {}  # ways that do not fit, and why
+    unfit: dict[Way, str] = {}  # ways that do not fit, and why
     if resolution < COARSEST:
-        fits["weights"] = fits["clip"] = "the steps of a column are too fine, or the limits too high, to scale people down"
+        unfit["weights"] = unfit["clip"] = "the steps of a column are too fine, or the limits too high, to scale people down"
     if persons:
-        fits["weights"] = "COUNT(DISTINCT person) counts people, whose rows do not matter"
+        unfit["weights"] = "COUNT(DISTINCT person) counts people, whose rows do not matter"
     if pure:
-        fits["clip"] = "it bounds the length of a vector (L2), and this noise needs the sum (L1)"
-    if wished is not None:
-        for way in WAYS:
-            if way == wished:
-                if way in fits:
-                    raise QuestionError("bounding", wished, fits[way], "leaving it out: the best that fits is taken")
-                return Bounding(way, groups, rows, 1 if way == "groups" else resolution, unit, "you asked for it")
-    if "weights" not in fits and (pure or groups == 1):
+        unfit["clip"] = "it bounds the length of a vector (L2), and this noise needs the sum (L1)"
+    for way in WAYS:
+        if way == wished:
+            if way in unfit:
+                raise QuestionError("bounding", wished, unfit[way], "leaving it out: the best that fits is taken")
+            return Bounding(way, groups, rows, 1 if way == "groups" else resolution, unit, "you asked for it")
+    if "weights" not in unfit and (pure or groups == 1):
         reason = "it keeps something of every row, costs least, and the noise is the same as for a choice of groups"
         return Bounding("weights", groups, rows, resolution, unit, reason)
-    if "clip" not in fits:
+    if "clip" not in unfit:
         reason = "it keeps something of every group of a person; the noise is the same as for a choice of groups"
         return Bounding("clip", groups, rows, resolution, unit, reason)
-    others = "; ".join(f"{way}: {why}" for way, why in fits.items())
+    others = "; ".join(f"{way}: {why}" for way, why in unfit.items())
     return Bounding("groups", groups, rows, 1, unit, others)
 
 

@@ -21,8 +21,7 @@ class Dataset:
 
     policy: Policy
     ledger: Ledger
-    folder: Path = field(repr=False)
-    frames: Mapping[str, Source] = field(repr=False, default_factory=dict)  # tables that are not files of the policy
+    sources: Mapping[str, Source] = field(repr=False)  # where the rows of each table are, found when it was opened
 
     def quote(
         self,
@@ -56,12 +55,10 @@ class Dataset:
 
     def source(self, table: Table) -> Source:
         """Where the rows of a table are."""
-        if table.name in self.frames:
-            return self.frames[table.name]
-        if table.source is None:
+        if table.name not in self.sources:
             why = "the policy does not say where its rows are"
             raise PolicyError(f"tables.{table.name}.source", None, why, '"visits.parquet"')
-        return find_source(table.source, self.folder, f"tables.{table.name}.source")
+        return self.sources[table.name]
 
     def explain(self) -> str:
         """What is protected, how, and what is left of the budget."""
@@ -79,10 +76,11 @@ def open(path: object) -> Dataset:  # noqa: A001 - as `dither.open`
         raise PolicyError(
             "ledger", None, "a policy names the ledger that keeps the budget", '[ledger] location = "clinic.ledger"'
         )
-    frames = {}
-    for table in policy.tables:
-        if table.source is not None:  # found now, so that a question is about the files that were there
-            frames[table.name] = find_source(table.source, folder, f"tables.{table.name}.source")
+    sources = {
+        table.name: find_source(table.source, folder, f"tables.{table.name}.source")
+        for table in policy.tables
+        if table.source is not None
+    }
     ledger = Ledger(
         _place(facts.location, folder),
         budget=facts.budget,
@@ -95,7 +93,7 @@ def open(path: object) -> Dataset:  # noqa: A001 - as `dither.open`
     except BaseException:
         ledger.close()
         raise
-    return Dataset(policy, ledger, folder, frames)
+    return Dataset(policy, ledger, sources)
 
 
 def _put_in_force(policy: Policy, ledger: Ledger) -> None:
@@ -169,7 +167,7 @@ def protect(
     if ledger.domain is None:
         ledger.bind(policy.domain, policy.hash)
     _put_in_force(policy, ledger)
-    return Dataset(policy, ledger, Path.cwd(), {name: source})
+    return Dataset(policy, ledger, {name: source})
 
 
 def _mapping(stated: object, fact: str) -> Mapping[str, Any]:
