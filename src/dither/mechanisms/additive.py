@@ -34,6 +34,7 @@ from dither.numeric.enclosure import MOST_BITS, precision, round_up, to_ball
 from dither.numeric.lattice import LARGEST_INDEX, Lattice, add, as_array
 from dither.numeric.number import Number, integer, rational
 from dither.privacy.guarantee import Guarantee
+from dither.privacy.loss import Loss
 from dither.privacy.solve import smallest
 
 if TYPE_CHECKING:
@@ -79,6 +80,10 @@ class Additive(ABC):
     @abstractmethod
     def shifts(self) -> Iterator[tuple[Fraction, ...]]:
         """Changes that one person can make: the hardest ones."""
+
+    def loss(self) -> Loss:
+        """The privacy loss of one release: a dominating pair."""
+        return self.guarantee.loss()
 
     # -- error -------------------------------------------------------------------------------------------------
 

@@ -23,6 +23,7 @@ from dither.numeric.enclosure import certify, to_ball
 from dither.numeric.number import integer
 from dither.privacy.compose import compose, parallel
 from dither.privacy.guarantee import Guarantee
+from dither.privacy.loss import Loss
 from dither.privacy.unit import Unit, read_unit
 
 
@@ -41,6 +42,10 @@ class Repeated:
     def guarantee(self) -> Guarantee:
         """As many copies of the guarantee."""
         return self.times * self.mechanism.guarantee
+
+    def loss(self) -> Loss:
+        """As many copies of the loss."""
+        return self.times * _loss(self.mechanism)
 
     def error(self, confidence: object) -> Any:
         """The half-width that all coordinates stay within, with this probability."""
@@ -120,6 +125,10 @@ class Together:
         """The sum of the guarantees."""
         return compose(mechanism.guarantee for mechanism in self.mechanisms)
 
+    def loss(self) -> Loss:
+        """The sum of the losses."""
+        return sum((_loss(mechanism) for mechanism in self.mechanisms), start=Loss(()))
+
     def error(self, confidence: object) -> tuple[Any, ...]:
         """One half-width for each; together they hold with this probability."""
         level = each_of(confidence, len(self.mechanisms))
@@ -158,6 +167,10 @@ class Processed:
     def guarantee(self) -> Guarantee:
         """That of the mechanism."""
         return self.mechanism.guarantee.post_process()
+
+    def loss(self) -> Loss:
+        """That of the mechanism."""
+        return _loss(self.mechanism)
 
     def error(self, confidence: object) -> Any:
         """Refused: it depends on the function."""
@@ -204,3 +217,9 @@ def _neighbours(mechanism: Mechanism) -> Iterator[tuple[Any, Any]]:
 
 def _truth(mechanism: Mechanism, value: Any) -> Any:
     return mechanism.truth(value) if hasattr(mechanism, "truth") else value
+
+
+def _loss(mechanism: Mechanism) -> Loss:
+    """Its own, where it has one; otherwise what its guarantee implies."""
+    own = getattr(mechanism, "loss", None)
+    return own() if callable(own) else mechanism.guarantee.loss()

@@ -19,6 +19,7 @@ Canonne, Kamath and Steinke 2020.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
@@ -31,6 +32,7 @@ from dither.mechanisms.norms import l2_shifts
 from dither.noise.gaussian import DiscreteGaussian as DiscreteGaussianLaw
 from dither.numeric.number import rational
 from dither.privacy.guarantee import Guarantee, zcdp
+from dither.privacy.loss import Loss
 from dither.privacy.unit import Unit
 
 
@@ -95,6 +97,13 @@ class DiscreteGaussian(Additive):
     def guarantee(self) -> Guarantee:
         """rho-zCDP, and no Gaussian DP."""
         return zcdp(self.l2_squared / (2 * self.sigma2), unit=self.unit)
+
+    def loss(self) -> Loss:
+        """Of one number: moved by the largest whole number that the sensitivity allows. Of vectors no pair is known."""
+        if self.dimension is not None:
+            return self.guarantee.loss()  # refused, with the reason
+        shift = math.isqrt(math.floor(self.l2_squared))
+        return Loss.discrete_gaussian(self.sigma2, shift=shift) if shift else Loss(())
 
     @cached_property
     def law(self) -> DiscreteGaussianLaw:

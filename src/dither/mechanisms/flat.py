@@ -23,6 +23,7 @@ from dither.noise.bernoulli import Bernoulli
 from dither.noise.integers import uniform
 from dither.numeric.number import Number, exact
 from dither.privacy.guarantee import Guarantee, pure
+from dither.privacy.loss import Loss
 from dither.privacy.unit import Unit, read_replacement
 
 if TYPE_CHECKING:
@@ -52,6 +53,10 @@ class Flat:
     def guarantee(self) -> Guarantee:
         """epsilon, pure."""
         return pure(self.epsilon, unit=self.unit)
+
+    def loss(self) -> Loss:
+        """The privacy loss of one answer."""
+        return Loss.randomized_response(self.epsilon, len(self.values))
 
     @cached_property
     def truthful(self) -> Bernoulli:

@@ -33,6 +33,7 @@ from dither.noise.categorical import Categorical
 from dither.numeric.enclosure import precision, to_ball
 from dither.numeric.number import Number, exact, integer
 from dither.privacy.guarantee import Guarantee, pure
+from dither.privacy.loss import Loss
 from dither.privacy.unit import Unit, read_replacement
 
 MOST_PLACES = 1024  # along one axis
@@ -64,6 +65,10 @@ class Grid:
     def guarantee(self) -> Guarantee:
         """epsilon, pure."""
         return pure(self.epsilon, unit=self.unit)
+
+    def loss(self) -> Loss:
+        """The privacy loss of one release: a dominating pair."""
+        return self.guarantee.loss()
 
     @property
     def rate(self) -> Number:

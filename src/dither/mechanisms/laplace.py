@@ -41,6 +41,8 @@ from dither.noise.laplace import DiscreteLaplace
 from dither.numeric.lattice import Lattice
 from dither.numeric.number import Number, exact
 from dither.privacy.guarantee import Guarantee, pure
+from dither.privacy.loss import Loss
+from dither.privacy.pairs.discrete_laplace import discrete_laplace
 from dither.privacy.unit import Unit
 
 
@@ -97,6 +99,12 @@ class Laplace(Additive):
     def guarantee(self) -> Guarantee:
         """epsilon, pure."""
         return pure(self.epsilon, unit=self.unit)
+
+    def loss(self) -> Loss:
+        """Of one number: discrete Laplace noise, moved by up to `reach` steps. Of a vector: any such promise."""
+        if self.dimension is not None:
+            return self.guarantee.loss()
+        return Loss(((discrete_laplace(self.epsilon / self.reach, self.reach), 1),))
 
     @cached_property
     def law(self) -> DiscreteLaplace:

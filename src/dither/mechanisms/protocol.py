@@ -2,13 +2,16 @@
 
     guarantee              the promise, fixed when the mechanism is made: a `Guarantee`, the tightest that is proved
     error(confidence)      how far a release may lie from the truth, with this probability at least; knows no data
+    loss()                 a dominating pair of one release, for tight composition inside one question; optional, since
+                           `guarantee.loss()` often has one that is not as tight
     release(value)         the value with noise; never raises because of what the value *is*, only of its type or shape
     neighbours()           pairs of values that two neighbouring data sets can have, the hardest among them: what
                            `dither.testing.check_mechanism` tries; optional for a mechanism of your own
 
 A mechanism is a frozen dataclass with keyword-only fields that are exact numbers. Its guarantee does not depend on
-any data and its release adds noise whose law does not depend on any data. Accountants ask for `guarantee` and never
-for the kind of a mechanism, so a new one is: one file here, one test file, one line in the list of public names.
+any data and its release adds noise whose law does not depend on any data. Accountants ask for `guarantee` or
+`loss`, never for the kind of a mechanism, so a new one is: one file here, one test file, one line in the list of
+public names.
 
 A value is what a query gave on the private data, and whether it moves by no more than the stated sensitivity when a
 person comes, goes or is replaced is for whoever wrote the query to prove (`sensitivity.of` does it on small

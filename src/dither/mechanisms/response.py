@@ -24,6 +24,7 @@ from dither.errors import DataError, GuaranteeError, NumberError
 from dither.noise.bernoulli import Bernoulli
 from dither.numeric.number import Number, exact, ln, rational
 from dither.privacy.guarantee import Guarantee, pure
+from dither.privacy.loss import Loss
 from dither.privacy.unit import Unit, read_replacement
 
 if TYPE_CHECKING:
@@ -58,6 +59,10 @@ class RandomizedResponse:
     def guarantee(self) -> Guarantee:
         """epsilon, pure."""
         return pure(self.epsilon, unit=self.unit)
+
+    def loss(self) -> Loss:
+        """The privacy loss of one release: a dominating pair."""
+        return self.guarantee.loss()
 
     @cached_property
     def truthful(self) -> Bernoulli:

@@ -41,6 +41,7 @@ from dither.numeric.enclosure import MOST_BITS, precision, round_up, to_ball
 from dither.numeric.lattice import LARGEST_INDEX, Lattice, as_array
 from dither.numeric.number import Number, exact, integer
 from dither.privacy.guarantee import Guarantee
+from dither.privacy.loss import Loss
 from dither.privacy.unit import Unit
 
 if TYPE_CHECKING:
@@ -106,6 +107,10 @@ class Selection(ABC):
     @abstractmethod
     def guarantee(self) -> Guarantee:
         """What is promised about every release."""
+
+    def loss(self) -> Loss:
+        """The privacy loss of one release: a dominating pair."""
+        return self.guarantee.loss()
 
     @abstractmethod
     def _choose(self, places: NDArray[np.int64]) -> Any:

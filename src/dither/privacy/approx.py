@@ -13,7 +13,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
-from typing import ClassVar, Self
+from typing import TYPE_CHECKING, ClassVar, Self
 
 from flint import arb, ctx
 
@@ -22,6 +22,9 @@ from dither.numeric.number import Number
 from dither.privacy import pure
 from dither.privacy.currency import Answers, Currency, stored_count, stored_delta, stored_list, stored_number
 from dither.privacy.show import four_digits
+
+if TYPE_CHECKING:
+    from dither.privacy.pairs.record import Terms
 
 Entry = tuple[Number, Fraction, int]  # epsilon, delta, how many of them
 
@@ -80,6 +83,11 @@ class ApproxPart(Currency):
                         return Enclosure(low, high)
             bits *= 2
         return None
+
+    def pairs(self) -> Terms:
+        from dither.privacy.pairs.finite import Finite
+
+        return tuple((Finite.approximate(epsilon, delta), n) for epsilon, delta, n in self.entries if epsilon or delta)
 
     @property
     def exact(self) -> bool:

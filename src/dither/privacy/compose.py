@@ -3,24 +3,35 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import overload
 
 from dither.errors import GuaranteeError, UnitError
 from dither.privacy.approx import ApproxPart
 from dither.privacy.guarantee import Guarantee
+from dither.privacy.loss import Loss, sum_of
 from dither.privacy.unit import Unit, read_unit
 from dither.privacy.zcdp import ZcdpPart
 
 
-def compose(guarantees: Iterable[Guarantee]) -> Guarantee:
-    """All of them, one after the other, each chosen with the earlier answers in view: g + h + ..."""
-    items = read_guarantees(guarantees, name="guarantees", empty="an empty sum has no unit")
+@overload
+def compose(guarantees: Iterable[Guarantee]) -> Guarantee: ...
+@overload
+def compose(guarantees: Iterable[Loss]) -> Loss: ...
+
+
+def compose(guarantees: Iterable[Guarantee] | Iterable[Loss]) -> Guarantee | Loss:
+    """All of them, one after the other: g + h + ...; guarantees, or losses of mechanisms that are fixed in advance."""
+    listed = list(guarantees) if isinstance(guarantees, Iterable) else guarantees
+    if isinstance(listed, list) and listed and all(isinstance(item, Loss) for item in listed):
+        return sum_of(item for item in listed if isinstance(item, Loss))
+    items = read_guarantees(listed, name="guarantees", empty="an empty sum has no unit")
     while len(items) > 1:  # in pairs: a long sum then takes n log n steps and not n^2
         pairs = [a + b for a, b in zip(items[::2], items[1::2], strict=False)]
         items = pairs + items[len(items) & ~1 :]
     return items[0]
 
 
-def read_guarantees(values: Iterable[Guarantee], *, name: str, empty: str) -> list[Guarantee]:
+def read_guarantees(values: object, *, name: str, empty: str) -> list[Guarantee]:
     """A list of guarantees with at least one in it."""
     items = list(values) if isinstance(values, Iterable) else []
     if not items:

@@ -2,6 +2,7 @@
 
 With e the probability that everything is lost, and delta' = (delta - e)/(1 - e) left for the rest:
 
+    pairs      the exact loss distribution, where the hardest mechanisms of all parts are known (`loss.py`)
     sum        the largest loss of every part, added up (no delta' needed)
     profile    the exact profile of the only part that has one (Gaussian; randomized response), the others by their sum
     orders     the Rényi curves of all parts, added up, at the best order
@@ -14,6 +15,7 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import TYPE_CHECKING
 
 from flint import arb
 
@@ -25,6 +27,11 @@ from dither.privacy.orders import best_order
 from dither.privacy.renyi import epsilon_at, log_delta_at
 from dither.privacy.solve import smallest, surely
 from dither.privacy.zcdp import tail_delta
+
+if TYPE_CHECKING:
+    from dither.privacy.loss import Loss
+
+MOST_TERMS = 64  # kinds of mechanisms whose losses are added up unasked
 
 
 @dataclass(frozen=True)
@@ -75,6 +82,19 @@ class Conversion:
                 bounded += loss
         return bounded, others
 
+    def loss(self) -> Loss | None:
+        """The hardest mechanisms of all parts together; None where they are not known."""
+        from dither.privacy.loss import Loss
+
+        found = [part.pairs() for part in self.parts]
+        terms = [term for terms in found if terms is not None for term in terms]
+        known = None not in found and (self._backed or len(terms) <= MOST_TERMS)
+        return Loss(()) + Loss(tuple(terms)) if known else None
+
+    @property
+    def _backed(self) -> bool:
+        return any(part.kind == "loss" for part in self.parts)
+
     def epsilon(self, delta: Fraction) -> float:
         """The smallest epsilon that is proved, rounded up."""
         lost = self.lost()
@@ -83,6 +103,10 @@ class Conversion:
         left = (delta - lost) / (1 - lost)
         if left > 0 and len(self.parts) == 1 and (exactly := self.parts[0].rest_epsilon(left)) is not None:
             return exactly.upper
+        if (loss := self.loss()) is not None:
+            upper = loss.epsilon_bracket(delta, both=False, quick=not self._backed).upper
+            if math.isfinite(upper) or self._backed:
+                return upper
         bounded, others = self.split()
         found = [math.inf if others else bounded.bounds().upper]
         if left > 0:
@@ -106,15 +130,19 @@ class Conversion:
 
     def delta(self, epsilon: Number) -> float:
         """The smallest delta that is proved, rounded up."""
-        lost, rest = self.lost(), Fraction(self._rest_delta(epsilon))
-        return min(1.0, round_up(lost + (1 - lost) * rest))
+        lost = self.lost()
+        if len(self.parts) == 1 and (exactly := self.parts[0].rest_delta(epsilon)) is not None:
+            return min(1.0, round_up(lost + (1 - lost) * Fraction(min(1.0, exactly.upper))))
+        if (loss := self.loss()) is not None:
+            upper = loss.delta_bracket(epsilon, both=False, quick=not self._backed).upper
+            if upper < 1 or self._backed:
+                return upper
+        return min(1.0, round_up(lost + (1 - lost) * Fraction(self._rest_delta(epsilon))))
 
     def _rest_delta(self, epsilon: Number) -> float:
         bounded, others = self.split()
         if not others and bounded <= epsilon:
             return 0.0
-        if len(self.parts) == 1 and (exactly := self.parts[0].rest_delta(epsilon)) is not None:
-            return min(1.0, exactly.upper)
         found = [1.0]
         if len(others) == 1 and bounded <= epsilon and (rest := others[0].rest_delta(epsilon - bounded)) is not None:
             found.append(rest.upper)
@@ -127,6 +155,8 @@ class Conversion:
 
     def hardest(self, delta: Fraction) -> float:
         """An epsilon below which some mechanism with these promises fails at this delta: of each part its hardest."""
+        if (len(self.parts) > 1 or self._backed) and (loss := self.loss()) is not None:
+            return loss.epsilon_bracket(delta, quick=not self._backed).lower
         return max((_hardest(part, delta) for part in self.parts), default=0.0)
 
 

@@ -13,13 +13,16 @@ from __future__ import annotations
 import re
 from abc import ABC, abstractmethod
 from fractions import Fraction
-from typing import ClassVar, NamedTuple, Protocol, Self
+from typing import TYPE_CHECKING, ClassVar, NamedTuple, Protocol, Self
 
 from flint import arb
 
 from dither.errors import NumberError
 from dither.numeric.enclosure import Enclosure, ends, precision, to_ball
 from dither.numeric.number import Number, rational
+
+if TYPE_CHECKING:
+    from dither.privacy.pairs.record import Terms
 
 MOST_COPIES = 10**18  # of one guarantee in a sum
 
@@ -119,6 +122,10 @@ class Currency(ABC):
 
     def power(self, level: Fraction) -> float | None:
         """The exact power that a test can reach at a level from 0 to below 1, where the currency knows it."""
+        return None
+
+    def pairs(self) -> Terms | None:
+        """The hardest mechanisms with this promise, as dominating pairs with counts; None where they are not known."""
         return None
 
     # -- what a filter charges: exact numbers, so that ten tenths are one ---------------------------------------

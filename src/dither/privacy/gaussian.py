@@ -14,7 +14,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import ClassVar, Self
+from typing import TYPE_CHECKING, ClassVar, Self
 
 from flint import arb
 
@@ -23,6 +23,9 @@ from dither.numeric.number import Number
 from dither.privacy.currency import Currency, stored_fraction
 from dither.privacy.show import four_digits
 from dither.privacy.solve import smallest, surely
+
+if TYPE_CHECKING:
+    from dither.privacy.pairs.record import Terms
 
 
 def phi(x: arb) -> arb:
@@ -72,6 +75,11 @@ class GaussianPart(Currency):
 
     def _meets(self, epsilon: Fraction, delta: Fraction) -> bool | None:
         return surely(lambda: profile(self.mu(), to_ball(epsilon)) - to_ball(delta))
+
+    def pairs(self) -> Terms:
+        from dither.privacy.pairs.normal import Normal
+
+        return ((Normal(self.mu2), 1),) if self.mu2 else ()
 
     def power(self, level: Fraction) -> float:
         """Phi(Phi^-1(level) + mu), by solving Phi(-z) = level for z from below."""

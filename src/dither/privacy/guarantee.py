@@ -14,6 +14,7 @@ import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import TYPE_CHECKING
 
 from flint import arb
 
@@ -25,12 +26,18 @@ from dither.privacy.bounded_range import RangePart
 from dither.privacy.convert import Conversion
 from dither.privacy.currency import MOST_COPIES, Charge, Currency, read_delta
 from dither.privacy.gaussian import GaussianPart
+from dither.privacy.loss_part import LossPart
 from dither.privacy.renyi import RenyiPart
 from dither.privacy.unit import Unit, read_unit
 from dither.privacy.zcdp import ZcdpPart
 
+if TYPE_CHECKING:
+    from dither.privacy.loss import Loss
+
 VERSION = 1
-KINDS: dict[str, type[Currency]] = {part.kind: part for part in (ApproxPart, RangePart, ZcdpPart, RenyiPart, GaussianPart)}
+KINDS: dict[str, type[Currency]] = {
+    part.kind: part for part in (ApproxPart, RangePart, ZcdpPart, RenyiPart, GaussianPart, LossPart)
+}
 
 
 @dataclass(frozen=True)
@@ -78,6 +85,22 @@ class Guarantee:
         from dither.privacy.tradeoff import power
 
         return power(self, alpha)
+
+    def loss(self) -> Loss:
+        """Dominating pairs for whatever has this guarantee; refused where none are known."""
+        from dither.privacy.loss import Loss
+
+        total = Loss(())
+        for part in self.parts:
+            terms, largest = part.pairs(), part.largest_loss()
+            if terms is not None:
+                total += Loss(terms)
+            elif largest is not None:
+                total += Loss.approx(largest, part.charged_delta())
+            else:
+                why = f"of {part.describe()} only a curve is known, not the hardest pair"
+                raise GuaranteeError("guarantee", str(self), why, "pure, approx or gdp, or a mechanism's own .loss()")
+        return total
 
     # -- composition -------------------------------------------------------------------------------------------
 

@@ -1,0 +1,78 @@
+"""Amplification: a mechanism that sees only some people, or reports that nobody can link to a person.
+
+    poisson(loss, rate)                          each person takes part with this probability, alone; people come and go
+    without_replacement(loss, sample, people)    exactly `sample` of `people` take part; people are replaced
+    shuffled(epsilon, people, answers=k)         k-ary randomized response of all, in random order; people are replaced
+    shuffled(epsilon, people, answers=None)      any local randomizer with this epsilon, the same for all people
+    shuffled_closed_form(epsilon, people, delta) the formula of Feldman, McMillan and Talwar 2021, for comparison
+
+Each gives a `Loss`: ask it, add it up, or turn it into a guarantee. What is promised holds for a sampler that does
+what is said here: independent choices, a secret sample, exactly these sizes. `calibrate` finds the noise.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+from flint import arb
+
+from dither.errors import GuaranteeError, NumberError
+from dither.numeric.enclosure import certify, to_ball
+from dither.numeric.number import Number, exact, integer
+from dither.privacy.currency import read_delta
+from dither.privacy.loss import Loss
+from dither.privacy.pairs.sampled import Sampled
+from dither.privacy.pairs.shuffled import Shuffled
+from dither.privacy.pairs.swapped import Swapped
+
+__all__ = ["poisson", "shuffled", "shuffled_closed_form", "without_replacement"]
+
+
+def poisson(loss: Loss, rate: object) -> Loss:
+    """The mechanism on a Poisson sample: `loss.poisson_subsampled(rate)`."""
+    return _read_loss(loss).poisson_subsampled(rate)
+
+
+def without_replacement(loss: Loss, sample: object, people: object) -> Loss:
+    """The mechanism on `sample` of `people`, drawn without replacement, for people who are replaced."""
+    taken = integer(sample, name="sample", least=1)
+    population = integer(people, name="people", least=1)
+    if taken > population:
+        raise NumberError("sample", sample, f"there are only {population} people", f"a number from 1 to {population}")
+    base = _read_loss(loss)._alone("a sample")
+    if isinstance(base, (Sampled, Swapped, Shuffled)):
+        raise GuaranteeError("loss", str(loss), "it is amplified already", "a loss before amplification")
+    return loss if taken == population else Loss(((Swapped(base, Fraction(taken, population)), 1),))
+
+
+def shuffled(epsilon: object, people: object, *, answers: object = 2) -> Loss:
+    """The reports of all people together, each randomized with this epsilon at the source, in random order."""
+    local = exact(epsilon, name="epsilon", nonnegative=True)
+    number = integer(people, name="people", least=1)
+    k = None if answers is None else integer(answers, name="answers", least=2)
+    return Loss(((Shuffled(local, number, k), 1),)) if local else Loss(())
+
+
+def shuffled_closed_form(epsilon: object, people: object, delta: object) -> float:
+    """log(1 + (e^e - 1)/(e^e + 1) (8 sqrt(e^e log(4/delta) / n) + 8 e^e / n)), where it is proved; rounded up."""
+    local = exact(epsilon, name="epsilon", positive=True)
+    number, lost = integer(people, name="people", least=1), read_delta(delta)
+    if lost == 0:
+        raise NumberError("delta", delta, "the formula needs a delta", "'1e-6'")
+    limit = certify(lambda: (to_ball(number) / (16 * to_ball(2 / lost).log())).log())
+    if not local <= Number(Fraction(limit.lower)):
+        why = f"the formula is proved up to log(n / (16 log(2/delta))), here {limit.lower:.4g}"
+        raise NumberError("epsilon", epsilon, why, "more people, or amplify.shuffled, which has no such condition")
+
+    def formula() -> arb:
+        e = local.ball().exp()
+        inside = 8 * (e * to_ball(4 / lost).log() / number).sqrt() + 8 * e / number
+        return ((e - 1) / (e + 1) * inside).log1p()
+
+    return certify(formula).upper
+
+
+def _read_loss(value: object) -> Loss:
+    if not isinstance(value, Loss):
+        raise GuaranteeError("loss", value, "it is not a loss", "Loss.gaussian(2), or the .loss() of a mechanism")
+    return value

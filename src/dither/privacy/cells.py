@@ -1,0 +1,337 @@
+"""The privacy profile of any composition, on a grid of losses, in whole numbers: slower than a line, and never stuck.
+
+*From above.* What P and Q give to the losses of a cell [a, b] is split between a and b so that both sums are kept.
+That is a sharper experiment (told the end, one can redraw the loss), so the new pair dominates the old one; this is
+the "connect the dots" of Doroshenko, Ghazi, Kamath, Kumar and Manurangsi 2022. Losses above the grid count as
+infinite, losses below as the lowest.
+*From below.* Cells are merged (which can only hide things), their edges chosen one after the other so that the merged
+loss of each, log(P/Q), is a grid point, nearly. P is then lowered until the loss is SLIVER below that point: delta
+only falls when P falls. An atom that lies on no grid point is put on the next one below in the same way.
+
+Both are then compositions on one grid, which is multiplication of polynomials with coefficients >= 0. The
+coefficients are tilted, p e^(c loss - k), so that those which matter for delta are the large ones, and written as
+whole numbers of 2^-BITS, rounded up (or down). Products are exact and rounded once more in the same direction; so an
+upper bound stays one and no error of a transform is to be bounded. Tilted mass t that is cut off at the ends has
+losses l with p = t e^(k - c l), of which only those above eps count: at most t e^(k - c eps) of delta.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+
+from flint import arb, fmpz, fmpz_poly
+
+from dither.numeric.enclosure import ceil_of, ends, to_ball
+from dither.privacy.pairs.pair import Pair
+
+BITS = 96
+SIZE = 1 << 16  # grid points of the composition
+CUT = Fraction(1, 10**24)  # of the tilted mass, at each product
+CLOSE = 1e-7  # how closely the edges of merged cells are sought, in parts of a cell
+SLIVER = Fraction(1, 1 << 20)  # how far below the grid points the merged losses of a pair are put, in steps
+
+Terms = Sequence[tuple[Pair, int]]
+
+
+@dataclass(frozen=True)
+class Grid:
+    """One side, at start, start + step, ...: delta(eps) = e^scale (A - e^eps B) at the next point above eps."""
+
+    start: Fraction
+    step: Fraction
+    scale: arb
+    above: list[arb]  # sum over later points of weight e^(-c loss)
+    weighted: list[arb]  # sum over later points of weight e^(-(c + 1) loss)
+    cut: arb  # tilted mass that was cut off
+    c: arb
+
+    def delta(self, eps: arb) -> arb:
+        found = to_ball(0)
+        for end in ends(eps):  # where it is unclear whether a point lies above eps: whatever gives more
+            first = max(0, math.floor((end - self.start) / self.step) + 1)
+            if first < len(self.above):
+                found = found.max(self.above[first] - eps.exp() * self.weighted[first])
+        return self.scale.exp() * (found + self.cut * (-self.c * eps).exp())
+
+
+@dataclass(frozen=True)
+class Side:
+    """A profile that lies above the truth, or below it."""
+
+    grid: Grid
+    lost: Fraction
+
+    def delta(self, eps: arb) -> arb:
+        return (to_ball(self.lost) + self.grid.delta(eps)).min(to_ball(1))
+
+
+@dataclass
+class _Poly:
+    """Tilted weights at points offset + i, in units of 2^-BITS, and how much was cut off."""
+
+    poly: fmpz_poly
+    offset: int
+    cut: Fraction
+    up: bool
+
+    def times(self, other: _Poly) -> _Poly:
+        product = self.poly * other.poly
+        unit = fmpz(1 << BITS)
+        poly = -((-product) // unit) if self.up else product // unit
+        # what was cut of one factor is lost with all of the other
+        mine, theirs = (Fraction(int(f.poly(1)), 1 << BITS) for f in (self, other))
+        cut = self.cut * (theirs + other.cut) + other.cut * mine
+        return _Poly(poly, self.offset + other.offset, cut, self.up)._trim()
+
+    def _trim(self) -> _Poly:
+        budget, values = int(CUT * (1 << BITS)), self.poly.coeffs()
+        first, dropped, last = 0, 0, len(values)
+        while first < last and dropped + int(values[first]) <= budget:
+            dropped += int(values[first])
+            first += 1
+        right = 0
+        while first < last and right + int(values[last - 1]) <= budget:
+            right += int(values[last - 1])
+            last -= 1
+        cut = self.cut + Fraction(dropped + right, 1 << BITS)
+        return _Poly(fmpz_poly(values[first:last]), self.offset + first, _short(cut), self.up)
+
+    def power(self, count: int) -> _Poly:
+        result: _Poly | None = None
+        base = self
+        while True:
+            if count & 1:
+                result = base if result is None else result.times(base)
+            count >>= 1
+            if not count:
+                return result if result is not None else base
+            base = base.times(base)
+
+
+def _short(value: Fraction) -> Fraction:
+    """A little more, in few digits."""
+    return Fraction(-((-value.numerator << 200) // value.denominator), 1 << 200)
+
+
+def grid_step(terms: Terms, c: float, small: Fraction) -> Fraction:
+    """A step for which the composition has about SIZE points: a part of the largest atom where there is one."""
+    spread, narrowest, whole = 0.0, 0.0, 0.0
+    anchor: tuple[float, float] | None = None
+    for pair, count in terms:
+        low, high = (float(end) for end in pair.span(small))
+        narrowest, whole = max(narrowest, (high - low) / pair.cells), whole + count * (high - low)
+        spread += count * _tilted_variance(pair, c, low, high)
+        atoms = pair.atoms(small)
+        if 1 < len(atoms) <= 64:
+            loss = max(abs(float(atom.loss)) for atom in atoms)
+            anchor = max(anchor or (0.0, 0.0), (float(count), loss))
+    width = min(whole, 18 * math.sqrt(spread))
+    step = max(width / SIZE, narrowest)
+    if anchor is not None and anchor[1] > 0:
+        step = anchor[1] / math.ceil(anchor[1] / step)
+    return Fraction(step)
+
+
+def _tilted_variance(pair: Pair, c: float, low: float, high: float) -> float:
+    """About the variance of the loss under the tilted law, from a few cells."""
+    marks = [low + (high - low) * i / 128 for i in range(129)]
+    sums = [float(pair.above(to_ball(Fraction(mark)))[0]) for mark in marks] if float(pair.whole()[0]) > 0 else []
+    rows = [((a + b) / 2, x - y) for a, b, x, y in zip(marks, marks[1:], sums, sums[1:], strict=False)]
+    rows += [(float(atom.loss), float(atom.p)) for atom in pair.atoms(Fraction(1, 10**12))]
+    top = max((c * loss + math.log(p) for loss, p in rows if p > 0), default=0.0)
+    tilted = [(loss, p * math.exp(c * loss - top)) for loss, p in rows if p > 0]
+    total = sum(w for _, w in tilted)
+    mean = sum(loss * w for loss, w in tilted) / total
+    return sum((loss - mean) ** 2 * w for loss, w in tilted) / total
+
+
+def build(terms: Terms, lost: Fraction, c: float, log_delta: float, *, up: bool) -> Side:
+    """The profile from above or from below, made for deltas around this one."""
+    number = sum(count for _, count in terms)
+    small = Fraction(2) ** math.floor(log_delta / math.log(2) - 45) / number
+    step, tilt = grid_step(terms, c, small), Fraction(c)
+    whole: _Poly | None = None
+    scale, infinite = to_ball(0), Fraction(0)
+    for pair, count in terms:
+        poly, unit = _one(pair, step, tilt, small, up=up)
+        powered = poly.power(count)
+        whole = powered if whole is None else whole.times(powered)
+        scale += to_ball(unit) * count
+        if up:
+            infinite += count * (
+                ends(pair.above(to_ball(step * _range(pair, step, small)[1]))[0].max(to_ball(0)))[1] + small
+            )
+    assert whole is not None
+    shift = Fraction(0) if up else -SLIVER * step * number
+    return Side(_suffix(whole, step, shift, scale, tilt), min(Fraction(1), lost + infinite))
+
+
+def _range(pair: Pair, step: Fraction, small: Fraction) -> tuple[int, int]:
+    low, high = (math.floor(end / step) for end in pair.span(small))
+    return low - 1, high + 2
+
+
+def _one(pair: Pair, step: Fraction, c: Fraction, small: Fraction, *, up: bool) -> tuple[_Poly, Fraction]:
+    """The tilted weights of one pair, and the log of their unit."""
+    low, high = _range(pair, step, small)
+    points = _split(pair, step, low, high, small) if up else _merged(pair, step, low, high, small)
+    if up:  # pairs may put a loss within 2^-90 of an edge on its wrong side: the part of it that belongs to the next point
+        for at in sorted(points, reverse=True):
+            points[at + 1] = points.get(at + 1, to_ball(0)) + points[at].max(to_ball(0)) * arb((1, -64))
+    tilted = {at: p * to_ball(c * step * at).exp() for at, p in points.items() if up or p > 0}
+    unit = Fraction(float(sum(tilted.values(), start=to_ball(0)).log()))
+    scaled = to_ball(-unit).exp() * (1 << BITS)
+    whole = {at: max(0, ceil_of(w * scaled) if up else -ceil_of(-w * scaled)) for at, w in tilted.items()}
+    first, last = min(whole), max(whole)
+    poly = fmpz_poly([whole.get(at, 0) for at in range(first, last + 1)])
+    return _Poly(poly, first, Fraction(0), up)._trim(), unit
+
+
+def _split(pair: Pair, step: Fraction, low: int, high: int, small: Fraction) -> dict[int, arb]:
+    """P at the grid points: each cell's mass at its two ends, P and Q kept."""
+    found: dict[int, arb] = {}
+    grow = to_ball(step).exp()
+
+    def give(cell: int, p: arb, q: arb) -> None:  # the cell from `cell` to `cell + 1`
+        left = to_ball(step * cell).exp()
+        upper = (p - left * q) / (left * (grow - 1)) * left * grow
+        for at, part in ((cell, p - upper), (cell + 1, upper)):
+            found[at] = found[at] + part if at in found else part
+
+    if pair.whole()[0] != 0:
+        before = pair.whole()
+        for cell in range(low, high):
+            after = pair.above(to_ball(step * (cell + 1)))
+            p, q = before[0] - after[0], before[1] - after[1]
+            if cell == low:  # all that lies further down counts as here: P is kept, the loss is raised
+                found[low + 1] = p
+            elif not p <= 0:
+                give(cell, p, q)
+            before = after
+    for atom in pair.atoms(small):
+        place = atom.loss / to_ball(step)
+        least, most = (math.floor(end) for end in ends(place))
+        if most < low:
+            found[low] = found[low] + atom.p if low in found else atom.p
+        elif least == most:
+            give(least, atom.p, atom.q)
+        else:
+            # On a grid point as far as one can see. If it lies above: split it to the right, and the point gets no less
+            # than its part. If it lies below: P is kept and the loss is raised.
+            point = to_ball(step * most).exp()
+            right = ((atom.p - point * atom.q) * grow / (grow - 1)).max(to_ball(0))
+            for at, part in ((most, atom.p), (most + 1, right)):
+                found[at] = found[at] + part if at in found else part
+    return found
+
+
+def _merged(pair: Pair, step: Fraction, low: int, high: int, small: Fraction) -> dict[int, arb]:
+    """P at the grid points after merging; a little less than there is."""
+    found: dict[int, arb] = {}
+
+    def give(at: int, p: arb, q: arb) -> None:
+        """A cell whose loss is about this grid point: P lowered to the point, or to the next below it."""
+        for place in (at, at - 1, at - 2):
+            lowered = q * to_ball(step * (place - SLIVER)).exp()
+            if lowered <= p:
+                found[place] = found[place] + lowered if place in found else lowered
+                return
+
+    for atom in pair.atoms(small):
+        give(math.floor(ends(atom.loss / to_ball(step))[0] + Fraction(1, 1 << 40)), atom.p, atom.q)
+    if pair.whole()[0] == 0:
+        return found
+    for at, p, q in _sweep(pair, step, low, high, small):
+        give(at, p, q)
+    return found
+
+
+def _sweep(pair: Pair, step: Fraction, low: int, high: int, small: Fraction) -> Iterator[tuple[int, arb, arb]]:
+    """Cells whose merged loss is a grid point, nearly; from the heavier end: the last cell is what is left over."""
+    width = float(step)
+    near = pair.above(to_ball(step * low + step * (high - low) / 100))[0]
+    far = pair.above(to_ball(step * high - step * (high - low) / 100))[0]
+    sign = 1 if pair.whole()[0] - near > far else -1
+    at, last = (low, high) if sign > 0 else (high, low)
+    start = pair.span(small)[0 if sign > 0 else 1]
+    start = max(min(start, step * high), step * low)
+    edge = float(start)
+    known = pair.above(to_ball(start))
+    if sign > 0:
+        yield at, pair.whole()[0] - known[0], pair.whole()[1] - known[1]
+    while at != last:
+        at += sign
+        target = width * at
+        if abs(target - edge) < 0.3 * width:
+            continue
+        following, measured = _edge(pair, known, edge, target)
+        p, q = sign * (known[0] - measured[0]), sign * (known[1] - measured[1])
+        if p > 0 and q > 0:  # otherwise there is nothing here
+            yield at, p, q
+            edge, known = following, measured
+    if sign > 0:
+        yield math.floor(edge / width), known[0], known[1]
+    else:
+        yield last, pair.whole()[0] - known[0], pair.whole()[1] - known[1]
+
+
+def _edge(pair: Pair, known: tuple[arb, arb], edge: float, target: float) -> tuple[float, tuple[arb, arb]]:
+    """The other edge of a cell whose merged loss is the target, nearly: plain floats choose, balls measure.
+
+    P - e^target Q of the cell is below zero while all of it lies on one side of the target, and grows with the other side:
+    first the mirror image of the edge, then secants.
+    """
+    ratio = to_ball(Fraction(target)).exp()
+    sign = 1.0 if target > edge else -1.0
+
+    def surplus(x: float) -> tuple[float, float, tuple[arb, arb]]:
+        measured = pair.above(to_ball(Fraction(x)))
+        q = abs(float(measured[1] - known[1]))
+        value = measured[0] - known[0] - ratio * (measured[1] - known[1])
+        return -float(value), q * float(ratio), measured  # for both signs: above zero means too far
+
+    reach = abs(target - edge)
+    x = target + sign * reach
+    height, size, measured = surplus(x)
+    slope = size / (2 * reach) * abs(math.expm1(x - target))  # Q's mean density in the cell for its density at the edge
+    for _ in range(10):
+        if abs(height) <= CLOSE * size * reach or slope <= 0:
+            break
+        following = x - sign * height / slope
+        if not 0 < sign * (following - target) < 4 * reach:
+            following = (x + target) / 2 if height > 0 else x + sign * reach / 2
+        if abs(following - target) > 4 * reach:
+            break
+        before, x = (x, height), following
+        height, size, measured = surplus(x)
+        slope = (height - before[1]) / (sign * (x - before[0])) if x != before[0] else 0.0
+    return x, measured
+
+
+def _suffix(poly: _Poly, step: Fraction, shift: Fraction, scale: arb, c: Fraction) -> Grid:
+    """Sums from each point to the end, weighted by e^(-c loss) and e^(-(c+1) loss)."""
+    start = step * poly.offset
+    values = poly.poly.coeffs()
+    first = max(0, math.floor(-start / step))  # only losses above zero are asked for
+    tilt, unit = to_ball(c), to_ball(Fraction(1, 1 << BITS))
+    fall, steeper = (-to_ball(step * c)).exp(), (-to_ball(step * (c + 1))).exp()
+    above, weighted = to_ball(0), to_ball(0)
+    sums: list[arb] = []
+    others: list[arb] = []
+    for value in reversed(values[first:]):
+        above, weighted = above * fall + value, weighted * steeper + value
+        sums.append(above)
+        others.append(weighted)
+    sums.reverse()
+    others.reverse()
+    begin = start + first * step
+    # sums[i] is relative to point i: undo the tilt there; Q has e^-loss, the loss being shifted
+    factor = (-tilt * to_ball(begin)).exp() * unit
+    other = factor * (-to_ball(begin + shift)).exp()
+    for i in range(len(sums)):
+        sums[i], others[i] = sums[i] * factor, others[i] * other
+        factor, other = factor * fall, other * steeper
+    return Grid(begin + shift, step, scale, sums, others, to_ball(poly.cut), tilt)

@@ -1,0 +1,343 @@
+"""The privacy loss of a list of mechanisms: tight, certified, and fixed in advance.
+
+A `Loss` is a list of dominating pairs (`pairs/`). `a + b` and `n * a` compose them; `epsilon`, `delta` and `bracket`
+answer from the law of the summed losses, both orders of the neighbours, always from above (and, in a bracket, from
+below as well). `profile.py` says how.
+
+The list is fixed before anything is released. Inside one question that is so; an analyst who chooses the next
+mechanism with the last answer in view needs a filter (`filter.py`).
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+from dither.errors import GuaranteeError, NumberError
+from dither.numeric.enclosure import Enclosure, precision
+from dither.numeric.number import Number, exact, integer, ln, rational
+from dither.privacy.currency import MOST_COPIES, read_delta
+from dither.privacy.gaussian import GaussianPart
+from dither.privacy.pairs.discrete_gaussian import DiscreteGaussian
+from dither.privacy.pairs.discrete_laplace import discrete_laplace
+from dither.privacy.pairs.finite import Finite, Row
+from dither.privacy.pairs.laplace import Laplace
+from dither.privacy.pairs.normal import Normal
+from dither.privacy.pairs.pair import Pair
+from dither.privacy.pairs.record import Terms, read_terms, write_terms
+from dither.privacy.pairs.sampled import Sampled
+from dither.privacy.pairs.sampled_normal import SampledNormal
+from dither.privacy.pairs.shuffled import Shuffled
+from dither.privacy.pairs.swapped import Swapped
+from dither.privacy.profile import BITS, delta_between, epsilon_between, lost_of
+from dither.privacy.unit import Unit, read_unit
+
+if TYPE_CHECKING:
+    from dither.privacy.guarantee import Guarantee
+
+VERSION = 1
+MOST_OUTCOMES = 10_000  # of a table
+
+
+@dataclass(frozen=True)
+class Loss:
+    """Dominating pairs with their counts. Made by the constructors below, added up with + and *."""
+
+    terms: Terms
+
+    # -- constructors ------------------------------------------------------------------------------------------
+
+    @classmethod
+    def gaussian(cls, sigma: object, *, sensitivity: object = 1) -> Loss:
+        """Gaussian noise of deviation sigma, rounded or not, for an L2 sensitivity."""
+        moved = rational(sensitivity, name="sensitivity", positive=True)
+        return cls(((Normal((moved / rational(sigma, name="sigma", positive=True)) ** 2), 1),))
+
+    @classmethod
+    def laplace(cls, scale: object, *, sensitivity: object = 1) -> Loss:
+        """Continuous Laplace noise, for one number of this sensitivity."""
+        moved = exact(sensitivity, name="sensitivity", positive=True)
+        return cls(((Laplace(moved / rational(scale, name="scale", positive=True)), 1),))
+
+    @classmethod
+    def discrete_laplace(cls, scale: object, *, shift: object = 1) -> Loss:
+        """Discrete Laplace (geometric) noise on whole numbers that move by up to `shift`."""
+        rate = Number(1) / rational(scale, name="scale", positive=True)
+        return cls(((discrete_laplace(rate, integer(shift, name="shift", least=1)), 1),))
+
+    @classmethod
+    def discrete_gaussian(cls, sigma2: object, *, shift: object = 1) -> Loss:
+        """Discrete Gaussian noise of parameter sigma^2 on one whole number that moves by up to `shift`."""
+        return cls(
+            ((DiscreteGaussian(rational(sigma2, name="sigma2", positive=True), integer(shift, name="shift", least=1)), 1),)
+        )
+
+    @classmethod
+    def randomized_response(cls, epsilon: object, k: object = 2) -> Loss:
+        """k-ary randomized response."""
+        answers = integer(k, name="k", least=2)
+        number = exact(epsilon, name="epsilon", nonnegative=True)
+        return cls(((Finite.response(number, answers), 1),)) if number else cls(())
+
+    @classmethod
+    def pure(cls, epsilon: object) -> Loss:
+        """Any epsilon-DP mechanism: no worse than binary randomized response."""
+        return cls.randomized_response(exact(epsilon, name="epsilon", nonnegative=True))
+
+    @classmethod
+    def approx(cls, epsilon: object, delta: object) -> Loss:
+        """Any (epsilon, delta)-DP mechanism."""
+        number, lost = exact(epsilon, name="epsilon", nonnegative=True), read_delta(delta)
+        return cls(((Finite.approximate(number, lost), 1),)) if lost else cls.pure(number)
+
+    @classmethod
+    def from_pair(cls, p: object, q: object) -> Loss:
+        """Two finite distributions with rational probabilities: lists, or mappings from outcomes.
+
+        p is what comes out with a person and q without her; both orders are counted. An outcome that only one of them
+        has is a probability with which everything is lost.
+        """
+        return cls(((_table(p, q), 1),))
+
+    def poisson_subsampled(self, rate: object) -> Loss:
+        """The same mechanism on a sample in which each person takes part with this probability, on her own."""
+        q = rational(rate, name="rate")
+        if not 0 < q <= 1:
+            raise NumberError("rate", rate, "a sampling rate lies in (0, 1]", "'0.01'")
+        if q == 1 or not self.terms:
+            return self
+        base = self._alone("a sample")
+        if isinstance(base, (Swapped, Shuffled)):
+            raise GuaranteeError(
+                "loss",
+                str(self),
+                "it is about people who are replaced; a sample is about people who come or go",
+                "a loss before amplification",
+            )
+        if isinstance(base, Sampled):  # a sample of a sample
+            q, base = q * base.rate, base.base
+        return Loss(((SampledNormal(base, q) if isinstance(base, Normal) else Sampled(base, q), 1),))
+
+    def _alone(self, what: str) -> Pair:
+        if len(self.terms) != 1 or self.terms[0][1] != 1:
+            why = f"{what} is taken for one mechanism at a time"
+            raise GuaranteeError("loss", str(self), why, "n * loss.poisson_subsampled(rate): sample first, then add up")
+        return self.terms[0][0]
+
+    # -- composition -------------------------------------------------------------------------------------------
+
+    def __add__(self, other: object) -> Loss:
+        if not isinstance(other, Loss):
+            return NotImplemented
+        counts: dict[Pair, int] = {}
+        mu2 = Fraction(0)
+        for pair, count in (*self.terms, *other.terms):
+            if isinstance(pair, Normal):
+                mu2 += pair.mu2 * count
+            else:
+                counts[pair] = counts.get(pair, 0) + count
+        if mu2:
+            counts[Normal(mu2)] = 1
+        found = Loss(tuple(sorted(counts.items(), key=_key)))
+        found.relation()  # refuses a mix of relations
+        return found
+
+    def __radd__(self, other: object) -> Loss:
+        return self if other == 0 and isinstance(other, int) else NotImplemented  # so that sum() works
+
+    def __mul__(self, count: object) -> Loss:
+        if isinstance(count, (float, complex, str)):
+            return NotImplemented
+        copies = integer(count, name="count", least=0)
+        if copies > MOST_COPIES:
+            raise NumberError("count", count, f"sums of more than {MOST_COPIES} copies are not kept", "a smaller count")
+        return Loss(()) + Loss(tuple((pair, n * copies) for pair, n in self.terms if copies))
+
+    __rmul__ = __mul__
+
+    # -- questions ---------------------------------------------------------------------------------------------
+
+    def epsilon(self, delta: object = 0) -> float:
+        """The smallest epsilon that is proved at this delta, rounded up; inf where there is none."""
+        return self.epsilon_bracket(read_delta(delta), both=False).upper
+
+    def bracket(self, delta: object = 0) -> Enclosure:
+        """(lower, upper) around the exact epsilon of this list at this delta."""
+        return self.epsilon_bracket(read_delta(delta))
+
+    def epsilon_bracket(self, delta: Fraction, *, both: bool = True, quick: bool = False) -> Enclosure:
+        """The same for those who need one side only, or nothing that takes a second (then inf may come out)."""
+        found = [_one_order(terms, delta, both=both, quick=quick) for terms in self.orders()]
+        return Enclosure(max(pair.lower for pair in found), max(pair.upper for pair in found))
+
+    def delta(self, epsilon: object) -> float:
+        """The smallest delta that is proved at this epsilon, rounded up."""
+        return self.delta_bracket(epsilon, both=False).upper
+
+    def delta_bracket(self, epsilon: object, *, both: bool = True, quick: bool = False) -> Enclosure:
+        """(lower, upper) around the exact delta at this epsilon."""
+        number = exact(epsilon, name="epsilon", nonnegative=True)
+        lower, upper = 0.0, 0.0
+        for terms in self.orders():
+            found = _delta_in_order(terms, number, both=both, quick=quick)
+            lower, upper = max(lower, found.lower), max(upper, found.upper)
+        return Enclosure(lower, min(1.0, upper))
+
+    def orders(self) -> list[Terms]:
+        """The pairs with the neighbours in this order, and in the other where that is not the same."""
+        turned = tuple((pair.reverse(), count) for pair, count in self.terms)
+        return [self.terms] if turned == self.terms else [self.terms, turned]
+
+    def lost(self) -> Fraction:
+        """The probability with which everything is lost, rounded up."""
+        return max((lost_of(terms)[1] for terms in self.orders()), default=Fraction(0))
+
+    def relation(self) -> Unit | None:
+        """Which neighbours it is about, where the pairs decide that: samples do."""
+        kinds = {_relation(pair) for pair, _ in self.terms} - {None}
+        if len(kinds) > 1:
+            why = "some of it is about people who come or go, some about people who are replaced"
+            raise GuaranteeError("loss", str(self), why, "one kind of sampling")
+        return next(iter(kinds), None)
+
+    def guarantee(self, *, unit: object = None) -> Guarantee:
+        """A guarantee that answers by this loss, and can be charged to a budget."""
+        from dither.privacy.guarantee import Guarantee
+        from dither.privacy.loss_part import LossPart
+
+        relation = self.relation()
+        whom = read_unit(unit if unit is not None else relation or Unit.ADD_REMOVE)
+        replaces = whom.replacement is whom
+        if relation is not None and replaces != (relation is Unit.REPLACE_ONE):
+            why = "a Poisson sample is about people who come or go; fixed sizes and shuffling about people who are replaced"
+            raise GuaranteeError("unit", whom.value, why, str(relation))
+        return Guarantee(whom, (LossPart(self.terms),))
+
+    # -- writing -----------------------------------------------------------------------------------------------
+
+    def __str__(self) -> str:
+        texts = [pair.describe() if count == 1 else f"{count} x ({pair.describe()})" for pair, count in self.terms]
+        return " + ".join(texts) or "nothing"
+
+    def to_json(self) -> str:
+        """Exact text."""
+        return json.dumps({"loss": VERSION, "terms": write_terms(self.terms)}, sort_keys=True)
+
+    @classmethod
+    def from_json(cls, text: str) -> Loss:
+        """The loss that `to_json` wrote."""
+        try:
+            stored = json.loads(text)
+            version = stored["loss"]
+            if type(version) is int and version > VERSION:
+                raise GuaranteeError("record version", version, f"this dither reads up to {VERSION}", "a newer dither")
+            if version != VERSION or type(version) is not int:
+                raise ValueError("a version")
+            terms = read_terms(stored["terms"]) if stored["terms"] else ()
+            return cls(()) + cls(terms)
+        except (KeyError, TypeError, ValueError, ZeroDivisionError, RecursionError) as error:
+            if isinstance(error, GuaranteeError):
+                raise
+            raise GuaranteeError("record", text, "dither did not write this", "what Loss.to_json gave") from error
+
+
+def sum_of(losses: Iterable[Loss]) -> Loss:
+    """All of them together."""
+    return Loss(()) + Loss(tuple(term for loss in losses for term in loss.terms))
+
+
+def _key(item: tuple[Pair, int]) -> tuple[str, str]:
+    return item[0].kind, json.dumps(item[0].to_json(), sort_keys=True)
+
+
+def _relation(pair: Pair) -> Unit | None:
+    if isinstance(pair, Sampled):
+        return Unit.ADD_REMOVE
+    return Unit.REPLACE_ONE if isinstance(pair, (Swapped, Shuffled)) else None
+
+
+# -- one order of the neighbours ---------------------------------------------------------------------------------------
+
+
+def _one_order(terms: Terms, delta: Fraction, *, both: bool, quick: bool) -> Enclosure:
+    if not terms:
+        return Enclosure(0.0, 0.0)
+    least, most = lost_of(terms)
+    if least > delta:
+        return Enclosure(math.inf, math.inf)
+    if most >= delta:  # nothing is left for the finite losses, or it cannot be told
+        largest = [pair.largest_loss() for pair, _ in terms]
+        total = sum(
+            (loss * count for loss, (_, count) in zip(largest, terms, strict=True) if loss is not None), start=Number(0)
+        )
+        upper = math.inf if None in largest else total.bounds().upper
+        exactly = least == most and all(isinstance(pair, (Finite, Laplace)) for pair, _ in terms)
+        return Enclosure(max(0.0, _top(terms)) if exactly and math.isfinite(upper) else 0.0, upper)
+    if len(terms) == 1 and isinstance(terms[0][0], Normal):
+        return GaussianPart(terms[0][0].mu2 * terms[0][1]).rest_epsilon(delta)
+    return epsilon_between(terms, delta, both=both, quick=quick)
+
+
+def _top(terms: Terms) -> float:
+    """The largest loss of all in this order, rounded down."""
+    total = Number(0)
+    for pair, count in terms:
+        total += (
+            pair.e if isinstance(pair, Laplace) else pair.rows[0][0] if isinstance(pair, Finite) else Number(0)
+        ) * count
+    return total.bounds().lower
+
+
+def _delta_in_order(terms: Terms, epsilon: Number, *, both: bool, quick: bool) -> Enclosure:
+    if not terms:
+        return Enclosure(0.0, 0.0)
+    if len(terms) == 1 and isinstance(terms[0][0], Normal):
+        return GaussianPart(terms[0][0].mu2 * terms[0][1]).rest_delta(epsilon)
+    with precision(BITS):
+        found = delta_between(terms, epsilon.ball(), both=both, quick=quick)
+    return Enclosure(max(0.0, found.lower), found.upper)
+
+
+# -- tables ------------------------------------------------------------------------------------------------------------
+
+
+def _table(p: object, q: object) -> Finite:
+    rows_p, rows_q = _probabilities(p, "p"), _probabilities(q, "q")
+    if isinstance(p, Mapping) != isinstance(q, Mapping) or (not isinstance(p, Mapping) and len(rows_p) != len(rows_q)):
+        raise GuaranteeError("q", q, "its outcomes are not those of p", "two lists of one length, or two mappings")
+    merged: dict[Fraction, Fraction] = {}
+    gone = come = Fraction(0)
+    for outcome in {**rows_p, **rows_q}:
+        a, b = rows_p.get(outcome, Fraction(0)), rows_q.get(outcome, Fraction(0))
+        if not a or not b:
+            gone, come = gone + a, come + b
+        else:
+            merged[a / b] = merged.get(a / b, Fraction(0)) + a
+    rows: list[Row] = [(ln(ratio), merged[ratio], Number(0)) for ratio in sorted(merged, reverse=True)]
+    if not rows:
+        raise GuaranteeError(
+            "p, q", (p, q), "they have no outcome in common: everything is lost", "distributions that overlap"
+        )
+    return Finite(tuple(rows), gone, come)
+
+
+def _probabilities(values: object, name: str) -> dict[object, Fraction]:
+    if isinstance(values, Mapping):
+        items = dict(values)
+    elif isinstance(values, Sequence) and not isinstance(values, (str, bytes)):
+        items = dict(enumerate(values))
+    else:
+        raise GuaranteeError(
+            name, values, "it is not a finite distribution", "['1/4', '3/4'], or {'yes': '1/4', 'no': '3/4'}"
+        )
+    if len(items) > MOST_OUTCOMES:
+        raise GuaranteeError(name, len(items), f"more than {MOST_OUTCOMES} outcomes are not tabled", "fewer outcomes")
+    found = {key: rational(value, name=f"{name}[{key!r}]", nonnegative=True) for key, value in items.items()}
+    if sum(found.values()) != 1:
+        why = f"its probabilities add up to {sum(found.values(), start=Fraction(0))}, not to 1"
+        raise GuaranteeError(name, values, why, "exact probabilities such as '1/3', which add up to 1")
+    return found

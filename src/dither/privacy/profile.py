@@ -1,0 +1,251 @@
+"""Which way a profile is computed, and how it is inverted.
+
+one pair, once                              its own sums                      exact
+few pairs with finitely many losses         all losses, one by one            exact
+pairs with a formula for their moments      a sum along a line                proved, about 1e-10 of delta
+everything else                             a grid of losses                  proved, an upper and a lower side
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from fractions import Fraction
+from typing import Protocol
+
+from flint import arb
+
+from dither.numeric.enclosure import Enclosure, enclose, ends, precision, to_ball
+from dither.privacy import cells, line
+from dither.privacy.finite_sums import Single, enumerate_losses
+from dither.privacy.pairs.pair import Pair, Transformed
+
+Terms = Sequence[tuple[Pair, int]]
+
+BITS = 128
+ROOM = 25.0  # ln of how far the tilted scale may lie above delta: the grid cuts off 1e-24 of it
+WIDE = 1e-9  # a bracket wider than this is worth a second line
+
+
+class Profile(Protocol):
+    """delta as a function of epsilon >= 0, as a ball around the truth."""
+
+    def delta(self, eps: arb) -> arb: ...
+
+
+def lost_of(terms: Terms) -> tuple[Fraction, Fraction]:
+    """The probability that everything is lost, between two numbers: equal where it is short enough to be exact."""
+    size = sum(count * pair.lost().denominator.bit_length() for pair, count in terms if pair.lost())
+    if size < 1 << 14:
+        kept = math.prod(((1 - pair.lost()) ** count for pair, count in terms if pair.lost()), start=Fraction(1))
+        return 1 - kept, 1 - kept
+    with precision(256):
+        product = to_ball(1)
+        for pair, count in terms:
+            if pair.lost():
+                product *= to_ball(1 - pair.lost()) ** count
+        low, high = ends(1 - product)
+    return max(Fraction(0), low), min(Fraction(1), high)
+
+
+def _exactly(terms: Terms, lost: tuple[Fraction, Fraction]) -> Profile | None:
+    if len(terms) == 1 and terms[0][1] == 1:
+        return Single(terms[0][0])
+    return enumerate_losses(terms, _between(lost))
+
+
+def _between(lost: tuple[Fraction, Fraction]) -> arb:
+    return to_ball(lost[0]) if lost[0] == lost[1] else to_ball(lost[0]).union(to_ball(lost[1]))
+
+
+def _formulas(terms: Terms) -> list[tuple[Transformed, int]] | None:
+    found = [(pair, count) for pair, count in terms if isinstance(pair, Transformed)]
+    return found if len(found) == len(terms) else None
+
+
+def epsilon_between(terms: Terms, delta: Fraction, *, both: bool = True, quick: bool = False) -> Enclosure:
+    """(lower, upper) around the epsilon of this composition in this direction, for lost < delta < 1."""
+    lost = lost_of(terms)
+    left = delta - lost[1]
+    log_left = _log(left)
+    with precision(BITS):
+        if (profile := _exactly(terms, lost)) is not None:
+            return solve(profile, delta, 1.0)
+        formulas = _formulas(terms)
+        found = Enclosure(0.0, math.inf)
+        if formulas is not None:
+            c, eps = line.tilt_for_delta(formulas, log_left)
+            for _ in range(2):
+                drawn = _draw(formulas, lost, c, eps, log_left)
+                if drawn is None:
+                    break
+                found = solve(drawn, delta, eps)
+                if found.width <= WIDE or math.isinf(found.upper):
+                    break
+                eps = found.upper
+                c, _ = line.tilt_for_epsilon(formulas, eps)
+            if found.width <= 1e3 * WIDE:
+                return found
+        if quick:
+            return found
+        c = _tilt(terms, log_left)
+        upper = solve(cells.build(terms, lost[1], c, log_left, up=True), delta, 1.0).upper
+        lower = solve(cells.build(terms, lost[0], c, log_left, up=False), delta, upper).lower if both else 0.0
+        return Enclosure(max(found.lower, lower), min(found.upper, upper))
+
+
+def delta_between(terms: Terms, epsilon: arb, *, both: bool = True, quick: bool = False) -> Enclosure:
+    """(lower, upper) around delta at this epsilon >= 0."""
+    lost = lost_of(terms)
+    with precision(BITS):
+        if (profile := _exactly(terms, lost)) is not None:
+            return enclose(profile.delta(epsilon))
+        formulas = _formulas(terms)
+        found = Enclosure(0.0, 1.0)
+        if formulas is not None:
+            c, log_delta = line.tilt_for_epsilon(formulas, float(epsilon))
+            drawn = _draw(formulas, lost, c, float(epsilon), log_delta)
+            if drawn is not None:
+                found = enclose(drawn.delta(epsilon))
+                if found.width <= 1e-6 * found.upper:
+                    return found
+        if quick:
+            return found
+        log_delta = _chernoff(terms, float(epsilon))
+        c = _tilt(terms, log_delta)
+        upper = enclose(cells.build(terms, lost[1], c, log_delta, up=True).delta(epsilon)).upper
+        lower = enclose(cells.build(terms, lost[0], c, log_delta, up=False).delta(epsilon)).lower if both else 0.0
+        return Enclosure(max(found.lower, lower, 0.0), min(found.upper, upper))
+
+
+def _draw(
+    terms: list[tuple[Transformed, int]], lost: tuple[Fraction, Fraction], c: float, eps: float, log_delta: float
+) -> line.Line | None:
+    try:
+        return line.draw(terms, _between(lost), c, eps, log_delta)
+    except (ArithmeticError, ValueError, OverflowError):
+        return None
+
+
+def solve(profile: Profile, delta: Fraction, guess: float) -> Enclosure:
+    """Floats around the smallest epsilon >= 0 with delta(epsilon) <= delta: the upper surely meets, the lower does not."""
+    target, log_target = to_ball(delta), _log(delta)
+
+    def look(x: float) -> tuple[bool | None, float, float]:
+        """(surely met, ln of delta(x) over the target, how unsure that is)."""
+        ball = profile.delta(to_ball(Fraction(x)))
+        met = True if ball <= target else False if ball > target else None
+        middle = float(ball.mid())
+        if not middle > 0:
+            return met, -math.inf if middle == middle else math.nan, math.inf
+        return met, math.log(middle) - log_target, float(ball.rad()) / middle
+
+    met, height, _ = look(0.0)
+    if met:
+        return Enclosure(0.0, 0.0)
+    low, high, f_low, f_high = 0.0, math.inf, height, -math.inf
+    x = guess if 0 < guess < math.inf else 1.0
+    unsure: float | None = None
+    spread = 0.0
+    for step in range(200):
+        met, height, spread = look(x)
+        if met is None:
+            unsure = x
+            break
+        if met:
+            high, f_high = x, height
+        else:
+            low, f_low = x, height
+        if math.isinf(high):
+            x = 2 * x
+            if x > 1e18:
+                return Enclosure(low, math.inf)
+            continue
+        if high - low <= 4e-16 * high:
+            return Enclosure(low, high)
+        x = _between_points(low, high, f_low, f_high, step)
+    if unsure is None:
+        return Enclosure(low, high)
+    # around a point that cannot be told: outwards by what the ball's width is worth, doubled until it can
+    slope = abs((f_high - f_low) / (high - low)) if math.isfinite(f_high) and math.isfinite(f_low) and high > low else 1.0
+    reach = max(2 * spread / max(slope, 1e-3) if math.isfinite(spread) else 0.0, 4e-16 * unsure)
+    for sign in (1.0, -1.0):
+        width = reach
+        for _ in range(80):
+            x = unsure + sign * width
+            if x <= low or x >= high:
+                break
+            met, _, _ = look(x)
+            if met is (sign > 0):
+                low, high = (low, x) if sign > 0 else (x, high)
+                break
+            width *= 2
+    return Enclosure(low, high)
+
+
+def _between_points(low: float, high: float, f_low: float, f_high: float, step: int) -> float:
+    """The next point to look at: where a straight line crosses, or the middle from time to time."""
+    if step % 4 != 3 and math.isfinite(f_high) and math.isfinite(f_low) and f_low > f_high:
+        x = low + (high - low) * f_low / (f_low - f_high)
+        edge = (high - low) * 1e-3
+        x = min(max(x, low + min(edge, 1e-9)), high - min(edge, 1e-9))
+        if low < x < high:
+            return x
+    return (low + high) / 2
+
+
+def _log(value: Fraction) -> float:
+    """ln of a positive fraction, also below the smallest float."""
+    shift = value.denominator.bit_length() - value.numerator.bit_length()
+    return math.log(float(value * 2**shift) if shift >= 0 else float(value / 2**-shift)) - shift * math.log(2)
+
+
+# -- for the grid: a tilt from a few cells of every pair, in plain floats ---------------------------------------------
+
+
+def _rows(pair: Pair) -> list[tuple[float, float]]:
+    low, high = (float(end) for end in pair.span(Fraction(1, 10**40)))
+    rows = [(float(atom.loss), float(atom.p)) for atom in pair.atoms(Fraction(1, 10**40))]
+    if float(pair.whole()[0]) > 0:
+        marks = [low + (high - low) * i / 256 for i in range(257)]
+        sums = [float(pair.above(to_ball(Fraction(mark)))[0]) for mark in marks]
+        rows += [((a + b) / 2, x - y) for a, b, x, y in zip(marks, marks[1:], sums, sums[1:], strict=False)]
+    return [(loss, p) for loss, p in rows if p > 0]
+
+
+def _moments(terms: Terms) -> list[tuple[list[tuple[float, float]], int]]:
+    return [(_rows(pair), count) for pair, count in terms]
+
+
+def _log_moment(rows: list[tuple[list[tuple[float, float]], int]], c: float) -> float:
+    total = 0.0
+    for atoms, count in rows:
+        top = max(c * loss + math.log(p) for loss, p in atoms)
+        total += count * (top + math.log(sum(math.exp(c * loss + math.log(p) - top) for loss, p in atoms)))
+    return total
+
+
+def _tilt(terms: Terms, log_delta: float) -> float:
+    """The least tilt at which what the grid cuts off is small beside delta: the less tilt, the fewer points matter."""
+    rows = _moments(terms)
+
+    def bound(log_c: float) -> float:
+        c = math.exp(log_c)
+        return (_log_moment(rows, c) - log_delta - math.log(c + 1)) / c
+
+    best = math.exp(line.lowest(bound, -6.0, 8.0))
+    epsilon = bound(math.log(best))
+    for part in (0.01, 0.1, 0.2, 0.35, 0.5, 0.75):
+        if _log_moment(rows, part * best) - part * best * epsilon < log_delta + ROOM:
+            return part * best
+    return best
+
+
+def _chernoff(terms: Terms, epsilon: float) -> float:
+    rows = _moments(terms)
+
+    def bound(log_c: float) -> float:
+        c = math.exp(log_c)
+        return _log_moment(rows, c) - c * epsilon
+
+    return min(-1.0, bound(line.lowest(bound, -6.0, 8.0)))
