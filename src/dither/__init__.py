@@ -53,6 +53,7 @@ if TYPE_CHECKING:
     from dither.privacy.guarantee import pure as pure
     from dither.privacy.guarantee import renyi as renyi
     from dither.privacy.guarantee import zcdp as zcdp
+    from dither.privacy.loss import Loss as Loss
     from dither.privacy.unit import Unit as Unit
     from dither.query.answer import Answer as Answer
     from dither.query.dataset import Dataset as Dataset
@@ -77,6 +78,7 @@ __all__ = [
     "Laplace",
     "Lattice",
     "Ledger",
+    "Loss",
     "Mechanism",
     "NoisyMax",
     "Number",
@@ -133,6 +135,7 @@ _LAZY = {
     "Laplace": "dither.mechanisms.laplace",
     "Lattice": "dither.numeric.lattice",
     "Ledger": "dither.ledger.ledger",
+    "Loss": "dither.privacy.loss",
     "Mechanism": "dither.mechanisms.protocol",
     "NoisyMax": "dither.mechanisms.noisy_max",
     "Number": "dither.numeric.number",

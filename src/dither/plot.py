@@ -5,36 +5,36 @@ Every point of a chart is a certified number, rounded against us; between two po
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from dither.errors import DataError
 from dither.mechanisms.additive import Additive
+from dither.numeric.number import integer
 from dither.privacy.guarantee import Guarantee
+from dither.privacy.loss import Loss
 
 if TYPE_CHECKING:
     import altair
 
-__all__ = ["neighbours", "tradeoff"]
+__all__ = ["composition", "epsilon", "neighbours", "tradeoff"]
 
 BARS = 120
 LEVELS = [Fraction(i, 400) for i in (0, 1, 2, 4, 6, 8, 12, 16, 24, 32, *range(40, 401, 12))]
 
 
-def tradeoff(guarantees: Mapping[str, Guarantee] | Guarantee) -> altair.Chart:
+Promise = Guarantee | Loss
+
+
+def tradeoff(guarantees: Mapping[str, Promise] | Promise) -> altair.Chart:
     """The power that a test of "was this person in?" can reach at each level: the closer to the diagonal, the better."""
     import altair
 
-    named = {str(guarantees): guarantees} if isinstance(guarantees, Guarantee) else guarantees
-    if (
-        not isinstance(named, Mapping)
-        or not named
-        or not all(isinstance(guarantee, Guarantee) for guarantee in named.values())
-    ):
-        raise DataError("guarantees", guarantees, "there is nothing to draw", "a Guarantee, or {'name': Guarantee}")
+    named = _named(guarantees)
     rows = [
-        {"level": float(level), "power": guarantee.tradeoff(level), "guarantee": name}
+        {"level": float(level), "power": _guarantee(guarantee).tradeoff(level), "guarantee": name}
         for name, guarantee in named.items()
         for level in LEVELS
     ]
@@ -50,6 +50,70 @@ def tradeoff(guarantees: Mapping[str, Guarantee] | Guarantee) -> altair.Chart:
         )
     )
     return chart
+
+
+def epsilon(guarantees: Mapping[str, Promise] | Promise) -> altair.Chart:
+    """The epsilon at each delta, from 1e-2 down to 1e-12: one promise, seen at every delta."""
+    import altair
+
+    named = _named(guarantees)
+    rows = [
+        {"delta": 10.0**-power, "epsilon": value, "promise": name}
+        for name, promise in named.items()
+        for power in range(2, 13)
+        if math.isfinite(value := promise.epsilon(Fraction(1, 10**power)))
+    ]
+    if not rows:
+        raise DataError("guarantees", guarantees, "none of them has an epsilon at any of these deltas", "a smaller loss")
+    chart: altair.Chart = (
+        altair.Chart(altair.InlineData(values=rows), width=420, height=320)
+        .mark_line(point=True)
+        .encode(
+            x=altair.X("delta:Q", scale=altair.Scale(type="log"), axis=altair.Axis(format="e"), title="δ"),
+            y=altair.Y("epsilon:Q", title="ε"),
+            color=altair.Color("promise:N", title=None, sort=list(named)),
+        )
+    )
+    return chart
+
+
+def composition(losses: Mapping[str, Promise] | Promise, *, delta: object, most: object = 1000) -> altair.Chart:
+    """How epsilon grows when a mechanism is used again and again, at one delta."""
+    import altair
+
+    named, last = _named(losses), integer(most, name="most", least=2)
+    counts = sorted({1, last, *(round(last ** (i / 11)) for i in range(12))})
+    rows = [
+        {"times": count, "epsilon": value, "mechanism": name}
+        for name, promise in named.items()
+        for count in counts
+        if math.isfinite(value := (count * promise).epsilon(delta))
+    ]
+    if not rows:
+        raise DataError("delta", delta, "no epsilon is proved at this delta", "a larger delta")
+    chart: altair.Chart = (
+        altair.Chart(altair.InlineData(values=rows), width=420, height=320)
+        .mark_line(point=True)
+        .encode(
+            x=altair.X("times:Q", scale=altair.Scale(type="log"), title="how often it is used"),
+            y=altair.Y("epsilon:Q", scale=altair.Scale(type="log"), title="ε of all together"),
+            color=altair.Color("mechanism:N", title=None, sort=list(named)),
+        )
+    )
+    return chart
+
+
+def _named(promises: object) -> dict[str, Promise]:
+    named = {str(promises): promises} if isinstance(promises, Guarantee | Loss) else promises
+    if isinstance(named, Mapping) and named:
+        found = {str(name): promise for name, promise in named.items() if isinstance(promise, Guarantee | Loss)}
+        if len(found) == len(named):
+            return found
+    raise DataError("guarantees", promises, "there is nothing to draw", "a Guarantee, a Loss, or {'name': Guarantee}")
+
+
+def _guarantee(promise: Promise) -> Guarantee:
+    return promise if isinstance(promise, Guarantee) else promise.guarantee()
 
 
 def neighbours(mechanism: Additive, value: object, other: object) -> altair.Chart:

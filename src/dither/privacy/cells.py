@@ -45,7 +45,7 @@ class Grid:
     scale: arb
     above: list[arb]  # sum over later points of weight e^(-c loss)
     weighted: list[arb]  # sum over later points of weight e^(-(c + 1) loss)
-    cut: arb  # tilted mass that was cut off
+    cut: arb  # tilted mass that was cut off and counts
     c: arb
 
     def delta(self, eps: arb) -> arb:
@@ -334,4 +334,5 @@ def _suffix(poly: _Poly, step: Fraction, shift: Fraction, scale: arb, c: Fractio
     for i in range(len(sums)):
         sums[i], others[i] = sums[i] * factor, others[i] * other
         factor, other = factor * fall, other * steeper
-    return Grid(begin + shift, step, scale, sums, others, to_ball(poly.cut), tilt)
+    cut = to_ball(poly.cut) if poly.up else to_ball(0)  # from below, what was cut off is not there
+    return Grid(begin + shift, step, scale, sums, others, cut, tilt)

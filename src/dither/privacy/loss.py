@@ -18,7 +18,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from dither.errors import GuaranteeError, NumberError
-from dither.numeric.enclosure import Enclosure, precision
+from dither.numeric.enclosure import Enclosure, precision, round_down, round_up
 from dither.numeric.number import Number, exact, integer, ln, rational
 from dither.privacy.currency import MOST_COPIES, read_delta
 from dither.privacy.gaussian import GaussianPart
@@ -270,16 +270,27 @@ def _one_order(terms: Terms, delta: Fraction, *, both: bool, quick: bool) -> Enc
     if least > delta:
         return Enclosure(math.inf, math.inf)
     if most >= delta:  # nothing is left for the finite losses, or it cannot be told
-        largest = [pair.largest_loss() for pair, _ in terms]
-        total = sum(
-            (loss * count for loss, (_, count) in zip(largest, terms, strict=True) if loss is not None), start=Number(0)
-        )
-        upper = math.inf if None in largest else total.bounds().upper
+        largest = _largest(terms)
         exactly = least == most and all(isinstance(pair, (Finite, Laplace)) for pair, _ in terms)
-        return Enclosure(max(0.0, _top(terms)) if exactly and math.isfinite(upper) else 0.0, upper)
+        if largest is None:
+            return Enclosure(0.0, math.inf)
+        return Enclosure(max(0.0, _top(terms)) if exactly else 0.0, largest.bounds().upper)
     if len(terms) == 1 and isinstance(terms[0][0], Normal):
         return GaussianPart(terms[0][0].mu2 * terms[0][1]).rest_epsilon(delta)
-    return epsilon_between(terms, delta, both=both, quick=quick)
+    found = epsilon_between(terms, delta, both=both, quick=quick)
+    largest = _largest(terms)
+    return found if largest is None else Enclosure(found.lower, min(found.upper, largest.bounds().upper))
+
+
+def _largest(terms: Terms) -> Number | None:
+    """A bound on the finite losses, in both orders."""
+    total = Number(0)
+    for pair, count in terms:
+        loss = pair.largest_loss()
+        if loss is None:
+            return None
+        total += loss * count
+    return total
 
 
 def _top(terms: Terms) -> float:
@@ -297,6 +308,10 @@ def _delta_in_order(terms: Terms, epsilon: Number, *, both: bool, quick: bool) -
         return Enclosure(0.0, 0.0)
     if len(terms) == 1 and isinstance(terms[0][0], Normal):
         return GaussianPart(terms[0][0].mu2 * terms[0][1]).rest_delta(epsilon)
+    largest = _largest(terms)
+    if largest is not None and largest <= epsilon:
+        least, most = lost_of(terms)
+        return Enclosure(round_down(least), round_up(most))
     with precision(BITS):
         found = delta_between(terms, epsilon.ball(), both=both, quick=quick)
     return Enclosure(max(0.0, found.lower), found.upper)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
+from functools import lru_cache
 
 from dither.errors import NumberError
 from dither.numeric.enclosure import certify, to_ball
@@ -27,11 +28,21 @@ def power(guarantee: Guarantee, alpha: object) -> float:
         return 1.0
     if len(guarantee.parts) == 1 and (exactly := guarantee.parts[0].power(level)) is not None:
         return exactly
+    if any(part.kind == "loss" for part in guarantee.parts):  # each delta takes a while: the same ones for all levels
+        return min([1.0, *(_bound_at(level, epsilon, delta) for epsilon, delta in _profile(guarantee))])
     return min([1.0, *(_bound(guarantee, level, epsilon) for epsilon in _epsilons(guarantee, level))])
 
 
+@lru_cache(maxsize=64)
+def _profile(guarantee: Guarantee) -> list[tuple[Number, Fraction]]:
+    return [(epsilon, Fraction(guarantee.delta(epsilon))) for epsilon in _epsilons(guarantee, Fraction(1, 100))]
+
+
 def _bound(guarantee: Guarantee, level: Fraction, epsilon: Number) -> float:
-    delta = Fraction(guarantee.delta(epsilon))
+    return _bound_at(level, epsilon, Fraction(guarantee.delta(epsilon)))
+
+
+def _bound_at(level: Fraction, epsilon: Number, delta: Fraction) -> float:
     direct = certify(lambda: epsilon.ball().exp() * to_ball(level) + to_ball(delta)).upper
     reverse = certify(lambda: 1 - (-epsilon.ball()).exp() * to_ball(1 - delta - level)).upper
     return max(0.0, min(direct, reverse, 1.0))
