@@ -38,3 +38,28 @@ def test_neighbours_chart(tmp_path):
     for bad in (3, dither.Geometric(epsilon=1, sensitivity=1, dimension=2), dither.pure(1)):
         with pytest.raises(DataError):
             dither.plot.neighbours(bad, 0, 1)
+
+
+def test_curves_of_losses(tmp_path):
+    losses = {"Laplace": 1000 * dither.Loss.laplace(20), "any": 1000 * dither.Loss.pure("0.05"), "pure": dither.pure(1)}
+    chart = dither.plot.epsilon(losses)
+    rows = next(iter(chart.to_dict()["datasets"].values()))
+    for name in losses:
+        values = [row["epsilon"] for row in rows if row["promise"] == name]
+        assert len(values) == 11
+        assert values == sorted(values)
+    chart.save(str(tmp_path / "chart.svg"))
+    growth = dither.plot.composition(dither.Loss.pure("0.1"), delta="1e-6", most=50)
+    rows = next(iter(growth.to_dict()["datasets"].values()))
+    assert rows[0]["times"] == 1
+    assert rows[-1]["times"] == 50
+    assert [row["epsilon"] for row in rows] == sorted(row["epsilon"] for row in rows)
+    power = dither.plot.tradeoff({"sample": 500 * dither.Loss.gaussian(1).poisson_subsampled("0.01")})
+    rows = [row for row in next(iter(power.to_dict()["datasets"].values())) if row["guarantee"] == "sample"]
+    assert all(row["level"] <= row["power"] <= 1 for row in rows)
+    with pytest.raises(DataError):
+        dither.plot.epsilon({"x": 1})
+    with pytest.raises(DataError):
+        dither.plot.epsilon(dither.Loss.approx(1, "0.5"))
+    with pytest.raises(DataError):
+        dither.plot.composition(dither.Loss.gaussian(1), delta=0)

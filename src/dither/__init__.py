@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     from dither.numeric.lattice import Lattice as Lattice
     from dither.numeric.number import Number as Number
     from dither.numeric.number import ln as ln
+    from dither.privacy import amplify as amplify
     from dither.privacy import calibrate as calibrate
     from dither.privacy import filter as filter  # noqa: A004 - a module of that name, not in the way of anyone
     from dither.privacy import theorems as theorems
@@ -97,6 +98,7 @@ __all__ = [
     "Unit",
     "__version__",
     "accuracy",
+    "amplify",
     "approx",
     "bounded_range",
     "calibrate",
@@ -153,6 +155,7 @@ _LAZY = {
     "TopK": "dither.mechanisms.top_k",
     "Unit": "dither.privacy.unit",
     "accuracy": "dither.mechanisms",
+    "amplify": "dither.privacy",
     "approx": "dither.privacy.guarantee",
     "bounded_range": "dither.privacy.guarantee",
     "calibrate": "dither.privacy",

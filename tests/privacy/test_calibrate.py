@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dither import Number, calibrate, gdp, ln, pure, zcdp
+from dither import Loss, Number, amplify, calibrate, gdp, ln, pure, zcdp
 from dither.errors import GuaranteeError, NumberError, PrecisionError
 
 
@@ -90,3 +90,36 @@ def test_bad_targets_are_refused():
         calibrate.laplace(0)
     with pytest.raises(NumberError):
         calibrate.gaussian_for_rho(0)
+
+
+def test_sampled_gaussian_noise_is_enough_and_barely():
+    sigma = calibrate.sampled_gaussian(1, "1e-6", rate="0.01", count=500, l2_sensitivity=2)
+
+    def epsilon(scale):
+        return (500 * Loss.gaussian(scale, sensitivity=2).poisson_subsampled("0.01")).epsilon("1e-6")
+
+    assert 1 - 1e-7 < epsilon(sigma) <= 1
+    assert epsilon(sigma * Fraction(9999, 10000)) > 1
+    with pytest.raises(NumberError):
+        calibrate.sampled_gaussian(1, "1e-6", rate=2)
+
+
+def test_least_noise_for_any_loss():
+    truth = Fraction("133.596076731032122632168866487")
+    found = calibrate.least_noise(lambda sigma: 1000 * Loss.gaussian(sigma), 1, "1e-6")
+    assert truth <= found <= truth * (1 + Fraction(1, 10**8))
+    mixed = calibrate.least_noise(lambda x: 50 * Loss.laplace(x) + 20 * Loss.gaussian(x), 2, "1e-6", start=100)
+    assert 2 - 1e-6 < (50 * Loss.laplace(mixed) + 20 * Loss.gaussian(mixed)).epsilon("1e-6") <= 2
+    with pytest.raises(NumberError):
+        calibrate.least_noise(Loss.gaussian, 1, 0)
+    with pytest.raises(GuaranteeError, match="Loss"):
+        calibrate.least_noise(lambda sigma: sigma, 1, "1e-6")
+    with pytest.raises(PrecisionError):
+        calibrate.least_noise(lambda _: Loss.pure(3), 1, "1e-6")
+
+
+def test_the_largest_epsilon_of_shuffled_reports():
+    local = calibrate.largest_shuffled("0.1", "1e-6", people=10_000)
+    assert amplify.shuffled(Number(local), 10_000).epsilon("1e-6") <= 0.1
+    assert amplify.shuffled(Number(local * Fraction(101, 100)), 10_000).epsilon("1e-6") > 0.1
+    assert calibrate.largest_shuffled("0.1", "1e-6", people=100_000) > local

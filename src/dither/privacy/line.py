@@ -132,8 +132,19 @@ def tilt_for_epsilon(terms: Terms, eps: float) -> tuple[float, float]:
         c = math.exp(log_c)
         return rough_of(terms, c) - c * eps + c * math.log(c / (c + 1)) - math.log(c + 1)
 
-    c = math.exp(lowest(bound, -8.0, 14.0))
+    c = max(math.exp(lowest(bound, -8.0, 14.0)), _least_tilt(terms))
     return c, bound(math.log(c))
+
+
+def _least_tilt(terms: Terms) -> float:
+    """About one over the spread of the losses: with less tilt the period would be many spreads long."""
+    try:
+        c = 1 / math.sqrt(max(rough_of(terms, 1.0), 1e-12))
+        while rough_of(terms, c) > 4:
+            c /= 2
+    except (OverflowError, ValueError):
+        return 0.0
+    return c
 
 
 def draw(terms: Terms, lost: arb, c: float, eps: float, log_delta: float) -> Line | None:

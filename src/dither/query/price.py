@@ -21,6 +21,7 @@ from dither.privacy import calibrate
 from dither.privacy.approx import ApproxPart
 from dither.privacy.filter import Filter
 from dither.privacy.guarantee import Guarantee, gdp
+from dither.privacy.loss import Loss, sum_of
 from dither.query.bounding import Bounding
 from dither.query.interval import average_error, sum_error
 from dither.query.strategy import Family, Ratio, Reading, Strategy
@@ -127,6 +128,11 @@ def total(noise: tuple[Mechanism, ...]) -> Guarantee:
     for other in others:
         first = first + other
     return first
+
+
+def loss(noise: tuple[Mechanism, ...]) -> Loss:
+    """The privacy loss of all families together."""
+    return sum_of(mechanism.loss() for mechanism in noise)
 
 
 def reading_error(

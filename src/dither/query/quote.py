@@ -11,6 +11,7 @@ from dither.errors import NumberError, QuestionError
 from dither.mechanisms.additive import read_confidence
 from dither.numeric.number import integer
 from dither.privacy.guarantee import Guarantee, approx
+from dither.privacy.loss import Loss
 from dither.query import price
 from dither.query.bounding import Bounding, choose_bounding
 from dither.query.canonical import question
@@ -48,6 +49,14 @@ class Quote:
         """What the ledger will charge."""
         return price.total(self.noise)
 
+    def loss(self) -> Loss:
+        """The privacy loss of this one question: all its noise is fixed before anything is released."""
+        return price.loss(self.noise)
+
+    def epsilon(self, delta: object = 0) -> float:
+        """The epsilon of this one question at a delta of your choice, by the exact law of its loss; rounded up."""
+        return self.loss().epsilon(delta)
+
     @property
     def question(self) -> dict[str, object]:
         """How the ledger knows it: the same for every text that means the same."""
@@ -78,7 +87,7 @@ class Quote:
             wanted = approx(self.asked, delta, unit=self.guarantee.unit)
             if self.guarantee.within(wanted):
                 return str(wanted)
-        return str(approx(self.guarantee.epsilon(delta), delta, unit=self.guarantee.unit))
+        return str(approx(self.epsilon(delta), delta, unit=self.guarantee.unit))
 
     def explain(self) -> str:
         """Price, error, bounds and what they mean, in words."""

@@ -35,6 +35,8 @@ def discrete_laplace(rate: Number, shift: int) -> Pair:
         with precision(128):
             more = ends(2 * (rate.ball() / 2).cosh().log())[1]
         return Laplace(rate * shift + Number(Fraction(more)))
+    if shift == 1:
+        return Finite.response(rate, 2)
     # at or below 0, in between, at or above `shift`; (1 - a) a^x is a difference of two powers
     rows: list[Row] = [(rate * shift, Fraction(1), Number(0))]
     for x in range(1, shift):
