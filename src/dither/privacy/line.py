@@ -31,7 +31,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from flint import acb, arb
@@ -44,7 +44,7 @@ from dither.privacy.pairs.turns import turns
 
 Terms = Sequence[tuple[Transformed, int]]
 
-FEWEST, MOST = 12, 20_000  # terms of the sum
+FEWEST, FEW, MOST = 12, 100, 20_000  # terms of the sum
 CLOSE = 1e-11  # how far off delta the sum may be by its aliases, relatively
 SMALL = 1e-10  # and by what it leaves out
 
@@ -250,6 +250,9 @@ def _nodes(left_out: _Rest, small: float, full: int, *, complete: bool) -> tuple
     """The first count in a growing list at which what is left out is small; None if there is none."""
     limit = to_ball(Fraction(math.exp(max(small, -700.0))))
     most = min(full, MOST)
+    quick = left_out.quick()
+    if quick is not None and (found := _nodes(quick, small, min(full, FEW), complete=False)) is not None:
+        return found
     number = min(FEWEST, most)
     while True:
         if complete and number == full:
@@ -288,6 +291,11 @@ class _Rest:
             if wave is not None:
                 waves.append((wave.rate, count * wave.strength))
         return cls(terms, c, h, lattice, falling, waves)
+
+    def quick(self) -> _Rest | None:
+        """The same without what takes long, where something is left: all factors are at most 1."""
+        kept = [(pair, count) for pair, count in self.falling if not pair.slow]
+        return replace(self, falling=kept) if 0 < len(kept) < len(self.falling) else None
 
     def _decay(self, v: arb) -> arb:
         result = to_ball(1)

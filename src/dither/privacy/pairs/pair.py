@@ -99,6 +99,8 @@ class Pair(ABC):
 class Transformed(Pair):
     """A pair with a formula for its moments. So has its reverse."""
 
+    slow: ClassVar[bool] = False  # whether `decay` takes long
+
     @abstractmethod
     def rough(self, c: float) -> float:
         """About log M(c), in plain floats: only for choosing where to integrate."""

@@ -21,7 +21,7 @@ from functools import lru_cache
 from typing import ClassVar
 
 import numpy as np
-from flint import acb, arb
+from flint import acb, acb_mat, arb
 
 from dither.numeric.enclosure import ends, precision, to_ball
 from dither.privacy.gaussian import phi
@@ -29,9 +29,9 @@ from dither.privacy.pairs.normal import Normal
 from dither.privacy.pairs.pair import Transformed
 from dither.privacy.pairs.sampled import Sampled
 from dither.privacy.pairs.sampled_decay import Tail, build
-from dither.privacy.pairs.turns import AFRESH
+from dither.privacy.pairs.turns import AFRESH, turns
 
-DIGITS = 48.0  # ln of how far below F(p) the error of a sum along a line lies
+DIGITS = 40.0  # ln of how far below F(p) the error of a sum along a line lies
 MOST_POINTS = 4000  # in a sum
 
 
@@ -40,6 +40,7 @@ class SampledNormal(Sampled, Transformed):
     """A Gaussian pair on a sample."""
 
     kind: ClassVar[str] = "sampled_normal"
+    slow: ClassVar[bool] = True
 
     @property
     def mu(self) -> float:
@@ -70,13 +71,13 @@ class SampledNormal(Sampled, Transformed):
         way = -h if self.turned else h
         off, values = points.off(most), []
         weights = [weight / most for weight in points.weights]
-        for start in range(0, count, AFRESH):  # see turns.py
+        # one block of AFRESH values is a row of weights, turned to its start, times a matrix of turns (see turns.py)
+        width = min(AFRESH, count)
+        block = acb_mat(len(weights), width, [turn for log_w in points.logs for turn in turns(way * log_w, width)])
+        for start in range(0, count, width):
             row = [acb(0, way * start * log_w).exp() * weight for log_w, weight in zip(points.logs, weights, strict=True)]
-            if start == 0:
-                steps = [acb(0, way * log_w).exp() for log_w in points.logs]
-            for _ in range(min(AFRESH, count - start)):
-                values.append(sum(row, start=acb(0)) + off)
-                row = [value * step for value, step in zip(row, steps, strict=True)]
+            found = acb_mat(1, len(row), row) * block
+            values += [found[0, n] + off for n in range(min(width, count - start))]
         return values
 
     def decay(self, c: arb, u: arb) -> arb:
