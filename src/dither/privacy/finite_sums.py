@@ -34,9 +34,10 @@ class Single:
         p, q = self.pair.above(eps)
         close = p * arb((1, -80))  # pairs may put a loss within 2^-90 of eps on the wrong side
         total = to_ball(self.pair.lost()) + p - eps.exp() * q + close.union(-close)
-        for atom in self.pair.atoms(Fraction(1, 1 << 400)):
+        rest = Fraction(1, 1 << 400)
+        for atom in self.pair.atoms(rest):
             total += _part(atom, eps)
-        return total
+        return total + to_ball(0).union(to_ball(rest)) if self.pair.endless else total
 
 
 @dataclass(frozen=True)
@@ -73,7 +74,7 @@ def enumerate_losses(terms: Terms, lost: arb) -> Sums | None:
     groups: list[tuple[list[Atom], int]] = []
     number = 1
     for pair, count in terms:
-        if pair.whole()[0] != 0 or pair.kind == "discrete_gaussian":
+        if pair.whole()[0] != 0 or pair.endless:
             return None
         atoms = pair.atoms(Fraction(0))
         if len(atoms) > MOST_SUMS:

@@ -21,10 +21,10 @@ exp(j S c) delta(eps + j S): every term is >= 0, so the sum is never below delta
 *Truncation* after N terms. What is left out is bounded by |M| (`_Rest`), never by "the last term was small": losses
 with atoms come back. With r a bound on |M(c + iv)| / M(c) for all v >= u = N h, and |t (t+1)| >= u^2, the rest is at
 most (h/pi) r M(c) e^(-c eps) sum over n >= N of 1/(nh)^2 <= r M(c) e^(-c eps) / (pi h (N - 1)). If moreover |M| /
-M(c) <= r exp(-k sin^2(v w)), then beyond v = pi/(2w) each period p = pi/w holds nodes whose terms sum to at most 2 +
-(p/h) J, where J, the mean of exp(-k sin^2), is at most sqrt(pi/k) / 2 (as |sin x| >= 2|x|/pi); and the 1/v^2 at the
-starts of the periods sum to at most 1/u^2 + 1/(p u). On a lattice the nodes end at half a period, and each kernel is
-at most pi e^((c+1)D/2) / (2 u D) there.
+M(c) <= r exp(-k sin^2(v w)), then beyond v = pi/(2w) each period p = pi/w holds nodes whose terms sum to at most 3 +
+(p/h) J (the integral, the ups and downs, a node more), where J, the mean of exp(-k sin^2), is at most sqrt(pi/k) / 2
+(as |sin x| >= 2|x|/pi); and the 1/v^2 at the starts of the periods sum to at most 1/u^2 + 1/(p u). On a lattice the
+nodes end at half a period, and each kernel is at most pi e^((c+1)D/2) / (2 u D) there.
 """
 
 from __future__ import annotations
@@ -274,11 +274,12 @@ class _Rest:
     h: arb
     lattice: Lattice | None
     falling: list[tuple[Transformed, int]]  # those whose decay counts
-    waves: list[tuple[arb, arb]]  # rate and strength, counts included
+    waves: list[tuple[arb, arb, Transformed]]  # rate and strength, counts included, and whose it is
 
     @classmethod
     def of(cls, terms: Terms, c: arb, h: arb, lattice: Lattice | None) -> _Rest:
-        falling, waves = [], []
+        falling: list[tuple[Transformed, int]] = []
+        waves: list[tuple[arb, arb, Transformed]] = []
         for pair, count in terms:
             own = pair.lattice()
             if lattice is None and own is not None:
@@ -289,7 +290,7 @@ class _Rest:
             else:
                 continue
             if wave is not None:
-                waves.append((wave.rate, count * wave.strength))
+                waves.append((wave.rate, count * wave.strength, pair))
         return cls(terms, c, h, lattice, falling, waves)
 
     def quick(self) -> _Rest | None:
@@ -297,10 +298,12 @@ class _Rest:
         kept = [(pair, count) for pair, count in self.falling if not pair.slow]
         return replace(self, falling=kept) if 0 < len(kept) < len(self.falling) else None
 
-    def _decay(self, v: arb) -> arb:
+    def _decay(self, v: arb, waving: Transformed | None = None) -> arb:
+        """All decays; |M| <= M(c) caps them, except where the wave of the same pair is used as well."""
         result = to_ball(1)
         for pair, count in self.falling:
-            result *= pair.decay(self.c, v).min(to_ball(1)) ** count
+            decay = pair.decay(self.c, v)
+            result *= (decay if pair is waving else decay.min(to_ball(1))) ** count
         return result
 
     def after(self, number: int, limit: arb) -> arb:
@@ -312,22 +315,22 @@ class _Rest:
         plain = self._decay(u) / (arb.pi() * self.h * (number - 1))
         if plain < limit or not self.waves:
             return plain
-        rate, strength = max(self.waves, key=lambda wave: float(wave[1]))  # one wave is used, the strongest
+        rate, strength, pair = max(self.waves, key=lambda wave: float(wave[1]))  # one wave is used, the strongest
         length = arb.pi() / rate
         turn, near = length / 2, to_ball(0)
         if u < turn:
-            near = plain * (-strength * (u * rate).sin() ** 2).exp()
+            near = self._decay(u, pair) / (arb.pi() * self.h * (number - 1)) * (-strength * (u * rate).sin() ** 2).exp()
         else:
             turn = u
         mean = (arb.pi() / strength).sqrt() / 2
-        far = self._decay(turn) * (2 + length / self.h * mean) * (1 / turn**2 + 1 / (length * turn)) * self.h / arb.pi()
-        return plain.min(near + far)
+        inside = (3 + length / self.h * mean) * (1 / turn**2 + 1 / (length * turn))
+        return plain.min(near + self._decay(turn, pair) * inside * self.h / arb.pi())
 
     def _periodic(self, u: arb) -> arb:
         assert self.lattice is not None
         step = self.lattice.step.ball()
         result = self._decay(u)
-        for rate, strength in self.waves:
+        for rate, strength, _ in self.waves:  # of pairs that have no decay of their own
             # with half a turn at the end of the nodes, the wave only grows up to there (losses one step apart)
             if rate * 2 < step * to_ball(Fraction(1001, 1000)):
                 result *= (-strength * (u * rate).sin() ** 2).exp()

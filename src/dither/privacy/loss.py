@@ -271,8 +271,8 @@ def _one_order(terms: Terms, delta: Fraction, *, both: bool, quick: bool) -> Enc
         return Enclosure(math.inf, math.inf)
     if most >= delta:  # nothing is left for the finite losses, or it cannot be told
         largest = _largest(terms)
-        exactly = least == most and all(isinstance(pair, (Finite, Laplace)) for pair, _ in terms)
-        if largest is None:
+        exactly = all(isinstance(pair, (Finite, Laplace)) for pair, _ in terms)
+        if largest is None or most > delta:
             return Enclosure(0.0, math.inf)
         return Enclosure(max(0.0, _top(terms)) if exactly else 0.0, largest.bounds().upper)
     if len(terms) == 1 and isinstance(terms[0][0], Normal):

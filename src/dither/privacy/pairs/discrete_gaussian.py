@@ -38,10 +38,12 @@ class DiscreteGaussian(Transformed):
     sigma2: Fraction
     shift: int
 
+    @property
+    def endless(self) -> bool:
+        return True
+
     def atoms(self, small: Fraction) -> list[Atom]:
-        # P(|z| > r) <= 2 exp(-r^2/(2 sigma^2)): discrete Gaussians are subgaussian (Canonne, Kamath and Steinke 2020)
-        bits = small.denominator.bit_length() - small.numerator.bit_length() + 2
-        reach = math.isqrt(math.ceil(2 * self.sigma2 * Fraction(math.log(2)) * bits * Fraction(101, 100))) + 1
+        reach = self._reach(small)
         weights = {z: to_ball(-Fraction(z * z) / (2 * self.sigma2)).exp() for z in range(reach + 1)}
         total = self._total()
         step, start = to_ball(self.shift / self.sigma2), to_ball(self.shift**2 / (2 * self.sigma2))
@@ -50,6 +52,11 @@ class DiscreteGaussian(Transformed):
             loss, p = start + step * z, weights[abs(z)] / total
             found.append(Atom(loss, p, p * (-loss).exp()))
         return found
+
+    def _reach(self, small: Fraction) -> int:
+        """P(|z| > r) <= 2 exp(-r^2/(2 sigma^2)) (Canonne, Kamath and Steinke 2020); Q is the same, moved."""
+        bits = small.denominator.bit_length() - small.numerator.bit_length() + 2
+        return math.isqrt(math.ceil(2 * self.sigma2 * Fraction(math.log(2)) * bits * Fraction(101, 100))) + 1 + self.shift
 
     def _total(self) -> arb:
         """Sum over z of exp(-z^2/(2 sigma^2)), by its dual."""
@@ -79,8 +86,7 @@ class DiscreteGaussian(Transformed):
         return to_ball(0), to_ball(0)
 
     def span(self, small: Fraction) -> tuple[Fraction, Fraction]:
-        bits = small.denominator.bit_length() - small.numerator.bit_length() + 2
-        reach = math.isqrt(math.ceil(2 * self.sigma2 * Fraction(math.log(2)) * bits * Fraction(101, 100))) + 1
+        reach = self._reach(small)
         middle = self.shift**2 / (2 * self.sigma2)
         return middle - reach * self.shift / self.sigma2, middle + reach * self.shift / self.sigma2
 

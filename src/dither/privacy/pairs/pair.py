@@ -52,6 +52,11 @@ class Pair(ABC):
     kind: ClassVar[str]
     cells: ClassVar[int] = 12_000  # into which its losses are divided at most: fewer where `above` takes long
 
+    @property
+    def endless(self) -> bool:
+        """Whether there are more atoms than can be listed."""
+        return False
+
     def reverse(self) -> Pair:
         """Q against P; this pair itself where that has the same losses."""
         return self
@@ -65,7 +70,7 @@ class Pair(ABC):
         return None
 
     def atoms(self, small: Fraction) -> list[Atom]:
-        """Single losses with a probability. Of endlessly many, up to `small` of P may be left out."""
+        """Single losses with a probability. Of endlessly many, up to `small` of P, and of Q, may be left out."""
         return []
 
     @abstractmethod

@@ -37,6 +37,10 @@ class Sampled(Pair):
     def reverse(self) -> Pair:
         return type(self)(self.base, self.rate, not self.turned)
 
+    @property
+    def endless(self) -> bool:
+        return self.base.endless
+
     def lost(self) -> Fraction:
         return Fraction(0) if self.turned else self.rate * self.base.lost()
 

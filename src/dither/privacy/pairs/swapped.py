@@ -46,6 +46,10 @@ class Swapped(Pair):
         other = self.base.reverse()
         return self if other is self.base else Swapped(other, self.rate)
 
+    @property
+    def endless(self) -> bool:
+        return self.base.endless
+
     def lost(self) -> Fraction:
         return self._up.lost()
 
