@@ -16,7 +16,7 @@ from dither import Loss, gdp, ln, pure
 from dither.errors import GuaranteeError, NumberError
 from dither.numeric.enclosure import precision, to_ball
 from dither.numeric.number import Number
-from dither.privacy import amplify, cells, line, profile
+from dither.privacy import amplify, cells, grid, line, profile, tilt
 from dither.privacy.compose import compose
 from dither.privacy.finite_sums import enumerate_losses
 from dither.privacy.guarantee import Guarantee
@@ -162,13 +162,13 @@ def test_random_tables_composed_by_brute_force_never_exceed_ours(listed, copies)
 
 @settings(max_examples=8, deadline=None)
 @given(tables(), tables(), st.integers(1, 3), st.integers(1, 3), st.sampled_from([0.3, 1.0, 5.0]))
-def test_the_grid_encloses_what_can_be_enumerated(one, other, m, n, tilt):
+def test_the_grid_encloses_what_can_be_enumerated(one, other, m, n, c):
     loss = m * Loss.from_pair(*one) + n * Loss.from_pair(*other)
     whole = pairs.fold(*[one] * m, *[other] * n)
     lost = profile.lost_of(loss.terms)
     with precision(128):
-        above = cells.build(loss.terms, lost[1], tilt, math.log(1e-6), up=True)
-        below = cells.build(loss.terms, lost[0], tilt, math.log(1e-6), up=False)
+        above = cells.build(loss.terms, lost[1], c, math.log(1e-6), up=True)
+        below = cells.build(loss.terms, lost[0], c, math.log(1e-6), up=False)
         for ratio in (Fraction(1), Fraction(5, 4), Fraction(3), Fraction(40)):
             exactly = to_ball(divergence(whole, ratio))
             eps = to_ball(ratio).log()
@@ -185,7 +185,7 @@ def test_the_line_encloses_what_can_be_enumerated(table, count, delta):
     terms = [(pair, n) for pair, n in loss.terms if isinstance(pair, Transformed)]
     whole = pairs.fold(*[table] * count)
     with precision(128):
-        c, eps = line.tilt_for_delta(terms, math.log(float(delta)))
+        c, eps = tilt.tilt_for_delta(terms, math.log(float(delta)))
         drawn = profile._draw(terms, lost, c, max(eps, 0.01), math.log(float(delta)))
         if drawn is None:
             return  # nothing is claimed
@@ -204,7 +204,7 @@ def test_the_line_of_response_without_any_small_print():
         with precision(128):
             sums = enumerate_losses(loss.terms, to_ball(0))
             for delta in (1e-3, 1e-6, 1e-12):
-                c, eps = line.tilt_for_delta(terms, math.log(delta))
+                c, eps = tilt.tilt_for_delta(terms, math.log(delta))
                 drawn = line.draw(terms, to_ball(0), c, eps, math.log(delta))
                 assert drawn is not None
                 assert sums is not None
@@ -245,7 +245,7 @@ def test_many_laplace_terms_by_the_line_agree_with_the_closed_form():
     loss = count * Loss.laplace(1 / rate)
     terms = [(pair, n) for pair, n in loss.terms if isinstance(pair, Transformed)]
     with precision(128):
-        c, eps = line.tilt_for_delta(terms, math.log(1e-6))
+        c, eps = tilt.tilt_for_delta(terms, math.log(1e-6))
         drawn = line.draw(terms, to_ball(0), c, eps, math.log(1e-6))
         assert drawn is not None
         ball = drawn.delta(to_ball(Fraction(eps)))
@@ -305,7 +305,7 @@ def test_the_grid_holds_however_coarse_it_is(monkeypatch):
     for terms, changes in settings:
         with monkeypatch.context() as patch:
             for name, value in changes.items():
-                patch.setattr(cells, name, value)
+                patch.setattr(cells if name == "SIZE" else grid, name, value)
             with precision(128):
                 above = cells.build(terms, Fraction(0), 1.0, math.log(1e-2), up=True)
                 below = cells.build(terms, Fraction(0), 1.0, math.log(1e-2), up=False)
@@ -323,7 +323,7 @@ def test_losses_that_come_back_beside_losses_that_do_not():
     with precision(128):
         above = cells.build(loss.terms, Fraction(0), 0.5, math.log(1e-3), up=True)
         below = cells.build(loss.terms, Fraction(0), 0.5, math.log(1e-3), up=False)
-        c, eps = line.tilt_for_delta(terms, math.log(1e-3))
+        c, eps = tilt.tilt_for_delta(terms, math.log(1e-3))
         drawn = line.draw(terms, to_ball(0), c, eps, math.log(1e-3))
         assert drawn is not None
         for part in (0.6, 0.9, 1.0):

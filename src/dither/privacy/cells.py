@@ -19,101 +19,20 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 
-from flint import arb, fmpz, fmpz_poly
+from flint import arb, fmpz_poly
 
 from dither.numeric.enclosure import ceil_of, ends, to_ball
+from dither.privacy import grid
+from dither.privacy.grid import Side, Weights, suffix
 from dither.privacy.pairs.pair import Pair
 
-BITS = 96
 SIZE = 1 << 16  # grid points of the composition
-CUT = Fraction(1, 10**24)  # of the tilted mass, at each product
 CLOSE = 1e-7  # how closely the edges of merged cells are sought, in parts of a cell
 SLIVER = Fraction(1, 1 << 20)  # how far below the grid points the merged losses of a pair are put, in steps
 
 Terms = Sequence[tuple[Pair, int]]
-
-
-@dataclass(frozen=True)
-class Grid:
-    """One side, at start, start + step, ...: delta(eps) = e^scale (A - e^eps B) at the next point above eps."""
-
-    start: Fraction
-    step: Fraction
-    scale: arb
-    above: list[arb]  # sum over later points of weight e^(-c loss)
-    weighted: list[arb]  # sum over later points of weight e^(-(c + 1) loss)
-    cut: arb  # tilted mass that was cut off and counts
-    c: arb
-
-    def delta(self, eps: arb) -> arb:
-        found = to_ball(0)
-        for end in ends(eps):  # where it is unclear whether a point lies above eps: whatever gives more
-            first = max(0, math.floor((end - self.start) / self.step) + 1)
-            if first < len(self.above):
-                found = found.max(self.above[first] - eps.exp() * self.weighted[first])
-        return self.scale.exp() * (found + self.cut * (-self.c * eps).exp())
-
-
-@dataclass(frozen=True)
-class Side:
-    """A profile that lies above the truth, or below it."""
-
-    grid: Grid
-    lost: Fraction
-
-    def delta(self, eps: arb) -> arb:
-        return (to_ball(self.lost) + self.grid.delta(eps)).min(to_ball(1))
-
-
-@dataclass
-class _Poly:
-    """Tilted weights at points offset + i, in units of 2^-BITS, and how much was cut off."""
-
-    poly: fmpz_poly
-    offset: int
-    cut: Fraction
-    up: bool
-
-    def times(self, other: _Poly) -> _Poly:
-        product = self.poly * other.poly
-        unit = fmpz(1 << BITS)
-        poly = -((-product) // unit) if self.up else product // unit
-        # what was cut of one factor is lost with all of the other
-        mine, theirs = (Fraction(int(f.poly(1)), 1 << BITS) for f in (self, other))
-        cut = self.cut * (theirs + other.cut) + other.cut * mine
-        return _Poly(poly, self.offset + other.offset, cut, self.up)._trim()
-
-    def _trim(self) -> _Poly:
-        budget, values = int(CUT * (1 << BITS)), self.poly.coeffs()
-        first, dropped, last = 0, 0, len(values)
-        while first < last and dropped + int(values[first]) <= budget:
-            dropped += int(values[first])
-            first += 1
-        right = 0
-        while first < last and right + int(values[last - 1]) <= budget:
-            right += int(values[last - 1])
-            last -= 1
-        cut = self.cut + Fraction(dropped + right, 1 << BITS)
-        return _Poly(fmpz_poly(values[first:last]), self.offset + first, _short(cut), self.up)
-
-    def power(self, count: int) -> _Poly:
-        result: _Poly | None = None
-        base = self
-        while True:
-            if count & 1:
-                result = base if result is None else result.times(base)
-            count >>= 1
-            if not count:
-                return result if result is not None else base
-            base = base.times(base)
-
-
-def _short(value: Fraction) -> Fraction:
-    """A little more, in few digits."""
-    return Fraction(-((-value.numerator << 200) // value.denominator), 1 << 200)
 
 
 def grid_step(terms: Terms, c: float, small: Fraction) -> Fraction:
@@ -153,7 +72,7 @@ def build(terms: Terms, lost: Fraction, c: float, log_delta: float, *, up: bool)
     number = sum(count for _, count in terms)
     small = Fraction(2) ** math.floor(log_delta / math.log(2) - 45) / number
     step, tilt = grid_step(terms, c, small), Fraction(c)
-    whole: _Poly | None = None
+    whole: Weights | None = None
     scale, infinite = to_ball(0), Fraction(0)
     for pair, count in terms:
         poly, unit = _one(pair, step, tilt, small, up=up)
@@ -166,7 +85,7 @@ def build(terms: Terms, lost: Fraction, c: float, log_delta: float, *, up: bool)
             )
     assert whole is not None
     shift = Fraction(0) if up else -SLIVER * step * number
-    return Side(_suffix(whole, step, shift, scale, tilt), min(Fraction(1), lost + infinite))
+    return Side(suffix(whole, step, shift, scale, tilt), min(Fraction(1), lost + infinite))
 
 
 def _range(pair: Pair, step: Fraction, small: Fraction) -> tuple[int, int]:
@@ -174,7 +93,7 @@ def _range(pair: Pair, step: Fraction, small: Fraction) -> tuple[int, int]:
     return low - 1, high + 2
 
 
-def _one(pair: Pair, step: Fraction, c: Fraction, small: Fraction, *, up: bool) -> tuple[_Poly, Fraction]:
+def _one(pair: Pair, step: Fraction, c: Fraction, small: Fraction, *, up: bool) -> tuple[Weights, Fraction]:
     """The tilted weights of one pair, and the log of their unit."""
     low, high = _range(pair, step, small)
     points = _split(pair, step, low, high, small) if up else _merged(pair, step, low, high, small)
@@ -183,11 +102,11 @@ def _one(pair: Pair, step: Fraction, c: Fraction, small: Fraction, *, up: bool) 
             points[at + 1] = points.get(at + 1, to_ball(0)) + points[at].max(to_ball(0)) * arb((1, -64))
     tilted = {at: p * to_ball(c * step * at).exp() for at, p in points.items() if up or p > 0}
     unit = Fraction(float(sum(tilted.values(), start=to_ball(0)).log()))
-    scaled = to_ball(-unit).exp() * (1 << BITS)
+    scaled = to_ball(-unit).exp() * (1 << grid.BITS)
     whole = {at: max(0, ceil_of(w * scaled) if up else -ceil_of(-w * scaled)) for at, w in tilted.items()}
     first, last = min(whole), max(whole)
     poly = fmpz_poly([whole.get(at, 0) for at in range(first, last + 1)])
-    return _Poly(poly, first, Fraction(0), up)._trim(), unit
+    return Weights(poly, first, Fraction(0), up).trim(), unit
 
 
 def _split(pair: Pair, step: Fraction, low: int, high: int, small: Fraction) -> dict[int, arb]:
@@ -309,30 +228,3 @@ def _edge(pair: Pair, known: tuple[arb, arb], edge: float, target: float) -> tup
         height, size, measured = surplus(x)
         slope = (height - before[1]) / (sign * (x - before[0])) if x != before[0] else 0.0
     return x, measured
-
-
-def _suffix(poly: _Poly, step: Fraction, shift: Fraction, scale: arb, c: Fraction) -> Grid:
-    """Sums from each point to the end, weighted by e^(-c loss) and e^(-(c+1) loss)."""
-    start = step * poly.offset
-    values = poly.poly.coeffs()
-    first = max(0, math.floor(-start / step))  # only losses above zero are asked for
-    tilt, unit = to_ball(c), to_ball(Fraction(1, 1 << BITS))
-    fall, steeper = (-to_ball(step * c)).exp(), (-to_ball(step * (c + 1))).exp()
-    above, weighted = to_ball(0), to_ball(0)
-    sums: list[arb] = []
-    others: list[arb] = []
-    for value in reversed(values[first:]):
-        above, weighted = above * fall + value, weighted * steeper + value
-        sums.append(above)
-        others.append(weighted)
-    sums.reverse()
-    others.reverse()
-    begin = start + first * step
-    # sums[i] is relative to point i: undo the tilt there; Q has e^-loss, the loss being shifted
-    factor = (-tilt * to_ball(begin)).exp() * unit
-    other = factor * (-to_ball(begin + shift)).exp()
-    for i in range(len(sums)):
-        sums[i], others[i] = sums[i] * factor, others[i] * other
-        factor, other = factor * fall, other * steeper
-    cut = to_ball(poly.cut) if poly.up else to_ball(0)  # from below, what was cut off is not there
-    return Grid(begin + shift, step, scale, sums, others, cut, tilt)

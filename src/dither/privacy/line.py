@@ -18,7 +18,7 @@ h:
 exp(j S c) delta(eps + j S): every term is >= 0, so the sum is never below delta. Above it lies by at most
     j < 0:  sum of exp(-|j| S c) = 1 / (exp(S c) - 1), as delta <= 1;
     j > 0:  delta(x) <= M(c') exp(-c' x) for c' > c (Chernoff), so a geometric series with ratio exp(-S (c' - c)).
-*Truncation* after N terms. What is left out is bounded by |M| (`_Rest`), never by "the last term was small": losses
+*Truncation* after N terms. What is left out is bounded by |M| (`rest.py`), never by "the last term was small": losses
 with atoms come back. With r a bound on |M(c + iv)| / M(c) for all v >= u = N h, and |t (t+1)| >= u^2, the rest is at
 most (h/pi) r M(c) e^(-c eps) sum over n >= N of 1/(nh)^2 <= r M(c) e^(-c eps) / (pi h (N - 1)). If moreover |M| /
 M(c) <= r exp(-k sin^2(v w)), then beyond v = pi/(2w) each period p = pi/w holds nodes whose terms sum to at most 3 +
@@ -30,8 +30,8 @@ nodes end at half a period, and each kernel is at most pi e^((c+1)D/2) / (2 u D)
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 
 from flint import acb, arb
@@ -41,6 +41,8 @@ from dither.numeric.number import Number
 from dither.privacy.pairs.finite import common
 from dither.privacy.pairs.pair import Lattice, Transformed
 from dither.privacy.pairs.turns import turns
+from dither.privacy.rest import Rest
+from dither.privacy.tilt import place
 
 Terms = Sequence[tuple[Transformed, int]]
 
@@ -98,10 +100,6 @@ def moment_of(terms: Terms, c: arb) -> arb:
     return sum((count * pair.log_moment(c) for pair, count in terms), start=to_ball(0))
 
 
-def rough_of(terms: Terms, c: float) -> float:
-    return sum(count * pair.rough(c) for pair, count in terms)
-
-
 def shared_lattice(terms: Terms) -> Lattice | None:
     """Where the losses of the composition lie, if all pairs have theirs on one lattice."""
     own = [(pair.lattice(), count) for pair, count in terms]
@@ -114,44 +112,11 @@ def shared_lattice(terms: Terms) -> Lattice | None:
     return Lattice(sum((lattice.start * count for lattice, count in found), start=Number(0)), step)
 
 
-def tilt_for_delta(terms: Terms, log_delta: float) -> tuple[float, float]:
-    """(c, eps): the order that converts best, and the epsilon that it gives: close to the answer, in plain floats."""
-
-    def bound(log_c: float) -> float:
-        c = math.exp(log_c)
-        return (rough_of(terms, c) - log_delta - math.log(c + 1)) / c + math.log(c / (c + 1))
-
-    c = math.exp(lowest(bound, -8.0, 14.0))
-    return c, bound(math.log(c))
-
-
-def tilt_for_epsilon(terms: Terms, eps: float) -> tuple[float, float]:
-    """(c, ln delta): the same for a given epsilon."""
-
-    def bound(log_c: float) -> float:
-        c = math.exp(log_c)
-        return rough_of(terms, c) - c * eps + c * math.log(c / (c + 1)) - math.log(c + 1)
-
-    c = max(math.exp(lowest(bound, -8.0, 14.0)), _least_tilt(terms))
-    return c, bound(math.log(c))
-
-
-def _least_tilt(terms: Terms) -> float:
-    """About one over the spread of the losses: with less tilt the period would be many spreads long."""
-    try:
-        c = 1 / math.sqrt(max(rough_of(terms, 1.0), 1e-12))
-        while rough_of(terms, c) > 4:
-            c /= 2
-    except (OverflowError, ValueError):
-        return 0.0
-    return c
-
-
 def draw(terms: Terms, lost: arb, c: float, eps: float, log_delta: float) -> Line | None:
     """The line at c, made for this epsilon and delta; None where the rest cannot be shown to be small."""
     lattice = shared_lattice(terms)
     wanted = math.log(CLOSE) + log_delta
-    c, beyond, period = _place(terms, c, eps, wanted)
+    c, beyond, period = place(terms, c, eps, wanted)
     if math.isinf(period):
         return None
     line, other = to_ball(Fraction(c)), to_ball(Fraction(beyond))
@@ -169,7 +134,7 @@ def draw(terms: Terms, lost: arb, c: float, eps: float, log_delta: float) -> Lin
         span = step * whole
         h = 2 * arb.pi() / span
         scale = 2 / to_ball(whole)
-    nodes = _nodes(_Rest.of(terms, line, h, lattice), small, full, complete=lattice is not None)
+    nodes = _nodes(Rest.of(terms, line, h, lattice), small, full, complete=lattice is not None)
     if nodes is None:
         return None
     number, rest = nodes
@@ -198,55 +163,7 @@ def compose(terms: Terms, c: arb, h: arb, count: int) -> list[acb]:
     return values
 
 
-# -- choices: plain floats, checked by whoever uses them -----------------------------------------------------------
-
-
-def lowest(value: Callable[[float], float], low: float, high: float) -> float:
-    """Where a function with one valley is lowest, roughly: a coarse grid, then thirds."""
-
-    def safe(x: float) -> float:
-        try:
-            found = value(x)
-        except (OverflowError, ValueError, ZeroDivisionError):
-            return math.inf
-        return found if found == found else math.inf
-
-    number = round((high - low) / 2)
-    grid = [low + 2 * i for i in range(number + 1)]
-    values = [safe(x) for x in grid]
-    at = min(range(len(grid)), key=values.__getitem__)
-    width, middle, best = 2.0, grid[at], values[at]
-    while width > 0.1:
-        width /= 2
-        for x in (middle - width, middle + width):
-            if (found := safe(x)) < best:
-                middle, best = x, found
-                break
-    return middle
-
-
-def _place(terms: Terms, best: float, eps: float, wanted: float) -> tuple[float, float, float]:
-    """(c, c', period): the line with the shortest period at which the aliases are below e^wanted.
-
-    At the best order itself there may be no room to the right, where M grows steeply (sampled Gaussians do that).
-    """
-    excess: dict[float, float] = {}
-    for factor in (0.75, 0.9, 1.0, 1.3, 1.7, 2.5):
-        try:
-            excess[factor] = rough_of(terms, factor * best) - factor * best * eps - wanted + 1
-        except (OverflowError, ValueError):
-            break
-    found = (best, 2 * best, math.inf)
-    for c in (1.0, 0.8, 0.65, 0.5):
-        for factor, value in excess.items():
-            if factor > c and value < math.inf:
-                period = max(value / (best * (factor - c)), (1 - wanted) / (best * c))
-                if period < 0.9 * found[2]:
-                    found = best * c, best * factor, period
-    return found[0], found[1], max(found[2], 1e-9)
-
-
-def _nodes(left_out: _Rest, small: float, full: int, *, complete: bool) -> tuple[int, arb] | None:
+def _nodes(left_out: Rest, small: float, full: int, *, complete: bool) -> tuple[int, arb] | None:
     """The first count in a growing list at which what is left out is small; None if there is none."""
     limit = to_ball(Fraction(math.exp(max(small, -700.0))))
     most = min(full, MOST)
@@ -263,75 +180,3 @@ def _nodes(left_out: _Rest, small: float, full: int, *, complete: bool) -> tuple
         if number == most:
             return None
         number = min(most, number + max(3, number // 8))
-
-
-@dataclass(frozen=True)
-class _Rest:
-    """Bounds on what the sum leaves out, as a part of M(c) e^(-c eps)."""
-
-    terms: Terms
-    c: arb
-    h: arb
-    lattice: Lattice | None
-    falling: list[tuple[Transformed, int]]  # those whose decay counts
-    waves: list[tuple[arb, arb, Transformed]]  # rate and strength, counts included, and whose it is
-
-    @classmethod
-    def of(cls, terms: Terms, c: arb, h: arb, lattice: Lattice | None) -> _Rest:
-        falling: list[tuple[Transformed, int]] = []
-        waves: list[tuple[arb, arb, Transformed]] = []
-        for pair, count in terms:
-            own = pair.lattice()
-            if lattice is None and own is not None:
-                wave = pair.wave(c)  # it comes back for ever, so only as a wave
-            elif lattice is None or (own is not None and own.step == lattice.step):
-                falling.append((pair, count))
-                wave = pair.wave(c)
-            else:
-                continue
-            if wave is not None:
-                waves.append((wave.rate, count * wave.strength, pair))
-        return cls(terms, c, h, lattice, falling, waves)
-
-    def quick(self) -> _Rest | None:
-        """The same without what takes long, where something is left: all factors are at most 1."""
-        kept = [(pair, count) for pair, count in self.falling if not pair.slow]
-        return replace(self, falling=kept) if 0 < len(kept) < len(self.falling) else None
-
-    def _decay(self, v: arb, waving: Transformed | None = None) -> arb:
-        """All decays; |M| <= M(c) caps them, except where the wave of the same pair is used as well."""
-        result = to_ball(1)
-        for pair, count in self.falling:
-            decay = pair.decay(self.c, v)
-            result *= (decay if pair is waving else decay.min(to_ball(1))) ** count
-        return result
-
-    def after(self, number: int, limit: arb) -> arb:
-        """What the terms from this one on can add up to."""
-        return self._smooth(number, limit) if self.lattice is None else self._periodic(self.h * number)
-
-    def _smooth(self, number: int, limit: arb) -> arb:
-        u = self.h * number
-        plain = self._decay(u) / (arb.pi() * self.h * (number - 1))
-        if plain < limit or not self.waves:
-            return plain
-        rate, strength, pair = max(self.waves, key=lambda wave: float(wave[1]))  # one wave is used, the strongest
-        length = arb.pi() / rate
-        turn, near = length / 2, to_ball(0)
-        if u < turn:
-            near = self._decay(u, pair) / (arb.pi() * self.h * (number - 1)) * (-strength * (u * rate).sin() ** 2).exp()
-        else:
-            turn = u
-        mean = (arb.pi() / strength).sqrt() / 2
-        inside = (3 + length / self.h * mean) * (1 / turn**2 + 1 / (length * turn))
-        return plain.min(near + self._decay(turn, pair) * inside * self.h / arb.pi())
-
-    def _periodic(self, u: arb) -> arb:
-        assert self.lattice is not None
-        step = self.lattice.step.ball()
-        result = self._decay(u)
-        for rate, strength, _ in self.waves:  # of pairs that have no decay of their own
-            # with half a turn at the end of the nodes, the wave only grows up to there (losses one step apart)
-            if rate * 2 < step * to_ball(Fraction(1001, 1000)):
-                result *= (-strength * (u * rate).sin() ** 2).exp()
-        return result * arb.pi() * ((self.c + 1) * step / 2).exp() / (u * step)

@@ -11,20 +11,18 @@ mechanism with the last answer in view needs a filter (`filter.py`).
 from __future__ import annotations
 
 import json
-import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from dither.errors import GuaranteeError, NumberError
-from dither.numeric.enclosure import Enclosure, precision, round_down, round_up
-from dither.numeric.number import Number, exact, integer, ln, rational
+from dither.numeric.enclosure import Enclosure
+from dither.numeric.number import Number, exact, integer, rational
 from dither.privacy.currency import MOST_COPIES, read_delta
-from dither.privacy.gaussian import GaussianPart
 from dither.privacy.pairs.discrete_gaussian import DiscreteGaussian
 from dither.privacy.pairs.discrete_laplace import discrete_laplace
-from dither.privacy.pairs.finite import Finite, Row
+from dither.privacy.pairs.finite import Finite
 from dither.privacy.pairs.laplace import Laplace
 from dither.privacy.pairs.normal import Normal
 from dither.privacy.pairs.pair import Pair
@@ -33,14 +31,14 @@ from dither.privacy.pairs.sampled import Sampled
 from dither.privacy.pairs.sampled_normal import SampledNormal
 from dither.privacy.pairs.shuffled import Shuffled
 from dither.privacy.pairs.swapped import Swapped
-from dither.privacy.profile import BITS, delta_between, epsilon_between, lost_of
+from dither.privacy.pairs.table import table
+from dither.privacy.profile import delta_in_order, epsilon_in_order, lost_of
 from dither.privacy.unit import Unit, read_unit
 
 if TYPE_CHECKING:
     from dither.privacy.guarantee import Guarantee
 
 VERSION = 1
-MOST_OUTCOMES = 10_000  # of a table
 
 
 @dataclass(frozen=True)
@@ -101,7 +99,7 @@ class Loss:
         p is what comes out with a person and q without her; both orders are counted. An outcome that only one of them
         has is a probability with which everything is lost.
         """
-        return cls(((_table(p, q), 1),))
+        return cls(((table(p, q), 1),))
 
     def poisson_subsampled(self, rate: object) -> Loss:
         """The same mechanism on a sample in which each person takes part with this probability, on her own."""
@@ -171,7 +169,7 @@ class Loss:
 
     def epsilon_bracket(self, delta: Fraction, *, both: bool = True, quick: bool = False) -> Enclosure:
         """The same for those who need one side only, or nothing that takes a second (then inf may come out)."""
-        found = [_one_order(terms, delta, both=both, quick=quick) for terms in self.orders()]
+        found = [epsilon_in_order(terms, delta, both=both, quick=quick) for terms in self.orders()]
         return Enclosure(max(pair.lower for pair in found), max(pair.upper for pair in found))
 
     def delta(self, epsilon: object) -> float:
@@ -183,7 +181,7 @@ class Loss:
         number = exact(epsilon, name="epsilon", nonnegative=True)
         lower, upper = 0.0, 0.0
         for terms in self.orders():
-            found = _delta_in_order(terms, number, both=both, quick=quick)
+            found = delta_in_order(terms, number, both=both, quick=quick)
             lower, upper = max(lower, found.lower), max(upper, found.upper)
         return Enclosure(lower, min(1.0, upper))
 
@@ -258,101 +256,3 @@ def _relation(pair: Pair) -> Unit | None:
     if isinstance(pair, Sampled):
         return Unit.ADD_REMOVE
     return Unit.REPLACE_ONE if isinstance(pair, (Swapped, Shuffled)) else None
-
-
-# -- one order of the neighbours ---------------------------------------------------------------------------------------
-
-
-def _one_order(terms: Terms, delta: Fraction, *, both: bool, quick: bool) -> Enclosure:
-    if not terms:
-        return Enclosure(0.0, 0.0)
-    least, most = lost_of(terms)
-    if least > delta:
-        return Enclosure(math.inf, math.inf)
-    if most >= delta:  # nothing is left for the finite losses, or it cannot be told
-        largest = _largest(terms)
-        exactly = all(isinstance(pair, (Finite, Laplace)) for pair, _ in terms)
-        if largest is None or most > delta:
-            return Enclosure(0.0, math.inf)
-        return Enclosure(max(0.0, _top(terms)) if exactly else 0.0, largest.bounds().upper)
-    if len(terms) == 1 and isinstance(terms[0][0], Normal):
-        return GaussianPart(terms[0][0].mu2 * terms[0][1]).rest_epsilon(delta)
-    found = epsilon_between(terms, delta, both=both, quick=quick)
-    largest = _largest(terms)
-    return found if largest is None else Enclosure(found.lower, min(found.upper, largest.bounds().upper))
-
-
-def _largest(terms: Terms) -> Number | None:
-    """A bound on the finite losses, in both orders."""
-    total = Number(0)
-    for pair, count in terms:
-        loss = pair.largest_loss()
-        if loss is None:
-            return None
-        total += loss * count
-    return total
-
-
-def _top(terms: Terms) -> float:
-    """The largest loss of all in this order, rounded down."""
-    total = Number(0)
-    for pair, count in terms:
-        total += (
-            pair.e if isinstance(pair, Laplace) else pair.rows[0][0] if isinstance(pair, Finite) else Number(0)
-        ) * count
-    return total.bounds().lower
-
-
-def _delta_in_order(terms: Terms, epsilon: Number, *, both: bool, quick: bool) -> Enclosure:
-    if not terms:
-        return Enclosure(0.0, 0.0)
-    if len(terms) == 1 and isinstance(terms[0][0], Normal):
-        return GaussianPart(terms[0][0].mu2 * terms[0][1]).rest_delta(epsilon)
-    largest = _largest(terms)
-    if largest is not None and largest <= epsilon:
-        least, most = lost_of(terms)
-        return Enclosure(round_down(least), round_up(most))
-    with precision(BITS):
-        found = delta_between(terms, epsilon.ball(), both=both, quick=quick)
-    return Enclosure(max(0.0, found.lower), found.upper)
-
-
-# -- tables ------------------------------------------------------------------------------------------------------------
-
-
-def _table(p: object, q: object) -> Finite:
-    rows_p, rows_q = _probabilities(p, "p"), _probabilities(q, "q")
-    if isinstance(p, Mapping) != isinstance(q, Mapping) or (not isinstance(p, Mapping) and len(rows_p) != len(rows_q)):
-        raise GuaranteeError("q", q, "its outcomes are not those of p", "two lists of one length, or two mappings")
-    merged: dict[Fraction, Fraction] = {}
-    gone = come = Fraction(0)
-    for outcome in {**rows_p, **rows_q}:
-        a, b = rows_p.get(outcome, Fraction(0)), rows_q.get(outcome, Fraction(0))
-        if not a or not b:
-            gone, come = gone + a, come + b
-        else:
-            merged[a / b] = merged.get(a / b, Fraction(0)) + a
-    rows: list[Row] = [(ln(ratio), merged[ratio], Number(0)) for ratio in sorted(merged, reverse=True)]
-    if not rows:
-        raise GuaranteeError(
-            "p, q", (p, q), "they have no outcome in common: everything is lost", "distributions that overlap"
-        )
-    return Finite(tuple(rows), gone, come)
-
-
-def _probabilities(values: object, name: str) -> dict[object, Fraction]:
-    if isinstance(values, Mapping):
-        items = dict(values)
-    elif isinstance(values, Sequence) and not isinstance(values, (str, bytes)):
-        items = dict(enumerate(values))
-    else:
-        raise GuaranteeError(
-            name, values, "it is not a finite distribution", "['1/4', '3/4'], or {'yes': '1/4', 'no': '3/4'}"
-        )
-    if len(items) > MOST_OUTCOMES:
-        raise GuaranteeError(name, len(items), f"more than {MOST_OUTCOMES} outcomes are not tabled", "fewer outcomes")
-    found = {key: rational(value, name=f"{name}[{key!r}]", nonnegative=True) for key, value in items.items()}
-    if sum(found.values()) != 1:
-        why = f"its probabilities add up to {sum(found.values(), start=Fraction(0))}, not to 1"
-        raise GuaranteeError(name, values, why, "exact probabilities such as '1/3', which add up to 1")
-    return found

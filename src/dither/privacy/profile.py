@@ -15,15 +15,20 @@ from typing import Protocol
 
 from flint import arb
 
-from dither.numeric.enclosure import Enclosure, enclose, ends, precision, to_ball
+from dither.numeric.enclosure import Enclosure, enclose, ends, precision, round_down, round_up, to_ball
+from dither.numeric.number import Number
 from dither.privacy import cells, line
 from dither.privacy.finite_sums import Single, enumerate_losses
+from dither.privacy.gaussian import GaussianPart
+from dither.privacy.pairs.finite import Finite
+from dither.privacy.pairs.laplace import Laplace
+from dither.privacy.pairs.normal import Normal
 from dither.privacy.pairs.pair import Pair, Transformed
+from dither.privacy.tilt import grid_log_delta, grid_tilt, tilt_for_delta, tilt_for_epsilon
 
 Terms = Sequence[tuple[Pair, int]]
 
 BITS = 128
-ROOM = 25.0  # ln of how far the tilted scale may lie above delta: the grid cuts off 1e-24 of it
 WIDE = 1e-9  # a bracket wider than this is worth a second line
 
 
@@ -74,7 +79,7 @@ def epsilon_between(terms: Terms, delta: Fraction, *, both: bool = True, quick: 
         formulas = _formulas(terms)
         found = Enclosure(0.0, math.inf)
         if formulas is not None:
-            c, eps = line.tilt_for_delta(formulas, log_left)
+            c, eps = tilt_for_delta(formulas, log_left)
             for _ in range(2):
                 drawn = _draw(formulas, lost, c, eps, log_left)
                 if drawn is None:
@@ -83,12 +88,12 @@ def epsilon_between(terms: Terms, delta: Fraction, *, both: bool = True, quick: 
                 if found.width <= WIDE or math.isinf(found.upper):
                     break
                 eps = found.upper
-                c, _ = line.tilt_for_epsilon(formulas, eps)
+                c, _ = tilt_for_epsilon(formulas, eps)
             if found.width <= 1e3 * WIDE:
                 return found
         if quick:
             return found
-        c = _tilt(terms, log_left)
+        c = grid_tilt(terms, log_left)
         upper = solve(cells.build(terms, lost[1], c, log_left, up=True), delta, 1.0).upper
         lower = solve(cells.build(terms, lost[0], c, log_left, up=False), delta, upper).lower if both else 0.0
         return Enclosure(max(found.lower, lower), min(found.upper, upper))
@@ -103,7 +108,7 @@ def delta_between(terms: Terms, epsilon: arb, *, both: bool = True, quick: bool 
         formulas = _formulas(terms)
         found = Enclosure(0.0, 1.0)
         if formulas is not None:
-            c, log_delta = line.tilt_for_epsilon(formulas, float(epsilon))
+            c, log_delta = tilt_for_epsilon(formulas, float(epsilon))
             drawn = _draw(formulas, lost, c, float(epsilon), log_delta)
             if drawn is not None:
                 found = enclose(drawn.delta(epsilon))
@@ -111,8 +116,8 @@ def delta_between(terms: Terms, epsilon: arb, *, both: bool = True, quick: bool 
                     return found
         if quick:
             return found
-        log_delta = _chernoff(terms, float(epsilon))
-        c = _tilt(terms, log_delta)
+        log_delta = grid_log_delta(terms, float(epsilon))
+        c = grid_tilt(terms, log_delta)
         upper = enclose(cells.build(terms, lost[1], c, log_delta, up=True).delta(epsilon)).upper
         lower = enclose(cells.build(terms, lost[0], c, log_delta, up=False).delta(epsilon)).lower if both else 0.0
         return Enclosure(max(found.lower, lower, 0.0), min(found.upper, upper))
@@ -200,52 +205,57 @@ def _log(value: Fraction) -> float:
     return math.log(float(value * 2**shift) if shift >= 0 else float(value / 2**-shift)) - shift * math.log(2)
 
 
-# -- for the grid: a tilt from a few cells of every pair, in plain floats ---------------------------------------------
+def epsilon_in_order(terms: Terms, delta: Fraction, *, both: bool, quick: bool) -> Enclosure:
+    """(lower, upper) around the epsilon of these pairs in this order of the neighbours."""
+    if not terms:
+        return Enclosure(0.0, 0.0)
+    least, most = lost_of(terms)
+    if least > delta:
+        return Enclosure(math.inf, math.inf)
+    if most >= delta:  # nothing is left for the finite losses, or it cannot be told
+        largest = _largest(terms)
+        exactly = all(isinstance(pair, (Finite, Laplace)) for pair, _ in terms)
+        if largest is None or most > delta:
+            return Enclosure(0.0, math.inf)
+        return Enclosure(max(0.0, _top(terms)) if exactly else 0.0, largest.bounds().upper)
+    if len(terms) == 1 and isinstance(terms[0][0], Normal):
+        return GaussianPart(terms[0][0].mu2 * terms[0][1]).rest_epsilon(delta)
+    found = epsilon_between(terms, delta, both=both, quick=quick)
+    largest = _largest(terms)
+    return found if largest is None else Enclosure(found.lower, min(found.upper, largest.bounds().upper))
 
 
-def _rows(pair: Pair) -> list[tuple[float, float]]:
-    low, high = (float(end) for end in pair.span(Fraction(1, 10**40)))
-    rows = [(float(atom.loss), float(atom.p)) for atom in pair.atoms(Fraction(1, 10**40))]
-    if float(pair.whole()[0]) > 0:
-        marks = [low + (high - low) * i / 256 for i in range(257)]
-        sums = [float(pair.above(to_ball(Fraction(mark)))[0]) for mark in marks]
-        rows += [((a + b) / 2, x - y) for a, b, x, y in zip(marks, marks[1:], sums, sums[1:], strict=False)]
-    return [(loss, p) for loss, p in rows if p > 0]
-
-
-def _moments(terms: Terms) -> list[tuple[list[tuple[float, float]], int]]:
-    return [(_rows(pair), count) for pair, count in terms]
-
-
-def _log_moment(rows: list[tuple[list[tuple[float, float]], int]], c: float) -> float:
-    total = 0.0
-    for atoms, count in rows:
-        top = max(c * loss + math.log(p) for loss, p in atoms)
-        total += count * (top + math.log(sum(math.exp(c * loss + math.log(p) - top) for loss, p in atoms)))
+def _largest(terms: Terms) -> Number | None:
+    """A bound on the finite losses, in both orders."""
+    total = Number(0)
+    for pair, count in terms:
+        loss = pair.largest_loss()
+        if loss is None:
+            return None
+        total += loss * count
     return total
 
 
-def _tilt(terms: Terms, log_delta: float) -> float:
-    """The least tilt at which what the grid cuts off is small beside delta: the less tilt, the fewer points matter."""
-    rows = _moments(terms)
-
-    def bound(log_c: float) -> float:
-        c = math.exp(log_c)
-        return (_log_moment(rows, c) - log_delta - math.log(c + 1)) / c
-
-    best = math.exp(line.lowest(bound, -6.0, 8.0))
-    epsilon = bound(math.log(best))
-    for part in (0.01, 0.1, 0.2, 0.35, 0.5, 0.75):
-        if _log_moment(rows, part * best) - part * best * epsilon < log_delta + ROOM:
-            return part * best
-    return best
+def _top(terms: Terms) -> float:
+    """The largest loss of all in this order, rounded down."""
+    total = Number(0)
+    for pair, count in terms:
+        total += (
+            pair.e if isinstance(pair, Laplace) else pair.rows[0][0] if isinstance(pair, Finite) else Number(0)
+        ) * count
+    return total.bounds().lower
 
 
-def _chernoff(terms: Terms, epsilon: float) -> float:
-    rows = _moments(terms)
-
-    def bound(log_c: float) -> float:
-        c = math.exp(log_c)
-        return _log_moment(rows, c) - c * epsilon
-
-    return min(-1.0, bound(line.lowest(bound, -6.0, 8.0)))
+def delta_in_order(terms: Terms, epsilon: Number, *, both: bool, quick: bool) -> Enclosure:
+    """(lower, upper) around delta at this epsilon in this order."""
+    if not terms:
+        return Enclosure(0.0, 0.0)
+    if len(terms) == 1 and isinstance(terms[0][0], Normal):
+        return GaussianPart(terms[0][0].mu2 * terms[0][1]).rest_delta(epsilon)
+    largest = _largest(terms)
+    if largest is not None and largest <= epsilon:
+        least, most = lost_of(terms)
+        return Enclosure(round_down(least), round_up(most))
+    with precision(BITS):
+        found = delta_between(terms, epsilon.ball(), both=both, quick=quick)
+    return Enclosure(max(0.0, found.lower), found.upper)
