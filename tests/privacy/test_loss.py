@@ -15,12 +15,12 @@ from hypothesis import strategies as st
 from dither import Loss, gdp, ln, pure
 from dither.errors import GuaranteeError, NumberError
 from dither.numeric.enclosure import precision, to_ball
-from dither.numeric.number import Number
 from dither.privacy import amplify, cells, grid, line, profile, tilt
 from dither.privacy.compose import compose
 from dither.privacy.finite_sums import enumerate_losses
+from dither.privacy.gaussian import profile as gaussian
 from dither.privacy.guarantee import Guarantee
-from dither.privacy.pairs.laplace import Laplace as LaplacePair
+from dither.privacy.pairs.normal import Normal
 from dither.privacy.pairs.pair import Transformed
 from tests.privacy import pairs
 from tests.privacy.oracles import divergence, laplace_delta
@@ -282,56 +282,62 @@ def test_response_and_noise_together_by_two_ways():
     assert upper - lower < 0.05
 
 
-class _Narrow(LaplacePair):
-    """Laplace noise that says little about where its losses lie."""
+class _Narrow(Normal):
+    """Gaussian noise that says little about where its losses lie."""
 
     def span(self, small):
-        return Fraction(0), Fraction(1, 2)
+        return Fraction(0), Fraction(3)
 
 
-def test_the_grid_holds_however_coarse_it_is(monkeypatch):
+COARSE = [{}, {"BITS": 14}, {"CUT": Fraction(1, 500)}, {"SIZE": 64}, {"BITS": 16, "CUT": Fraction(1, 2000), "SIZE": 128}]
+
+
+@pytest.mark.parametrize("changes", COARSE)
+def test_the_grid_holds_however_coarse_it_is(monkeypatch, changes):
     """Few bits, a generous cut, few points, a span that is too narrow: worse bounds, never wrong ones."""
-    rate, count = Fraction(1), 6
-    narrow = ((_Narrow(Number(1)), count),)
-    plain = (count * Loss.laplace(1)).terms
-    settings = [
-        (plain, {}),
-        (plain, {"BITS": 14}),
-        (plain, {"CUT": Fraction(1, 500)}),
-        (plain, {"SIZE": 64}),
-        (narrow, {"SIZE": 256}),
-        (plain, {"BITS": 16, "CUT": Fraction(1, 2000), "SIZE": 128}),
-    ]
-    for terms, changes in settings:
-        with monkeypatch.context() as patch:
-            for name, value in changes.items():
-                patch.setattr(cells if name == "SIZE" else grid, name, value)
-            with precision(128):
-                above = cells.build(terms, Fraction(0), 1.0, math.log(1e-2), up=True)
-                below = cells.build(terms, Fraction(0), 1.0, math.log(1e-2), up=False)
-        for eps in (Fraction(0), Fraction(1, 3), Fraction(2), Fraction(5), Fraction(59, 10)):
+    for name, value in changes.items():
+        monkeypatch.setattr(cells if name == "SIZE" else grid, name, value)
+    rate, count = Fraction(1), 16
+    laplace, narrow = (count * Loss.laplace(1)).terms, ((_Narrow(Fraction(1, 4)), count),)
+    for terms, points in ((laplace, (0, 1, 4, 9, 15.5)), (narrow, (0, 1, 4, 9))):
+        with precision(128):
+            above = cells.build(terms, Fraction(0), 0.5, math.log(1e-2), up=True)
+            below = cells.build(terms, Fraction(0), 0.5, math.log(1e-2), up=False)
+        for eps in map(Fraction, points):
             with precision(300):
-                exactly = laplace_delta(rate, count, eps)
+                exactly = laplace_delta(rate, count, eps) if terms is laplace else gaussian(to_ball(2), to_ball(eps))
                 assert above.delta(to_ball(eps)) >= exactly
                 assert below.delta(to_ball(eps)) <= exactly
 
 
 def test_losses_that_come_back_beside_losses_that_do_not():
     """Discrete Gaussians recur on the line for ever: beside Laplace noise only what is proved may be left out."""
-    loss = 12 * Loss.discrete_gaussian(1) + 200 * Loss.laplace(1)
-    terms = [(pair, n) for pair, n in loss.terms if isinstance(pair, Transformed)]
-    with precision(128):
-        above = cells.build(loss.terms, Fraction(0), 0.5, math.log(1e-3), up=True)
-        below = cells.build(loss.terms, Fraction(0), 0.5, math.log(1e-3), up=False)
-        c, eps = tilt.tilt_for_delta(terms, math.log(1e-3))
-        drawn = line.draw(terms, to_ball(0), c, eps, math.log(1e-3))
-        assert drawn is not None
-        for part in (0.6, 0.9, 1.0):
-            at = to_ball(Fraction(eps * part))
-            ball = drawn.delta(at)
-            assert ball.lower() <= above.delta(at).upper()
-            assert below.delta(at).lower() <= ball.upper()
-            assert below.delta(at) > above.delta(at) * arb("0.99")
+    drawn_at_all = []
+    for count in (6, 200):
+        loss = 12 * Loss.discrete_gaussian(1) + count * Loss.laplace(1)
+        terms = [(pair, n) for pair, n in loss.terms if isinstance(pair, Transformed)]
+        with precision(128):
+            above = cells.build(loss.terms, Fraction(0), 0.5, math.log(1e-3), up=True)
+            below = cells.build(loss.terms, Fraction(0), 0.5, math.log(1e-3), up=False)
+            c, eps = tilt.tilt_for_delta(terms, math.log(1e-3))
+            drawn = line.draw(terms, to_ball(0), c, eps, math.log(1e-3))
+            for part in (0.6, 0.9, 1.0):
+                at = to_ball(Fraction(eps * part))
+                assert below.delta(at) > above.delta(at) * arb("0.95")
+                if drawn is not None:
+                    drawn_at_all.append(count)
+                    assert drawn.delta(at).lower() <= above.delta(at).upper()
+                    assert below.delta(at).lower() <= drawn.delta(at).upper()
+    assert set(drawn_at_all) == {200}
+
+
+def test_a_loss_beside_epsilon_counts():
+    for close in (Fraction(1, 10**10), Fraction(1, 10**30)):
+        with precision(400):
+            exactly = (1 - to_ball(-close).exp()) / (1 + to_ball(-1).exp()) ** 2
+        found = (2 * Loss.pure(1)).delta_bracket(2 - close)
+        assert arb(found.lower) <= exactly <= arb(found.upper)
+        assert found.lower > 0
 
 
 # -- losses that are infinite ------------------------------------------------------------------------------------------

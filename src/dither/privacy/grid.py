@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass
 from fractions import Fraction
 
-from flint import arb, fmpz, fmpz_poly
+from flint import arb, fmpz_poly
 
 from dither.numeric.enclosure import ends, to_ball
 
@@ -56,9 +56,9 @@ class Weights:
     up: bool
 
     def times(self, other: Weights) -> Weights:
-        product = self.poly * other.poly
-        unit = fmpz(1 << BITS)
-        poly = -((-product) // unit) if self.up else product // unit
+        # coefficients are >= 0: a shift rounds down, and up after adding all but one (`//` of a polynomial does neither)
+        more = (1 << BITS) - 1 if self.up else 0
+        poly = fmpz_poly([(value + more) >> BITS for value in (self.poly * other.poly).coeffs()])
         # what was cut of one factor is lost with all of the other
         mine, theirs = (Fraction(int(f.poly(1)), 1 << BITS) for f in (self, other))
         cut = self.cut * (theirs + other.cut) + other.cut * mine
