@@ -15,6 +15,7 @@ from dither.mechanisms.additive import Additive
 from dither.numeric.number import integer
 from dither.privacy.guarantee import Guarantee
 from dither.privacy.loss import Loss
+from dither.privacy.unit import Unit
 
 if TYPE_CHECKING:
     import altair
@@ -113,7 +114,11 @@ def _named(promises: object) -> dict[str, Promise]:
 
 
 def _guarantee(promise: Promise) -> Guarantee:
-    return promise if isinstance(promise, Guarantee) else promise.guarantee()
+    return (
+        promise
+        if isinstance(promise, Guarantee)
+        else promise.guarantee(unit=promise.unit or promise.relation() or Unit.ADD_REMOVE)
+    )
 
 
 def neighbours(mechanism: Additive, value: object, other: object) -> altair.Chart:

@@ -103,7 +103,7 @@ class DiscreteGaussian(Additive):
         if self.dimension is not None:
             return self.guarantee.loss()  # refused, with the reason
         shift = math.isqrt(math.floor(self.l2_squared))
-        return Loss.discrete_gaussian(self.sigma2, shift=shift) if shift else Loss(())
+        return Loss(Loss.discrete_gaussian(self.sigma2, shift=shift).terms if shift else (), self.unit)
 
     @cached_property
     def law(self) -> DiscreteGaussianLaw:

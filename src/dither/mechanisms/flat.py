@@ -56,7 +56,7 @@ class Flat:
 
     def loss(self) -> Loss:
         """The privacy loss of one answer."""
-        return Loss.randomized_response(self.epsilon, len(self.values))
+        return Loss(Loss.randomized_response(self.epsilon, len(self.values)).terms, self.unit)
 
     @cached_property
     def truthful(self) -> Bernoulli:

@@ -107,7 +107,7 @@ class Geometric(Additive):
         """Of one number: discrete Laplace noise, moved by up to `reach` steps. Of a vector: any such promise."""
         if self.dimension is not None:
             return self.guarantee.loss()
-        return Loss(((discrete_laplace(self.epsilon / self.reach, self.reach), 1),))
+        return Loss(((discrete_laplace(self.epsilon / self.reach, self.reach), 1),), self.unit)
 
     @cached_property
     def law(self) -> DiscreteLaplace:

@@ -16,7 +16,7 @@ from fractions import Fraction
 
 from flint import arb
 
-from dither.errors import GuaranteeError, NumberError
+from dither.errors import GuaranteeError, NumberError, UnitError
 from dither.numeric.enclosure import certify, to_ball
 from dither.numeric.number import Number, exact, integer
 from dither.privacy.currency import read_delta
@@ -24,6 +24,7 @@ from dither.privacy.loss import Loss
 from dither.privacy.pairs.sampled import Sampled
 from dither.privacy.pairs.shuffled import Shuffled
 from dither.privacy.pairs.swapped import Swapped
+from dither.privacy.unit import Unit
 
 __all__ = ["poisson", "shuffled", "shuffled_closed_form", "without_replacement"]
 
@@ -39,10 +40,17 @@ def without_replacement(loss: Loss, sample: object, people: object) -> Loss:
     population = integer(people, name="people", least=1)
     if taken > population:
         raise NumberError("sample", sample, f"there are only {population} people", f"a number from 1 to {population}")
-    base = _read_loss(loss)._alone("a sample")
+    base = _read_loss(loss).alone()
+    if loss.unit is not None and loss.unit.replacement is not loss.unit:
+        raise UnitError(
+            "unit", loss.unit.value, "a sample of a fixed size is about people who are replaced", "a replace unit"
+        )
     if isinstance(base, (Sampled, Swapped, Shuffled)):
         raise GuaranteeError("loss", str(loss), "it is amplified already", "a loss before amplification")
-    return loss if taken == population else Loss(((Swapped(base, Fraction(taken, population)), 1),))
+    if base.reverse() != base:
+        why = "a replacement can go either way, and this pair is not the same both ways"
+        raise GuaranteeError("loss", str(loss), why, "a pair that is its own reverse")
+    return loss if taken == population else Loss(((Swapped(base, Fraction(taken, population)), 1),), loss.unit)
 
 
 def shuffled(epsilon: object, people: object, *, answers: object = 2) -> Loss:
@@ -50,7 +58,7 @@ def shuffled(epsilon: object, people: object, *, answers: object = 2) -> Loss:
     local = exact(epsilon, name="epsilon", nonnegative=True)
     number = integer(people, name="people", least=1)
     k = None if answers is None else integer(answers, name="answers", least=2)
-    return Loss(((Shuffled(local, number, k), 1),)) if local else Loss(())
+    return Loss(((Shuffled(local, number, k), 1),) if local else (), Unit.REPLACE_ONE)
 
 
 def shuffled_closed_form(epsilon: object, people: object, delta: object) -> float:

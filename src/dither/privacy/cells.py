@@ -23,6 +23,7 @@ from fractions import Fraction
 
 from flint import arb, fmpz_poly
 
+from dither.errors import PrecisionError
 from dither.numeric.enclosure import ceil_of, ends, to_ball
 from dither.privacy import grid
 from dither.privacy.grid import Side, Weights, suffix
@@ -56,7 +57,8 @@ def grid_step(terms: Terms, c: float, small: Fraction) -> Fraction:
 
 def _tilted_variance(pair: Pair, c: float, low: float, high: float) -> float:
     """About the variance of the loss under the tilted law, from a few cells."""
-    marks = [low + (high - low) * i / 128 for i in range(129)]
+    number = 128 if pair.cells > 1000 else 24
+    marks = [low + (high - low) * i / number for i in range(number + 1)]
     sums = [float(pair.above(to_ball(Fraction(mark)))[0]) for mark in marks] if float(pair.whole()[0]) > 0 else []
     rows = [((a + b) / 2, x - y) for a, b, x, y in zip(marks, marks[1:], sums, sums[1:], strict=False)]
     rows += [(float(atom.loss), float(atom.p)) for atom in pair.atoms(Fraction(1, 10**12))]
@@ -97,11 +99,14 @@ def _one(pair: Pair, step: Fraction, c: Fraction, small: Fraction, *, up: bool) 
     """The tilted weights of one pair, and the log of their unit."""
     low, high = _range(pair, step, small)
     points = _split(pair, step, low, high, small) if up else _merged(pair, step, low, high, small)
-    if up:  # pairs may put a loss within 2^-90 of an edge on its wrong side: the part of it that belongs to the next point
+    if up and pair.blurred:  # a loss on the wrong side of an edge: the part of it that belongs to the next point
         for at in sorted(points, reverse=True):
             points[at + 1] = points.get(at + 1, to_ball(0)) + points[at].max(to_ball(0)) * arb((1, -64))
     tilted = {at: p * to_ball(c * step * at).exp() for at, p in points.items() if up or p > 0}
-    unit = Fraction(float(sum(tilted.values(), start=to_ball(0)).log()))
+    total = sum(tilted.values(), start=to_ball(0))
+    if not total > 0:
+        raise PrecisionError("loss", pair.describe(), "nothing of it is left on the grid", "another epsilon or delta")
+    unit = Fraction(float(total.log()))
     scaled = to_ball(-unit).exp() * (1 << grid.BITS)
     whole = {at: max(0, ceil_of(w * scaled) if up else -ceil_of(-w * scaled)) for at, w in tilted.items()}
     first, last = min(whole), max(whole)
@@ -208,9 +213,9 @@ def _edge(pair: Pair, known: tuple[arb, arb], edge: float, target: float) -> tup
 
     def surplus(x: float) -> tuple[float, float, tuple[arb, arb]]:
         measured = pair.above(to_ball(Fraction(x)))
-        q = abs(float(measured[1] - known[1]))
-        value = measured[0] - known[0] - ratio * (measured[1] - known[1])
-        return -float(value), q * float(ratio), measured  # for both signs: above zero means too far
+        q = measured[1] - known[1]
+        value = (measured[0] - known[0]) / ratio - q
+        return -float(value), abs(float(q)), measured  # for both signs: above zero means too far
 
     reach = abs(target - edge)
     x = target + sign * reach

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING
 
 from flint import arb
 
+from dither.errors import PrecisionError
 from dither.numeric.enclosure import certify, ends, precision, round_up, to_ball
 from dither.numeric.number import Number
 from dither.privacy.currency import Currency
@@ -103,12 +104,12 @@ class Conversion:
         left = (delta - lost) / (1 - lost)
         if left > 0 and len(self.parts) == 1 and (exactly := self.parts[0].rest_epsilon(left)) is not None:
             return exactly.upper
-        if (loss := self.loss()) is not None:
-            upper = loss.epsilon_bracket(delta, both=False, quick=not self._backed).upper
-            if math.isfinite(upper) or self._backed:
-                return upper
         bounded, others = self.split()
         found = [math.inf if others else bounded.bounds().upper]
+        if (loss := self.loss()) is not None:
+            if self._backed:
+                return min(found[0], loss.epsilon_bracket(delta, both=False).upper)
+            found.append(self._quick(lambda: loss.epsilon_bracket(delta, both=False, quick=True).upper, math.inf))
         if left > 0:
             if len(others) == 1 and (rest := others[0].rest_epsilon(left)) is not None:
                 found.append(certify(lambda: bounded.ball() + to_ball(Fraction(rest.upper))).upper)
@@ -133,11 +134,20 @@ class Conversion:
         lost = self.lost()
         if len(self.parts) == 1 and (exactly := self.parts[0].rest_delta(epsilon)) is not None:
             return min(1.0, round_up(lost + (1 - lost) * Fraction(min(1.0, exactly.upper))))
+        found = 1.0
         if (loss := self.loss()) is not None:
-            upper = loss.delta_bracket(epsilon, both=False, quick=not self._backed).upper
-            if upper < 1 or self._backed:
-                return upper
-        return min(1.0, round_up(lost + (1 - lost) * Fraction(self._rest_delta(epsilon))))
+            if self._backed:
+                return loss.delta_bracket(epsilon, both=False).upper
+            found = self._quick(lambda: loss.delta_bracket(epsilon, both=False, quick=True).upper, 1.0)
+        return min(found, round_up(lost + (1 - lost) * Fraction(self._rest_delta(epsilon))))
+
+    @staticmethod
+    def _quick(ask: Callable[[], float], otherwise: float) -> float:
+        """What the loss says, where it does: there are other bounds."""
+        try:
+            return ask()
+        except PrecisionError:
+            return otherwise
 
     def _rest_delta(self, epsilon: Number) -> float:
         bounded, others = self.split()
@@ -156,7 +166,7 @@ class Conversion:
     def hardest(self, delta: Fraction) -> float:
         """An epsilon below which some mechanism with these promises fails at this delta: of each part its hardest."""
         if (len(self.parts) > 1 or self._backed) and (loss := self.loss()) is not None:
-            return loss.epsilon_bracket(delta, quick=not self._backed).lower
+            return self._quick(lambda: loss.epsilon_bracket(delta, quick=not self._backed).lower, 0.0)
         return max((_hardest(part, delta) for part in self.parts), default=0.0)
 
 

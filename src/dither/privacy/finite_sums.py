@@ -32,8 +32,10 @@ class Single:
 
     def delta(self, eps: arb) -> arb:
         p, q = self.pair.above(eps)
-        close = p * arb((1, -80))  # pairs may put a loss within 2^-90 of eps on the wrong side
-        total = to_ball(self.pair.lost()) + p - eps.exp() * q + close.union(-close)
+        total = to_ball(self.pair.lost()) + p - eps.exp() * q
+        if self.pair.blurred:  # losses within 2^-90 of eps may be on the wrong side: each matters by less than 2^-80
+            close = self.pair.above(eps - arb((1, -88)))[0] * arb((1, -80))
+            total += close.union(-close)
         rest = Fraction(1, 1 << 400)
         for atom in self.pair.atoms(rest):
             total += _part(atom, eps)
@@ -102,6 +104,9 @@ def _joined(a: Atom, b: Atom) -> Atom:
 
 def _powers(atoms: list[Atom], count: int) -> Iterator[Atom]:
     """All sums of `count` losses, with multinomial probabilities."""
+    if count == 1:
+        yield from atoms
+        return
     if len(atoms) == 1 or count == 0:
         only = atoms[0]
         yield Atom(only.loss * count, only.p**count, only.q**count)

@@ -90,7 +90,7 @@ class Guarantee:
         """Dominating pairs for whatever has this guarantee; refused where none are known."""
         from dither.privacy.loss import Loss
 
-        total = Loss(())
+        total = Loss((), self.unit)
         for part in self.parts:
             terms, largest = part.pairs(), part.largest_loss()
             if terms is not None:

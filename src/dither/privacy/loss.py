@@ -11,12 +11,13 @@ mechanism with the last answer in view needs a filter (`filter.py`).
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from dither.errors import GuaranteeError, NumberError
+from dither.errors import DitherError, GuaranteeError, NumberError, PrecisionError, UnitError
 from dither.numeric.enclosure import Enclosure
 from dither.numeric.number import Number, exact, integer, rational
 from dither.privacy.currency import MOST_COPIES, read_delta
@@ -39,6 +40,9 @@ if TYPE_CHECKING:
     from dither.privacy.guarantee import Guarantee
 
 VERSION = 1
+LARGEST_SQUARE = 10**4  # (sensitivity / noise)^2 of a sample
+SMALLEST_RATE = Fraction(1, 10**100)
+SMALLEST_VARIANCE = Fraction(1, 1000)
 
 
 @dataclass(frozen=True)
@@ -46,6 +50,7 @@ class Loss:
     """Dominating pairs with their counts. Made by the constructors below, added up with + and *."""
 
     terms: Terms
+    unit: Unit | None = None  # whom it protects, where that is known: a mechanism says it, a formula does not
 
     # -- constructors ------------------------------------------------------------------------------------------
 
@@ -70,9 +75,10 @@ class Loss:
     @classmethod
     def discrete_gaussian(cls, sigma2: object, *, shift: object = 1) -> Loss:
         """Discrete Gaussian noise of parameter sigma^2 on one whole number that moves by up to `shift`."""
-        return cls(
-            ((DiscreteGaussian(rational(sigma2, name="sigma2", positive=True), integer(shift, name="shift", least=1)), 1),)
-        )
+        variance = rational(sigma2, name="sigma2", positive=True)
+        if variance < SMALLEST_VARIANCE:
+            raise NumberError("sigma2", sigma2, "it is below 1/1000: such noise is nearly always 0", "a larger sigma2")
+        return cls(((DiscreteGaussian(variance, integer(shift, name="shift", least=1)), 1),))
 
     @classmethod
     def randomized_response(cls, epsilon: object, k: object = 2) -> Loss:
@@ -106,23 +112,26 @@ class Loss:
         q = rational(rate, name="rate")
         if not 0 < q <= 1:
             raise NumberError("rate", rate, "a sampling rate lies in (0, 1]", "'0.01'")
+        if q < SMALLEST_RATE:
+            raise NumberError("rate", rate, "it is below 1e-100, which is a slip", "'0.01'")
+        if self.unit is not None and self.unit.replacement is self.unit:
+            raise UnitError("unit", self.unit.value, "a Poisson sample is about people who come or go", "an add/remove unit")
         if q == 1 or not self.terms:
             return self
-        base = self._alone("a sample")
+        base = self.alone()
         if isinstance(base, (Swapped, Shuffled)):
-            raise GuaranteeError(
-                "loss",
-                str(self),
-                "it is about people who are replaced; a sample is about people who come or go",
-                "a loss before amplification",
-            )
+            why = "it is about people who are replaced; a Poisson sample is about people who come or go"
+            raise GuaranteeError("loss", str(self), why, "a loss before amplification")
+        if isinstance(base, Normal) and base.mu2 > LARGEST_SQUARE:
+            raise NumberError("loss", str(self), "noise below 1/100 of the sensitivity hides nothing", "more noise")
         if isinstance(base, Sampled):  # a sample of a sample
             q, base = q * base.rate, base.base
-        return Loss(((SampledNormal(base, q) if isinstance(base, Normal) else Sampled(base, q), 1),))
+        return Loss(((SampledNormal(base, q) if isinstance(base, Normal) else Sampled(base, q), 1),), self.unit)
 
-    def _alone(self, what: str) -> Pair:
+    def alone(self) -> Pair:
+        """The pair of one mechanism; refused for a sum."""
         if len(self.terms) != 1 or self.terms[0][1] != 1:
-            why = f"{what} is taken for one mechanism at a time"
+            why = "a sample is taken for one mechanism at a time"
             raise GuaranteeError("loss", str(self), why, "n * loss.poisson_subsampled(rate): sample first, then add up")
         return self.terms[0][0]
 
@@ -140,7 +149,10 @@ class Loss:
                 counts[pair] = counts.get(pair, 0) + count
         if mu2:
             counts[Normal(mu2)] = 1
-        found = Loss(tuple(sorted(counts.items(), key=_key)))
+        if self.unit is not None and other.unit is not None and self.unit is not other.unit:
+            why = f"it does not add up with a loss about '{self.unit}'"
+            raise UnitError("unit", other.unit.value, why, "the same unit on both sides")
+        found = Loss(tuple(sorted(counts.items(), key=_key)), self.unit or other.unit)
         found.relation()  # refuses a mix of relations
         return found
 
@@ -153,7 +165,7 @@ class Loss:
         copies = integer(count, name="count", least=0)
         if copies > MOST_COPIES:
             raise NumberError("count", count, f"sums of more than {MOST_COPIES} copies are not kept", "a smaller count")
-        return Loss(()) + Loss(tuple((pair, n * copies) for pair, n in self.terms if copies))
+        return Loss(()) + Loss(tuple((pair, n * copies) for pair, n in self.terms if copies), self.unit)
 
     __rmul__ = __mul__
 
@@ -169,7 +181,8 @@ class Loss:
 
     def epsilon_bracket(self, delta: Fraction, *, both: bool = True, quick: bool = False) -> Enclosure:
         """The same for those who need one side only, or nothing that takes a second (then inf may come out)."""
-        found = [epsilon_in_order(terms, delta, both=both, quick=quick) for terms in self.orders()]
+        with _extreme():
+            found = [epsilon_in_order(terms, delta, both=both, quick=quick) for terms in self.orders()]
         return Enclosure(max(pair.lower for pair in found), max(pair.upper for pair in found))
 
     def delta(self, epsilon: object) -> float:
@@ -179,11 +192,9 @@ class Loss:
     def delta_bracket(self, epsilon: object, *, both: bool = True, quick: bool = False) -> Enclosure:
         """(lower, upper) around the exact delta at this epsilon."""
         number = exact(epsilon, name="epsilon", nonnegative=True)
-        lower, upper = 0.0, 0.0
-        for terms in self.orders():
-            found = delta_in_order(terms, number, both=both, quick=quick)
-            lower, upper = max(lower, found.lower), max(upper, found.upper)
-        return Enclosure(lower, min(1.0, upper))
+        with _extreme():
+            found = [delta_in_order(terms, number, both=both, quick=quick) for terms in self.orders()]
+        return Enclosure(max(pair.lower for pair in found), min(1.0, max(pair.upper for pair in found)))
 
     def orders(self) -> list[Terms]:
         """The pairs with the neighbours in this order, and in the other where that is not the same."""
@@ -203,17 +214,24 @@ class Loss:
         return next(iter(kinds), None)
 
     def guarantee(self, *, unit: object = None) -> Guarantee:
-        """A guarantee that answers by this loss, and can be charged to a budget."""
-        from dither.privacy.guarantee import Guarantee
+        """A guarantee that answers by this loss, and can be charged to a budget; `unit` unless a mechanism said it."""
+        from dither.privacy.guarantee import Guarantee, pure
         from dither.privacy.loss_part import LossPart
 
-        relation = self.relation()
-        whom = read_unit(unit if unit is not None else relation or Unit.ADD_REMOVE)
-        replaces = whom.replacement is whom
+        if unit is None and self.unit is None:
+            why = "a loss alone does not say whom it protects"
+            raise UnitError("unit", unit, why, ", ".join(repr(one.value) for one in Unit))
+        whom = read_unit(self.unit if unit is None else unit)
+        if self.unit is not None and whom is not self.unit:
+            raise UnitError("unit", whom.value, f"the loss is about '{self.unit}'", f"'{self.unit}', or none")
+        relation, replaces = self.relation(), whom.replacement is whom
         if relation is not None and replaces != (relation is Unit.REPLACE_ONE):
             why = "a Poisson sample is about people who come or go; fixed sizes and shuffling about people who are replaced"
-            raise GuaranteeError("unit", whom.value, why, str(relation))
-        return Guarantee(whom, (LossPart(self.terms),))
+            raise UnitError("unit", whom.value, why, str(relation))
+        if replaces and len(self.orders()) > 1:
+            why = "a replacement can go either way in every question, and some pair here is not the same both ways"
+            raise UnitError("unit", whom.value, why, "pairs that are their own reverse, or an add/remove unit")
+        return Guarantee(whom, (LossPart(self.terms),)) if self.terms else pure(0, unit=whom)
 
     # -- writing -----------------------------------------------------------------------------------------------
 
@@ -223,7 +241,8 @@ class Loss:
 
     def to_json(self) -> str:
         """Exact text."""
-        return json.dumps({"loss": VERSION, "terms": write_terms(self.terms)}, sort_keys=True)
+        unit = None if self.unit is None else self.unit.value
+        return json.dumps({"loss": VERSION, "terms": write_terms(self.terms), "unit": unit}, sort_keys=True)
 
     @classmethod
     def from_json(cls, text: str) -> Loss:
@@ -236,7 +255,8 @@ class Loss:
             if version != VERSION or type(version) is not int:
                 raise ValueError("a version")
             terms = read_terms(stored["terms"]) if stored["terms"] else ()
-            return cls(()) + cls(terms)
+            unit = None if stored["unit"] is None else read_unit(stored["unit"])
+            return cls(()) + cls(terms, unit)
         except (KeyError, TypeError, ValueError, ZeroDivisionError, RecursionError) as error:
             if isinstance(error, GuaranteeError):
                 raise
@@ -245,7 +265,22 @@ class Loss:
 
 def sum_of(losses: Iterable[Loss]) -> Loss:
     """All of them together."""
-    return Loss(()) + Loss(tuple(term for loss in losses for term in loss.terms))
+    listed = list(losses)
+    whole = Loss(()) + Loss(tuple(term for loss in listed for term in loss.terms))
+    units = sum((Loss((), loss.unit) for loss in listed), start=Loss(()))  # refuses units that do not go together
+    return Loss(whole.terms, units.unit)
+
+
+@contextmanager
+def _extreme() -> Iterator[None]:
+    """Floats choose where to look; where they cannot, that is said."""
+    try:
+        yield
+    except (ArithmeticError, ValueError) as error:
+        if isinstance(error, DitherError):
+            raise
+        why = "its parameters are too extreme to find a place to look"
+        raise PrecisionError("loss", str(error), why, "less extreme parameters, or a Guarantee") from error
 
 
 def _key(item: tuple[Pair, int]) -> tuple[str, str]:

@@ -20,6 +20,7 @@ from dither.numeric.number import Number
 from dither.privacy import cells, line
 from dither.privacy.finite_sums import Single, enumerate_losses
 from dither.privacy.gaussian import GaussianPart
+from dither.privacy.pairs.discrete_gaussian import DiscreteGaussian
 from dither.privacy.pairs.finite import Finite
 from dither.privacy.pairs.laplace import Laplace
 from dither.privacy.pairs.normal import Normal
@@ -29,6 +30,9 @@ from dither.privacy.tilt import grid_log_delta, grid_tilt, tilt_for_delta, tilt_
 Terms = Sequence[tuple[Pair, int]]
 
 BITS = 128
+SMALLEST = -745  # ln of the smallest float is -744.4
+LOST_THE_WAY = (ArithmeticError, ValueError)  # of the floats that choose where to look
+BLURRED = 0.05  # a ball wider than this, relatively, says nothing about where the answer is
 WIDE = 1e-9  # a bracket wider than this is worth a second line
 
 
@@ -54,9 +58,13 @@ def lost_of(terms: Terms) -> tuple[Fraction, Fraction]:
 
 
 def _exactly(terms: Terms, lost: tuple[Fraction, Fraction]) -> Profile | None:
-    if len(terms) == 1 and terms[0][1] == 1:
-        return Single(terms[0][0])
-    return enumerate_losses(terms, _between(lost))
+    try:
+        found = enumerate_losses(terms, _between(lost))
+    except ArithmeticError:
+        found = None
+    if found is None and len(terms) == 1 and terms[0][1] == 1 and not isinstance(terms[0][0], DiscreteGaussian):
+        return Single(terms[0][0])  # (a discrete Gaussian has endless losses, and a line that does not mind)
+    return found
 
 
 def _between(lost: tuple[Fraction, Fraction]) -> arb:
@@ -71,32 +79,38 @@ def _formulas(terms: Terms) -> list[tuple[Transformed, int]] | None:
 def epsilon_between(terms: Terms, delta: Fraction, *, both: bool = True, quick: bool = False) -> Enclosure:
     """(lower, upper) around the epsilon of this composition in this direction, for lost < delta < 1."""
     lost = lost_of(terms)
-    left = delta - lost[1]
-    log_left = _log(left)
+    log_left = _log(delta - lost[1])
     with precision(BITS):
         if (profile := _exactly(terms, lost)) is not None:
             return solve(profile, delta, 1.0)
-        formulas = _formulas(terms)
-        found = Enclosure(0.0, math.inf)
-        if formulas is not None:
-            c, eps = tilt_for_delta(formulas, log_left)
-            for _ in range(2):
-                drawn = _draw(formulas, lost, c, eps, log_left)
-                if drawn is None:
-                    break
-                found = solve(drawn, delta, eps)
-                if found.width <= WIDE or math.isinf(found.upper):
-                    break
-                eps = found.upper
-                c, _ = tilt_for_epsilon(formulas, eps)
-            if found.width <= 1e3 * WIDE:
-                return found
-        if quick:
+        found = _epsilon_by_line(terms, lost, delta, log_left)
+        if quick or found.width <= 1e3 * WIDE:
             return found
         c = grid_tilt(terms, log_left)
         upper = solve(cells.build(terms, lost[1], c, log_left, up=True), delta, 1.0).upper
         lower = solve(cells.build(terms, lost[0], c, log_left, up=False), delta, upper).lower if both else 0.0
         return Enclosure(max(found.lower, lower), min(found.upper, upper))
+
+
+def _epsilon_by_line(terms: Terms, lost: tuple[Fraction, Fraction], delta: Fraction, log_left: float) -> Enclosure:
+    """The same by a line, or by several, each made for what the last one found; (0, inf) where there is none."""
+    found, formulas = Enclosure(0.0, math.inf), _formulas(terms)
+    if formulas is None:
+        return found
+    try:
+        c, eps = tilt_for_delta(formulas, log_left)
+        for _ in range(3):
+            drawn = line.draw(formulas, _between(lost), c, eps, log_left)
+            if drawn is None:
+                break
+            found = solve(drawn, delta, eps, float(drawn.c))
+            if found.width <= WIDE or math.isinf(found.upper):
+                break
+            eps = found.upper
+            c, _ = tilt_for_epsilon(formulas, eps)
+    except LOST_THE_WAY:
+        pass
+    return found
 
 
 def delta_between(terms: Terms, epsilon: arb, *, both: bool = True, quick: bool = False) -> Enclosure:
@@ -105,16 +119,8 @@ def delta_between(terms: Terms, epsilon: arb, *, both: bool = True, quick: bool 
     with precision(BITS):
         if (profile := _exactly(terms, lost)) is not None:
             return enclose(profile.delta(epsilon))
-        formulas = _formulas(terms)
-        found = Enclosure(0.0, 1.0)
-        if formulas is not None:
-            c, log_delta = tilt_for_epsilon(formulas, float(epsilon))
-            drawn = _draw(formulas, lost, c, float(epsilon), log_delta)
-            if drawn is not None:
-                found = enclose(drawn.delta(epsilon))
-                if found.width <= 1e-6 * found.upper:
-                    return found
-        if quick:
+        found = _delta_by_line(terms, lost, epsilon)
+        if quick or found.width <= max(1e-6 * found.upper, math.ulp(0.0)):
             return found
         log_delta = grid_log_delta(terms, float(epsilon))
         c = grid_tilt(terms, log_delta)
@@ -123,17 +129,27 @@ def delta_between(terms: Terms, epsilon: arb, *, both: bool = True, quick: bool 
         return Enclosure(max(found.lower, lower, 0.0), min(found.upper, upper))
 
 
-def _draw(
-    terms: list[tuple[Transformed, int]], lost: tuple[Fraction, Fraction], c: float, eps: float, log_delta: float
-) -> line.Line | None:
+def _delta_by_line(terms: Terms, lost: tuple[Fraction, Fraction], epsilon: arb) -> Enclosure:
+    formulas = _formulas(terms)
+    if formulas is None:
+        return Enclosure(0.0, 1.0)
     try:
-        return line.draw(terms, _between(lost), c, eps, log_delta)
-    except (ArithmeticError, ValueError, OverflowError):
-        return None
+        c, log_delta = tilt_for_epsilon(formulas, float(epsilon))
+        at = to_ball(Fraction(c))
+        if not lost[1] and line.moment_of(formulas, at) - at * epsilon < SMALLEST:
+            return Enclosure(0.0, math.ulp(0.0))  # delta <= M(c) e^(-c eps), below the smallest float
+        drawn = line.draw(formulas, _between(lost), c, float(epsilon), log_delta)
+    except LOST_THE_WAY:
+        drawn = None
+    found = Enclosure(0.0, 1.0) if drawn is None else enclose(drawn.delta(epsilon))
+    return found if math.isfinite(found.upper) else Enclosure(0.0, 1.0)
 
 
-def solve(profile: Profile, delta: Fraction, guess: float) -> Enclosure:
-    """Floats around the smallest epsilon >= 0 with delta(epsilon) <= delta: the upper surely meets, the lower does not."""
+def solve(profile: Profile, delta: Fraction, guess: float, slope: float = 1.0) -> Enclosure:
+    """Floats around the smallest epsilon >= 0 with delta(epsilon) <= delta: the upper surely meets, the lower does not.
+
+    A profile may be sharp near the guess only. So the search starts there, with about this slope of -ln delta.
+    """
     target, log_target = to_ball(delta), _log(delta)
 
     def look(x: float) -> tuple[bool | None, float, float]:
@@ -145,47 +161,54 @@ def solve(profile: Profile, delta: Fraction, guess: float) -> Enclosure:
             return met, -math.inf if middle == middle else math.nan, math.inf
         return met, math.log(middle) - log_target, float(ball.rad()) / middle
 
-    met, height, _ = look(0.0)
-    if met:
-        return Enclosure(0.0, 0.0)
-    low, high, f_low, f_high = 0.0, math.inf, height, -math.inf
+    low, high, f_low, f_high = -1.0, math.inf, math.inf, -math.inf  # low < 0: nothing is known yet
     x = guess if 0 < guess < math.inf else 1.0
-    unsure: float | None = None
-    spread = 0.0
+    last, unsure, spread = x, None, 0.0
     for step in range(200):
         met, height, spread = look(x)
         if met is None:
-            unsure = x
-            break
+            if spread <= BLURRED:
+                unsure = x
+                break
+            if x == last or abs(x - last) < 1e-9 * last:
+                break  # not sharp anywhere near
+            x = (x + last) / 2
+            continue
+        last = x
         if met:
             high, f_high = x, height
         else:
             low, f_low = x, height
-        if math.isinf(high):
-            x = 2 * x
+        if high == 0:
+            return Enclosure(0.0, 0.0)
+        if low >= 0 and high < math.inf:
+            if high - low <= 4e-16 * high:
+                return Enclosure(low, high)
+            x = _between_points(low, high, f_low, f_high, step)
+        elif met:
+            x = x + 1.05 * max(height, -1e6) / slope - 1e-12 * x if math.isfinite(height) else x / 2
+            x = 0.0 if x < 1e-9 * guess or step > 60 else x
+        else:
+            x = min(x + 1.05 * height / slope + 1e-12 * x, 2 * x + 1.0)
             if x > 1e18:
-                return Enclosure(low, math.inf)
-            continue
-        if high - low <= 4e-16 * high:
-            return Enclosure(low, high)
-        x = _between_points(low, high, f_low, f_high, step)
+                break
     if unsure is None:
-        return Enclosure(low, high)
+        return Enclosure(max(low, 0.0), high)
     # around a point that cannot be told: outwards by what the ball's width is worth, doubled until it can
-    slope = abs((f_high - f_low) / (high - low)) if math.isfinite(f_high) and math.isfinite(f_low) and high > low else 1.0
-    reach = max(2 * spread / max(slope, 1e-3) if math.isfinite(spread) else 0.0, 4e-16 * unsure)
+    steep = (f_low - f_high) / (high - low) if math.isfinite(f_high - f_low) and low >= 0 and high > low else slope
+    reach = max(2 * spread / max(steep, 1e-12), 4e-16 * unsure)
     for sign in (1.0, -1.0):
         width = reach
         for _ in range(80):
             x = unsure + sign * width
-            if x <= low or x >= high:
+            if x <= max(low, 0.0) or x >= high:
                 break
             met, _, _ = look(x)
             if met is (sign > 0):
                 low, high = (low, x) if sign > 0 else (x, high)
                 break
             width *= 2
-    return Enclosure(low, high)
+    return Enclosure(max(low, 0.0), high)
 
 
 def _between_points(low: float, high: float, f_low: float, f_high: float, step: int) -> float:
@@ -252,10 +275,9 @@ def delta_in_order(terms: Terms, epsilon: Number, *, both: bool, quick: bool) ->
         return Enclosure(0.0, 0.0)
     if len(terms) == 1 and isinstance(terms[0][0], Normal):
         return GaussianPart(terms[0][0].mu2 * terms[0][1]).rest_delta(epsilon)
-    largest = _largest(terms)
-    if largest is not None and largest <= epsilon:
-        least, most = lost_of(terms)
-        return Enclosure(round_down(least), round_up(most))
+    largest, (least, most) = _largest(terms), lost_of(terms)
+    if least >= 1 or (largest is not None and largest <= epsilon):
+        return Enclosure(round_down(least), round_up(most) + 0.0)
     with precision(BITS):
         found = delta_between(terms, epsilon.ball(), both=both, quick=quick)
     return Enclosure(max(0.0, found.lower), found.upper)

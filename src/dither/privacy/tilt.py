@@ -27,7 +27,7 @@ def tilt_for_delta(terms: Terms, log_delta: float) -> tuple[float, float]:
         return (rough_of(terms, c) - log_delta - math.log(c + 1)) / c + math.log(c / (c + 1))
 
     c = math.exp(lowest(bound, -8.0, 14.0))
-    return c, bound(math.log(c))
+    return c, _checked(bound(math.log(c)))
 
 
 def tilt_for_epsilon(terms: Terms, eps: float) -> tuple[float, float]:
@@ -38,7 +38,13 @@ def tilt_for_epsilon(terms: Terms, eps: float) -> tuple[float, float]:
         return rough_of(terms, c) - c * eps + c * math.log(c / (c + 1)) - math.log(c + 1)
 
     c = max(math.exp(lowest(bound, -8.0, 14.0)), _least_tilt(terms))
-    return c, bound(math.log(c))
+    return c, max(-1000.0, _checked(bound(math.log(c))))
+
+
+def _checked(value: float) -> float:
+    if not math.isfinite(value):
+        raise ArithmeticError("floats do not reach that far")
+    return value
 
 
 def _least_tilt(terms: Terms) -> float:
@@ -100,49 +106,56 @@ def place(terms: Terms, best: float, eps: float, wanted: float) -> tuple[float, 
 # -- for the grid: a tilt from a few cells of every pair, in plain floats ---------------------------------------------
 
 
-def _rows(pair: Pair) -> list[tuple[float, float]]:
-    low, high = (float(end) for end in pair.span(Fraction(1, 10**40)))
-    rows = [(float(atom.loss), float(atom.p)) for atom in pair.atoms(Fraction(1, 10**40))]
+Moment = Callable[[float], float]
+
+
+def _moment(pair: Pair) -> Moment:
+    """About log M(c) of one pair: its own, or from a few cells, each at its upper end."""
+    if isinstance(pair, Transformed):
+        return pair.rough
+    small = Fraction(1, 10**40)
+    low, high = (float(end) for end in pair.span(small))
+    rows = [(float(atom.loss), float(atom.p)) for atom in pair.atoms(small)]
     if float(pair.whole()[0]) > 0:
-        marks = [low + (high - low) * i / 256 for i in range(257)]
+        number = 256 if pair.cells > 1000 else 24
+        marks = [low + (high - low) * i / number for i in range(number + 1)]
         sums = [float(pair.above(to_ball(Fraction(mark)))[0]) for mark in marks]
-        rows += [((a + b) / 2, x - y) for a, b, x, y in zip(marks, marks[1:], sums, sums[1:], strict=False)]
-    return [(loss, p) for loss, p in rows if p > 0]
+        rows += [(b, x - y) for b, x, y in zip(marks[1:], sums, sums[1:], strict=False)]
+    logs = [(loss, math.log(p)) for loss, p in rows if p > 0]
+
+    def moment(c: float) -> float:
+        top = max(c * loss + p for loss, p in logs)
+        return top + math.log(sum(math.exp(c * loss + p - top) for loss, p in logs))
+
+    return moment
 
 
-def _moments(terms: Sequence[tuple[Pair, int]]) -> list[tuple[list[tuple[float, float]], int]]:
-    return [(_rows(pair), count) for pair, count in terms]
-
-
-def _log_moment(rows: list[tuple[list[tuple[float, float]], int]], c: float) -> float:
-    total = 0.0
-    for atoms, count in rows:
-        top = max(c * loss + math.log(p) for loss, p in atoms)
-        total += count * (top + math.log(sum(math.exp(c * loss + math.log(p) - top) for loss, p in atoms)))
-    return total
+def _moments(terms: Sequence[tuple[Pair, int]]) -> Moment:
+    each = [(_moment(pair), count) for pair, count in terms]
+    return lambda c: sum(count * moment(c) for moment, count in each)
 
 
 def grid_tilt(terms: Sequence[tuple[Pair, int]], log_delta: float) -> float:
     """The least tilt at which what the grid cuts off is small beside delta: the less tilt, the fewer points matter."""
-    rows = _moments(terms)
+    moment = _moments(terms)
 
     def bound(log_c: float) -> float:
         c = math.exp(log_c)
-        return (_log_moment(rows, c) - log_delta - math.log(c + 1)) / c
+        return (moment(c) - log_delta - math.log(c + 1)) / c
 
     best = math.exp(lowest(bound, -6.0, 8.0))
     epsilon = bound(math.log(best))
     for part in (0.01, 0.1, 0.2, 0.35, 0.5, 0.75):
-        if _log_moment(rows, part * best) - part * best * epsilon < log_delta + ROOM:
+        if moment(part * best) - part * best * epsilon < log_delta + ROOM:
             return part * best
     return best
 
 
 def grid_log_delta(terms: Sequence[tuple[Pair, int]], epsilon: float) -> float:
-    rows = _moments(terms)
+    moment = _moments(terms)
 
     def bound(log_c: float) -> float:
         c = math.exp(log_c)
-        return _log_moment(rows, c) - c * epsilon
+        return moment(c) - c * epsilon
 
-    return min(-1.0, bound(lowest(bound, -6.0, 8.0)))
+    return max(-1000.0, min(-1.0, bound(lowest(bound, -6.0, 8.0))))

@@ -23,11 +23,14 @@ from typing import ClassVar, Self
 
 from flint import acb, arb, ctx
 
+from dither.errors import PrecisionError
 from dither.numeric.enclosure import to_ball
 from dither.numeric.number import Number
 from dither.privacy.currency import stored_count, stored_fraction
 from dither.privacy.pairs.pair import Atom, Lattice, Transformed
 from dither.privacy.show import four_digits
+
+MOST_ATOMS = 100_000
 
 
 @dataclass(frozen=True)
@@ -56,7 +59,10 @@ class DiscreteGaussian(Transformed):
     def _reach(self, small: Fraction) -> int:
         """P(|z| > r) <= 2 exp(-r^2/(2 sigma^2)) (Canonne, Kamath and Steinke 2020); Q is the same, moved."""
         bits = small.denominator.bit_length() - small.numerator.bit_length() + 2
-        return math.isqrt(math.ceil(2 * self.sigma2 * Fraction(math.log(2)) * bits * Fraction(101, 100))) + 1 + self.shift
+        reach = math.isqrt(math.ceil(2 * self.sigma2 * Fraction(math.log(2)) * bits * Fraction(101, 100))) + 1 + self.shift
+        if reach > MOST_ATOMS:
+            raise PrecisionError("sigma2", float(self.sigma2), "its losses are too many to list one by one", "Loss.gaussian")
+        return reach
 
     def _total(self) -> arb:
         """Sum over z of exp(-z^2/(2 sigma^2)), by its dual."""

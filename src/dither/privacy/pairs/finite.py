@@ -62,11 +62,12 @@ class Finite(Transformed):
     def _symmetric(self) -> bool:
         if self.gone != self.come:
             return False
-        back = [(-loss, weight, exponent - loss) for loss, weight, exponent in reversed(self.rows)]
+        back = sorted(((-loss, weight, exponent - loss) for loss, weight, exponent in self.rows), reverse=True)
+        rows = sorted(self.rows, reverse=True)
         if len(back) == 2:
-            return back[0][0] == self.rows[0][0]  # two losses l and -l: the probabilities follow
-        shift = self.rows[0][2] - back[0][2] if back else Number(0)  # a common factor is scaled away
-        return all(a == d and b == e and c == f + shift for (a, b, c), (d, e, f) in zip(self.rows, back, strict=True))
+            return back[0][0] == rows[0][0]  # two losses l and -l: the probabilities follow
+        shift = rows[0][2] - back[0][2] if back else Number(0)  # a common factor is scaled away
+        return all(a == d and b == e and c == f + shift for (a, b, c), (d, e, f) in zip(rows, back, strict=True))
 
     def lost(self) -> Fraction:
         return self.gone

@@ -50,7 +50,12 @@ class Pair(ABC):
     """Two distributions. Balls are taken at the present working precision."""
 
     kind: ClassVar[str]
-    cells: ClassVar[int] = 12_000  # into which its losses are divided at most: fewer where `above` takes long
+    blurred: ClassVar[bool] = False  # whether `above` may put losses within 2^-90 on the wrong side
+
+    @property
+    def cells(self) -> int:
+        """Into how many cells its losses are divided at most: fewer where `above` takes long."""
+        return 12_000
 
     @property
     def endless(self) -> bool:
@@ -77,7 +82,7 @@ class Pair(ABC):
     def above(self, loss: arb) -> tuple[arb, arb]:
         """What P and Q give to finite losses above this one, atoms not counted.
 
-        Exactly that of a set of losses; those within 2^-90 of this one may be put on the wrong side of it.
+        Exactly that of a set of losses; of a blurred pair those within 2^-90 may be put on the wrong side.
         """
 
     def whole(self) -> tuple[arb, arb]:

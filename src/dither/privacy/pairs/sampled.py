@@ -45,11 +45,15 @@ class Sampled(Pair):
         return Fraction(0) if self.turned else self.rate * self.base.lost()
 
     def largest_loss(self) -> Number | None:
+        # log(1 - q + q e^e) outweighs -log(1 - q + q e^-e): their arguments multiply to at least 1
         most = self.base.largest_loss()
         if most is None:
             return None
         with precision(128):
-            return Number(ends(max(self._loss(most.ball()), -(to_ball(1 - self.rate)).log(), key=float))[1])
+            found = ends(self._loss(most.ball()))[1]
+            if self.base.reverse().lost():  # Q alone: log(1 - q), in the other order
+                found = max(found, ends(-to_ball(1 - self.rate).log())[1])
+        return Number(found)
 
     def _loss(self, loss: arb) -> arb:
         return (to_ball(self.rate) * loss.expm1()).log1p()
@@ -83,10 +87,14 @@ class Sampled(Pair):
         return (r, mixed) if self.turned else (mixed, r)
 
     def span(self, small: Fraction) -> tuple[Fraction, Fraction]:
-        # under Q large losses of the base are less likely still than under P
+        # under Q large losses of the base are less likely still than under P; small ones, as seen in the other order
         high = max(self.base.span(small)[1], Fraction(0))
+        other = self.base.reverse()
+        low = -max(other.span(small)[1], Fraction(0))
         with precision(64):
-            most, least = ends(self._loss(to_ball(high)))[1], ends((to_ball(1 - self.rate)).log())[0]
+            most, least = ends(self._loss(to_ball(high)))[1], ends(self._loss(to_ball(low)))[0]
+            if other.lost():
+                least = ends(to_ball(1 - self.rate).log())[0]
         return (-most, -least) if self.turned else (least, most)
 
     def describe(self) -> str:

@@ -51,7 +51,7 @@ class Tail:
         for following, bound in zip(self.starts[1:], self.bounds, strict=True):
             if not following < u:
                 found = found.max(bound)
-        if u < self.near:
+        if not u >= self.near:
             least = self.spread * (2 / self.width * (u * self.width / 2).sin()) ** 2
             found = found.max((1 - least).max(to_ball(0)).sqrt())
         return found

@@ -61,10 +61,14 @@ class Shuffled(Pair):
     """The reports of `people`, each with the local `epsilon` > 0: one of `answers` >= 2, or anything if that is None."""
 
     kind: ClassVar[str] = "shuffled"
-    cells: ClassVar[int] = 400
+    blurred: ClassVar[bool] = True
     epsilon: Number
     people: int
     answers: int | None
+
+    @property
+    def cells(self) -> int:
+        return 400 if self.people <= 10_000 else 100
 
     def largest_loss(self) -> Number:
         return self.epsilon
