@@ -22,6 +22,7 @@ from typing import ClassVar
 
 import numpy as np
 from flint import acb, acb_mat, arb
+from numpy.typing import NDArray
 
 from dither.numeric.enclosure import ends, precision, to_ball
 from dither.privacy.gaussian import phi
@@ -33,6 +34,8 @@ from dither.privacy.pairs.turns import AFRESH, turns
 
 DIGITS = 40.0  # ln of how far below F(p) the error of a sum along a line lies
 MOST_POINTS = 4000  # in a sum
+REACH = 40.0
+POINTS = np.arange(-9.0, REACH, 0.25)  # where floats look at the density
 
 
 @dataclass(frozen=True)
@@ -49,11 +52,7 @@ class SampledNormal(Sampled, Transformed):
 
     def rough(self, c: float) -> float:
         p, mu, q = -c if self.turned else c + 1, self.mu, float(self.rate)
-        z = np.linspace(-9.0, 9.0, 73)
-        if abs(p) * mu > 2:  # the mass may also lie around p mu
-            far = np.linspace(-9.0, 9.0, 73) + p * mu
-            z = np.concatenate([z, far[far > 9.0] if p > 0 else far[far < -9.0]])
-        log_w = np.logaddexp(math.log1p(-q), math.log(q) + mu * z - mu * mu / 2)
+        z, log_w = (POINTS, _logs(self.base, self.rate)) if p * mu < REACH - 9 else _far(p * mu, mu, q)
         terms = p * log_w - z * z / 2
         top = float(terms.max())
         return top + math.log(float(np.exp(terms - top).sum()) / 4 / math.sqrt(2 * math.pi))
@@ -82,6 +81,19 @@ class SampledNormal(Sampled, Transformed):
 
     def decay(self, c: arb, u: arb) -> arb:
         return _tail(self, ends(-c if self.turned else c + 1)).after(u)
+
+
+@lru_cache(maxsize=256)
+def _logs(base: Normal, rate: Fraction) -> NDArray[np.float64]:
+    """log w at POINTS, roughly."""
+    mu, q = math.sqrt(base.mu2), float(rate)
+    return np.logaddexp(math.log1p(-q), math.log(q) + mu * POINTS - mu * mu / 2)
+
+
+def _far(middle: float, mu: float, q: float) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """The same at points around 0 and around p mu, where the tilted law may lie as well."""
+    z = np.concatenate([POINTS[POINTS <= 9.0], np.linspace(-9.0, 9.0, 73) + middle])
+    return z, np.logaddexp(math.log1p(-q), math.log(q) + mu * z - mu * mu / 2)
 
 
 @lru_cache(maxsize=256)
