@@ -13,7 +13,7 @@ from flint import arb
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dither import Flat, Geometric, Loss, Unit, approx, gdp, ln, pure
+from dither import Flat, Geometric, Loss, Unit, approx, gdp, ln, parallel, pure
 from dither.errors import GuaranteeError, NumberError, PrecisionError, UnitError
 from dither.numeric.enclosure import precision, to_ball
 from dither.privacy import amplify, cells, grid, line, profile, tilt
@@ -455,6 +455,20 @@ def test_a_replacement_may_go_either_way_in_every_question():
     assert loss.guarantee(unit="add/remove one person").delta("ln(3)") == pytest.approx(0.22)
 
 
+def test_a_move_between_cells_goes_both_ways():
+    """Away from one cell and into another: P x Q against Q x P, which a sum in one order does not cover."""
+    cell = Loss.from_pair(("1/2", "1/2"), ("1/10", "9/10")).guarantee(unit=Unit.ADD_REMOVE) + pure("0.01")
+    inside = Loss.pure("0.01").guarantee(unit=Unit.REPLACE_ONE) + pure("0.01", unit=Unit.REPLACE_ONE)
+    with pytest.raises(UnitError, match="either way"):
+        parallel([cell, cell], unit=Unit.REPLACE_ONE, inside=inside)
+    sampled = Loss.pure(1).poisson_subsampled("0.1").guarantee(unit=Unit.ADD_REMOVE)
+    record = sampled.to_json().replace("add/remove one person", "replace one person")
+    with pytest.raises((GuaranteeError, UnitError)):
+        Guarantee.from_json(record)
+    with pytest.raises(UnitError):
+        _ = amplify.shuffled("0.01", 2) + Loss.from_pair(("1/2", "1/2"), ("1/10", "9/10"))
+
+
 # -- corners -----------------------------------------------------------------------------------------------------------
 
 
@@ -508,6 +522,10 @@ def test_answers_at_the_edges():
     assert (gdp(1) + approx(1, "0.5").group(3)).delta(1) == 1
     assert (15 * Loss.laplace("0.5")).bracket("1e-50").upper <= 30
     assert (30 * Loss.laplace(10)).epsilon("1e-50") <= 3
+    assert (1000 * Loss.approx("0.1", "1e-9")).bracket("1e-6").width < 1e-6  # hardly more than what is lost
+    turned = (2 * Loss.gaussian(2).poisson_subsampled("0.5")).delta_bracket("1.79")
+    assert 1.3e-5 < turned.lower <= turned.upper < 1.4e-5
+    assert (2 * amplify.shuffled("ln(2)", 1)).epsilon("0.1") <= 1.3863
     lost = 600 * Loss.approx(1, "1e-9")
     exactly = 1 - (1 - Fraction(1, 10**9)) ** 600
     below = Fraction(math.floor(exactly * 2**300), 2**300)

@@ -19,6 +19,7 @@ from dither.privacy.currency import read_delta
 from dither.privacy.gaussian import profile
 from dither.privacy.guarantee import pure, zcdp
 from dither.privacy.loss import Loss
+from dither.privacy.profile import log_of
 from dither.privacy.solve import smallest, surely
 
 __all__ = [
@@ -112,8 +113,8 @@ def least_noise(build: Callable[[Fraction], Loss], epsilon: object, delta: objec
             raise GuaranteeError("build", loss, "it must give a Loss", "lambda sigma: 100 * Loss.gaussian(sigma)")
         found = loss.delta(target)
         if Fraction(found) <= lost:
-            return min(0.0, math.log(found) - math.log(lost)) if found > 0 else -math.inf
-        return max(1e-300, math.log(found) - math.log(lost))
+            return min(0.0, math.log(found) - log_of(lost)) if found > 0 else -math.inf
+        return max(1e-300, math.log(found) - log_of(lost))
 
     low, high = _around(excess, first)
     return _narrow(excess, low, high)

@@ -65,6 +65,8 @@ def _tilted_variance(pair: Pair, c: float, low: float, high: float) -> float:
     top = max((c * loss + math.log(p) for loss, p in rows if p > 0), default=0.0)
     tilted = [(loss, p * math.exp(c * loss - top)) for loss, p in rows if p > 0]
     total = sum(w for _, w in tilted)
+    if total == 0:
+        return (high - low) ** 2 / 4
     mean = sum(loss * w for loss, w in tilted) / total
     return sum((loss - mean) ** 2 * w for loss, w in tilted) / total
 

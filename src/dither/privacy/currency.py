@@ -23,6 +23,7 @@ from dither.numeric.number import Number, rational
 
 if TYPE_CHECKING:
     from dither.privacy.pairs.record import Terms
+    from dither.privacy.unit import Unit
 
 MOST_COPIES = 10**18  # of one guarantee in a sum
 
@@ -123,6 +124,10 @@ class Currency(ABC):
     def power(self, level: Fraction) -> float | None:
         """The exact power that a test can reach at a level from 0 to below 1, where the currency knows it."""
         return None
+
+    def check_unit(self, unit: Unit) -> None:
+        """Refuse a neighbouring relation that this promise cannot be about."""
+        return
 
     def pairs(self) -> Terms | None:
         """The hardest mechanisms with this promise, as dominating pairs with counts; None where they are not known."""

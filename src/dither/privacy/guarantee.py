@@ -47,6 +47,10 @@ class Guarantee:
     unit: Unit
     parts: tuple[Currency, ...]
 
+    def __post_init__(self) -> None:
+        for part in self.parts:
+            part.check_unit(self.unit)
+
     # -- questions ---------------------------------------------------------------------------------------------
 
     def epsilon(self, delta: object = 0) -> float:

@@ -154,6 +154,8 @@ class Loss:
             raise UnitError("unit", other.unit.value, why, "the same unit on both sides")
         found = Loss(tuple(sorted(counts.items(), key=_key)), self.unit or other.unit)
         found.relation()  # refuses a mix of relations
+        if found.unit is not None:
+            found.check_unit(found.unit)
         return found
 
     def __radd__(self, other: object) -> Loss:
@@ -213,6 +215,16 @@ class Loss:
             raise GuaranteeError("loss", str(self), why, "one kind of sampling")
         return next(iter(kinds), None)
 
+    def check_unit(self, unit: Unit) -> None:
+        """Refuse a neighbouring relation that these pairs cannot be about."""
+        relation, replaces = self.relation(), unit.replacement is unit
+        if relation is not None and replaces != (relation is Unit.REPLACE_ONE):
+            why = "a Poisson sample is about people who come or go; fixed sizes and shuffling about people who are replaced"
+            raise UnitError("unit", unit.value, why, str(relation))
+        if replaces and len(self.orders()) > 1:
+            why = "a replacement can go either way in every question, and some pair here is not the same both ways"
+            raise UnitError("unit", unit.value, why, "pairs that are their own reverse, or an add/remove unit")
+
     def guarantee(self, *, unit: object = None) -> Guarantee:
         """A guarantee that answers by this loss, and can be charged to a budget; `unit` unless a mechanism said it."""
         from dither.privacy.guarantee import Guarantee, pure
@@ -224,13 +236,6 @@ class Loss:
         whom = read_unit(self.unit if unit is None else unit)
         if self.unit is not None and whom is not self.unit:
             raise UnitError("unit", whom.value, f"the loss is about '{self.unit}'", f"'{self.unit}', or none")
-        relation, replaces = self.relation(), whom.replacement is whom
-        if relation is not None and replaces != (relation is Unit.REPLACE_ONE):
-            why = "a Poisson sample is about people who come or go; fixed sizes and shuffling about people who are replaced"
-            raise UnitError("unit", whom.value, why, str(relation))
-        if replaces and len(self.orders()) > 1:
-            why = "a replacement can go either way in every question, and some pair here is not the same both ways"
-            raise UnitError("unit", whom.value, why, "pairs that are their own reverse, or an add/remove unit")
         return Guarantee(whom, (LossPart(self.terms),)) if self.terms else pure(0, unit=whom)
 
     # -- writing -----------------------------------------------------------------------------------------------

@@ -30,6 +30,7 @@ from dither.privacy.pairs.pair import Pair, Transformed
 from dither.privacy.pairs.record import Terms, read_terms, write_terms
 from dither.privacy.pairs.sampled import Sampled
 from dither.privacy.pairs.swapped import Swapped
+from dither.privacy.unit import Unit
 
 
 @dataclass(frozen=True)
@@ -42,6 +43,9 @@ class LossPart(Currency):
     @property
     def loss(self) -> Loss:
         return Loss(self.terms)
+
+    def check_unit(self, unit: Unit) -> None:
+        self.loss.check_unit(unit)
 
     def events(self) -> arb:
         return to_ball(self.loss.lost())

@@ -15,6 +15,7 @@ from typing import Protocol
 
 from flint import arb
 
+from dither.errors import PrecisionError
 from dither.numeric.enclosure import Enclosure, enclose, ends, precision, round_down, round_up, to_ball
 from dither.numeric.number import Number
 from dither.privacy import cells, line
@@ -79,7 +80,7 @@ def _formulas(terms: Terms) -> list[tuple[Transformed, int]] | None:
 def epsilon_between(terms: Terms, delta: Fraction, *, both: bool = True, quick: bool = False) -> Enclosure:
     """(lower, upper) around the epsilon of this composition in this direction, for lost < delta < 1."""
     lost = lost_of(terms)
-    log_left = _log(delta - lost[1])
+    log_left = log_of(delta - lost[1])
     with precision(BITS):
         if (profile := _exactly(terms, lost)) is not None:
             return solve(profile, delta, 1.0)
@@ -87,8 +88,16 @@ def epsilon_between(terms: Terms, delta: Fraction, *, both: bool = True, quick: 
         if quick or found.width <= 1e3 * WIDE:
             return found
         c = grid_tilt(terms, log_left)
-        upper = solve(cells.build(terms, lost[1], c, log_left, up=True), delta, 1.0).upper
-        lower = solve(cells.build(terms, lost[0], c, log_left, up=False), delta, upper).lower if both else 0.0
+        try:
+            upper = solve(cells.build(terms, lost[1], c, log_left, up=True), delta, 1.0).upper
+        except PrecisionError:
+            if math.isinf(found.upper):
+                raise
+            return found
+        try:
+            lower = solve(cells.build(terms, lost[0], c, log_left, up=False), delta, upper).lower if both else 0.0
+        except PrecisionError:
+            lower = 0.0
         return Enclosure(max(found.lower, lower), min(found.upper, upper))
 
 
@@ -124,8 +133,16 @@ def delta_between(terms: Terms, epsilon: arb, *, both: bool = True, quick: bool 
             return found
         log_delta = grid_log_delta(terms, float(epsilon))
         c = grid_tilt(terms, log_delta)
-        upper = enclose(cells.build(terms, lost[1], c, log_delta, up=True).delta(epsilon)).upper
-        lower = enclose(cells.build(terms, lost[0], c, log_delta, up=False).delta(epsilon)).lower if both else 0.0
+        try:
+            upper = enclose(cells.build(terms, lost[1], c, log_delta, up=True).delta(epsilon)).upper
+        except PrecisionError:
+            if found.upper >= 1:
+                raise
+            return found
+        try:
+            lower = enclose(cells.build(terms, lost[0], c, log_delta, up=False).delta(epsilon)).lower if both else 0.0
+        except PrecisionError:
+            lower = 0.0
         return Enclosure(max(found.lower, lower, 0.0), min(found.upper, upper))
 
 
@@ -150,7 +167,7 @@ def solve(profile: Profile, delta: Fraction, guess: float, slope: float = 1.0) -
 
     A profile may be sharp near the guess only. So the search starts there, with about this slope of -ln delta.
     """
-    target, log_target = to_ball(delta), _log(delta)
+    target, log_target = to_ball(delta), log_of(delta)
 
     def look(x: float) -> tuple[bool | None, float, float]:
         """(surely met, ln of delta(x) over the target, how unsure that is)."""
@@ -163,7 +180,7 @@ def solve(profile: Profile, delta: Fraction, guess: float, slope: float = 1.0) -
 
     low, high, f_low, f_high = -1.0, math.inf, math.inf, -math.inf  # low < 0: nothing is known yet
     x = guess if 0 < guess < math.inf else 1.0
-    last, unsure, spread = x, None, 0.0
+    last, unsure, spread, stride = x, None, 0.0, 0.0
     for step in range(200):
         met, height, spread = look(x)
         if met is None:
@@ -185,11 +202,12 @@ def solve(profile: Profile, delta: Fraction, guess: float, slope: float = 1.0) -
             if high - low <= 4e-16 * high:
                 return Enclosure(low, high)
             x = _between_points(low, high, f_low, f_high, step)
-        elif met:
-            x = x + 1.05 * max(height, -1e6) / slope - 1e-12 * x if math.isfinite(height) else x / 2
-            x = 0.0 if x < 1e-9 * guess or step > 60 else x
+        elif met:  # strides double, as delta may hardly change for long beside what is lost
+            stride = max(2 * stride, -1.05 * height / slope + 1e-12 * x if math.isfinite(height) else x / 2)
+            x = 0.0 if x - stride < 1e-9 * guess or step > 60 else x - stride
         else:
-            x = min(x + 1.05 * height / slope + 1e-12 * x, 2 * x + 1.0)
+            stride = max(2 * stride, 1.05 * height / slope + 1e-12 * x)
+            x = min(x + stride, 2 * x + 1.0)
             if x > 1e18:
                 break
     if unsure is None:
@@ -222,7 +240,7 @@ def _between_points(low: float, high: float, f_low: float, f_high: float, step: 
     return (low + high) / 2
 
 
-def _log(value: Fraction) -> float:
+def log_of(value: Fraction) -> float:
     """ln of a positive fraction, also below the smallest float."""
     shift = value.denominator.bit_length() - value.numerator.bit_length()
     return math.log(float(value * 2**shift) if shift >= 0 else float(value / 2**-shift)) - shift * math.log(2)
@@ -249,10 +267,10 @@ def epsilon_in_order(terms: Terms, delta: Fraction, *, both: bool, quick: bool) 
 
 
 def _largest(terms: Terms) -> Number | None:
-    """A bound on the finite losses, in both orders."""
+    """A bound on the finite losses in this order."""
     total = Number(0)
     for pair, count in terms:
-        loss = pair.largest_loss()
+        loss = pair.highest_loss()
         if loss is None:
             return None
         total += loss * count

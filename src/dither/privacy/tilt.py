@@ -121,6 +121,7 @@ def _moment(pair: Pair) -> Moment:
         marks = [low + (high - low) * i / number for i in range(number + 1)]
         sums = [float(pair.above(to_ball(Fraction(mark)))[0]) for mark in marks]
         rows += [(b, x - y) for b, x, y in zip(marks[1:], sums, sums[1:], strict=False)]
+        rows += [(low, float(pair.whole()[0]) - sums[0]), (high, sums[-1])]
     logs = [(loss, math.log(p)) for loss, p in rows if p > 0]
 
     def moment(c: float) -> float:

@@ -74,6 +74,10 @@ class Pair(ABC):
         """A bound on the finite losses, in both directions; None where there is none."""
         return None
 
+    def highest_loss(self) -> Number | None:
+        """A bound on the finite losses in this direction only."""
+        return self.largest_loss()
+
     def atoms(self, small: Fraction) -> list[Atom]:
         """Single losses with a probability. Of endlessly many, up to `small` of P, and of Q, may be left out."""
         return []

@@ -55,6 +55,14 @@ class Sampled(Pair):
                 found = max(found, ends(-to_ball(1 - self.rate).log())[1])
         return Number(found)
 
+    def highest_loss(self) -> Number | None:
+        most = self.largest_loss()
+        if not self.turned:
+            return most
+        with precision(128):  # Q is at most 1 / (1 - q) times R
+            other = Number(ends(-to_ball(1 - self.rate).log())[1])
+        return other if most is None or other < most else most
+
     def _loss(self, loss: arb) -> arb:
         return (to_ball(self.rate) * loss.expm1()).log1p()
 
