@@ -69,9 +69,9 @@ def test_a_million_copies_cost_no_more_than_one():
 
 def test_bounds_move_the_right_way():
     loss = Loss.laplace(20)
-    by_delta = [(300 * loss).epsilon(Fraction(1, 10**power)) for power in (3, 6, 12, 25)]
+    by_delta = [(300 * loss).epsilon(Fraction(1, 10**power)) for power in (3, 12)]
     assert by_delta == sorted(by_delta)
-    by_count = [(count * loss).epsilon("1e-6") for count in (1, 2, 600, 1000, 4000)]
+    by_count = [(count * loss).epsilon("1e-6") for count in (1, 1000, 4000)]
     assert by_count == sorted(by_count)
     assert (1000 * Loss.laplace(21)).epsilon("1e-6") < (1000 * Loss.laplace(20)).epsilon("1e-6")
     deltas = [(1000 * loss).delta(epsilon) for epsilon in (0, 1, 4, 8, 16, 49)]
@@ -107,7 +107,7 @@ def response_delta(top: Fraction, count: int, ratio: Fraction) -> Fraction:
 def test_randomized_response_equals_the_exact_binomial(count):
     top = Fraction(21, 20)
     loss = count * Loss.randomized_response(ln(top))
-    for steps in (0, 1, count // 8, count // 3, count - 1):
+    for steps in (0, count // 8, count // 3):
         ratio = Fraction(math.ceil(top**steps * 1000), 1000)
         exactly = response_delta(top, count, ratio)
         found = loss.delta_bracket(ln(ratio))
@@ -116,7 +116,7 @@ def test_randomized_response_equals_the_exact_binomial(count):
             assert found.upper <= found.lower * (1 + 1e-9)
 
 
-@pytest.mark.parametrize("delta", ["1e-6", "1e-18", "1e-30"])
+@pytest.mark.parametrize("delta", ["1e-6", "1e-30"])
 def test_the_inverse_of_two_thousand_answers(delta):
     top, target = Fraction(21, 20), Fraction(delta)
     loss = 2000 * Loss.randomized_response(ln(top))
@@ -220,11 +220,11 @@ def test_the_line_of_response_without_any_small_print():
 # -- Laplace noise: few and large, many and small ----------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(("e", "count"), [("5", 2), ("2.5", 6), ("0.3", 20)])
+@pytest.mark.parametrize(("e", "count"), [("5", 2), ("0.3", 20)])
 def test_few_large_laplace_terms(e, count):
     rate = Fraction(e)
     loss = count * Loss.laplace(1 / rate)
-    for part in (0, Fraction(1, 3), Fraction(99, 100)):
+    for part in (Fraction(1, 3), Fraction(99, 100)):
         eps = rate * count * part
         with precision(600):
             exactly = laplace_delta(rate, count, eps)
@@ -233,7 +233,7 @@ def test_few_large_laplace_terms(e, count):
         assert found.upper - found.lower <= 1e-4 * found.upper
 
 
-@pytest.mark.parametrize("delta", ["1e-3", "1e-9", "1e-30"])
+@pytest.mark.parametrize("delta", ["1e-3", "1e-30"])
 def test_the_epsilon_of_few_laplace_terms(delta):
     rate, count = Fraction("0.7"), 15
     found = (count * Loss.laplace(1 / rate)).bracket(delta)
