@@ -22,7 +22,7 @@ from dither.errors import GuaranteeError
 from dither.numeric.enclosure import Enclosure, ends, precision, to_ball
 from dither.numeric.number import Number
 from dither.privacy import pure
-from dither.privacy.currency import Answers, Currency
+from dither.privacy.currency import Currency
 from dither.privacy.loss import Loss
 from dither.privacy.pairs.discrete_gaussian import DiscreteGaussian
 from dither.privacy.pairs.normal import Normal
@@ -117,9 +117,6 @@ class LossPart(Currency):
         """Pair by pair: the same ones, no more often."""
         theirs = dict(other.terms)
         return all(count <= theirs.get(pair, 0) for pair, count in self.terms)
-
-    def follows_from(self, guarantee: Answers) -> bool:
-        return False
 
     def describe(self) -> str:
         return f"the loss of {self.loss}"

@@ -24,7 +24,6 @@ import math
 from dataclasses import dataclass
 from fractions import Fraction
 
-import numpy as np
 from flint import acb, arb
 
 from dither.numeric.enclosure import to_ball
@@ -98,6 +97,8 @@ def build(mu2: Fraction, rate: Fraction, p: arb, total: arb) -> Tail:
 
 def _cells(p: arb, q: arb, mu: arb, total: arb) -> tuple[list[arb], list[arb]]:
     """Masses of cells of z, as parts of F(p) and not above the true ones; and log w at their edges."""
+    import numpy as np
+
     z = np.linspace(-9.0, 9.0, 721)
     order, rate, m = float(p), float(q), float(mu)
     if abs(order) * m > 1:

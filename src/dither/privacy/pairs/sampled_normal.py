@@ -18,11 +18,9 @@ import math
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
-import numpy as np
 from flint import acb, acb_mat, arb
-from numpy.typing import NDArray
 
 from dither.numeric.enclosure import ends, precision, to_ball
 from dither.privacy.gaussian import phi
@@ -32,10 +30,13 @@ from dither.privacy.pairs.sampled import Sampled
 from dither.privacy.pairs.sampled_decay import Tail, build
 from dither.privacy.pairs.turns import AFRESH, turns
 
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
 DIGITS = 40.0  # ln of how far below F(p) the error of a sum along a line lies
 MOST_POINTS = 4000  # in a sum
-REACH = 40.0
-POINTS = np.arange(-9.0, REACH, 0.25)  # where floats look at the density
+REACH = 40.0  # where floats look at the density, from -9 in quarters
 
 
 @dataclass(frozen=True)
@@ -51,8 +52,10 @@ class SampledNormal(Sampled, Transformed):
         return math.sqrt(self.base.mu2)
 
     def rough(self, c: float) -> float:
+        import numpy as np
+
         p, mu, q = -c if self.turned else c + 1, self.mu, float(self.rate)
-        z, log_w = (POINTS, _logs(self.base, self.rate)) if p * mu < REACH - 9 else _far(p * mu, mu, q)
+        z, log_w = _near(self.base, self.rate) if p * mu < REACH - 9 else _far(p * mu, mu, q)
         terms = p * log_w - z * z / 2
         top = float(terms.max())
         return top + math.log(float(np.exp(terms - top).sum()) / 4 / math.sqrt(2 * math.pi))
@@ -83,16 +86,23 @@ class SampledNormal(Sampled, Transformed):
         return _tail(self, ends(-c if self.turned else c + 1)).after(u)
 
 
+Points = tuple["NDArray[np.float64]", "NDArray[np.float64]"]
+
+
 @lru_cache(maxsize=256)
-def _logs(base: Normal, rate: Fraction) -> NDArray[np.float64]:
-    """log w at POINTS, roughly."""
-    mu, q = math.sqrt(base.mu2), float(rate)
-    return np.logaddexp(math.log1p(-q), math.log(q) + mu * POINTS - mu * mu / 2)
+def _near(base: Normal, rate: Fraction) -> Points:
+    """Points and log w there, roughly."""
+    import numpy as np
+
+    mu, q, z = math.sqrt(base.mu2), float(rate), np.arange(-9.0, REACH, 0.25)
+    return z, np.logaddexp(math.log1p(-q), math.log(q) + mu * z - mu * mu / 2)
 
 
-def _far(middle: float, mu: float, q: float) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """The same at points around 0 and around p mu, where the tilted law may lie as well."""
-    z = np.concatenate([POINTS[POINTS <= 9.0], np.linspace(-9.0, 9.0, 73) + middle])
+def _far(middle: float, mu: float, q: float) -> Points:
+    """The same around 0 and around p mu, where the tilted law may lie as well."""
+    import numpy as np
+
+    z = np.concatenate([np.linspace(-9.0, 9.0, 73), np.linspace(-9.0, 9.0, 73) + middle])
     return z, np.logaddexp(math.log1p(-q), math.log(q) + mu * z - mu * mu / 2)
 
 
@@ -174,6 +184,8 @@ class _Sum:
         """About ln of E w^p e^(v min(a, ...)) / E w^p."""
         if most == 0:
             return 0.0
+        import numpy as np
+
         far = math.sqrt(2 * most * a + 50)
         z = np.linspace(-8 - max(0.0, -p) * mu, far + max(0.0, p) * mu, 37)
         e = mu * z - mu * mu / 2
