@@ -88,3 +88,9 @@ def test_vectors_of_discrete_gaussians_have_no_known_pair():
     with pytest.raises(GuaranteeError, match="curve"):
         dither.DiscreteGaussian(sigma2=4, l2_sensitivity=1, dimension=2).loss()
     assert dither.DiscreteGaussian(sigma2=4, l2_squared="1/2").loss().terms == ()
+
+
+def test_the_largest_whole_move_that_the_sensitivity_allows():
+    for squared, shift in ((1, 1), (4, 2), ("8.9", 2), (9, 3)):
+        mechanism = dither.DiscreteGaussian(sigma2=4, l2_squared=squared)
+        assert mechanism.loss().terms == Loss.discrete_gaussian(4, shift=shift).terms

@@ -31,6 +31,7 @@ def test_geometric_noise_has_the_scale_of_its_claim(tmp_path, sql, unit):
     ]
     assert sum(rates, start=dither.Number(0)) == dither.Number("0.7")
     assert (quote.guarantee.charge().epsilon, quote.guarantee.unit) == (dither.Number("0.7"), unit)
+    assert 0.7 <= quote.epsilon() < 0.7001  # long moves are counted as continuous noise, which is a hair more
     assert [rate / dither.Number("0.7").fraction() for rate in rates] == list(quote.strategy.shares(pure=True))
 
 
@@ -45,6 +46,8 @@ def test_gaussian_noise_has_the_scale_of_its_claim(tmp_path, sql, unit):
     ]
     assert sum(rhos) == Fraction(3, 10)
     assert quote.guarantee.charge().rho == Fraction(3, 10)
+    assert quote.loss().unit is unit
+    assert quote.epsilon("1e-6") == dither.gdp(mu2="0.6").epsilon("1e-6")  # all of its noise together is one Gaussian
 
 
 def test_what_is_stored_is_the_totals_and_the_noise_of_the_quote(tmp_path, monkeypatch):

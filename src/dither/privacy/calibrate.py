@@ -18,8 +18,8 @@ from dither.privacy import amplify
 from dither.privacy.currency import read_delta
 from dither.privacy.gaussian import profile
 from dither.privacy.guarantee import pure, zcdp
+from dither.privacy.inverse import log_of
 from dither.privacy.loss import Loss
-from dither.privacy.profile import log_of
 from dither.privacy.solve import smallest, surely
 
 __all__ = [
