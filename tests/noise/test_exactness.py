@@ -15,7 +15,7 @@ from dither.noise.categorical import Categorical
 from dither.noise.direct import DirectSampler
 from dither.noise.entropy import stream
 from dither.noise.gaussian import DiscreteGaussian, RoundedGaussian
-from dither.noise.integers import uniform
+from dither.noise.integers import uniform, weighted
 from dither.noise.laplace import DiscreteLaplace, OneSidedGeometric
 from dither.noise.law import Law
 from dither.noise.staircase import StaircaseSampler
@@ -164,6 +164,13 @@ def test_uniform_integers_have_no_bias(bound):
     assert set(masses) == set(range(bound))
     exact.assert_law(masses, unsettled, lambda _: exact.ball(Fraction(1, bound)))
     assert len(set(masses.values())) == 1
+
+
+@pytest.mark.parametrize("weights", [[1], [3, 1], [0, 2, 3, 0], [1, 1, 4]])
+def test_weighted_choices_have_their_weights(weights):
+    masses, unsettled = exact.tree(lambda: weighted(weights), depth=15)
+    assert set(masses) == {i for i, weight in enumerate(weights) if weight}
+    exact.assert_law(masses, unsettled, lambda i: exact.ball(Fraction(weights[i], sum(weights))))
 
 
 # -- the tables that users get, checked entry by entry against balls -------------------------------------------

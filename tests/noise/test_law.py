@@ -23,6 +23,7 @@ from dither.noise import (
     choose,
     permutation,
     uniform,
+    weighted,
 )
 from dither.noise import gaussian as gaussian_file
 from dither.numeric.enclosure import MOST_BITS, precision
@@ -210,6 +211,8 @@ def test_other_refusals():
         lambda: uniform(-3, 5),
         lambda: uniform(2**64, 3),
         lambda: uniform(2.5),
+        lambda: weighted([1, -1]),
+        lambda: weighted([1.5]),
         lambda: permutation(-1),
         lambda: choose(3, 4),
         lambda: Categorical([1, 2], rate=-1),
@@ -221,6 +224,9 @@ def test_other_refusals():
     for scores in ([], [[1, 2]], [0.5, 1.0], ["a"], np.zeros(0, dtype=int), [1, None], [True, False], 7, [[1, 2], [3]]):
         with pytest.raises(DataError, match="What would work"):
             Categorical(scores)
+    for empty in ([], [0, 0]):
+        with pytest.raises(DataError, match="What would work"):
+            weighted(empty)
     for weights in (5, "12", None, np.array([1, 2])):
         with pytest.raises(DataError, match="What would work"):
             Categorical.from_weights(weights)

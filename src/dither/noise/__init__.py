@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from dither.noise.integers import choose as choose
     from dither.noise.integers import permutation as permutation
     from dither.noise.integers import uniform as uniform
+    from dither.noise.integers import weighted as weighted
     from dither.noise.laplace import DiscreteLaplace as DiscreteLaplace
     from dither.noise.laplace import OneSidedGeometric as OneSidedGeometric
     from dither.noise.steps import DiscreteStaircase as DiscreteStaircase
@@ -28,6 +29,7 @@ __all__ = [
     "choose",
     "permutation",
     "uniform",
+    "weighted",
 ]
 
 _LAZY = {
@@ -41,6 +43,7 @@ _LAZY = {
     "choose": "dither.noise.integers",
     "permutation": "dither.noise.integers",
     "uniform": "dither.noise.integers",
+    "weighted": "dither.noise.integers",
 }
 
 

@@ -1,6 +1,7 @@
 """Uniform integers, random order and samples without replacement: no modulo, so no bias.
 
 * An integer below m takes the fewest bits that can hold m - 1 and is drawn again while it is m or more.
+* A weighted choice looks up such an integer below the sum of the weights among their running sums.
 * A random order sorts independent 64-bit keys and starts again when two are equal. Given that all keys differ, every
   order of them is equally likely, so the order is exactly uniform.
 * A sample without replacement keeps the first k different values of independent uniform draws: whatever was kept
@@ -10,14 +11,15 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator
+from bisect import bisect_right
+from collections.abc import Iterable, Iterator, Sequence
 from fractions import Fraction
-from itertools import permutations
+from itertools import accumulate, permutations
 from typing import TYPE_CHECKING, TypeVar, overload
 
 import numpy as np
 
-from dither.errors import NumberError
+from dither.errors import DataError, NumberError
 from dither.noise.entropy import Bits, _rehearsal, stream
 from dither.noise.law import check_size
 from dither.noise.table import CHUNK
@@ -50,6 +52,19 @@ def uniform(below: int, size: int | tuple[int, ...] | None = None) -> int | NDAr
         raise NumberError("below", below, "an array holds 64-bit integers", "single draws, or a bound up to 2**63")
     shape = check_size(size)
     return _many(bound, math.prod(shape), stream()).reshape(shape)
+
+
+def weighted(weights: Sequence[int]) -> int:
+    """A number 0..n-1, number i with probability weights[i] / sum(weights), for whole weights of any size."""
+    running = list(accumulate(integer(weight, name="weight", least=0) for weight in weights))
+    if not running or running[-1] == 0:
+        raise DataError("weights", weights, "something must have a weight above zero", "[3, 1]")
+    rehearsal = _rehearsal.get()
+    if rehearsal is not None:
+        whole = running[-1]
+        likely = sorted((i for i, weight in enumerate(weights) if weight), key=lambda i: -weights[i])
+        return rehearsal.draws(lambda: ((i, to_ball(Fraction(weights[i], whole))) for i in likely), None)  # type: ignore[no-any-return]
+    return bisect_right(running, uniform_one(running[-1], stream()))
 
 
 def uniform_one(bound: int, bits: Bits) -> int:

@@ -89,10 +89,15 @@ class Number:
         )
 
     def exp_fraction(self) -> Fraction | None:
-        """e to this power where that is rational: for whole multiples of logarithms and nothing else."""
-        if self._rational or any(c.denominator != 1 or abs(c) > LARGEST_BITS for _, c in self._logs):
+        """e to this power where that is rational: for logarithms whose coefficients are whole, once roots are taken."""
+        if self._rational or self.root_degree() != 1 or any(abs(c) > LARGEST_BITS for _, c in self._logs):
             return None
-        return math.prod((Fraction(base) ** int(c) for base, c in self._logs), start=Fraction(1))
+        roots = ((*_rooted(base, c.denominator), c) for base, c in self._logs)
+        return math.prod((Fraction(root) ** int(c * times) for root, times, c in roots), start=Fraction(1))
+
+    def root_degree(self) -> int:
+        """The least q for which e to q times the logarithms is rational: 1 for ln(9) / 2, which is ln 3."""
+        return math.lcm(*(c.denominator // _rooted(base, c.denominator)[1] for base, c in self._logs))
 
     def bounds(self) -> Enclosure:
         """Floats below and above the value."""
@@ -332,6 +337,18 @@ def _multiplicity(number: int, factor: int) -> tuple[int, int]:
     while number % factor == 0:
         number, times = number // factor, times + 1
     return times, number
+
+
+def _rooted(base: int, times: int) -> tuple[int, int]:
+    """r and t with r^t = base, for the largest t that divides `times`."""
+    if times > 1:
+        from flint import fmpz
+
+        for t in range(min(times, base.bit_length()), 1, -1):
+            root = int(fmpz(base).root(t)) if times % t == 0 else 0
+            if root**t == base:
+                return root, t
+    return base, 1
 
 
 def _nearest_float(value: Fraction) -> float:
