@@ -17,6 +17,7 @@ FLOORS = [
     ["numeric"],
     ["noise"],
     ["privacy"],
+    ["channels"],
     ["mechanisms"],
     ["ledger"],
     ["query"],

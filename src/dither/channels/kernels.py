@@ -1,0 +1,176 @@
+"""Channels without their matrix: products with a vector in time proportional to its length, or by a Fourier transform.
+
+    push(p)    p C: how likely each output is, for a prior p
+    pull(w)    C w: what each input expects, for a value w of each output
+
+    FlatKernel(size, epsilon)              C = c 1 1' + c (E - 1) I with c = 1 / (E + size - 1): a sum and a product
+    GeometricKernel(size, epsilon)         C = K diag(k), K[i, j] = a^|i - j|, a = e^-epsilon, k = (1 - a)/(1 + a) inside
+                                           and 1/(1 + a) at the ends (all noise beyond an end stays at it). K v is a
+                                           running sum from the left and one from the right: f(i) = v(i) + a f(i - 1)
+    GridKernel(width, height, rate)        C[x, z] = exp(-rate |x - z|) / Z(x), |.| Euclidean: a convolution, by a Fourier
+                                           transform of twice the size, and a division by Z
+
+Everything is in floats, for estimates and utilities; no promise is computed from it. Several vectors at once are rows of
+an array.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from dither.errors import DataError, SizeError
+from dither.numeric.number import Number, exact, integer
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+__all__ = ["FlatKernel", "GeometricKernel", "GridKernel"]
+
+
+@dataclass(frozen=True)
+class FlatKernel:
+    """The truth with probability proportional to e^epsilon, everything else equally likely."""
+
+    size: int
+    epsilon: Number
+
+    def __post_init__(self) -> None:
+        _check(self, "size", least=2)
+
+    @cached_property
+    def _weights(self) -> tuple[float, float]:
+        """Of what is the same for all outputs, and of the truth on top of it: c and c (E - 1)."""
+        small = math.exp(-float(self.epsilon))
+        whole = 1 + (self.size - 1) * small
+        return small / whole, -math.expm1(-float(self.epsilon)) / whole
+
+    def push(self, prior: object) -> NDArray[np.float64]:
+        """How likely each output is."""
+        import numpy as np
+
+        vector = _vector(prior, self.size)
+        every, own = self._weights
+        return np.asarray(own * vector + every * vector.sum(axis=-1, keepdims=True))
+
+    pull = push  # the matrix is symmetric
+
+
+@dataclass(frozen=True)
+class GeometricKernel:
+    """The truncated geometric mechanism on 0..size - 1."""
+
+    size: int
+    epsilon: Number
+
+    def __post_init__(self) -> None:
+        _check(self, "size", least=1)
+
+    @cached_property
+    def _scales(self) -> tuple[float, NDArray[np.float64]]:
+        import numpy as np
+
+        a = np.exp(-float(self.epsilon))
+        scales = np.full(self.size, np.tanh(float(self.epsilon) / 2))  # (1 - a)/(1 + a), without cancellation
+        scales[[0, -1]] = 1 / (1 + a)
+        return float(a), scales if self.size > 1 else np.ones(1)
+
+    def push(self, prior: object) -> NDArray[np.float64]:
+        """How likely each output is."""
+        return self._smooth(_vector(prior, self.size)) * self._scales[1]
+
+    def pull(self, values: object) -> NDArray[np.float64]:
+        """What each input expects."""
+        return self._smooth(_vector(values, self.size) * self._scales[1])
+
+    def _smooth(self, vector: NDArray[np.float64]) -> NDArray[np.float64]:
+        a = self._scales[0]
+        left = _running(vector, a)
+        right = _running(vector[..., ::-1], a)[..., ::-1]
+        return left + right - vector
+
+
+def _running(v: NDArray[np.float64], a: float) -> NDArray[np.float64]:
+    """f(i) = v(i) + a f(i - 1): pairs are joined, the half as long row is solved with a^2, and spread out again."""
+    import numpy as np
+
+    count = v.shape[-1]
+    if count == 1 or a == 0.0:
+        return v
+    found = np.empty_like(v)
+    odd = _running(v[..., 1::2] + a * v[..., : count - 1 : 2], a * a)
+    found[..., 1::2] = odd
+    found[..., 0] = v[..., 0]
+    found[..., 2::2] = v[..., 2::2] + a * odd[..., : (count - 1) // 2]
+    return found
+
+
+@dataclass(frozen=True)
+class GridKernel:
+    """A cell of a grid, likelier the nearer to the true one as the crow flies; vectors go row by row."""
+
+    width: int
+    height: int
+    rate: Number
+
+    def __post_init__(self) -> None:
+        _check(self, "width", "height", least=1, rate="rate")
+
+    @cached_property
+    def _transform(self) -> tuple[NDArray[np.complex128], tuple[int, int]]:
+        import numpy as np
+
+        shape = (2 * self.height, 2 * self.width)
+        rows, columns = (np.minimum(np.arange(n), n - np.arange(n)) for n in shape)
+        weights = np.exp(-float(self.rate) * np.hypot(rows[:, None], columns[None, :]))
+        return np.fft.rfft2(weights), shape
+
+    def _spread(self, vector: NDArray[np.float64]) -> NDArray[np.float64]:
+        """The sum of exp(-rate |x - z|) v(x) over all cells x, for every cell z."""
+        import numpy as np
+
+        transform, shape = self._transform
+        cells = vector.reshape(*vector.shape[:-1], self.height, self.width)
+        spread = np.fft.irfft2(np.fft.rfft2(cells, s=shape) * transform, s=shape)
+        return np.asarray(spread[..., : self.height, : self.width].reshape(vector.shape))
+
+    @cached_property
+    def normaliser(self) -> NDArray[np.float64]:
+        """Z(x), which is smaller near the border."""
+        import numpy as np
+
+        return self._spread(np.ones(self.width * self.height))
+
+    def push(self, prior: object) -> NDArray[np.float64]:
+        """How likely each cell is to be reported."""
+        import numpy as np
+
+        found = self._spread(_vector(prior, self.width * self.height) / self.normaliser)
+        return np.maximum(found, 0.0)  # the transform is off by some 1e-16 of the largest
+
+    def pull(self, values: object) -> NDArray[np.float64]:
+        """What each true cell expects."""
+        return self._spread(_vector(values, self.width * self.height)) / self.normaliser
+
+
+def _check(kernel: Any, *sizes: str, least: int, rate: str = "epsilon") -> None:
+    for name in sizes:
+        object.__setattr__(kernel, name, integer(getattr(kernel, name), name=name, least=least))
+    object.__setattr__(kernel, rate, exact(getattr(kernel, rate), name=rate, positive=True))
+
+
+def _vector(values: object, size: int) -> NDArray[np.float64]:
+    import numpy as np
+
+    try:
+        found = np.asarray(values, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise DataError("vector", values, "it is no list of numbers", f"{size} numbers") from error
+    if not np.isfinite(found).all():
+        raise DataError("vector", "nan or inf", "its entries are finite", f"{size} numbers")
+    if found.ndim == 0 or found.shape[-1] != size:
+        raise SizeError("vector", found.shape, f"the channel has {size}", f"{size} numbers")
+    return found

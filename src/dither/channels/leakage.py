@@ -1,0 +1,110 @@
+"""What a channel tells: how much better somebody guesses after seeing its output.
+
+prior vulnerability      V = max over w of E g(w, x): the best guess without the channel (identity gain: Bayes)
+posterior                the same with it: the utility of the channel for that gain
+multiplicative leakage   posterior / prior
+min-capacity             the largest Bayes leakage over all priors: ln of the sum over outputs of the largest entry,
+                         attained by the uniform prior (Braun, Chatzikokolakis and Palamidessi 2009)
+mutual information       of input and output, in nats
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable
+from fractions import Fraction
+from typing import Any
+
+from dither.channels.channel import Channel, check_channel, read_prior
+from dither.channels.ratio import Ratio
+from dither.channels.utility import read_gain, utility
+from dither.errors import DataError
+from dither.numeric.enclosure import Enclosure, certify, to_ball
+
+__all__ = [
+    "bayes_capacity",
+    "min_capacity",
+    "multiplicative",
+    "mutual_information",
+    "posterior_vulnerability",
+    "prior_vulnerability",
+]
+
+
+def prior_vulnerability(
+    channel: Channel, prior: object, gain: object = "identity", guesses: Iterable[Hashable] | None = None
+) -> Fraction:
+    """The best expected gain of somebody who sees nothing."""
+    check_channel(channel)
+    chances, table = read_prior(prior, channel.inputs), read_gain(gain, channel.inputs, guesses)
+    return max(sum((p * g for p, g in zip(chances, row, strict=True)), start=Fraction(0)) for row in table.rows)
+
+
+def posterior_vulnerability(
+    channel: Channel, prior: object, gain: object = "identity", guesses: Iterable[Hashable] | None = None
+) -> Any:
+    """The best expected gain of somebody who sees the output."""
+    return utility(channel, prior, gain, guesses).value
+
+
+def multiplicative(
+    channel: Channel, prior: object, gain: object = "identity", guesses: Iterable[Hashable] | None = None
+) -> Any:
+    """By which factor the output helps; for gains that are not negative."""
+    check_channel(channel)
+    chances, listed = read_prior(prior, channel.inputs), None if guesses is None else tuple(guesses)
+    before = prior_vulnerability(channel, chances, gain, listed)
+    if before <= 0:
+        raise DataError("gain", gain, "a factor needs a gain above zero without the channel", "'identity'")
+    after = posterior_vulnerability(channel, chances, gain, listed)
+    return after / float(before) if isinstance(after, float) else after / before
+
+
+def bayes_capacity(channel: Channel) -> Any:
+    """The largest factor for guessing the input, over all priors: the sum over outputs of the largest entry."""
+    check_channel(channel)
+    if channel.rows is None:
+        return float(channel.matrix.max(axis=0).sum())
+    total: Any = Fraction(0)
+    for column in zip(*channel.rows, strict=True):
+        total = total + _largest(column)
+    return total
+
+
+def min_capacity(channel: Channel) -> Enclosure:
+    """ln of the Bayes capacity."""
+    check_channel(channel)
+    columns = zip(*(channel.entries(at) for at in range(len(channel.inputs))), strict=True)
+    largest = [_largest(column) for column in columns]
+    return certify(lambda: sum((_ball(entry) for entry in largest), start=to_ball(0)).log())
+
+
+def _largest(column: tuple[Any, ...]) -> Any:
+    most = column[0]
+    for entry in column[1:]:
+        most = entry if entry > most else most
+    return most
+
+
+def mutual_information(channel: Channel, prior: object) -> Enclosure:
+    """Of input and output, in nats."""
+    check_channel(channel)
+    chances = read_prior(prior, channel.inputs)
+    rows = [channel.entries(at) for at in range(len(channel.inputs))]
+
+    def total() -> Any:
+        seen = [
+            sum((to_ball(p) * _ball(row[z]) for p, row in zip(chances, rows, strict=True)), start=to_ball(0))
+            for z in range(len(channel.outputs))
+        ]
+        found = to_ball(0)
+        for p, row in zip(chances, rows, strict=True):
+            for entry, whole in zip(row, seen, strict=True):
+                if p and entry != 0:
+                    found += to_ball(p) * _ball(entry) * (_ball(entry) / whole).log()
+        return found
+
+    return certify(total)
+
+
+def _ball(entry: Fraction | Ratio) -> Any:
+    return entry.ball() if isinstance(entry, Ratio) else to_ball(entry)

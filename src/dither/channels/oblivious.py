@@ -1,0 +1,71 @@
+"""Oblivious mechanisms: those that see a database only through the answer of a query, K = H after f.
+
+Theorem. The smallest epsilon of K on databases that differ in one record is the smallest epsilon of H on the graph
+that f induces on its answers.
+
+Proof. x ~ x' gives rows H[f(x)] and H[f(x')] of K. Where f(x) = f(x') they are the same; otherwise f(x) ~ f(x') in
+the induced graph. And every edge of that graph comes from such a pair, by definition. So both maxima run over the
+same pairs of rows.
+
+    lift(channel, query, universe, records)   from answers to databases: K
+    lower(channel, query)                     from databases to answers: H, refused where K is not oblivious
+    is_oblivious(channel, query)              whether databases with the same answer have the same row
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterable
+from typing import Any
+
+from dither.channels.channel import Channel, check_channel
+from dither.channels.graph import databases
+from dither.channels.labels import check_callable, check_hashable, plain
+from dither.errors import DataError
+
+__all__ = ["is_oblivious", "lift", "lower"]
+
+Query = Callable[[Any], Hashable]
+
+
+def lift(channel: Channel, query: Query, universe: Iterable[Hashable], records: object) -> Channel:
+    """The mechanism on databases of n records that gives the answer of a query to a channel."""
+    check_channel(channel)
+    check_callable(query, "query")
+    nodes = databases(universe, records).nodes
+    places = [channel.place(plain(query(node))) for node in nodes]
+    matrix = channel.matrix[places] if channel.rows is None else [channel.rows[at] for at in places]
+    return Channel(matrix, nodes, channel.outputs)
+
+
+def lower(channel: Channel, query: Query) -> Channel:
+    """The channel on answers that an oblivious mechanism on databases is made of."""
+    first, clash = _by_answer(channel, query)
+    if clash is not None:
+        why = f"{clash[0]!r} and {clash[1]!r} have the same answer and other rows: it looks at more than the answer"
+        raise DataError("channel", channel, why, "a mechanism that sees the answer only")
+    places = list(first.values())
+    matrix = channel.matrix[places] if channel.rows is None else [channel.rows[at] for at in places]
+    return Channel(matrix, list(first), channel.outputs)
+
+
+def is_oblivious(channel: Channel, query: Query) -> bool:
+    """Whether a mechanism on databases depends on the answer of the query only."""
+    return _by_answer(channel, query)[1] is None
+
+
+def _by_answer(channel: Channel, query: Query) -> tuple[dict[Hashable, int], tuple[Hashable, Hashable] | None]:
+    """Each answer with the first database that has it, and two with one answer and different rows, if there are."""
+    check_channel(channel)
+    check_callable(query, "query")
+    first: dict[Hashable, int] = {}
+    for at, data in enumerate(channel.inputs):
+        answer = plain(query(data))
+        check_hashable(answer, "query")
+        other = first.setdefault(answer, at)
+        if channel.entries(at) != channel.entries(other):
+            return first, (channel.inputs[other], data)
+    try:
+        ordered = sorted(first)  # type: ignore[type-var]
+    except TypeError:  # answers without an order stay as they came
+        return first, None
+    return {answer: first[answer] for answer in ordered}, None
