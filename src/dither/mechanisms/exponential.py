@@ -23,6 +23,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
+from dither.channels.channel import Entry
+from dither.channels.rows import exponential
 from dither.errors import DataError, GuaranteeError
 from dither.mechanisms.selection import Selection
 from dither.noise.categorical import Categorical
@@ -52,6 +54,9 @@ class Exponential(Selection):
 
     def _choose(self, places: NDArray[np.int64]) -> Any:
         return self.label(Categorical(places, rate=self.rate).sample())
+
+    def _row(self, gaps: list[int]) -> list[Entry]:
+        return exponential(gaps, self.rate)
 
     def tail(self, value: Any, shortfall: object) -> Enclosure:
         """The exact probability that the choice falls short by `shortfall` or more. For scores that are no secret."""

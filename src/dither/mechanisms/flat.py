@@ -17,6 +17,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+from dither.channels.channel import Channel
+from dither.channels.rows import flat
 from dither.errors import DataError, GuaranteeError, SizeError
 from dither.mechanisms.selection import read_candidates
 from dither.noise.bernoulli import Bernoulli
@@ -57,6 +59,10 @@ class Flat:
     def loss(self) -> Loss:
         """The privacy loss of one answer."""
         return Loss(Loss.randomized_response(self.epsilon, len(self.values)).terms, self.unit)
+
+    def channel(self) -> Channel:
+        """The exact matrix."""
+        return Channel(flat(len(self.values), self.epsilon), self.values, self.values)
 
     @cached_property
     def truthful(self) -> Bernoulli:

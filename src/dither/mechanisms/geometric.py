@@ -26,7 +26,9 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 
-from dither.errors import NumberError
+from dither.channels.channel import Channel
+from dither.channels.rows import truncated
+from dither.errors import GuaranteeError, NumberError, SizeError
 from dither.mechanisms.additive import Additive, covers, least_rate, log_odds, read_confidence, read_dimension, steps_within
 from dither.mechanisms.norms import l1_shifts
 from dither.mechanisms.sensitivity import read_l1
@@ -37,6 +39,8 @@ from dither.privacy.guarantee import Guarantee, pure
 from dither.privacy.loss import Loss
 from dither.privacy.pairs.discrete_laplace import discrete_laplace
 from dither.privacy.unit import Unit
+
+LARGEST_CHANNEL = 1000  # rows of an exact matrix
 
 
 @dataclass(frozen=True, kw_only=True, init=False)
@@ -108,6 +112,19 @@ class Geometric(Additive):
         if self.dimension is not None:
             return self.guarantee.loss()
         return Loss(((discrete_laplace(self.epsilon / self.reach, self.reach), 1),), self.unit)
+
+    def channel(self) -> Channel:
+        """The exact matrix, for one number with bounds."""
+        if self.bounds is None or self.dimension is not None:
+            raise GuaranteeError(
+                "bounds", self.bounds, "there is no end to what may come out", "bounds=(0, 100), one number"
+            )
+        low, high = self.bounds
+        labels = range(low, high + 1)
+        if len(labels) > LARGEST_CHANNEL:
+            raise SizeError("bounds", self.bounds, f"a matrix has up to {LARGEST_CHANNEL} rows", "channels.kernels")
+        rate = self.epsilon / self.reach
+        return Channel([truncated(at, len(labels), rate) for at in range(len(labels))], labels, labels)
 
     @cached_property
     def law(self) -> DiscreteLaplace:

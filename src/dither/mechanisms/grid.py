@@ -27,6 +27,8 @@ from itertools import product
 
 from flint import arb
 
+from dither.channels.channel import Channel
+from dither.channels.rows import exponential
 from dither.errors import DataError, NumberError
 from dither.mechanisms.combine import each_of
 from dither.noise.categorical import Categorical
@@ -69,6 +71,14 @@ class Grid:
     def loss(self) -> Loss:
         """The privacy loss of one release: a dominating pair."""
         return self.guarantee.loss()
+
+    def channel(self) -> Channel:
+        """The exact matrix: the axes are independent of each other."""
+        across, down = (
+            [exponential([abs(a - b) for b in range(n)], self.rate) for a in range(n)] for n in (self.width, self.height)
+        )
+        cells = list(product(range(self.width), range(self.height)))
+        return Channel([[across[x][a] * down[y][b] for a, b in cells] for x, y in cells], cells, cells)
 
     @property
     def rate(self) -> Number:

@@ -22,6 +22,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from dither.channels.channel import Entry
+from dither.channels.rows import flips
 from dither.mechanisms.selection import Selection
 from dither.noise.bernoulli import passes
 from dither.noise.integers import uniform
@@ -46,6 +48,9 @@ class PermuteAndFlip(Selection):
         """1 - E[1 / (1 + K)], K binomial among n - 1 with p = exp(-rate (k + 1)): 1 - (1 - (1 - p)^n) / (n p)."""
         p = (-(rate * (k + 1))).exp()
         return 1 + ((self.size * (-p).log1p()).expm1()) / (self.size * p)
+
+    def _row(self, gaps: list[int]) -> list[Entry]:
+        return flips(gaps, self.rate)
 
     def _choose(self, places: NDArray[np.int64]) -> Any:
         import numpy as np

@@ -4,6 +4,7 @@
     error(confidence)      how far a release may lie from the truth, with this probability at least; knows no data
     loss()                 a dominating pair of one release, for tight composition inside one question; optional, since
                            `guarantee.loss()` often has one that is not as tight
+    channel(...)           the exact matrix of what may come out, where that is finite; optional
     release(value)         the value with noise; never raises because of what the value *is*, only of its type or shape
     neighbours()           pairs of values that two neighbouring data sets can have, the hardest among them: what
                            `dither.testing.check_mechanism` tries; optional for a mechanism of your own

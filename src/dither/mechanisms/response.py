@@ -20,6 +20,8 @@ from fractions import Fraction
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+from dither.channels.channel import Channel
+from dither.channels.rows import flat
 from dither.errors import DataError, GuaranteeError, NumberError
 from dither.noise.bernoulli import Bernoulli
 from dither.numeric.number import Number, exact, ln, rational
@@ -63,6 +65,11 @@ class RandomizedResponse:
     def loss(self) -> Loss:
         """The privacy loss of one release: a dominating pair."""
         return self.guarantee.loss()
+
+    def channel(self) -> Channel:
+        """The exact matrix."""
+        true, false = (self.p, 1 - self.p) if self.p is not None else flat(2, self.epsilon)[0]
+        return Channel([[true, false], [false, true]], (True, False), (True, False))
 
     @cached_property
     def truthful(self) -> Bernoulli:

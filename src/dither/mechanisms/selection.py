@@ -17,14 +17,15 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Hashable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from itertools import product
 from typing import TYPE_CHECKING, Any, Self
 
-from dither.errors import DataError, NumberError, SizeError, UnitError
+from dither.channels.channel import Channel, Entry
+from dither.errors import DataError, GuaranteeError, NumberError, SizeError, UnitError
 from dither.mechanisms.additive import (
     choose_step,
     least_rate,
@@ -200,6 +201,23 @@ class Selection(ABC):
     def release(self, value: Any) -> Any:
         """A candidate, from an array with one score for each, or from data if there is a score function."""
         return self._choose(self.places(value))
+
+    def channel(self, values: Iterable[Any]) -> Channel:
+        """The exact matrix, for the scores or the data that are listed."""
+        if isinstance(values, str) or not isinstance(values, Iterable):
+            raise DataError("values", values, "it lists scores or data", "[(3, 1, 2), (3, 2, 2)]")
+        listed = tuple(value.tolist() if hasattr(value, "tolist") else value for value in values)
+        rows = []
+        for value in listed:
+            places = self.places(value).tolist()
+            rows.append(self._row([max(places) - place for place in places]))
+        labels = range(self.candidates) if isinstance(self.candidates, int) else self.candidates
+        return Channel(rows, [tuple(value) if isinstance(value, list) else value for value in listed], labels)
+
+    def _row(self, gaps: list[int]) -> list[Entry]:
+        """How likely each candidate is, exactly, given how many steps each lies below the best."""
+        why = f"what {type(self).__name__} publishes is no choice among finitely many"
+        raise GuaranteeError("mechanism", self, why, "Exponential or PermuteAndFlip")
 
     def places(self, value: Any) -> NDArray[np.int64]:
         """The scores in whole steps: what a choice depends on."""
