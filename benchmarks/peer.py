@@ -24,6 +24,7 @@ REQUIREMENTS = {
     "opendp": ["opendp>=0.12", "numpy>=2"],
     "opendp_polars": ["opendp[polars]==0.16.0"],
     "pipelinedp": ["pipeline-dp==0.3.1", "pyarrow"],
+    "qif": ["qif==1.6.0", "numpy>=2"],
     "smartnoise": ["smartnoise-sql==1.0.10", "pyarrow"],
 }
 

@@ -63,3 +63,30 @@ def test_curves_of_losses(tmp_path):
         dither.plot.epsilon(dither.Loss.approx(1, "0.5"))
     with pytest.raises(DataError):
         dither.plot.composition(dither.Loss.gaussian(1), delta=0)
+
+
+def test_channel_and_utility(tmp_path):
+    chart = dither.plot.channel(dither.Geometric(epsilon=1, sensitivity=1, bounds=(0, 3)).channel())
+    rows = next(iter(chart.to_dict()["datasets"].values()))
+    assert len(rows) == 16
+    assert sum(row["probability"] for row in rows if row["input"] == "2") == pytest.approx(1)
+    chart.save(str(tmp_path / "chart.svg"))
+    gained = dither.plot.utility(range(6), epsilons=["0.5", 1, 2], gain="absolute")
+    rows = next(iter(gained.to_dict()["datasets"].values()))
+    best = [row["utility"] for row in rows if row["mechanism"] == "the best mechanism"]
+    flat = [row["utility"] for row in rows if row["mechanism"] == "the flat mechanism"]
+    assert best == sorted(best)
+    assert all(one >= other for one, other in zip(best, flat, strict=True))
+    gained.save(str(tmp_path / "chart.svg"))
+    near = dither.channels.graph.metric(range(3), lambda a, b: dither.Number(abs(a - b)).fraction() / 10)
+    rows = next(iter(dither.plot.utility(range(3), epsilons=[1], graph=near).to_dict()["datasets"].values()))
+    assert rows[0]["utility"] >= rows[1]["utility"] - 1e-9
+    for bad in (
+        lambda: dither.plot.channel([[1]]),
+        lambda: dither.plot.channel(dither.Channel.identity(range(201))),
+        lambda: dither.plot.utility(range(6), epsilons=[]),
+        lambda: dither.plot.utility(range(6), epsilons=1),
+        lambda: dither.plot.utility(range(6), epsilons=[0]),
+    ):
+        with pytest.raises(dither.errors.InputError):
+            bad()

@@ -19,6 +19,8 @@ MODULES = [
     *("dither.errors", "dither.testing", "dither.plot"),
     *("dither.privacy.calibrate", "dither.privacy.filter", "dither.privacy.theorems"),
     *("dither.mechanisms.accuracy", "dither.mechanisms.sensitivity"),
+    *("dither.channels", "dither.channels.graph", "dither.channels.kernels", "dither.channels.leakage"),
+    *("dither.channels.oblivious", "dither.channels.universal"),
 ]
 
 

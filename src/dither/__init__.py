@@ -9,10 +9,14 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from dither import channels as channels
     from dither import errors as errors
     from dither import noise as noise
     from dither import plot as plot
     from dither import testing as testing
+    from dither.channels.channel import Channel as Channel
+    from dither.channels.optimal import Optimal as Optimal
+    from dither.channels.optimal import optimal as optimal
     from dither.ledger.ledger import Ledger as Ledger
     from dither.ledger.receipt import Receipt as Receipt
     from dither.mechanisms import accuracy as accuracy
@@ -37,6 +41,7 @@ if TYPE_CHECKING:
     from dither.mechanisms.response import RandomizedResponse as RandomizedResponse
     from dither.mechanisms.staircase import Staircase as Staircase
     from dither.mechanisms.top_k import TopK as TopK
+    from dither.mechanisms.workload import Workload as Workload
     from dither.numeric.enclosure import Enclosure as Enclosure
     from dither.numeric.lattice import Lattice as Lattice
     from dither.numeric.number import Number as Number
@@ -66,6 +71,7 @@ if TYPE_CHECKING:
 __all__ = [
     "AboveThreshold",
     "Answer",
+    "Channel",
     "Dataset",
     "DiscreteGaussian",
     "Enclosure",
@@ -83,6 +89,7 @@ __all__ = [
     "Mechanism",
     "NoisyMax",
     "Number",
+    "Optimal",
     "Partitioned",
     "PermuteAndFlip",
     "Policy",
@@ -96,12 +103,14 @@ __all__ = [
     "Together",
     "TopK",
     "Unit",
+    "Workload",
     "__version__",
     "accuracy",
     "amplify",
     "approx",
     "bounded_range",
     "calibrate",
+    "channels",
     "compose",
     "errors",
     "filter",
@@ -109,6 +118,7 @@ __all__ = [
     "ln",
     "noise",
     "open",
+    "optimal",
     "parallel",
     "plot",
     "protect",
@@ -124,6 +134,7 @@ __version__ = "0.1.0"
 _LAZY = {
     "AboveThreshold": "dither.mechanisms.above_threshold",
     "Answer": "dither.query.answer",
+    "Channel": "dither.channels.channel",
     "Dataset": "dither.query.dataset",
     "DiscreteGaussian": "dither.mechanisms.discrete_gaussian",
     "Enclosure": "dither.numeric.enclosure",
@@ -141,6 +152,7 @@ _LAZY = {
     "Mechanism": "dither.mechanisms.protocol",
     "NoisyMax": "dither.mechanisms.noisy_max",
     "Number": "dither.numeric.number",
+    "Optimal": "dither.channels.optimal",
     "Partitioned": "dither.mechanisms.combine",
     "PermuteAndFlip": "dither.mechanisms.permute_and_flip",
     "Policy": "dither.query.policy",
@@ -154,11 +166,13 @@ _LAZY = {
     "Together": "dither.mechanisms.combine",
     "TopK": "dither.mechanisms.top_k",
     "Unit": "dither.privacy.unit",
+    "Workload": "dither.mechanisms.workload",
     "accuracy": "dither.mechanisms",
     "amplify": "dither.privacy",
     "approx": "dither.privacy.guarantee",
     "bounded_range": "dither.privacy.guarantee",
     "calibrate": "dither.privacy",
+    "channels": "dither",
     "compose": "dither.privacy.compose",
     "errors": "dither",
     "filter": "dither.privacy",
@@ -166,6 +180,7 @@ _LAZY = {
     "ln": "dither.numeric.number",
     "noise": "dither",
     "open": "dither.query.dataset",
+    "optimal": "dither.channels.optimal",
     "parallel": "dither.privacy.compose",
     "plot": "dither",
     "protect": "dither.query.dataset",

@@ -6,11 +6,14 @@ Every point of a chart is a certified number, rounded against us; between two po
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Hashable, Iterable, Mapping
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from dither.errors import DataError
+from dither.channels.channel import Channel, read_prior
+from dither.channels.optimal import optimal, read_graph
+from dither.channels.rows import flat
+from dither.errors import DataError, SizeError
 from dither.mechanisms.additive import Additive
 from dither.numeric.number import integer
 from dither.privacy.guarantee import Guarantee
@@ -20,9 +23,10 @@ from dither.privacy.unit import Unit
 if TYPE_CHECKING:
     import altair
 
-__all__ = ["composition", "epsilon", "neighbours", "tradeoff"]
+__all__ = ["channel", "composition", "epsilon", "neighbours", "tradeoff", "utility"]
 
 BARS = 120
+MOST_CELLS = 40_000  # of a heat map
 LEVELS = [Fraction(i, 400) for i in (0, 1, 2, 4, 6, 8, 12, 16, 24, 32, *range(40, 401, 12))]
 
 
@@ -146,6 +150,66 @@ def neighbours(mechanism: Additive, value: object, other: object) -> altair.Char
             x=altair.X("release:Q", title="what may be published", scale=altair.Scale(zero=False)),
             y=altair.Y("probability:Q", title="probability" if width == 1 else f"probability of {width} steps"),
             color=altair.Color("value:N", title=None),
+        )
+    )
+    return chart
+
+
+def channel(matrix: Channel) -> altair.Chart:
+    """A channel as a heat map: a row for each input, darker where an output is likelier."""
+    import altair
+
+    if not isinstance(matrix, Channel):
+        raise DataError("channel", matrix, "it is not a channel", "RandomizedResponse(epsilon=1).channel()")
+    if len(matrix.inputs) * len(matrix.outputs) > MOST_CELLS:
+        raise SizeError("channel", matrix, f"a picture has up to {MOST_CELLS} cells", "fewer inputs and outputs")
+    rows = [
+        {"input": str(given), "output": str(said), "probability": chance}
+        for given, chances in zip(matrix.inputs, matrix.matrix.tolist(), strict=True)
+        for said, chance in zip(matrix.outputs, chances, strict=True)
+    ]
+    chart: altair.Chart = (
+        altair.Chart(altair.InlineData(values=rows), width=420, height=420)
+        .mark_rect()
+        .encode(
+            x=altair.X("output:N", sort=[str(said) for said in matrix.outputs], title="what is said"),
+            y=altair.Y("input:N", sort=[str(given) for given in matrix.inputs], title="what is true"),
+            color=altair.Color("probability:Q", scale=altair.Scale(scheme="blues"), title="probability"),
+        )
+    )
+    return chart
+
+
+def utility(
+    inputs: Iterable[Hashable],
+    *,
+    epsilons: Iterable[object] = ("0.1", "0.25", "0.5", "1", "1.5", "2", "3", "4"),
+    prior: object = "uniform",
+    gain: object = "identity",
+    graph: object = "path",
+) -> altair.Chart:
+    """What can be gained at each epsilon: by the best mechanism, and by the flat one, each with its best remap."""
+    import altair
+
+    nodes, rows = read_graph(graph, inputs), []
+    if isinstance(epsilons, str) or not isinstance(epsilons, Iterable):
+        raise DataError("epsilons", epsilons, "they are a list", "['0.1', 1, 2]")
+    nearest = min(nodes.length(at) for at in range(len(nodes.edges)))
+    prior = read_prior(prior, nodes.nodes)
+    for value in epsilons:
+        best = optimal(nodes.nodes, epsilon=value, prior=prior, gain=gain, graph=nodes)
+        plain = Channel(Channel(flat(len(nodes), best.epsilon * nearest)).matrix, nodes.nodes).utility(prior, gain)
+        for name, gained in (("the best mechanism", best.utility), ("the flat mechanism", float(plain))):
+            rows.append({"epsilon": float(best.epsilon), "utility": gained, "mechanism": name})
+    if not rows:
+        raise DataError("epsilons", epsilons, "there is nothing to draw", "['0.1', 1, 2]")
+    chart: altair.Chart = (
+        altair.Chart(altair.InlineData(values=rows), width=420, height=320)
+        .mark_line(point=True)
+        .encode(
+            x=altair.X("epsilon:Q", title="ε"),
+            y=altair.Y("utility:Q", title="expected gain", scale=altair.Scale(zero=False)),
+            color=altair.Color("mechanism:N", title=None, sort=["the best mechanism", "the flat mechanism"]),
         )
     )
     return chart
