@@ -22,7 +22,7 @@ from dither.noise import DiscreteLaplace, entropy
 from dither.noise.entropy import BLOCK, Keystream, stream
 from dither.testing import seeded
 
-LAW = DiscreteLaplace(10**6)
+LAW = DiscreteLaplace(10**12)  # so wide that two draws are the same once in 10^12 pairs
 SOURCE = Path(dither.__file__).parent
 
 
