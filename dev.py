@@ -18,7 +18,7 @@ PYTHON = VENV / ("Scripts/python.exe" if os.name == "nt" else "bin/python")
 STAMP = VENV / "installed-for"
 COMMANDS = {
     "demo": ["-m", "dither", "demo"],
-    "test": ["-m", "pytest"],
+    "test": ["-m", "pytest", "-n", "logical"],  # a process for each core
 }
 
 
