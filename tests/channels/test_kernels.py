@@ -18,6 +18,7 @@ def agree(kernel, matrix):
     vectors = rng.random((3, len(matrix)))
     assert np.allclose(kernel.push(vectors), vectors @ matrix, rtol=1e-12, atol=1e-14)
     assert np.allclose(kernel.pull(vectors), vectors @ matrix.T, rtol=1e-12, atol=1e-14)
+    assert np.allclose(kernel.pull_squares(vectors), vectors @ (matrix.T) ** 2, rtol=1e-11, atol=1e-14)
     assert np.allclose(kernel.push(vectors[0]), vectors[0] @ matrix, rtol=1e-12, atol=1e-14)
 
 
@@ -62,3 +63,20 @@ def test_bad_input_is_refused_with_words():
     ):
         with pytest.raises(InputError, match="is refused"):
             bad()
+
+
+@pytest.mark.parametrize("epsilon", ["1e-9", "0.001", "0.3", "20", "800"])
+@pytest.mark.parametrize("size", [31, 32, 33, 64, 65, 2047, 2049, 70_001])
+def test_long_rows_are_what_two_running_sums_give(size, epsilon):
+    """f(i) = v(i) + a f(i - 1), step by step, from the left and from the right."""
+    v, a = np.random.default_rng(2).random(size), math.exp(-float(epsilon))
+    left, right = v.tolist(), v.tolist()
+    for at in range(1, size):
+        left[at] += a * left[at - 1]
+        right[-1 - at] += a * right[-at]
+    kernel = GeometricKernel(size, epsilon)
+    ends = np.full(size, math.tanh(float(epsilon) / 2))
+    ends[[0, -1]] = 1 / (1 + a)
+    assert np.allclose(kernel.push(v), (np.array(left) + np.array(right) - v) * ends, rtol=1e-11, atol=0)
+    assert kernel.push(v).sum() == pytest.approx(v.sum(), rel=1e-11)
+    assert kernel.pull(np.ones(size)) == pytest.approx(1, rel=1e-11)

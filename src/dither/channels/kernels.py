@@ -2,11 +2,14 @@
 
     push(p)    p C: how likely each output is, for a prior p
     pull(w)    C w: what each input expects, for a value w of each output
+    pull_squares(w)    the same with every entry of C squared: what noise in the outputs does to a pull
 
     FlatKernel(size, epsilon)              C = c 1 1' + c (E - 1) I with c = 1 / (E + size - 1): a sum and a product
     GeometricKernel(size, epsilon)         C = K diag(k), K[i, j] = a^|i - j|, a = e^-epsilon, k = (1 - a)/(1 + a) inside
-                                           and 1/(1 + a) at the ends (all noise beyond an end stays at it). K v is a
-                                           running sum from the left and one from the right: f(i) = v(i) + a f(i - 1)
+                                           and 1/(1 + a) at the ends (all noise beyond an end stays at it). Within a
+                                           block K is a small matrix; what lies outside weighs a^m at distance m
+                                           from the edge, and its sum runs from block to block:
+                                           f(i) = v(i) + b f(i - 1), b = a^block
     GridKernel(width, height, rate)        C[x, z] = exp(-rate |x - z|) / Z(x), |.| Euclidean: a convolution, by a Fourier
                                            transform of twice the size, and a division by Z
 
@@ -18,7 +21,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, Any
 
 from dither.errors import DataError, SizeError
@@ -29,6 +32,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 __all__ = ["FlatKernel", "GeometricKernel", "GridKernel"]
+
+BLOCK = 64  # places that are multiplied out at once
 
 
 @dataclass(frozen=True)
@@ -58,6 +63,14 @@ class FlatKernel:
 
     pull = push  # the matrix is symmetric
 
+    def pull_squares(self, values: object) -> NDArray[np.float64]:
+        """The same for squared entries: c^2 everywhere, and c^2 (E^2 - 1) more for the truth."""
+        import numpy as np
+
+        vector = _vector(values, self.size)
+        every, own = self._weights
+        return np.asarray(own * (own + 2 * every) * vector + every**2 * vector.sum(axis=-1, keepdims=True))
+
 
 @dataclass(frozen=True)
 class GeometricKernel:
@@ -71,41 +84,91 @@ class GeometricKernel:
 
     @cached_property
     def _scales(self) -> tuple[float, NDArray[np.float64]]:
+        """a and k."""
         import numpy as np
 
-        a = np.exp(-float(self.epsilon))
+        a = math.exp(-float(self.epsilon))
         scales = np.full(self.size, np.tanh(float(self.epsilon) / 2))  # (1 - a)/(1 + a), without cancellation
         scales[[0, -1]] = 1 / (1 + a)
-        return float(a), scales if self.size > 1 else np.ones(1)
+        return a, scales if self.size > 1 else np.ones(1)
 
     def push(self, prior: object) -> NDArray[np.float64]:
         """How likely each output is."""
-        return self._smooth(_vector(prior, self.size)) * self._scales[1]
+        return _smooth(_vector(prior, self.size), float(self.epsilon)) * self._scales[1]
 
     def pull(self, values: object) -> NDArray[np.float64]:
         """What each input expects."""
-        return self._smooth(_vector(values, self.size) * self._scales[1])
+        return _smooth(_vector(values, self.size) * self._scales[1], float(self.epsilon))
 
-    def _smooth(self, vector: NDArray[np.float64]) -> NDArray[np.float64]:
-        a = self._scales[0]
-        left = _running(vector, a)
-        right = _running(vector[..., ::-1], a)[..., ::-1]
-        return left + right - vector
+    def pull_squares(self, values: object) -> NDArray[np.float64]:
+        """The same for squared entries: a^2 in place of a, k^2 in place of k."""
+        return _smooth(_vector(values, self.size) * self._scales[1] ** 2, 2 * float(self.epsilon))
 
 
-def _running(v: NDArray[np.float64], a: float) -> NDArray[np.float64]:
-    """f(i) = v(i) + a f(i - 1): pairs are joined, the half as long row is solved with a^2, and spread out again."""
+def _smooth(v: NDArray[np.float64], rate: float) -> NDArray[np.float64]:
+    """The sum of e^(-rate |i - j|) v(j) over all j, for every i: in blocks, and then from block to block."""
     import numpy as np
 
     count = v.shape[-1]
-    if count == 1 or a == 0.0:
-        return v
-    found = np.empty_like(v)
-    odd = _running(v[..., 1::2] + a * v[..., : count - 1 : 2], a * a)
-    found[..., 1::2] = odd
-    found[..., 0] = v[..., 0]
-    found[..., 2::2] = v[..., 2::2] + a * odd[..., : (count - 1) // 2]
+    if count <= BLOCK:
+        return np.asarray(v @ _powers(rate, count))
+    found = _blocks(v) @ _powers(rate, BLOCK)
+    carried = np.empty((*found.shape[:-1], 2))  # by how much the ends of the block on the left, on the right, weigh
+    carried[..., 0] = _before(found[..., -1], BLOCK * rate)
+    carried[..., 1] = _before(found[..., ::-1, 0], BLOCK * rate)[..., ::-1]
+    found += carried @ _edges(rate)
+    return np.asarray(found.reshape(*v.shape[:-1], -1)[..., :count])
+
+
+def _running(v: NDArray[np.float64], rate: float) -> NDArray[np.float64]:
+    """The sum of e^(-rate (i - j)) v(j) over all j up to i: f(i) = v(i) + a f(i - 1)."""
+    import numpy as np
+
+    count = v.shape[-1]
+    if count <= 2 * BLOCK:
+        return np.asarray(v @ _powers(rate, count, left=True))
+    found = _blocks(v) @ _powers(rate, BLOCK, left=True)
+    found += _before(found[..., -1], BLOCK * rate)[..., None] * _edges(rate)[0]
+    return np.asarray(found.reshape(*v.shape[:-1], -1)[..., :count])
+
+
+def _before(v: NDArray[np.float64], rate: float) -> NDArray[np.float64]:
+    """The running sum one place further left, and nothing at the first place."""
+    import numpy as np
+
+    found = np.zeros_like(v)
+    found[..., 1:] = _running(v[..., :-1], rate)
     return found
+
+
+def _blocks(v: NDArray[np.float64]) -> NDArray[np.float64]:
+    """A row cut into blocks, the last filled up with zeros."""
+    import numpy as np
+
+    count = -(-v.shape[-1] // BLOCK)
+    if count * BLOCK > v.shape[-1]:
+        filled = np.zeros((*v.shape[:-1], count * BLOCK))
+        filled[..., : v.shape[-1]] = v
+        v = filled
+    return np.asarray(v.reshape(*v.shape[:-1], count, BLOCK))
+
+
+@lru_cache(maxsize=64)
+def _powers(rate: float, size: int, left: bool = False) -> NDArray[np.float64]:
+    import numpy as np
+
+    place = np.arange(size)
+    found = np.exp(-rate * np.abs(place[:, None] - place))
+    return np.triu(found) if left else found
+
+
+@lru_cache(maxsize=64)
+def _edges(rate: float) -> NDArray[np.float64]:
+    """What an end next to a block weighs at its places: e^-rate, e^(-2 rate), ..., and the other way round."""
+    import numpy as np
+
+    falling = np.exp(-rate * np.arange(1, BLOCK + 1))
+    return np.stack([falling, falling[::-1]])
 
 
 @dataclass(frozen=True)
@@ -154,6 +217,14 @@ class GridKernel:
     def pull(self, values: object) -> NDArray[np.float64]:
         """What each true cell expects."""
         return self._spread(_vector(values, self.width * self.height)) / self.normaliser
+
+    def pull_squares(self, values: object) -> NDArray[np.float64]:
+        """The same for squared entries: twice the rate, and Z squared."""
+        return self._twice._spread(_vector(values, self.width * self.height)) / self.normaliser**2
+
+    @cached_property
+    def _twice(self) -> GridKernel:
+        return GridKernel(self.width, self.height, 2 * self.rate)
 
 
 def _check(kernel: Any, *sizes: str, least: int, rate: str = "epsilon") -> None:

@@ -24,6 +24,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import product
+from typing import TYPE_CHECKING, Any
 
 from flint import arb
 
@@ -37,6 +38,10 @@ from dither.numeric.number import Number, exact, integer
 from dither.privacy.guarantee import Guarantee, pure
 from dither.privacy.loss import Loss
 from dither.privacy.unit import Unit, read_replacement
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
 
 MOST_PLACES = 1024  # along one axis
 
@@ -112,10 +117,32 @@ class Grid:
         x, y = self._read(value)
         return self._axis(x, self.width), self._axis(y, self.height)
 
-    def _axis(self, place: int, count: int) -> int:
+    def randomize_places(self, columns: Any, rows: Any) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """The same for many people at once, whose places are two integer arrays."""
+        return self._many(columns, self.width, "columns"), self._many(rows, self.height, "rows")
+
+    def _many(self, places: Any, count: int, name: str) -> NDArray[np.int64]:
+        """One axis: everybody at the same place draws from the same law."""
         import numpy as np
 
-        return Categorical(-np.abs(np.arange(count) - place), rate=self.rate).sample()
+        array = np.asarray(places)
+        if array.dtype.kind not in "iu" or (array.size and not (0 <= int(array.min()) <= int(array.max()) < count)):
+            raise DataError(name, array.dtype, f"they are whole numbers from 0 to {count - 1}", "an integer array")
+        found = np.empty(array.shape, dtype=np.int64)
+        order = np.argsort(array, kind="stable")
+        starts = np.searchsorted(array[order], np.arange(count + 1))
+        for place in np.flatnonzero(np.diff(starts)).tolist():
+            here = order[starts[place] : starts[place + 1]]
+            found[here] = self._law(place, count).sample(here.size)
+        return found
+
+    def _axis(self, place: int, count: int) -> int:
+        return self._law(place, count).sample()
+
+    def _law(self, place: int, count: int) -> Categorical:
+        import numpy as np
+
+        return Categorical(-np.abs(np.arange(count) - place), rate=self.rate)
 
     def _read(self, value: object) -> Cell:
         """A cell of the grid; places outside are moved to the border."""
