@@ -19,7 +19,7 @@ FLOORS = [
     ["privacy"],
     ["channels"],
     ["mechanisms"],
-    ["ledger"],
+    ["local", "ledger"],
     ["query"],
     ["testing", "demo", "plot"],
     ["cli"],

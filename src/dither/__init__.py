@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from dither import channels as channels
     from dither import errors as errors
+    from dither import local as local
     from dither import noise as noise
     from dither import plot as plot
     from dither import testing as testing
@@ -116,6 +117,7 @@ __all__ = [
     "filter",
     "gdp",
     "ln",
+    "local",
     "noise",
     "open",
     "optimal",
@@ -178,6 +180,7 @@ _LAZY = {
     "filter": "dither.privacy",
     "gdp": "dither.privacy.guarantee",
     "ln": "dither.numeric.number",
+    "local": "dither",
     "noise": "dither",
     "open": "dither.query.dataset",
     "optimal": "dither.channels.optimal",

@@ -1,0 +1,190 @@
+"""Which survey to take: the one with the least error for so many values, this epsilon and so many people.
+
+In every survey a report supports the true value with probability p and another one with probability q (`survey.py`), so a
+value of frequency f is estimated from n people with the deviation sqrt(h (1 - h) / n) / (p - q), h = q + (p - q) f. With
+E = e^epsilon and d values:
+
+    direct      p = E / (E + d - 1)       q = 1 / (E + d - 1)
+    unary       p = 1/2                   q = 1 / (E + 1)
+    hashing     p = E / (E + g - 1)       q = 1 / g                                   g near E + 1
+    hadamard    p = E / (E + 1)           q = 1/2
+    subset      p = E k / (E k + d - k)   q = (p (k - 1) + (1 - p) k) / (d - 1)       k = round(d / (E + 1))
+
+They are compared where f = 1 / d, the mean over all values, unless another frequency is given. Near ties go to the survey
+with the smaller report, and equals to the simpler one.
+"""
+
+from __future__ import annotations
+
+import importlib
+import math
+from collections.abc import Callable, Hashable, Iterable
+from dataclasses import dataclass
+from fractions import Fraction
+
+from dither.errors import DataError, NumberError, SizeError
+from dither.local.direct import smallest
+from dither.local.hashes import digits
+from dither.local.hashing import best_cells
+from dither.local.intervals import normal_quantile
+from dither.local.survey import MOST_VALUES, Survey, read_domain
+from dither.numeric.number import Number, exact, integer, rational
+
+TIE = 1.02  # half-widths within 2% count as equal
+LARGEST = 64.0  # of epsilon in these formulas; beyond it nothing changes
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """A survey that might be taken."""
+
+    name: str
+    p: float  # how likely a report is to support the true value
+    q: float  # and any other
+    half_width: float  # of the interval of a frequency, at the frequency they are compared at
+    worst: float  # the same at the frequency where it is largest
+    size: int  # of a report, in bytes
+
+
+@dataclass(frozen=True)
+class Choice:
+    """The survey to take, and what the others would give."""
+
+    name: str
+    why: str
+    candidates: tuple[Candidate, ...]  # the best first
+    domain_size: int
+    epsilon: Number
+    people: int
+    confidence: Fraction
+
+    @property
+    def survey(self) -> type[Survey]:
+        """The class to use."""
+        module, name = KINDS[self.name][2:]
+        found: type[Survey] = getattr(importlib.import_module(f"dither.local.{module}"), name)
+        return found
+
+    def build(self, domain: Iterable[Hashable] | int, **more: object) -> Survey:
+        """The survey itself, for the values that an answer can have."""
+        listed = read_domain(domain)
+        if len(listed) != self.domain_size:
+            raise SizeError("domain", len(listed), f"the choice was made for {self.domain_size} values", "as many")
+        made: Callable[..., Survey] = self.survey
+        return made(listed, epsilon=self.epsilon, **more)
+
+    def __str__(self) -> str:
+        lines = [f"{'survey':10}  half-width    at worst  bytes"]
+        lines += [f"{one.name:10}  {one.half_width:10.3g}  {one.worst:10.3g}  {one.size:5}" for one in self.candidates]
+        return "\n".join([*lines, self.why])
+
+
+def choose(
+    domain_size: object, epsilon: object, people: object, *, frequency: object = None, confidence: object = "0.95"
+) -> Choice:
+    """The survey with the least error, and why."""
+    size = integer(domain_size, name="domain_size", least=2)
+    if size > MOST_VALUES:
+        raise SizeError("domain_size", size, f"a survey has up to {MOST_VALUES} values", "fewer values, or heavy hitters")
+    promise = exact(epsilon, name="epsilon", positive=True)
+    count, z = integer(people, name="people", least=1), normal_quantile(confidence)
+    f = Fraction(1, size) if frequency is None else rational(frequency, name="frequency")
+    if not 0 <= f <= 1:
+        raise NumberError("frequency", frequency, "it lies between 0 and 1", "'0.01'")
+    rate = min(float(promise), LARGEST)
+    found = sorted(
+        (_candidate(name, size, rate, z / math.sqrt(count), float(f)) for name in KINDS), key=lambda one: one.half_width
+    )
+    near = [one for one in found if one.half_width <= TIE * found[0].half_width]
+    best = min(near, key=lambda one: (one.size, float(f"{one.half_width:.9g}"), [*KINDS].index(one.name)))
+    return Choice(
+        name=best.name,
+        why=_why(best, found, near, f, count),
+        candidates=tuple(found),
+        domain_size=size,
+        epsilon=promise,
+        people=count,
+        confidence=rational(confidence, name="confidence"),
+    )
+
+
+def _candidate(name: str, size: int, rate: float, scale: float, f: float) -> Candidate:
+    p, q = KINDS[name][0](size, rate)
+    if not p > q:
+        raise NumberError("epsilon", rate, "it is so small that floats see no difference between answers", "'0.001'")
+
+    def width(share: float) -> float:
+        return scale * math.sqrt(share * (1 - share)) / (p - q)
+
+    return Candidate(name, p, q, width(q + (p - q) * f), width(min(max(0.5, q), p)), KINDS[name][1](size, rate))
+
+
+def _why(best: Candidate, found: list[Candidate], near: list[Candidate], f: Fraction, people: int) -> str:
+    says = (
+        f"Take '{best.name}': with {people} people a frequency of {float(f):.3g} is known to within {best.half_width:.3g}, "
+        f"from reports of {best.size} byte{'s' if best.size > 1 else ''}."
+    )
+    for one in near:
+        if one is not best:
+            says += f" '{one.name}' is as good (within 2%) with reports of {one.size}."
+    worst = found[-1]
+    if worst not in near:
+        says += f" '{worst.name}' would be {worst.half_width / best.half_width:.2g} times as far off."
+    return says if best.half_width < 1 else says + " That says nothing: ask more people, or allow a larger epsilon."
+
+
+# -- the five of them --------------------------------------------------------------------------------------------------
+
+
+def _direct(size: int, rate: float) -> tuple[float, float]:
+    small = math.exp(-rate)
+    whole = 1 + (size - 1) * small
+    return 1 / whole, small / whole
+
+
+def _unary(_: int, rate: float) -> tuple[float, float]:
+    small = math.exp(-rate)
+    return 0.5, small / (1 + small)
+
+
+def _hashing(size: int, rate: float) -> tuple[float, float]:
+    cells = best_cells(size, rate)
+    return 1 / (1 + (cells - 1) * math.exp(-rate)), 1 / cells
+
+
+def _hashed(size: int, rate: float) -> int:
+    cells = best_cells(size, rate)
+    return _bytes(cells ** (digits(size, cells) + 1))
+
+
+def _hadamard(_: int, rate: float) -> tuple[float, float]:
+    return 1 / (1 + math.exp(-rate)), 0.5
+
+
+def _subset(size: int, rate: float) -> tuple[float, float]:
+    small = math.exp(-rate)
+    k = max(1, round(size * small / (1 + small)))
+    p = k / (k + (size - k) * small)
+    return p, (p * (k - 1) + (1 - p) * k) / (size - 1)
+
+
+def _bytes(count: int) -> int:
+    return smallest(count).itemsize
+
+
+KINDS: dict[str, tuple[Callable[[int, float], tuple[float, float]], Callable[[int, float], int], str, str]] = {
+    "direct": (_direct, lambda size, _: _bytes(size), "direct", "DirectEncoding"),
+    "hadamard": (_hadamard, lambda size, _: _bytes(2 ** size.bit_length()), "hadamard", "HadamardResponse"),
+    "hashing": (_hashing, _hashed, "hashing", "LocalHashing"),
+    "subset": (_subset, lambda size, _: -(-size // 8), "subset", "SubsetSelection"),
+    "unary": (_unary, lambda size, _: -(-size // 8), "unary", "UnaryEncoding"),
+}
+
+
+def formula(name: str, size: int, epsilon: object) -> tuple[float, float, int]:
+    """p, q and the bytes of a report of one of them, for comparison with the survey itself."""
+    if name not in KINDS:
+        raise DataError("name", name, "there is no such survey", ", ".join(KINDS))
+    support, length, *_ = KINDS[name]
+    rate = float(exact(epsilon, name="epsilon", positive=True))
+    return *support(size, rate), length(size, rate)

@@ -1,0 +1,59 @@
+"""An estimate: how frequent each value is, and how certain that is."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+SHOWN = 20
+
+
+@dataclass(frozen=True, eq=False)
+class Estimate:
+    """Frequencies of all values, with intervals on the raw estimate."""
+
+    domain: tuple[Hashable, ...]
+    frequency: NDArray[np.float64]  # by the method that was asked for
+    raw: NDArray[np.float64]  # unbiased; may be below zero, and need not add up to one
+    deviation: NDArray[np.float64]  # the standard error of the raw estimate
+    low: NDArray[np.float64]  # an interval for each value by itself, cut to [0, 1]
+    high: NDArray[np.float64]
+    people: int
+    method: str
+    confidence: float
+
+    @property
+    def counts(self) -> NDArray[np.float64]:
+        """How many people have each value."""
+        found: NDArray[np.float64] = self.frequency * self.people
+        return found
+
+    def __getitem__(self, value: Hashable) -> float:
+        return float(self.frequency[self.domain.index(value)])
+
+    def top(self, count: int = 10) -> list[tuple[Hashable, float]]:
+        """The most frequent values."""
+        order = sorted(range(len(self.domain)), key=lambda at: -self.frequency[at])[:count]
+        return [(self.domain[at], float(self.frequency[at])) for at in order]
+
+    def __str__(self) -> str:
+        order = sorted(range(len(self.domain)), key=lambda at: -self.frequency[at])[:SHOWN]
+        width = max(len(str(self.domain[at])) for at in order)
+        lines = [f"{'value':{width}}  frequency      low     high  people"]
+        lines += [
+            f"{self.domain[at]!s:{width}}  {self.frequency[at]:9.4f}  {self.low[at]:7.4f}  {self.high[at]:7.4f}"
+            f"  {self.counts[at]:6.0f}"
+            for at in order
+        ]
+        if len(self.domain) > SHOWN:
+            lines.append(f"... and {len(self.domain) - SHOWN} more")
+        lines.append(
+            f"from {self.people} reports; each low to high holds the noise of the reports with {self.confidence:.0%} "
+            f"probability; frequencies by '{self.method}'"
+        )
+        return "\n".join(lines)

@@ -1,0 +1,247 @@
+"""Reports in Parquet files: written piece by piece, and tallied without reading them into memory.
+
+A file has one row a report, and the record of its survey among its metadata. A report that is one number, or a few, is
+one column each; any other is a column of bytes. Numbers are tallied by DuckDB, as a GROUP BY: there are few different
+reports, however many people answered. Bytes are counted batch by batch.
+
+Files come from strangers. A row that is no report (missing, of the wrong length, too large, no number at all) is counted
+as rejected and left out; a file that cannot be read, or is of another survey, is refused.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from dither.errors import DataError
+from dither.local.registry import AnySurvey, from_record
+from dither.local.reports import Reports, read_record, same_survey
+from dither.local.tally import Tally
+
+if TYPE_CHECKING:
+    import numpy as np
+    import pyarrow as pa
+    from numpy.typing import NDArray
+
+KEY = b"dither.survey"
+__all__ = ["read_values", "survey_of", "tally_file", "to_arrow", "write"]
+
+BATCH = 1 << 16  # rows
+LARGEST_BATCH = 1 << 26  # bytes
+WROTE = "what `dither local randomize` wrote"
+Progress = Callable[[int, int], None]  # rows done, rows in all
+
+
+def to_arrow(reports: Reports) -> pa.Table:
+    """Reports as a table, with the record of their survey among its metadata."""
+    import pyarrow as pa
+
+    schema = _schema(reports)
+    return pa.Table.from_arrays([_column(reports.payload, field) for field in schema], schema=schema)
+
+
+def _schema(reports: Reports) -> pa.Schema:
+    import json
+
+    import pyarrow as pa
+
+    dtype = reports.payload.dtype
+    if dtype.names is not None:
+        fields = [pa.field(name, pa.from_numpy_dtype(dtype[name])) for name in dtype.names]
+    elif dtype.kind == "u":
+        fields = [pa.field("report", pa.from_numpy_dtype(dtype))]
+    else:
+        fields = [pa.field("report", pa.binary(dtype.itemsize))]
+    return pa.schema(fields, metadata={KEY: json.dumps(reports.record, sort_keys=True)})
+
+
+def _column(payload: NDArray[Any], field: pa.Field) -> pa.Array:
+    import numpy as np
+    import pyarrow as pa
+
+    if pa.types.is_fixed_size_binary(field.type):
+        data = pa.py_buffer(np.ascontiguousarray(payload).tobytes())
+        return pa.FixedSizeBinaryArray.from_buffers(field.type, len(payload), [None, data])
+    return pa.array(np.ascontiguousarray(payload if payload.dtype.names is None else payload[field.name]))
+
+
+def write(path: Path | str, batches: Iterable[Reports]) -> int:
+    """Write reports of one survey, piece by piece; how many there were."""
+    import pyarrow.parquet as pq
+
+    writer: Any = None
+    count = 0
+    record: dict[str, object] = {}
+    try:
+        for reports in batches:
+            if writer is None:
+                record = reports.record
+                writer = pq.ParquetWriter(path, _schema(reports))
+            reports.check(record)
+            writer.write_table(to_arrow(reports))
+            count += len(reports)
+    finally:
+        if writer is not None:
+            writer.close()
+    if writer is None:
+        raise DataError("reports", 0, "there is nothing to write", "at least one batch of reports")
+    return count
+
+
+def survey_of(path: Path | str) -> AnySurvey:
+    """The survey that a file of reports answers."""
+    return from_record(_record(path))
+
+
+def _record(path: Path | str) -> dict[str, object]:
+    record = (_open(path).schema_arrow.metadata or {}).get(KEY)
+    if record is None:
+        raise DataError("file", str(path), "it carries no survey, so it is no file of reports", WROTE)
+    return read_record(record)
+
+
+def tally_file(path: Path | str, survey: AnySurvey | None = None, progress: Progress | None = None) -> Tally:
+    """The tally of a file of reports: of the survey that is expected, or of the one that it names."""
+    found = survey_of(path) if survey is None else survey
+    same_survey(_record(path), found.record, "file")
+    plain = found.dtype.kind == "u" or found.dtype.names is not None
+    return _grouped(path, found, progress) if plain else _streamed(path, found, progress)
+
+
+def _grouped(path: Path | str, survey: AnySurvey, progress: Progress | None) -> Tally:
+    """Different reports and how often each came, by DuckDB, which is handed one batch after the other."""
+    import duckdb
+    import numpy as np
+    import pyarrow as pa
+
+    dtype = survey.dtype
+    fields = {"report": dtype} if dtype.names is None else {name: dtype[name] for name in dtype.names}
+    file = _need(path, fields)
+    total = file.metadata.num_rows
+    if not all(pa.types.is_integer(file.schema_arrow.field(name).type) for name in fields):
+        return Tally(survey.record, _nothing(survey), 0, total)  # text, floats and bytes are no numbers
+    keys = ", ".join(f'"{name}"' for name in fields)
+    try:
+        with duckdb.connect() as connection:
+            schema = pa.schema([file.schema_arrow.field(name) for name in fields])
+            reader = pa.RecordBatchReader.from_batches(schema, _batches(file, list(fields), BATCH, progress))
+            columns: Any = connection.from_arrow(reader).aggregate(f"{keys}, count(*) AS n", keys).fetchnumpy()
+    except (pa.ArrowException, OSError, duckdb.Error) as error:
+        raise DataError("file", str(path), f"it cannot be read to its end: {error}", "a whole Parquet file") from error
+    times = np.asarray(columns["n"], dtype=np.int64)
+    good = np.ones(times.shape, dtype=bool)
+    payload = np.zeros(times.shape, dtype=dtype)
+    for name, kind in fields.items():
+        values = np.ma.asarray(columns[name])
+        data = np.ma.getdata(values)
+        fits = ~np.ma.getmaskarray(values) & (data >= 0) & (data <= np.iinfo(kind).max)
+        good &= fits
+        target = payload if dtype.names is None else payload[name]
+        target[fits] = data[fits].astype(kind)
+    rejected = int(times[~good].sum())
+    return _repeated(survey, payload[good], times[good]) + Tally(survey.record, _nothing(survey), 0, rejected)
+
+
+def _batches(file: Any, columns: list[str], rows: int, progress: Progress | None) -> Iterator[Any]:
+    done = 0
+    for batch in file.iter_batches(batch_size=rows, columns=columns):
+        yield batch.select(columns)
+        done += len(batch)
+        if progress is not None:
+            progress(done, file.metadata.num_rows)
+
+
+def _repeated(survey: AnySurvey, payload: NDArray[Any], times: NDArray[np.int64]) -> Tally:
+    """The tally of reports that came several times each: the bits of the numbers one by one, since tallies add up."""
+    total = Tally(survey.record, _nothing(survey), 0)
+    for bit in range(int(times.max(initial=0)).bit_length()):
+        part = survey.tally(Reports(survey.record, payload[(times >> bit) & 1 == 1]))
+        total += Tally(survey.record, part.counts << bit, part.people << bit, part.rejected << bit)
+    return total
+
+
+def _nothing(survey: AnySurvey) -> NDArray[np.int64]:
+    import numpy as np
+
+    return survey.tally(Reports(survey.record, np.zeros(0, dtype=survey.dtype))).counts
+
+
+def _streamed(path: Path | str, survey: AnySurvey, progress: Progress | None) -> Tally:
+    """Reports that are bytes, batch by batch."""
+    import numpy as np
+    import pyarrow as pa
+
+    size = survey.dtype.itemsize
+    file = _need(path, ["report"])
+    total = Tally(survey.record, _nothing(survey), 0)
+    try:
+        for batch in _batches(file, ["report"], max(1, min(BATCH, LARGEST_BATCH // size)), progress):
+            column = batch.column(0)
+            if pa.types.is_fixed_size_binary(column.type) and column.type.byte_width == size and not column.null_count:
+                data = np.frombuffer(column.buffers()[1], dtype=np.uint8)
+                whole = data[column.offset * size : (column.offset + len(column)) * size].tobytes()
+            else:
+                whole = b"".join(x for x in column.to_pylist() if isinstance(x, bytes) and len(x) == size)
+            payload = np.frombuffer(whole, dtype=np.dtype((np.void, size)))
+            total += survey.tally(Reports(survey.record, payload, broken=len(column) - len(payload)))
+    except (pa.ArrowException, OSError) as error:
+        raise DataError("file", str(path), f"it cannot be read to its end: {error}", "a whole Parquet file") from error
+    return total
+
+
+def _open(path: Path | str) -> Any:
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    try:
+        return pq.ParquetFile(path)
+    except (pa.ArrowException, OSError) as error:
+        why = f"it is no Parquet file that can be read ({type(error).__name__})"
+        raise DataError("file", str(path), why, "reports.parquet") from error
+
+
+def _need(path: Path | str, fields: Iterable[str]) -> Any:
+    file = _open(path)
+    for name in fields:
+        if file.schema_arrow.names.count(name) != 1:
+            raise DataError("file", str(path), f"it has no column '{name}', or several", WROTE)
+    return file
+
+
+def read_values(path: Path | str, column: str, progress: Progress | None = None) -> Iterator[list[Any]]:
+    """The values of one column of a Parquet or CSV file, batch by batch; those of CSV are text, as they are written."""
+    source = Path(path)
+    if not source.is_file():
+        raise DataError("file", str(path), "it is not there", "a Parquet or CSV file")
+    yield from _of_csv(source, column) if source.suffix == ".csv" else _of_parquet(source, column, progress)
+
+
+def _of_parquet(path: Path, column: str, progress: Progress | None) -> Iterator[list[Any]]:
+    import pyarrow as pa
+
+    file = _open(path)
+    if column not in file.schema_arrow.names:
+        raise DataError("column", column, "the file has no such column", ", ".join(file.schema_arrow.names[:6]))
+    try:
+        for batch in _batches(file, [column], BATCH, progress):
+            yield batch.column(0).to_pylist()
+    except (pa.ArrowException, OSError) as error:
+        raise DataError("file", str(path), f"it cannot be read to its end: {error}", "a whole Parquet file") from error
+
+
+def _of_csv(path: Path, column: str) -> Iterator[list[Any]]:
+    import csv
+    from itertools import islice
+
+    try:
+        with path.open(newline="", encoding="utf-8-sig") as file:
+            rows = csv.reader(file)
+            names = next(rows, [])
+            if column not in names:
+                raise DataError("column", column, "the file has no such column", ", ".join(names[:6]))
+            at = names.index(column)
+            while batch := [row[at] if at < len(row) else None for row in islice(rows, BATCH) if row]:
+                yield batch
+    except (UnicodeDecodeError, csv.Error) as error:
+        raise DataError("file", str(path), f"it cannot be read: {error}", "a CSV file in UTF-8") from error

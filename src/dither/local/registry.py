@@ -1,0 +1,103 @@
+"""Surveys by their name on the wire, and back from the record that reports carry."""
+
+from __future__ import annotations
+
+import json
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, Protocol
+
+from dither.errors import DataError, PrecisionError
+from dither.local.reports import Reports
+from dither.local.tally import Tally
+from dither.numeric.number import Number
+from dither.privacy.guarantee import Guarantee
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    import numpy as np
+
+KINDS = {
+    "coin flip": ("coin_flip", "CoinFlip"),
+    "direct": ("direct", "DirectEncoding"),
+    "duchi": ("numbers", "Duchi"),
+    "grid": ("grid", "GridResponse"),
+    "hadamard": ("hadamard", "HadamardResponse"),
+    "hashing": ("hashing", "LocalHashing"),
+    "heavy hitters": ("heavy_hitters", "HeavyHitters"),
+    "hybrid": ("numbers", "Hybrid"),
+    "longitudinal": ("longitudinal", "Longitudinal"),
+    "noisy number": ("noisy_number", "NoisyNumber"),
+    "piecewise": ("numbers", "Piecewise"),
+    "subset": ("subset", "SubsetSelection"),
+    "unary": ("unary", "UnaryEncoding"),
+}
+NUMBERS = ("duchi", "hybrid", "noisy number", "piecewise")
+LISTED = ("direct", "hadamard", "hashing", "subset", "unary")
+
+
+class AnySurvey(Protocol):
+    """What all surveys have, whatever they ask."""
+
+    @property
+    def record(self) -> dict[str, object]:
+        """Which survey it is."""
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """Of one report."""
+
+    @property
+    def guarantee(self) -> Guarantee:
+        """What is promised to each person."""
+
+    def randomize(self, values: Iterable[Any]) -> Reports:
+        """A report for each answer."""
+
+    def tally(self, reports: Reports) -> Tally:
+        """Reports as whole numbers."""
+
+    def estimate(self, found: Any, *, confidence: object = "0.95") -> Any:
+        """What they say."""
+
+
+def by_name(kind: object) -> Any:
+    """The class of a survey, by its name on the wire."""
+    if not isinstance(kind, str) or kind not in KINDS:
+        raise DataError("survey", kind, "there is no survey of that name", ", ".join(KINDS))
+    module, name = KINDS[kind]
+    return getattr(import_module(f"dither.local.{module}"), name)
+
+
+def from_record(record: dict[str, object]) -> AnySurvey:
+    """The survey that a record describes. A record comes from strangers: whatever is wrong with it is an `InputError`."""
+    found, kind = by_name(record.get("kind")), record["kind"]
+    rest: dict[str, Any] = {k: v for k, v in record.items() if k not in ("kind", "epsilon")}
+    try:
+        epsilon = Number.from_json(record["epsilon"])
+        if kind == "coin flip":
+            rest.pop("domain")
+            made: AnySurvey = found(**rest)
+        elif kind == "longitudinal":
+            made = found(_values(rest.pop("domain")), first=Number.from_json(rest.pop("first")), forever=epsilon, **rest)
+        elif kind == "heavy hitters":
+            rest.pop("cells")
+            made = found(epsilon=epsilon, **rest)
+        elif kind in LISTED:
+            if rest.get("hash") == "balanced":
+                del rest["seeds"]  # there are as many as it takes
+            for follows in ("hash", "cells", "chosen"):  # from the rest: the whole record is compared below
+                rest.pop(follows, None)
+            made = found(_values(rest.pop("domain")), epsilon=epsilon, **rest)
+        else:
+            made = found(epsilon=epsilon, **rest)
+    except (KeyError, TypeError, ValueError, AttributeError, ArithmeticError, PrecisionError) as error:
+        why = f"it does not describe a survey: {error}"
+        raise DataError("record", kind, why, "what dither wrote") from error
+    if json.dumps(made.record, sort_keys=True) != json.dumps(record, sort_keys=True):
+        raise DataError("record", kind, "it says something else than such a survey would", "what dither wrote")
+    return made
+
+
+def _values(domain: Any) -> list[Any]:
+    return [tuple(value) if isinstance(value, list) else value for value in domain]

@@ -1,0 +1,106 @@
+"""Reports: what leaves a person's hands, and which survey it answers.
+
+On the wire: eight bytes "dither\\x00\\x01" (the last is the version), the length of the record (four bytes, little-endian),
+the record (JSON: the kind, the domain, epsilon and what else defines the survey), and then reports of one fixed size.
+
+A collector reads bytes from strangers. What is not a report is counted and left out; only a header that cannot be read, or
+one of another survey, is refused as a whole. Nothing that a stranger sends makes more than it costs to send.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from dither.errors import DataError
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+MAGIC = b"dither\x00\x01"
+LONGEST_RECORD = 2**26
+
+
+@dataclass(frozen=True, eq=False)
+class Reports:
+    """Randomised answers, with the record of the survey that they answer."""
+
+    record: dict[str, object]
+    payload: NDArray[Any]  # one entry a report
+    broken: int = 0  # pieces that were too short to be a report
+
+    def __len__(self) -> int:
+        return len(self.payload)
+
+    def __add__(self, other: object) -> Reports:
+        import numpy as np
+
+        if not isinstance(other, Reports):
+            return NotImplemented
+        other.check(self.record)
+        joined = np.concatenate([self.payload, other.payload_as(self.payload.dtype)])
+        return Reports(self.record, joined, self.broken + other.broken)
+
+    def check(self, record: dict[str, object]) -> None:
+        """Refused where they answer another survey."""
+        same_survey(self.record, record, "reports")
+
+    def payload_as(self, dtype: np.dtype[Any]) -> NDArray[Any]:
+        """The payload as reports of this type; what is stored as raw bytes is looked at anew."""
+        if self.payload.dtype == dtype:
+            return self.payload
+        if self.payload.dtype.kind != "V" or self.payload.dtype.itemsize != dtype.itemsize:
+            raise DataError("reports", self.payload.dtype, f"reports of this survey are {dtype}", "what randomize gave")
+        return self.payload.view(dtype).reshape(-1)
+
+    def to_bytes(self) -> bytes:
+        """For the wire."""
+        record = json.dumps(self.record, sort_keys=True).encode()
+        return MAGIC + len(record).to_bytes(4, "little") + record + self.payload.tobytes()
+
+    @classmethod
+    def from_bytes(cls, data: bytes, *, size: int) -> Reports:
+        """What `to_bytes` wrote, for reports of this many bytes each."""
+        import numpy as np
+
+        record, start = read_header(data)
+        whole = (len(data) - start) // size
+        payload = np.frombuffer(data, dtype=np.dtype((np.void, size)), count=whole, offset=start)
+        return cls(record, payload, broken=int((len(data) - start) % size > 0))
+
+
+def read_header(data: bytes) -> tuple[dict[str, object], int]:
+    """The record, and where the reports begin."""
+    if not isinstance(data, (bytes, bytearray, memoryview)) or bytes(data[: len(MAGIC)]) != MAGIC:
+        raise DataError(
+            "reports", data[:16] if isinstance(data, bytes) else type(data), "dither did not write these", "to_bytes()"
+        )
+    size = int.from_bytes(data[len(MAGIC) : len(MAGIC) + 4], "little")
+    start = len(MAGIC) + 4
+    if size > LONGEST_RECORD or start + size > len(data):
+        raise DataError("reports", size, "the record is cut short", "all the bytes that to_bytes gave")
+    return read_record(bytes(data[start : start + size])), start + size
+
+
+def read_record(text: bytes | str) -> dict[str, object]:
+    """The record of a survey, from JSON."""
+    try:
+        record = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise DataError("record", text[:40], "it is not JSON", "what dither wrote") from error
+    if not isinstance(record, dict) or not isinstance(record.get("kind"), str):
+        raise DataError("record", text[:40], "it names no survey", "what dither wrote")
+    return record
+
+
+def same_survey(came: dict[str, object], wanted: dict[str, object], what: str) -> None:
+    """Refused, with what differs."""
+    if json.dumps(came, sort_keys=True) == json.dumps(wanted, sort_keys=True):  # true is not 1 there
+        return
+    both = dict.fromkeys([*wanted, *came])
+    keys = [key for key in both if json.dumps(came.get(key, "")) != json.dumps(wanted.get(key, ""))]
+    keys = keys or [key for key in both if (key in came) != (key in wanted)] or ["order"]
+    differs = f"their {keys[0]} is {str(came.get(keys[0]))[:40]} and that of this survey {str(wanted.get(keys[0]))[:40]}"
+    raise DataError(what, came.get("kind"), f"they answer another survey: {differs}", "the survey that asked")
