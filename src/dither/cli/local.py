@@ -1,0 +1,219 @@
+"""`dither local`: randomise a column where the data is, estimate where the reports are, choose a survey beforehand."""
+
+from __future__ import annotations
+
+import json
+import os
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+if TYPE_CHECKING:
+    from dither.local.estimate import Estimate
+    from dither.local.files import Progress
+    from dither.local.survey import Survey
+
+local = typer.Typer(no_args_is_help=True, help="Surveys among people who trust nobody.")
+
+Values = Annotated[str | None, typer.Option(help="The values that an answer can have, public: yes,no,unsure.")]
+ValuesFrom = Annotated[Path | None, typer.Option(help="Instead of --values: a text file, one value a line.")]
+Count = Annotated[int | None, typer.Option(help="Instead of --values: answers are the numbers 0 to COUNT - 1.")]
+Epsilon = Annotated[str, typer.Option(help="What one answer may give away, exactly: 1, 1/2, or ln(3).")]
+BAR = 40
+SURVEYS = (
+    "direct, unary, hashing, hadamard or subset; for numbers duchi, piecewise, hybrid or 'noisy number'; "
+    "'best' takes the best for so many values and people."
+)
+
+
+@local.command()
+def randomize(
+    data: Annotated[Path, typer.Argument(help="A Parquet or CSV file with the true answers.")],
+    column: Annotated[str, typer.Option(help="The column that holds them.")],
+    epsilon: Epsilon,
+    values: Values = None,
+    values_from: ValuesFrom = None,
+    count: Count = None,
+    low: Annotated[str | None, typer.Option(help="For numbers, instead of --values: the lower bound, public.")] = None,
+    high: Annotated[str | None, typer.Option(help="And the upper bound.")] = None,
+    survey: Annotated[str, typer.Option(help=SURVEYS)] = "best",
+    people: Annotated[int, typer.Option(help="For 'best': about how many people answer, as is public.")] = 100_000,
+    out: Annotated[Path, typer.Option(help="Where the reports go.")] = Path("reports.parquet"),
+    force: Annotated[bool, typer.Option("--force", help="Write over a file that is there.")] = False,
+) -> None:
+    """Randomise every answer of a file. Run it where the answers are; only what it writes may leave."""
+    from dither.errors import DataError
+    from dither.local import files
+
+    if (low is None) != (high is None):
+        raise DataError("--low, --high", (low, high), "numbers have two bounds", "--low 0 --high 100")
+    if low is not None:
+        if any(way is not None for way in (values, values_from, count)):
+            raise DataError("--values", values, "answers are values or numbers, not both", "--low and --high alone")
+        asked: Any = _of_numbers(survey, low, high, epsilon)
+    else:
+        asked = _survey(survey, _domain(values, values_from, count), epsilon, people)
+    if out.exists() and (not force or out.resolve() == data.resolve()):
+        raise DataError("--out", str(out), "there is a file of that name", "--out reports.parquet, or --force")
+    if not out.parent.is_dir():
+        raise DataError("--out", str(out), "there is no such folder", "--out reports.parquet")
+    handle, name = tempfile.mkstemp(dir=out.parent, prefix=".dither-", suffix=".parquet")  # nobody else's file
+    os.close(handle)
+    partial = Path(name)
+    try:
+        with _bar("randomising") as progress:
+            batches = (asked.randomize(_typed(batch, asked)) for batch in files.read_values(data, column, progress))
+            written = files.write(partial, batches)
+        partial.replace(out)
+    finally:
+        partial.unlink(missing_ok=True)
+    typer.echo(f"{written} reports in {out}: {asked}, {asked.guarantee} for each answer")
+
+
+@local.command()
+def estimate(
+    reports: Annotated[list[Path], typer.Argument(help="Files of reports of one survey.")],
+    method: Annotated[str | None, typer.Option(help="raw, clip, simplex, or what else the survey has.")] = None,
+    confidence: Annotated[str, typer.Option(help="With which probability each interval holds.")] = "0.95",
+    top: Annotated[int, typer.Option(help="How many values to show.")] = 20,
+    as_json: Annotated[bool, typer.Option("--json", help="All values, as JSON.")] = False,
+) -> None:
+    """How frequent each value is, or what the mean of numbers is, from reports."""
+    from dither.errors import DataError
+    from dither.local import files
+
+    survey = files.survey_of(reports[0])
+    with _bar("counting") as progress:
+        tally = files.tally_file(reports[0], survey, progress)
+        for path in reports[1:]:
+            tally += files.tally_file(path, survey, progress)
+    if method is not None and not hasattr(survey, "methods"):
+        raise DataError("--method", method, "this survey has one way to estimate", "no --method")
+    found: Any = survey.estimate(tally, confidence=confidence, **({} if method is None else {"method": method}))
+    if not hasattr(found, "domain"):  # a mean, or a list of heavy hitters
+        typer.echo(json.dumps(_plain(found), default=lambda value: value.tolist()) if as_json else str(found))
+    else:
+        typer.echo(json.dumps(_facts(found, tally.rejected)) if as_json else _drawn(found, top))
+    if not as_json:
+        if tally.rejected:
+            typer.echo(f"{tally.rejected} rows were no reports of this survey and were left out", err=True)
+        typer.echo(f"{survey}: {survey.guarantee} for each answer")
+
+
+@local.command()
+def choose(
+    count: Annotated[int, typer.Option(help="How many values an answer can have.")],
+    epsilon: Epsilon,
+    people: Annotated[int, typer.Option(help="How many people answer.")],
+) -> None:
+    """Which survey has the least error, and why."""
+    from dither.local.choice import choose as pick
+
+    typer.echo(str(pick(count, epsilon, people)))
+
+
+def _domain(values: str | None, values_from: Path | None, count: int | None) -> Any:
+    from dither.errors import DataError
+
+    if sum(way is not None for way in (values, values_from, count)) != 1:
+        why = "the values that an answer can have are public, and said in exactly one way"
+        raise DataError("--values", values, why, "--values yes,no, --values-from FILE, or --count 100")
+    if values is not None:
+        return [part.strip() for part in values.split(",")]
+    if values_from is not None:
+        return values_from.read_text(encoding="utf-8").splitlines()
+    return range(count or 0)
+
+
+def _survey(name: str, domain: Any, epsilon: str, people: int) -> Survey:
+    from dither.errors import DataError
+    from dither.local.choice import choose as pick
+    from dither.local.registry import LISTED, by_name
+
+    if name == "best":
+        name = pick(len(domain), epsilon, people).name
+    if name not in LISTED:
+        raise DataError("--survey", name, "it is no survey of listed values", ", ".join(LISTED))
+    made: Survey = by_name(name)(domain, epsilon=epsilon)
+    return made
+
+
+def _of_numbers(name: str, low: str, high: str | None, epsilon: str) -> Any:
+    from dither.errors import DataError
+    from dither.local.registry import NUMBERS, by_name
+
+    if name != "best" and name not in NUMBERS:
+        raise DataError("--survey", name, "it is none for numbers", ", ".join(NUMBERS))
+    return by_name("hybrid" if name == "best" else name)(low, high, epsilon=epsilon)
+
+
+def _plain(found: Any) -> dict[str, Any]:
+    import dataclasses
+
+    return dataclasses.asdict(found)
+
+
+def _typed(batch: list[Any], survey: Any) -> list[Any]:
+    """Numbers and booleans as the text that --values had."""
+    if hasattr(survey, "domain") and isinstance(survey.domain[0], str):
+        return [_text(value) for value in batch]
+    kind = float if hasattr(survey, "low") else int
+    return [_number(value, kind) for value in batch]
+
+
+def _number(value: Any, kind: Any) -> Any:
+    """Text of a CSV file as a number; what is none stays, and is refused in words."""
+    try:
+        return kind(value) if isinstance(value, str) else value
+    except ValueError:
+        return value
+
+
+def _text(value: Any) -> Any:
+    if value is None or isinstance(value, str):
+        return value
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+@contextmanager
+def _bar(what: str) -> Iterator[Progress]:
+    """A progress bar on the terminal, and nothing where there is none."""
+    from rich.console import Console
+    from rich.progress import Progress as Bar
+
+    with Bar(console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task(what, total=None)
+        yield lambda done, rows: bar.update(task, completed=done, total=rows)
+
+
+def _drawn(found: Estimate, top: int) -> str:
+    order = sorted(range(len(found.domain)), key=lambda at: -found.frequency[at])[: max(1, top)]
+    most = max(float(found.high[at]) for at in order) or 1.0
+    width = max(len(str(found.domain[at])) for at in order)
+    lines = []
+    for at in order:
+        bar = "█" * round(BAR * float(found.frequency[at]) / most)
+        interval = f"{found.low[at]:.4f} to {found.high[at]:.4f}"
+        lines.append(f"{found.domain[at]!s:{width}}  {found.frequency[at]:7.4f}  {bar:{BAR}}  {interval}")
+    if len(found.domain) > len(order):
+        lines.append(f"... and {len(found.domain) - len(order)} more")
+    percent = f"{found.confidence:.0%}"
+    lines.append(
+        f"from {found.people} reports, by '{found.method}'; each interval holds the noise with {percent} probability"
+    )
+    return "\n".join(lines)
+
+
+def _facts(found: Estimate, rejected: int) -> dict[str, object]:
+    columns = (found.frequency, found.raw, found.deviation, found.low, found.high)
+    names = ("frequency", "raw", "deviation", "low", "high")
+    rows = [
+        {"value": value, **dict(zip(names, numbers, strict=True))}
+        for value, *numbers in zip(found.domain, *(x.tolist() for x in columns), strict=True)
+    ]
+    about = {"people": found.people, "rejected": rejected, "method": found.method, "confidence": found.confidence}
+    return {**about, "values": rows}

@@ -1,0 +1,116 @@
+"""`dither local`, as it is typed."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from dither.errors import DataError, InputError
+from tests.cli.test_query import dither
+
+ANSWERS = ["yes"] * 600 + ["no"] * 300 + ["unsure"] * 100
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    pq.write_table(pa.table({"answer": ANSWERS, "n": [k % 50 for k in range(1000)], "b": [True] * 1000}), "in.parquet")
+    Path("in.csv").write_text("answer\n" + "\n".join(ANSWERS))
+    return tmp_path
+
+
+@pytest.mark.parametrize("survey", ["best", "direct", "unary", "hashing", "hadamard", "subset"])
+def test_randomize_and_estimate(folder, survey):
+    said = dither("local", "randomize", "in.parquet", "--column", "answer", "--epsilon", 3, "--values", "yes,no,unsure",
+                  "--survey", survey)  # fmt: skip
+    assert "1000 reports in reports.parquet" in said
+    assert "replace one person" in said
+    shown = dither("local", "estimate", "reports.parquet")
+    assert "█" in shown
+    assert "from 1000 reports" in shown
+    facts = json.loads(
+        dither("local", "estimate", "reports.parquet", "reports.parquet", "--json", "--confidence", "0.9999999")
+    )
+    assert facts["people"] == 2000
+    for row, truth in zip(facts["values"], (0.6, 0.3, 0.1), strict=True):
+        assert abs(row["raw"] - truth) < 8 * row["deviation"]
+    assert dither("local", "estimate", "reports.parquet", "--top", 1, "--method", "raw").count("█") > 0
+
+
+def test_other_sources(folder):
+    dither("local", "randomize", "in.csv", "--column", "answer", "--epsilon", "ln(3)", "--values", "yes, no, unsure")
+    dither("local", "randomize", "in.parquet", "--column", "n", "--epsilon", "1", "--count", 50, "--out", "n.parquet")
+    assert "... and 30 more" in dither("local", "estimate", "n.parquet")
+    Path("values.txt").write_text("yes\nno\nunsure\n")
+    dither(
+        "local", "randomize", "in.parquet", "--column", "answer", "--epsilon", "1", "--values-from", "values.txt", "--force"
+    )
+    dither("local", "randomize", "in.parquet", "--column", "b", "--epsilon", "1", "--values", "true,false", "--force")
+    said = dither(
+        "local", "randomize", "in.parquet", "--column", "n", "--epsilon", 2, "--low", 0, "--high", 49, "--out", "m.parquet"
+    )
+    assert "1000 reports" in said
+    assert "from 1000 reports" in dither("local", "estimate", "m.parquet")
+    assert 0 < json.loads(dither("local", "estimate", "m.parquet", "--json"))["mean"] < 49
+    with pytest.raises(DataError, match="one way"):
+        dither("local", "estimate", "m.parquet", "--method", "raw")
+    assert "survey" in dither("local", "choose", "--count", 1000, "--epsilon", 1, "--people", 10000).lower()
+
+
+def test_no_other_file_is_touched(folder):
+    """Not the true answers, not a file that happens to be there, and not one whose name looks like a pattern."""
+    Path("in.parquet").rename("truth.parquet.part")
+    good = ["--column", "answer", "--epsilon", "1", "--values", "yes,no,unsure"]
+    dither("local", "randomize", "truth.parquet.part", *good, "--out", "truth.parquet")
+    assert pq.read_table("truth.parquet.part").num_rows == 1000
+    with pytest.raises(DataError, match="a file of that name"):
+        dither("local", "randomize", "truth.parquet.part", *good, "--out", "truth.parquet")
+    with pytest.raises(DataError, match="a file of that name"):
+        dither("local", "randomize", "truth.parquet.part", *good, "--out", "truth.parquet.part", "--force")
+    pq.write_table(pa.table({"answer": ["yes"] * 7}), "v[1].parquet")
+    pq.write_table(pa.table({"answer": ["no"] * 1000}), "v1.parquet")
+    assert "7 reports" in dither("local", "randomize", "v[1].parquet", *good, "--out", "r[1].parquet")
+    dither("local", "randomize", "v1.parquet", *good, "--out", "r1.parquet")
+    assert json.loads(dither("local", "estimate", "r[1].parquet", "--json"))["people"] == 7
+    Path("dates.csv").write_text("answer,more\n01/02/2024,x\nTRUE,y\n00501,z\n1.0\n")
+    said = dither("local", "randomize", "dates.csv", "--column", "answer", "--epsilon", 1,
+                  "--values", "01/02/2024,TRUE,00501,1.0", "--out", "d.parquet")  # fmt: skip
+    assert "4 reports" in said
+    with pytest.raises(DataError, match="is refused"):  # the last row has no such cell
+        dither("local", "randomize", "dates.csv", "--column", "more", "--epsilon", 1, "--values", "x,y,z")
+    assert sorted(path.name for path in Path().glob(".dither-*")) == []
+
+
+def test_bad_input_is_refused_with_words(folder):
+    good = ["local", "randomize", "in.parquet", "--column", "answer", "--epsilon", "1", "--values", "yes,no,unsure"]
+    for change, error in (
+        (["--values", "yes,no"], DataError),
+        (["--values", "yes"], InputError),
+        (["--column", "no such"], DataError),
+        (["--epsilon", "0"], InputError),
+        (["--epsilon", "lots"], InputError),
+        (["--count", "3"], DataError),
+        (["--survey", "guess"], DataError),
+        (["--survey", "hybrid"], DataError),
+        (["--low", "0"], DataError),
+        (["--low", "0", "--high", "3"], DataError),
+        (["--out", "in.parquet"], DataError),
+    ):
+        with pytest.raises(error, match="is refused"):
+            dither(*good, *change)
+        assert not Path("reports.parquet").exists()
+        assert not Path("reports.parquet.part").exists()
+    with pytest.raises(DataError, match="not there"):
+        dither("local", "randomize", "nothing.parquet", *good[3:])
+    Path("text.parquet").write_text("this is no Parquet file")
+    with pytest.raises(DataError, match="no Parquet file"):
+        dither("local", "randomize", "text.parquet", *good[3:])
+    with pytest.raises(DataError, match="no Parquet file"):
+        dither("local", "estimate", "text.parquet")
+    with pytest.raises(DataError, match="carries no survey"):
+        dither("local", "estimate", "in.parquet")
+    assert pq.read_table("in.parquet").num_rows == 1000
