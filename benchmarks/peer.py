@@ -21,9 +21,11 @@ CACHE = Path(os.environ.get("XDG_CACHE_HOME", Path.home() / ".cache")) / "dither
 REQUIREMENTS = {
     "diffprivlib": ["diffprivlib>=0.6", "scikit-learn>=1.5,<1.7"],
     "dp_accounting": ["dp-accounting>=0.4"],
+    "multi_freq_ldpy": ["multi-freq-ldpy==0.2.5", "xxhash<4"],
     "opendp": ["opendp>=0.12", "numpy>=2"],
     "opendp_polars": ["opendp[polars]==0.16.0"],
     "pipelinedp": ["pipeline-dp==0.3.1", "pyarrow"],
+    "pure_ldp": ["pure-ldp==1.2.0", "xxhash<4", "scikit-learn", "statsmodels"],
     "qif": ["qif==1.6.0", "numpy>=2"],
     "smartnoise": ["smartnoise-sql==1.0.10", "pyarrow"],
 }

@@ -14,13 +14,14 @@ import pytest
 import dither
 
 ROOT = Path(__file__).parent.parent
-FRONTS = ["dither", "dither.noise"]
+FRONTS = ["dither", "dither.local", "dither.noise"]
 MODULES = [
     *("dither.errors", "dither.testing", "dither.plot"),
     *("dither.privacy.calibrate", "dither.privacy.filter", "dither.privacy.theorems"),
     *("dither.mechanisms.accuracy", "dither.mechanisms.sensitivity"),
     *("dither.channels", "dither.channels.graph", "dither.channels.kernels", "dither.channels.leakage"),
     *("dither.channels.oblivious", "dither.channels.universal"),
+    *("dither.local.bridge", "dither.local.files", "dither.local.reconstruct"),
 ]
 
 

@@ -14,6 +14,7 @@ from dither.channels.channel import Channel, read_prior
 from dither.channels.optimal import optimal, read_graph
 from dither.channels.rows import flat
 from dither.errors import DataError, SizeError
+from dither.local.bridge import compare
 from dither.mechanisms.additive import Additive
 from dither.numeric.number import integer
 from dither.privacy.guarantee import Guarantee
@@ -23,7 +24,7 @@ from dither.privacy.unit import Unit
 if TYPE_CHECKING:
     import altair
 
-__all__ = ["channel", "composition", "epsilon", "neighbours", "tradeoff", "utility"]
+__all__ = ["channel", "composition", "epsilon", "neighbours", "tradeoff", "trust", "utility"]
 
 BARS = 120
 MOST_CELLS = 40_000  # of a heat map
@@ -210,6 +211,31 @@ def utility(
             x=altair.X("epsilon:Q", title="ε"),
             y=altair.Y("utility:Q", title="expected gain", scale=altair.Scale(zero=False)),
             color=altair.Color("mechanism:N", title=None, sort=["the best mechanism", "the flat mechanism"]),
+        )
+    )
+    return chart
+
+
+def trust(epsilon: object, *, most: object = 10**6) -> altair.Chart:
+    """What trust in a collector buys: the deviation of a count of 1 to `most` people, with such a collector and without."""
+    import altair
+
+    last = integer(most, name="most", least=10)
+    names = ("a trusted collector: Laplace noise", "nobody is trusted: randomized response")
+    rows = [
+        {"people": found.people, "deviation": deviation, "collector": name}
+        for count in sorted({round(last ** (i / 24)) for i in range(25)})
+        for found in [compare(count, epsilon)]
+        for name, deviation in zip(names, (found.central, found.local), strict=True)
+    ]
+    log = altair.Scale(type="log")
+    chart: altair.Chart = (
+        altair.Chart(altair.InlineData(values=rows), width=420, height=320)
+        .mark_line(point=True)
+        .encode(
+            x=altair.X("people:Q", scale=log, title="people"),
+            y=altair.Y("deviation:Q", scale=log, title="deviation of a count"),
+            color=altair.Color("collector:N", title=None, sort=list(names), legend=altair.Legend(labelLimit=300)),
         )
     )
     return chart
