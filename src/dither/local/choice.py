@@ -16,7 +16,6 @@ with the smaller report, and equals to the simpler one.
 
 from __future__ import annotations
 
-import importlib
 import math
 from collections.abc import Callable, Hashable, Iterable
 from dataclasses import dataclass
@@ -27,6 +26,7 @@ from dither.local.direct import smallest
 from dither.local.hashes import digits
 from dither.local.hashing import best_cells
 from dither.local.intervals import normal_quantile
+from dither.local.registry import by_name
 from dither.local.survey import MOST_VALUES, Survey, read_domain
 from dither.numeric.number import Number, exact, integer, rational
 
@@ -61,8 +61,7 @@ class Choice:
     @property
     def survey(self) -> type[Survey]:
         """The class to use."""
-        module, name = KINDS[self.name][2:]
-        found: type[Survey] = getattr(importlib.import_module(f"dither.local.{module}"), name)
+        found: type[Survey] = by_name(self.name)
         return found
 
     def build(self, domain: Iterable[Hashable] | int, **more: object) -> Survey:
@@ -172,12 +171,12 @@ def _bytes(count: int) -> int:
     return smallest(count).itemsize
 
 
-KINDS: dict[str, tuple[Callable[[int, float], tuple[float, float]], Callable[[int, float], int], str, str]] = {
-    "direct": (_direct, lambda size, _: _bytes(size), "direct", "DirectEncoding"),
-    "hadamard": (_hadamard, lambda size, _: _bytes(2 ** size.bit_length()), "hadamard", "HadamardResponse"),
-    "hashing": (_hashing, _hashed, "hashing", "LocalHashing"),
-    "subset": (_subset, lambda size, _: -(-size // 8), "subset", "SubsetSelection"),
-    "unary": (_unary, lambda size, _: -(-size // 8), "unary", "UnaryEncoding"),
+KINDS: dict[str, tuple[Callable[[int, float], tuple[float, float]], Callable[[int, float], int]]] = {
+    "direct": (_direct, lambda size, _: _bytes(size)),
+    "hadamard": (_hadamard, lambda size, _: _bytes(2 ** size.bit_length())),
+    "hashing": (_hashing, _hashed),
+    "subset": (_subset, lambda size, _: -(-size // 8)),
+    "unary": (_unary, lambda size, _: -(-size // 8)),
 }
 
 
@@ -185,6 +184,6 @@ def formula(name: str, size: int, epsilon: object) -> tuple[float, float, int]:
     """p, q and the bytes of a report of one of them, for comparison with the survey itself."""
     if name not in KINDS:
         raise DataError("name", name, "there is no such survey", ", ".join(KINDS))
-    support, length, *_ = KINDS[name]
+    support, length = KINDS[name]
     rate = float(exact(epsilon, name="epsilon", positive=True))
     return *support(size, rate), length(size, rate)
