@@ -19,12 +19,7 @@ variance is at most (sum of M^2 H - F^2) / n (the delta rule, which is exact her
 it is less, as the variance within people is below the variance of all. An interval is F +- z times that deviation, widened
 by z^2 / n times the range of the weights, which is what a cell with no report at all needs. It is for one cell at a time.
 
-Inversion is hopeless where the noise is wide (the deviations say so). "bayes" is then the method: the iterative Bayesian
-update f <- f C(h / C'f), starting from equal shares, which never lowers the likelihood and stays a distribution. Run to its
-end it fits the noise. Stopping rule: the log-likelihood of the truth falls short of that of the shares h themselves by half
-a chi-square with d - 1 degrees of freedom (Wilks): (d - 1) / 2 on average, sqrt((d - 1) / 2) more or less. It stops when f
-falls short by no more than that average and one iteration gains less than a tenth of that deviation; or, where no f comes
-so near, when one gains less than a thousandth.
+Inversion is hopeless where the noise is wide (the deviations say so). "bayes" is then the method (`update.py`).
 """
 
 from __future__ import annotations
@@ -36,6 +31,7 @@ from itertools import product
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 from dither.channels.channel import Channel
+from dither.channels.kernels import FlatKernel
 from dither.errors import DataError, GuaranteeError, SizeError
 from dither.local.direct import histogram, smallest
 from dither.local.estimate import Estimate
@@ -45,6 +41,7 @@ from dither.local.reconstruct import project
 from dither.local.reports import Reports
 from dither.local.survey import MOST_VALUES, Survey
 from dither.local.tally import Tally
+from dither.local.update import bayes
 from dither.mechanisms.flat import Flat
 from dither.mechanisms.grid import Grid
 from dither.numeric.number import integer, rational
@@ -55,8 +52,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 SCORES = ("distance", "uniform")
-ENOUGH, TOO_LITTLE = 0.1, 0.001  # gains of one iteration, in deviations of half a chi-square
-MOST_ITERATIONS = 10_000
 
 
 class GridResponse(Survey):
@@ -188,12 +183,9 @@ class GridResponse(Survey):
     def _reconstruct(self, method: str, raw: NDArray[np.float64], tally: Tally) -> NDArray[np.float64]:
         if method != "bayes":
             return project(raw, method)
-        counts = tally.counts.reshape(self.width, self.height)
         if self.scores == "uniform":
-            p, q = self.support
-            return _bayes(counts, lambda f: q + (p - q) * f, lambda w: q * w.sum() + (p - q) * w)
-        a, b = (m.matrix for m in self._axes)
-        return _bayes(counts, lambda f: a.T @ f @ b, lambda w: a @ w @ b.T)
+            return bayes(FlatKernel(len(self.domain), self.epsilon), tally.counts).frequency
+        return bayes(Axes(*(m.matrix for m in self._axes)), tally.counts).frequency
 
     # -- before anything is collected --------------------------------------------------------------------------
 
@@ -264,23 +256,25 @@ def axis(count: int, rate: float) -> Axis:
     return Axis(weights / z[:, None], z[:, None] * inverse)
 
 
-def _bayes(counts: NDArray[np.int64], push: Any, pull: Any) -> NDArray[np.float64]:
-    """The iterative Bayesian update, stopped as the first lines say; push and pull are products with the matrix.
+class Axes:
+    """Two independent axes as a kernel: products with the Kronecker product of their matrices."""
 
-    Private to the grid: a function for all kernels may take its place.
-    """
-    import numpy as np
+    def __init__(self, across: NDArray[np.float64], down: NDArray[np.float64]) -> None:
+        self._across, self._down = across, down
 
-    people, spare = int(counts.sum()), (counts.size - 1) / 2
-    shares, seen = counts / people, counts > 0
-    best = float((shares[seen] * np.log(shares[seen])).sum())
-    found, before = np.full(counts.shape, 1 / counts.size), -math.inf
-    for _ in range(MOST_ITERATIONS):
-        expected = push(found)
-        now = float((shares[seen] * np.log(expected[seen])).sum())
-        gain = people * (now - before) / math.sqrt(spare)
-        if gain < (ENOUGH if people * (best - now) <= spare else TOO_LITTLE):
-            break
-        found, before = found * pull(np.where(seen, shares / expected, 0.0)), now
-        found /= found.sum()
-    return np.asarray(found.reshape(-1))
+    def push(self, prior: Any) -> NDArray[np.float64]:
+        """How likely each cell is to be reported."""
+        return self._both(prior, self._across.T, self._down)
+
+    def pull(self, values: Any) -> NDArray[np.float64]:
+        """What each true cell expects."""
+        return self._both(values, self._across, self._down.T)
+
+    def pull_squares(self, values: Any) -> NDArray[np.float64]:
+        """The same for squared entries."""
+        return self._both(values, self._across**2, self._down.T**2)
+
+    def _both(self, cells: Any, left: NDArray[np.float64], right: NDArray[np.float64]) -> NDArray[np.float64]:
+        import numpy as np
+
+        return np.asarray((left @ np.reshape(cells, (len(left), len(right))) @ right).reshape(-1))
