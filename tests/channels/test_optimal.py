@@ -266,6 +266,8 @@ def test_gains_that_cannot_happen_do_not_count():
     found = optimal(range(5), epsilon=ln(2), prior=["1/4"] * 4 + [0], gain=gain)
     assert found.utility == pytest.approx(2 / 3)
     assert found.gap < 1e-9
+    assert isinstance(optimal(range(60), epsilon=1, gain=lambda w, x: 1).draws, Remapped)
+    assert optimal(range(3), epsilon=10**7, graph="complete").gap < 1e-6
     nothing = optimal(range(5), epsilon=1, gain=lambda w, x: 0)
     assert (nothing.utility, nothing.gap) == (0, 0)
 
@@ -435,6 +437,15 @@ def test_releases():
     steps = optimal([0, 10, 30], epsilon=1)
     assert [steps.truth(x) for x in (np.int64(9), np.float32(3.5), Decimal("6.5"), Fraction(61, 3))] == [10, 0, 10, 30]
     assert optimal(np.arange(5, dtype=np.uint8), epsilon=1, gain="absolute").utility == pytest.approx(-0.583506, abs=1e-6)
+    strange = [
+        Decimal("1e-99999999"),
+        Decimal("sNaN"),
+        np.longdouble(2),
+        np.longdouble("inf"),
+        Decimal("-1e999999"),
+        math.inf,
+    ]
+    assert [counts.truth(x) for x in strange] == [0, 0, 2, 10, 0, 10]
     with pytest.raises(InputError, match="is refused"):
         counts.release(True)
     assert [steps.truth(x) for x in (-9, 4, 6, 5, 10**400, math.nan, math.inf, -math.inf)] == [0, 0, 10, 0, 30, 0, 30, 0]

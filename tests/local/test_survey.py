@@ -112,6 +112,16 @@ def test_intervals_hold_as_often_as_they_say(people):
         assert coverage(people, chance, z) >= 0.944
 
 
+def test_intervals_hold_at_high_confidence_and_for_many_people():
+    for confidence in (0.9999, 1 - 1e-9):
+        z = NormalDist().inv_cdf((1 + confidence) / 2)
+        for people, chance in ((10**4, 0.0062), (10**4, 0.0069), (3000, 0.04), (3000, 0.3)):
+            assert 1 - coverage(people, chance, z) <= 1.5 * (1 - confidence) + 1e-11
+    for people in (10**6, 2**53):
+        _, high = interval(np.array([0.0, 1 / people]), people, NormalDist().inv_cdf(0.975))
+        assert high * people == pytest.approx([3.689, 6.57], rel=5e-3)
+
+
 def test_yes_and_no_are_equally_certain():
     coin = CoinFlip(heads="1/2", yes="9/10")
     p, q = coin.support
@@ -135,7 +145,7 @@ def test_nothing_is_listed_that_nobody_has():
     """At 95%, in 60 surveys: eleven or more false lists have probability below 1e-4 for each; all together 40 below 1e-6."""
     false = 0
     for epsilon, people in ((3, 300), (7, 300), (7, 2000), (2, 3000)):
-        survey = HeavyHitters(epsilon=epsilon, longest=4)
+        survey = HeavyHitters(epsilon=epsilon, longest=4, seeds=16 if people == 2000 else None)
         for _ in range(15):
             found = survey.estimate(survey.randomize(["oak"] * people))
             false += set(found.items) - {"oak"} != set()
@@ -162,6 +172,7 @@ def test_tallies_of_strangers():
         {"people": -1},
         {"rejected": None},
         {"record": 5},
+        {"record": [["kind", "direct"], [1, 2]]},
     ):
         with pytest.raises(InputError, match="is refused"):
             Tally.from_json(json.dumps({**good, **change}))
@@ -172,6 +183,9 @@ def test_tallies_of_strangers():
         survey.estimate(short)
     with pytest.raises(InputError, match="keeps 3 counts"):
         Tally.from_json(json.dumps(good)) + short
+    wild = survey.estimate(Tally(survey.record, np.array([2**53, 0, 0]), 1))
+    assert wild.frequency.tolist() == [1, 0, 0]
+    assert Tally.from_json(json.dumps(good)) != Tally(survey.record, np.array([1]), 6)
     most = Tally(survey.record, np.array([2**53, 0, 0]), 2**53)
     with pytest.raises(InputError, match="is refused"):
         most + most
@@ -208,7 +222,51 @@ def test_reports_of_strangers(tmp_path):
     assert files.tally_file(path).counts.tolist() == [1, 0]
 
 
+def test_small_files_that_would_be_large(tmp_path):
+    """Not read at all, or kept in one group: what a stranger packed tightly."""
+    path = tmp_path / "r.parquet"
+    bits, few = UnaryEncoding(range(40), epsilon=1), DirectEncoding(range(3), epsilon=1)
+    large = pa.table({"report": pa.array([b"q" * 2000] * 20_000, pa.binary())})
+    pq.write_table(large.replace_schema_metadata({files.KEY: json.dumps(bits.record)}), path, compression="zstd")
+    assert files.tally_file(path, bits).rejected == 20_000
+    many = pa.table({"report": pa.array(np.arange(300_000))}).replace_schema_metadata({files.KEY: json.dumps(few.record)})
+    pq.write_table(many, path)
+    found = files.tally_file(path, few)
+    assert (found.people, found.rejected) == (3, 299_997)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("a\nx\n" + "\n" * 70_000 + "y\n", ["x", *[None] * 70_000, "y"]),
+        ("a,b\nx,1\n" + "\n" * 140_000 + "y,2\n", ["x", "y"]),
+        ("\ufeffa\r\nx\r\n", ["x"]),
+    ],
+    ids=["one column", "two columns", "a mark at the start"],
+)
+def test_lines_of_a_csv_file(tmp_path, text, expected):
+    path = tmp_path / "in.csv"
+    path.write_text(text, newline="", encoding="utf-8")
+    assert [value for batch in files.read_values(path, "a") for value in batch] == expected
+
+
+def test_csv_files_that_are_refused(tmp_path):
+    path = tmp_path / "in.csv"
+    for text in ('b,a\n"bad,x\n1,y\n2,z\n', "a,a\n1,2\n", "b\n1\n", ""):
+        path.write_text(text)
+        with pytest.raises(InputError, match="is refused"):
+            list(files.read_values(path, "a"))
+    path.write_bytes(b"a\n\xff\xfe\n")
+    with pytest.raises(InputError, match="is refused"):
+        list(files.read_values(path, "a"))
+    twice = tmp_path / "in.parquet"
+    pq.write_table(pa.table([[1], [2]], names=["a", "a"]), twice)
+    with pytest.raises(InputError, match="is refused"):
+        list(files.read_values(twice, "a"))
+
+
 def test_extreme_epsilons_and_sizes_are_refused_in_words():
+    survey = DirectEncoding(range(2), epsilon=1)
     for bad in (
         lambda: DirectEncoding(range(3), epsilon="1e-17"),
         lambda: DirectEncoding(range(3), epsilon=1e9),
@@ -222,6 +280,13 @@ def test_extreme_epsilons_and_sizes_are_refused_in_words():
             DirectEncoding(range(3), epsilon=1).randomize([1]), confidence="0.99999999999999999999"
         ),
         lambda: DirectEncoding.for_error(1, people=10, half_width=1),
+        lambda: DirectEncoding(range(10**30), epsilon=1),
+        lambda: UnaryEncoding(range(3), epsilon=100),
+        lambda: CoinFlip(heads="1e-18"),
+        lambda: Longitudinal(range(3), first="1e-17", forever=1),
+        lambda: Longitudinal(range(3), first=1, forever=2).client("[" * 5000 + "]" * 5000),
+        lambda: Longitudinal(range(3), first=1, forever=2).client('{"record":{},"memo":[[Infinity,1]]}'),
+        lambda: survey.tally(Reports({**survey.record, "x": object()}, survey.randomize([0]).payload)),
         lambda: from_record({**UnaryEncoding(range(3), epsilon=1).record, "epsilon": "1000000000"}),
         lambda: from_record({**Longitudinal(range(3), first=1, forever=2).record, "epsilon": "200000000"}),
     ):

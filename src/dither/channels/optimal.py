@@ -17,7 +17,6 @@ from __future__ import annotations
 
 import math
 import numbers
-import sys
 from bisect import bisect_left
 from collections.abc import Hashable, Iterable, Iterator
 from dataclasses import dataclass
@@ -41,6 +40,7 @@ from dither.privacy.loss import Loss
 from dither.privacy.unit import Unit, read_unit
 
 GOOD_ENOUGH = 1e-7  # of what guesses can change: a geometric mechanism this close to its bound needs no linear program
+ROUNDING = 1e-12  # of the gain, where guesses change nothing
 MOST_CELLS = 9_000_000
 
 
@@ -111,12 +111,13 @@ class Optimal:
         """Where an answer stands. Among numbers any number is moved to the nearest; NaN counts as 0."""
         found: Any = plain(value)
         if self._sorted is not None and isinstance(found, (numbers.Real, Decimal)) and not isinstance(found, bool):
-            if isinstance(found, (float, Decimal)) and not math.isfinite(found):
-                found = 0 if math.isnan(found) else math.copysign(sys.float_info.max, found)
             known, places = self._sorted
-            at = bisect_left(known, Fraction(found))
+            number = _exactly(found)
+            if isinstance(number, float):  # beyond all numbers
+                return places[-1 if number > 0 else 0]
+            at = bisect_left(known, number)
             near = [k for k in (at - 1, at) if 0 <= k < len(known)]
-            return places[min(near, key=lambda k: abs(known[k] - Fraction(found)))]
+            return places[min(near, key=lambda k: abs(known[k] - number))]
         try:
             if self._sorted is not None:
                 raise KeyError(found)  # True is not 1 here
@@ -179,7 +180,7 @@ def optimal(
     if nodes.is_line:
         _check_cells(len(nodes), len(table.guesses))
         draws, gained, most = best_on_path(table, chances, promised)
-        if most is not None and most - gained <= GOOD_ENOUGH * spread(table, chances):
+        if most is not None and most - gained <= GOOD_ENOUGH * spread(table, chances) + ROUNDING * abs(gained):
             return Optimal(nodes, table.guesses, promised, gained, _gap(gained, most), whom, draws)
     check_size(len(table.guesses), nodes)
     weights = [[p * g for p, g in zip(chances, row, strict=True)] for row in table.rows]
@@ -212,6 +213,21 @@ def _check_cells(inputs: int, guesses: int) -> None:
     if inputs * guesses > MOST_CELLS:
         why = f"{inputs} inputs and {guesses} guesses have more than {MOST_CELLS} gains, which are held in memory"
         raise SizeError("inputs", inputs, why, "fewer inputs or guesses")
+
+
+def _exactly(number: Any) -> Fraction | float:
+    """A number of any kind; infinities stay, NaN is 0, and decimals with huge exponents are 0 or infinite."""
+    if isinstance(number, Decimal):
+        if number.is_nan() or (number.is_finite() and number.adjusted() < -400):
+            return Fraction(0)
+        if number.is_infinite() or number.adjusted() > 10_000:
+            return -math.inf if number.is_signed() else math.inf
+        return Fraction(number)
+    if not isinstance(number, numbers.Rational):
+        number = float(number)
+        if not math.isfinite(number):
+            return Fraction(0) if math.isnan(number) else number
+    return Fraction(number)
 
 
 def _is_number(label: object) -> bool:

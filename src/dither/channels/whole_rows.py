@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 SCALE_BITS = 60  # of the whole numbers that stand for probabilities
+LARGEST_EXPONENT = 1000
 FACTOR_BITS = 80  # of the fractions below e^(epsilon d)
 
 
@@ -82,6 +83,7 @@ def factors(graph: Graph, epsilon: Number) -> list[tuple[int, int]]:
 
 @lru_cache(maxsize=256)
 def _factor(exponent: Number) -> tuple[int, int]:
+    exponent = min(exponent, Number(LARGEST_EXPONENT))  # any fraction that is not above will do
     plain = exponent.exp_fraction()
     if plain is not None and plain.numerator.bit_length() <= FACTOR_BITS:
         return plain.numerator, plain.denominator

@@ -59,8 +59,8 @@ def randomize(
         asked = _survey(survey, _domain(values, values_from, count), epsilon, people)
     if out.exists() and (not force or out.resolve() == data.resolve()):
         raise DataError("--out", str(out), "there is a file of that name", "--out reports.parquet, or --force")
-    if not out.parent.is_dir():
-        raise DataError("--out", str(out), "there is no such folder", "--out reports.parquet")
+    if not out.parent.is_dir() or out.is_dir():
+        raise DataError("--out", str(out), "no file can be written there", "--out reports.parquet")
     handle, name = tempfile.mkstemp(dir=out.parent, prefix=".dither-", suffix=".parquet")  # nobody else's file
     os.close(handle)
     partial = Path(name)
@@ -125,20 +125,25 @@ def _domain(values: str | None, values_from: Path | None, count: int | None) -> 
     if values is not None:
         return [part.strip() for part in values.split(",")]
     if values_from is not None:
-        return values_from.read_text(encoding="utf-8").splitlines()
-    return range(count or 0)
+        try:
+            return [line.rstrip("\r") for line in values_from.read_text(encoding="utf-8-sig").rstrip("\n").split("\n")]
+        except UnicodeDecodeError as error:
+            raise DataError("--values-from", str(values_from), f"it is no text: {error}", "a file in UTF-8") from error
+    return count or 0
 
 
 def _survey(name: str, domain: Any, epsilon: str, people: int) -> Survey:
     from dither.errors import DataError
     from dither.local.choice import choose as pick
     from dither.local.registry import LISTED, by_name
+    from dither.local.survey import read_domain
 
+    listed = read_domain(domain)
     if name == "best":
-        name = pick(len(domain), epsilon, people).name
+        name = pick(len(listed), epsilon, people).name
     if name not in LISTED:
         raise DataError("--survey", name, "it is no survey of listed values", ", ".join(LISTED))
-    made: Survey = by_name(name)(domain, epsilon=epsilon)
+    made: Survey = by_name(name)(listed, epsilon=epsilon)
     return made
 
 

@@ -32,6 +32,8 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+LEAST = Fraction(1, 10**9)  # so rarely may a coin fall on either side
+
 
 class CoinFlip(Survey):
     """A yes-no question answered by two coins of any bias."""
@@ -42,7 +44,7 @@ class CoinFlip(Survey):
         self.heads = rational(heads, name="heads")
         self.yes = rational(yes, name="yes")
         for name, value in (("heads", self.heads), ("yes", self.yes)):
-            if not 0 < value < 1:
+            if not LEAST <= value <= 1 - LEAST:
                 raise NumberError(name, value, "a coin that always falls the same way hides nothing", "'1/2'")
         p, q = self.chances
         super().__init__((True, False), epsilon=max(ln(p / q), ln((1 - q) / (1 - p))), unit=unit)

@@ -121,12 +121,16 @@ def _grouped(path: Path | str, survey: AnySurvey, progress: Progress | None) -> 
     total = file.metadata.num_rows
     if not all(pa.types.is_integer(file.schema_arrow.field(name).type) for name in fields):
         return Tally(survey.record, _nothing(survey), 0, total)  # text, floats and bytes are no numbers
+    # what is out of range is one group: a stranger cannot make more of them than there are reports
+    limits = {name: _largest(survey, kind) for name, kind in fields.items()}
+    names = ", ".join(f'CASE WHEN "{n}" BETWEEN 0 AND {most} THEN "{n}" END AS "{n}"' for n, most in limits.items())
     keys = ", ".join(f'"{name}"' for name in fields)
     try:
         with duckdb.connect() as connection:
             schema = pa.schema([file.schema_arrow.field(name) for name in fields])
             reader = pa.RecordBatchReader.from_batches(schema, _batches(file, list(fields), BATCH, progress))
-            columns: Any = connection.from_arrow(reader).aggregate(f"{keys}, count(*) AS n", keys).fetchnumpy()
+            given: Any = connection.from_arrow(reader).project(names)
+            columns = given.aggregate(f"{keys}, count(*) AS n", keys).fetchnumpy()
     except (pa.ArrowException, OSError, duckdb.Error) as error:
         raise DataError("file", str(path), f"it cannot be read to its end: {error}", "a whole Parquet file") from error
     times = np.asarray(columns["n"], dtype=np.int64)
@@ -141,6 +145,14 @@ def _grouped(path: Path | str, survey: AnySurvey, progress: Progress | None) -> 
         target[fits] = data[fits].astype(kind)
     rejected = int(times[~good].sum())
     return _repeated(survey, payload[good], times[good]) + Tally(survey.record, _nothing(survey), 0, rejected)
+
+
+def _largest(survey: AnySurvey, kind: np.dtype[Any]) -> int:
+    """The largest number that a report can be: of its type, or where that is large of what is kept."""
+    import numpy as np
+
+    most = int(np.iinfo(kind).max)
+    return most if kind.itemsize <= 2 else min(most, _nothing(survey).size)
 
 
 def _batches(file: Any, columns: list[str], rows: int, progress: Progress | None) -> Iterator[Any]:
@@ -174,15 +186,18 @@ def _streamed(path: Path | str, survey: AnySurvey, progress: Progress | None) ->
 
     size = survey.dtype.itemsize
     file = _need(path, ["report"])
+    kind = file.schema_arrow.field("report").type
+    if not pa.types.is_fixed_size_binary(kind) or kind.byte_width != size:  # not even read: its values may be of any size
+        return Tally(survey.record, _nothing(survey), 0, file.metadata.num_rows)
     total = Tally(survey.record, _nothing(survey), 0)
     try:
         for batch in _batches(file, ["report"], max(1, min(BATCH, LARGEST_BATCH // size)), progress):
             column = batch.column(0)
-            if pa.types.is_fixed_size_binary(column.type) and column.type.byte_width == size and not column.null_count:
+            if not column.null_count:
                 data = np.frombuffer(column.buffers()[1], dtype=np.uint8)
                 whole = data[column.offset * size : (column.offset + len(column)) * size].tobytes()
             else:
-                whole = b"".join(x for x in column.to_pylist() if isinstance(x, bytes) and len(x) == size)
+                whole = b"".join(x for x in column.to_pylist() if x is not None)
             payload = np.frombuffer(whole, dtype=np.dtype((np.void, size)))
             total += survey.tally(Reports(survey.record, payload, broken=len(column) - len(payload)))
     except (pa.ArrowException, OSError) as error:
@@ -221,8 +236,8 @@ def _of_parquet(path: Path, column: str, progress: Progress | None) -> Iterator[
     import pyarrow as pa
 
     file = _open(path)
-    if column not in file.schema_arrow.names:
-        raise DataError("column", column, "the file has no such column", ", ".join(file.schema_arrow.names[:6]))
+    if file.schema_arrow.names.count(column) != 1:
+        raise DataError("column", column, "the file has no such column, or several", ", ".join(file.schema_arrow.names[:6]))
     try:
         for batch in _batches(file, [column], BATCH, progress):
             yield batch.column(0).to_pylist()
@@ -236,12 +251,14 @@ def _of_csv(path: Path, column: str) -> Iterator[list[Any]]:
 
     try:
         with path.open(newline="", encoding="utf-8-sig") as file:
-            rows = csv.reader(file)
+            rows = csv.reader(file, strict=True)
             names = next(rows, [])
-            if column not in names:
-                raise DataError("column", column, "the file has no such column", ", ".join(names[:6]))
+            if names.count(column) != 1:
+                raise DataError("column", column, "the file has no such column, or several", ", ".join(names[:6]))
             at = names.index(column)
-            while batch := [row[at] if at < len(row) else None for row in islice(rows, BATCH) if row]:
+            # an empty line is nothing, unless there is one column only: then it is a missing answer
+            answers = (row[at] if at < len(row) else None for row in rows if row or len(names) == 1)
+            while batch := list(islice(answers, BATCH)):
                 yield batch
     except (UnicodeDecodeError, csv.Error) as error:
         raise DataError("file", str(path), f"it cannot be read: {error}", "a CSV file in UTF-8") from error

@@ -20,7 +20,8 @@ group. g is near e^epsilon + 1, which makes the variance least. Seeds are shared
 often for some seeds than for others: this adds a variance of up to (sum of squared shares) / ((g - 1) K), counted in the
 deviation. What is measured was chosen by other people's reports, under other hashes, so the last group's estimates are
 unbiased. Their intervals hold for all kept items together. Listed is what has an interval above zero: so with this
-confidence nothing is listed that nobody has. An item is found if its beginnings beat the noise of all others in every
+confidence nothing is listed that nobody has, for items picked without looking at the hashes (these are fixed: whether two
+items meet often is the same in every survey). An item is found if its beginnings beat the noise of all others in every
 group: `threshold` is the share that the largest noise of 256 keep others does not reach with this confidence, in the
 smallest group.
 
@@ -226,9 +227,11 @@ class HeavyHitters:
         p, q = self.support
         spread = float((np.maximum(raw, 0) ** 2).sum()) / ((self.cells - 1) * self.seeds)
         inside = np.clip(q + (p - q) * raw, 0.0, 1.0)
-        deviation = np.sqrt(inside * (1 - inside) / sizes[-1] / (p - q) ** 2 + spread)
+        likely = np.clip(inside, q, p)
+        deviation = np.sqrt(likely * (1 - likely) / sizes[-1] / (p - q) ** 2 + spread)
         low, high = ((end - q) / (p - q) for end in interval(inside, int(sizes[-1]), z))
-        low, high = (raw + np.sign(end - raw) * np.hypot(end - raw, z * math.sqrt(spread)) for end in (low, high))
+        apart = self._collisions(raw, spread, z)
+        low, high = (raw + np.sign(end - raw) * np.hypot(end - raw, apart) for end in (low, high))
         order = [at for at in np.argsort(-raw, kind="stable").tolist() if low[at] > 0 and self.items.whole(kept[at])]
         return Found(
             tuple(self.items.item(kept[at]) for at in order),
@@ -240,6 +243,22 @@ class HeavyHitters:
             people=tally.people,
             confidence=float(level),
         )
+
+    def _collisions(self, raw: NDArray[np.float64], spread: float, z: float) -> float:
+        """How far collisions move a share: the most frequent item by Chernoff's bound, all others as normal noise.
+
+        Two items meet in a binomial number of the K seeds, in one of g on average. That it is a share u or more has
+        probability at most exp(-K KL(u, 1/g)).
+        """
+        chance, far = 1 / self.cells, -math.log(NormalDist().cdf(-z)) / self.seeds
+        near, end = chance, 1.0
+        for _ in range(60):
+            u = (near + end) / 2
+            other = (1 - u) * math.log((1 - u) / (1 - chance)) if u < 1 else 0.0
+            near, end = (u, end) if u * math.log(u / chance) + other < far else (near, u)
+        most = min(1.0, max(0.0, float(raw.max())))
+        rest = max(0.0, spread - most**2 / ((self.cells - 1) * self.seeds))
+        return most * (end - chance) / (1 - chance) + z * math.sqrt(rest)
 
     def _shares(self, table: NDArray[np.int64], group: int, beginnings: Sequence[bytes]) -> NDArray[np.float64]:
         """The estimated share of each beginning, by the reports of one group: seed and cell, how often."""

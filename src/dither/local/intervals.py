@@ -46,7 +46,7 @@ def interval(share: NDArray[np.float64], count: int, z: float) -> tuple[NDArray[
     import numpy as np
 
     low, high = wilson(share, count, z)
-    few = count * np.minimum(share, 1 - share) < PLENTY
+    few = count * np.minimum(share, 1 - share) < PLENTY * max(1.0, (z / 2) ** 4)  # far out, "many" are more
     if few.any():
         far = -math.log(NormalDist().cdf(-z)) / count  # so large must the divergence be, for each side
         low[few], high[few] = _chernoff(share[few], far, down=True), _chernoff(share[few], far, down=False)
@@ -58,11 +58,11 @@ def _chernoff(share: NDArray[np.float64], far: float, *, down: bool) -> NDArray[
     import numpy as np
 
     near, end = share.copy(), np.full_like(share, 0.0 if down else 1.0)
-    for _ in range(60):
+    for _ in range(120):
         middle = (near + end) / 2
         with np.errstate(divide="ignore", invalid="ignore"):
             one = np.where(share > 0, share * np.log(share / middle), 0.0)
-            other = np.where(share < 1, (1 - share) * np.log((1 - share) / (1 - middle)), 0.0)
+            other = np.where(share < 1, (1 - share) * (np.log1p(-share) - np.log1p(-middle)), 0.0)
         inside = one + other < far
         near, end = np.where(inside, middle, near), np.where(inside, end, middle)
     return end

@@ -40,7 +40,7 @@ from dither.channels.channel import Channel
 from dither.errors import DataError, NumberError, PrecisionError
 from dither.local.direct import histogram, smallest
 from dither.local.reports import Reports
-from dither.local.survey import Survey
+from dither.local.survey import Survey, read_epsilon
 from dither.mechanisms.flat import Flat
 from dither.numeric.enclosure import MOST_BITS, ends, precision
 from dither.numeric.number import Number, exact, ln, rational
@@ -64,7 +64,7 @@ class Longitudinal(Survey):
         self, domain: Iterable[Hashable], *, first: object, forever: object, unit: object = Unit.REPLACE_ONE
     ) -> None:
         super().__init__(domain, epsilon=exact(forever, name="forever", positive=True), unit=unit)
-        self.first = exact(first, name="first", positive=True)
+        self.first = read_epsilon(first)
         if not self.first < self.forever:
             why = f"one report says less than all of them, and forever is {self.forever}"
             raise NumberError("first", first, why, "a first below forever")
@@ -210,8 +210,10 @@ def _read_memo(stored: str, survey: Longitudinal) -> dict[int, int]:
     size = len(survey.domain)
     try:
         found = json.loads(stored)
-        record, memo = found["record"], {int(place): int(answer) for place, answer in found["memo"]}
-    except (ValueError, TypeError, KeyError) as error:
+        record, memo = found["record"], dict(found["memo"])
+        if not all(type(number) is int for pair in memo.items() for number in pair):
+            raise ValueError("numbers of values")
+    except (ValueError, TypeError, KeyError, OverflowError, RecursionError) as error:
         raise DataError("client", "...", "dither did not write this", "what Client.to_json gave") from error
     if record != survey.record or not all(0 <= at < size for pair in memo.items() for at in pair):
         raise DataError("client", "...", "it belongs to another survey", "the survey that it was stored for")

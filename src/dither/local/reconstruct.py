@@ -70,6 +70,7 @@ def simplex(raw: NDArray[np.float64]) -> NDArray[np.float64]:
     """The nearest distribution: max(raw - t, 0) for the t that makes it add up to one."""
     import numpy as np
 
+    raw = raw - raw.max()  # the largest is surely kept, and large numbers do not swallow the one
     falling = np.sort(raw)[::-1]
     sums = (np.cumsum(falling) - 1) / np.arange(1, raw.size + 1)
     last = np.flatnonzero(falling > sums)[-1]

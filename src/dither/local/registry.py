@@ -91,7 +91,7 @@ def from_record(record: dict[str, object]) -> AnySurvey:
             made = found(_values(rest.pop("domain")), epsilon=epsilon, **rest)
         else:
             made = found(epsilon=epsilon, **rest)
-    except (KeyError, TypeError, ValueError, AttributeError, ArithmeticError, PrecisionError) as error:
+    except (KeyError, TypeError, ValueError, AttributeError, ArithmeticError, PrecisionError, RecursionError) as error:
         why = f"it does not describe a survey: {error}"
         raise DataError("record", kind, why, "what dither wrote") from error
     if json.dumps(made.record, sort_keys=True) != json.dumps(record, sort_keys=True):

@@ -97,8 +97,11 @@ def read_record(text: bytes | str) -> dict[str, object]:
 
 def same_survey(came: dict[str, object], wanted: dict[str, object], what: str) -> None:
     """Refused, with what differs."""
-    if json.dumps(came, sort_keys=True) == json.dumps(wanted, sort_keys=True):  # true is not 1 there
-        return
+    try:
+        if json.dumps(came, sort_keys=True) == json.dumps(wanted, sort_keys=True):  # true is not 1 there
+            return
+    except (TypeError, ValueError, RecursionError) as error:
+        raise DataError(what, "a record", f"it is no record of a survey: {error}", "what dither wrote") from error
     both = dict.fromkeys([*wanted, *came])
     keys = [key for key in both if json.dumps(came.get(key, "")) != json.dumps(wanted.get(key, ""))]
     keys = keys or [key for key in both if (key in came) != (key in wanted)] or ["order"]

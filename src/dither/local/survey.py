@@ -19,9 +19,10 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Hashable, Iterable, Mapping, Sized
+from collections.abc import Hashable, Iterable, Mapping
 from fractions import Fraction
 from functools import cached_property
+from itertools import islice
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from dither.channels.channel import Channel
@@ -245,9 +246,7 @@ def read_domain(domain: object) -> tuple[Hashable, ...]:
         raise DataError("domain", domain, "it lists the values that an answer can have", "['yes', 'no'], or range(100)")
     if isinstance(domain, int):
         domain = range(min(integer(domain, name="domain", least=0), MOST_VALUES + 1))
-    if isinstance(domain, Sized) and len(domain) > MOST_VALUES:
-        raise SizeError("domain", len(domain), f"an answer has 2 to {MOST_VALUES} values", "fewer values, or heavy hitters")
-    listed = tuple(domain)
+    listed = tuple(islice(domain, MOST_VALUES + 1))
     if not 2 <= len(listed) <= MOST_VALUES:
         raise SizeError("domain", len(listed), f"an answer has 2 to {MOST_VALUES} values", "['yes', 'no']")
     for value in listed:

@@ -42,7 +42,7 @@ class Tally:
         if not isinstance(other, Tally):
             return NotImplemented
         numbers = (self.people, self.rejected) == (other.people, other.rejected)
-        return numbers and self.record == other.record and bool((self.counts == other.counts).all())
+        return numbers and self.record == other.record and self.counts.tolist() == other.counts.tolist()
 
     __hash__ = None  # type: ignore[assignment]
 
@@ -65,7 +65,9 @@ class Tally:
         try:
             stored: Any = json.loads(text)
             counts, people, rejected = stored["counts"], stored["people"], stored["rejected"]
-            record = dict(stored["record"])
+            record = stored["record"]
+            if not isinstance(record, dict):
+                raise ValueError("a record")
             if not all(type(count) is int for count in counts):
                 raise ValueError("counts are whole numbers")
             return cls(record, np.array(counts, dtype=np.int64), people, rejected)

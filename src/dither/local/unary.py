@@ -28,7 +28,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from dither.channels.channel import Channel
 from dither.channels.rows import power
-from dither.errors import DataError, SizeError
+from dither.errors import DataError, NumberError, SizeError
 from dither.local.packed import as_reports, as_rows, column_sums, has_spare_bits, row_type
 from dither.local.survey import Survey
 from dither.noise.bernoulli import Bernoulli
@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+MOST_EPSILON = 64
 PART = 1 << 20  # bytes of reports at a time
 MOST_VALUES = 10  # of a whole channel: it has 2^d outputs
 
@@ -53,6 +54,8 @@ class UnaryEncoding(Survey):
         self, domain: Iterable[Hashable], *, epsilon: object, optimised: bool = True, unit: object = Unit.REPLACE_ONE
     ) -> None:
         super().__init__(domain, epsilon=epsilon, unit=unit)
+        if self.epsilon > MOST_EPSILON:
+            raise NumberError("epsilon", epsilon, f"bits are flipped up to an epsilon of {MOST_EPSILON}", "another survey")
         if not isinstance(optimised, bool):
             raise DataError("optimised", optimised, "it says yes or no", "True")
         self.optimised = optimised
