@@ -103,8 +103,9 @@ def _record(path: Path | str) -> dict[str, object]:
 
 def tally_file(path: Path | str, survey: AnySurvey | None = None, progress: Progress | None = None) -> Tally:
     """The tally of a file of reports: of the survey that is expected, or of the one that it names."""
-    found = survey_of(path) if survey is None else survey
-    same_survey(_record(path), found.record, "file")
+    record = _record(path)
+    found = from_record(record) if survey is None else survey
+    same_survey(record, found.record, "file")
     plain = found.dtype.kind == "u" or found.dtype.names is not None
     return _grouped(path, found, progress) if plain else _streamed(path, found, progress)
 
