@@ -19,7 +19,7 @@ FLOORS = [
     ["privacy"],
     ["channels"],
     ["mechanisms"],
-    ["local", "ledger"],
+    ["local", "density", "ledger"],
     ["query"],
     ["testing", "demo", "plot"],
     ["cli"],

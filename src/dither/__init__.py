@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from dither import channels as channels
+    from dither import density as density
     from dither import errors as errors
     from dither import local as local
     from dither import noise as noise
@@ -113,6 +114,7 @@ __all__ = [
     "calibrate",
     "channels",
     "compose",
+    "density",
     "errors",
     "filter",
     "gdp",
@@ -176,6 +178,7 @@ _LAZY = {
     "calibrate": "dither.privacy",
     "channels": "dither",
     "compose": "dither.privacy.compose",
+    "density": "dither",
     "errors": "dither",
     "filter": "dither.privacy",
     "gdp": "dither.privacy.guarantee",

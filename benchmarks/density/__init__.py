@@ -1,0 +1,7 @@
+"""Distributions: errors beside baselines and peers at equal epsilon, and what they cost in time and memory."""
+
+from __future__ import annotations
+
+
+def main(*, soak: bool = False) -> None:
+    """Each part prints its own tables."""

@@ -1,0 +1,225 @@
+"""What is counted: the cells of a line (`Bins`), or a list of names (`Categories`). Known before any data is seen.
+
+Cells are a map from a row to a place, the same for every data set and fixed in advance, so one person is one count in at
+most one cell, whatever the row holds: values beyond the ends are moved to the nearest cell, values that are missing (None,
+NaN) or that no list names are left out. Nothing is refused for what a value is; only for what kind of thing it is.
+"""
+
+from __future__ import annotations
+
+import math
+import numbers
+from abc import ABC, abstractmethod
+from collections.abc import Hashable, Iterable
+from decimal import Decimal
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
+
+from dither.channels.labels import plain, read_labels
+from dither.errors import DataError, NumberError, SizeError
+from dither.numeric.lattice import LARGEST_DECIMAL, as_array
+from dither.numeric.number import integer, rational
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+MOST_CELLS = 2**24  # a histogram of this many cells takes 128 MiB, and its release a few times that
+EXAMPLE = "Bins([0, 18, 65, 120]), or Bins.even(0, 120, 24)"
+
+
+class Axis(ABC):
+    """An ordered list of cells, and where each value belongs."""
+
+    @property
+    @abstractmethod
+    def size(self) -> int:
+        """How many cells there are."""
+
+    @abstractmethod
+    def place(self, values: object) -> NDArray[np.int64]:
+        """The cell of each value; -1 for one that is in none."""
+
+    @abstractmethod
+    def name(self, cell: int) -> str:
+        """What a cell is called."""
+
+    def count(self, values: object) -> NDArray[np.int64]:
+        """How many values lie in each cell: the true histogram, not to be published."""
+        import numpy as np
+
+        places = self.place(values)
+        return np.bincount(places[places >= 0], minlength=self.size).astype(np.int64)
+
+    def __len__(self) -> int:
+        return self.size
+
+
+class Bins(Axis):
+    """Cells of a line between given edges: each from its lower edge up to, but without, its upper one; the last with it."""
+
+    def __init__(self, edges: object) -> None:
+        import numpy as np
+
+        array = as_array(edges, name="edges")
+        if array.ndim != 1 or array.size < 2:
+            raise SizeError("shape of edges", array.shape, "cells lie between two edges or more", EXAMPLE)
+        if array.size > MOST_CELLS + 1:
+            raise SizeError("edges", array.size, f"at most {MOST_CELLS} cells are kept in memory", "wider cells")
+        found = _floats(array, name="edges")
+        if not np.isfinite(found).all():
+            raise NumberError("edges", _first(found, ~np.isfinite(found)), "cells are bounded by finite numbers", EXAMPLE)
+        falls = np.flatnonzero(np.diff(found) <= 0)
+        if falls.size:
+            at = int(falls[0])
+            why = "edges rise, each above the one before it (as a double)"
+            raise NumberError("edges", (float(found[at]), float(found[at + 1])), why, EXAMPLE)
+        found.setflags(write=False)
+        self._edges = found
+
+    @classmethod
+    def even(cls, low: object, high: object, cells: object) -> Bins:
+        """Cells of one width."""
+        import numpy as np
+
+        a, b = rational(low, name="low"), rational(high, name="high")
+        count = integer(cells, name="cells", least=1)
+        if not a < b:
+            raise NumberError("low, high", (low, high), "the lower end lies below the upper one", "low=0, high=120")
+        if count > MOST_CELLS:
+            raise SizeError("cells", cells, f"at most {MOST_CELLS} cells are kept in memory", f"{MOST_CELLS} or fewer")
+        try:
+            edges = float(a) + np.arange(count + 1) * float((b - a) / count)
+        except OverflowError:
+            raise NumberError("low, high", (low, high), "they are beyond the largest double", "smaller ends") from None
+        edges[-1] = float(b)
+        return cls(edges)
+
+    @property
+    def size(self) -> int:
+        """How many cells there are."""
+        return int(self._edges.size) - 1
+
+    @property
+    def edges(self) -> NDArray[np.float64]:
+        """One more than there are cells."""
+        return self._edges
+
+    def place(self, values: object) -> NDArray[np.int64]:
+        """The cell of each value; the nearest one beyond the ends; -1 for NaN and None."""
+        import numpy as np
+
+        array = as_array(values, name="values")
+        if array.ndim != 1:
+            raise DataError("shape of values", array.shape, "one value a person, in one list", "[1.5, 2, 0]")
+        found = _floats(array, name="values")
+        cells = np.clip(np.searchsorted(self._edges, found, side="right") - 1, 0, self.size - 1).astype(np.int64)
+        cells[np.isnan(found)] = -1
+        return cells
+
+    def name(self, cell: int) -> str:
+        """Its two edges, in a form that says which of them belongs to it."""
+        end = "]" if cell == self.size - 1 else ")"
+        return f"[{self._edges[cell]:g}, {self._edges[cell + 1]:g}{end}"
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Bins) and self._edges.tobytes() == other._edges.tobytes()
+
+    def __hash__(self) -> int:
+        return hash((Bins, self._edges.tobytes()))
+
+    def __reduce__(self) -> tuple[object, tuple[object, ...]]:
+        return Bins, (self._edges,)
+
+    def __repr__(self) -> str:
+        return f"<{self.size} bins from {self._edges[0]:g} to {self._edges[-1]:g}>"
+
+
+class Categories(Axis):
+    """A list of names, in the order in which they are given. What is not on the list is counted nowhere."""
+
+    def __init__(self, labels: Iterable[Hashable]) -> None:
+        self.labels = read_labels(labels, "labels")
+        if len(self.labels) > MOST_CELLS:
+            raise SizeError("labels", len(self.labels), f"at most {MOST_CELLS} cells are kept in memory", "fewer")
+        self._places = {label: at for at, label in enumerate(self.labels)}
+
+    @property
+    def size(self) -> int:
+        """How many names there are."""
+        return len(self.labels)
+
+    def place(self, values: object) -> NDArray[np.int64]:
+        """The cell of each value; -1 for one that is not on the list."""
+        import numpy as np
+
+        if isinstance(values, (str, bytes)) or not isinstance(values, Iterable):
+            raise DataError("values", values, "one value a person, in one list", "['a', 'b', 'a']")
+        listed = values.tolist() if hasattr(values, "tolist") else values
+        return np.array([self._place(plain(value)) for value in listed], dtype=np.int64)
+
+    def _place(self, value: Any) -> int:
+        try:
+            return self._places.get(value, -1)
+        except TypeError:  # not hashable, so not on the list
+            return -1
+
+    def name(self, cell: int) -> str:
+        """Its label."""
+        return str(self.labels[cell])
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Categories) and self.labels == other.labels
+
+    def __hash__(self) -> int:
+        return hash((Categories, self.labels))
+
+    def __repr__(self) -> str:
+        return f"<{self.size} categories from {self.labels[0]!r} to {self.labels[-1]!r}>"
+
+
+def read_axis(value: object, *, name: str) -> Axis:
+    """Bins or categories."""
+    if isinstance(value, Axis):
+        return value
+    raise DataError(name, value, "it names no cells", f"{EXAMPLE}; or Categories(['a', 'b'])")
+
+
+def read_bins(value: object, *, name: str) -> Bins:
+    """Bins: cells that lie in an order, with edges."""
+    if isinstance(value, Bins):
+        return value
+    raise DataError(name, value, "cells of a line are needed here", EXAMPLE)
+
+
+def _floats(array: Any, *, name: str) -> NDArray[np.float64]:
+    """Doubles: a map that keeps order, NaN for what is missing, infinite for what is too large."""
+    import numpy as np
+
+    if array.dtype.kind in "iu" or (array.dtype.kind == "f" and array.dtype.itemsize <= 8):
+        return np.array(array, dtype=np.float64)
+    if array.dtype.kind != "O":
+        raise DataError(f"type of {name}", array.dtype, "these are no numbers", "an array of ints or doubles, or a list")
+    return np.array([_float(value, f"{name}[{at}]") for at, value in enumerate(array.tolist())], dtype=np.float64)
+
+
+def _float(value: Any, name: str) -> float:
+    value = plain(value)
+    if value is None or type(value).__name__ in ("NAType", "NaTType"):
+        return math.nan
+    if isinstance(value, numbers.Integral) and not isinstance(value, bool):
+        value = int(value)
+    if isinstance(value, bool) or not isinstance(value, (int, float, Fraction, Decimal)):
+        raise DataError(f"type of {name}", type(value).__name__, "it is no number", "an int, a float or a Decimal")
+    if isinstance(value, Decimal) and value.is_finite() and value and value.adjusted() < -LARGEST_DECIMAL:
+        return 0.0
+    try:
+        return float(value)
+    except OverflowError:
+        return math.inf if value > 0 else -math.inf
+    except ValueError:  # a signalling NaN
+        return math.nan
+
+
+def _first(found: NDArray[np.float64], where: NDArray[np.bool_]) -> float:
+    return float(found[where][0])

@@ -1,0 +1,35 @@
+"""A histogram as an engine returns it: one whole number for each cell, where a person is one count in one cell.
+
+Counts are moved into 0..2^35 first. That is a contraction in every cell, so a person still moves one cell by at most one;
+and running sums over up to 2^27 cells stay within 64 bits.
+"""
+
+from __future__ import annotations
+
+import numbers
+from typing import TYPE_CHECKING
+
+from dither.errors import DataError, SizeError
+from dither.numeric.lattice import as_array
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+LARGEST_COUNT = 2**35
+
+
+def read_counts(value: object, *, cells: int, name: str = "counts") -> NDArray[np.int64]:
+    """One count for each cell; refused by type and shape, never by size."""
+    import numpy as np
+
+    array = as_array(value, name=name)
+    if array.shape != (cells,):
+        instead = f"a list of {cells}, such as Bins.count(values)"
+        raise SizeError(f"shape of {name}", array.shape, "there is one count for each cell", instead)
+    if array.dtype.kind in "iu":
+        return np.clip(array, 0, LARGEST_COUNT).astype(np.int64)
+    items = array.tolist()
+    if array.dtype.kind != "O" or not all(isinstance(x, numbers.Integral) and not isinstance(x, bool) for x in items):
+        raise DataError(f"type of {name}", array.dtype, "a histogram counts", "whole numbers, one for each cell")
+    return np.array([max(0, min(LARGEST_COUNT, int(item))) for item in items], dtype=np.int64)
