@@ -8,15 +8,18 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from dither.density.axis import Bins as Bins
     from dither.density.axis import Categories as Categories
+    from dither.density.kolmogorov import KolmogorovSmirnov as KolmogorovSmirnov
 
 __all__ = [
     "Bins",
     "Categories",
+    "KolmogorovSmirnov",
 ]
 
 _LAZY = {
     "Bins": "dither.density.axis",
     "Categories": "dither.density.axis",
+    "KolmogorovSmirnov": "dither.density.kolmogorov",
 }
 
 

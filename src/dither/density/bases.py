@@ -99,8 +99,7 @@ class Multisets(Base):
 
         sums = np.cumsum(row)
         found = np.full(high - low + 1, sums[-1])
-        kept = sums[low - start :] if low - start < sums.size else sums[:0]
-        kept = kept[: found.size]
+        kept = sums[low - start :]  # not longer than what is wanted: bands do not fall
         found[: kept.size] = kept
         return found
 
