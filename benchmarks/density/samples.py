@@ -50,7 +50,19 @@ def speed(runs: int) -> None:
         peak = tracemalloc.get_traced_memory()[1]
         tracemalloc.stop()
         off = float(mechanism.shortfall(counts, released)) / n
-        rows.append([f"{n:,}", f"{k:,}", f"{m:,}", epsilon, base, f"{min(times):.2f} s", f"{peak / 2**20:.0f} MiB", str(blocks), f"{off:.4f}"])
+        rows.append(
+            [
+                f"{n:,}",
+                f"{k:,}",
+                f"{m:,}",
+                epsilon,
+                base,
+                f"{min(times):.2f} s",
+                f"{peak / 2**20:.0f} MiB",
+                str(blocks),
+                f"{off:.4f}",
+            ]
+        )
     columns = ["rows", "points", "cells", "ε", "base", "one release", "memory", "bands", "KS"]
     report.table("private samples: time and memory", columns, rows)
 

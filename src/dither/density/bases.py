@@ -19,7 +19,7 @@ from collections.abc import Sequence
 from fractions import Fraction
 from functools import cached_property
 from itertools import accumulate
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from dither.noise.integers import choose, uniform
 
@@ -28,6 +28,14 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 TINY = 2.0**-900  # doubles below this are not relied upon
+
+
+class Step(NamedTuple):
+    """A row of rough weights."""
+
+    row: NDArray[np.float64]
+    shift: int  # they are multiplied by 2^shift
+    flushed: bool  # whether some weight of a single cell was too small for doubles, and taken as the floor
 
 
 class Base(ABC):
@@ -55,13 +63,8 @@ class Base(ABC):
         """Roundings along one path that `step` does not count."""
         return 0
 
-    @property
-    def flushed(self) -> bool:
-        """Whether some weight of a single cell is too small for doubles."""
-        return False
-
     @abstractmethod
-    def step(self, row: NDArray[np.float64], start: int, low: int, high: int, floor: float) -> NDArray[np.float64]:
+    def step(self, row: NDArray[np.float64], start: int, low: int, high: int, floor: float) -> Step:
         """Rough weights of low..high points, from those of start, start + 1, ... in one cell less; each of the terms goes
         through no more roundings than `row` has entries, plus two."""
 
@@ -93,7 +96,7 @@ class Multisets(Base):
         bars = np.sort(choose(self.points + self.cells - 1, self.cells - 1))
         return np.append(bars - np.arange(self.cells - 1), self.points).astype(np.int64)
 
-    def step(self, row: NDArray[np.float64], start: int, low: int, high: int, floor: float) -> NDArray[np.float64]:
+    def step(self, row: NDArray[np.float64], start: int, low: int, high: int, floor: float) -> Step:
         """Running sums; constant beyond the last entry."""
         import numpy as np
 
@@ -101,7 +104,7 @@ class Multisets(Base):
         found = np.full(high - low + 1, sums[-1])
         kept = sums[low - start :]  # not longer than what is wanted: bands do not fall
         found[: kept.size] = kept
-        return found
+        return Step(found, 0, flushed=False)
 
     def choices(self, row: NDArray[np.float64], start: int, total: int, floor: float) -> NDArray[np.float64]:
         """All that are not beyond the total, as they are."""
@@ -137,55 +140,50 @@ class Sequences(Base):
         return self.points / self.cells
 
     @cached_property
-    def _shares(self) -> NDArray[np.float64]:
-        """x^c / c!, over that of floor(x): two roundings for each unit of distance."""
+    def _shares(self) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+        """x^c / c! as mantissas and exponents of two, so that none is too small: two roundings for each unit of c."""
         import numpy as np
 
-        x, top = self.tilt, math.floor(self.tilt)
-        found = np.zeros(self.points + 1)
-        found[top] = 1.0
-        for c in range(top, 0, -1):
-            found[c - 1] = found[c] * c / x
-        for c in range(top, self.points):
-            found[c + 1] = found[c] * x / (c + 1)
-        found[found < TINY] = 0.0
-        return found
+        mantissas, exponents = np.ones(self.points + 1), np.zeros(self.points + 1, dtype=np.int64)
+        for c in range(1, self.points + 1):
+            mantissas[c], more = math.frexp(mantissas[c - 1] * self.tilt / c)
+            exponents[c] = exponents[c - 1] + more
+        return mantissas, exponents
 
-    def scale(self, cells: int) -> Fraction:
-        """What the rough weights of s points in so many cells are divided by, beside s! / x^s."""
-        top = math.floor(self.tilt)
-        return (Fraction(self.tilt) ** top / math.factorial(top)) ** cells
+    def _window(self, first: int, last: int, floor: float) -> Step:
+        """x^c / c! for c in first..last, times a power of two that makes the largest of them about 1."""
+        import numpy as np
+
+        mantissas, exponents = (part[first : last + 1] for part in self._shares)
+        top = int(exponents.max())
+        found = np.ldexp(mantissas, np.maximum(exponents - top, -2000))
+        small = found < TINY
+        found[small] = floor
+        return Step(found, -top, flushed=bool(small.any()))
 
     @cached_property
     def factor(self) -> Fraction:
-        """k! / x^k, times the scale of all cells."""
-        return math.factorial(self.points) / Fraction(self.tilt) ** self.points * self.scale(self.cells)
+        """k! / x^k."""
+        return math.factorial(self.points) / Fraction(self.tilt) ** self.points
 
     @property
     def spare_roundings(self) -> int:
-        """Those of x^c / c!: the distances of all c from floor(x) add up to 2k at most."""
-        return 4 * self.points
+        """Those of x^c / c!, which add up to 2k."""
+        return 2 * self.points
 
-    @property
-    def flushed(self) -> bool:
-        """Whether x^c / c! is below what doubles can be relied upon for, somewhere."""
-        return bool((self._shares == 0).any())
-
-    def _lifted(self, floor: float) -> NDArray[np.float64]:
-        import numpy as np
-
-        return np.maximum(self._shares, floor) if floor else self._shares
-
-    def step(self, row: NDArray[np.float64], start: int, low: int, high: int, floor: float) -> NDArray[np.float64]:
+    def step(self, row: NDArray[np.float64], start: int, low: int, high: int, floor: float) -> Step:
         """A convolution."""
         import numpy as np
 
-        return np.convolve(row, self._lifted(floor)[: high - start + 1])[low - start : high - start + 1]
+        first = max(0, low - (start + row.size - 1))  # fewer points cannot be in this cell
+        shares, shift, flushed = self._window(first, high - start, floor)
+        whole = np.convolve(row, shares)  # entry i is for start + first + i points
+        return Step(whole[low - start - first : high - start - first + 1], shift, flushed)
 
     def choices(self, row: NDArray[np.float64], start: int, total: int, floor: float) -> NDArray[np.float64]:
         """Each with the share of what the last cell takes."""
         kept = row[: total - start + 1]
-        found: NDArray[np.float64] = kept * self._lifted(floor)[total - start - kept.size + 1 : total - start + 1][::-1]
+        found: NDArray[np.float64] = kept * self._window(total - start - kept.size + 1, total - start, floor).row[::-1]
         return found
 
     def whole_step(self, row: Sequence[int], start: int, low: int, high: int) -> list[int]:

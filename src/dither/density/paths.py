@@ -60,16 +60,16 @@ class Paths:
     def _run(self, floor: float, shifts: list[int] | None) -> Rows:
         import numpy as np
 
-        rows, found, flushed, shift = [np.array([2.0**HIGHEST])], [HIGHEST], self._base.flushed, HIGHEST
+        rows, found, flushed, shift = [np.array([2.0**HIGHEST])], [HIGHEST], False, HIGHEST
         for j in range(1, len(self._low)):
-            row = self._base.step(rows[-1], self._low[j - 1], self._low[j], self._high[j], floor)
+            row, more, lost = self._base.step(rows[-1], self._low[j - 1], self._low[j], self._high[j], floor)
+            shift += more
             more = HIGHEST - math.frexp(float(row.max()))[1] if shifts is None else shifts[j] - shift
             row = np.ldexp(row, more)
-            small = row < TINY
-            if small.any():
-                flushed = True
-                row[small] = floor
             shift += more
+            small = row < TINY
+            row[small] = floor
+            flushed |= lost or bool(small.any())
             rows.append(row)
             found.append(shift)
         return Rows(rows, found, flushed)
@@ -86,7 +86,9 @@ class Paths:
     @property
     def log_total(self) -> float:
         """The logarithm of V, for planning: not a bound of anything."""
-        value, shift = self._rough.rows[-1][-1], self._rough.shifts[-1]
+        value, shift = float(self._rough.rows[-1][-1]), self._rough.shifts[-1]
+        if value == 0:  # lost altogether
+            return math.log(self._whole[-1][-1])
         factor = self._base.factor
         return math.log(value) - shift * math.log(2) + math.log(factor.numerator) - math.log(factor.denominator)
 
@@ -135,7 +137,7 @@ class Paths:
         if not weights.sum() >= TINY:  # terms that were lost altogether may matter
             return 1.0
         doubt = 4 * (self._doubts[j] + (weights.size + 2 + self._base.spare_roundings) * UNIT)
-        if self._rough.flushed:
+        if self._rough.flushed:  # of the row, or of the shares of the last cell
             above = self._base.choices(self._lifted.rows[j], self._low[j], total, TINY)
             doubt += 4 * float((above - weights).sum() / weights.sum())
         return doubt
