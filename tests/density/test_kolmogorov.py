@@ -365,6 +365,16 @@ def test_the_error_covers_and_is_about_rows():
     assert mechanism.points == min((2**i for i in range(15)), key=lambda k: make(16, 500, k, 1).error("0.5"))
 
 
+def test_the_error_is_the_least_that_is_proved():
+    for m, n, k, epsilon in ((5, 400, 8, "0.5"), (16, 50, 20, "2"), (2, 30, 6, "1")):
+        half, rate = math.ceil((m - 1) / 2), float(epsilon) / 2
+        every = math.log(math.comb(k + m - 1, m - 1) / 0.05)
+        wanted = min((h + 0.5) * n / k + (every - math.log(math.comb(half + h, h))) / rate for h in range(k // 2 + 1))
+        assert make(m, n, k, epsilon).error("0.95") == pytest.approx(wanted, rel=1e-5)
+        wanted = 0.5 * n / k + (k * math.log(m) + math.log(20)) / rate
+        assert make(m, n, k, epsilon, "sequences").error("0.95") == pytest.approx(wanted, rel=1e-5)
+
+
 def test_a_large_sample_in_seconds():
     rng = np.random.default_rng(11)
     bins = Bins.even(0, 1, 256)
