@@ -33,7 +33,7 @@ from collections.abc import Callable, Iterable, Sequence
 from fractions import Fraction
 from typing import TYPE_CHECKING, NamedTuple
 
-from dither.numeric.enclosure import ends, precision, to_ball
+from dither.numeric.enclosure import ends, to_ball
 from dither.privacy.solve import surely
 
 if TYPE_CHECKING:
@@ -91,12 +91,3 @@ def joint(a: Fraction, b: Fraction, moved: Fraction, rest: Rest) -> arb:
     """a + (1 - a) H(e^epsilon (1 - b) / (1 - a))."""
     x = (-to_ball(b)).log1p() - (-to_ball(a)).log1p()
     return to_ball(a) + to_ball(1 - a) * rest(moved, x)
-
-
-def largest(holdings: Sequence[Holding], rest: Rest, *, replaces: bool) -> float:
-    """The largest of all pairs, one by one: how much of delta is used, for the eye."""
-    others = holdings if replaces else [NOBODY]
-    with precision(BITS):
-        pairs = [(one, other) for one in holdings for other in others]
-        pairs += [] if replaces else [(other, one) for one, other in pairs]
-        return max(float(joint(p.shown, q.shown, p.moved + q.moved, rest).mid()) for p, q in pairs)
