@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from benchmarks.density import keys
+
 
 def main(*, soak: bool = False) -> None:
     """Each part prints its own tables."""
+    keys.main(soak=soak)
