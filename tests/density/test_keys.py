@@ -118,12 +118,27 @@ def test_every_neighbouring_count_keeps_the_promise(kind, max_keys, epsilon, del
 
 
 @pytest.mark.parametrize("unit", UNITS)
-@pytest.mark.parametrize(("max_keys", "epsilon", "delta"), [(1, 1, "0.1"), (1, 3, "0.01"), (2, 3, "0.02"), (2, 2, "0.3")])
+@pytest.mark.parametrize(
+    ("max_keys", "epsilon", "delta"), [(1, "0.3", "0.1"), (1, 1, "0.1"), (1, 3, "0.01"), (2, 3, "0.02"), (2, 2, "0.3")]
+)
 def test_every_neighbouring_count_keeps_the_promise_of_gaussian_noise(max_keys, epsilon, delta, unit):
     rule = GaussianKeys(epsilon=epsilon, delta=delta, max_keys=max_keys, unit=unit)
     levels = [0, 1, rule.threshold] if unit == UNITS[1] else [0, 1, 2, rule.threshold]
     found = worst(rule, levels)
     assert float(rule.delta) * 0.8 <= found <= float(rule.delta) * (1 + 1e-9)
+
+
+def test_a_key_of_ones_own_that_goes_and_a_shared_one_that_comes_are_harder_than_either():
+    """So thresholds are higher when a person is replaced, and more so than for the extremes alone."""
+    rule = GaussianKeys(epsilon="0.3", delta="0.1", max_keys=1, unit=UNITS[1])
+    assert (rule.threshold, float(rule.below)) == (6, 0.3134765625)
+    with precision(BITS):
+        laws = {n: {o: float(m) for o, m in key_law(rule, n).items()} for n in (0, 1, 9, 10)}
+    both = stick([laws[1], laws[9]], [laws[0], laws[10]], 0.3)
+    alone = stick([laws[1], laws[0]], [laws[0], laws[1]], 0.3)
+    shared = stick([laws[9], laws[10]], [laws[10], laws[9]], 0.3)
+    assert max(alone, shared) < both <= 0.1
+    assert both > 0.99 * 0.1
 
 
 @pytest.mark.parametrize("unit", UNITS)
@@ -352,9 +367,17 @@ def test_mixed_holdings_are_looked_at():
     assert hardest([*ways, Holding(Fraction(1, 3), Fraction(1)), Holding(Fraction(0), Fraction(1))]) == ways
 
 
+def test_both_directions_are_looked_at():
+    ways = [Holding(Fraction(1, 2), Fraction(1))]
+    assert not within(ways, lambda moved, x: (-x).max(arb(0)), Fraction(6, 10), replaces=False)  # who comes: 0 + ln 2
+    assert within(ways, lambda moved, x: (-x).max(arb(0)), Fraction(9, 10), replaces=False)
+    assert not within(ways, lambda moved, x: x.max(arb(0)), Fraction(8, 10), replaces=False)  # who goes: 1/2 + ln 2 / 2
+    assert within(ways, lambda moved, x: x.max(arb(0)), Fraction(9, 10), replaces=False)
+
+
 def test_weights_never_exceed_one_together():
-    rule = WeightedKeys(epsilon=1, delta="1e-5", max_keys=64)
-    for held in range(1, 65):
+    rule = WeightedKeys(epsilon=1, delta="1e-5", max_keys=30)
+    for held in range(1, 31):
         assert held * rule.weight(held) ** 2 <= rule.parts**2 < held * (rule.weight(held) + 1) ** 2
     pairs = [(person, f"k{j}") for person, held in enumerate((1, 4, 9)) for j in range(held)]
     assert rule.count(pairs) == {
@@ -362,7 +385,7 @@ def test_weights_never_exceed_one_together():
         **{f"k{j}": 512 + 341 for j in (1, 2, 3)},
         **{f"k{j}": 341 for j in range(4, 9)},
     }
-    assert rule.holders("0.5", 1) < rule.holders("0.5", 16) < rule.holders("0.5") == rule.holders("0.5", 64)
+    assert rule.holders("0.5", 1) < rule.holders("0.5", 16) < rule.holders("0.5") == rule.holders("0.5", 30)
 
 
 @pytest.mark.parametrize("kind", RULES[1:])

@@ -21,7 +21,8 @@ Proof. `sole_keys.py`, with what s shared keys, each moved by one, can tell. Hid
                at most the Gaussian profile of mu = sqrt(s / sigma2) at ln x.
 
 sigma2 is the smallest for which shared keys alone stay within (epsilon, delta). The same delta then pays for keys of one's
-own, since nobody has max_keys of both kinds; usually each of the two is given a half.
+own, where usually each of the two is given a half: whoever comes or goes does not have max_keys of both kinds. When a person
+is replaced the one may have the former and the other the latter, which raises T a little.
 
 The count is shown from the same noise, at no further price. Counts that are shown are too large more often than too small:
 those with low noise were left out.
