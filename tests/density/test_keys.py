@@ -400,7 +400,8 @@ def test_errors_and_chances_are_those_of_the_noise(kind):
     with pytest.warns(NotPrivateWarning), seeded(3):
         shown = rule.release(dict.fromkeys(range(2000), 100 * rule.parts))
     assert len(shown) == 2000
-    off = sum(abs(count - 100) > rule.error("0.95") for count in shown.values())
+    width = rule.error("0.95")
+    off = sum(abs(count - 100) > width for count in shown.values())
     assert off <= 170  # 100 expected at most: more has a probability below 1e-9
     assert isinstance(shown[0], int if rule.parts == 1 else float)
 
