@@ -44,7 +44,7 @@ from dither.density.key_lists import Key, order, read_totals
 from dither.density.key_rule import KeyRule, first
 from dither.density.sole_keys import BITS, Holding, any_shown, hardest, within
 from dither.errors import SizeError
-from dither.mechanisms.additive import half_width, read_confidence
+from dither.mechanisms.additive import half_width, log_odds, read_confidence
 from dither.noise.bernoulli import Bernoulli
 from dither.noise.gaussian import RoundedGaussian
 from dither.noise.laplace import DiscreteLaplace
@@ -180,7 +180,7 @@ class GeometricKeys(ThresholdKeys):
         return (over / (rate.ball().exp() + 1)).max(1 - other).max(to_ball(0))
 
     def _guess(self) -> float:
-        return math.log(max(1.0, self.max_keys / float(self.delta))) / float(self.law.rate)
+        return log_odds(self.max_keys, 1 - self.delta) / float(self.law.rate)
 
 
 @dataclass(frozen=True, kw_only=True, init=False)
