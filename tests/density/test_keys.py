@@ -18,7 +18,7 @@ from flint import arb
 from dither import density
 from dither.density import GaussianKeys, GeometricKeys, MagicKeys, WeightedKeys, bound_keys
 from dither.density.key_lists import order, plain_key
-from dither.density.sole_keys import NOBODY, Holding, hardest, joint, within
+from dither.density.sole_keys import NOBODY, Holding, any_shown, hardest, joint, within
 from dither.errors import DataError, InputError, NotPrivateWarning, NumberError, SizeError, UnitError
 from dither.mechanisms.protocol import Mechanism
 from dither.numeric.enclosure import precision, to_ball
@@ -373,6 +373,17 @@ def test_both_directions_are_looked_at():
     assert within(ways, lambda moved, x: (-x).max(arb(0)), Fraction(9, 10), replaces=False)
     assert not within(ways, lambda moved, x: x.max(arb(0)), Fraction(8, 10), replaces=False)  # who goes: 1/2 + ln 2 / 2
     assert within(ways, lambda moved, x: x.max(arb(0)), Fraction(9, 10), replaces=False)
+
+
+def test_bounds_are_rounded_up_and_hold_for_every_ratio():
+    with precision(BITS):
+        assert any_shown(arb(1) / 3, 3) >= Fraction(19, 27)
+        assert any_shown(arb(1) / 3, 3) < Fraction(19, 27) + Fraction(1, 10**30)
+        rule = GeometricKeys(epsilon=1, delta="0.1", max_keys=2)
+        for x in (-9, -2, 0, 1):  # two biased coins with ratio e^(1/2), against e^(1 + x)
+            heads, bar = 1 / (1 + math.exp(-0.5)), math.exp(1 + x)
+            found = max(0, heads - bar * (1 - heads)) + max(0, 1 - heads - bar * heads)
+            assert float(rule._rest(Fraction(1), arb(x))) == pytest.approx(found, abs=1e-12)
 
 
 def test_weights_never_exceed_one_together():
