@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from dither.density.axis import Bins as Bins
     from dither.density.axis import Categories as Categories
-    from dither.density.kolmogorov import KolmogorovSmirnov as KolmogorovSmirnov
     from dither.density.key_choice import KeyChoice as KeyChoice
     from dither.density.key_choice import keys as keys
     from dither.density.key_lists import bound_keys as bound_keys
+    from dither.density.kolmogorov import KolmogorovSmirnov as KolmogorovSmirnov
     from dither.density.magic import MagicKeys as MagicKeys
     from dither.density.threshold import GaussianKeys as GaussianKeys
     from dither.density.threshold import GeometricKeys as GeometricKeys
@@ -20,10 +20,10 @@ if TYPE_CHECKING:
 __all__ = [
     "Bins",
     "Categories",
-    "KolmogorovSmirnov",
     "GaussianKeys",
     "GeometricKeys",
     "KeyChoice",
+    "KolmogorovSmirnov",
     "MagicKeys",
     "WeightedKeys",
     "bound_keys",
@@ -33,10 +33,10 @@ __all__ = [
 _LAZY = {
     "Bins": "dither.density.axis",
     "Categories": "dither.density.axis",
-    "KolmogorovSmirnov": "dither.density.kolmogorov",
     "GaussianKeys": "dither.density.threshold",
     "GeometricKeys": "dither.density.threshold",
     "KeyChoice": "dither.density.key_choice",
+    "KolmogorovSmirnov": "dither.density.kolmogorov",
     "MagicKeys": "dither.density.magic",
     "WeightedKeys": "dither.density.weighted_keys",
     "bound_keys": "dither.density.key_lists",
