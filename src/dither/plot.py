@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING
 from dither.channels.channel import Channel, read_prior
 from dither.channels.optimal import optimal, read_graph
 from dither.channels.rows import flat
+from dither.density.axis import Bins
+from dither.density.distribution import Distribution
 from dither.errors import DataError, SizeError
 from dither.local.bridge import compare
 from dither.mechanisms.additive import Additive
@@ -24,7 +26,7 @@ from dither.privacy.unit import Unit
 if TYPE_CHECKING:
     import altair
 
-__all__ = ["channel", "composition", "epsilon", "neighbours", "tradeoff", "trust", "utility"]
+__all__ = ["cdf", "channel", "composition", "density", "epsilon", "neighbours", "tradeoff", "trust", "utility"]
 
 BARS = 120
 MOST_CELLS = 40_000  # of a heat map
@@ -239,3 +241,52 @@ def trust(epsilon: object, *, most: object = 10**6) -> altair.Chart:
         )
     )
     return chart
+
+
+def density(distribution: Distribution) -> altair.Chart:
+    """A released histogram: people in each cell, and the band that the truth lies in. The true shape is never shown."""
+    import altair
+
+    found = _released(distribution)
+    columns = (range(found.axis.size), found.counts.tolist(), found.low.tolist(), found.high.tolist())
+    rows = [
+        {"cell": found.axis.name(at), "people": people, "low": low, "high": high}
+        for at, people, low, high in zip(*columns, strict=True)
+    ]
+    sort = [row["cell"] for row in rows]
+    base = altair.Chart(altair.InlineData(values=rows), width=420, height=260).encode(
+        x=altair.X("cell:N", sort=sort, title=None)
+    )
+    title = f"people, with {100 * found.confidence:g}% bands"
+    bars = base.mark_bar(opacity=0.6).encode(y=altair.Y("people:Q", title=title))
+    chart: altair.Chart = bars + base.mark_rule().encode(y="low:Q", y2="high:Q")
+    return chart
+
+
+def cdf(distribution: Distribution) -> altair.Chart:
+    """The released share of people below each edge, and the band that the truth lies in at all edges at once."""
+    import altair
+
+    found = _released(distribution)
+    if not isinstance(found.axis, Bins):
+        raise DataError("distribution", found, "its cells lie in no order on a line", "a release over Bins")
+    edges, band = found.axis.edges.tolist()[1:], found.cdf()
+    columns = (edges, band.estimate.tolist(), band.low.tolist(), band.high.tolist())
+    rows = [
+        {"value": edge, "share": share, "low": low, "high": high} for edge, share, low, high in zip(*columns, strict=True)
+    ]
+    base = altair.Chart(altair.InlineData(values=rows), width=420, height=260).encode(
+        x=altair.X("value:Q", title="value", scale=altair.Scale(zero=False))
+    )
+    title = f"share of people below, with a {100 * found.confidence:g}% band"
+    area = base.mark_area(opacity=0.3).encode(y=altair.Y("low:Q", title=title), y2="high:Q")
+    chart: altair.Chart = area + base.mark_line().encode(y="share:Q")
+    return chart
+
+
+def _released(distribution: object) -> Distribution:
+    if not isinstance(distribution, Distribution):
+        raise DataError("distribution", distribution, "it was not released", "histogram(bins, epsilon=1).release(counts)")
+    if distribution.axis.size > MOST_CELLS:
+        raise SizeError("distribution", distribution, f"a picture has up to {MOST_CELLS} cells", "wider cells")
+    return distribution

@@ -16,6 +16,21 @@ if TYPE_CHECKING:
     from dither.density.threshold import GaussianKeys as GaussianKeys
     from dither.density.threshold import GeometricKeys as GeometricKeys
     from dither.density.weighted_keys import WeightedKeys as WeightedKeys
+    from dither.density.consistency import isotonic as isotonic
+    from dither.density.consistency import nonnegative as nonnegative
+    from dither.density.consistency import simplex as simplex
+    from dither.density.consistency import tie_down as tie_down
+    from dither.density.distribution import Distribution as Distribution
+    from dither.density.flat import Histogram as Histogram
+    from dither.density.grid import Grid as Grid
+    from dither.density.marginals import Marginals as Marginals
+    from dither.density.plan import Plan as Plan
+    from dither.density.plan import cdf as cdf
+    from dither.density.plan import histogram as histogram
+    from dither.density.prefix_workload import PrefixWorkload as PrefixWorkload
+    from dither.density.range_queries import RangePlan as RangePlan
+    from dither.density.range_queries import ranges as ranges
+    from dither.density.tree import Tree as Tree
 
 __all__ = [
     "Bins",
@@ -28,6 +43,21 @@ __all__ = [
     "WeightedKeys",
     "bound_keys",
     "keys",
+    "Distribution",
+    "Grid",
+    "Histogram",
+    "Marginals",
+    "Plan",
+    "PrefixWorkload",
+    "RangePlan",
+    "Tree",
+    "cdf",
+    "histogram",
+    "isotonic",
+    "nonnegative",
+    "ranges",
+    "simplex",
+    "tie_down",
 ]
 
 _LAZY = {
@@ -41,6 +71,21 @@ _LAZY = {
     "WeightedKeys": "dither.density.weighted_keys",
     "bound_keys": "dither.density.key_lists",
     "keys": "dither.density.key_choice",
+    "Distribution": "dither.density.distribution",
+    "Grid": "dither.density.grid",
+    "Histogram": "dither.density.flat",
+    "Marginals": "dither.density.marginals",
+    "Plan": "dither.density.plan",
+    "PrefixWorkload": "dither.density.prefix_workload",
+    "RangePlan": "dither.density.range_queries",
+    "Tree": "dither.density.tree",
+    "cdf": "dither.density.plan",
+    "histogram": "dither.density.plan",
+    "isotonic": "dither.density.consistency",
+    "nonnegative": "dither.density.consistency",
+    "ranges": "dither.density.range_queries",
+    "simplex": "dither.density.consistency",
+    "tie_down": "dither.density.consistency",
 }
 
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def corrections(shape: Shape, differences: list[NDArray[np.float64]]) -> NDArray[np.float64]:
-    """What to add to each leaf, from the differences on every level above the leaves; the root's is exact where it is known."""
+    """What to add to each leaf, from the differences on every level above the leaves; an absent root has none."""
     import numpy as np
 
     best: list[Any] = [None]  # z: of each node from its subtree alone; 0 at leaves
@@ -30,7 +30,9 @@ def corrections(shape: Shape, differences: list[NDArray[np.float64]]) -> NDArray
         mean[-1] = (own[-1] * last + summed[-1]) / (1 + last)
         best.append(mean)
         sums.append(summed)
-    final = differences[-1] if shape.exact_root else best[-1]
+    if not differences:
+        return np.zeros(shape.cells)
+    final = differences[-1] if shape.root == "exact" else best[-1]
     for level in range(len(differences), 0, -1):
         left = final - sums[level]
         below, last = shape.own[level - 1], shape.sums[level].last

@@ -1,10 +1,12 @@
 """The shape of a tree over cells, and how accurate its answers are: from public sizes alone, in closed form.
 
 Leaves are the cells; each node above has b children, the last one of a level those that are left (1 to b). So all nodes of
-a level but its last are alike, and every figure is kept for two nodes a level. The unit is the variance of one node's noise.
+a level but its last are alike, and every figure is kept for two nodes a level. The variance of one node's noise is the unit.
+The root takes noise like the others, or is exact (a public total), or is absent: then the top level is a row of nodes.
 
     y_v            the noisy count of node v
-    w_v            variance of the best estimate of v's count from v's subtree: 1 at a leaf, 1 / (1 + 1/S_v) above
+    w_v            variance of the best estimate of v's count from v's subtree: 1 at a leaf, 1 / (1 + 1/S_v) above, and S_v
+                   at an absent root
     S_v            the sum of w over the children of v
     a_j, E_j       a running sum inside v that ends at leaf j is a_j h_v + e_j, with e_j of variance E_j, not correlated with
                    the final estimate h_v of v's count
@@ -23,8 +25,8 @@ the root is exact), and k_c = w_c (k_v / S_v + u_c - u_v). If -w_v (1 - u_v) <= 
 -w_c (1 - u_c) <= k_c <= w_c u_c: true at the root, so true everywhere, and w <= 1.
 
 Bounds. A bracket of the sum is 0 where u is constant on the children of v, and otherwise at most S_v / 4 (it is convex in u,
-so largest at a vertex, where it is Q (1 - Q / S_v) for a partial sum Q). A prefix has one such node on each level; a range has
-two, and one on the top level.
+so largest at a vertex, where it is Q (1 - Q / S_v) for a partial sum Q). A prefix has one such node on each level; a range
+has two, and one on the top level. At an absent root both terms together are sum_c u_c^2 w_c, so at most S_root.
 
 Hay, Rastogi, Miklau and Suciu 2010; Qardaji, Yang and Li 2013.
 """
@@ -40,7 +42,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-WIDEST = 1024  # children of a node that `branchings` tries
+SMALL, WIDEST = 32, 1024  # children of a node: all up to the first are tried, none beyond the second
 
 
 class Pair(NamedTuple):
@@ -56,7 +58,7 @@ class Shape:
 
     cells: int
     branching: int
-    exact_root: bool  # whether the root is known and takes no noise
+    root: str  # "noisy", "exact" or "absent"
 
     @cached_property
     def sizes(self) -> list[int]:
@@ -69,7 +71,7 @@ class Shape:
     @property
     def levels(self) -> int:
         """Levels that take noise."""
-        return len(self.sizes) - self.exact_root
+        return len(self.sizes) - (self.root != "noisy")
 
     def last_children(self, level: int) -> int:
         """How many children the last node of a level has."""
@@ -82,6 +84,8 @@ class Shape:
         for level in range(1, len(self.sizes)):
             sums = self._sum(found[-1], level)
             found.append(Pair(*(sum_ / (1 + sum_) for sum_ in sums)))
+        if self.root == "absent":
+            found[-1] = self._sum(found[-2], len(self.sizes) - 1)
         return found
 
     @cached_property
@@ -96,12 +100,12 @@ class Shape:
     @property
     def root_variance(self) -> float:
         """Of the final estimate of the total."""
-        return 0.0 if self.exact_root else self.own[-1].last
+        return 0.0 if self.root == "exact" else self.own[-1].last
 
     # -- bounds ------------------------------------------------------------------------------------------------
 
     def leaf_square(self) -> float:
-        """The largest variance of a cell."""
+        """A bound on the variance of every cell."""
         most = self.root_variance
         for level in range(len(self.sizes) - 1, 0, -1):
             below, sums = self.own[level - 1], self.sums[level]
@@ -114,12 +118,30 @@ class Shape:
 
     def prefix_square(self) -> float:
         """A bound on the variance of every prefix."""
-        return self.root_variance + sum(self._partial(level) for level in range(1, len(self.sizes)))
+        return self._top() + sum(self._partial(level) for level in range(1, len(self.sizes) - 1))
+
+    def prefix_squares(self) -> Vector:
+        """The variance of every prefix, one by one."""
+        import numpy as np
+
+        full = last = (np.ones(1), np.zeros(1))
+        for level in range(1, len(self.sizes)):
+            below, children = self.own[level - 1], self.last_children(level)
+            end = _joined([full] * (children - 1) + [last], [below.full] * (children - 1) + [below.last])
+            if self.sizes[level] > 1:
+                full = _joined([full] * self.branching, [below.full] * self.branching)
+            last = end
+        shares, errors = last
+        found: Vector = np.square(shares) * self.root_variance + errors
+        return found
 
     def range_square(self) -> float:
         """A bound on the variance of every range."""
-        top = len(self.sizes) - 1
-        return self.root_variance + sum((2 - (level == top)) * self._partial(level) for level in range(1, top + 1))
+        return self._top() + 2 * sum(self._partial(level) for level in range(1, len(self.sizes) - 1))
+
+    def _top(self) -> float:
+        """What the root and its bracket have together."""
+        return self.root_variance + (0.0 if self.root == "absent" else self._partial(len(self.sizes) - 1))
 
     def _partial(self, level: int) -> float:
         last = self.sums[level].last if self.last_children(level) > 1 else 0.0
@@ -127,52 +149,64 @@ class Shape:
 
     # -- expected errors ---------------------------------------------------------------------------------------
 
-    @cached_property
-    def _moments(self) -> _Moments:
+    def _moments(self, *, pairs: bool) -> _Moments:
         full = last = _Moments(1.0, 1.0, 1.0, 0.0, 0.0)
         for level in range(1, len(self.sizes)):
             below, children = self.own[level - 1], self.last_children(level)
-            end = _combined([full] * (children - 1) + [last], [below.full] * (children - 1) + [below.last])
+            end = _combined([full] * (children - 1) + [last], [below.full] * (children - 1) + [below.last], pairs)
             if self.sizes[level] > 1:
-                full = _combined([full] * self.branching, [below.full] * self.branching)
+                full = _combined([full] * self.branching, [below.full] * self.branching, pairs)
             last = end
         return last
 
     def mean_prefix(self) -> float:
         """The mean variance of a prefix, over the prefixes of 1 to all cells."""
-        found = self._moments
+        found = self._moments(pairs=False)
         return (found.squares * self.root_variance + found.errors) / self.cells
 
     def mean_range(self) -> float:
         """The mean variance of a range, over all ranges of 1 to all cells."""
-        found = self._moments
-        apart = (self.cells * found.squares - found.sum**2) * self.root_variance + found.pairs
+        found = self._moments(pairs=True)
+        apart = (self.cells * found.squares - found.shares**2) * self.root_variance + found.pairs
         return (self.cells * self.mean_prefix() + apart) / (self.cells * (self.cells + 1) / 2)
 
 
 class _Moments(NamedTuple):
     """Sums over the leaves of a subtree, of what is said above; and over pairs of leaves i < j."""
 
-    count: float
-    sum: float  # of a_j
+    leaves: float
+    shares: float  # of a_j
     squares: float  # of a_j^2
     errors: float  # of E_j
     pairs: float  # of the variance of e_j - e_i
 
 
-def _combined(children: list[_Moments], variances: list[float]) -> _Moments:
+def _joined(children: list[tuple[Vector, Vector]], variances: list[float]) -> tuple[Vector, Vector]:
+    """a_j and E_j of a node's leaves, from those of its children."""
+    import numpy as np
+
+    total, before = sum(variances), 0.0
+    shares, errors = [], []
+    for (a, e), w in zip(children, variances, strict=True):
+        shares.append((before + w * a) / total)
+        errors.append(e + before + w * np.square(a) - total * np.square(shares[-1]))
+        before += w
+    return np.concatenate(shares), np.concatenate(errors)
+
+
+def _combined(children: list[_Moments], variances: list[float], between: bool) -> _Moments:
     """Of a node, from those of its children."""
     import numpy as np
 
-    n, a1, a2, e, pairs = (np.array(column) for column in zip(*children, strict=True))
+    n, a1, a2, e, apart = (np.array(column) for column in zip(*children, strict=True))
     w = np.array(variances)
     total = w.sum()
     before, share = (np.cumsum(w) - w) / total, w / total
     sums = n * before + share * a1
     squares = n * before**2 + 2 * before * share * a1 + share**2 * a2
     errors = e + n * total * before + w * a2 - total * squares
-    inside = pairs + (n * a2 - a1**2) * (w - w * w / total)
-    across = _across(n, a1, a2, e, w, before) if len(w) > 1 else 0.0
+    inside = apart + (n * a2 - a1**2) * (w - w * w / total)
+    across = _across(n, a1, a2, e, w, before) if between else 0.0
     return _Moments(n.sum(), sums.sum(), squares.sum(), errors.sum(), inside.sum() + across)
 
 
@@ -193,8 +227,8 @@ def _across(n: Vector, a1: Vector, a2: Vector, e: Vector, w: Vector, before: Vec
 
 
 def branchings(cells: int) -> list[int]:
-    """For every height the smallest branching that reaches it: the trees that are worth comparing."""
-    found = set[int]()
+    """Small ones, and for every height the smallest that reaches it: the trees that are worth comparing."""
+    found = set(range(2, min(SMALL, cells) + 1))
     for height in range(1, max(1, math.ceil(math.log2(cells))) + 1):
         branching = max(2, math.floor(cells ** (1 / height)))
         while branching**height < cells:

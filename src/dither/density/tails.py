@@ -2,10 +2,10 @@
 
 Theorem. Let Q = sum_i R_i N_i with independent integer noise N_i, every |R_i| <= 1 and sum_i R_i^2 <= V. Then for s > 0
 
-    P(|Q| >= t) <= 2 exp(V f(s) - s t)
+    P(|Q| >= t) <= 2 exp(V f(s) - s t),    and for several such sums together at most the sum of these
 
     two-sided geometric    f(s) = -ln(1 - (sinh(s/2) / sinh(r/2))^2) for s < r, r the rate: N has exactly this ln E e^(sN)
-    rounded Gaussian       f(s) = p s^2 / 2, with the proxy p = sigma2 + 1/12 + 4 sum_j e^(-2 (pi j)^2 sigma2) (1/(2 pi j)^2 + sigma2)
+    rounded Gaussian       f(s) = p s^2 / 2, p = sigma2 + 1/12 + 4 sum_(j>0) e^(-2 (pi j)^2 sigma2) (1/(2 pi j)^2 + sigma2)
 
 Proof. Markov's inequality for e^(sQ) and e^(-sQ) leaves ln E e^(s R_i N) <= R_i^2 f(s) to be shown, for |R_i| <= 1. For the
 geometric, f(x)/x^2 rises with x: sinh(x/2)^2 / x^2 does, and so does -ln(1 - y) / y. For the rounded Gaussian f(x)/x^2 is
@@ -26,24 +26,40 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
+from typing import TYPE_CHECKING
 
 from dither.mechanisms.additive import log_odds
 from dither.mechanisms.workload import TILTS, WIDER
 from dither.noise.gaussian import RoundedGaussian
 from dither.noise.laplace import DiscreteLaplace
 
-SPREAD = tuple(1.15**k for k in range(-8, 9))  # around the best tilt of a normal variable
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+SPREAD = tuple(1.06**k for k in range(-16, 17))  # around the best tilt of a normal variable
 
 
-def sum_width(law: DiscreteLaplace | RoundedGaussian, *, squares: float, events: int, level: Fraction) -> float:
-    """A t with P(|Q| >= t) adding up to 1 - level at most, over so many sums Q with sum R_i^2 <= squares."""
-    wanted = log_odds(2 * events, level)
-    if isinstance(law, RoundedGaussian):
-        return math.sqrt(2 * proxy(law.sigma2) * squares * wanted) * WIDER
-    rate = law.rate.bounds().lower
-    middle = math.sqrt(wanted / squares)
-    tilts = {*TILTS, *(middle * factor for factor in SPREAD if middle * factor < TILTS[-1])}
-    return min((wanted + squares * _geometric(rate, tilt)) / (rate * tilt) for tilt in tilts) * WIDER
+def sum_width(
+    law: DiscreteLaplace | RoundedGaussian, *, squares: float | NDArray[np.float64], events: int = 1, level: Fraction
+) -> float:
+    """A t with P(|Q| >= t) adding up to 1 - level at most: over the V of a list, each taken `events` times."""
+    import numpy as np
+
+    listed = np.atleast_1d(np.asarray(squares, dtype=np.float64))
+    most, outside = float(listed.max()), log_odds(2 * events, level)
+    gaussian = isinstance(law, RoundedGaussian)
+    rate = law.rate.bounds().lower if isinstance(law, DiscreteLaplace) else math.sqrt(2 / proxy(law.sigma2))
+    middle = math.sqrt((outside + math.log(listed.size)) / most)  # the best one if all V were the largest and f a parabola
+    tilts = {middle * factor for factor in SPREAD if gaussian or middle * factor < TILTS[-1]} | (
+        set() if gaussian else {*TILTS}
+    )
+    best = math.inf
+    for tilt in tilts:
+        f = tilt**2 if gaussian else _geometric(rate, tilt)
+        together = most * f + math.log(float(np.exp((listed - most) * f).sum()))
+        best = min(best, (outside + together) / (rate * tilt))
+    return best * WIDER
 
 
 def variance(law: DiscreteLaplace | RoundedGaussian) -> float:

@@ -7,7 +7,7 @@ take noise. In a histogram a person is one count in at most one cell. Then all n
     rho-zCDP       for rounded Gaussian noise with sigma2 = D / (2 rho), even sqrt(2 rho)-Gaussian DP
 
     D      H                      add/remove: one node on each level moves by 1
-           2 H                    replace-one with `rows`: the total is public, the root has no noise; two nodes a level
+           2 H                    replace-one, and the root has no noise: it is `rows`, a public total, or absent
            max(2 (H - 1), H)      replace-one, and the root has noise
 
 Proof. Every node moves by at most 1 (counts are moved into 0..2^35 in every cell, a contraction; two cells in one node that
@@ -41,8 +41,8 @@ from dither.density.flat import count_neighbours, noise, read_cells, read_price,
 from dither.density.least_squares import corrections
 from dither.density.shape import Shape, branchings
 from dither.density.tails import sum_width, variance
-from dither.errors import SizeError
-from dither.mechanisms.additive import half_width, read_confidence
+from dither.errors import DataError, SizeError
+from dither.mechanisms.additive import read_confidence
 from dither.mechanisms.gaussian import Gaussian
 from dither.mechanisms.geometric import Geometric
 from dither.numeric.lattice import add
@@ -54,6 +54,8 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+LISTED = 2**16  # prefixes whose variances are computed one by one; beyond, all have the bound on them
+
 
 @dataclass(frozen=True, kw_only=True, init=False)
 class Tree:
@@ -61,6 +63,7 @@ class Tree:
 
     cells: int  # how many leaves
     branching: int  # children of a node; chosen for prefixes where none is given
+    root: str  # "noisy", "absent", or "exact" where rows are public; chosen where it is not given
     epsilon: Number | None  # the promise: either this
     rho: Fraction | None  # or this
     rows: int | None  # how many people the histogram counts, where that is public
@@ -71,6 +74,7 @@ class Tree:
         *,
         cells: object,
         branching: object = None,
+        root: object = None,
         epsilon: object = None,
         rho: object = None,
         rows: object = None,
@@ -84,13 +88,12 @@ class Tree:
         object.__setattr__(self, "rho", paid[1])
         object.__setattr__(self, "rows", public)
         object.__setattr__(self, "unit", whom)
-        if branching is None:
-            chosen = best_branching(size, unit=whom, exact_root=public is not None, gaussian=paid[0] is None)
-        else:
-            chosen = integer(branching, name="branching", least=2)
-        if chosen > size:
-            raise SizeError("branching", branching, f"there are {size} cells", f"{size} or fewer")
-        object.__setattr__(self, "branching", chosen)
+        roots = read_root(root, public, whom)
+        tried = branchings(size) if branching is None else [read_branching(branching, size)]
+        shapes = [Shape(cells=size, branching=one, root=kind) for one in tried for kind in roots]
+        chosen = shapes[0] if len(shapes) == 1 else min(shapes, key=lambda one: cost(one, whom, gaussian=paid[0] is None))
+        object.__setattr__(self, "branching", chosen.branching)
+        object.__setattr__(self, "root", chosen.root)
         _ = self._noise  # refuses noise that cannot be drawn, now and not at the first release
 
     @property
@@ -101,7 +104,7 @@ class Tree:
     @cached_property
     def shape(self) -> Shape:
         """Levels, and how accurate answers are in units of a node's noise."""
-        return Shape(cells=self.cells, branching=self.branching, exact_root=self.rows is not None)
+        return Shape(cells=self.cells, branching=self.branching, root=self.root)
 
     @cached_property
     def _noise(self) -> Geometric | Gaussian:
@@ -116,7 +119,9 @@ class Tree:
 
     def prefix_error(self, confidence: object) -> float:
         """A half-width for the sums of the first 1, 2, ... cells, all together."""
-        return self._width(self.shape.prefix_square(), self.cells, confidence)
+        if self.cells > LISTED:
+            return self._width(self.shape.prefix_square(), self.cells, confidence)
+        return self._width(self.shape.prefix_squares(), 1, confidence)
 
     def range_error(self, confidence: object) -> float:
         """A half-width for all ranges together."""
@@ -124,7 +129,7 @@ class Tree:
         own = self._width(self.shape.range_square(), pairs, confidence)
         return min(own, 2 * self.prefix_error(confidence))
 
-    def _width(self, squares: float, events: int, confidence: object) -> float:
+    def _width(self, squares: float | NDArray[np.float64], events: int, confidence: object) -> float:
         level = read_confidence(confidence)
         return sum_width(self._noise.law, squares=squares, events=events, level=level)
 
@@ -140,21 +145,21 @@ class Tree:
         return self.consistent(self.nodes(counts))
 
     def nodes(self, counts: object) -> list[NDArray[np.int64]]:
-        """All nodes with noise, leaves first; the root without, where the number of rows is public."""
+        """All nodes with noise, leaves first; the root without, where it is exact."""
         import numpy as np
 
         levels = [read_counts(counts, cells=self.cells)]
         for _ in self.shape.sizes[1 : self.shape.levels]:
             levels.append(self._parents(levels[-1]))
-        found: Any = [add(level, self._noise.law.sample(level.size)) for level in levels]
-        return found + ([np.array([self.rows], dtype=np.int64)] if self.rows is not None else [])
+        noisy: list[Any] = [add(level, self._noise.law.sample(level.size)) for level in levels]
+        return noisy if self.rows is None else [*noisy, np.array([self.rows], dtype=np.int64)]
 
     def consistent(self, nodes: list[NDArray[np.int64]]) -> NDArray[np.float64]:
         """The histogram that is nearest to noisy nodes, in squares."""
         return nodes[0] + corrections(self.shape, self._differences(nodes))
 
     def _differences(self, nodes: list[NDArray[np.int64]]) -> list[NDArray[np.float64]]:
-        """By how much each node above the leaves exceeds the sum of its leaves: whole numbers, before they become doubles."""
+        """By how much each node above the leaves exceeds the sum of its leaves: whole numbers, and then doubles."""
         import numpy as np
 
         below, found = nodes[0], []
@@ -187,18 +192,32 @@ def nodes_moved(shape: Shape, unit: Unit) -> int:
     """D of the theorem: how many nodes a person moves by 1, at most."""
     if not replaces(unit):
         return shape.levels
-    return 2 * shape.levels if shape.exact_root else max(2 * (shape.levels - 1), shape.levels)
+    return max(2 * (shape.levels - 1), shape.levels) if shape.root == "noisy" else 2 * shape.levels
 
 
-def best_branching(cells: int, *, unit: Unit, exact_root: bool, gaussian: bool) -> int:
-    """The branching with the least expected error of a prefix: its variance, and what the levels cost."""
+def cost(shape: Shape, unit: Unit, *, gaussian: bool) -> float:
+    """The expected squared error of a prefix, up to a factor that all trees share: variance, times what the levels cost."""
+    moved = nodes_moved(shape, unit)
+    return shape.mean_prefix() * (moved if gaussian else moved**2)
 
-    def cost(branching: int) -> float:
-        shape = Shape(cells=cells, branching=branching, exact_root=exact_root)
-        moved = nodes_moved(shape, unit)
-        return shape.mean_prefix() * (moved if gaussian else moved**2)
 
-    return min(branchings(cells), key=cost)
+def read_branching(value: object, cells: int) -> int:
+    """How many children a node has."""
+    found = integer(value, name="branching", least=2)
+    if found > cells:
+        raise SizeError("branching", value, f"there are {cells} cells", f"{cells} or fewer")
+    return found
+
+
+def read_root(value: object, rows: int | None, unit: Unit) -> list[str]:
+    """The roots to choose from. Where one is replaced noise in the root costs nothing, so there it is never absent."""
+    possible = ["noisy", "absent"] if rows is None else ["exact"]
+    if value is None:
+        return possible[:1] if replaces(unit) else possible
+    if value not in possible:
+        why = "a root is exact where the number of rows is public, and only there"
+        raise DataError("root", value, why, " or ".join(map(repr, possible)))
+    return [str(value)]
 
 
 def read_rows(value: object, unit: Unit) -> int | None:

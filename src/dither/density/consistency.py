@@ -1,0 +1,131 @@
+"""Releases made possible: no counts below 0, the right total, prefixes that rise. Free: nothing here sees data.
+
+    nonnegative(y)          the nearest point with no count below 0
+    simplex(y, total)       the nearest point with no count below 0 and this total
+    isotonic(y)             the nearest sequence that never falls; inside [low, high] where they are given
+    tie_down(p, total)      prefixes moved on a straight line so that the last is the total
+
+Nearest is in squares. The first three are projections onto convex sets that hold the truth, so they never move a release
+further from it, and doing them twice changes nothing.
+
+Proofs. nonnegative: cell by cell. simplex: the nearest point is max(y_i - c, 0), c such that the total is right
+(Lagrange: y_i - x_i is c where x_i > 0, and at most c elsewhere); with y sorted from the largest, c = (y_1 + .. + y_k -
+total) / k for the last k with y_k above it. isotonic: neighbours that fall share one value in the nearest sequence, so they
+are pooled into their mean until none falls; a whole falling run can be pooled at once, since the mean of its first part lies
+above the rest. Cutting the result at low and high gives the nearest sequence inside them. tie_down is what least squares
+gives for noise of one variance in every cell and a known total.
+
+Ayer, Brunk, Ewing, Reid and Silverman 1955; Held, Wolfe and Crowder 1974.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from dither.errors import DataError, NumberError, SizeError
+from dither.numeric.number import rational
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    Floats = NDArray[np.float64]
+
+ROUNDS = 64  # of pooling whole runs at once, before what is left is pooled one by one
+EXAMPLE = "[3.2, -0.5, 1.1]"
+
+
+def nonnegative(counts: object) -> Floats:
+    """The nearest counts that are not below 0."""
+    import numpy as np
+
+    return np.maximum(read_estimates(counts), 0.0)
+
+
+def simplex(counts: object, total: object) -> Floats:
+    """The nearest counts that are not below 0 and add up to a total."""
+    import numpy as np
+
+    y, size = read_estimates(counts), read_total(total)
+    if size == 0:
+        return np.zeros(y.size)
+    top = y.max()
+    falling = np.sort(y)[::-1] - top  # from the largest one down: so that large counts lose no digits
+    cuts = (np.cumsum(falling) - size) / np.arange(1, y.size + 1)
+    last = int(np.flatnonzero(falling > cuts)[-1])
+    found: Floats = np.maximum((y - top) - cuts[last], 0.0)
+    return found
+
+
+def isotonic(values: object, *, low: object = None, high: object = None) -> Floats:
+    """The nearest sequence that never falls, and stays within low and high where they are given."""
+    import numpy as np
+
+    y = read_estimates(values)
+    ends = [None if end is None else float(rational(end, name=name)) for end, name in ((low, "low"), (high, "high"))]
+    if ends[0] is not None and ends[1] is not None and ends[0] > ends[1]:
+        raise NumberError("low, high", (low, high), "the lower end does not lie above the upper one", "low=0, high=1")
+    means, weights = y, np.ones(y.size)
+    for _ in range(ROUNDS):
+        falls = means[1:] < means[:-1]
+        if not falls.any():
+            break
+        starts = np.flatnonzero(np.concatenate(([True], ~falls)))
+        sums = np.add.reduceat(means * weights, starts)
+        weights = np.add.reduceat(weights, starts)
+        means = sums / weights
+    else:
+        means, weights = _pooled(means.tolist(), weights.tolist())
+    found = np.repeat(means, weights.astype(np.int64))
+    if ends[0] is not None:
+        found = np.maximum(found, ends[0])
+    return found if ends[1] is None else np.minimum(found, ends[1])
+
+
+def _pooled(means: list[float], weights: list[float]) -> tuple[Floats, Floats]:
+    """Blocks pooled one by one, each looking back: every block is made and lost once."""
+    import numpy as np
+
+    found: list[float] = []
+    sizes: list[float] = []
+    for value, size in zip(means, weights, strict=True):
+        mean, weight = value, size
+        while found and found[-1] > mean:
+            before = sizes.pop()
+            mean = (found.pop() * before + mean * weight) / (before + weight)
+            weight += before
+        found.append(mean)
+        sizes.append(weight)
+    return np.array(found), np.array(sizes)
+
+
+def tie_down(prefixes: object, total: object) -> Floats:
+    """Prefixes moved so that the last is the total, the j-th of m by j/m of what the last is moved by."""
+    import numpy as np
+
+    y = read_estimates(prefixes)
+    found: Floats = y - (y[-1] - read_total(total)) * (np.arange(1, y.size + 1) / y.size)
+    found[-1] = read_total(total)
+    return found
+
+
+def read_estimates(values: object) -> Floats:
+    """One finite number or more, in a list."""
+    import numpy as np
+
+    if not isinstance(values, np.ndarray) and not isinstance(values, (list, tuple)):
+        raise DataError("estimates", type(values).__name__, "they are a list of numbers", EXAMPLE)
+    try:
+        array = np.array(values, dtype=np.float64)
+    except (TypeError, ValueError, OverflowError):
+        raise DataError("estimates", values, "they are a list of numbers", EXAMPLE) from None
+    if array.ndim != 1 or array.size == 0:
+        raise SizeError("shape of estimates", array.shape, "one number or more, in one list", EXAMPLE)
+    if not np.isfinite(array).all():
+        raise NumberError("estimates", values, "they are finite", EXAMPLE)
+    return array
+
+
+def read_total(total: object) -> float:
+    """A number that is not below 0."""
+    return float(rational(total, name="total", nonnegative=True))
