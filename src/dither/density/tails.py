@@ -51,9 +51,9 @@ def sum_width(
     gaussian = isinstance(law, RoundedGaussian)
     rate = law.rate.bounds().lower if isinstance(law, DiscreteLaplace) else math.sqrt(2 / proxy(law.sigma2))
     middle = math.sqrt((outside + math.log(listed.size)) / most)  # the best one if all V were the largest and f a parabola
-    tilts = {middle * factor for factor in SPREAD if gaussian or middle * factor < TILTS[-1]} | (
-        set() if gaussian else {*TILTS}
-    )
+    tilts = [middle * factor for factor in SPREAD]
+    if not gaussian:
+        tilts = [*TILTS, *(tilt for tilt in tilts if tilt < TILTS[-1])]
     best = math.inf
     for tilt in tilts:
         f = tilt**2 if gaussian else _geometric(rate, tilt)
