@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from benchmarks.density import keys
+from benchmarks.density import histograms
 
 
 def main(*, soak: bool = False) -> None:
     """Each part prints its own tables."""
     keys.main(soak=soak)
+    histograms.main(soak=soak)

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from dither.density import consistency, isotonic, nonnegative, simplex, tie_down
 from dither.errors import DataError, InputError, NumberError, SizeError
 
-quarters = st.lists(st.integers(-80, 80), min_size=1, max_size=9).map(lambda xs: [x / 4 for x in xs])
+quarters = st.lists(st.integers(-80, 80), min_size=1, max_size=7).map(lambda xs: [x / 4 for x in xs])
 
 
 @given(quarters, st.integers(0, 60))
@@ -87,9 +87,9 @@ def test_examples_by_hand():
 def test_a_million_prefixes_take_seconds_in_the_worst_order_too():
     many = np.random.default_rng(1).normal(size=10**6).cumsum()
     assert (np.diff(isotonic(many)) >= 0).all()
-    assert isotonic(-np.arange(10**6, dtype=float)) == pytest.approx(np.full(10**6, -499999.5))
+    assert np.allclose(isotonic(-np.arange(10**6, dtype=float)), -499999.5)
     bad = np.concatenate([np.arange(2000.0), [-(10.0**9)]])  # pools one block a round
-    assert isotonic(bad) == pytest.approx(np.full(2001, bad.mean()))
+    assert np.allclose(isotonic(bad), bad.mean())
 
 
 def test_what_is_refused():

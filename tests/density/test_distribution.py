@@ -104,8 +104,7 @@ def test_quantiles_run_through_cells():
 def test_samples_follow_the_counts_exactly():
     found = made([1, 0, 3], error=0.0)
     with pytest.warns(UserWarning, match="NOT PRIVATE"), seeded(3):
-        cells = found.places(40_000)
-        values = found.sample(1000)
+        cells, values = found.places(40_000), found.sample(1000)
     assert (cells == 1).sum() == 0
     assert abs((cells == 2).mean() - 0.75) < 6 * math.sqrt(0.1875 / 40_000)
     assert ((values > 0) & (values < 3)).all()

@@ -63,7 +63,7 @@ class Plan:
         return Distribution(
             axis=self.axis,
             raw=raw,
-            counts=self._rising(raw) if self.ordered else self._possible(raw),
+            counts=self._rising(raw) if self._layered else self._possible(raw),
             rows=self.rows,
             confidence=float(level),
             cell_error=float(self.mechanism.error(level)),
@@ -71,6 +71,16 @@ class Plan:
             range_error=float(self.mechanism.range_error(level)),
             guarantee=self.guarantee,
         )
+
+    @property
+    def _layered(self) -> bool:
+        """Whether running sums have less noise than cells would give them: then they are what is made possible.
+
+        Where every cell has noise of its own, the cells are: that was never further off, and half as far for spiky data.
+        """
+        if isinstance(self.mechanism, Tree):
+            return self.ordered and self.mechanism.shape.levels > 1
+        return self.ordered and isinstance(self.mechanism, PrefixWorkload)
 
     def _possible(self, raw: NDArray[np.float64]) -> NDArray[np.float64]:
         """No cell below 0. The total stays as it was released: cutting cells at 0 alone would add to it."""
