@@ -7,15 +7,17 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dither.density import consistency, isotonic, nonnegative, simplex, tie_down
 from dither.errors import DataError, InputError, NumberError, SizeError
 
+FEWER = settings(max_examples=80)
 quarters = st.lists(st.integers(-80, 80), min_size=1, max_size=7).map(lambda xs: [x / 4 for x in xs])
 
 
+@FEWER
 @given(quarters, st.integers(0, 60))
 def test_the_simplex_meets_the_conditions_of_the_nearest_point(y, total):
     x = simplex(y, total)
@@ -39,6 +41,7 @@ def exactly_isotonic(y):
     ]
 
 
+@FEWER
 @given(quarters)
 def test_isotonic_is_the_exact_projection(y):
     wanted = [float(v) for v in exactly_isotonic(y)]
@@ -48,6 +51,7 @@ def test_isotonic_is_the_exact_projection(y):
     assert isotonic(y, low=-5, high=7) == pytest.approx(np.clip(wanted, -5, 7), abs=1e-9)
 
 
+@FEWER
 @given(quarters)
 def test_pooling_one_by_one_gives_the_same(y):
     before = consistency.ROUNDS
@@ -58,6 +62,7 @@ def test_pooling_one_by_one_gives_the_same(y):
         consistency.ROUNDS = before
 
 
+@FEWER
 @given(quarters, st.randoms(use_true_random=False))
 def test_no_projection_moves_away_from_a_possible_point(y, random):
     possible = np.array([random.randint(0, 40) / 4 for _ in y])

@@ -36,10 +36,10 @@ def test_what_is_taken_has_the_least_expected_error_and_that_error(price, fact):
     plan = cdf(BINS, **price, **fact)
     errors = list(plan.compared.values())
     assert errors == sorted(errors)
-    draws = 200
+    draws = 80
     with pytest.warns(UserWarning, match="NOT PRIVATE"), seeded(5):
         gaps = np.array([np.cumsum(plan.mechanism.release([10] * 64) - 10.0) for _ in range(draws)])
-    assert math.sqrt(np.square(gaps).mean()) == pytest.approx(errors[0], rel=0.2)
+    assert math.sqrt(np.square(gaps).mean()) == pytest.approx(errors[0], rel=0.25)
     assert plan.guarantee.epsilon("1e-6") == histogram(BINS, **price, **fact).guarantee.epsilon("1e-6") or "rho" in price
     assert plan.error("0.95") == plan.mechanism.prefix_error("0.95")
 

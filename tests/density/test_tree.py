@@ -93,8 +93,11 @@ def test_large_counts_lose_no_digits():
     assert tree.release(counts).tolist() == counts
     wide = Tree(cells=9, branching=3, epsilon=Fraction(1, 2**52))
     assert np.isfinite(wide.release(counts)).all()
-    huge = [np.array([2**62, -(2**62), 2**62]), np.array([-(2**62)])]
-    assert np.isfinite(Tree(cells=3, branching=3, root="noisy", epsilon=1).consistent(huge)).all()
+    huge = [np.array([2**62, 2**62, 2**62]), np.array([-(2**62)])]  # sums beyond 64 bits: each leaf gets (root - sum) / 4
+    assert Tree(cells=3, branching=3, root="noisy", epsilon=1).consistent(huge).tolist() == [0, 0, 0]
+    edge = [np.array([2**37, 0, 0]), np.array([-(2**62)])]
+    found = Tree(cells=3, branching=3, root="noisy", epsilon=1).consistent(edge)
+    assert found == pytest.approx(np.array([2.0**37, 0, 0]) + (-(2.0**62) - 2.0**37) / 4)
 
 
 @pytest.mark.parametrize("kind", KINDS, ids=str)
@@ -122,9 +125,9 @@ def test_errors_of_cells_prefixes_and_ranges_are_covered_exactly(kind):
 @pytest.mark.parametrize("price", [{"epsilon": 1}, {"rho": "0.5"}])
 @pytest.mark.parametrize("kind", [KINDS[0], KINDS[2], KINDS[4]], ids=str)
 def test_errors_are_covered_and_not_far_too_wide(price, kind):
-    """600 draws, the same in every run: at most 5% may lie outside."""
+    """400 draws, the same in every run: at most 5% may lie outside."""
     tree = Tree(cells=40, branching=6, **price, **({**kind, "rows": 400} if "rows" in kind else kind))
-    draws = 600
+    draws = 400
     with pytest.warns(UserWarning, match="NOT PRIVATE"), seeded(11):
         gaps = np.array([tree.release([10] * 40) - 10 for _ in range(draws)])
     sums = np.concatenate([np.zeros((draws, 1)), np.cumsum(gaps, axis=1)], axis=1)
@@ -134,7 +137,7 @@ def test_errors_are_covered_and_not_far_too_wide(price, kind):
         assert (size > width / 2.6).mean() > 0.05
     squares = tree.variance * tree.shape.prefix_squares()
     kept = squares > 1e-9
-    assert np.square(sums[:, 1:]).mean(axis=0)[kept] == pytest.approx(squares[kept], rel=0.35)
+    assert np.square(sums[:, 1:]).mean(axis=0)[kept] == pytest.approx(squares[kept], rel=0.4)
 
 
 def test_many_cells_take_the_bound_in_place_of_a_list():

@@ -8,12 +8,13 @@ take noise. In a histogram a person is one count in at most one cell. Then all n
 
     D      H                      add/remove: one node on each level moves by 1
            2 H                    replace-one, and the root has no noise: it is `rows`, a public total, or absent
-           max(2 (H - 1), H)      replace-one, and the root has noise
+           2 (H - 1)              replace-one, and the root has noise; H is 2 at least
 
 Proof. Every node moves by at most 1 (counts are moved into 0..2^35 in every cell, a contraction; two cells in one node that
 move, move against each other), so the L1 norm and the squared L2 norm are at most the number of nodes that move. For the
 last line: if two cells move, the root keeps its count, and 2 (H - 1) nodes below it move; if only one does (a person comes
-from no cell, or is stopped at a bound), H nodes move. `Geometric` and `Gaussian` have the rest. What follows is
+from no cell, or is stopped at a bound), H nodes move, which is no more, as a tree of two cells or more has H >= 2.
+`Geometric` and `Gaussian` have the rest. What follows is
 post-processing, in which `rows` is a public number: a false one makes answers wrong and gives nothing away.
 
 Consistency: of all histograms the one that is nearest to what was released, in squares; the best linear estimate. In two
@@ -192,7 +193,7 @@ def nodes_moved(shape: Shape, unit: Unit) -> int:
     """D of the theorem: how many nodes a person moves by 1, at most."""
     if not replaces(unit):
         return shape.levels
-    return max(2 * (shape.levels - 1), shape.levels) if shape.root == "noisy" else 2 * shape.levels
+    return 2 * (shape.levels - 1) if shape.root == "noisy" else 2 * shape.levels
 
 
 def cost(shape: Shape, unit: Unit, *, gaussian: bool) -> float:
