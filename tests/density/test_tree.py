@@ -11,6 +11,7 @@ import pytest
 
 from dither.density import Histogram, Tree
 from dither.density.counts import LARGEST_COUNT, read_counts
+from dither.density.tails import sum_width
 from dither.density.tree import nodes_moved
 from dither.errors import DataError, InputError, NumberError, SizeError, UnitError
 from dither.testing import check_mechanism, seeded
@@ -138,6 +139,21 @@ def test_errors_are_covered_and_not_far_too_wide(price, kind):
     squares = tree.variance * tree.shape.prefix_squares()
     kept = squares > 1e-9
     assert np.square(sums[:, 1:]).mean(axis=0)[kept] == pytest.approx(squares[kept], rel=0.4)
+
+
+def test_every_cell_and_every_range_has_its_share_of_the_missing_probability():
+    tree, level = Tree(cells=3000, branching=14, epsilon=1), Fraction(95, 100)
+    law, shape = tree._noise.law, tree.shape
+    assert tree.error(level) == sum_width(law, squares=shape.leaf_square(), events=3000, level=level)
+    many = Tree(cells=10**6, branching=12, epsilon=1)
+    every = 10**6 * (10**6 + 1) // 2
+    wide = sum_width(many._noise.law, squares=many.shape.range_square(), events=every, level=level)
+    assert many.range_error(level) == wide < 2 * many.prefix_error(level)
+    assert tree.range_error(level) <= 2 * tree.prefix_error(level)
+    with pytest.warns(UserWarning, match="NOT PRIVATE"), seeded(6):
+        gaps = [tree.release([0] * 3000) for _ in range(40)]
+    spans = [np.ptp(np.concatenate(([0.0], np.cumsum(gap)))) for gap in gaps]
+    assert max(spans) < tree.range_error(level) < 2.5 * np.mean(spans)
 
 
 def test_many_cells_take_the_bound_in_place_of_a_list():
