@@ -174,4 +174,5 @@ def describe(mechanism: Histogram | Tree | PrefixWorkload) -> str:
         return "noise in every cell"
     if isinstance(mechanism, PrefixWorkload):
         return "the best strategy for running sums"
-    return f"tree of {mechanism.branching} {ROOTS[mechanism.root]}, {mechanism.shape.levels} levels of noise"
+    levels = mechanism.shape.levels
+    return f"tree of {mechanism.branching} {ROOTS[mechanism.root]}, {levels} level{'s' if levels > 1 else ''} of noise"
