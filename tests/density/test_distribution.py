@@ -154,3 +154,9 @@ def test_pictures_show_bands_and_never_the_truth(tmp_path):
         dither.plot.density([1, 2, 3])
     with pytest.raises(SizeError):
         dither.plot.density(made([1] * 40_001))
+
+
+def test_a_cell_without_people_is_never_drawn(monkeypatch):
+    for draw, cell in ((0, 1), (2**36 - 1, 1), (2**36, 3), (2**37 - 1, 3)):  # weights 0, 2^36, 0, 2^36
+        monkeypatch.setattr("dither.density.distribution.uniform", lambda below, size, draw=draw: np.array([draw] * size))
+        assert made([0, 1, 0, 1]).places(1).tolist() == [cell]

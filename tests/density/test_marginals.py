@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
 from itertools import product
 
 import numpy as np
 import pytest
 
 from dither.density import Bins, Categories, Grid, Marginals
+from dither.density.tails import sum_width
 from dither.errors import DataError, InputError, SizeError, UnitError
 from dither.testing import seeded
 
@@ -87,7 +89,10 @@ def test_released_tables_agree_and_have_bands_that_hold():
 def test_one_table_has_the_exact_error():
     one = Marginals(grid=SMALL, tables=[(1,)], epsilon=1)
     assert one.error("0.95") == one._noise.error("0.95")
-    assert Marginals(grid=SMALL, tables=[(1,), (0,)], epsilon=2).error("0.95") >= one.error("0.95")
+    two = Marginals(grid=SMALL, tables=[(1,), (0,)], epsilon=2)
+    assert (
+        two.error("0.95") == sum_width(two._noise.law, squares=1.0, events=4, level=Fraction(95, 100)) >= one.error("0.95")
+    )
     assert one.count([[1, 1], ["a", "b"]])[0].tolist() == [1, 1]
     assert one.guarantee.epsilon() == 1
 

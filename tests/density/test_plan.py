@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from dither.channels.columns import largest_l2_squared
-from dither.density import Bins, Categories, Grid, Histogram, PrefixWorkload, Tree, cdf, histogram
+from dither.density import Bins, Categories, Grid, Histogram, Plan, PrefixWorkload, Tree, cdf, histogram
 from dither.errors import DataError, InputError, NumberError, SizeError, UnitError
 from dither.testing import seeded
 
@@ -67,6 +67,18 @@ def test_running_sums_are_tied_to_the_public_total_also_where_noise_is_flat():
     even = cdf(BINS, epsilon="0.01", rows=64, unit=REPLACE).release([1] * 64)
     assert even.prefixes().estimate[-1] == pytest.approx(64)
     assert even.prefixes().low[-1] == even.prefixes().high[-1] == 64
+
+
+def test_sums_with_a_public_total_are_tied_down_before_they_are_made_to_rise():
+    plan = Plan(
+        axis=Bins([0, 1, 2, 3]),
+        mechanism=PrefixWorkload(cells=3, rho=1, unit=REPLACE),
+        ordered=True,
+        rows=9,
+        compared={},
+    )
+    assert plan._rising(np.array([1.0, 3.0, 2.0])).tolist() == pytest.approx([2, 4, 3])
+    assert plan._rising(np.array([1.0, 3.0, -9.0])).sum() == 9
 
 
 def test_explained_in_words():
