@@ -31,6 +31,10 @@ if TYPE_CHECKING:
     from dither.density.range_queries import RangePlan as RangePlan
     from dither.density.range_queries import ranges as ranges
     from dither.density.tree import Tree as Tree
+    from dither.density.covariance import Covariance as Covariance
+    from dither.density.covariance import PairSummary as PairSummary
+    from dither.density.moments import Moments as Moments
+    from dither.density.summary import Summary as Summary
 
 __all__ = [
     "Bins",
@@ -58,6 +62,10 @@ __all__ = [
     "ranges",
     "simplex",
     "tie_down",
+    "Covariance",
+    "Moments",
+    "PairSummary",
+    "Summary",
 ]
 
 _LAZY = {
@@ -86,6 +94,10 @@ _LAZY = {
     "ranges": "dither.density.range_queries",
     "simplex": "dither.density.consistency",
     "tie_down": "dither.density.consistency",
+    "Covariance": "dither.density.covariance",
+    "Moments": "dither.density.moments",
+    "PairSummary": "dither.density.covariance",
+    "Summary": "dither.density.summary",
 }
 
 

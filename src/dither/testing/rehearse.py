@@ -23,7 +23,7 @@ from dither.errors import DataError, SizeError
 from dither.noise.entropy import _rehearsed, _swapped
 from dither.noise.law import Law, check_size
 from dither.numeric.enclosure import precision, to_ball
-from dither.numeric.number import rational
+from dither.numeric.number import Number, rational
 
 BITS = 192
 MOST_RUNS = 200_000
@@ -86,7 +86,7 @@ def _shown(output: tuple[Any] | None) -> Hashable:
     return None if output is None else as_key(output[0])
 
 
-PLAIN = (int, float, complex, str, bytes, type(None), Fraction, Decimal, Enum, np.generic)
+PLAIN = (int, float, complex, str, bytes, type(None), Fraction, Decimal, Number, Enum, np.generic)
 
 
 def as_key(output: Any) -> Hashable:
