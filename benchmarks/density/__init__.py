@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from benchmarks.density import keys
 from benchmarks.density import histograms
+from benchmarks.density import moments
 
 
 def main(*, soak: bool = False) -> None:
     """Each part prints its own tables."""
     keys.main(soak=soak)
     histograms.main(soak=soak)
+    moments.main(soak=soak)

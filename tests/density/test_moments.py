@@ -17,6 +17,7 @@ from dither.density.ruler import MOST_STEPS, Ruler, exact_sum
 from dither.errors import DataError, GuaranteeError, InputError, NumberError, SizeError, UnitError
 from dither.mechanisms import sensitivity
 from dither.testing import check_mechanism, seeded
+from dither.testing.rehearse import as_key, outcomes
 
 COME, REPLACE = "add/remove one person", "replace one person"
 WAYS = [(COME, None), (REPLACE, None), (REPLACE, 2)]
@@ -42,22 +43,28 @@ def test_the_sensitivity_is_the_exact_change_over_all_data_sets(degree, unit, ro
 @pytest.mark.parametrize(("unit", "rows"), WAYS)
 def test_the_law_of_a_mean_keeps_the_promise_on_all_small_data_sets(unit, rows):
     mechanism = tiny(1, unit, rows, epsilon=16)
-    report = check_mechanism(mechanism, query=lambda data: mechanism.count(list(data)), universe=GRID, rows=2, cutoff="1e-13")
+    report = check_mechanism(
+        mechanism, query=lambda data: mechanism.count(list(data)), universe=GRID, rows=2, cutoff="1e-13"
+    )
     assert report.epsilon <= 16 * (1 + 1e-9)
     assert report.errors > 0
 
 
 @pytest.mark.parametrize(("unit", "rows"), WAYS)
 def test_the_law_of_a_variance_keeps_the_promise(unit, rows):
-    mechanism = tiny(2, unit, rows, epsilon=12, steps=2)
-    check_mechanism(mechanism, cutoff="1e-6")
+    mechanism = tiny(2, unit, rows, epsilon=16, steps=2)
+    check_mechanism(mechanism, cutoff="1e-5")
 
 
-def test_the_promise_is_attained():
-    """The counters of a record lie G^r from none, and the noise falls by e^-epsilon over that way."""
-    for mechanism in (tiny(1, COME, None, epsilon=6, steps=2), tiny(1, REPLACE, None, epsilon=6, steps=2)):
-        report = check_mechanism(mechanism, cutoff="1e-14")
-        assert report.epsilon == pytest.approx(6)
+@pytest.mark.parametrize("degree", [1, 2])
+@pytest.mark.parametrize(("unit", "rows"), WAYS)
+def test_the_promise_is_attained(degree, unit, rows):
+    """One record more, or a lowest in place of a highest one: what is likeliest with it is e^epsilon times less likely."""
+    mechanism = tiny(degree, unit, rows, epsilon=4, steps=2)
+    one, other = mechanism.record(2), mechanism.record(0) if unit == REPLACE else [0] * (degree + 1)
+    likeliest = Summary(mechanism, tuple(mechanism.truth(one)))
+    with_it, without = (outcomes(mechanism.release, x, cutoff="1e-4").masses[as_key(likeliest)] for x in (one, other))
+    assert math.log(float(with_it) / float(without)) == pytest.approx(4)
 
 
 def test_less_noise_would_be_seen():
@@ -164,7 +171,7 @@ def test_nobody_and_all_alike():
     empty = Summary(mechanism, (0, 0, 0))
     assert empty.mean_interval("0.95") == (0, 100)
     assert empty.deviation_interval("0.95") == (0, 50)
-    with seeded(4):
+    with pytest.warns(dither.errors.NotPrivateWarning), seeded(4):
         alike = mechanism.release(mechanism.count(np.full(10**5, 30.0)))
     assert alike.mean == pytest.approx(30, abs=0.01)
     assert alike.deviation_interval("0.95")[0] == 0
@@ -179,9 +186,9 @@ def test_the_error_of_a_mean_is_at_most_three_quarters_of_a_split_budget():
         whole = dither.Geometric(epsilon=dither.Number(epsilon) / 2, sensitivity=1).law
         counters = ours.count(values)
         centred = (counters[1] - counters[0]) / 2
-        with seeded(12):
-            found = np.array([ours.release(counters).mean for _ in range(4000)])
-            sums, counts = centred + half.sample(4000), 1000 + whole.sample(4000)
+        with pytest.warns(dither.errors.NotPrivateWarning), seeded(12):  # noqa: PT031 - one seed for both
+            found = np.array([ours.release(counters).mean for _ in range(1500)])
+            sums, counts = centred + half.sample(1500), 1000 + whole.sample(1500)
         split = np.clip(0.5 + sums / 2**16 / np.maximum(counts, 1), 0, 1)
         errors = [math.sqrt(np.mean((estimate - values.mean()) ** 2)) for estimate in (found, split)]
         assert errors[0] < 0.75 * errors[1]
@@ -230,7 +237,7 @@ def test_bad_values_are_refused_by_kind_and_never_by_size():
     with pytest.raises(DataError):
         mechanism.from_sums(1.0, 2, 3)
     assert mechanism.release(np.array([1, 2], dtype=np.uint64)).moments == mechanism
-    assert mechanism.release([10**400, -5]).mean == 0
+    assert mechanism.release([10**400, -5]).mean < 1e-40
 
 
 def test_a_variance_needs_squares():

@@ -1,0 +1,234 @@
+"""Intervals hold: quantiles beside exact sums of the law, coverage by going through all noise, and by seeded releases."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+from itertools import product
+
+import numpy as np
+import pytest
+from flint import arb
+
+import dither
+from dither.density import Covariance, Moments, PairSummary, Summary
+from dither.density.fieller import Noise, interval, quantile, ratio_interval, square_range
+from dither.errors import NotPrivateWarning
+from dither.noise import DiscreteLaplace
+from dither.numeric.enclosure import precision
+from dither.testing import seeded
+
+COME, REPLACE = "add/remove one person", "replace one person"
+
+
+# -- the quantile ------------------------------------------------------------------------------------------------------
+
+
+def beyond(weights, scale):
+    """P(|sum of weights times noise| > k) for k = 0, 1, ... and whole weights: convolved in doubles, tails of 2^-60 left."""
+    reach = math.ceil(42 * scale)
+    q = math.exp(-1 / scale)
+    single = (1 - q) / (1 + q) * q ** np.abs(np.arange(-reach, reach + 1))
+    size = 2 * reach * sum(weights) + 1
+    law = np.ones(size // 2 + 1, dtype=complex)
+    for weight in weights:
+        spread = np.zeros(2 * reach * weight + 1)
+        spread[::weight] = single
+        law *= np.fft.rfft(spread, size)
+    masses = np.fft.irfft(law, size)
+    sides = masses[size // 2 + 1 :] + masses[: size // 2][::-1]  # at 1, 2, ... from the middle
+    return np.append(np.cumsum(sides[::-1])[::-1], 0.0)
+
+
+@pytest.mark.parametrize("weights", [(1,), (1, 1), (1, 3), (2, 3), (1, 1, 1), (1, 2, 4), (1, 1, 2, 3), (1, 1, 1, 1), (0, 5)])
+def test_a_quantile_holds_and_is_hardly_wider_than_it_must_be(weights):
+    for scale, wider in ((1, None), (20, 0.8), (80, 0.93)):
+        tail = beyond([w for w in weights if w], scale)
+        for level in (0.5, 0.95, 0.999):
+            found = float(quantile(np.array([weights], dtype=float), Noise(scale, 1.0), -math.log(1 - level))[0])
+            assert tail[math.floor(found)] <= 1 - level
+            if wider and level > 0.9:
+                assert tail[math.floor(wider * found)] > 1 - level
+
+
+def test_a_quantile_of_one_number_is_exact_up_to_a_step():
+    for scale in (3, 1000, 2**30):
+        law = DiscreteLaplace(scale)
+        found = float(quantile(np.array([[1.0]]), Noise(scale, 1.0), -math.log(0.05))[0])
+        with precision(128):
+            assert 2 * law.above(math.floor(found)) <= Fraction(1, 20).numerator / arb(20)
+            assert found <= scale * math.log(20) * 1.00001 + 1
+
+
+def test_quantiles_grow_with_weights_scale_and_confidence():
+    noise = Noise(10.0, 1.0)
+    rows = np.array([[0.5, 0.5], [0.5, 0.6], [0.6, 0.6], [0.0, 1.0], [1.0, 1.0]])
+    found = quantile(rows, noise, 3.0)
+    assert found[0] < found[1] < found[2] < found[4]
+    assert found[3] < found[4]
+    assert (quantile(rows, noise, 4.0) > found).all()
+    assert (quantile(rows, Noise(11.0, 1.0), 3.0) > found).all()
+    assert np.isfinite(quantile(rows, noise, 700.0)).all()
+    assert np.allclose(quantile(rows[:, ::-1], noise, 3.0), found)
+
+
+def test_a_square_is_least_and_most_at_ends_or_where_it_turns():
+    rng = np.random.default_rng(2)
+    points = np.linspace(0, 1, 201)
+    for two, one, none in [*rng.normal(size=(50, 3)), (0.0, 1.0, 2.0), (0.0, 0.0, 3.0)]:
+        for low, high in ((0.0, 1.0), (0.2, 0.3), (0.5, 0.5)):
+            p = low + (high - low) * points
+            values = two * p * p - 2 * one * p + none
+            least, most = square_range(*(np.array(x) for x in (two, one, none, low, high)))
+            assert least <= values.min() + 1e-12
+            assert most >= values.max() - 1e-12
+            assert least >= values.min() - 1e-4
+            assert most <= values.max() + 1e-4
+
+
+# -- the set -------------------------------------------------------------------------------------------------------------
+
+
+def test_a_set_is_found_as_finely_as_a_search_finds_it():
+    """Beside every p of a fine list: |S - p N| within its quantile."""
+    noise, odds = Noise(1.0, 2.0**-20), -math.log(0.05)
+    of_total, of_sum = np.array([1.0, 1.0]), np.array([0.0, 1.0])
+    p = np.linspace(0, 1, 20001)
+    room = quantile(np.abs(of_sum - p[:, None] * of_total), noise, odds)
+    for total, sum_ in ((20.0, 3.0), (100.0, 50.0), (40.0, 0.5), (7.0, 6.0), (1000.0, 999.5)):
+        inside = p[np.abs(sum_ - p * total) <= room]
+        low, high = ratio_interval(total, sum_, of_total, of_sum, noise, odds)
+        assert low <= inside[0]
+        assert high >= inside[-1]
+        wide = inside[-1] - inside[0]
+        assert high - low <= 1.02 * wide + 2e-4
+
+
+def test_a_total_that_does_not_stand_out_says_nothing():
+    noise, odds = Noise(10.0, 2.0**-20), -math.log(0.05)
+    of_total, of_sum = np.array([1.0, 1.0]), np.array([0.0, 1.0])
+    for total, sum_ in ((5.0, 2.0), (0.0, 0.0), (-300.0, -100.0), (0.5, 0.2), (1.0, 1000.0)):
+        assert ratio_interval(total, sum_, of_total, of_sum, noise, odds) == (0.0, 1.0)
+    empty = interval(10.0, (0.0, 1.0), lambda low, high: _far(low), noise, odds)
+    assert empty == (0.0, 1.0)
+
+
+def _far(low):
+    from dither.density.fieller import Ask
+
+    return Ask(np.zeros((len(low), 1)), np.full(len(low), 1e9), np.full(len(low), 1e9))
+
+
+# -- coverage, exactly -----------------------------------------------------------------------------------------------------
+
+
+def covered(mechanism, summary, counters, holds, *, least):
+    """A lower bound of the probability that a release holds: every noise that is likelier than `least`."""
+    law, found, seen = mechanism.noise.law, 0.0, 0.0
+    truth = mechanism.truth(counters)
+    with precision(64):
+        masses = {k: float(law.mass(k)) for k in range(-40, 41)}
+    likely = [k for k, mass in masses.items() if mass > least]
+    for noise in product(likely, repeat=len(truth)):
+        chance = math.prod(masses[k] for k in noise)
+        if chance > least:
+            seen += chance
+            if holds(summary(mechanism, tuple(x + k for x, k in zip(truth, noise, strict=True)))):
+                found += chance
+    return found, seen
+
+
+@pytest.mark.parametrize("values", [[0, 1, 1], [0.5] * 6, [1] * 9, [0, 0.5]], ids=str)
+@pytest.mark.parametrize(("unit", "rows"), [(COME, False), (REPLACE, False), (REPLACE, True)])
+def test_means_and_counts_are_covered_on_all_noise(values, unit, rows):
+    mechanism = Moments(epsilon=4, low=0, high=1, steps=2, unit=unit, rows=len(values) if rows else None)
+    mean = float(np.mean(values))
+
+    def holds(summary):
+        (low, high), (least, most) = summary.mean_interval("0.8"), summary.count_interval("0.8")
+        return np.array([low <= mean <= high, least <= len(values) <= most])
+
+    found, seen = covered(mechanism, Summary, mechanism.count(values), lambda s: holds(s)[0], least=1e-4)
+    assert seen > 0.98
+    assert found >= 0.8
+    found, _ = covered(mechanism, Summary, mechanism.count(values), lambda s: holds(s)[1], least=1e-3)
+    assert found >= 0.8
+
+
+@pytest.mark.parametrize(("unit", "epsilon"), [(COME, 8), (REPLACE, 16)])
+@pytest.mark.parametrize("values", [[0, 0.5, 1, 1, 1], [0] * 6 + [1] * 6], ids=["five", "twelve"])
+def test_variances_are_covered_on_all_noise(values, unit, epsilon):
+    mechanism = Moments(epsilon=epsilon, low=0, high=1, steps=2, degree=2, unit=unit)
+    variance = float(np.var(values))
+
+    def holds(summary):
+        low, high = summary.variance_interval("0.7")
+        return low <= variance <= high
+
+    found, seen = covered(mechanism, Summary, mechanism.count(values), holds, least=1e-3)
+    assert seen > 0.85
+    assert found >= 0.7
+
+
+def test_covariances_are_covered_on_all_noise():
+    mechanism = Covariance(epsilon=10, first=(0, 1), second=(0, 1), steps=2)
+    counters = mechanism.count([0, 1, 1, 0.5, 1], [0, 1, 0.5, 0, 1])
+    covariance = float(np.cov([0, 1, 1, 0.5, 1], [0, 1, 0.5, 0, 1], bias=True)[0, 1])
+
+    def holds(summary):
+        low, high = summary.covariance_interval("0.7")
+        return low <= covariance <= high
+
+    found, seen = covered(mechanism, PairSummary, counters, holds, least=1e-3)
+    assert seen > 0.8
+    assert found >= 0.7
+
+
+# -- coverage, as data come --------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("unit", "rows", "shape"), [(COME, None, "uniform"), (COME, None, "low"), (REPLACE, None, "low"), (REPLACE, 300, "low")]
+)
+def test_intervals_cover_as_often_as_they_say(unit, rows, shape):
+    """100 releases at 90%: 70 or fewer would be a chance of 1e-8, and all of them needlessly wide."""
+    rng = np.random.default_rng(8)
+    values = rng.random(300) if shape == "uniform" else rng.beta(2, 20, 300)
+    mechanism = Moments(epsilon="1/2", low=0, high=1, degree=2, unit=unit, rows=rows)
+    counters = mechanism.count(values)
+    truths = len(values), values.mean(), values.var(), values.std()
+    held = np.zeros(4)
+    with pytest.warns(NotPrivateWarning), seeded(21):
+        releases = [mechanism.release(counters) for _ in range(100)]
+    for s in releases:
+        kinds = (s.count_interval, s.mean_interval, s.variance_interval, s.deviation_interval)
+        found = [ask("0.9") for ask in kinds]
+        held += [low <= truth <= high for (low, high), truth in zip(found, truths, strict=True)]
+    assert (held > 70).all()
+    assert held[1] < 100
+    assert held[3] == held[2]
+
+
+def test_covariances_cover_as_often_as_they_say():
+    rng = np.random.default_rng(9)
+    x = 20 * rng.random(2000)
+    y = np.clip(x / 4 + rng.normal(size=2000), -3, 7)
+    mechanism = Covariance(epsilon=1, first=(0, 20), second=(-3, 7))
+    counters = mechanism.count(x, y)
+    truth, held = np.cov(x, y, bias=True)[0, 1], np.zeros(3)
+    with pytest.warns(NotPrivateWarning), seeded(22):
+        releases = [mechanism.release(counters) for _ in range(100)]
+    for s in releases:
+        found = [s.covariance_interval("0.9"), *s.mean_intervals("0.9")]
+        held += [low <= t <= high for (low, high), t in zip(found, (truth, x.mean(), y.mean()), strict=True)]
+    assert (held > 70).all()
+    assert (held[1:] < 100).all()
+
+
+def test_an_interval_is_about_as_wide_as_the_noise():
+    """At mean 1/2 it is the quantile of (L - L')/2 over n: (1 + x/2) e^-x = 0.05 at x = 4.1128."""
+    n, mechanism = 10**5, Moments(epsilon=1, low=0, high=1)
+    counters = mechanism.from_sums(n, n * 2**19)
+    low, high = Summary(mechanism, tuple(counters)).mean_interval("0.95")
+    assert (high - low) / 2 * n == pytest.approx(4.1128 / 2 + float(mechanism.ruler.rounding) * n, rel=0.01)
+    assert dither.Geometric(epsilon=1, sensitivity=1).error("0.95") == 3
