@@ -104,6 +104,49 @@ def test_a_set_is_found_as_finely_as_a_search_finds_it():
         assert high - low <= 1.02 * wide + 2e-4
 
 
+@pytest.mark.parametrize(("unit", "scale"), [(COME, 1), (REPLACE, 2)])
+@pytest.mark.parametrize("records", [(4, 3, 6), (9, 1, 5), (1, 1, 12), (30, 30, 30), (3, 0, 3)], ids=str)
+def test_a_variance_is_found_as_finely_as_a_search_finds_it(records, unit, scale):
+    """Beside fine lists of means p, from their own set, and of variances v."""
+    mechanism = Moments(epsilon=2, low=0, high=1, degree=2, steps=2**12, unit=unit)
+    summary = Summary(mechanism, tuple(x * mechanism.one for x in mechanism.truth(records)))
+    n, s1, s2 = sum(records), records[1] / 2 + records[2], records[2]
+    of = np.array([[1, 1, 1], [0, 0.5, 1], [0, 0, 1]] if unit == COME else [[1, 0, 0], [0.5, 0.5, 0], [0.5, 0.5, -0.5]])
+    noise, odds = Noise(scale / 2, 2.0**-24), math.log(10)
+    low, high = ratio_interval(n, s1, of[0], of[1], noise, odds + math.log(8))
+    p = np.linspace(low, high, 101)[:, None, None]
+    v = np.linspace(0, 0.25, 201)[:, None]
+    room = quantile(np.abs(of[2] - 2 * p * of[1] + (p * p - v) * of[0]), noise, odds + math.log(8 / 7))
+    fits = np.abs(s2 - 2 * p[..., 0] * s1 + (p[..., 0] ** 2 - v[:, 0]) * n) <= room
+    inside = v[fits.any(axis=0), 0]
+    found = summary.variance_interval("0.9")
+    assert found[0] <= inside[0] + 1e-9
+    assert found[1] >= inside[-1] - 1e-9
+    assert found[1] - found[0] <= 1.1 * (inside[-1] - inside[0]) + 0.004
+
+
+@pytest.mark.parametrize("records", [(6, 1, 2, 5), (1, 5, 5, 1), (2, 2, 2, 20), (40, 10, 10, 40), (9, 0, 0, 3)], ids=str)
+def test_a_covariance_is_found_as_finely_as_a_search_finds_it(records):
+    mechanism = Covariance(epsilon=2, first=(0, 1), second=(0, 1), steps=2**12)
+    summary = PairSummary(mechanism, tuple(x * mechanism.one for x in records))
+    n, noise, odds = sum(records), Noise(0.5, 2.0**-24), math.log(10)
+    s1, s2, both = records[2] + records[3], records[1] + records[3], records[3]
+    sets = []
+    for sum_, weights in ((s1, [0, 0, 1, 1]), (s2, [0, 1, 0, 1])):
+        low, high = ratio_interval(n, sum_, np.ones(4), np.array(weights, dtype=float), noise, odds + math.log(16))
+        sets.append(np.linspace(low, high, 25))
+    p, r = sets[0][:, None, None], sets[1][None, :, None]
+    c = np.linspace(-0.25, 0.25, 161)[None, None, :]
+    weights = np.stack(np.broadcast_arrays(p * r - c, -p * (1 - r) - c, -(1 - p) * r - c, (1 - p) * (1 - r) - c), axis=-1)
+    room = quantile(np.abs(weights), noise, odds + math.log(16 / 14))
+    fits = np.abs(both - p * s2 - r * s1 + (p * r - c) * n) <= room
+    inside = c[0, 0, fits.any(axis=(0, 1))]
+    found = summary.covariance_interval("0.9")
+    assert found[0] <= inside[0] + 1e-9
+    assert found[1] >= inside[-1] - 1e-9
+    assert found[1] - found[0] <= 1.15 * (inside[-1] - inside[0]) + 0.01
+
+
 def test_a_total_that_does_not_stand_out_says_nothing():
     noise, odds = Noise(10.0, 2.0**-20), -math.log(0.05)
     of_total, of_sum = np.array([1.0, 1.0]), np.array([0.0, 1.0])

@@ -249,6 +249,12 @@ def test_a_variance_needs_squares():
         summary.mean_interval(1)
 
 
+def test_as_many_noises_as_numbers():
+    sizes = [[tiny(degree, unit, rows, epsilon=1).noise.dimension for unit, rows in WAYS] for degree in (1, 2)]
+    assert sizes == [[2, 2, None], [3, 3, 2]]
+    assert tiny(1, REPLACE, 2, epsilon=1).error("0.95") == dither.Geometric(epsilon=1, sensitivity=8).error("0.95")
+
+
 def test_plain_things():
     mechanism = Moments(epsilon="0.5", low=0, high=5000, degree=2)
     assert pickle.loads(pickle.dumps(mechanism)) == mechanism
