@@ -14,6 +14,7 @@ from dither.density import Covariance, PairSummary
 from dither.errors import InputError, NumberError, SizeError
 from dither.mechanisms import sensitivity
 from dither.testing import check_mechanism
+from dither.testing.rehearse import outcomes
 
 COME, REPLACE = "add/remove one person", "replace one person"
 
@@ -40,8 +41,27 @@ def test_the_sensitivity_is_the_exact_change_over_all_data_sets(unit, steps):
 
 
 @pytest.mark.parametrize(("unit", "epsilon"), [(COME, 16), (REPLACE, 32)])
-def test_the_law_keeps_the_promise(unit, epsilon):
+def test_conforms(unit, epsilon):
+    """Error, refusals, saturation. The promise at so large an epsilon is proved by the two tests that follow."""
     check_mechanism(tiny(unit, epsilon), cutoff="1e-5")
+
+
+@pytest.mark.parametrize("unit", [COME, REPLACE])
+def test_the_law_is_independent_noise(unit):
+    """Each output has the product of the four masses: with the exact change above, that is `Geometric`'s theorem."""
+    mechanism = tiny(unit, epsilon=8)
+    one, other = mechanism.count([1], [1]), mechanism.count([0], [0]) if unit == REPLACE else [0] * 4
+    law = mechanism.noise.law
+    laws = [outcomes(mechanism.release, counters, cutoff="1e-4") for counters in (one, other)]
+    for found, counters in zip(laws, (one, other), strict=True):
+        assert len(found.masses) > 100
+        for key, mass in found.masses.items():
+            moved = [x - y for x, y in zip(found.outputs[key].released, counters, strict=True)]
+            assert float(mass) == pytest.approx(math.prod(float(law.mass(k)) for k in moved), rel=1e-9)
+    shared = laws[0].masses.keys() & laws[1].masses.keys()
+    ratios = [abs(math.log(float(laws[0].masses[key]) / float(laws[1].masses[key]))) for key in shared]
+    assert max(ratios) <= 8 * (1 + 1e-9)
+    assert unit == REPLACE or max(ratios) == pytest.approx(8)  # at scale 1 the worst outputs are below the cutoff
 
 
 def test_counters_are_products_and_missing_values_add_nothing():
