@@ -35,6 +35,10 @@ if TYPE_CHECKING:
     from dither.density.covariance import PairSummary as PairSummary
     from dither.density.moments import Moments as Moments
     from dither.density.summary import Summary as Summary
+    from dither.density.clipping import ClippingRange as ClippingRange
+    from dither.density.clipping import log_bins as log_bins
+    from dither.density.quantile import Quantile as Quantile
+    from dither.density.quantiles import Quantiles as Quantiles
 
 __all__ = [
     "Bins",
@@ -66,6 +70,10 @@ __all__ = [
     "Moments",
     "PairSummary",
     "Summary",
+    "ClippingRange",
+    "Quantile",
+    "Quantiles",
+    "log_bins",
 ]
 
 _LAZY = {
@@ -98,6 +106,10 @@ _LAZY = {
     "Moments": "dither.density.moments",
     "PairSummary": "dither.density.covariance",
     "Summary": "dither.density.summary",
+    "ClippingRange": "dither.density.clipping",
+    "Quantile": "dither.density.quantile",
+    "Quantiles": "dither.density.quantiles",
+    "log_bins": "dither.density.clipping",
 }
 
 
