@@ -5,6 +5,7 @@ from __future__ import annotations
 from benchmarks.density import keys
 from benchmarks.density import histograms
 from benchmarks.density import moments
+from benchmarks.density import quantiles
 
 
 def main(*, soak: bool = False) -> None:
@@ -12,3 +13,4 @@ def main(*, soak: bool = False) -> None:
     keys.main(soak=soak)
     histograms.main(soak=soak)
     moments.main(soak=soak)
+    quantiles.main(soak=soak)

@@ -1,4 +1,4 @@
-"""Runs inside opendp's environment: reads a job, prints seconds of CPU for a vector, many numbers, or one choice."""
+"""Runs inside opendp's environment: reads a job, prints seconds of CPU for a vector, many numbers, or one choice; or quantiles."""
 
 import json
 import sys
@@ -41,6 +41,18 @@ def choose(job):
     return min(timed(lambda: mechanism(scores)) for _ in range(job["runs"]))
 
 
+def quantile(job):
+    """Answers to the same data again and again, among the same candidates, at the epsilon given."""
+    candidates = job["candidates"]
+    space = dp.vector_domain(dp.atom_domain(T=float, nan=False)), dp.symmetric_distance()
+    scores = space >> dp.t.then_quantile_score_candidates(candidates, alpha=job["quantile"])
+    mechanism = dp.binary_search_chain(
+        lambda scale: scores >> dp.m.then_noisy_max(dp.max_divergence(), scale=scale, negate=True),
+        d_in=1, d_out=job["epsilon"],
+    )  # fmt: skip
+    return [candidates[mechanism(job["values"])] for _ in range(job["runs"])]
+
+
 def timed(call):
     start = time.process_time_ns()
     call()
@@ -48,5 +60,8 @@ def timed(call):
 
 
 job = json.load(sys.stdin)
-answer = choose if "choose" in job else scalar if "scalar" in job else vector
-print(json.dumps({"seconds": answer(job), "version": version("opendp")}))
+if "quantile" in job:
+    print(json.dumps({"answers": quantile(job), "version": version("opendp")}))
+else:
+    answer = choose if "choose" in job else scalar if "scalar" in job else vector
+    print(json.dumps({"seconds": answer(job), "version": version("opendp")}))

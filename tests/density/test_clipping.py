@@ -25,20 +25,20 @@ LINE = Bins.even(0, 4, 4)
 @pytest.mark.parametrize("price", [{"epsilon": 2}, {"rho": "0.5"}])
 @pytest.mark.usefixtures("one_draw")
 def test_the_law_of_every_release_keeps_the_promise(unit, ends, price):
-    mechanism = ClippingRange(bins=LINE, ends=ends, unit=unit, confidence="0.5", **price)
+    mechanism = ClippingRange(bins=Bins.even(0, 3, 3), ends=ends, unit=unit, confidence="0.5", **price)
     assert mechanism.guarantee.unit.value == unit
-    near = [*pairs(4, 2, replace=unit == UNITS[1]), *list(mechanism.neighbours())[-4:]]
-    assert check_mechanism(mechanism, pairs=near).pairs > 15
+    near = [*pairs(3, 2, replace=unit == UNITS[1]), *list(mechanism.neighbours())[-3:]]
+    assert check_mechanism(mechanism, pairs=near).pairs >= 9
 
 
 @pytest.mark.parametrize("unit", UNITS)
 @pytest.mark.parametrize("ends", ["upper", "both"])
-@pytest.mark.parametrize("price", [{"epsilon": 8}, {"rho": 8}])
+@pytest.mark.parametrize("price", [{"epsilon": 5}, {"rho": 5}])
 def test_the_price_is_what_one_person_can_move_and_not_more(unit, ends, price, monkeypatch):
     script = Script(monkeypatch, module)
     mechanism = ClippingRange(bins=Bins.even(0, 5, 5), ends=ends, unit=unit, confidence="0.5", **price)
-    assert mechanism.rank in (1, 2)
-    near = pairs(5, 4, replace=unit == UNITS[1])
+    assert mechanism.rank == (1 if ends == "upper" else 2)  # few enough to be on both sides of, with three people
+    near = pairs(5, 3, replace=unit == UNITS[1])
     worst = max(script.cost(mechanism.release, *pair, square="rho" in price) for pair in near)
     bound = mechanism.rho or mechanism.epsilon.fraction()
     assert bound * Fraction(999, 1000) <= worst <= bound

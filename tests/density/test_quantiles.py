@@ -141,8 +141,8 @@ def test_errors_are_covered():
     counts = bins.count(rng.beta(2, 5, 3000))
     mechanism = Quantiles(bins=bins, qs=DECILES, epsilon=1, parts=16)
     with seeded(4):
-        off = [mechanism.shortfall(counts, mechanism.release(counts)) for _ in range(50)]
-    assert sum(x > mechanism.error("0.9") for x in off) <= 18  # 5 expected at worst: six deviations
+        off = [mechanism.shortfall(counts, mechanism.release(counts)) for _ in range(40)]
+    assert sum(x > mechanism.error("0.9") for x in off) <= 15  # 4 expected at worst: above five deviations
     assert mechanism.error("0.99") > mechanism.error("0.9") > 0
     shares = mechanism.shares(3000)
     assert len(shares) == 9
@@ -151,15 +151,15 @@ def test_errors_are_covered():
 
 @pytest.mark.parametrize("epsilon", ["0.1", 1])
 def test_deciles_are_at_most_half_as_far_off_as_one_by_one(epsilon):
-    """Mean rank error of many, at equal epsilon, over 40 releases; below 0.45 when measured over more."""
+    """Mean rank error of many, at equal epsilon, over 25 releases; below 0.45 when measured over more."""
     rng = np.random.default_rng(5)
-    bins = Bins.even(0, 1, 1024)
+    bins = Bins.even(0, 1, 512)
     counts = bins.count(rng.beta(2, 5, 5000))
     together = Quantiles(bins=bins, qs=DECILES, epsilon=epsilon, parts=8)
     singles = [Quantile(bins=bins, q=q, epsilon=Fraction(str(epsilon)) / 9) for q in DECILES]
     with seeded(6):
         many = one = Fraction(0)
-        for _ in range(40):
+        for _ in range(25):
             answers = together.release(counts)
             many += sum(single.shortfall(counts, x) for single, x in zip(singles, answers, strict=True))
             one += sum(single.shortfall(counts, single.release(counts)) for single in singles)
@@ -201,7 +201,7 @@ def test_what_else_is_refused():
 
 def test_empty_data_one_cell_and_huge_counts_are_answered():
     for bins in (Bins([0, 1]), LINE, Bins.even(0, 1, MOST_CUTS + 5)):
-        mechanism = Quantiles(bins=bins, qs=[*DECILES, 0, 1], epsilon=1)
+        mechanism = Quantiles(bins=bins, qs=[0, "0.3", 1], epsilon=1)
         for counts in (np.zeros(bins.size, dtype=np.int64), np.full(bins.size, 2**62), np.full(bins.size, -1)):
             answers = mechanism.release(counts)
             assert all(bins.edges[0] < x < bins.edges[-1] for x in answers)
