@@ -92,7 +92,7 @@ def many(runs: int) -> None:
             plain = Quantiles(bins=bins, qs=DECILES, epsilon=epsilon, parts=1)
             together = Quantiles(bins=bins, qs=DECILES, epsilon=epsilon)
 
-            def by_tree(counts=counts, epsilon=epsilon, people=people) -> list[float]:
+            def by_tree(counts=counts, epsilon=epsilon, people=people, middles=middles) -> list[float]:
                 sums = tree(counts, epsilon)
                 return [middles[min(np.searchsorted(sums, float(q) * people), CELLS - 1)] for q in DECILES]
 

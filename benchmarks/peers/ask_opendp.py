@@ -1,4 +1,4 @@
-"""Runs inside opendp's environment: reads a job, prints seconds of CPU for a vector, many numbers, or one choice; or quantiles."""
+"""Runs inside opendp's environment: reads a job, prints seconds of CPU for vectors, numbers or a choice; or quantiles."""
 
 import json
 import sys
