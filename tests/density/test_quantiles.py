@@ -26,8 +26,15 @@ PRICES = [{"epsilon": 2}, {"rho": "0.5"}]
 
 
 @pytest.mark.parametrize("unit", UNITS)
-@pytest.mark.parametrize("qs", [["1/2", "2/3"], ["1/4", "1/2", "3/4"], [0, "1/2", 1]])
-@pytest.mark.parametrize("price", PRICES)
+@pytest.mark.parametrize(
+    ("qs", "price"),
+    [
+        (["1/2", "2/3"], {"epsilon": 2}),
+        (["1/4", "1/2", "3/4"], {"epsilon": 2}),
+        ([0, "1/2", 1], {"epsilon": 2}),
+        (["1/2", "2/3"], {"rho": "0.5"}),
+    ],
+)
 @pytest.mark.usefixtures("one_draw")
 def test_the_law_of_every_release_keeps_the_promise(qs, unit, price):
     mechanism = Quantiles(bins=LINE, qs=qs, unit=unit, parts=2, **price)
@@ -36,8 +43,8 @@ def test_the_law_of_every_release_keeps_the_promise(qs, unit, price):
 
 
 @pytest.mark.parametrize("unit", UNITS)
-@pytest.mark.parametrize("parts", [1, 2, 3])
-@pytest.mark.parametrize("qs", [["1/2"], ["1/3", "1/2"], ["1/4", "1/2", "3/4"], [0, "1/2", 1]])
+@pytest.mark.parametrize("parts", [1, 3])
+@pytest.mark.parametrize("qs", [["1/3", "1/2"], ["1/4", "1/2", "3/4"], [0, "1/2", 1]])
 @pytest.mark.parametrize("price", PRICES)
 def test_no_path_of_choices_costs_more_than_is_promised(qs, unit, price, parts, monkeypatch):
     script = Script(monkeypatch, module)
