@@ -220,3 +220,14 @@ def test_it_is_a_value():
     assert mechanism == Quantiles(bins=Bins.even(0, 3, 3), qs=tuple(DECILES), epsilon="1")
     assert pickle.loads(pickle.dumps(mechanism)) == mechanism
     assert mechanism.parts == MOST_CUTS // 3
+
+
+def test_a_cut_leaves_nobody_out_and_counts_nobody_twice(monkeypatch):
+    script = Script(monkeypatch, module)
+    mechanism = Quantiles(bins=Bins.even(0, 7, 7), qs=["1/4", "1/2", "3/4"], epsilon=1, parts=1)
+    script.path = [3]  # of the eight cuts
+    assert mechanism.release([1, 1, 1, 1, 1, 1, 1]) == [0.5, 3.5, 3.5]
+    (_, cuts), (_, right), (_, left) = script.seen
+    assert [len(cuts), len(left), len(right)] == [8, 3, 4]
+    assert [-x for x in left] == [1, 0, 1]  # in half people: rank 3/2 of three
+    assert [-x for x in right] == [2, 0, 0, 2]  # rank 2 of four
