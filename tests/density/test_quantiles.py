@@ -56,11 +56,11 @@ def test_no_path_of_choices_costs_more_than_is_promised(qs, unit, price, parts, 
     assert worst >= bound * Fraction(2, 5)
 
 
-@pytest.mark.parametrize("price", PRICES)
-def test_with_room_on_both_sides_a_path_costs_all_that_is_promised(price, monkeypatch):
-    """Adding a person: both choices move as far as they can."""
+@pytest.mark.parametrize(("price", "parts"), [(PRICES[0], 1), (PRICES[0], 2), (PRICES[1], 1)])
+def test_with_room_on_both_sides_a_path_costs_all_that_is_promised(price, parts, monkeypatch):
+    """Adding a person: both choices move as far as they can, also where the cut goes through her cell."""
     script = Script(monkeypatch, module)
-    mechanism = Quantiles(bins=Bins.even(0, 7, 7), qs=["1/4", "1/2", "3/4"], parts=1, **price)
+    mechanism = Quantiles(bins=Bins.even(0, 7, 7), qs=["1/4", "1/2", "3/4"], parts=parts, **price)
     counts = [1, 1, 1, 1, 1, 1, 1]
     near = [(counts, [x + (j == at) for j, x in enumerate(counts)]) for at in range(7)]
     script_cost = [script.cost(mechanism.release, *pair, square="rho" in price) for pair in near]
@@ -231,3 +231,14 @@ def test_a_cut_leaves_nobody_out_and_counts_nobody_twice(monkeypatch):
     assert [len(cuts), len(left), len(right)] == [8, 3, 4]
     assert [-x for x in left] == [1, 0, 1]  # in half people: rank 3/2 of three
     assert [-x for x in right] == [2, 0, 0, 2]  # rank 2 of four
+
+
+def test_a_cut_through_a_cell_divides_its_people(monkeypatch):
+    script = Script(monkeypatch, module)
+    mechanism = Quantiles(bins=LINE, qs=["1/4", "1/2", "3/4"], epsilon=1, parts=2)
+    script.path = [3]  # through the middle of the second cell
+    assert mechanism.release([1, 4, 3]) == [0.5, 1.5, 1.5]
+    (_, cuts), (_, right), (_, left) = script.seen
+    assert [-x for x in cuts] == [16, 14, 12, 4, 4, 10, 16]
+    assert [-x for x in left] == [2, 0]  # in quarters of a person: one and two people, rank 3/2
+    assert [-x for x in right] == [2, 0]  # two and three people, rank 5/2
