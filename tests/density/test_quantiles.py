@@ -14,6 +14,7 @@ from dither.density import quantiles as module
 from dither.density.halving import halve
 from dither.density.quantiles import MOST_CUTS
 from dither.errors import DataError, NumberError, SizeError
+from dither.mechanisms.combine import each_of
 from dither.privacy.guarantee import pure, zcdp
 from dither.testing import check_mechanism, outcomes, seeded
 from tests.density.laws import Script, one_draw, pairs  # noqa: F401 - a fixture
@@ -242,3 +243,13 @@ def test_a_cut_through_a_cell_divides_its_people(monkeypatch):
     assert [-x for x in cuts] == [16, 14, 12, 4, 4, 10, 16]
     assert [-x for x in left] == [2, 0]  # in quarters of a person: one and two people, rank 3/2
     assert [-x for x in right] == [2, 0]  # two and three people, rank 5/2
+
+
+def test_the_error_of_a_later_choice_comes_on_top_of_the_earlier_one():
+    mechanism = Quantiles(bins=LINE, qs=["1/4", "1/2", "3/4"], epsilon=1, parts=4)
+    root, each = mechanism._root, each_of("0.9", 3)
+    first = Fraction(mechanism._choice(root, 13).error(each)) / (2 * 4)  # steps of half a person, in quarters
+    then = Fraction(mechanism._choice(root.left, 3).error(each)) / (2 * 4)
+    assert Fraction(mechanism.error("0.9")) == first + then
+    assert 1 - (1 - each) * 3 >= Fraction("0.89")
+    assert each > Fraction("0.96")
