@@ -2,15 +2,10 @@
 
 from __future__ import annotations
 
-from benchmarks.density import keys
-from benchmarks.density import histograms
-from benchmarks.density import moments
-from benchmarks.density import quantiles
+from benchmarks.density import histograms, keys, moments, quantiles, samples
 
 
 def main(*, soak: bool = False) -> None:
     """Each part prints its own tables."""
-    keys.main(soak=soak)
-    histograms.main(soak=soak)
-    moments.main(soak=soak)
-    quantiles.main(soak=soak)
+    for part in (histograms, quantiles, keys, samples, moments):
+        part.main(soak=soak)
