@@ -63,13 +63,16 @@ class KeyChoice:
         rule, need = self.rule, self.needs[self.name]
         each = f"{rule.max_keys} keys of a person are" if rule.max_keys > 1 else "one key of a person is"
         others = [f"'{name}' {'cannot do this' if n is None else n}" for name, n in self.needs.items() if name != self.name]
-        beside = f" Others need: {', '.join(others)}." if others else ""
-        return (
-            f"Take '{self.name}', which shows {SHOWS[self.name]}. A key is shown half of the time if {need} people hold it, "
-            f"nine times of ten if {_holders(rule, '0.9', self.held)} do.{beside} At most {each} counted. "
-            f"That any key is shown that one person alone holds has a probability of {round_up(rule.delta):.3g} at most. "
-            f"Promise: {rule.guarantee}."
-        )
+        lines = [
+            f"Take '{self.name}', which shows {SHOWS[self.name]}.",
+            f"A key is shown half of the time if {need} people hold it, nine times of ten if "
+            f"{_holders(rule, '0.9', self.held)} do.",
+            *([f"Others need: {', '.join(others)}."] if others else []),
+            f"At most {each} counted.",
+            f"That any key is shown that one person alone holds has a probability of {round_up(rule.delta):.3g} at most.",
+            f"Promise: {rule.guarantee}.",
+        ]
+        return "\n".join(lines)
 
     def __str__(self) -> str:
         return self.explain()

@@ -7,7 +7,8 @@ B x + noise, and every function of it, is
     epsilon-DP     for independent two-sided geometric noise of scale D / epsilon, D in L1 norm
     rho-zCDP       for independent discrete Gaussian noise with sigma2 = D^2 / (2 rho), D in L2 norm
 
-Proof. A person who comes or goes moves B x by a column, one who is replaced by a difference of two, so by at most D:
+Proof. A person who comes or goes moves B x by a column, one who is replaced by a difference of two, so by at most D (where
+somebody may be in no cell, a cell of zeros must stand for that: she moves B x by a whole column otherwise):
 `Geometric` and `DiscreteGaussian` have the rest. D is computed in whole numbers (`channels/columns.py`), and B x is
 computed in integers of any length, so nothing is rounded or bounded before the noise.
 
