@@ -25,7 +25,7 @@ CASES = [
     (AboveThreshold(epsilon=6, sensitivity=1, threshold=0, integers=True), "1e-9"),
     (AboveThreshold(epsilon=8, sensitivity=1, threshold=3, count=2, integers=True, queries=2), "1e-8"),
     (AboveThreshold(epsilon=4, sensitivity=1, threshold=0, integers=True, monotone=True), "1e-8"),
-    (AboveThreshold(epsilon=8, sensitivity="0.7", threshold="1.3", step="0.5"), "1e-7"),
+    (AboveThreshold(epsilon=8, sensitivity="0.7", threshold="1.3", step="0.5"), "1e-8"),
 ]
 
 

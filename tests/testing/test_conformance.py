@@ -120,7 +120,7 @@ class StaircaseVector(Staircase):
     ("mechanism", "how"),
     [
         (ScaleHalved(epsilon=1, sensitivity=1), {}),
-        (DrawnAgain(epsilon=1, sensitivity=2, bounds=(0, 4)), {"cutoff": "1e-5"}),
+        (DrawnAgain(epsilon=4, sensitivity=2, bounds=(0, 4)), {"cutoff": "1e-7"}),
         (RoundingForgotten(epsilon=1, sensitivity="0.7", step="0.5"), {}),
         (RoundingForgotten(epsilon=2, sensitivity=1, step=1, dimension=2), {"cutoff": "1e-12"}),
         (HalvesToEven(epsilon=1, sensitivity=2, step=2), {"pairs": [(1, 3)]}),

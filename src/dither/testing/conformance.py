@@ -119,9 +119,11 @@ def _law(mechanism: Mechanism, value: Any, cutoff: object) -> Outcomes:
             raise
         why = f"it is refused with {type(error).__name__}, which shows that it is there"
         raise BrokenPromise("release", value, why, "an answer to every value") from error
-    if found.missing > MOST_MISSING:
-        why = f"it leaves out {float(found.missing):.2g} of the probability"
-        raise SizeError("cutoff", cutoff, why, "a smaller cutoff")
+    epsilon = mechanism.guarantee.epsilon(0)
+    hidden = float(found.missing) * (math.exp(min(epsilon, 700.0)) if math.isfinite(epsilon) else 1.0)
+    if hidden > MOST_MISSING:  # a violation is certain only beyond e^epsilon times what was left out
+        why = f"it leaves out {float(found.missing):.2g} of the probability, too much for this epsilon"
+        raise SizeError("cutoff", cutoff, why, "a smaller cutoff, or a smaller epsilon")
     return found
 
 
