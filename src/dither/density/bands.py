@@ -26,6 +26,7 @@ class Bands:
 
         common = math.gcd(rows, points)
         self._a, self._b, self._points = rows // common, points // common, points
+        self.furthest = rows * self._b  # no sample lies further off
         # Moving the running totals into 0..n lets a row move each of them by one at most, as before.
         self._targets = np.clip(np.cumsum(counts)[:-1], 0, rows) * self._b
 

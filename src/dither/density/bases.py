@@ -35,7 +35,7 @@ class Step(NamedTuple):
 
     row: NDArray[np.float64]
     shift: int  # they are multiplied by 2^shift
-    flushed: bool  # whether some weight of a single cell was too small for doubles, and taken as the floor
+    lost: bool  # whether some weight of a single cell was too small for doubles, and taken as the floor
 
 
 class Base(ABC):
@@ -66,7 +66,7 @@ class Base(ABC):
     @abstractmethod
     def step(self, row: NDArray[np.float64], start: int, low: int, high: int, floor: float) -> Step:
         """Rough weights of low..high points, from those of start, start + 1, ... in one cell less; each of the terms goes
-        through no more roundings than `row` has entries, plus two."""
+        through no more roundings than `row` has entries, plus two, and loses 2^-1074 at most where it is too small."""
 
     @abstractmethod
     def choices(self, row: NDArray[np.float64], start: int, total: int, floor: float) -> NDArray[np.float64]:
@@ -104,7 +104,7 @@ class Multisets(Base):
         found = np.full(high - low + 1, sums[-1])
         kept = sums[low - start :]  # not longer than what is wanted: bands do not fall
         found[: kept.size] = kept
-        return Step(found, 0, flushed=False)
+        return Step(found, 0, lost=False)
 
     def choices(self, row: NDArray[np.float64], start: int, total: int, floor: float) -> NDArray[np.float64]:
         """All that are not beyond the total, as they are."""
@@ -159,7 +159,7 @@ class Sequences(Base):
         found = np.ldexp(mantissas, np.maximum(exponents - top, -2000))
         small = found < TINY
         found[small] = floor
-        return Step(found, -top, flushed=bool(small.any()))
+        return Step(found, -top, lost=bool(small.any()))
 
     @cached_property
     def factor(self) -> Fraction:
@@ -176,9 +176,9 @@ class Sequences(Base):
         import numpy as np
 
         first = max(0, low - (start + row.size - 1))  # fewer points cannot be in this cell
-        shares, shift, flushed = self._window(first, high - start, floor)
+        shares, shift, lost = self._window(first, high - start, floor)
         whole = np.convolve(row, shares)  # entry i is for start + first + i points
-        return Step(whole[low - start - first : high - start - first + 1], shift, flushed)
+        return Step(whole[low - start - first : high - start - first + 1], shift, lost)
 
     def choices(self, row: NDArray[np.float64], start: int, total: int, floor: float) -> NDArray[np.float64]:
         """Each with the share of what the last cell takes."""

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+SLOWEST = 1e-290  # a rate below this plans as if it were this
 REMAINDER = 20.0  # the last block is reached with a chance of e^-20 or so
 MOST_BLOCKS = 400  # then rejections are taken as they come
 WORTHWHILE = 0.5  # of the proposals are kept, at least, unless that takes more blocks
@@ -52,7 +53,7 @@ class Blocks:
 
     def __init__(self, bands: Bands, base: Base, rate: Number) -> None:
         self._bands, self._base, self._rate = bands, base, rate
-        self._r = float(rate)
+        self._r = max(float(rate), SLOWEST)
         self._known: dict[
             tuple[int, bool], arb
         ] = {}  # totals by level: rough ones, and exact ones where they were asked for
@@ -66,9 +67,10 @@ class Blocks:
         everything = math.log(self._base.everything)
         step = max(1, math.ceil(1 / self._r))
         blocks = [self._block(nearest, nearest)]
-        while everything - self._r * (blocks[-1].last + 1) > max(map(self._log_weight, blocks)) - REMAINDER:
-            last = blocks[-1].last
-            blocks.append(self._block(last + 1, last + step))
+        while (last := blocks[-1].last) < self._bands.furthest:
+            if everything - self._r * (last + 1) < max(map(self._log_weight, blocks)) - REMAINDER:
+                break
+            blocks.append(self._block(last + 1, min(last + step, self._bands.furthest)))
             step *= 2
         while len(blocks) < MOST_BLOCKS:
             surely = [self._surely(block, blocks[at - 1] if at else None) for at, block in enumerate(blocks)]

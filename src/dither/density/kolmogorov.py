@@ -52,7 +52,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 MOST_STATES = 2**22  # cells times points
-MOST_PRODUCTS = 2**31  # cells times points squared, for sequences: minutes
+MOST_CELLS = 2**11
+MOST_BITS = 2**11  # points times log2(cells), for sequences: beyond, doubles know too little of some data, and time is long
 WIDER = 1 + 2.0**-20  # what is computed in doubles is rounded up by this
 
 
@@ -92,14 +93,15 @@ class KolmogorovSmirnov:
         wanted = self._best_points() if points is None else integer(points, name="points", least=1)
         object.__setattr__(self, "points", wanted)
         if not self._fits(wanted):
-            limit = f"{MOST_STATES} cells times points" + (
-                f", {MOST_PRODUCTS} times points again" if base == "sequences" else ""
-            )
-            raise SizeError("points", points, f"at most {limit} are kept in memory", "fewer points, or wider cells")
+            limit = f"cells times points are at most {MOST_STATES}, and cells {MOST_CELLS}"
+            if base == "sequences":
+                limit += f"; for sequences points times log2(cells) at most {MOST_BITS}"
+            raise SizeError("cells, points", (found.size, wanted), limit, "fewer points, or wider cells")
 
     def _fits(self, points: int) -> bool:
-        states = self.bins.size * points
-        return states <= MOST_STATES and (self.base == "multisets" or states * points <= MOST_PRODUCTS)
+        cells = self.bins.size
+        few = self.base == "multisets" or points * math.log2(cells) <= MOST_BITS
+        return few and cells <= MOST_CELLS and cells * points <= MOST_STATES
 
     def _best_points(self) -> int:
         """The power of two with the least error that is proved, from public facts."""
@@ -123,16 +125,17 @@ class KolmogorovSmirnov:
         cells, n, k = self.bins.size, self.rows, points
         rate = float(self.epsilon.bounds().lower) / 2
         half = -(-(cells - 1) // 2)
-        most = BASES[self.base](cells, points).everything
-        reaches = range(k // 2 + 1) if self.base == "multisets" else range(1)
-        best = math.inf
-        for h in reaches:
-            nearby = (h + 0.5) * n / k
-            if nearby > best:
-                break
-            ways = math.lgamma(half + h + 1) - math.lgamma(half + 1) - math.lgamma(h + 1)
-            best = min(best, nearby + (math.log(most) - ways + log_odds(1, level)) / rate)
-        return best * WIDER
+        samples = k * math.log(cells) if self.base == "sequences" else log_choose(k + cells - 1, k)
+
+        def reached(h: int) -> float:
+            missing = samples - log_choose(half + h, h) + log_odds(1, level)
+            return (h + 0.5) * n / k + (missing / rate if rate else math.inf)
+
+        low, high = 0, k // 2 if self.base == "multisets" else 0
+        while low < high:  # it falls first and rises then, since the logarithm is concave in h
+            middle = (low + high) // 2
+            low, high = (low, middle) if reached(middle) <= reached(middle + 1) else (middle + 1, high)
+        return min(reached(low) * WIDER, float(n))
 
     # -- release -----------------------------------------------------------------------------------------------
 
@@ -156,7 +159,13 @@ class KolmogorovSmirnov:
         import numpy as np
 
         middles = self.bins.edges[:-1] + np.diff(self.bins.edges) / 2
-        return np.repeat(middles, read_counts(released, cells=self.bins.size, name="released"))
+        return np.repeat(middles, self._released(released))
+
+    def _released(self, released: object) -> NDArray[np.int64]:
+        found = read_counts(released, cells=self.bins.size, name="released")
+        if int(found.sum()) != self.points:
+            raise DataError("released", int(found.sum()), f"a sample has {self.points} points", "what `release` gave")
+        return found
 
     # -- for the conformance suite -----------------------------------------------------------------------------
 
@@ -165,7 +174,7 @@ class KolmogorovSmirnov:
         import numpy as np
 
         bands = Bands(read_counts(counts, cells=self.bins.size), self.rows, self.points)
-        level = bands.level(np.cumsum(read_counts(released, cells=self.bins.size, name="released")))
+        level = bands.level(np.cumsum(self._released(released)))
         return Fraction(level * math.gcd(self.rows, self.points), self.points)
 
     def neighbours(self) -> Iterator[tuple[list[int], list[int]]]:
@@ -178,3 +187,8 @@ class KolmogorovSmirnov:
                 more = [count + (cell == i) for cell, count in enumerate(start)]
                 others = range(i) if replaced else [None]
                 yield from ((more, [count + (cell == j) for cell, count in enumerate(start)]) for j in others)
+
+
+def log_choose(n: int, k: int) -> float:
+    """The logarithm of a binomial coefficient."""
+    return math.lgamma(n + 1) - math.lgamma(k + 1) - math.lgamma(n - k + 1)

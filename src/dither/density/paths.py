@@ -4,10 +4,11 @@ A sample is a path s_1 <= ... <= s_m = k of running totals over the cells, the b
 as in `bases.py`, zero outside the band, there are V = f_m(k) of them; and backwards from s_m = k, s_(j-1) = p is chosen
 with weight f_(j-1)(p) times that of s_j - p points in cell j, so that every sample comes with its own weight over V.
 
-In doubles. All terms are positive, so a sum is off by a relative error only: a term that goes through N roundings is off
-by a factor between (1 - u)^N and (1 + u)^N, u = 2^-53. Rows are multiplied by powers of two, exactly, so that their
-largest entry lies near 2^900. Entries below 2^-900 are set to zero in one run and to 2^-900 in a second one: the truth
-lies between the two. Where doubles leave a draw undecided everything is computed again in whole numbers
+In doubles. All terms are positive, so a sum is off by a relative error only: a term that goes through N roundings is off by
+a factor between (1 - u)^N and (1 + u)^N, u = 2^-53. Rows are multiplied by powers of two, exactly, so that their largest
+entry lies near 2^900. Products of small entries may lose 2^-1074 each, which is nothing beside sums above 2^-1000. What lies
+below that before a row is multiplied, or below 2^-900 afterwards, is set to zero in one run and to that bound in a second
+one: the truth lies between the two. Where doubles leave a draw undecided everything is computed again in whole numbers
 (`noise/lazy.py`).
 """
 
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
 
 UNIT = 2.0**-53
 HIGHEST = 900  # the largest entry of a row lies near 2^900
+LOST = 2.0**-1000  # sums of products below this are not relied upon
 
 
 class Rows(NamedTuple):
@@ -60,16 +62,23 @@ class Paths:
     def _run(self, floor: float, shifts: list[int] | None) -> Rows:
         import numpy as np
 
+        with np.errstate(over="ignore", invalid="ignore"):  # from above only, and then nothing is said from above
+            return self._fill(floor, shifts)
+
+    def _fill(self, floor: float, shifts: list[int] | None) -> Rows:
+        import numpy as np
+
         rows, found, flushed, shift = [np.array([2.0**HIGHEST])], [HIGHEST], False, HIGHEST
         for j in range(1, len(self._low)):
             row, more, lost = self._base.step(rows[-1], self._low[j - 1], self._low[j], self._high[j], floor)
             shift += more
+            small = row < LOST
+            row[small] = LOST if floor else 0.0
             more = HIGHEST - math.frexp(float(row.max()))[1] if shifts is None else shifts[j] - shift
             row = np.ldexp(row, more)
             shift += more
-            small = row < TINY
-            row[small] = floor
-            flushed |= lost or bool(small.any())
+            flushed |= lost or bool(small.any() or (row < TINY).any())
+            row[row < TINY] = floor
             rows.append(row)
             found.append(shift)
         return Rows(rows, found, flushed)
@@ -88,7 +97,7 @@ class Paths:
         """The logarithm of V, for planning: not a bound of anything."""
         value, shift = float(self._rough.rows[-1][-1]), self._rough.shifts[-1]
         if value == 0:  # lost altogether
-            return math.log(self._whole[-1][-1])
+            return math.log(self._base.everything)
         factor = self._base.factor
         return math.log(value) - shift * math.log(2) + math.log(factor.numerator) - math.log(factor.denominator)
 
