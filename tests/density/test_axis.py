@@ -142,6 +142,9 @@ def test_counts_are_whole_and_bounded():
     assert read_counts([3, -1, 2**70], cells=3).tolist() == [3, 0, LARGEST_COUNT]
     assert read_counts(np.array([2**63], dtype=np.uint64), cells=1).tolist() == [LARGEST_COUNT]
     assert read_counts(np.array([-5, 5], dtype=np.int8), cells=2).tolist() == [0, 5]
+    assert read_counts(np.array([-5, -(2**63), 2**63 - 1]), cells=3).tolist() == [0, 0, LARGEST_COUNT]
+    assert read_counts(np.array([-5, 2**50]), cells=2, most=2**45).tolist() == [0, 2**45]
+    assert read_counts([-5, 2**50], cells=2, most=2**45).tolist() == [0, 2**45]
     for wrong in ([1, 2], [[1, 2, 3]], 3, []):
         with pytest.raises(SizeError):
             read_counts(wrong, cells=3)

@@ -469,8 +469,10 @@ def test_bad_parameters_are_refused(kind):
     assert rule == kind(**good) == pickle.loads(pickle.dumps(rule))
     assert hash(rule) == hash(kind(**good))
     assert str(rule.guarantee) == "(ε = 1, δ = 1e-05) (add/remove one person)"
-    assert kind(**good, unit="replace one row").changed == 4
-    assert kind(**good, unit="add/remove one row").changed == 2
+    assert kind(**good, unit="replace one person").changed == 4
+    for rows in ("replace one row", "add/remove one row"):
+        with pytest.raises(UnitError, match="bounded for each person"):
+            kind(**good, unit=rows)
     for name in good:
         for bad in (0, -1, math.nan, math.inf, "x", None, [1], True):
             with pytest.raises(InputError):

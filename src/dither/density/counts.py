@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 LARGEST_COUNT = 2**35
 
 
-def read_counts(value: object, *, cells: int, name: str = "counts") -> NDArray[np.int64]:
+def read_counts(value: object, *, cells: int, name: str = "counts", most: int = LARGEST_COUNT) -> NDArray[np.int64]:
     """One count for each cell; refused by type and shape, never by size."""
     import numpy as np
 
@@ -28,8 +28,8 @@ def read_counts(value: object, *, cells: int, name: str = "counts") -> NDArray[n
         instead = f"a list of {cells}, such as Bins.count(values)"
         raise SizeError(f"shape of {name}", array.shape, "there is one count for each cell", instead)
     if array.dtype.kind in "iu":
-        return np.clip(array, 0, LARGEST_COUNT).astype(np.int64)
+        return np.clip(array, 0, most).astype(np.int64)
     items = array.tolist()
     if array.dtype.kind != "O" or not all(isinstance(x, numbers.Integral) and not isinstance(x, bool) for x in items):
         raise DataError(f"type of {name}", array.dtype, "a histogram counts", "whole numbers, one for each cell")
-    return np.array([max(0, min(LARGEST_COUNT, int(item))) for item in items], dtype=np.int64)
+    return np.array([max(0, min(most, int(item))) for item in items], dtype=np.int64)

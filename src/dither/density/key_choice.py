@@ -19,7 +19,7 @@ from dither.density.key_rule import KeyRule
 from dither.density.magic import MagicKeys
 from dither.density.threshold import GaussianKeys, GeometricKeys
 from dither.density.weighted_keys import WeightedKeys
-from dither.errors import InputError, NumberError
+from dither.errors import InputError, NumberError, PrecisionError
 from dither.mechanisms.additive import read_flag
 from dither.numeric.enclosure import round_up
 from dither.numeric.number import integer
@@ -100,18 +100,19 @@ def keys(
     if held is not None and not counts:
         kinds["weighted"] = WeightedKeys
     found: dict[str, KeyRule] = {}
-    needs: dict[str, int | None] = {}
-    refused: InputError | None = None
+    reached: dict[str, int] = {}
+    refused: list[Exception] = []
     for name, kind in kinds.items():
         try:
-            found[name] = kind(epsilon=epsilon, delta=delta, max_keys=most, unit=unit)
-            needs[name] = _holders(found[name], HALF, own)
-        except InputError as error:
-            refused, needs[name] = error, None
+            rule = kind(epsilon=epsilon, delta=delta, max_keys=most, unit=unit)
+            reached[name] = _holders(rule, HALF, own)
+            found[name] = rule  # only now: a rule that does not say what it needs is not compared
+        except (InputError, PrecisionError) as error:
+            refused.append(error)
     if not found:
-        assert refused is not None
-        raise refused
-    best = min(found, key=lambda name: (needs[name] or 0, list(kinds).index(name)))
+        raise refused[0]
+    best = min(found, key=lambda name: (reached[name], list(kinds).index(name)))
+    needs = {name: reached.get(name) for name in kinds}
     return KeyChoice(best, found[best], needs, own)
 
 

@@ -2,7 +2,9 @@
 
     kinds      text, bytes, whole numbers, floats, dates, and tuples of these; nothing else, so that keys that are equal also
                look the same: which of two writings is shown would tell who came first. So True is 1, and 2.0 is 2.
-    missing    None and NaN are no keys, and neither is a tuple with one of them in it: nobody is counted there.
+    missing    None and NaN are no keys, and neither is a tuple with one of them in it: nobody is counted there. Nor are
+               days that only numpy can write, or tuples nested too deeply to compare: no person's key stops a release.
+    people     anything hashable that equals itself; read like keys, so that one person under two writings stays one.
     order      numbers, text, bytes, dates, tuples; rising within each. Never the order of the data.
 
 `bound_keys` keeps at most so many different keys of each person, every such choice equally likely. What it keeps of one
@@ -15,9 +17,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from datetime import date
+from decimal import Decimal
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from dither.density.counts import read_counts
+from dither.density.counts import LARGEST_COUNT, read_counts
 from dither.errors import DataError
 from dither.noise import integers
 from dither.numeric.number import integer
@@ -30,10 +33,12 @@ Key: TypeAlias = "str | bytes | int | float | date | tuple[Key, ...]"
 KINDS: dict[type, int] = {int: 0, float: 0, str: 1, bytes: 2, date: 3, tuple: 4}  # in the order in which they are shown
 SAME = (str, int, bytes, date)  # shown as they are
 UNKNOWN = ("NAType", "NaTType")  # what pandas writes for a missing value
+DATES = ("Y", "M", "W", "D", "generic")  # units in which numpy counts whole dates; without one there is no date at all
+DEEPEST = 32  # tuples within tuples
 EXAMPLE = "[('ann', 'flu'), ('ann', 'asthma'), ('bob', 'flu')]"
 
 
-def plain_key(value: Any) -> Key | None:
+def plain_key(value: Any, depth: int = 0) -> Key | None:
     """The one way in which a key is written; None where it is missing."""
     kind = type(value)
     if kind in SAME or value is None:
@@ -43,16 +48,29 @@ def plain_key(value: Any) -> Key | None:
     if kind is float:
         return None if value != value else int(value) if value.is_integer() else value
     if kind is tuple:
-        parts = tuple(plain_key(part) for part in value)
+        parts = tuple(plain_key(part, depth + 1) for part in value) if depth < DEEPEST else (None,)
         return None if None in parts else parts  # type: ignore[return-value]
     if kind.__name__ in UNKNOWN:
         return None
-    if kind.__module__ == "numpy" and hasattr(value, "item") and not getattr(value, "ndim", 1):
-        inner = value.item()
-        if type(inner) is not kind:
-            return plain_key(inner)
+    if kind.__module__ == "numpy" and not getattr(value, "ndim", 1):
+        return _plain_scalar(value, depth)
     why = "two that are equal may look different, and which is shown would tell whose it was"
     raise DataError("type of a key", kind.__name__, why, "text, whole numbers, floats, dates or tuples; or str(key)")
+
+
+def _plain_scalar(value: Any, depth: int) -> Key | None:
+    """A key from a numpy scalar. Dates are told by their unit: `item` makes whole numbers of those it cannot write."""
+    import numpy as np
+
+    kind, inner = value.dtype.kind, value.item()
+    if kind == "V" and value.dtype.names:
+        return plain_key(tuple(value[name] for name in value.dtype.names), depth)
+    if kind == "M" and np.datetime_data(value.dtype)[0] in DATES:
+        return inner if type(inner) is date else None
+    if kind not in "MmV" and type(inner) is not type(value):
+        return plain_key(inner, depth)
+    why = "it is no text, whole number, float or whole date"
+    raise DataError("type of a key", value.dtype.name, why, "values.astype('datetime64[D]') for dates; or str(key)")
 
 
 def order(key: Key) -> tuple[Any, ...]:
@@ -65,16 +83,26 @@ def bound_keys(pairs: object, *, max_keys: object) -> list[tuple[Key, ...]]:
     most = integer(max_keys, name="max_keys", least=1)
     held: dict[Any, set[Key]] = {}
     for person, key in _pairs(pairs):
-        if person is None or type(person).__name__ in UNKNOWN or person != person:
-            continue  # a row that is nobody's
-        found = plain_key(key)
-        if found is not None:
-            try:
-                held.setdefault(person, set()).add(found)
-            except TypeError:
-                why = "it is not hashable, so it names nobody"
-                raise DataError("type of a person", type(person).__name__, why, "text or a number") from None
+        whose, found = plain_person(person), plain_key(key)
+        if whose is not None and found is not None:
+            held.setdefault(whose, set()).add(found)
     return [_keep(sorted(own, key=order), most) for own in held.values()]
+
+
+def plain_person(value: Any, depth: int = 0) -> Any:
+    """One writing of who it is; None where it is nobody."""
+    if isinstance(value, tuple):
+        parts = tuple(plain_person(part, depth + 1) for part in value) if depth < DEEPEST else (None,)
+        return None if any(part is None for part in parts) else parts
+    if value is None or type(value).__name__ in UNKNOWN or (isinstance(value, Decimal) and value.is_nan()):
+        return None
+    try:
+        plain = plain_key(value) if type(value).__module__ == "numpy" else value
+        hash(plain)
+    except (TypeError, DataError):
+        why = "it has no one writing or is not hashable, so it names nobody"
+        raise DataError("type of a person", type(value).__name__, why, "text or a number") from None
+    return plain if plain == plain else None
 
 
 def _keep(listed: list[Key], most: int) -> tuple[Key, ...]:
@@ -84,16 +112,24 @@ def _keep(listed: list[Key], most: int) -> tuple[Key, ...]:
 
 
 def _pairs(pairs: object) -> Iterable[tuple[Any, Any]]:
-    if isinstance(pairs, (str, bytes, Mapping)) or not isinstance(pairs, Iterable):
-        raise DataError("pairs", pairs, "they are pairs of a person and a key", EXAMPLE)
+    import numpy as np
+
+    if isinstance(pairs, (str, bytes, Mapping)) or not isinstance(pairs, Iterable) or getattr(pairs, "ndim", 1) == 0:
+        raise DataError("type of pairs", type(pairs).__name__, "they are pairs of a person and a key", EXAMPLE)
     for pair in pairs:
-        if isinstance(pair, (str, bytes)) or not hasattr(pair, "__len__") or len(pair) != 2:
-            raise DataError("type of a pair", type(pair).__name__, "a pair has a person and a key", EXAMPLE)
+        row = (isinstance(pair, np.ndarray) and pair.ndim == 1) or (isinstance(pair, np.void) and pair.dtype.names)
+        if not (isinstance(pair, (tuple, list)) or row) or len(pair) != 2:
+            why = "a pair has a person and a key: a tuple, a list or a row of an array"
+            raise DataError("type of a pair", type(pair).__name__, why, EXAMPLE)
         yield pair[0], pair[1]
 
 
-def read_totals(value: object) -> tuple[list[Key], NDArray[np.int64]]:
-    """Keys and what was counted of each, without those of which there is nothing; refused by kind, never by size."""
+def read_totals(value: object, *, parts: int = 1) -> tuple[list[Key], NDArray[np.int64]]:
+    """Keys and what was counted of each, without those of which there is nothing; refused by kind, never by size.
+
+    Of a key that comes under two writings the larger count is taken: one person moves that by no more than either. Their sum
+    would move by twice as much, and the last of them would depend on the order.
+    """
     import numpy as np
 
     if not isinstance(value, Mapping):
@@ -101,6 +137,9 @@ def read_totals(value: object) -> tuple[list[Key], NDArray[np.int64]]:
     keys = [plain_key(key) for key in value]
     if not keys:
         return [], np.zeros(0, dtype=np.int64)
-    totals = read_counts(list(value.values()), cells=len(keys), name="value")
-    present = [at for at in np.flatnonzero(totals).tolist() if keys[at] is not None]
-    return [keys[at] for at in present], totals[present]  # type: ignore[misc]
+    totals = read_counts(list(value.values()), cells=len(keys), name="value", most=LARGEST_COUNT * parts)
+    found: dict[Key, int] = {}
+    for key, total in zip(keys, totals.tolist(), strict=True):
+        if key is not None and total > found.get(key, 0):
+            found[key] = total
+    return list(found), np.array(list(found.values()), dtype=np.int64)

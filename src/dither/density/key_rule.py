@@ -13,7 +13,7 @@ from fractions import Fraction
 from typing import Any
 
 from dither.density.key_lists import Key, bound_keys
-from dither.errors import NumberError, PrecisionError
+from dither.errors import NumberError, PrecisionError, UnitError
 from dither.numeric.lattice import LARGEST_INDEX
 from dither.numeric.number import Number, exact, integer
 from dither.privacy.currency import read_delta
@@ -38,7 +38,7 @@ class KeyRule(ABC):
         object.__setattr__(self, "epsilon", exact(epsilon, name="epsilon", positive=True))
         object.__setattr__(self, "delta", lost)
         object.__setattr__(self, "max_keys", integer(max_keys, name="max_keys", least=1))
-        object.__setattr__(self, "unit", read_unit(unit))
+        object.__setattr__(self, "unit", _read_person(unit))
         self._start()
 
     @abstractmethod
@@ -88,6 +88,16 @@ class KeyRule(ABC):
     @abstractmethod
     def release(self, value: Any) -> Any:
         """The keys that are shown, from a mapping of keys to counts."""
+
+
+def _read_person(value: object) -> Unit:
+    """A unit of people: one row more of a person who has all her keys takes the place of another key of hers."""
+    unit = read_unit(value)
+    if unit in (Unit.ADD_REMOVE_ROW, Unit.REPLACE_ONE_ROW):
+        why = "keys are bounded for each person, so one row more can put one key in the place of another and change both"
+        whole = Unit.ADD_REMOVE if unit is Unit.ADD_REMOVE_ROW else Unit.REPLACE_ONE
+        raise UnitError("unit", unit.value, why, f"'{whole}', with each row as a person of its own if rows are protected")
+    return unit
 
 
 def first(meets: Callable[[int], bool], *, least: int, guess: int) -> int:

@@ -22,6 +22,10 @@ and grows with p_{n-1}. For k keys that holds among rules that promise (epsilon 
 thresholds do not, and win from about three keys on (`keys` compares). That any of k keys of one's own is shown has the
 probability 1 - (1 - d)^k <= delta.
 
+How long the table is. p_n <= d (g^n - 1) / (g - 1), so p_n < 1/2 for all n below L = ln(1 + (g - 1) / (2 d)) / ln g. The
+second inequality is the first for 1 - p, counted back from the end N, so p_n > 1/2 for all n above N - L. Hence
+N >= 2 L - 1, and what is too long is refused before it is made.
+
 Desfontaines, Voss, Gipson and Mandayam 2020.
 """
 
@@ -39,7 +43,7 @@ from dither.density.key_rule import KeyRule
 from dither.errors import NumberError
 from dither.mechanisms.additive import read_confidence
 from dither.noise.bernoulli import Bernoulli
-from dither.numeric.enclosure import ends, precision, round_down
+from dither.numeric.enclosure import ends, precision, round_down, to_ball
 from dither.numeric.number import Number, integer
 
 MOST_HOLDERS = 2**20  # up to which a key may be left out: the length of the table
@@ -52,7 +56,17 @@ class MagicKeys(KeyRule):
     """Keys without counts: the most that can be shown where a person holds one key."""
 
     def _start(self) -> None:
+        with precision(2 * SPARE_BITS):
+            gain = to_ball(self._growth - 1)
+            half = (gain * to_ball(self.changed / self.delta / 2)).log1p() / gain.log1p()
+            if 2 * half - 1 > MOST_HOLDERS:
+                raise self._too_long()
         _ = self._table
+
+    def _too_long(self) -> NumberError:
+        given = (str(self.epsilon), str(self.delta), self.max_keys)
+        why = f"even a key with {MOST_HOLDERS} holders might not be shown"
+        return NumberError("epsilon, delta, max_keys", given, why, "a larger epsilon or delta, or fewer keys a person")
 
     @cached_property
     def _bits(self) -> int:
@@ -79,11 +93,7 @@ class MagicKeys(KeyRule):
         table = [0]
         while table[-1] < one:
             if len(table) > MOST_HOLDERS:
-                given = (str(self.epsilon), str(self.delta), self.max_keys)
-                why = f"even a key with {MOST_HOLDERS} holders might not be shown"
-                raise NumberError(
-                    "epsilon, delta, max_keys", given, why, "a larger epsilon or delta, or fewer keys a person"
-                )
+                raise self._too_long()
             before = table[-1]
             left = one - before - lost
             shown = before * top // bottom + lost
@@ -102,11 +112,11 @@ class MagicKeys(KeyRule):
 
     def holders(self, chance: object) -> int:
         """How many holders a key needs to be shown with this probability at least."""
-        return bisect_left(self._table, read_confidence(chance) * (1 << self._bits))
+        return bisect_left(self._table, read_confidence(chance, name="chance") * (1 << self._bits))
 
     def error(self, confidence: object) -> int:
         """A key with so many holders is missed with a probability of at most 1 - confidence."""
-        return self.holders(confidence)
+        return self.holders(read_confidence(confidence))
 
     def release(self, value: Any) -> tuple[Key, ...]:
         """The keys that are shown, in order, from a mapping of keys to numbers of holders."""

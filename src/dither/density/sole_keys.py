@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from flint import arb
 
 BITS = 128
+LEAST = Fraction(1, 2**4096)  # far below every delta that is read: what is less likely is taken for this, and written out
 
 
 class Holding(NamedTuple):
@@ -55,7 +56,9 @@ Rest = Callable[[Fraction, "arb"], "arb"]  # H(e^(epsilon + x)) from how far sha
 
 def any_shown(one: arb, count: int) -> Fraction:
     """Not below the probability 1 - (1 - one)^count that any of so many keys is shown."""
-    return ends(-(count * (-one).log1p()).expm1())[1]
+    if count == 0:
+        return Fraction(0)
+    return ends((-(count * (-one).log1p()).expm1()).max(to_ball(LEAST)))[1]
 
 
 def hardest(holdings: Iterable[Holding]) -> list[Holding]:

@@ -43,14 +43,14 @@ from typing import TYPE_CHECKING, Any
 from dither.density.key_lists import Key, order, read_totals
 from dither.density.key_rule import KeyRule, first
 from dither.density.sole_keys import BITS, Holding, any_shown, hardest, within
-from dither.errors import SizeError
+from dither.errors import NumberError, PrecisionError, SizeError
 from dither.mechanisms.additive import half_width, log_odds, read_confidence
 from dither.noise.bernoulli import Bernoulli
 from dither.noise.gaussian import RoundedGaussian
 from dither.noise.laplace import DiscreteLaplace
 from dither.noise.law import Law, probability
 from dither.numeric.enclosure import precision, to_ball
-from dither.numeric.lattice import add
+from dither.numeric.lattice import LARGEST_INDEX, add
 from dither.numeric.number import integer
 from dither.privacy import calibrate
 from dither.privacy.gaussian import profile
@@ -60,6 +60,7 @@ if TYPE_CHECKING:
     from flint import arb
 
 MOST_KEYS = 1024  # of a person: all ways to hold them are gone through
+LARGEST_RATE = 2**20  # of epsilon for each key that changes: hardly any noise is left there
 SHARES = 2**10  # in which counts just below the threshold are cut
 
 
@@ -73,7 +74,19 @@ class ThresholdKeys(KeyRule):
         if self.max_keys > self.most_keys:
             why = f"all ways to hold keys are gone through, for up to {self.most_keys} of a person"
             raise SizeError("max_keys", self.max_keys, why, "fewer keys a person, or MagicKeys")
+        self._check_noise()
         _ = self.threshold, self.below
+
+    def _check_noise(self) -> None:
+        """Refuse noise that is too narrow or too wide to be drawn, in words of what was given."""
+        try:
+            if self.epsilon <= LARGEST_RATE * self.changed and self.law is not None and self._guess() < LARGEST_INDEX:
+                return
+        except (NumberError, PrecisionError):
+            pass
+        given = (str(self.epsilon), str(self.delta), self.max_keys)
+        why = "noise that narrow or that wide is not drawn"
+        raise NumberError("epsilon, delta, max_keys", given, why, "an epsilon nearer to 1, or a larger delta") from None
 
     @property
     @abstractmethod
@@ -136,7 +149,7 @@ class ThresholdKeys(KeyRule):
 
     def holders(self, chance: object) -> int:
         """How many holders a key needs to be shown with this probability at least."""
-        return self._holders(read_confidence(chance), 1)
+        return self._holders(read_confidence(chance, name="chance"), 1)
 
     def _holders(self, level: Fraction, weight: int) -> int:
         def reached(n: int) -> bool:
@@ -153,7 +166,7 @@ class ThresholdKeys(KeyRule):
         """The keys that are shown, in order, with their noisy counts, from a mapping of keys to counts."""
         import numpy as np
 
-        keys, totals = read_totals(value)
+        keys, totals = read_totals(value, parts=self.parts)
         if not keys:
             return {}
         noisy: Any = add(totals, self.law.sample(totals.size))

@@ -57,7 +57,7 @@ class WeightedKeys(GaussianKeys):
 
     def holders(self, chance: object, held: object = None) -> int:
         """How many holders a key needs to be shown with this probability, if they hold so many keys each."""
-        return self._holders(read_confidence(chance), self.weight(self._read(held)))
+        return self._holders(read_confidence(chance, name="chance"), self.weight(self._read(held)))
 
     def _read(self, held: object) -> int:
         own = self.max_keys if held is None else integer(held, name="held", least=1)

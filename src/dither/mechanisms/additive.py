@@ -206,11 +206,11 @@ def read_dimension(value: object) -> int | None:
     return None if value is None else integer(value, name="dimension", least=1)
 
 
-def read_confidence(value: object) -> Fraction:
+def read_confidence(value: object, *, name: str = "confidence") -> Fraction:
     """A probability strictly between 0 and 1."""
-    level = rational(value, name="confidence")
+    level = rational(value, name=name)
     if not 0 < level < 1:
-        raise NumberError("confidence", value, "it is a probability strictly between 0 and 1", "0.95")
+        raise NumberError(name, value, "it is a probability strictly between 0 and 1", "0.95")
     return level
 
 
