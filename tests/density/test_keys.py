@@ -367,6 +367,12 @@ def test_mixed_holdings_are_looked_at():
     assert hardest([*ways, Holding(Fraction(1, 3), Fraction(1)), Holding(Fraction(0), Fraction(1))]) == ways
 
 
+def test_two_people_move_shared_keys_together():
+    ways = [Holding(Fraction(1, 2), Fraction(1))]
+    for far, fits in ((Fraction(74, 100), False), (Fraction(76, 100), True)):  # 1/2 + 1/2 * (1 + 1) / 4
+        assert within(ways, lambda moved, x: to_ball(moved / 4), far, replaces=True) is fits
+
+
 def test_both_directions_are_looked_at():
     ways = [Holding(Fraction(1, 2), Fraction(1))]
     assert not within(ways, lambda moved, x: (-x).max(arb(0)), Fraction(6, 10), replaces=False)  # who comes: 0 + ln 2

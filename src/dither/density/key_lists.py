@@ -117,8 +117,8 @@ def _pairs(pairs: object) -> Iterable[tuple[Any, Any]]:
     if isinstance(pairs, (str, bytes, Mapping)) or not isinstance(pairs, Iterable) or getattr(pairs, "ndim", 1) == 0:
         raise DataError("type of pairs", type(pairs).__name__, "they are pairs of a person and a key", EXAMPLE)
     for pair in pairs:
-        row = (isinstance(pair, np.ndarray) and pair.ndim == 1) or (isinstance(pair, np.void) and pair.dtype.names)
-        if not (isinstance(pair, (tuple, list)) or row) or len(pair) != 2:
+        row = isinstance(pair, np.ndarray) and pair.ndim == 1
+        if not (row or isinstance(pair, (tuple, list, np.void))) or len(pair) != 2:
             why = "a pair has a person and a key: a tuple, a list or a row of an array"
             raise DataError("type of a pair", type(pair).__name__, why, EXAMPLE)
         yield pair[0], pair[1]
