@@ -116,3 +116,10 @@ def test_what_is_refused():
     ):
         with pytest.raises(InputError):
             call()
+
+
+def test_complex_numbers_are_refused():
+    wrong = np.array([1 + 2j, 3])
+    for call in (lambda: nonnegative(wrong), lambda: simplex(wrong, 1), lambda: isotonic(wrong), lambda: tie_down(wrong, 1)):
+        with pytest.raises(DataError):
+            call()

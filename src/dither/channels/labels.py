@@ -12,7 +12,8 @@ EXAMPLE = "range(11), or ['a', 'b']"
 
 def read_labels(labels: object, name: str) -> tuple[Hashable, ...]:
     """A tuple of different labels; numpy's numbers become Python's, so that arithmetic on them does not overflow."""
-    if isinstance(labels, (str, bytes)) or not isinstance(labels, Iterable):
+    alone = getattr(labels, "ndim", 1) == 0  # an array of one number, which numpy calls iterable
+    if isinstance(labels, (str, bytes)) or not isinstance(labels, Iterable) or alone:
         raise DataError(name, labels, "it is no list of labels", EXAMPLE)
     listed = tuple(plain(label) for label in labels)
     if not listed:

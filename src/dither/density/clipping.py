@@ -73,7 +73,7 @@ class ClippingRange:
         unit: object = Unit.ADD_REMOVE,
     ) -> None:
         budget, square = read_price(epsilon, rho)
-        if ends not in ENDS:
+        if not isinstance(ends, str) or ends not in ENDS:
             raise NumberError("ends", ends, "it says which bounds are chosen", "'upper' or 'both'")
         object.__setattr__(self, "bins", read_bins(bins, name="bins"))
         object.__setattr__(self, "epsilon", budget)

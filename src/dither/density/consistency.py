@@ -116,6 +116,8 @@ def read_estimates(values: object) -> Floats:
     if not isinstance(values, np.ndarray) and not isinstance(values, (list, tuple)):
         raise DataError("estimates", type(values).__name__, "they are a list of numbers", EXAMPLE)
     try:
+        if np.asarray(values).dtype.kind == "c":  # numpy would drop the imaginary part, with a warning
+            raise TypeError
         array = np.array(values, dtype=np.float64)
     except (TypeError, ValueError, OverflowError):
         raise DataError("estimates", values, "they are a list of numbers", EXAMPLE) from None

@@ -39,9 +39,10 @@ def read_unit(value: object) -> Unit:
     """A unit, or the text of one."""
     if isinstance(value, Unit):
         return value
-    for unit in Unit:
-        if value == unit.value:
-            return unit
+    if isinstance(value, str):  # an array would answer `==` with an array
+        for unit in Unit:
+            if value == unit.value:
+                return unit
     raise UnitError("unit", value, "it names no neighbouring relation", ", ".join(repr(unit.value) for unit in Unit))
 
 
