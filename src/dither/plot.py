@@ -249,8 +249,11 @@ def density(distribution: Distribution) -> altair.Chart:
 
     found = _released(distribution)
     columns = (range(found.axis.size), found.counts.tolist(), found.low.tolist(), found.high.tolist())
+    names = [found.axis.name(at) for at in range(found.axis.size)]
+    if len(set(names)) < len(names):  # labels such as 1 and "1": bars of one name would be drawn as one
+        names = [f"{at}: {name}" for at, name in enumerate(names)]
     rows = [
-        {"cell": found.axis.name(at), "people": people, "low": low, "high": high}
+        {"cell": names[at], "people": people, "low": low, "high": high}
         for at, people, low, high in zip(*columns, strict=True)
     ]
     sort = [row["cell"] for row in rows]

@@ -10,10 +10,10 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from dither.density import Bins, Categories
+from dither.density import Bins, Categories, ClippingRange, Tree
 from dither.density.axis import MOST_CELLS, read_axis, read_bins
 from dither.density.counts import LARGEST_COUNT, read_counts
-from dither.errors import DataError, NumberError, SizeError
+from dither.errors import DataError, InputError, NumberError, SizeError
 
 
 def test_a_cell_has_its_lower_edge_and_the_last_both():
@@ -151,3 +151,44 @@ def test_counts_are_whole_and_bounded():
     for wrong in ([1.0, 2, 3], np.zeros(3), ["1", 2, 3], [True, 2, 3], [None, 1, 2]):
         with pytest.raises(DataError):
             read_counts(wrong, cells=3)
+
+
+@pytest.mark.parametrize(
+    "edges",
+    [
+        Bins.even(10**6, 10**6 + 1, 4).edges,
+        [1.0, math.nextafter(1, 2), math.nextafter(math.nextafter(1, 2), 2)],
+        [-1e308, 0, 5e-324, 1e308],
+        np.linspace(99.5, 100.5, 1001),
+        [1.5e-7, 2.5e-7, 999999.5, 1000000.5],
+    ],
+)
+def test_no_two_cells_have_one_name(edges):
+    bins = Bins(edges)
+    names = [bins.name(at) for at in range(bins.size)]
+    assert len(set(names)) == bins.size
+    assert len({bins.text(edge) for edge in bins.edges}) == bins.size + 1
+
+
+def test_names_are_short_where_that_is_enough():
+    assert [Bins.even(0, 1, 3).name(at) for at in (0, 2)] == ["[0, 0.333333)", "[0.666667, 1]"]
+    assert Bins.even(10**6, 10**6 + 1, 4).name(0) == "[1000000, 1000000.25)"
+    assert repr(Bins.even(10**6, 10**6 + 1, 4)) == "<4 bins from 1000000 to 1000001>"
+
+
+def test_an_array_of_one_number_is_no_list():
+    for call in (lambda: Categories(np.array("a")), lambda: Categories(["a"]).place(np.array("a"))):
+        with pytest.raises(DataError):
+            call()
+    with pytest.raises(DataError):
+        Categories([1]).place(np.array(1))
+
+
+def test_words_are_read_as_words():
+    for call in (
+        lambda: Tree(cells=4, epsilon=1, unit=np.array([1, 2])),
+        lambda: Tree(cells=4, epsilon=1, root=np.array([1, 2])),
+        lambda: ClippingRange(bins=Bins([0, 1, 2]), epsilon=1, ends=np.array([1, 2])),
+    ):
+        with pytest.raises(InputError):
+            call()

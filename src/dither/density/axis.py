@@ -13,6 +13,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Hashable, Iterable
 from decimal import Decimal
 from fractions import Fraction
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from dither.channels.labels import plain, read_labels
@@ -118,9 +119,24 @@ class Bins(Axis):
         return cells
 
     def name(self, cell: int) -> str:
-        """Its two edges, in a form that says which of them belongs to it."""
+        """Its two edges, in a form that says which of them belongs to it; no two cells have one name."""
         end = "]" if cell == self.size - 1 else ")"
-        return f"[{self._edges[cell]:g}, {self._edges[cell + 1]:g}{end}"
+        return f"[{self.text(self._edges[cell])}, {self.text(self._edges[cell + 1])}{end}"
+
+    def text(self, edge: float) -> str:
+        """An edge in so many digits that it differs from all others."""
+        return f"{edge:.{self._digits}g}"
+
+    @cached_property
+    def _digits(self) -> int:
+        """Six, or more where edges are near each other: every cell is a hundred units of the last digit wide."""
+        import numpy as np
+
+        larger = np.maximum(np.abs(self._edges[:-1]), np.abs(self._edges[1:]))
+        with np.errstate(over="ignore"):  # an infinite width needs no digits
+            widths = np.log10(np.diff(self._edges))
+        needed = float((np.floor(np.log10(larger)) + 1 - widths).max())
+        return min(math.ceil(max(needed + 2, 6)), 17)  # 17 tell all doubles apart
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Bins) and self._edges.tobytes() == other._edges.tobytes()
@@ -132,7 +148,7 @@ class Bins(Axis):
         return Bins, (self._edges,)
 
     def __repr__(self) -> str:
-        return f"<{self.size} bins from {self._edges[0]:g} to {self._edges[-1]:g}>"
+        return f"<{self.size} bins from {self.text(self._edges[0])} to {self.text(self._edges[-1])}>"
 
 
 class Categories(Axis):
@@ -153,9 +169,9 @@ class Categories(Axis):
         """The cell of each value; -1 for one that is not on the list."""
         import numpy as np
 
-        if isinstance(values, (str, bytes)) or not isinstance(values, Iterable):
-            raise DataError("values", values, "one value a person, in one list", "['a', 'b', 'a']")
         listed = values.tolist() if hasattr(values, "tolist") else values
+        if isinstance(listed, (str, bytes)) or not isinstance(listed, Iterable):
+            raise DataError("values", values, "one value a person, in one list", "['a', 'b', 'a']")
         return np.array([self._place(plain(value)) for value in listed], dtype=np.int64)
 
     def _place(self, value: Any) -> int:
