@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from dither.density import Bins, Categories, Grid, Marginals
+from dither.density.marginals import _part
 from dither.density.tails import sum_width
 from dither.errors import DataError, InputError, SizeError, UnitError
 from dither.testing import seeded
@@ -28,6 +29,52 @@ def test_the_exact_law_of_all_cells_keeps_the_promise(unit):
         grid=SMALL, tables=[(0,), (1,)], epsilon=7 * 2 * times, unit=unit, **({"rows": 5} if times == 2 else {})
     )
     check_claim(released, lambda counts: [one.raw.round(9).tolist() for one in released.release(counts)], cutoff="1e-11")
+
+
+def test_neighbours_are_all_people_of_a_small_grid():
+    for unit, size in ((ADD, 4), (REPLACE, 4 + 6)):
+        pairs = list(Marginals(grid=SMALL, tables=[(0,), (1,)], epsilon=1, unit=unit).neighbours())
+        assert len(pairs) == size
+        assert pairs[0][0] == [[3, 3], [3, 3]]
+        more = [other for one, other in pairs if one == [[3, 3], [3, 3]]]
+        assert more == [[[4, 3], [4, 3]], [[4, 3], [3, 4]], [[3, 4], [4, 3]], [[3, 4], [3, 4]]]
+
+
+def test_who_is_missing_in_one_column_is_in_no_table():
+    marginals = Marginals(grid=GRID, tables=[(0, 1), (1, 2)], epsilon=1)
+    columns = [[0.5, None, 1.5, 0.5], ["a", "a", "zz", "c"], [0.5, 0.5, 0.5, 1.5]]
+    counts = marginals.count(columns)
+    assert [one.tolist() for one in counts] == [[1, 0, 1, 0, 0, 0], [1, 0, 0, 0, 0, 1]]
+    apart = Marginals(grid=GRID, tables=[(1, 2), (2,)], epsilon=1)  # no table asks for the first column
+    assert [one.tolist() for one in apart.count(columns)] == [[2, 0, 0, 0, 0, 1], [2, 1]]
+    assert apart.count([None, *columns[1:]])[1].tolist() == [2, 1]
+    assert [one.sum() for one in marginals.count([[], [], []])] == [0, 0]
+    with pytest.raises(SizeError):
+        marginals.count([[1], ["a", "b"], [0]])
+
+
+def test_bands_hold_where_values_are_missing():
+    rng = np.random.default_rng(5)
+    columns = [np.where(rng.random(400) < 0.4, np.nan, 0.5), rng.choice(["a", "b", "c"], 400), rng.uniform(0, 2, 400)]
+    marginals = Marginals(grid=GRID, tables=[(0, 1), (1, 2)], epsilon=20)
+    truth = marginals.count(columns)
+    for one, counts in zip(marginals.release(truth, confidence=1 - 1e-9), truth, strict=True):
+        assert (one.low <= counts).all()
+        assert (counts <= one.high).all()
+
+
+def test_tables_have_few_columns_and_only_shared_parts_are_gone_through(monkeypatch):
+    wide = Grid(*[Bins([0, 1, 2])] * 12)
+    with pytest.raises(SizeError, match="up to 10 columns"):
+        Marginals(grid=wide, tables=[tuple(range(11))], epsilon=1)
+    seen, plain = [], _part
+    monkeypatch.setattr(
+        "dither.density.marginals._part",
+        lambda values, table, shared: (seen.append(shared), plain(values, table, shared))[1],
+    )
+    marginals = Marginals(grid=wide, tables=[tuple(range(8)), tuple(range(7, 12))], epsilon=1)
+    marginals.release(marginals.count([[0.5] * 9] * 12))
+    assert sorted(seen) == [(), (), (7,), (7,)]
 
 
 @pytest.mark.parametrize("unit", UNITS)

@@ -7,6 +7,7 @@ axis is counted nowhere. All that takes an axis takes a grid: `histogram(Grid(ag
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from dither.density.axis import MOST_CELLS, Axis, read_axis
@@ -38,17 +39,25 @@ class Grid(Axis):
         """The cell of each row, from one column for each axis; -1 for a row that an axis has no cell for."""
         import numpy as np
 
-        if not isinstance(values, (list, tuple)) or len(values) != len(self.axes):
-            raise SizeError("columns", values, f"there are {len(self.axes)} axes", f"a list of {len(self.axes)} columns")
-        places = [axis.place(column) for axis, column in zip(self.axes, values, strict=True)]
-        lengths = [place.size for place in places]
-        if len(set(lengths)) > 1:
-            raise SizeError("lengths of columns", lengths, "a row has a value in each of them", "columns of one length")
-        found = np.zeros(lengths[0], dtype=np.int64)
+        places = self.places(values, range(len(self.axes)))
+        found = np.zeros(len(places[0]), dtype=np.int64)
         for axis, place in zip(self.axes, places, strict=True):
             found = found * axis.size + place
-        found[np.any([place < 0 for place in places], axis=0)] = -1
+        found[places[0] < 0] = -1
         return found
+
+    def places(self, columns: object, which: Iterable[int]) -> list[NDArray[np.int64]]:
+        """The cell of each row on some of the axes; -1 on all of them for a row that one of them has no cell for."""
+        import numpy as np
+
+        if not isinstance(columns, (list, tuple)) or len(columns) != len(self.axes):
+            raise SizeError("columns", columns, f"there are {len(self.axes)} axes", f"a list of {len(self.axes)} columns")
+        found = [self.axes[at].place(columns[at]) for at in which]
+        lengths = [place.size for place in found]
+        if len(set(lengths)) > 1:
+            raise SizeError("lengths of columns", lengths, "a row has a value in each of them", "columns of one length")
+        nowhere = np.any([place < 0 for place in found], axis=0)
+        return [np.where(nowhere, -1, place) for place in found]
 
     def name(self, cell: int) -> str:
         """The names of its cells."""

@@ -54,6 +54,10 @@ if TYPE_CHECKING:
     Table = NDArray[np.float64]
 
 
+MOST_COLUMNS = 10  # of a table
+COMBINATIONS = 7  # of cells that neighbours are made of
+
+
 @dataclass(frozen=True, kw_only=True, init=False)
 class Marginals:
     """Some tables of a few columns each, with one promise for all of them."""
@@ -62,7 +66,7 @@ class Marginals:
     tables: tuple[tuple[int, ...], ...]  # which columns each table has, by place, rising
     epsilon: Number | None  # the promise: either this
     rho: Fraction | None  # or this
-    rows: int | None  # how many people, where that is public
+    rows: int | None  # how many people are counted, where that is public (`read_rows`)
     unit: Unit  # whose coming, going or replacement is hidden
 
     def __init__(
@@ -119,17 +123,23 @@ class Marginals:
         return sum_width(self._noise.law, squares=1.0, events=cells, level=level)
 
     def count(self, columns: object) -> list[NDArray[np.int64]]:
-        """The true counts of every table, from one column for each axis of the grid; not to be published."""
-        if not isinstance(columns, (list, tuple)) or len(columns) != len(self.grid.axes):
-            wanted = len(self.grid.axes)
-            raise SizeError("columns", columns, f"there are {wanted} axes", f"a list of {wanted} columns")
-        return [
-            self.grid.part(table).count(columns[table[0]] if len(table) == 1 else [columns[at] for at in table])
-            for table in self.tables
-        ]
+        """The true counts of every table, from one column for each axis of the grid; not to be published.
+
+        Who has no cell in one of the columns that tables use is counted in no table: so that all are of the same people.
+        """
+        import numpy as np
+
+        used = sorted({at for table in self.tables for at in table})
+        places = dict(zip(used, self.grid.places(columns, used), strict=True))
+        there = places[used[0]] >= 0
+        cells = [np.ravel_multi_index([places[at][there] for at in table], self._shape(table)) for table in self.tables]
+        return [np.bincount(one, minlength=size).astype(np.int64) for one, size in zip(cells, self._sizes, strict=True)]
 
     def release(self, counts: object, *, confidence: object = "0.95") -> tuple[Distribution, ...]:
-        """A distribution for each table, from one list of counts for each; a table runs through its last column fastest."""
+        """A distribution for each table, from one list of counts for each; a table runs through its last column fastest.
+
+        All tables count the same people, whoever made them: otherwise they do not agree, and error bars are wrong.
+        """
         import numpy as np
 
         if not isinstance(counts, (list, tuple)) or len(counts) != len(self.tables):
@@ -164,7 +174,8 @@ class Marginals:
         import numpy as np
 
         found = [table.copy() for table in tables]
-        for shared in {part for table in self.tables for part in _parts(table)}:
+        both = {tuple(sorted(set(one) & set(other))) for one, other in combinations(self.tables, 2)} | {()}
+        for shared in {part for columns in both for part in _parts(columns)}:  # all others are in one table alone
             holders = [at for at, table in enumerate(self.tables) if set(shared) <= set(table)]
             own = [_part(tables[at], self.tables[at], shared) for at in holders]
             summed = [tables[at].size / part.size for at, part in zip(holders, own, strict=True)]  # cells summed over
@@ -176,14 +187,19 @@ class Marginals:
         return found
 
     def neighbours(self) -> Iterator[tuple[Any, Any]]:
-        """One count more in the first, or in the last cell of every table; and moved from the one to the other."""
-        empty = [[3] * size for size in self._sizes]
-        first = [[4, *[3] * (size - 1)] for size in self._sizes]
-        last = [[*[3] * (size - 1), 4] for size in self._sizes]
-        yield empty, first
-        yield empty, last
+        """A person more in a combination of all columns (the first few, and the last), and moved to another of them."""
+        import numpy as np
+
+        size = self.grid.size
+        people = []
+        for cell in sorted({*range(min(size, COMBINATIONS)), size - 1}):
+            at = np.unravel_index(cell, self.grid.shape)
+            places = [np.ravel_multi_index([at[axis] for axis in table], self._shape(table)) for table in self.tables]
+            people.append([[3 + (k == place) for k in range(n)] for n, place in zip(self._sizes, places, strict=True)])
+        without = [[3] * n for n in self._sizes]
+        yield from ((without, one) for one in people)  # a replaced person may come from no cell, too
         if replaces(self.unit):
-            yield first, last
+            yield from combinations(people, 2)
 
 
 def _parts(table: tuple[int, ...]) -> Iterator[tuple[int, ...]]:
@@ -214,6 +230,9 @@ def _read_tables(value: object, axes: int) -> tuple[tuple[int, ...], ...]:
     for table in value:
         if not isinstance(table, (list, tuple)) or not table:
             raise DataError("tables", table, "a table has one column or more", instead)
+        if len(table) > MOST_COLUMNS:
+            why = f"a table has up to {MOST_COLUMNS} columns: what tables share is a sum of 2^columns parts"
+            raise SizeError("tables", len(table), why, "tables of fewer columns")
         places = tuple(sorted(integer(at, name="tables", least=0) for at in table))
         if len(set(places)) < len(places) or places[-1] >= axes:
             raise DataError("tables", table, f"its columns are different ones of 0..{axes - 1}", instead)
