@@ -20,14 +20,13 @@ def histograms(cells: int, people: int) -> list[tuple[int, ...]]:
 
 
 def pairs(cells: int, people: int, *, replace: bool) -> Iterator[tuple[list[int], list[int]]]:
-    """All neighbours: of exactly so many people, or of up to so many."""
+    """All neighbours: of exactly so many people (one of whom may be in no cell), or of up to so many."""
     for size in [people - 1] if replace else range(people):
         for start in histograms(cells, size):
             more = [[count + (j == at) for j, count in enumerate(start)] for at in range(cells)]
+            yield from ((list(start), other) for other in more)
             if replace:
                 yield from ((more[i], more[j]) for i in range(cells) for j in range(i))
-            else:
-                yield from ((list(start), other) for other in more)
 
 
 def flips(gaps: list[int], rate: arb) -> list[arb]:

@@ -200,3 +200,14 @@ def test_ten_million_cells(soak):
     counts = bins.count(np.random.default_rng(1).beta(2, 2, 10**5))
     answer = Quantile(bins=bins, q=0.5, epsilon=1).release(counts)
     assert abs(answer - 0.5) < 0.02
+
+
+def test_no_error_has_no_sign():
+    assert str(Quantile(bins=LINE, q="0.5", epsilon=1).error(Fraction(1, 10**30))) == "0.0"
+
+
+def test_a_replaced_person_may_come_from_no_cell():
+    for unit in UNITS:
+        listed = list(Quantile(bins=LINE, q="0.5", epsilon=1, unit=unit).neighbours())
+        assert ([0, 0, 0, 0], [0, 0, 0, 1]) in listed
+        assert (([0, 1, 0, 0], [1, 0, 0, 0]) in listed) == (unit == UNITS[1])

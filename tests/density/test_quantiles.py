@@ -253,3 +253,27 @@ def test_the_error_of_a_later_choice_comes_on_top_of_the_earlier_one():
     assert Fraction(mechanism.error("0.9")) == first + then
     assert 1 - (1 - each) * 3 >= Fraction("0.89")
     assert each > Fraction("0.96")
+
+
+@pytest.mark.parametrize("unit", UNITS)
+def test_shares_hold_where_everybody_is_in_one_cell(unit):
+    """Half a part may be lost on each level but the last: here the noise is nothing, and that is all there is."""
+    cells = Bins.even(0, 4, 4)
+    for parts in (1, 2, 3):
+        mechanism = Quantiles(bins=cells, qs=DECILES, epsilon=10**6, parts=parts, unit=unit)
+        counts = [0, 700, 300, 0]
+        ranks = np.cumsum([0, *counts])
+        answers = cells.place(np.array(mechanism.release(counts)))
+        off = Fraction(mechanism.levels - 1, 2 * parts)
+        for q, cell, (low, high) in zip(mechanism.qs, answers, mechanism.shares(1000), strict=True):
+            assert ranks[cell] <= high * 1000
+            assert low * 1000 <= ranks[cell + 1]
+            assert low <= max(0, q - off)
+            assert high >= min(1, q + off)
+
+
+def test_confidence_next_to_one_and_next_to_zero():
+    mechanism = Quantiles(bins=LINE, qs=DECILES, epsilon=1)
+    assert mechanism.error(1 - Fraction(1, 10**400)) > mechanism.error(1 - Fraction(1, 10**300)) > 0
+    alone = Quantiles(bins=LINE, qs=["0.5"], epsilon=1)
+    assert str(alone.error(Fraction(1, 10**30))) == "0.0"

@@ -9,7 +9,8 @@ epsilon-DP, and the exponential mechanism with range E is (E^2 / 8)-zCDP.
 
 Proof. The distance is max(C - q n, q n - C', 0). A person who comes adds 1 to n, and 1 or 0 to each of C and C': so C - q
 n moves by 1 - q or by -q, as does C' - q n; neither moves by more than max(q, 1 - q), nor does the largest of the three. One
-who is replaced leaves n as it is, and moves C and C' by at most 1. Scores are multiplied by b: whole numbers, moved by at
+who is replaced leaves n as it is, and moves C and C' by at most 1; and where her old or her new value is in no cell, that is
+the same as coming or going: a move of at most max(q, 1 - q) <= 1. Scores are multiplied by b: whole numbers, moved by at
 most max(a, b - a), or b. For q = 0 the score is -C and for q = 1 it is -(n - C'), which one person moves in one direction:
 the extremes cost half (`ranks.scaled`); all others move both ways. The rest is proved in `mechanisms/permute_and_flip.py`
 and `mechanisms/exponential.py`.
@@ -109,13 +110,13 @@ class Quantile:
 
     def error(self, confidence: object) -> float:
         """How many people the ranks of the answer's cell may be off, with this probability; exact in that it needs no n."""
-        return round_up(Fraction(self._choice.error(confidence)) / self._scaled[1])
+        return round_up(Fraction(self._choice.error(confidence)) / self._scaled[1]) + 0.0  # never -0.0
 
     def shares(self, people: object, confidence: object = "0.95") -> tuple[float, float]:
         """The answer's cell holds a true quantile between these two, with this probability, for so many people or more.
 
-        How many people there are is public where one is replaced; otherwise take a number that is surely not above it, or
-        a released one.
+        People who are in some cell. How many they are is public where one is replaced and no value is missing; otherwise
+        take a number that is surely not above it, or a released one.
         """
         off = Fraction(self.error(confidence)) / read_people(people)
         return round_down(max(Fraction(0), self.q - off)), round_up(min(Fraction(1), self.q + off))
@@ -148,13 +149,15 @@ class Quantile:
 
 
 def moves(cells: int, *, replace: bool) -> Iterator[tuple[list[int], list[int]]]:
-    """Empty, equal, one-sided and huge histograms, each with one person more, or one person moved."""
+    """Empty, equal, one-sided and huge histograms, each with one person more, and with one person moved.
+
+    A replaced person can come from no cell or go to none, so one person more is a neighbour in both units.
+    """
     places = sorted({*range(min(cells, 4)), cells // 2, cells - 1})
     starts = [[0] * cells, [1] * cells, [3] + [0] * (cells - 1), [0] * (cells - 1) + [2], [10**12] * cells]
     for start in starts:
         for at in places:
             more = [count + (cell == at) for cell, count in enumerate(start)]
-            if not replace:
-                yield start, more
-            else:
+            yield start, more
+            if replace:
                 yield from ((more, [x + (cell == other) for cell, x in enumerate(start)]) for other in places if other < at)

@@ -24,7 +24,8 @@ w_left (B - B_v) + w_right (B - B_v) = w (B - B_v). For rho likewise, as w_left^
 Replaced: a person leaves and another comes, with masses w and w', and scores move by at most (w + w') max(t, 1 - t). In the
 same way an interval costs at most (w + w') B; or (w + w')^2 B, since (w + w')^2 is no less than the sum of its like on both
 sides. That is 2 and 4 in the whole line, which twice the noise pays for. In the first choice both have mass 1 and R - t M
-moves by at most 1: there `Quantile` has the exact price, no more than its part.
+moves by at most 1: there `Quantile` has the exact price, no more than its part. Where the old or the new value is in no cell
+its mass is 0 everywhere, which is less; in the first choice R - t M then moves by at most max(t, 1 - t), no more than 1.
 
 Where no choice follows nothing is cut, and a *cell* is chosen by its distance, of which the same holds: the ranks of its
 two edges move like R. For t = 0 and t = 1 scores move in one direction, by at most w: half as much.
@@ -32,7 +33,7 @@ two edges move like R. For t = 0 and t = 1 scores move in one direction, by at m
 Error. The rank that is aimed at lies between those of the two cuts, in proportion, so it is off by no more than the worse of
 them, and the choice adds what it falls short of the best. Where something is cut, the best cut may miss by half a part of a
 cell: 1 / (2K) of the people in the fullest cell, once for each level but the last. Data tells how much that is, so `error`
-leaves it out; it is nothing for cells that hold few people.
+leaves it out; it is nothing for cells that hold few people. `shares` adds it for a cell that holds everybody.
 
 Kaplan, Schnapp and Stemmer 2022, for distinct values; the parts are ours.
 """
@@ -142,15 +143,16 @@ class Quantiles:
             here = max(low, high) + Fraction(self._choice(step, size).error(level)) / units
             return max(here, off(step.left, low, here), off(step.right, here, high))
 
-        return round_up(off(self._root, Fraction(0), Fraction(0)))
+        return round_up(off(self._root, Fraction(0), Fraction(0))) + 0.0  # never -0.0
 
     def shares(self, people: object, confidence: object = "0.95") -> list[tuple[float, float]]:
         """Each answer's cell holds a true quantile between these two: all together, for so many people or more.
 
-        How many people there are is public where one is replaced; otherwise take a number that is surely not above it, or
-        a released one.
+        People who are in some cell. How many they are is public where one is replaced and no value is missing; otherwise
+        take a number that is surely not above it, or a released one. What parts of cells cost is in it, for any data: half
+        a part on every level but the last, and a cell may hold everybody.
         """
-        off = Fraction(self.error(confidence)) / read_people(people)
+        off = Fraction(self.error(confidence)) / read_people(people) + Fraction(self.levels - 1, 2 * self.parts)
         return [(round_down(max(Fraction(0), q - off)), round_up(min(Fraction(1), q + off))) for q in self.qs]
 
     def shortfall(self, counts: object, output: list[float]) -> Fraction:

@@ -61,8 +61,9 @@ def scaled(share: Fraction, *, replaced: bool) -> tuple[int, int, int]:
     """a, b and reach: the share is a/b, and scores of b units a person have a spread of 2 reach units.
 
     A person who comes moves C - q n by 1 - q or by -q, whatever cell C belongs to: so a distance by max(q, 1 - q) at most.
-    One who is replaced moves C by at most 1 and leaves n. For the extremes the distance is C (q = 0) or n - C' (q = 1),
-    which one person moves in one direction only, by 0 or 1: a spread of 1, where others have twice their largest move.
+    One who is replaced moves C by at most 1 and leaves n; or she is in no cell before or after, which is coming or going.
+    For the extremes the distance is C (q = 0) or n - C' (q = 1), which one person moves in one direction only, by 0 or 1: a
+    spread of 1, where others have twice their largest move.
     """
     a, b = share.numerator, share.denominator
     if b == 1:

@@ -189,8 +189,11 @@ class Processed:
 def each_of(confidence: object, count: int) -> Fraction:
     """The confidence that each of several independent half-widths needs: c^(1/count), rounded up."""
     level = read_confidence(confidence)
+    if count == 1:
+        return level
     missed = certify(lambda: -(to_ball(level).log() / count).expm1()).lower
-    return 1 - Fraction(missed) if count > 1 else level
+    # (1 - m)^(1/count) <= 1 - m/count: a little more than is needed, but never 1 where m is too small for a double
+    return 1 - max(Fraction(missed), (1 - level) / count)
 
 
 def _check_mechanism(mechanism: object) -> None:
