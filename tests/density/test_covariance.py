@@ -105,6 +105,11 @@ def test_pairs_share_the_budget():
     assert pairs[1, 2].first == (0, 2)
     assert pairs[1, 2].second == (5, 9)
     assert dither.Together(mechanisms=list(pairs.values())).guarantee.within(dither.pure("0.6", unit=REPLACE))
+    for columns, many in ((2, 1), (4, 6), (5, 10)):
+        more = Covariance.pairs([(0, 1)] * columns, epsilon=1)
+        assert len(more) == many
+        assert {pair.epsilon for pair in more.values()} == {dither.Number(1) / many}
+        assert dither.Together(mechanisms=list(more.values())).guarantee.within(dither.pure(1))
     for bad in ([(0, 1)], 5, None, []):
         with pytest.raises(SizeError):
             Covariance.pairs(bad, epsilon=1)
@@ -132,3 +137,10 @@ def test_plain_things():
     assert "covariance" in str(summary)
     assert mechanism.error("0.95") > 0
     assert mechanism.loss().epsilon(0) == pytest.approx(1)
+
+
+def test_bounds_whose_product_no_double_holds_are_refused():
+    with pytest.raises(NumberError, match="largest double"):
+        Covariance(first=(0, 1e200), second=(0, 1e200), epsilon=1)
+    wide = Covariance(first=(0, 1e150), second=(0, 1e150), epsilon=1)
+    assert all(math.isfinite(end) for end in wide.release([0] * 4).covariance_interval("0.95"))

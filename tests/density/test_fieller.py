@@ -12,7 +12,7 @@ from flint import arb
 
 from dither.density import Covariance, Moments, PairSummary, Summary
 from dither.density.fieller import Noise, interval, quantile, ratio_interval, square_range
-from dither.errors import NotPrivateWarning
+from dither.errors import NotPrivateWarning, NumberError
 from dither.noise import DiscreteLaplace
 from dither.numeric.enclosure import precision
 from dither.testing import seeded
@@ -276,3 +276,21 @@ def test_an_interval_is_about_as_wide_as_the_noise():
     public = Moments(epsilon=1, low=0, high=1, rows=n, unit=REPLACE)
     low, high = Summary(public, (-4 * n * 2**20 // 5,)).mean_interval("0.95")  # one number of scale 2, halved: ln 20
     assert (high - low) / 2 * n == pytest.approx(math.log(20) + float(public.ruler.rounding) * n, rel=0.01)
+
+
+def test_an_interval_of_a_count_never_runs_backwards():
+    """Noise that falls between two whole numbers, and is surely smaller than that: the nearest number stands for both."""
+    moments = Moments(low=0, high=1, epsilon=10**4, steps=16)
+    for extra, nearest in ((6, 3), (10, 4)):
+        summary = Summary(moments, (16 * 3 + extra, 0))
+        assert summary.count_interval("0.5") == (nearest, nearest)
+
+
+def test_bounds_whose_square_no_double_holds_are_refused_for_a_variance():
+    with pytest.raises(NumberError, match="largest double"):
+        Moments(low=-1e300, high=1e300, degree=2, epsilon=1)
+    for wide in (Moments(low=-1e300, high=1e300, epsilon=1), Moments(low=0, high=1e154, degree=2, epsilon=1)):
+        summary = wide.release([0, 0, 0][: wide.degree + 1])
+        assert all(map(math.isfinite, summary.mean_interval("0.95")))
+        if wide.degree == 2:
+            assert all(map(math.isfinite, (summary.variance, *summary.variance_interval("0.95"))))

@@ -73,6 +73,9 @@ class Covariance:
         unit: object = Unit.ADD_REMOVE,
     ) -> None:
         rulers = [_ruler(bounds, name, steps) for bounds, name in ((first, "first"), (second, "second"))]
+        if math.isinf(round_up(rulers[0].width * rulers[1].width)):
+            why = "a covariance may exceed the largest double"
+            raise NumberError("first, second", (first, second), why, "values in larger units")
         object.__setattr__(self, "epsilon", exact(epsilon, name="epsilon", positive=True))
         object.__setattr__(self, "first", (rulers[0].low, rulers[0].high))
         object.__setattr__(self, "second", (rulers[1].low, rulers[1].high))

@@ -36,6 +36,7 @@ Dwork, McSherry, Nissim and Smith 2006 for the noise; the counters are the Berns
 
 from __future__ import annotations
 
+import math
 import numbers
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -46,6 +47,7 @@ from typing import TYPE_CHECKING
 from dither.density.ruler import STEPS, Ruler, exact_sum
 from dither.errors import DataError, NumberError, SizeError
 from dither.mechanisms.geometric import Geometric
+from dither.numeric.enclosure import round_up
 from dither.numeric.lattice import as_array
 from dither.numeric.number import Number, exact, integer
 from dither.privacy.guarantee import Guarantee
@@ -85,6 +87,8 @@ class Moments:
         power = integer(degree, name="degree", least=1)
         if power > 2:
             raise NumberError("degree", degree, "means and variances are known here", "1 for a mean, 2 for a variance too")
+        if math.isinf(round_up(ruler.width**power)):
+            raise NumberError("low, high", (low, high), "a variance may exceed the largest double", "values in larger units")
         object.__setattr__(self, "epsilon", exact(epsilon, name="epsilon", positive=True))
         object.__setattr__(self, "low", ruler.low)
         object.__setattr__(self, "high", ruler.high)

@@ -80,6 +80,8 @@ class Summary:
             return self.moments.rows, self.moments.rows
         reach = Fraction(float(quantile(np.abs(self._weights[:1]), self._noise, log_odds(1, level))[0]))
         first, last = math.ceil(self._sums[0] - reach), math.floor(self._sums[0] + reach)
+        if first > last:  # no whole number lies between: the nearest one stands for both
+            first = last = round(self._sums[0])
         return max(0, first), max(0, last)
 
     def mean_interval(self, confidence: object) -> tuple[float, float]:
