@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from fractions import Fraction
 
+import numpy as np
+
+from dither.noise.laplace import DiscreteLaplace
 from dither.testing.claim import Claim
 from dither.testing.rehearse import as_key, outcomes
 
@@ -21,6 +24,29 @@ def check_claim(mechanism, view, *, cutoff="1e-12", pairs=None):
                 laws[key] = outcomes(view, value, cutoff=cutoff)
         for one, other in (keys, keys[::-1]):
             worst = max(worst, claim.check(one, other, laws[one], laws[other]))
+    return worst
+
+
+def check_noisy_numbers(workload, release, pairs, monkeypatch):
+    """For noise of too many values to go through: how far each pair moves the numbers that noise is added to, against the
+    price, exactly; and that an output follows from the noisy numbers alone, since equal ones give equal outputs."""
+    law, back, seen, noise = workload._noise.law, type(workload._back), [], []
+    answers = back.answers
+    monkeypatch.setattr(type(law), "sample", lambda self, size: np.array(noise or [0] * size, dtype=object))
+    monkeypatch.setattr(back, "answers", lambda self, noisy: (seen.append(noisy), answers(self, noisy))[1])
+    worst = Fraction(0)
+    for one, other in pairs:
+        noise.clear()
+        outputs = [release(one).tolist(), release(other).tolist()]
+        moved = [y - x for x, y in zip(*seen[-2:], strict=True)]
+        if isinstance(law, DiscreteLaplace):
+            price = law.rate.fraction() * sum(map(abs, moved)) / workload.epsilon.fraction()
+        else:
+            price = sum(x * x for x in moved) / (2 * law.sigma2 * workload.rho)
+        worst = max(worst, price)
+        noise[:] = moved if any(moved) else [0] * len(moved)
+        assert release(one).tolist() == outputs[1]
+    assert worst <= 1
     return worst
 
 

@@ -62,8 +62,8 @@ def test_every_truth_that_errors_allow_lies_inside_every_band():
                     assert (shares <= cdf.high + 1e-12).all()
                     assert (np.diff(cdf.low) >= 0).all()
                     assert (np.diff(cdf.high) >= 0).all()
-                    for q in (0.1, 0.5, 0.9, 1):
-                        cell = int(np.searchsorted(shares, q - 1e-12))
+                    for q in (0, 0.1, 0.5, 0.9, 1):
+                        cell = int(np.searchsorted(shares, max(q - 1e-12, 1e-12)))  # for 0 the first that has anybody
                         at = found.quantile(q)
                         assert at.low <= cell
                         assert cell + 1 <= at.high
@@ -92,6 +92,8 @@ def test_ranges_that_cut_a_cell_count_it_in_part():
 def test_quantiles_run_through_cells():
     found = made([10, 0, 30], error=0.0)
     assert found.quantile(0) == (0, 0, 1)
+    assert made([0, 0, 5, 1], error=0.0).quantile(0) == (2, 2, 3)
+    assert made([0, 9, 50, 1], error=2.0).quantile(0) == (1, 0, 2)
     assert found.quantile("0.25").estimate == 1
     assert found.quantile("0.5").estimate == pytest.approx(2 + 1 / 3)
     assert found.quantile(1).estimate == 3
@@ -150,6 +152,10 @@ def test_pictures_show_bands_and_never_the_truth(tmp_path):
     rows = next(iter(curve.to_dict()["datasets"].values()))
     assert [row["high"] for row in rows] == found.cdf().high.tolist()
     curve.save(str(tmp_path / "cdf.svg"))
+    near = Bins.even(10**6, 10**6 + 1, 4)
+    for axis in (near, Categories([1, "1", 1.5, "1.5"])):  # names that are alike would be one bar
+        chart = dither.plot.density(made([1, 2, 3, 4], axis=axis))
+        assert len({row["cell"] for row in next(iter(chart.to_dict()["datasets"].values()))}) == 4
     with pytest.raises(DataError):
         dither.plot.density([1, 2, 3])
     with pytest.raises(SizeError):

@@ -12,7 +12,7 @@ from dither.density import Bins, Categories, Grid, Histogram, Plan, PrefixWorklo
 from dither.errors import DataError, InputError, NumberError, SizeError, UnitError
 from dither.testing import seeded
 
-from .exact import ADD, REPLACE
+from .exact import ADD, REPLACE, check_noisy_numbers
 
 BINS = Bins.even(0, 64, 64)
 
@@ -24,7 +24,7 @@ def test_single_cells_take_flat_noise_and_many_prefixes_a_tree():
     assert isinstance(cdf(Bins.even(0, 1, 8), epsilon=1).mechanism, Histogram)
     assert isinstance(cdf(Bins.even(0, 1, 1), epsilon=1).mechanism, Histogram)
     assert isinstance(cdf(BINS, rho="0.5").mechanism, PrefixWorkload)
-    assert isinstance(cdf(Bins.even(0, 1, 300), rho="0.5").mechanism, Tree)
+    assert isinstance(cdf(Bins.even(0, 1, 129), rho="0.5").mechanism, Tree)
     exact = cdf(BINS, epsilon=1, rows=50, unit=REPLACE).mechanism
     assert isinstance(exact, Tree)
     assert exact.rows == 50
@@ -87,8 +87,26 @@ def test_explained_in_words():
     assert text.count("<- taken") == 1
     assert "tree of 14 without root, 2 levels of noise   <- taken" in text
     assert "every running sum stays within" in text
-    plain = histogram(BINS, epsilon=1, unit=REPLACE).explain()
+    plain = histogram(Bins.even(0, 1, 4), rho="0.5", rows=50, unit=REPLACE).explain()
+    assert "What all cells stay within with 95% probability, from public facts only:" in plain
     assert "'noise in every cell' is taken: it is plainer" in plain
+
+
+@pytest.mark.parametrize("price", [{"epsilon": 1}, {"epsilon": "0.1"}, {"rho": "0.5"}, {"rho": "0.005"}])
+@pytest.mark.parametrize("fact", [{}, {"unit": REPLACE}, {"unit": REPLACE, "rows": 100}])
+def test_no_histogram_promises_less_than_noise_in_every_cell_does(price, fact):
+    for cells in (1, 2, 3, 4, 8, 9, 64):
+        plan = histogram(Bins.even(0, 1, cells), **price, **fact)
+        flat = Histogram(cells=cells, **price, **{key: value for key, value in fact.items() if key == "unit"})
+        assert plan.error("0.95") <= flat.error("0.95")
+        assert min(plan.compared.values()) >= 0.95 * plan.error("0.95")
+        assert plan.compared["noise in every cell"] == flat.error("0.95")
+
+
+def test_a_tree_of_two_cells_is_taken_where_it_promises_more():
+    plan = histogram(Bins.even(0, 1, 2), rho="0.005", rows=100, unit=REPLACE)
+    assert isinstance(plan.mechanism, Tree)
+    assert plan.error("0.95") < 0.95 * Histogram(cells=2, rho="0.005", unit=REPLACE).error("0.95")
 
 
 def test_any_axis_has_a_histogram_and_only_lines_running_sums():
@@ -128,4 +146,28 @@ def test_the_strategy_for_prefixes_releases_cells():
     assert made.error("0.95") < made.range_error("0.95")
     assert next(made.neighbours())[0] == [0] * 12
     with pytest.raises(SizeError):
-        PrefixWorkload(cells=257, rho=1)
+        PrefixWorkload(cells=129, rho=1)
+
+
+@pytest.mark.parametrize("unit", [ADD, REPLACE])
+@pytest.mark.parametrize("cells", [2, 3])
+def test_the_strategy_for_prefixes_keeps_its_promise_for_every_pair(unit, cells, monkeypatch):
+    made = PrefixWorkload(cells=cells, rho="0.5", unit=unit)
+    exact = PrefixWorkload(cells=cells, rho=10**12, unit=unit)
+    assert exact.release([-1, 2**36, 10**99][:cells]) == pytest.approx([0, 2**35, 2**35][:cells], abs=0.1)
+    assert check_noisy_numbers(made.workload, made.release, made.neighbours(), monkeypatch) > 0.9
+
+
+def test_missing_values_in_a_cell_of_their_own_keep_the_bands_of_a_public_total():
+    """`rows` counts people in cells: 30 of 100 values are missing, and -1 is where they are counted."""
+    ages = np.array([20.0] * 40 + [50.0] * 30 + [math.nan] * 30)
+    bins = Bins([-1, 0, 30, 60])
+    for make in (histogram, cdf):
+        found = make(bins, epsilon=50, rows=100, unit=REPLACE).release(
+            bins.count(np.nan_to_num(ages, nan=-1)), confidence=1 - 1e-9
+        )
+        truth, band = np.cumsum([30, 40, 30]), found.prefixes()
+        assert (band.low <= truth).all()
+        assert (truth <= band.high).all()
+        without = make(bins, epsilon=50, unit=REPLACE).release(bins.count(ages), confidence=1 - 1e-9).prefixes()
+        assert without.low[-1] <= 70 <= without.high[-1] < 100

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from itertools import combinations
+
 import numpy as np
 import pytest
 
 from dither.density import Bins, Histogram, ranges
 from dither.errors import DataError, InputError, NumberError
 
-from .exact import ADD, REPLACE, check_claim
+from .exact import ADD, REPLACE, check_claim, check_noisy_numbers
 
 BINS = Bins.even(0, 1000, 1000)
 
@@ -50,3 +52,32 @@ def test_what_is_refused(wrong):
         ranges(BINS, wrong, epsilon=1)
     with pytest.raises(InputError):
         ranges(BINS, [(0, 1)], epsilon=1, rho=1)
+
+
+@pytest.mark.parametrize("unit", [ADD, REPLACE])
+@pytest.mark.parametrize("price", [{"epsilon": 18}, {"rho": "0.5"}])
+@pytest.mark.parametrize("asked", [[(0, 4), (0, 1)], [(0, 1), (0, 2), (0, 3)]])
+def test_the_promise_also_for_somebody_who_is_in_no_cell(unit, price, asked, monkeypatch):
+    """Nested ranges: where one is replaced, a whole column of the strategy is longer than a difference of two."""
+    plan = ranges(Bins([0, 1, 2, 3, 4]), asked, unit=unit, **price)
+    pairs = [([3] * 4, [3 + (c == at) for c in range(4)]) for at in range(4)]
+    if unit == REPLACE:
+        pairs += [(one[1], other[1]) for one, other in combinations(pairs, 2)]
+    if "epsilon" in price:
+        different = [pair for pair in pairs if plan.truth(pair[0]) != plan.truth(pair[1])]
+        check_claim(plan, lambda counts: plan.release(counts).round(9).tolist(), pairs=different)
+    assert check_noisy_numbers(plan.workload, plan.release, pairs, monkeypatch) > 0.9  # no more noise than is needed
+
+
+@pytest.mark.parametrize("unit", [ADD, REPLACE])
+def test_counts_beyond_what_is_counted_are_moved_to_the_nearest(unit):
+    plan = ranges(Bins([0, 1, 2, 3]), [(0, 1), (1, 3)], epsilon=100, unit=unit)
+    assert plan.truth([-1, 2**36, 10**99]) == plan.truth([0, 2**35, 2**35]) == [0, 2**36]
+    assert plan.release([-1, 2**36, 10**99]) == pytest.approx([0, 2**36], abs=3)
+
+
+def test_names_of_edges_that_lie_near_each_other():
+    with pytest.raises(NumberError, match=r"1000000\.25 or 1000000\.5"):
+        ranges(Bins.even(10**6, 10**6 + 1, 4), [(10**6, 10**6 + 0.3)], epsilon=1)
+    with pytest.raises(DataError):
+        ranges(BINS, np.array(3), epsilon=1)

@@ -13,7 +13,7 @@ cells, all prefixes, all ranges; not all three kinds jointly.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from dither.density.axis import Axis, Bins
 from dither.errors import DataError, NumberError
@@ -54,7 +54,7 @@ class Distribution:
     axis: Axis  # what the cells are
     raw: Floats  # unbiased estimates
     counts: Floats  # the same, made possible
-    rows: int | None  # how many people were counted, where that is public
+    rows: int | None  # how many people are counted in some cell, where that is public
     confidence: float  # of every band
     cell_error: float  # half-widths: for all cells together,
     prefix_error: float  # for all prefixes together,
@@ -120,7 +120,11 @@ class Distribution:
 
     def range(self, low: object, high: object) -> Interval:
         """How many people lie in [low, high): cells that are touched in part are shared out evenly in the estimate, and
-        count fully in one end of the interval and not at all in the other."""
+        count fully in one end of the interval and not at all in the other.
+
+        Values beyond the ends were counted in the end cells. So a range from the first edge has all that lie below it, and
+        one up to the last edge has the edge itself and all that lie above it.
+        """
         edges = self._bins().edges
         start, stop = (float(rational(end, name=name)) for end, name in ((low, "low"), (high, "high")))
         if not start < stop:
@@ -151,7 +155,8 @@ class Distribution:
         return float(np.interp(value, self._bins().edges, sums))
 
     def quantile(self, q: object) -> Interval:
-        """The value that a share q of people lies below, and edges that it surely lies between."""
+        """The least value that a share q of people lie at or below, for q = 0 the least value of all; and the edges that it
+        lies between, with the confidence of the bands. Values beyond the ends count as the ends."""
         import numpy as np
 
         level = rational(q, name="q")
@@ -159,12 +164,13 @@ class Distribution:
             raise NumberError("q", q, "it is a share", "0.5")
         share, band, edges = float(level), self.cdf(), self._bins().edges
         sums = np.concatenate(([0.0], band.estimate))
-        at = int(np.clip(np.searchsorted(sums, share, side="left"), 1, self.axis.size))
+        side: Literal["left", "right"] = "left" if share > 0 else "right"  # the first cell that reaches it, or has anybody
+        at = int(np.clip(np.searchsorted(sums, share, side=side), 1, self.axis.size))
         step = sums[at] - sums[at - 1]
         inside = (share - sums[at - 1]) / step if step > 0 else 0.0
         value = edges[at - 1] + min(max(inside, 0.0), 1.0) * (edges[at] - edges[at - 1])
-        low = int(np.searchsorted(band.high, share, side="left"))  # the first cell that can reach the share
-        high = int(np.searchsorted(band.low, share, side="left"))  # the first that surely does
+        low = int(np.searchsorted(band.high, share, side=side))  # the first cell that can reach the share
+        high = int(np.searchsorted(band.low, share, side=side))  # the first that surely does
         last = self.axis.size - 1
         return Interval(float(value), float(edges[min(low, last)]), float(edges[min(high, last) + 1]))
 

@@ -1,11 +1,13 @@
-"""Which mechanism for a distribution: compared by expected error at one price, from public facts only.
+"""Which mechanism for a distribution: compared by error at one price, from public facts only.
 
-    histogram(axis, ...)    every cell by itself
-    cdf(bins, ...)          running sums: how many people lie below each edge
+    histogram(axis, ...)    every cell by itself: compared by the half-width that all cells stay within at 95%
+    cdf(bins, ...)          running sums, how many people lie below each edge: compared by their expected error
 
-The expected errors are root mean squares over cells, or over prefixes, in closed form (`shape.py`). They choose and promise
-nothing: the promise is that of the mechanism, whichever it is, and so is the error at a confidence. Nothing of the choice
-reads data, so it costs nothing.
+Expected errors are root mean squares over prefixes, in closed form (`shape.py`). They choose and promise nothing: the
+promise is that of the mechanism, whichever it is, and so is the error at a confidence. For cells the half-width of flat
+noise is exact and that of a tree is a bound, so the half-widths decide: a tree of few cells may err a little less on the
+whole, where one is replaced, but nothing as small can be promised of it. Nothing of the choice reads data, so it costs
+nothing.
 """
 
 from __future__ import annotations
@@ -13,6 +15,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from dither.density.axis import Axis, read_axis, read_bins
@@ -31,7 +34,12 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 PLAINER = 0.95  # a histogram of whole numbers is kept unless another error is below this times its own
+AT = Fraction(95, 100)  # the confidence by which histograms are compared
 TREES = 3  # of each kind that is shown
+COMPARED = {  # by what
+    True: "Expected error of a running sum (root mean square)",
+    False: "What all cells stay within with 95% probability",
+}
 ROOTS = {"noisy": "with a noisy root", "absent": "without root", "exact": "with an exact root"}
 
 
@@ -42,8 +50,8 @@ class Plan:
     axis: Axis  # what is counted
     mechanism: Histogram | Tree | PrefixWorkload  # what releases
     ordered: bool  # whether running sums count, or single cells
-    rows: int | None  # how many people, where that is public
-    compared: dict[str, float]  # the expected error of each candidate, the best first
+    rows: int | None  # how many people are counted in some cell, where that is public
+    compared: dict[str, float]  # the error of each candidate by which it is chosen, the best first
 
     @property
     def guarantee(self) -> Guarantee:
@@ -104,7 +112,7 @@ class Plan:
         taken = describe(self.mechanism)
         lines = [
             f"{self.axis.size} cells, {self.guarantee}.",
-            f"Expected error of a {what} (root mean square), from public facts only:",
+            f"{COMPARED[self.ordered]}, from public facts only:",
             *(f"  {error:10.4g}  {name}{'   <- taken' if name == taken else ''}" for name, error in self.compared.items()),
         ]
         first = next(iter(self.compared))
@@ -133,8 +141,8 @@ def cdf(
 def _plan(axis: Axis, epsilon: object, rho: object, rows: int | None, unit: Unit, *, ordered: bool) -> Plan:
     size, price = axis.size, {"epsilon": epsilon, "rho": rho}
     flat = Histogram(cells=size, unit=unit, **price)
-    squared = flat.variance * ((size + 1) / 2 if ordered else 1)
-    found: list[tuple[float, Callable[[], Any], str]] = [(math.sqrt(squared), lambda: flat, describe(flat))]
+    plainest = math.sqrt(flat.variance * (size + 1) / 2) if ordered else float(flat.error(AT))
+    found: list[tuple[float, Callable[[], Any], str]] = [(plainest, lambda: flat, describe(flat))]
     if size > 1:
         found += _trees(size, rows, unit, price, ordered=ordered)
     if ordered and rho is not None and 1 < size <= MOST_CELLS:
@@ -142,7 +150,7 @@ def _plan(axis: Axis, epsilon: object, rho: object, rows: int | None, unit: Unit
         spread = math.sqrt(best.workload.strategy.rmse**2 / (2 * float(best.rho)))
         found.append((spread, lambda: best, describe(best)))
     found.sort(key=lambda one: one[0])
-    plain = found[0][0] >= PLAINER * math.sqrt(squared)
+    plain = found[0][0] >= PLAINER * plainest
     mechanism = flat if plain and not (ordered and rows is not None) else found[0][1]()
     return Plan(
         axis=axis, mechanism=mechanism, ordered=ordered, rows=rows, compared={name: error for error, _, name in found}
@@ -152,7 +160,7 @@ def _plan(axis: Axis, epsilon: object, rho: object, rows: int | None, unit: Unit
 def _trees(
     size: int, rows: int | None, unit: Unit, price: dict[str, Any], *, ordered: bool
 ) -> list[tuple[float, Callable[[], Any], str]]:
-    """The trees with the least cost, each with its expected error."""
+    """The trees with the least cost, each with the error by which it is compared."""
     shapes = [Shape(cells=size, branching=b, root=root) for b in branchings(size) for root in read_root(None, rows, unit)]
     shapes = [shape for shape in shapes if shape.levels > 1 or shape.root == "exact"]  # one level without root is flat
     gaussian = price["epsilon"] is None
@@ -163,8 +171,8 @@ def _trees(
     found: list[tuple[float, Callable[[], Any], str]] = []
     for shape in sorted(shapes, key=loss)[:TREES]:
         tree = Tree(cells=size, branching=shape.branching, root=shape.root, rows=rows, unit=unit, **price)
-        squared = tree.variance * (shape.mean_prefix() if ordered else shape.leaf_square())
-        found.append((math.sqrt(squared), lambda tree=tree: tree, describe(tree)))  # type: ignore[misc]
+        error = math.sqrt(tree.variance * shape.mean_prefix()) if ordered else tree.error(AT)
+        found.append((error, lambda tree=tree: tree, describe(tree)))  # type: ignore[misc]
     return found
 
 

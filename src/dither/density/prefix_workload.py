@@ -1,4 +1,4 @@
-"""All prefixes of a histogram by the best strategy that is known for them: zCDP, up to a few hundred cells.
+"""All prefixes of a histogram by the best strategy that is known for them: zCDP, up to 128 cells.
 
 `Workload` finds the matrix B of whole numbers to release, with the exact norm of its columns and so the promise. Here a
 person may be in no cell, and counts are moved into 0..2^35 first; so a replacement may move B x by a whole column and not by
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-MOST_CELLS = 256  # it takes a second to find a strategy for these, and eight times that for twice as many
+MOST_CELLS = 128  # a strategy takes half a second of one core; several where a busy machine lets BLAS use many threads
 
 
 @dataclass(frozen=True, kw_only=True, init=False)

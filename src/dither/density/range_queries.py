@@ -77,11 +77,15 @@ class RangePlan:
 def ranges(
     bins: Bins, queries: Iterable[Any], *, epsilon: object = None, rho: object = None, unit: object = Unit.ADD_REMOVE
 ) -> RangePlan:
-    """The best strategy for given ranges, each a pair of edges: from the lower up to, but without, the upper one."""
+    """The best strategy for given ranges, each a pair of edges: from the lower up to, but without, the upper one.
+
+    A range from the first edge has all values below it too; one up to the last edge has that edge and all values above it.
+    """
     import numpy as np
 
     line, whom = read_bins(bins, name="bins"), read_unit(unit)
-    if isinstance(queries, (str, bytes)) or not isinstance(queries, Iterable):
+    alone = getattr(queries, "ndim", 1) == 0  # an array of one number, which numpy calls iterable
+    if isinstance(queries, (str, bytes)) or not isinstance(queries, Iterable) or alone:
         raise DataError("queries", queries, "they are a list of pairs", EXAMPLE)
     pairs = [_pair(line, query) for query in queries]
     if not pairs:
@@ -110,5 +114,5 @@ def _edge(bins: Bins, value: object) -> int:
     at = int(bins.edges.searchsorted(place))
     if at > bins.size or bins.edges[at] != place:
         near = bins.edges[max(0, at - 1) : at + 1].tolist()
-        raise NumberError("queries", value, "ranges start and end at edges", " or ".join(f"{edge:g}" for edge in near))
+        raise NumberError("queries", value, "ranges start and end at edges", " or ".join(map(bins.text, near)))
     return at

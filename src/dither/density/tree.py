@@ -14,8 +14,8 @@ Proof. Every node moves by at most 1 (counts are moved into 0..2^35 in every cel
 move, move against each other), so the L1 norm and the squared L2 norm are at most the number of nodes that move. For the
 last line: if two cells move, the root keeps its count, and 2 (H - 1) nodes below it move; if only one does (a person comes
 from no cell, or is stopped at a bound), H nodes move, which is no more, as a tree of two cells or more has H >= 2.
-`Geometric` and `Gaussian` have the rest. What follows is
-post-processing, in which `rows` is a public number: a false one makes answers wrong and gives nothing away.
+`Geometric` and `Gaussian` have the rest. What follows is post-processing, in which `rows` is a public number of people in
+cells: a false one (it counts people whose values are missing, say) makes answers wrong and gives nothing away.
 
 Consistency: of all histograms the one that is nearest to what was released, in squares; the best linear estimate. In two
 passes: upwards each node takes the best mean of its own count and the sum of its children, downwards each node gives the
@@ -67,7 +67,7 @@ class Tree:
     root: str  # "noisy", "absent", or "exact" where rows are public; chosen where it is not given
     epsilon: Number | None  # the promise: either this
     rho: Fraction | None  # or this
-    rows: int | None  # how many people the histogram counts, where that is public
+    rows: int | None  # how many people are counted in some cell, where that is public
     unit: Unit  # whose coming, going or replacement is hidden
 
     def __init__(
@@ -215,14 +215,18 @@ def read_root(value: object, rows: int | None, unit: Unit) -> list[str]:
     possible = ["noisy", "absent"] if rows is None else ["exact"]
     if value is None:
         return possible[:1] if replaces(unit) else possible
-    if value not in possible:
+    if not isinstance(value, str) or value not in possible:
         why = "a root is exact where the number of rows is public, and only there"
         raise DataError("root", value, why, " or ".join(map(repr, possible)))
     return [str(value)]
 
 
 def read_rows(value: object, unit: Unit) -> int | None:
-    """None, or how many people there are: public only where one is replaced and none comes or goes."""
+    """None, or how many people are counted in some cell: public only where one is replaced and none comes or goes.
+
+    Who is in no cell (a missing value) is not among them. Where that can happen `rows` is not public: it is left out, or
+    missing values get a cell of their own.
+    """
     if value is None:
         return None
     read_replacement(unit)
