@@ -142,6 +142,8 @@ def test_one_table_has_the_exact_error():
     )
     assert one.count([[1, 1], ["a", "b"]])[0].tolist() == [1, 1]
     assert one.guarantee.epsilon() == 1
+    public = Marginals(grid=SMALL, tables=[(0, 1)], epsilon=1, rows=40, unit=REPLACE)
+    assert public.release([[10] * 4])[0].raw.sum() == pytest.approx(40)  # one table has the public total as well
 
 
 @pytest.mark.parametrize("tables", [[], None, "ab", [()], [0], [(0, 0)], [(0, 5)], [(-1,)], [(0, 1), (1, 0)], [("a",)]])
