@@ -333,6 +333,27 @@ def test_draws_that_doubt_everything_are_the_same_draws(base, monkeypatch):
     assert quick == slow
 
 
+@pytest.mark.parametrize("base", BASES)
+def test_most_proposals_are_kept_whatever_the_data_is(base):
+    for cells, rows, points, epsilon in (
+        (16, 10**4, 512, "1"),
+        (16, 1000, 64, "0.1"),
+        (40, 300, 100, "3"),
+        (2, 50, 400, "1"),
+    ):
+        mechanism = make(cells, rows, points, epsilon, base)
+        for counts in (
+            [0] * (cells - 1) + [rows],
+            [rows // 2] + [0] * (cells - 2) + [rows - rows // 2],
+            [rows // cells] * cells,
+            [0] * cells,
+        ):
+            blocks = mechanism._blocks(counts)
+            with seeded(3):
+                kept = sum(blocks.attempt() is not None for _ in range(30))
+            assert kept >= 6, (cells, rows, points, counts)
+
+
 def test_the_last_block_is_all_samples():
     mechanism = make(3, 4, 3, "0.01")
     law = outcomes(lambda _: tuple(mechanism._samples.any().tolist()), None)

@@ -68,15 +68,14 @@ class Blocks:
         step = max(1, math.ceil(1 / self._r))
         blocks = [self._block(nearest, nearest)]
         while (last := blocks[-1].last) < self._bands.furthest:
-            if everything - self._r * (last + 1) < max(map(self._log_weight, blocks)) - REMAINDER:
+            if everything - self._r * (last + 1) < max(self._kept(blocks)) - REMAINDER:
                 break
             blocks.append(self._block(last + 1, min(last + step, self._bands.furthest)))
             step *= 2
         while len(blocks) < MOST_BLOCKS:
-            surely = [self._surely(block, blocks[at - 1] if at else None) for at, block in enumerate(blocks)]
             most = max(map(self._log_weight, blocks))
             proposed = [math.exp(self._log_weight(block) - most) for block in blocks]
-            kept = [math.exp(log - most) for log in surely]
+            kept = [math.exp(log - most) for log in self._kept(blocks)]
             if sum(kept) >= WORTHWHILE * sum(proposed):
                 break
             at = max(range(len(blocks)), key=lambda i: proposed[i] - kept[i])
@@ -94,6 +93,10 @@ class Blocks:
 
     def _log_span(self, block: Block) -> float:
         return -self._r * block.first + math.log(-math.expm1(-self._r * (block.last + 1 - block.first)))
+
+    def _kept(self, blocks: list[Block]) -> list[float]:
+        """The logarithms of what is surely kept of each block."""
+        return [self._surely(block, blocks[at - 1] if at else None) for at, block in enumerate(blocks)]
 
     def _surely(self, block: Block, before: Block | None) -> float:
         """The logarithm of what is kept of a block at least: all samples that lie within the block before."""
