@@ -7,6 +7,7 @@ from fractions import Fraction
 import numpy as np
 
 from dither.noise.laplace import DiscreteLaplace
+from dither.testing import conformance
 from dither.testing.claim import Claim
 from dither.testing.rehearse import as_key, outcomes
 
@@ -71,3 +72,13 @@ def tree_rows(shape):
         rows += [[int(v * width <= cell < (v + 1) * width) for cell in range(shape.cells)] for v in range(size)]
         width *= shape.branching
     return rows
+
+
+def check_all_but_the_promise(mechanism, cutoff):
+    """Errors, the way back and refusals, where an epsilon is too large for the promise to be seen."""
+    values = {str(value): value for pair in mechanism.neighbours() for value in pair}
+    laws = {key: outcomes(mechanism.release, value, cutoff=cutoff) for key, value in values.items()}
+    assert conformance._check_errors(mechanism, values, laws) > 0
+    conformance._check_way_back(mechanism)
+    conformance._check_bad_values(mechanism, next(iter(values.values())))
+    conformance._check_bad_fields(mechanism)

@@ -466,13 +466,14 @@ def test_any_counts_are_answered():
 
 @pytest.mark.filterwarnings("error")
 def test_extreme_parameters_are_answered():
-    for epsilon in ("1e-9", "1e-17", "1e-30", "1e-320", "1e-400", "1e6", "1e30", dither.ln(3)):
+    for epsilon in ("1e-9", "1e-17", "1e-30", "1e-320", "1e-400", "1e6", "1e30", "1e308", "1e400", dither.ln(3)):
         for base in BASES:
             mechanism = make(4, 10**6, 5, epsilon, base)
             assert mechanism.release([10**6, 0, 0, 0]).sum() == 5
             assert 0 < mechanism.error("0.95") <= 10**6
             assert make(4, 10**6, None, epsilon, base).points >= 1
     assert make(2, 2**35, 7, 1).release([2**34, 2**34]).sum() == 7
+    assert make(2, 2**35, 10, "1e300").release([2**35 // 3, 0]).sum() == 10
     assert make(3, 1, 1000, 1).release([0, 1, 0]).sum() == 1000
     assert make(2, 1, None, "1e-3").points >= 1
 

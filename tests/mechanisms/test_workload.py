@@ -49,7 +49,8 @@ def test_conforms(mechanism):
 
 @pytest.mark.parametrize("mechanism", VECTORS, ids=repr)
 def test_vectors_conform(mechanism):
-    assert attains(mechanism, check_mechanism(mechanism, cutoff="1e-9"))
+    cutoff = "1e-9" if mechanism.rho is None else "1e-14"  # a large rho leaves less room
+    assert attains(mechanism, check_mechanism(mechanism, cutoff=cutoff))
 
 
 def test_an_optimum_is_among_the_cases():

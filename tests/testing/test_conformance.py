@@ -9,6 +9,7 @@ from fractions import Fraction
 import pytest
 from flint import arb, fmpq
 
+import dither
 from dither import (
     DiscreteGaussian,
     Gaussian,
@@ -514,3 +515,33 @@ def test_what_cannot_be_checked_is_said():
 def test_ties_go_up_in_the_lattice_and_that_matters():
     assert Lattice(1).index(0.5) == 1
     assert Lattice(1).index(1.5) == 2
+
+
+class TellsAll:
+    """Tells the value outright, beside noise that has nothing to do with it."""
+
+    def __init__(self, guarantee):
+        self.guarantee = guarantee
+
+    def error(self, confidence):
+        raise DataError("confidence", confidence, "it has none", "another mechanism")
+
+    def release(self, value):
+        if type(value) is not int:
+            raise DataError("value", value, "it is no number", "3")
+        return max(0, min(1, value)), Geometric(epsilon=1, sensitivity=1).release(0)
+
+
+@pytest.mark.parametrize("promise", [dither.pure(30), dither.approx(15, "1e-6"), dither.zcdp(100)], ids=str)
+@pytest.mark.parametrize("given", [False, True])
+def test_laws_that_leave_out_too_much_are_refused(promise, given):
+    mechanism = TellsAll(promise)
+    law = (lambda value: outcomes(mechanism.release, value, cutoff="1e-6")) if given else None
+    with pytest.raises(SizeError, match="leaves out"):
+        check_mechanism(mechanism, pairs=[(0, 1)], cutoff="1e-6", law=law)
+
+
+def test_a_promise_must_be_one():
+    for wrong in (None, "pure"):
+        with pytest.raises(DataError, match="no guarantee"):
+            check_mechanism(TellsAll(wrong), pairs=[(0, 1)])

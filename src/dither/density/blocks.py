@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-SLOWEST = 1e-290  # a rate below this plans as if it were this
+SLOWEST, FASTEST = 1e-290, 1e250  # rates beyond these plan as if they were these
 REMAINDER = 20.0  # the last block is reached with a chance of e^-20 or so
 MOST_BLOCKS = 400  # then rejections are taken as they come
 WORTHWHILE = 0.5  # of the proposals are kept, at least, unless that takes more blocks
@@ -53,7 +53,7 @@ class Blocks:
 
     def __init__(self, bands: Bands, base: Base, rate: Number) -> None:
         self._bands, self._base, self._rate = bands, base, rate
-        self._r = max(float(rate), SLOWEST)
+        self._r = min(max(float(rate), SLOWEST), FASTEST)
         self._known: dict[
             tuple[int, bool], arb
         ] = {}  # totals by level: rough ones, and exact ones where they were asked for

@@ -99,10 +99,11 @@ def plain_person(value: Any, depth: int = 0) -> Any:
     try:
         plain = plain_key(value) if type(value).__module__ == "numpy" else value
         hash(plain)
-    except (TypeError, DataError):
+        named = bool(plain == plain)
+    except (TypeError, ValueError, DataError):
         why = "it has no one writing or is not hashable, so it names nobody"
         raise DataError("type of a person", type(value).__name__, why, "text or a number") from None
-    return plain if plain == plain else None
+    return plain if named else None
 
 
 def _keep(listed: list[Key], most: int) -> tuple[Key, ...]:

@@ -25,6 +25,7 @@ from dither.errors import BrokenPromise, DataError, InputError, SizeError, show
 from dither.mechanisms.protocol import Mechanism
 from dither.mechanisms.sensitivity import data_sets, neighbours
 from dither.numeric.enclosure import precision, to_ball
+from dither.privacy.guarantee import Guarantee
 from dither.testing.claim import Claim
 from dither.testing.rehearse import BITS, Outcomes, as_key, outcomes
 
@@ -71,6 +72,8 @@ def check_mechanism(
     if isinstance(mechanism, type) or not isinstance(mechanism, Mechanism):
         instead = "Geometric(epsilon=1, sensitivity=1)"
         raise DataError("mechanism", mechanism, "it has no guarantee, error and release", instead)
+    if not isinstance(mechanism.guarantee, Guarantee):
+        raise DataError("guarantee", mechanism.guarantee, "it is no guarantee", "dither.pure(1)")
     listed = list(_pairs(mechanism, pairs, query, universe, rows))
     if not listed or not all(isinstance(pair, tuple) and len(pair) == 2 for pair in listed):
         why = "there is nothing to compare: a pair has two values"
@@ -86,6 +89,7 @@ def check_mechanism(
             if key not in laws:
                 values[key] = value
                 laws[key] = _law(mechanism, value, cutoff) if law is None else law(value)
+                _check_missing(mechanism, laws[key], cutoff)
         for first, second in (keys, keys[::-1]):
             if first != second and (first, second) not in compared:
                 compared.add((first, second))
@@ -115,16 +119,21 @@ def _law(mechanism: Mechanism, value: Any, cutoff: object) -> Outcomes:
     try:
         found = outcomes(mechanism.release, value, cutoff=cutoff)
     except InputError as error:
-        if error.where in ("release", "cutoff"):  # what `outcomes` itself refuses
+        if error.where in ("release", "cutoff", "output"):  # what `outcomes` itself refuses
             raise
         why = f"it is refused with {type(error).__name__}, which shows that it is there"
         raise BrokenPromise("release", value, why, "an answer to every value") from error
-    epsilon = mechanism.guarantee.epsilon(0)
-    hidden = float(found.missing) * (math.exp(min(epsilon, 700.0)) if math.isfinite(epsilon) else 1.0)
-    if hidden > MOST_MISSING:  # a violation is certain only beyond e^epsilon times what was left out
-        why = f"it leaves out {float(found.missing):.2g} of the probability, too much for this epsilon"
-        raise SizeError("cutoff", cutoff, why, "a smaller cutoff, or a smaller epsilon")
     return found
+
+
+def _check_missing(mechanism: Mechanism, found: Outcomes, cutoff: object) -> None:
+    """A violation is certain only beyond e^epsilon times what was left out: too much of it proves nothing."""
+    levels = [mechanism.guarantee.epsilon(delta) for delta in (0, "0.5")]
+    epsilon = min((level for level in levels if math.isfinite(level)), default=0.0)
+    missing = float(found.missing.upper())
+    if missing * math.exp(min(epsilon, 700.0)) > MOST_MISSING:
+        why = f"it leaves out {missing:.2g} of the probability, too much for an epsilon of {epsilon:.4g}"
+        raise SizeError("cutoff", cutoff, why, "a smaller cutoff, or the same mechanism with a smaller epsilon")
 
 
 def _pairs(
