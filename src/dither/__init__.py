@@ -5,8 +5,9 @@ Names are resolved when they are first used, so `import dither` stays light.
 
 from __future__ import annotations
 
-from importlib import import_module
 from typing import TYPE_CHECKING
+
+from dither.front import resolver
 
 if TYPE_CHECKING:
     from dither import channels as channels
@@ -199,15 +200,7 @@ _LAZY = {
 }
 
 
-def __getattr__(name: str) -> object:
-    home = _LAZY.get(name)
-    if home is None:
-        raise AttributeError(f"module 'dither' has no attribute '{name}'")
-    module = import_module(home)
-    # A name is something in its home, or a module of its own there.
-    value = vars(module)[name] if name in vars(module) else import_module(f"{home}.{name}")
-    globals()[name] = value
-    return value
+__getattr__ = resolver(__name__, _LAZY, globals())
 
 
 def __dir__() -> list[str]:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from importlib import import_module
 from typing import TYPE_CHECKING
+
+from dither.front import resolver
 
 if TYPE_CHECKING:
     from dither.density.axis import Bins as Bins
@@ -113,13 +114,7 @@ _LAZY = {
 }
 
 
-def __getattr__(name: str) -> object:
-    home = _LAZY.get(name)
-    if home is None:
-        raise AttributeError(f"module 'dither.density' has no attribute '{name}'")
-    value: object = vars(import_module(home))[name]
-    globals()[name] = value
-    return value
+__getattr__ = resolver(__name__, _LAZY, globals())
 
 
 def __dir__() -> list[str]:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from importlib import import_module
 from typing import TYPE_CHECKING
+
+from dither.front import resolver
 
 if TYPE_CHECKING:
     from dither.local import bridge as bridge
@@ -77,14 +78,7 @@ _LAZY = {
 }
 
 
-def __getattr__(name: str) -> object:
-    home = _LAZY.get(name)
-    if home is None:
-        raise AttributeError(f"module 'dither.local' has no attribute '{name}'")
-    module = import_module(home)
-    value: object = vars(module)[name] if name in vars(module) else import_module(f"{home}.{name}")
-    globals()[name] = value
-    return value
+__getattr__ = resolver(__name__, _LAZY, globals())
 
 
 def __dir__() -> list[str]:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from importlib import import_module
 from typing import TYPE_CHECKING
+
+from dither.front import resolver
 
 if TYPE_CHECKING:
     from dither.noise.bernoulli import Bernoulli as Bernoulli
@@ -47,13 +48,7 @@ _LAZY = {
 }
 
 
-def __getattr__(name: str) -> object:
-    home = _LAZY.get(name)
-    if home is None:
-        raise AttributeError(f"module 'dither.noise' has no attribute '{name}'")
-    value: object = getattr(import_module(home), name)
-    globals()[name] = value
-    return value
+__getattr__ = resolver(__name__, _LAZY, globals())
 
 
 def __dir__() -> list[str]:
