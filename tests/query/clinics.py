@@ -53,6 +53,6 @@ def private_totals(quote: Quote, threads: int = 2) -> list[tuple[int, ...]]:
     """What nobody gets to see: the totals before noise."""
     table = quote.plan.table
     source = quote.dataset.source(table)
-    sql = releasing._select(quote, source.check(table), 7, source.relation(table))
+    sql = releasing._select(quote, {table.name: source.check(table)}, 7, {table.name: source.relation(table)})
     with Engine() as engine:
-        return releasing.exact_totals(quote, partial(engine.run, sql, source, threads=threads))
+        return releasing.exact_totals(quote, partial(engine.run, sql, {table.name: source}, threads=threads))

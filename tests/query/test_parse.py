@@ -32,6 +32,7 @@ from dither.query.plan import (
     Plan,
 )
 from dither.query.policy import read_policy
+from dither.query.relation import Scan
 
 COLUMNS = {
     "patient_id": {"type": "integer"},
@@ -102,7 +103,7 @@ def test_a_whole_question():
     """
     by = Case(((Compare("<", AGE, number(18)), Constant("child")),), Constant("adult"))
     assert plan(sql) == Plan(
-        table=VISITS,
+        relation=Scan(VISITS),
         where=Logic(True, (SMOKES, ADULT)),
         groups=(Group("ward", WARD, ("A", "B", "C")), Group("bucket", by, ("adult", "child"))),
         aggregates=(

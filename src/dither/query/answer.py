@@ -134,7 +134,7 @@ class Answer:
 
     def frame(self) -> Any:
         """As the kind of table that was protected: pandas, polars, or Arrow."""
-        kind = self.quote.dataset.source(self.quote.plan.table).kind
+        kind = self.quote.dataset.source(self.quote.plan.relation.tables[0]).kind
         return {"pandas": self.to_pandas, "polars": self.to_polars}.get(kind, self.to_arrow)()
 
     # -- to look at --------------------------------------------------------------------------------------------

@@ -80,7 +80,7 @@ def choose_bounding(plan: Plan, strategy: Strategy, wished: object, *, cells: in
     groups, rows = min(table.max_groups, cells), table.max_rows_per_group
     if wished is not None and wished not in WAYS:
         raise QuestionError("bounding", wished, "it names no way to bound a person", ", ".join(f"'{way}'" for way in WAYS))
-    if table.person is None:
+    if table.person is None or table.alone:
         if wished is not None:
             raise QuestionError("bounding", wished, "one row is one person: there is nothing to bound", "leaving it out")
         return Bounding("each row", 1, 1, 1, unit, "one row is one person, so there is nothing to bound")

@@ -17,7 +17,9 @@ from typing import Any
 from dither.query.bounding import Bounding
 from dither.query.column import Column, Key
 from dither.query.plan import Plan
+from dither.query.relation import Scan
 from dither.query.strategy import Strategy
+from dither.query.table import Table
 
 VERSION = 1
 MOST_KEYS = 100  # that are spelled out
@@ -27,7 +29,7 @@ def question(plan: Plan, strategy: Strategy, bounding: Bounding, noise: tuple[An
     """The question as the ledger keeps it."""
     return {
         "dither": VERSION,
-        "table": plan.table.name,
+        "table": plan.table.name if isinstance(plan.relation, Scan) else plain(plan.relation),
         "where": plain(plan.where),
         "groups": [{"by": plain(group.by), "keys": _keys(group.keys)} for group in plan.groups],
         "families": [plain(family) for family in strategy.families],
@@ -45,8 +47,8 @@ def _keys(keys: tuple[Key, ...]) -> object:
 
 
 def plain(node: object) -> object:
-    """Texts, whole numbers, lists and mappings; a column is its name, since the policy's hash covers the rest."""
-    if isinstance(node, Column):
+    """Texts, whole numbers, lists and mappings; tables and columns are names, since the policy's hash covers the rest."""
+    if isinstance(node, (Column, Table)):
         return node.name
     if is_dataclass(node) and not isinstance(node, type):
         return {"is": type(node).__name__, **{field.name: plain(getattr(node, field.name)) for field in fields(node)}}

@@ -6,8 +6,10 @@ from typing import TYPE_CHECKING
 
 from dither.mechanisms.geometric import Geometric
 from dither.query.plan import Aggregate
+from dither.query.relation import Scan
 from dither.query.show import number
 from dither.query.strategy import Ratio, Reading, Sum
+from dither.query.words import rows_of
 
 if TYPE_CHECKING:
     from dither.query.answer import Answer
@@ -25,6 +27,7 @@ def explain_quote(quote: Quote) -> str:
     percent = f"{float(quote.confidence * 100):.4g}%"
     lines = [
         f"Question   {' '.join(quote.sql.split())}",
+        "" if isinstance(plan.relation, Scan) else f"Of         {rows_of(plan.relation)}",
         f"Price      {quote.price}; {number(quote.affordable)} such questions are left",
         f"Protects   {_protected(quote)}",
         f"Counts     {_counted(quote)}",
@@ -54,8 +57,10 @@ def explain_answer(answer: Answer) -> str:
 
 
 def _protected(quote: Quote) -> str:
-    table = quote.plan.table
-    whose = "each row, which is one person" if table.person is None else f"each {table.person}, with all its rows"
+    tables = [table for table in quote.plan.relation.tables if not table.public]
+    whose = "each row, which is one person" if tables[0].person is None else f"each {tables[0].person}, with all its rows"
+    if len({table.name for table in tables}) > 1:
+        whose += f" in {' and '.join(dict.fromkeys(table.name for table in tables))}"
     return f"{whose} ({quote.bounding.unit.value})"
 
 

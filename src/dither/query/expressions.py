@@ -30,8 +30,8 @@ from dither.query.plan import (
     Operator,
     Part,
 )
+from dither.query.scope import Scope
 from dither.query.syntax import refuse, shown
-from dither.query.table import Table
 
 Kind = type[exp.Expr]
 SIGNS: dict[Kind, Comparison] = {exp.EQ: "=", exp.NEQ: "<>", exp.LT: "<", exp.LTE: "<=", exp.GT: ">", exp.GTE: ">="}
@@ -55,11 +55,10 @@ MOST_NODES = 10_000  # of all expressions of a question
 
 
 class Reader:
-    """Reads expressions about the rows of one table."""
+    """Reads expressions about the rows of one relation."""
 
-    def __init__(self, table: Table, alias: str = "") -> None:
-        self.table = table
-        self.called = alias or table.name  # in front of a column: cost, or visits.cost
+    def __init__(self, scope: Scope) -> None:
+        self.scope = scope
         self._read = 0
 
     def meaning(self, node: exp.Expr) -> Expression | None:
@@ -141,13 +140,7 @@ class Reader:
     def _column(self, node: exp.Expr) -> Cell:
         if not isinstance(node.this, exp.Identifier):
             raise refuse(node, "single rows are never shown", "COUNT(*)")
-        if node.text("table").lower() not in ("", self.called.lower()):
-            raise refuse(node, f"the table is called {self.called} here", shown(node.this))
-        column = self.table.column(node.name)
-        if column is None:
-            names = ", ".join(column.name for column in self.table.columns)
-            raise refuse(node, f"the table {self.table.name} has no such column", f"one of its columns: {names}")
-        return Cell(column)
+        return Cell(self.scope.column(node))
 
     def _constant(self, node: exp.Expr) -> Constant | None:
         if isinstance(node, exp.Boolean):
@@ -229,7 +222,8 @@ class Reader:
 
     def _unknown(self, node: exp.Expr) -> QuestionError:
         if isinstance(node, (exp.Subquery, exp.Select, exp.Exists)):
-            return refuse(node, "a question within a question is not answered yet", "one SELECT about one table")
+            why = "a question within a condition would keep or drop a row because of other people's rows"
+            return refuse(node, why, "an inner question behind FROM, or JOIN")
         if isinstance(node, exp.Window):
             return refuse(node, "windows show single rows", "GROUP BY a column with keys")
         if isinstance(node, exp.Div):

@@ -44,7 +44,7 @@ def inspect(table: Table, source: Source) -> TableReport:
     for column in table.columns:
         parts += _counts(column)
     relation = source.relation(table)
-    whole = _one(f"SELECT {', '.join(parts)} FROM {relation}", source)  # noqa: S608
+    whole = _one(f"SELECT {', '.join(parts)} FROM {relation}", table, source)  # noqa: S608
     columns = tuple(
         ColumnReport(column.name, *whole[1 + 4 * place : 5 + 4 * place]) for place, column in enumerate(table.columns)
     )
@@ -56,14 +56,14 @@ def inspect(table: Table, source: Source) -> TableReport:
     most = table.max_groups * table.max_rows_per_group
     each = f"SELECT p, count(*) AS n FROM (SELECT {id_} AS p FROM {relation}) GROUP BY p"  # noqa: S608
     counts = "coalesce(sum(n) FILTER (p IS NULL), 0), count(p), count(*) FILTER (p IS NOT NULL AND n > {most})"
-    nobody, people, over = _one(f"SELECT {counts.format(most=most)} FROM ({each})", source)  # noqa: S608
+    nobody, people, over = _one(f"SELECT {counts.format(most=most)} FROM ({each})", table, source)  # noqa: S608
     return TableReport(whole[0], int(nobody), people, over, columns)
 
 
-def _one(sql: str, source: Source) -> tuple[Any, ...]:
+def _one(sql: str, table: Table, source: Source) -> tuple[Any, ...]:
     try:
         with Engine() as engine:
-            (row,) = engine.run(sql, source, lambda row: True)
+            (row,) = engine.run(sql, {table.name: source}, lambda row: True)
     except RuntimeError:
         why = "it cannot be read to its end: a line or a page of it is broken"
         raise DataError("source", source.paths or source.kind, why, "files that are whole") from None

@@ -12,12 +12,12 @@ from typing import Any
 
 from sqlglot import exp
 
-from dither.errors import QuestionError
 from dither.query.expressions import SIGNS, Reader
+from dither.query.from_clause import FromReader
 from dither.query.plan import Aggregate, Cell, Constant, Expression, Group, Keep, Order, Plan
 from dither.query.policy import Policy
 from dither.query.syntax import read, refuse, shown
-from dither.query.table import NAME_LENGTH, Table
+from dither.query.table import NAME_LENGTH
 
 MOST_ROWS = 1_000_000  # of an answer
 MOST_COLUMNS = 100  # of an answer
@@ -30,8 +30,10 @@ Read = tuple[exp.Expr, Expression | None]  # a column of the answer, and what it
 def parse(text: object, policy: Policy) -> Plan:
     """The plan of a question, or why there is none."""
     tree = read(text)
-    table, alias = _table(tree, policy)
-    reader = Reader(table, alias)
+    scope = FromReader(policy).scope(tree)
+    if tree.args.get("distinct") is not None:
+        raise refuse(tree, "single rows are never shown, not even once", "COUNT(*), or DISTINCT in an inner question")
+    reader = Reader(scope)
     where = tree.args.get("where")
     condition = None if where is None else reader.condition(where.this)
     if len(tree.expressions) > MOST_COLUMNS:
@@ -63,7 +65,7 @@ def parse(text: object, policy: Policy) -> Plan:
         why = f"the answer would have {rows} rows, one for each combination of keys; {MOST_ROWS} are the most"
         raise refuse(tree.args["group"], why, "fewer columns in GROUP BY")
     return Plan(
-        table=table,
+        relation=scope.relation,
         where=condition,
         groups=tuple(groups),
         aggregates=tuple(aggregates),
@@ -72,23 +74,6 @@ def parse(text: object, policy: Policy) -> Plan:
         order=_order(tree, reader, groups, aggregates, columns),
         limit=_limit(tree),
     )
-
-
-def _table(tree: exp.Select, policy: Policy) -> tuple[Table, str]:
-    """The table, and what the question calls it."""
-    names = ", ".join(table.name for table in policy.tables)
-    source = tree.args.get("from_")
-    if source is None:
-        raise QuestionError("FROM", None, "a question is about a table", f"FROM {policy.tables[0].name}")
-    named, alias = source.this, source.this.args.get("alias")
-    if not isinstance(named, exp.Table) or not isinstance(named.this, exp.Identifier):
-        raise refuse(named, "it is not the name of a protected table", f"one of {names}")
-    if alias is not None and not isinstance(alias.this, exp.Identifier):
-        raise refuse(named, "it is not a name", f"one of {names}")
-    table = policy.table(named.name)
-    if table is None:
-        raise refuse(named, "no table of that name is protected by this policy", f"one of {names}")
-    return table, named.alias
 
 
 def _groups(tree: exp.Select, reader: Reader, wanted: list[Read]) -> list[Group]:
@@ -106,7 +91,7 @@ def _groups(tree: exp.Select, reader: Reader, wanted: list[Read]) -> list[Group]
             if number is None or not 1 <= number <= len(wanted):
                 raise refuse(node, "there is no such column in SELECT", "GROUP BY 1 for the first column of the answer")
             meant = wanted[number - 1][0].unalias()
-        elif isinstance(node, exp.Column) and not node.table and reader.table.column(node.name) is None:
+        elif isinstance(node, exp.Column) and not node.table and not reader.scope.holds(node.name):
             meant = aliases.get(node.name.lower(), node)
         by = reader.value(meant)
         if all(group.by != by for group in groups):
@@ -170,7 +155,7 @@ def _aggregate(node: Any, reader: Reader, name: str) -> Aggregate:
 
 
 def _distinct(node: exp.Expr, inner: exp.Distinct, reader: Reader, name: str) -> Aggregate:
-    person = reader.table.person
+    person = reader.scope.table.person
     if not isinstance(node, exp.Count):
         raise refuse(node, "DISTINCT is answered in COUNT only", "SUM or AVG without DISTINCT")
     only = reader.value(inner.expressions[0]) if len(inner.expressions) == 1 else None

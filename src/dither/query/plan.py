@@ -12,10 +12,13 @@ from __future__ import annotations
 import datetime
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from dither.query.column import Column, Key, Type
 from dither.query.table import Table
+
+if TYPE_CHECKING:
+    from dither.query.relation import Relation
 
 Value = Fraction | str | bool | datetime.date | datetime.datetime
 Operator = Literal["+", "-", "*"]
@@ -244,9 +247,9 @@ class Keep:
 
 @dataclass(frozen=True)
 class Plan:
-    """A question about one table. Everything after `aggregates` concerns released values only."""
+    """A question about the rows of a relation. Everything after `aggregates` concerns released values only."""
 
-    table: Table
+    relation: Relation
     where: Expression | None
     groups: tuple[Group, ...]
     aggregates: tuple[Aggregate, ...]
@@ -254,6 +257,11 @@ class Plan:
     having: tuple[Keep, ...] = ()
     order: tuple[Order, ...] = ()
     limit: int | None = None
+
+    @property
+    def table(self) -> Table:
+        """The relation as a table: its columns, its person, its limits."""
+        return self.relation.table
 
     def explain(self) -> str:
         """How dither understood the question."""

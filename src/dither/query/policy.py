@@ -58,7 +58,7 @@ class Policy:
         if self.per_question is not None:
             lines.append(f"Limit      {self.per_question} for one question")
         for table in self.tables:
-            whose = "one row a person" if table.person is None else f"by {table.person}"
+            whose = "public" if table.public else "one row a person" if table.person is None else f"by {table.person}"
             limits = "" if table.person is None else f", {table.max_groups} groups of {table.max_rows_per_group} rows"
             lines.append(f"Table      {table.name}: {whose}{limits}")
             lines += [f"             {column.describe()}" for column in table.columns]
@@ -99,6 +99,10 @@ def read_policy(stated: dict[str, Any], *, per_question: object = None) -> Polic
         raise PolicyError("tables", tables, "a policy protects at least one table", "[tables.visits]")
     if len({name.lower() for name in tables}) != len(tables):
         raise PolicyError("tables", sorted(tables), "two names differ in case only", "names that SQL can tell apart")
+    if all(isinstance(facts, dict) and facts.get("public") is True for facts in tables.values()):
+        raise PolicyError(
+            "tables", sorted(tables), "all of them are public, so nothing is protected", "a table with a person"
+        )
     limits = _part(stated, "limits", {"per_question"})
     return Policy(
         domain=_text(stated.get("domain"), "domain"),
@@ -177,7 +181,8 @@ def _plain(value: object) -> object:
         return [_plain(part) for part in value]
     if isinstance(value, Table):
         limits = {"person": value.person, "max_groups": value.max_groups, "max_rows_per_group": value.max_rows_per_group}
-        return {"name": value.name, "columns": _plain(value.columns), **limits}
+        public = {"public": True} if value.public else {}
+        return {"name": value.name, "columns": _plain(value.columns), **limits, **public}
     if hasattr(value, "__dataclass_fields__"):
         return {name: _plain(getattr(value, name)) for name in value.__dataclass_fields__}
     if isinstance(value, (Fraction, date)):

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import json
 import secrets
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from functools import partial
 from itertools import product
@@ -24,7 +24,9 @@ from dither.errors import DataError, ReleaseError
 from dither.query.answer import Answer
 from dither.query.column import Type
 from dither.query.engines.duckdb import Engine, Keep, Progress
+from dither.query.engines.relation import relation_sql
 from dither.query.engines.totals import totals_sql
+from dither.query.relation import Scan
 from dither.query.schema import Schema
 
 if TYPE_CHECKING:
@@ -38,14 +40,15 @@ def release(
     quote: Quote, *, idempotency_key: str | None, analyst: str, threads: int | None, progress: Progress | None
 ) -> Answer:
     """The answer to a quote."""
-    dataset, table = quote.dataset, quote.plan.table
+    dataset = quote.dataset
+    tables = {table.name: table for table in quote.plan.relation.tables}
     if threads is not None and (type(threads) is not int or not 1 <= threads <= 1024):
         raise DataError("threads", threads, "it is not a number of threads", "2")
-    source = dataset.source(table)
-    schema = source.check(table)
-    select = partial(_select, quote, schema, secrets.randbits(64))
+    sources = {name: dataset.source(table) for name, table in tables.items()}
+    schemas = {name: sources[name].check(table) for name, table in tables.items()}
+    select = partial(_select, quote, schemas, secrets.randbits(64))
     with Engine() as engine:
-        engine.rehearse(select, schema)
+        engine.rehearse(select, schemas)
         receipt = dataset.ledger.reserve(
             quote.guarantee,
             quote.question,
@@ -60,7 +63,8 @@ def release(
             dataset.ledger.touch(receipt)
             text = None
             with suppress(Exception):  # what it says may tell of single rows
-                read = partial(engine.run, select(source.relation(table)), source, threads=threads, progress=progress)
+                places = {name: sources[name].relation(table) for name, table in tables.items()}
+                read = partial(engine.run, select(places), sources, threads=threads, progress=progress)
                 text = _noisy(quote, exact_totals(quote, read))
             if text is None:
                 why = "it failed after data was touched; the charge stays, and the cause is not told: it may depend on a row"
@@ -70,9 +74,18 @@ def release(
     return Answer(quote, _read(stored), receipt)
 
 
-def _select(quote: Quote, schema: Schema, salt: int, relation: str) -> str:
-    texts = frozenset(column for column, held in schema.items() if held.type is Type.TEXT)
-    return totals_sql(quote.plan, quote.strategy.families, quote.bounding, relation, salt, texts)
+def _select(quote: Quote, schemas: Mapping[str, Schema], salt: int, places: Mapping[str, str]) -> str:
+    texts = {
+        table: frozenset(column for column, held in schema.items() if held.type is Type.TEXT)
+        for table, schema in schemas.items()
+    }
+    relation = quote.plan.relation
+    if isinstance(relation, Scan):
+        where, spelled = places[relation.table.name], texts[relation.table.name]
+    else:
+        where = f"({relation_sql(relation, {table: (places[table], texts[table]) for table in schemas})})"
+        spelled = frozenset()
+    return totals_sql(quote.plan, quote.strategy.families, quote.bounding, where, salt, spelled)
 
 
 def exact_totals(quote: Quote, read: Callable[[Keep], list[tuple[Any, ...]]]) -> list[tuple[int, ...]]:

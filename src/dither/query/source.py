@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import csv
 import glob
+import hashlib
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from pathlib import Path
@@ -24,8 +25,6 @@ if TYPE_CHECKING:
     import duckdb
 
 KINDS = "a .parquet, .csv or .duckdb file, a glob of such, a pandas or polars DataFrame, or an Arrow table"
-FRAME = "protected_frame"
-DATABASE = "protected_file"
 
 
 class Source(ABC):
@@ -42,8 +41,8 @@ class Source(ABC):
     def relation(self, table: Table) -> str:
         """What stands after FROM."""
 
-    def attach(self, connection: duckdb.DuckDBPyConnection) -> None:  # noqa: B027 - files have nothing to hand over
-        """Hand over what is in memory; called when the charge is made."""
+    def attach(self, connection: duckdb.DuckDBPyConnection, table: str) -> None:  # noqa: B027 - files hand nothing over
+        """Hand over what is in memory, for a table; called when the charge is made."""
 
     def check(self, table: Table) -> Schema:
         """Refuse a source that cannot be the table of the policy, before anything is charged; its schema."""
@@ -125,7 +124,7 @@ class CsvFiles(Source):
         strict = "strict_mode = true, ignore_errors = false, parallel = false"
         return f"read_csv([{files}], columns = {{{columns}}}, {dialect}, {strict})"
 
-    def attach(self, connection: duckdb.DuckDBPyConnection) -> None:
+    def attach(self, connection: duckdb.DuckDBPyConnection, table: str) -> None:
         for path in self.paths:
             if (place := misplaced_quote(path)) is not None:
                 raise DataError("source", path, f"the quote at byte {place:,} is out of order", "CSV that is well formed")
@@ -156,8 +155,8 @@ class DuckDBFile(Source):
         )
         try:
             with duckdb.connect(":memory:", config={"autoinstall_known_extensions": "false"}) as connection:
-                self.attach(connection)
-                rows = connection.execute(catalogue, [DATABASE, DATABASE]).fetchall()
+                self.attach(connection, "")
+                rows = connection.execute(catalogue, [self._called, self._called]).fetchall()
         except duckdb.Error:
             why = "it cannot be opened as a DuckDB file, or somebody writes to it"
             raise DataError("source", self.path, why, "a DuckDB file that nobody writes to") from None
@@ -167,10 +166,15 @@ class DuckDBFile(Source):
         return found
 
     def relation(self, table: Table) -> str:
-        return f"{DATABASE}.main.{name(table.name)}"
+        return f"{self._called}.main.{name(table.name)}"
 
-    def attach(self, connection: duckdb.DuckDBPyConnection) -> None:
-        connection.execute(f"ATTACH {text(self.path)} AS {DATABASE} (TYPE duckdb, READ_ONLY)")
+    @property
+    def _called(self) -> str:
+        """One name a file: a file cannot be attached twice."""
+        return f"protected_file_{hashlib.sha256(self.path.encode()).hexdigest()[:16]}"
+
+    def attach(self, connection: duckdb.DuckDBPyConnection, table: str) -> None:
+        connection.execute(f"ATTACH IF NOT EXISTS {text(self.path)} AS {self._called} (TYPE duckdb, READ_ONLY)")
 
 
 @dataclass(frozen=True, eq=False)
@@ -204,15 +208,19 @@ class Frame(Source):
         return pyarrow.Schema.from_pandas(self.frame.head(0), preserve_index=False)
 
     def relation(self, table: Table) -> str:
-        return FRAME
+        return name(_frame(table.name))
 
-    def attach(self, connection: duckdb.DuckDBPyConnection) -> None:
+    def attach(self, connection: duckdb.DuckDBPyConnection, table: str) -> None:
         import pyarrow
 
         if self.kind == "pandas":
-            connection.register(FRAME, pyarrow.Table.from_pandas(self.frame, preserve_index=False))
+            connection.register(_frame(table), pyarrow.Table.from_pandas(self.frame, preserve_index=False))
         else:
-            connection.register(FRAME, pyarrow.table(self.frame))
+            connection.register(_frame(table), pyarrow.table(self.frame))
+
+
+def _frame(table: str) -> str:
+    return f"protected frame {table}"
 
 
 def find_source(stated: object, folder: Path, where: str) -> Source:

@@ -27,13 +27,32 @@ STARTS = {TokenType.SELECT, TokenType.FROM, TokenType.WITH, TokenType.L_PAREN}
 
 TWO = (exp.And, exp.Or, exp.EQ, exp.NEQ, exp.LT, exp.LTE, exp.GT, exp.GTE, exp.Add, exp.Sub, exp.Mul, exp.Is, exp.Extract)
 ONE = (
-    *(exp.From, exp.Where, exp.Having, exp.TableAlias, exp.Paren, exp.Neg, exp.Not, exp.Boolean, exp.Sum, exp.Avg, exp.Var),
+    *(
+        exp.From,
+        exp.Where,
+        exp.Having,
+        exp.TableAlias,
+        exp.Paren,
+        exp.Neg,
+        exp.Not,
+        exp.Boolean,
+        exp.Sum,
+        exp.Avg,
+        exp.Var,
+        exp.Min,
+        exp.Max,
+    ),
     *(exp.Year, exp.Quarter, exp.Month, exp.Day, exp.DayOfMonth, exp.DayOfWeek, exp.Hour, exp.DataType),
 )
 ARGS: dict[type[exp.Expr], set[str]] = {
     **{kind: {"this", "expression"} for kind in TWO},
     **{kind: {"this"} for kind in ONE},
-    exp.Select: {"expressions", "from_", "where", "group", "having", "order", "limit"},
+    exp.Select: {"expressions", "from_", "joins", "with_", "distinct", "where", "group", "having", "order", "limit"},
+    exp.Join: {"this", "on", "using", "kind", "side"},
+    exp.With: {"expressions", "recursive"},
+    exp.CTE: {"this", "alias"},
+    exp.Subquery: {"this", "alias"},
+    exp.Union: {"this", "expression", "distinct", "with_"},
     exp.Table: {"this", "alias"},
     exp.Group: {"expressions"},
     exp.Order: {"expressions"},

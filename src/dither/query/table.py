@@ -22,6 +22,8 @@ class Table:
     max_groups: int
     max_rows_per_group: int
     source: str | None = None  # a path or a glob; None: the data is handed over in memory
+    alone: bool = False  # whether nobody has two rows, because they were added up
+    public: bool = False  # whether it tells nothing of anybody: then it has no person, and nothing of it is protected
 
     def column(self, name: str) -> Column | None:
         """The column of that name, whatever its case; None if there is none."""
@@ -33,7 +35,7 @@ def read_table(name: str, stated: object, where: str) -> Table:
     _name(name, where)
     if not isinstance(stated, dict):
         raise PolicyError(where, stated, "a table is a table of facts", 'person = "patient_id", and columns')
-    known = {"source", "person", "max_groups", "max_rows_per_group", "columns"}
+    known = {"source", "person", "max_groups", "max_rows_per_group", "columns", "public"}
     for extra in stated.keys() - known:
         raise PolicyError(f"{where}.{extra}", stated[extra], "no such fact of a table is known", ", ".join(sorted(known)))
     facts = stated.get("columns")
@@ -50,12 +52,19 @@ def read_table(name: str, stated: object, where: str) -> Table:
             raise PolicyError(
                 f"{where}.columns", column.name, "two columns differ in case only", "names that SQL can tell apart"
             )
-    person = _person(stated.get("person"), columns, f"{where}.person")
+    public = stated.get("public", False)
+    if not isinstance(public, bool):
+        raise PolicyError(f"{where}.public", public, "it is not a truth value", "true or false")
+    if public:
+        for fact in ("person", "max_groups", "max_rows_per_group"):
+            if fact in stated:
+                raise PolicyError(f"{where}.{fact}", stated[fact], "a public table is about nobody", "leaving it out")
+    person = None if public else _person(stated.get("person"), columns, f"{where}.person")
     source = stated.get("source")
     if source is not None and (not isinstance(source, str) or not source):
         raise PolicyError(f"{where}.source", source, "it is not a path", '"visits.parquet", or "visits/*.parquet"')
     groups, rows = (_limit(stated.get(limit), person, f"{where}.{limit}") for limit in ("max_groups", "max_rows_per_group"))
-    return Table(name, columns, person, groups, rows, source)
+    return Table(name, columns, person, groups, rows, source, public=public)
 
 
 def _name(name: object, where: str) -> str:

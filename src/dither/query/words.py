@@ -20,13 +20,14 @@ from dither.query.plan import (
     OneOf,
     Plan,
 )
+from dither.query.relation import Chosen, Kept, Own, PerPerson, Relation, SamePerson, Scan, Together, WithPublic
 
 COUNTED = {"rows": "how many rows", "persons": "how many people"}
 
 
 def explain_plan(plan: Plan) -> str:
     """What is asked, clause by clause."""
-    lines = [f"Of         {plan.table.name}"]
+    lines = [f"Of         {rows_of(plan.relation)}"]
     if plan.where is not None:
         lines.append(f"Where      {words(plan.where)}")
     for group in plan.groups:
@@ -38,6 +39,40 @@ def explain_plan(plan: Plan) -> str:
     if plan.limit is not None:
         lines.append(f"Shows      the first {plan.limit}")
     return "\n".join(lines)
+
+
+def rows_of(relation: Relation) -> str:
+    """Where rows come from."""
+    match relation:
+        case Scan(table):
+            return table.name
+        case Kept(of, condition):
+            return f"{rows_of(of)} with {words(condition)}"
+        case Chosen(of, columns, _):
+            told = ", ".join(c.name if by == Cell(c) else f"{c.name}: {words(by)}" for c, by in columns)
+            return f"({told} of {rows_of(of)})"
+        case WithPublic(of, public, _, on, keep_all):
+            beside = "beside" if not keep_all else "beside, where there is a match,"
+            return f"{rows_of(of)} {beside} the public {public.table.name} by {_joined(on)}"
+        case SamePerson(left, right, _, on):
+            also = f" and {_joined(on)}" if on else ""
+            return f"{rows_of(left)} beside {rows_of(right)} of the same person{also}"
+        case PerPerson(of, keys, totals, _):
+            by = "".join(f" and {words(key)}" for _, key in keys)
+            told = "".join(f", {own.column.name}: {_own(own)}" for own in totals)
+            return f"(a row for each person{by} of {rows_of(of)}{told})"
+        case Together(parts):
+            return " and then ".join(rows_of(part) for part in parts)
+
+
+def _joined(on: tuple[Compare, ...]) -> str:
+    return " and ".join(words(equal) for equal in on)
+
+
+def _own(own: Own) -> str:
+    kinds = {"rows": "how many rows", "values": "how many values of", "different": "how many different values of"}
+    kinds |= {"sum": "the sum of", "average": "the average of", "least": "the least", "most": "the largest"}
+    return kinds[own.kind] if own.of is None else f"{kinds[own.kind]} {words(own.of)}"
 
 
 def asked(aggregate: Aggregate) -> str:

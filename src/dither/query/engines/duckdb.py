@@ -1,6 +1,6 @@
-"""Runs the one SELECT of a plan on DuckDB, locked: it can read the files of the source and nothing else.
+"""Runs the one SELECT of a plan on DuckDB, locked: it can read the files of its sources and nothing else.
 
-The lock: exactly the source's files are allowed, external access is off, extensions cannot be loaded, and the configuration
+The lock: exactly the sources' files are allowed, external access is off, extensions cannot be loaded, and the configuration
 cannot be changed back. It is a second wall: no text of an analyst reaches the engine in the first place.
 """
 
@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import tempfile
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 import duckdb
@@ -46,31 +46,42 @@ class Engine:
     def __exit__(self, *_: object) -> None:
         self._connection.close()
 
-    def rehearse(self, sql: Callable[[str], str], schema: Schema) -> None:
-        """Run a SELECT on a made-up row of NULLs, so that what can never work is refused before it is charged."""
-        cells = [f"NULL::{STORED_AS[held.type]} AS {name(column)}" for column, held in schema.items() if held.type]
+    def rehearse(self, sql: Callable[[Mapping[str, str]], str], schemas: Mapping[str, Schema]) -> None:
+        """Run a SELECT on made-up rows of NULLs, so that what can never work is refused before it is charged."""
+        places = {table: f"rehearsal_{number}" for number, table in enumerate(schemas)}
         try:
-            self._connection.execute(f"CREATE TEMP TABLE rehearsal AS SELECT {', '.join(cells)}")
-            self._connection.execute(sql("rehearsal")).fetchall()
-            self._connection.execute("DROP TABLE rehearsal")
+            for table, place in places.items():
+                held = {column: found.type for column, found in schemas[table].items() if found.type}
+                cells = [f"NULL::{STORED_AS[kind]} AS {name(column)}" for column, kind in held.items()]
+                self._connection.execute(f"CREATE TEMP TABLE {place} AS SELECT {', '.join(cells)}")
+            self._connection.execute(sql(places)).fetchall()
+            for place in places.values():
+                self._connection.execute(f"DROP TABLE {place}")
         except duckdb.Error as error:
             why = f"the engine cannot compute it, whatever the data is ({type(error).__name__})"
             raise QuestionError("question", "as it was asked", why, "smaller numbers, or a simpler question") from None
 
     def run(
-        self, sql: str, source: Source, keep: Keep, *, threads: int | None = None, progress: Progress | None = None
+        self,
+        sql: str,
+        sources: Mapping[str, Source],
+        keep: Keep,
+        *,
+        threads: int | None = None,
+        progress: Progress | None = None,
     ) -> list[tuple[Any, ...]]:
         """The rows of the SELECT that are to be kept. What it raises may tell of rows: callers must not pass it on."""
         with tempfile.TemporaryDirectory(prefix="dither-") as spill:
-            source.attach(self._connection)
-            for statement in lock(source, spill, threads):
+            for table, source in sources.items():
+                source.attach(self._connection, table)
+            for statement in lock(sources.values(), spill, threads):
                 self._connection.execute(statement)
             return _fetch(self._connection, sql, keep, progress)
 
 
-def lock(source: Source, spill: str, threads: int | None) -> list[str]:
-    """The statements after which the engine can do nothing but read the source."""
-    paths = ", ".join(text(path) for path in source.paths)
+def lock(sources: Iterable[Source], spill: str, threads: int | None) -> list[str]:
+    """The statements after which the engine can do nothing but read the sources."""
+    paths = ", ".join(text(path) for source in sources for path in source.paths)
     return [
         *([] if threads is None else [f"SET threads = {int(threads)}"]),
         f"SET temp_directory = {text(spill)}",
