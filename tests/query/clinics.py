@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import datetime
 import itertools
-from functools import partial
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -51,8 +52,23 @@ def clinic(folder: Path, data: object = None, *, budget: object = None, **facts:
 
 def private_totals(quote: Quote, threads: int = 2) -> list[tuple[int, ...]]:
     """What nobody gets to see: the totals before noise."""
-    table = quote.plan.table
-    source = quote.dataset.source(table)
-    sql = releasing._select(quote, {table.name: source.check(table)}, 7, {table.name: source.relation(table)})
-    with Engine() as engine:
-        return releasing.exact_totals(quote, partial(engine.run, sql, {table.name: source}, threads=threads))
+    with _reading(quote, threads) as (run, place):
+        return releasing.exact_totals(run, place, quote.plan, quote.strategy.families, quote.bounding)
+
+
+def private_counts(quote: Quote, part: int = 0, threads: int = 2) -> list[int]:
+    """The counts of a part before noise: for each group of the question, for each key of the part."""
+    made = quote.parts[part]
+    with _reading(quote, threads) as (run, place):
+        found = releasing.exact_totals(run, place, made.plan, (made.family,), made.bounding)
+    return [count for (count,) in found]
+
+
+@contextmanager
+def _reading(quote: Quote, threads: int) -> Iterator[tuple[Any, releasing.Place]]:
+    tables = {table.name: table for table in quote.plan.relation.tables}
+    sources = {name: quote.dataset.source(table) for name, table in tables.items()}
+    texts = {name: releasing._texts(sources[name].check(table)) for name, table in tables.items()}
+    places = {name: sources[name].relation(table) for name, table in tables.items()}
+    with Engine() as engine, engine.reading(sources, threads=threads) as run:
+        yield run, releasing.Place(places, texts, 7)

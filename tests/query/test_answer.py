@@ -130,4 +130,4 @@ def test_long_answers_are_cut_on_the_screen(tmp_path):
 
 def test_answers_are_frozen(answer):
     with pytest.raises(dataclasses.FrozenInstanceError):
-        answer.released = []
+        answer.stored = {}

@@ -247,7 +247,8 @@ def test_a21_the_second_wall_holds_by_itself(tmp_path, statement):
     pyarrow.parquet.write_table(visits(), path)
     before = path.read_bytes()
     with Engine() as engine, pytest.raises(RuntimeError, match="the engine failed"):
-        engine.run(statement.format(folder=tmp_path), {"visits": ParquetFiles((str(path),))}, lambda row: True)
+        with engine.reading({"visits": ParquetFiles((str(path),))}) as run:
+            run(statement.format(folder=tmp_path), lambda row: True)
     assert path.read_bytes() == before
     assert [file.name for file in tmp_path.iterdir()] == ["visits.parquet"]
 

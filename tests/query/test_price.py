@@ -65,7 +65,7 @@ def test_what_is_stored_is_the_totals_and_the_noise_of_the_quote(tmp_path, monke
     totals = np.array(private_totals(quote), dtype=object)
     assert [law for law, _ in drawn] == [mechanism.law for mechanism in quote.noise]
     noise = np.concatenate([numbers for _, numbers in drawn], axis=1)
-    released = np.concatenate([np.array(family, dtype=object) for family in answer.released], axis=1)
+    released = np.concatenate([np.array(family, dtype=object) for family in answer.stored["released"]], axis=1)
     assert (released == totals + noise).all()
     (stored,) = [entry.answer for entry in data.ledger.history() if entry.kind == "answered"]
-    assert json.loads(stored)["released"] == answer.released
+    assert json.loads(stored)["released"] == answer.stored["released"]

@@ -91,7 +91,7 @@ def test_what_fails_after_data_was_touched_is_charged_and_says_nothing(tmp_path,
         raise ValueError(canary)
 
     data = clinic(tmp_path, budget=dither.pure(1))
-    monkeypatch.setattr(Engine, "run", broken)
+    monkeypatch.setattr(Engine, "reading", broken)
     with pytest.raises(ReleaseError) as caught:
         data.quote(COUNT, epsilon="0.5").release()
     told = "".join(traceback.format_exception(caught.value)) + str(caught.value.__context__) + str(caught.value.__cause__)
@@ -113,7 +113,7 @@ def test_a_question_that_failed_cannot_be_given_back(tmp_path, monkeypatch):
 
     reserve = data.ledger.reserve
     monkeypatch.setattr(data.ledger, "reserve", lambda *a, **k: receipts.append(reserve(*a, **k)) or receipts[0])
-    monkeypatch.setattr(Engine, "run", broken)
+    monkeypatch.setattr(Engine, "reading", broken)
     with pytest.raises(ReleaseError):
         data.quote(COUNT, epsilon=1).release()
     assert receipts[1] == "refused"

@@ -20,7 +20,7 @@ from dither.privacy.guarantee import Guarantee
 from dither.query import interval
 from dither.query.explain import explain_answer
 from dither.query.show import html, table_text
-from dither.query.strategy import Ratio, Sum
+from dither.query.strategy import Place, Ratio, Reading, Sum
 
 if TYPE_CHECKING:
     import altair
@@ -47,7 +47,7 @@ class Answer:
     """Released numbers, read as a table."""
 
     quote: Quote = field(repr=False)
-    released: list[list[list[int]]] = field(repr=False)  # for each family, each group: its measures
+    stored: dict[str, Any] = field(repr=False)  # "released": for each family, each group: its measures; and "parts"
     receipt: Receipt = field(repr=False)
 
     @property
@@ -67,8 +67,7 @@ class Answer:
         cells = list(product(*(group.keys for group in plan.groups)))
         whole: dict[str, Column] = {group.name: [cell[place] for cell in cells] for place, group in enumerate(plan.groups)}
         for aggregate, reading in zip(plan.aggregates, self.quote.strategy.readings, strict=True):
-            values = self._sums(reading) if isinstance(reading, Sum) else self._averages(reading)
-            for suffix, column in zip(("", "_low", "_high"), values, strict=True):
+            for suffix, column in zip(("", "_low", "_high"), self._read(reading), strict=True):
                 whole[aggregate.name + suffix] = column
         kept = self._kept(whole, len(cells))
         shown = [name for base in plan.shown for name in (base, f"{base}_low", f"{base}_high") if name in whole]
@@ -116,11 +115,14 @@ class Answer:
         keys = {str: pyarrow.string(), int: pyarrow.int64(), bool: pyarrow.bool_()}
         kinds = {group.name: keys.get(type(group.keys[0]), pyarrow.date32()) for group in plan.groups}
         for aggregate, reading in zip(plan.aggregates, self.quote.strategy.readings, strict=True):
-            whole = isinstance(reading, Sum) and reading.quantum.denominator == 1 and reading.row < WIDE
-            kinds |= dict.fromkeys(
-                (aggregate.name + end for end in ("", "_low", "_high")), pyarrow.int64() if whole else pyarrow.float64()
-            )
+            kind = pyarrow.int64() if self._is_whole(reading) else pyarrow.float64()
+            kinds |= dict.fromkeys((aggregate.name + end for end in ("", "_low", "_high")), kind)
         return kinds
+
+    def _is_whole(self, reading: Reading) -> bool:
+        if isinstance(reading, Place):
+            return self.quote.parts[reading.part].is_whole(reading.place)
+        return isinstance(reading, Sum) and reading.quantum.denominator == 1 and reading.row < WIDE
 
     def to_pandas(self) -> pandas.DataFrame:
         """As a pandas DataFrame."""
@@ -157,13 +159,23 @@ class Answer:
 
     # -- from the released numbers -------------------------------------------------------------------------------
 
+    def _read(self, reading: Reading) -> tuple[Column, Column, Column]:
+        if isinstance(reading, Place):
+            return self.quote.parts[reading.part].read(self.stored["parts"][reading.part], reading.place)
+        return self._sums(reading) if isinstance(reading, Sum) else self._averages(reading)
+
+    def _counters(self, family: int) -> list[list[int]]:
+        """The measures of each group."""
+        found: list[list[int]] = self.stored["released"][family]
+        return found
+
     def _sums(self, reading: Sum) -> tuple[Column, Column, Column]:
         quote = self.quote
         weights = [weight / quote.bounding.resolution for weight in reading.weights]
         half = Fraction(interval.sum_error(quote.noise[reading.family], weights, quote.confidence))
         quantum = reading.quantum
         values, lows, highs = [], [], []
-        for numbers in self.released[reading.family]:
+        for numbers in self._counters(reading.family):
             exactly = sum((weight * number for weight, number in zip(weights, numbers, strict=True)), start=Fraction(0))
             values.append(_plain(floor(exactly / quantum + Fraction(1, 2)) * quantum))
             lows.append(_plain(floor((exactly - half) / quantum) * quantum))
@@ -172,7 +184,7 @@ class Answer:
 
     def _averages(self, reading: Ratio) -> tuple[Column, Column, Column]:
         quote = self.quote
-        above, below = ([numbers[place] for numbers in self.released[reading.family]] for place in (0, 1))
+        above, below = ([numbers[place] for numbers in self._counters(reading.family)] for place in (0, 1))
         limits = interval.quantiles(quote.noise[reading.family], quote.confidence)
         low, high = interval.fractions(above, below, limits)
         floor_ = reading.steps * quote.bounding.resolution  # as if at least one row had counted

@@ -84,7 +84,7 @@ def choose_bounding(plan: Plan, strategy: Strategy, wished: object, *, cells: in
         if wished is not None:
             raise QuestionError("bounding", wished, "one row is one person: there is nothing to bound", "leaving it out")
         return Bounding("each row", 1, 1, 1, unit, "one row is one person, so there is nothing to bound")
-    resolution = _resolution(groups * rows * max(family.reach for family in strategy.families))
+    resolution = _resolution(groups * rows * max((family.reach for family in strategy.families), default=1))
     persons = any(family.counts_persons for family in strategy.families)
     unfit: dict[Way, str] = {}  # ways that do not fit, and why
     if resolution < COARSEST:

@@ -12,30 +12,42 @@ import json
 from dataclasses import fields, is_dataclass
 from enum import Enum
 from fractions import Fraction
-from typing import Any
+from typing import TYPE_CHECKING
 
-from dither.query.bounding import Bounding
 from dither.query.column import Column, Key
-from dither.query.plan import Plan
 from dither.query.relation import Scan
-from dither.query.strategy import Strategy
 from dither.query.table import Table
+
+if TYPE_CHECKING:
+    from dither.query.part import Part
+    from dither.query.quote import Quote
 
 VERSION = 1
 MOST_KEYS = 100  # that are spelled out
 
 
-def question(plan: Plan, strategy: Strategy, bounding: Bounding, noise: tuple[Any, ...]) -> dict[str, object]:
+def question(quote: Quote) -> dict[str, object]:
     """The question as the ledger keeps it."""
-    return {
+    plan, strategy, bounding = quote.plan, quote.strategy, quote.bounding
+    spelled: dict[str, object] = {
         "dither": VERSION,
         "table": plan.table.name if isinstance(plan.relation, Scan) else plain(plan.relation),
         "where": plain(plan.where),
         "groups": [{"by": plain(group.by), "keys": _keys(group.keys)} for group in plan.groups],
         "families": [plain(family) for family in strategy.families],
         "bounding": [bounding.way, bounding.groups, bounding.rows, bounding.resolution],
-        "noise": [repr(mechanism) for mechanism in noise],
+        "noise": [repr(mechanism) for mechanism in quote.noise],
     }
+    if quote.parts:
+        spelled["parts"] = [_part(part) for part in quote.parts]
+    return spelled
+
+
+def _part(part: Part) -> dict[str, object]:
+    """What is counted, how a person is bounded, and the mechanism."""
+    bounding, by = part.bounding, part.plan.groups[-1]
+    limits = [bounding.way, bounding.groups, bounding.rows, bounding.resolution]
+    return {"by": plain(by.by), "keys": _keys(by.keys), "family": plain(part.family), "bounding": limits, **part.spelled()}
 
 
 def _keys(keys: tuple[Key, ...]) -> object:

@@ -8,7 +8,7 @@ from dither.mechanisms.geometric import Geometric
 from dither.query.plan import Aggregate
 from dither.query.relation import Scan
 from dither.query.show import number
-from dither.query.strategy import Ratio, Reading, Sum
+from dither.query.strategy import Place, Ratio, Reading, Sum
 from dither.query.words import rows_of
 
 if TYPE_CHECKING:
@@ -38,11 +38,13 @@ def explain_quote(quote: Quote) -> str:
     for aggregate, reading in zip(plan.aggregates, quote.strategy.readings, strict=True):
         lines.append(f"             {aggregate.name}: {_error(quote, aggregate, reading)}")
     for aggregate, reading in zip(plan.aggregates, quote.strategy.readings, strict=True):
+        if isinstance(reading, Place):
+            continue
         measure = quote.strategy.families[reading.family].measures[0]
         if measure.of is not None and aggregate.kind in ("sum", "average"):
             facts, steps = measure.of.facts, _step(measure.step)
             lines.append(f"Clamped    {aggregate.name}: each value to {facts.lower} to {facts.upper}, in steps of {steps}")
-    lines += ["Noise      " + "; ".join(_noise(quote, place) for place in range(len(quote.noise)))]
+    lines += ["Noise      " + "; ".join(_noises(quote))]
     if plan.where is not None and table.person is None:
         lines.append("Where      a row that does not meet the condition counts as nobody")
     return "\n".join([*(line for line in lines if line), NOT_INCLUDED])
@@ -86,6 +88,8 @@ def _rows(quote: Quote) -> str:
 
 
 def _error(quote: Quote, aggregate: Aggregate, reading: Reading) -> str:
+    if isinstance(reading, Place):
+        return quote.parts[reading.part].told(reading.place)
     error = quote.errors[aggregate.name]
     if isinstance(reading, Ratio):
         if error is None:
@@ -101,15 +105,18 @@ def _error(quote: Quote, aggregate: Aggregate, reading: Reading) -> str:
     return f"{error:,.4g}"
 
 
-def _noise(quote: Quote, place: int) -> str:
-    mechanism = quote.noise[place]
-    names = [
-        aggregate.name
-        for aggregate, reading in zip(quote.plan.aggregates, quote.strategy.readings, strict=True)
-        if reading.family == place
-    ]
-    kind = "geometric" if isinstance(mechanism, Geometric) else "Gaussian"
-    return f"{kind} for {', '.join(names)} ({mechanism.guarantee})"
+def _noises(quote: Quote) -> list[str]:
+    """Each mechanism, for which columns, at which price."""
+    named = list(zip([aggregate.name for aggregate in quote.plan.aggregates], quote.strategy.readings, strict=True))
+    told = []
+    for place, mechanism in enumerate(quote.noise):
+        names = [name for name, reading in named if not isinstance(reading, Place) and reading.family == place]
+        kind = "geometric" if isinstance(mechanism, Geometric) else "Gaussian"
+        told.append(f"{kind} for {', '.join(names)} ({mechanism.guarantee})")
+    for place, part in enumerate(quote.parts):
+        names = [name for name, reading in named if isinstance(reading, Place) and reading.part == place]
+        told.append(f"{part.noise} for {', '.join(names)} ({part.guarantee})")
+    return told
 
 
 def _step(step: object) -> str:

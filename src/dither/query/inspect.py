@@ -62,8 +62,8 @@ def inspect(table: Table, source: Source) -> TableReport:
 
 def _one(sql: str, table: Table, source: Source) -> tuple[Any, ...]:
     try:
-        with Engine() as engine:
-            (row,) = engine.run(sql, {table.name: source}, lambda row: True)
+        with Engine() as engine, engine.reading({table.name: source}) as run:
+            (row,) = run(sql, lambda row: True)
     except RuntimeError:
         why = "it cannot be read to its end: a line or a page of it is broken"
         raise DataError("source", source.paths or source.kind, why, "files that are whole") from None

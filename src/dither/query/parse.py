@@ -161,8 +161,10 @@ def _distinct(node: exp.Expr, inner: exp.Distinct, reader: Reader, name: str) ->
     only = reader.value(inner.expressions[0]) if len(inner.expressions) == 1 else None
     if isinstance(only, Cell) and only.column.name == person:
         return Aggregate("persons", name)
+    if isinstance(only, Cell) and only.column.keys is not None:
+        return Aggregate("different", name, only)
     instead = "COUNT(*)" if person is None else f"COUNT(DISTINCT {shown(exp.to_identifier(person))})"
-    raise refuse(node, "COUNT(DISTINCT ...) counts persons here, and no other values", instead)
+    raise refuse(node, "COUNT(DISTINCT ...) counts persons, or the keys of a column that has them declared", instead)
 
 
 # -- after the release -------------------------------------------------------------------------------------------------

@@ -205,9 +205,23 @@ class Case:
         return Facts(kind, min(lower), max(upper), nullable)
 
 
-Expression = Cell | Constant | Arithmetic | DatePart | Compare | OneOf | Like | IsMissing | Logic | Not | Case
+@dataclass(frozen=True)
+class Bucket:
+    """In which of several intervals of equal width, counted from 0, a bounded number lies after clamping; ours alone."""
 
-AggregateKind = Literal["rows", "values", "persons", "sum", "average"]
+    of: Expression
+    step: Fraction  # of the lattice on which the number stands
+    width: int  # steps of an interval
+    size: int  # how many intervals there are
+
+    @property
+    def facts(self) -> Facts:
+        return Facts(Type.INTEGER, Fraction(0), Fraction(self.size - 1), self.of.facts.nullable)
+
+
+Expression = Cell | Constant | Arithmetic | DatePart | Compare | OneOf | Like | IsMissing | Logic | Not | Case | Bucket
+
+AggregateKind = Literal["rows", "values", "persons", "sum", "average", "different"]
 
 
 @dataclass(frozen=True)

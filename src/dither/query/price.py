@@ -8,7 +8,7 @@ every budget. Families are released side by side, so their guarantees add up; th
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import partial
@@ -24,7 +24,9 @@ from dither.privacy.guarantee import Guarantee, gdp
 from dither.privacy.loss import Loss, sum_of
 from dither.query.bounding import Bounding
 from dither.query.interval import average_error, sum_error
-from dither.query.strategy import Family, Ratio, Reading, Strategy
+from dither.query.part import Part, Price, make_part
+from dither.query.plan import Plan
+from dither.query.strategy import Beside, Family, Place, Ratio, Reading, Strategy, Sum
 
 Mechanism = Geometric | Gaussian
 HOWS = "epsilon='0.5', rho='0.01', guarantee=pure('0.5'), or error={'n': 20}"
@@ -101,42 +103,63 @@ def _from_guarantee(budget: Filter, guarantee: object) -> Promise:
     return promise
 
 
-def mechanisms(promise: Promise, strategy: Strategy, bounding: Bounding) -> tuple[Mechanism, ...]:
-    """The noise of each family, at its share of the price."""
-    shares = strategy.shares(pure=promise.is_pure)
+@dataclass(frozen=True)
+class Circumstances:
+    """What prices are made under: the question, its bound, and how errors are stated."""
+
+    plan: Plan
+    strategy: Strategy
+    bounding: Bounding
+    cells: int  # groups of the question
+    confidence: Fraction
+    size: int | None  # a public guess of the rows of a group
+    pure: bool
+
+    def noise(self, family: Family, amount: Number | Fraction) -> Mechanism:
+        """The noise of a family of counters."""
+        if self.pure:
+            return Geometric(epsilon=amount, sensitivity=self.bounding.l1(family), unit=self.bounding.unit)
+        square = self.bounding.l2_squared(family)
+        return Gaussian(rho=amount, l2_squared=square, integers=True, unit=self.bounding.unit)
+
+    def part(self, beside: Beside, amount: Number | Fraction) -> Part:
+        """A part beside them."""
+        price = Price(amount, self.pure, self.bounding.unit, self.cells, self.confidence)
+        return make_part(beside, self.plan, price)
+
+
+Made = tuple[tuple[Mechanism, ...], tuple[Part, ...]]  # the noise of each family, then the parts beside them
+
+
+def mechanisms(promise: Promise, under: Circumstances) -> Made:
+    """The noise of each family, and each part beside them, at its share of the price."""
+    strategy = under.strategy
     amount = promise.rho if promise.epsilon is None else promise.epsilon
     assert amount is not None
+    amounts = [amount * share for share in strategy.shares(pure=promise.is_pure)]
     try:
-        return tuple(
-            _noise(amount * share, family, bounding, is_pure=promise.is_pure)
-            for family, share in zip(strategy.families, shares, strict=True)
-        )
+        noise = tuple(map(under.noise, strategy.families, amounts))
+        return noise, tuple(map(under.part, strategy.besides, amounts[len(noise) :]))
     except NumberError:
         why = "noise of that size cannot be drawn: it is below 2^-20 steps or above 2^60"
         raise NumberError("price", str(amount), why, "a price that people use, such as epsilon='0.5'") from None
 
 
-def _noise(amount: Number | Fraction, family: Family, bounding: Bounding, *, is_pure: bool) -> Mechanism:
-    if is_pure:
-        return Geometric(epsilon=amount, sensitivity=bounding.l1(family), unit=bounding.unit)
-    return Gaussian(rho=amount, l2_squared=bounding.l2_squared(family), integers=True, unit=bounding.unit)
-
-
-def total(noise: tuple[Mechanism, ...]) -> Guarantee:
-    """What all families together promise."""
-    first, *others = (mechanism.guarantee for mechanism in noise)
+def total(released: Iterable[Mechanism | Part]) -> Guarantee:
+    """What all that is released promises together."""
+    first, *others = (one.guarantee for one in released)
     for other in others:
         first = first + other
     return first
 
 
-def loss(noise: tuple[Mechanism, ...]) -> Loss:
-    """The privacy loss of all families together."""
-    return sum_of(mechanism.loss() for mechanism in noise)
+def loss(released: Iterable[Mechanism | Part]) -> Loss:
+    """The privacy loss of all that is released together."""
+    return sum_of(one.loss() for one in released)
 
 
 def reading_error(
-    reading: Reading, mechanism: Mechanism, resolution: int, confidence: Fraction, size: int | None
+    reading: Sum | Ratio, mechanism: Mechanism, resolution: int, confidence: Fraction, size: int | None
 ) -> float | None:
     """The half-width of an aggregate; of an average where so many rows count, None if nobody said how many."""
     if isinstance(reading, Ratio):
@@ -147,41 +170,46 @@ def reading_error(
     return sum_error(mechanism, [weight / resolution for weight in reading.weights], confidence)
 
 
-def for_error(
-    wished: object,
-    names: tuple[str, ...],
-    strategy: Strategy,
-    bounding: Bounding,
-    confidence: Fraction,
-    size: int | None,
-    *,
-    is_pure: bool,
-) -> tuple[Mechanism, ...]:
-    """The least noise budget of each family with which every wished error is met."""
-    limits = _wishes(wished, names, strategy, size)
-    found = []
-    for number, family in enumerate(strategy.families):
-        own = [(name, reading) for name, reading in zip(names, strategy.readings, strict=True) if reading.family == number]
+def for_error(wished: object, under: Circumstances) -> Made:
+    """The least noise budget of each family, and of each part, with which every wished error is met."""
+    limits = _wishes(wished, under)
+    strategy, names = under.strategy, [aggregate.name for aggregate in under.plan.aggregates]
+    named = list(zip(names, strategy.readings, strict=True))
+
+    def wishes(own: Sequence[tuple[str, Reading]]) -> list[tuple[Reading, float]]:
         mine = [(reading, limits[name]) for name, reading in own if name in limits]
         if not mine:
             name = own[0][0]
             raise QuestionError("error", sorted(limits), f"it says nothing about {name}", f"{{'{name}': 20}} besides")
-        make = partial(_noise, family=family, bounding=bounding, is_pure=is_pure)
-        found.append(make(_least(partial(_meets, make=make, wishes=mine, bounding=bounding, level=confidence, size=size))))
-    return tuple(found)
+        return mine
+
+    noise, parts = [], []
+    for number, family in enumerate(strategy.families):
+        mine = wishes([(name, reading) for name, reading in named if _family(reading) == number])
+        noise.append(under.noise(family, _least(partial(_meets, family=family, wishes=mine, under=under))))
+    for number, beside in enumerate(strategy.besides):
+        own = [(name, reading) for name, reading in named if isinstance(reading, Place) and reading.part == number]
+        parts.append(under.part(beside, _least(partial(_part_meets, beside=beside, wishes=wishes(own), under=under))))
+    return tuple(noise), tuple(parts)
 
 
-def _meets(
-    amount: Fraction,
-    *,
-    make: Callable[[Fraction], Mechanism],
-    wishes: list[tuple[Reading, float]],
-    bounding: Bounding,
-    level: Fraction,
-    size: int | None,
-) -> bool:
-    mechanism = make(amount)
-    errors = [reading_error(reading, mechanism, bounding.resolution, level, size) for reading, _ in wishes]
+def _family(reading: Reading) -> int | None:
+    return None if isinstance(reading, Place) else reading.family
+
+
+def _meets(amount: Fraction, *, family: Family, wishes: list[tuple[Reading, float]], under: Circumstances) -> bool:
+    mechanism, resolution = under.noise(family, amount), under.bounding.resolution
+    errors = [
+        reading_error(reading, mechanism, resolution, under.confidence, under.size)
+        for reading, _ in wishes
+        if not isinstance(reading, Place)
+    ]
+    return all(error is not None and error <= limit for error, (_, limit) in zip(errors, wishes, strict=True))
+
+
+def _part_meets(amount: Fraction, *, beside: Beside, wishes: list[tuple[Reading, float]], under: Circumstances) -> bool:
+    part = under.part(beside, amount)
+    errors = [part.error(reading.place, under.confidence) for reading, _ in wishes if isinstance(reading, Place)]
     return all(error is not None and error <= limit for error, (_, limit) in zip(errors, wishes, strict=True))
 
 
@@ -201,7 +229,8 @@ def _least(meets: Callable[[Fraction], bool]) -> Fraction:
     return high
 
 
-def _wishes(wished: object, names: tuple[str, ...], strategy: Strategy, size: int | None) -> dict[str, float]:
+def _wishes(wished: object, under: Circumstances) -> dict[str, float]:
+    names = [aggregate.name for aggregate in under.plan.aggregates]
     if not isinstance(wished, Mapping) or not wished:
         raise QuestionError("error", wished, "it is not a wish for each column", "{'n': 20}")
     limits = {}
@@ -209,9 +238,15 @@ def _wishes(wished: object, names: tuple[str, ...], strategy: Strategy, size: in
         if name not in names:
             raise QuestionError("error", name, "the answer has no aggregate of that name", ", ".join(names))
         limits[name] = float(rational(value, name=f"error of {name}", positive=True))
-        if isinstance(strategy.readings[names.index(name)], Ratio) and size is None:
+        reading = under.strategy.readings[names.index(name)]
+        if isinstance(reading, Ratio) and under.size is None:
             why = "how far an average is off depends on how many rows it is about, which is private"
             raise QuestionError("error", name, why, "size=1000 beside it: a public guess of the rows in a group")
+        if isinstance(reading, Place):
+            part = under.part(under.strategy.besides[reading.part], Fraction(1))
+            if part.error(reading.place, under.confidence) is None:
+                why = "how far it is off depends on the data, which is private"
+                raise QuestionError("error", name, why, "epsilon=, and the error bars of the answer")
     return limits
 
 

@@ -17,8 +17,9 @@ from dither.query.bounding import Bounding, choose_bounding
 from dither.query.canonical import question
 from dither.query.explain import explain_quote
 from dither.query.parse import parse
+from dither.query.part import Part
 from dither.query.plan import Plan
-from dither.query.strategy import Strategy, choose_strategy
+from dither.query.strategy import Place, Reading, Strategy, choose_strategy
 
 if TYPE_CHECKING:
     from dither.query.answer import Answer
@@ -39,7 +40,8 @@ class Quote:
     plan: Plan = field(repr=False)
     strategy: Strategy = field(repr=False)
     bounding: Bounding = field(repr=False)
-    noise: tuple[price.Mechanism, ...] = field(repr=False)
+    noise: tuple[price.Mechanism, ...] = field(repr=False)  # of each family of counters
+    parts: tuple[Part, ...] = field(repr=False)  # what is released beside them
     confidence: Fraction
     size: int | None
     asked: object = field(default=None, repr=False)  # the epsilon that was stated
@@ -47,11 +49,11 @@ class Quote:
     @property
     def guarantee(self) -> Guarantee:
         """What the ledger will charge."""
-        return price.total(self.noise)
+        return price.total([*self.noise, *self.parts])
 
     def loss(self) -> Loss:
         """The privacy loss of this one question: all its noise is fixed before anything is released."""
-        return price.loss(self.noise)
+        return price.loss([*self.noise, *self.parts])
 
     def epsilon(self, delta: object = 0) -> float:
         """The epsilon of this one question at a delta of your choice, by the exact law of its loss; rounded up."""
@@ -60,17 +62,22 @@ class Quote:
     @property
     def question(self) -> dict[str, object]:
         """How the ledger knows it: the same for every text that means the same."""
-        return question(self.plan, self.strategy, self.bounding, self.noise)
+        return question(self)
 
     @property
     def errors(self) -> dict[str, float | None]:
         """How far each aggregate may be off because of noise; None for an average without a size hint."""
         return {
-            aggregate.name: price.reading_error(
-                reading, self.noise[reading.family], self.bounding.resolution, self.confidence, self.size
-            )
+            aggregate.name: self.error_of(reading)
             for aggregate, reading in zip(self.plan.aggregates, self.strategy.readings, strict=True)
         }
+
+    def error_of(self, reading: Reading) -> float | None:
+        """How far one aggregate may be off because of noise."""
+        if isinstance(reading, Place):
+            return self.parts[reading.part].error(reading.place, self.confidence)
+        noise, resolution = self.noise[reading.family], self.bounding.resolution
+        return price.reading_error(reading, noise, resolution, self.confidence, self.size)
 
     @property
     def affordable(self) -> int:
@@ -136,17 +143,14 @@ def make_quote(
     is_pure = promise.is_pure if promise is not None else not price.counts_rho(budget)
     strategy = choose_strategy(plan, pure=is_pure)
     way = choose_bounding(plan, strategy, bounding, cells=cells, unit=budget.unit, pure=is_pure)
-    released = cells * sum(len(family.measures) for family in strategy.families)
+    released = cells * (sum(len(family.measures) for family in strategy.families) + len(strategy.besides))
     if released > MOST_NUMBERS:
         why = f"it would release {released} numbers; {MOST_NUMBERS} are the most"
         raise QuestionError("GROUP BY", sql, why, "fewer columns in GROUP BY, or fewer aggregates")
-    if promise is not None:
-        noise = price.mechanisms(promise, strategy, way)
-    else:
-        names = tuple(aggregate.name for aggregate in plan.aggregates)
-        noise = price.for_error(error, names, strategy, way, level, hint, is_pure=is_pure)
-    price.check_limit(price.total(noise), policy.per_question)
-    return Quote(dataset, sql, plan, strategy, way, noise, level, hint, epsilon)
+    under = price.Circumstances(plan, strategy, way, cells, level, hint, is_pure)
+    noise, parts = price.for_error(error, under) if promise is None else price.mechanisms(promise, under)
+    price.check_limit(price.total([*noise, *parts]), policy.per_question)
+    return Quote(dataset, sql, plan, strategy, way, noise, parts, level, hint, epsilon)
 
 
 def _check_names(plan: Plan) -> None:

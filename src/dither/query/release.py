@@ -2,9 +2,9 @@
 
     reserve   the ledger checks and charges; a question that was answered before gives its stored answer here
     touch     from now on nothing is given back
-    read      one SELECT of integer totals, bounded a person
-    noise     an integer for every declared group and measure, present in the data or not, drawn from the quote's law
-    commit    the noisy integers are stored; the answer is made of what is *stored*
+    read      SELECTs of integer totals, bounded a person: one for all counters, one for each part beside them
+    noise     whole numbers for every declared group, present in the data or not, drawn from the quote's laws
+    commit    what has noise is stored; the answer is made of what is *stored*
 
 Once data was touched, whatever goes wrong is one error with one text: the charge stays, and the cause is not told, since it
 may depend on a single row. The error is raised outside the handler, so that not even its context holds the cause.
@@ -14,26 +14,50 @@ from __future__ import annotations
 
 import json
 import secrets
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from functools import partial
+from dataclasses import dataclass
 from itertools import product
 from typing import TYPE_CHECKING, Any
 
 from dither.errors import DataError, ReleaseError
 from dither.query.answer import Answer
 from dither.query.column import Type
-from dither.query.engines.duckdb import Engine, Keep, Progress
+from dither.query.engines.duckdb import Engine, Progress, Run
 from dither.query.engines.relation import relation_sql
 from dither.query.engines.totals import totals_sql
-from dither.query.relation import Scan
+from dither.query.relation import Relation, Scan
 from dither.query.schema import Schema
 
 if TYPE_CHECKING:
+    from dither.query.bounding import Bounding
+    from dither.query.plan import Plan
     from dither.query.quote import Quote
+    from dither.query.strategy import Family
 
 VERSION = 1
 LEASE = 300  # seconds in which nobody else computes the same answer
+Released = dict[str, Any]  # what is stored of one question, as JSON can hold it
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where the rows of tables are for an engine, and which of their columns it holds as text."""
+
+    places: Mapping[str, str]
+    texts: Mapping[str, frozenset[str]]
+    salt: int
+
+    def select(self, plan: Plan, families: Sequence[Family], bounding: Bounding) -> str:
+        """The SELECT of bounded totals."""
+        where, texts = self._relation(plan.relation)
+        return totals_sql(plan, families, bounding, where, self.salt, texts)
+
+    def _relation(self, relation: Relation) -> tuple[str, frozenset[str]]:
+        if isinstance(relation, Scan):
+            return self.places[relation.table.name], self.texts[relation.table.name]
+        found = {table: (place, self.texts[table]) for table, place in self.places.items()}
+        return f"({relation_sql(relation, found)})", frozenset()
 
 
 def release(
@@ -46,9 +70,9 @@ def release(
         raise DataError("threads", threads, "it is not a number of threads", "2")
     sources = {name: dataset.source(table) for name, table in tables.items()}
     schemas = {name: sources[name].check(table) for name, table in tables.items()}
-    select = partial(_select, quote, schemas, secrets.randbits(64))
+    texts, salt = {name: _texts(schema) for name, schema in schemas.items()}, secrets.randbits(64)
     with Engine() as engine:
-        engine.rehearse(select, schemas)
+        engine.rehearse(lambda places: selects(quote, Place(places, texts, salt)), schemas)
         receipt = dataset.ledger.reserve(
             quote.guarantee,
             quote.question,
@@ -64,8 +88,8 @@ def release(
             text = None
             with suppress(Exception):  # what it says may tell of single rows
                 places = {name: sources[name].relation(table) for name, table in tables.items()}
-                read = partial(engine.run, select(places), sources, threads=threads, progress=progress)
-                text = _noisy(quote, exact_totals(quote, read))
+                with engine.reading(sources, threads=threads, progress=progress) as run:
+                    text = _text(_noisy(quote, run, Place(places, texts, salt)))
             if text is None:
                 why = "it failed after data was touched; the charge stays, and the cause is not told: it may depend on a row"
                 instead = f"asking again after {LEASE} s, which costs nothing more, or asking the owner"
@@ -74,35 +98,48 @@ def release(
     return Answer(quote, _read(stored), receipt)
 
 
-def _select(quote: Quote, schemas: Mapping[str, Schema], salt: int, places: Mapping[str, str]) -> str:
-    texts = {
-        table: frozenset(column for column, held in schema.items() if held.type is Type.TEXT)
-        for table, schema in schemas.items()
-    }
-    relation = quote.plan.relation
-    if isinstance(relation, Scan):
-        where, spelled = places[relation.table.name], texts[relation.table.name]
-    else:
-        where = f"({relation_sql(relation, {table: (places[table], texts[table]) for table in schemas})})"
-        spelled = frozenset()
-    return totals_sql(quote.plan, quote.strategy.families, quote.bounding, where, salt, spelled)
+def _texts(schema: Schema) -> frozenset[str]:
+    return frozenset(column for column, held in schema.items() if held.type is Type.TEXT)
 
 
-def exact_totals(quote: Quote, read: Callable[[Keep], list[tuple[Any, ...]]]) -> list[tuple[int, ...]]:
+def selects(quote: Quote, place: Place) -> list[str]:
+    """All SELECTs of a question."""
+    counters = [place.select(quote.plan, quote.strategy.families, quote.bounding)] if quote.strategy.families else []
+    return [*counters, *(place.select(part.plan, (part.family,), part.bounding) for part in quote.parts)]
+
+
+def exact_totals(
+    run: Run, place: Place, plan: Plan, families: Sequence[Family], bounding: Bounding
+) -> list[tuple[int, ...]]:
     """The totals of every declared group, in order, zeros where the data has nothing. PRIVATE: only noise may see it."""
-    width = len(quote.plan.groups)
-    cells = list(product(*(group.keys for group in quote.plan.groups)))
+    width = len(plan.groups)
+    cells = list(product(*(group.keys for group in plan.groups)))
     declared = set(cells)
-    found = read(lambda row: row[:width] in declared)
+    found = run(place.select(plan, families, bounding), lambda row: row[:width] in declared)
     totals = {row[:width]: row[width:] for row in found}
     if len(totals) != len(found):  # two groups of the engine's that Python takes for one: one would hide the other
         raise RuntimeError("the engine gave a group twice")
-    nothing = (0,) * sum(len(family.measures) for family in quote.strategy.families)
+    nothing = (0,) * sum(len(family.measures) for family in families)
     return [totals.get(cell, nothing) for cell in cells]
 
 
-def _noisy(quote: Quote, totals: list[tuple[int, ...]]) -> str:
-    """The released integers as text: for each family, for each declared group in order, its measures."""
+def _noisy(quote: Quote, run: Run, place: Place) -> Released:
+    """What is stored: for each family, for each declared group in order, its measures; and what each part releases."""
+    found: Released = {"released": []}
+    if quote.strategy.families:
+        totals = exact_totals(run, place, quote.plan, quote.strategy.families, quote.bounding)
+        found["released"] = _counters(quote, totals)
+    if quote.parts:
+        found["parts"] = []
+    for part in quote.parts:
+        counted = exact_totals(run, place, part.plan, (part.family,), part.bounding)
+        width = len(part.plan.groups[-1].keys)
+        rows = [[int(count) for (count,) in counted[at : at + width]] for at in range(0, len(counted), width)]
+        found["parts"].append(part.noisy(rows))
+    return found
+
+
+def _counters(quote: Quote, totals: list[tuple[int, ...]]) -> list[list[list[int]]]:
     released, place = [], 0
     for family, mechanism in zip(quote.strategy.families, quote.noise, strict=True):
         last = place + len(family.measures)
@@ -114,15 +151,19 @@ def _noisy(quote: Quote, totals: list[tuple[int, ...]]) -> str:
             ]
         )
         place = last
-    return json.dumps({"dither": VERSION, "released": released}, separators=(",", ":"))
+    return released
 
 
-def _read(stored: str) -> list[list[list[int]]]:
+def _text(found: Released) -> str:
+    return json.dumps({"dither": VERSION, **found}, separators=(",", ":"))
+
+
+def _read(stored: str) -> Released:
     try:
         found = json.loads(stored)
         if found["dither"] != VERSION:
             raise ValueError("another version")
-        return list(found["released"])
+        return {"released": list(found["released"]), "parts": list(found.get("parts", []))}
     except (ValueError, KeyError, TypeError) as error:
         raise DataError(
             "stored answer", stored, "this version of dither did not write it", "the version that did"

@@ -23,7 +23,7 @@ from itertools import product
 from dither.errors import QuestionError
 from dither.query.column import FINEST
 from dither.query.measure import Kind, Measure
-from dither.query.plan import Aggregate, Cell, Expression, Plan
+from dither.query.plan import Aggregate, AggregateKind, Cell, Expression, Plan
 from dither.query.words import words
 
 MOST_WAYS = 512
@@ -72,7 +72,25 @@ class Ratio:
     steps: int  # G
 
 
-Reading = Sum | Ratio
+@dataclass(frozen=True)
+class Beside:
+    """What does not follow from counters: a part of its own, for one or more aggregates of one expression."""
+
+    kind: AggregateKind
+    of: Expression
+    aggregates: tuple[Aggregate, ...]  # in the order of the places that readings name
+
+
+@dataclass(frozen=True)
+class Place:
+    """An aggregate that is read off a part beside the counters."""
+
+    part: int
+    place: int
+
+
+Reading = Sum | Ratio | Place
+BESIDE: dict[str, AggregateKind] = {"different": "different"}  # kinds of aggregates, and of the parts that answer them
 
 
 @dataclass(frozen=True)
@@ -81,9 +99,10 @@ class Strategy:
 
     families: tuple[Family, ...]
     readings: tuple[Reading, ...]
+    besides: tuple[Beside, ...] = ()
 
     def shares(self, *, pure: bool) -> tuple[Fraction, ...]:
-        """The part of the budget of each family."""
+        """The part of the budget of each family, then of each part beside them."""
         power = 2 / 3 if pure else 1.0
         sizes = [max(1, round(PARTS * size**power)) for size in self._sizes()]
         return tuple(Fraction(size, sum(sizes)) for size in sizes)
@@ -96,17 +115,20 @@ class Strategy:
     def _sizes(self) -> list[float]:
         squares = [0.0] * len(self.families)
         for reading in self.readings:
+            if isinstance(reading, Place):
+                continue
             if isinstance(reading, Ratio):
                 squares[reading.family] += 1.0  # the larger of its two weights, at either bound
             else:
                 reach = self.families[reading.family].reach
                 squares[reading.family] += sum(float(weight * reach / reading.row) ** 2 for weight in reading.weights)
-        return [square**0.5 for square in squares]
+        return [square**0.5 for square in squares] + [1.0] * len(self.besides)  # a part weighs as much as one count
 
 
 def choose_strategy(plan: Plan, *, pure: bool) -> Strategy:
     """The way with the least error."""
-    asked = list(dict.fromkeys((aggregate.kind, aggregate.of) for aggregate in plan.aggregates))
+    counted = [aggregate for aggregate in plan.aggregates if aggregate.kind not in BESIDE]
+    asked = list(dict.fromkeys((aggregate.kind, aggregate.of) for aggregate in counted))
     averages = [of for kind, of in asked if kind == "average"]
     choices: list[list[int | None]] = []
     for kind, of in asked:
@@ -119,8 +141,23 @@ def choose_strategy(plan: Plan, *, pure: bool) -> Strategy:
         ways *= len(options)
     if ways > MOST_WAYS:
         choices = [options[:1] for options in choices]
-    built = (_build(plan.aggregates, asked, averages, hosts) for hosts in product(*choices))
-    return min(built, key=lambda strategy: strategy.cost(pure=pure))
+    built = (_build(counted, asked, averages, hosts) for hosts in product(*choices))
+    return _with_besides(plan, min(built, key=lambda strategy: strategy.cost(pure=pure)))
+
+
+def _with_besides(plan: Plan, strategy: Strategy) -> Strategy:
+    """The strategy of the counters, with all aggregates that have parts of their own in their places."""
+    found: dict[tuple[AggregateKind, Expression], list[Aggregate]] = {}
+    for aggregate in plan.aggregates:
+        if aggregate.kind in BESIDE:
+            assert aggregate.of is not None
+            found.setdefault((BESIDE[aggregate.kind], aggregate.of), []).append(aggregate)
+    besides = tuple(Beside(kind, of, tuple(own)) for (kind, of), own in found.items())
+    readings, counters = [], iter(strategy.readings)
+    for aggregate in plan.aggregates:
+        part = next((place for place, beside in enumerate(besides) if aggregate in beside.aggregates), None)
+        readings.append(next(counters) if part is None else Place(part, besides[part].aggregates.index(aggregate)))
+    return Strategy(strategy.families, tuple(readings), besides)
 
 
 def step_of(expression: Expression) -> Fraction:
@@ -136,7 +173,7 @@ def step_of(expression: Expression) -> Fraction:
 
 
 def _build(
-    aggregates: tuple[Aggregate, ...],
+    aggregates: Sequence[Aggregate],
     asked: Sequence[tuple[str, Expression | None]],
     averages: list[Expression | None],
     hosts: tuple[int | None, ...],

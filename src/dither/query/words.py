@@ -7,6 +7,7 @@ from fractions import Fraction
 from dither.query.plan import (
     Aggregate,
     Arithmetic,
+    Bucket,
     Case,
     Cell,
     Compare,
@@ -23,6 +24,12 @@ from dither.query.plan import (
 from dither.query.relation import Chosen, Kept, Own, PerPerson, Relation, SamePerson, Scan, Together, WithPublic
 
 COUNTED = {"rows": "how many rows", "persons": "how many people"}
+PREFIXES = {
+    "values": "how many values of",
+    "sum": "the sum of",
+    "average": "the average of",
+    "different": "how many different keys of",
+}
 
 
 def explain_plan(plan: Plan) -> str:
@@ -79,8 +86,7 @@ def asked(aggregate: Aggregate) -> str:
     """One aggregate."""
     if aggregate.of is None:
         return COUNTED[aggregate.kind]
-    prefix = {"values": "how many values of", "sum": "the sum of", "average": "the average of"}[aggregate.kind]
-    return f"{prefix} {words(aggregate.of)}"
+    return f"{PREFIXES[aggregate.kind]} {words(aggregate.of)}"
 
 
 def words(node: Expression) -> str:
@@ -106,6 +112,8 @@ def words(node: Expression) -> str:
             return "(" + (" and " if every else " or ").join(words(part) for part in parts) + ")"
         case Not(condition):
             return f"not ({words(condition)})"
+        case Bucket(of, _, _, size):
+            return f"which of {size} intervals holds {words(of)}"
         case Case(branches, otherwise):
             told = "; ".join(f"{words(value)} if {words(condition)}" for condition, value in branches)
             return f"({told}; otherwise {'nothing' if otherwise is None else words(otherwise)})"

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import tempfile
 import threading
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any
 
 import duckdb
@@ -23,6 +24,7 @@ POLL = 0.1  # seconds between two looks at the progress
 AT_ONCE = 10_000  # rows handed over at once
 Progress = Callable[[float], None]
 Keep = Callable[[tuple[Any, ...]], bool]
+Run = Callable[[str, Keep], list[tuple[Any, ...]]]  # a SELECT, and which of its rows are kept
 STORED_AS = {
     Type.INTEGER: "BIGINT",
     Type.DECIMAL: "DECIMAL(18, 4)",
@@ -46,37 +48,33 @@ class Engine:
     def __exit__(self, *_: object) -> None:
         self._connection.close()
 
-    def rehearse(self, sql: Callable[[Mapping[str, str]], str], schemas: Mapping[str, Schema]) -> None:
-        """Run a SELECT on made-up rows of NULLs, so that what can never work is refused before it is charged."""
+    def rehearse(self, selects: Callable[[Mapping[str, str]], list[str]], schemas: Mapping[str, Schema]) -> None:
+        """Run SELECTs on made-up rows of NULLs, so that what can never work is refused before it is charged."""
         places = {table: f"rehearsal_{number}" for number, table in enumerate(schemas)}
         try:
             for table, place in places.items():
                 held = {column: found.type for column, found in schemas[table].items() if found.type}
                 cells = [f"NULL::{STORED_AS[kind]} AS {name(column)}" for column, kind in held.items()]
                 self._connection.execute(f"CREATE TEMP TABLE {place} AS SELECT {', '.join(cells)}")
-            self._connection.execute(sql(places)).fetchall()
+            for sql in selects(places):
+                self._connection.execute(sql).fetchall()
             for place in places.values():
                 self._connection.execute(f"DROP TABLE {place}")
         except duckdb.Error as error:
             why = f"the engine cannot compute it, whatever the data is ({type(error).__name__})"
             raise QuestionError("question", "as it was asked", why, "smaller numbers, or a simpler question") from None
 
-    def run(
-        self,
-        sql: str,
-        sources: Mapping[str, Source],
-        keep: Keep,
-        *,
-        threads: int | None = None,
-        progress: Progress | None = None,
-    ) -> list[tuple[Any, ...]]:
-        """The rows of the SELECT that are to be kept. What it raises may tell of rows: callers must not pass it on."""
+    @contextmanager
+    def reading(
+        self, sources: Mapping[str, Source], *, threads: int | None = None, progress: Progress | None = None
+    ) -> Iterator[Run]:
+        """Lock the engine to its sources; then SELECTs can be run. What they raise may tell of rows: not to be passed on."""
         with tempfile.TemporaryDirectory(prefix="dither-") as spill:
             for table, source in sources.items():
                 source.attach(self._connection, table)
             for statement in lock(sources.values(), spill, threads):
                 self._connection.execute(statement)
-            return _fetch(self._connection, sql, keep, progress)
+            yield lambda sql, keep: _fetch(self._connection, sql, keep, progress)
 
 
 def lock(sources: Iterable[Source], spill: str, threads: int | None) -> list[str]:

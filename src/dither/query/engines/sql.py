@@ -18,6 +18,7 @@ from dither.query.column import Column, Key, Type
 from dither.query.measure import Measure
 from dither.query.plan import (
     Arithmetic,
+    Bucket,
     Case,
     Cell,
     Compare,
@@ -130,11 +131,20 @@ def render(node: Expression) -> str:
             return "(" + (" AND " if every else " OR ").join(render(part) for part in parts) + ")"
         case Not(condition):
             return f"(NOT {render(condition)})"
+        case Bucket():
+            return _bucket(node)
         case Case(branches, otherwise):
             as_double = node.facts.type in (Type.DECIMAL, Type.FLOAT)
             spell = _double if as_double else render
             told = " ".join(f"WHEN {render(condition)} THEN {spell(value)}" for condition, value in branches)
             return f"(CASE {told} ELSE {'NULL' if otherwise is None else spell(otherwise)} END)"
+
+
+def _bucket(node: Bucket) -> str:
+    """Clamped steps, divided as whole numbers."""
+    measure = Measure("above", node.of, node.step)
+    e = value(measure)
+    return f"(({clamped(measure, e, counted(measure, e))}) // {node.width})"
 
 
 def is_there(node: Expression, sql: str | None = None) -> str:
@@ -195,6 +205,8 @@ def _origin(measure: Measure) -> Fraction:
 
 def key(by: Expression, keys: tuple[Key, ...]) -> str:
     """A declared key, or NULL: texts as an ENUM of the keys, which takes a byte or two wherever it goes."""
+    if isinstance(by, Bucket):  # one of them, or NULL, by itself
+        return render(by)
     options = ", ".join(constant(key) for key in keys)
     if all(isinstance(key, str) for key in keys):
         return f"TRY_CAST({render(by)} AS ENUM({options}))"
