@@ -246,9 +246,9 @@ def test_a21_the_second_wall_holds_by_itself(tmp_path, statement):
     path = tmp_path / "visits.parquet"
     pyarrow.parquet.write_table(visits(), path)
     before = path.read_bytes()
-    with Engine() as engine, pytest.raises(RuntimeError, match="the engine failed"):
-        with engine.reading({"visits": ParquetFiles((str(path),))}) as run:
-            run(statement.format(folder=tmp_path), lambda row: True)
+    source = {"visits": ParquetFiles((str(path),))}
+    with Engine() as engine, pytest.raises(RuntimeError, match="the engine failed"), engine.reading(source) as run:
+        run(statement.format(folder=tmp_path), lambda row: True)
     assert path.read_bytes() == before
     assert [file.name for file in tmp_path.iterdir()] == ["visits.parquet"]
 

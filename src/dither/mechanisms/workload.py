@@ -140,11 +140,28 @@ class Workload:
         """A half-width that all answers stay within together, with at least this probability; for counts up to 2^53."""
         import numpy as np
 
-        level = read_confidence(confidence)
-        rows = np.unique(np.abs(self._back.floats), axis=0)
+        rows, level = np.unique(np.abs(self._back.floats), axis=0), read_confidence(confidence)
         rows = rows[rows.any(axis=1)]
+        return self._width(rows, level, half_width(self._noise.law, level, int(rows.any(axis=0).sum())))
+
+    def errors(self, confidence: object) -> list[float]:
+        """A half-width for each answer by itself, with at least this probability; for counts up to 2^53."""
+        import numpy as np
+
+        level = read_confidence(confidence)
+        rows, which = np.unique(np.abs(self._back.floats), axis=0, return_inverse=True)
+        found, within = [], {}  # how far so many numbers reach together, by how many they are
+        for row in rows:
+            count = max(1, int(row.any() and (row > 0).sum()))
+            if count not in within:
+                within[count] = half_width(self._noise.law, level, count)
+            found.append(self._width(row[None, :], level, within[count]) if row.any() else round_up(self._back.slack))
+        return [found[int(at)] for at in which.reshape(-1)]
+
+    def _width(self, rows: NDArray[np.float64], level: Fraction, within: int) -> float:
+        """Of answers together, where all their noise stays within so many steps."""
         width = self._tilted(rows, level) if self.epsilon is not None else self._normal(rows, level)
-        plain = float(rows.sum(axis=1).max()) * half_width(self._noise.law, level, int(rows.any(axis=0).sum()))
+        plain = float(rows.sum(axis=1).max()) * within
         return round_up(Fraction(min(width, plain) * WIDER) + self._back.slack)
 
     def _normal(self, rows: NDArray[np.float64], level: Fraction) -> float:

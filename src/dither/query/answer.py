@@ -19,7 +19,7 @@ from dither.ledger.receipt import Receipt
 from dither.privacy.guarantee import Guarantee
 from dither.query import interval
 from dither.query.explain import explain_answer
-from dither.query.show import html, table_text
+from dither.query.show import html, page, table_text
 from dither.query.strategy import Place, Ratio, Reading, Sum
 
 if TYPE_CHECKING:
@@ -156,6 +156,10 @@ class Answer:
 
     def _repr_html_(self) -> str:
         return html(self)
+
+    def to_html(self) -> str:
+        """A page that stands by itself: the table with its error bars, and what the numbers mean."""
+        return page(html(self), self.explain())
 
     # -- from the released numbers -------------------------------------------------------------------------------
 

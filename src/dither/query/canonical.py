@@ -9,6 +9,7 @@ from __future__ import annotations
 import datetime
 import hashlib
 import json
+from collections.abc import Sequence
 from dataclasses import fields, is_dataclass
 from enum import Enum
 from fractions import Fraction
@@ -28,8 +29,12 @@ MOST_KEYS = 100  # that are spelled out
 
 def question(quote: Quote) -> dict[str, object]:
     """The question as the ledger keeps it."""
+    return {**_counters(quote), **({"parts": [_part(part) for part in quote.parts]} if quote.parts else {})}
+
+
+def _counters(quote: Quote) -> dict[str, object]:
     plan, strategy, bounding = quote.plan, quote.strategy, quote.bounding
-    spelled: dict[str, object] = {
+    return {
         "dither": VERSION,
         "table": plan.table.name if isinstance(plan.relation, Scan) else plain(plan.relation),
         "where": plain(plan.where),
@@ -38,9 +43,15 @@ def question(quote: Quote) -> dict[str, object]:
         "bounding": [bounding.way, bounding.groups, bounding.rows, bounding.resolution],
         "noise": [repr(mechanism) for mechanism in quote.noise],
     }
-    if quote.parts:
-        spelled["parts"] = [_part(part) for part in quote.parts]
-    return spelled
+
+
+def batch_question(quotes: Sequence[Quote], parts: Sequence[Part]) -> dict[str, object]:
+    """A batch as the ledger keeps it: parts that several questions share are spelled once."""
+    spelled = []
+    for quote in quotes:
+        own = [next(at for at, part in enumerate(parts) if part is mine) for mine in quote.parts]
+        spelled.append({**_counters(quote), "parts": own})
+    return {"dither": VERSION, "batch": spelled, "parts": [_part(part) for part in parts]}
 
 
 def _part(part: Part) -> dict[str, object]:

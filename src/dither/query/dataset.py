@@ -5,14 +5,27 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, TypedDict, Unpack, overload
 
 from dither.errors import ConflictError, DataError, PolicyError
 from dither.ledger.ledger import Ledger
+from dither.query.batch import Batch, make_batch
 from dither.query.policy import VERSION, Policy, load_policy, read_policy
 from dither.query.quote import Quote, make_quote
 from dither.query.source import Source, find_source
 from dither.query.table import Table
+
+
+class Terms(TypedDict, total=False):
+    """How a price is stated, and what error bars are to hold."""
+
+    epsilon: object
+    rho: object
+    guarantee: object
+    error: object
+    confidence: object
+    size: object
+    bounding: object
 
 
 @dataclass(frozen=True)
@@ -23,9 +36,15 @@ class Dataset:
     ledger: Ledger
     sources: Mapping[str, Source] = field(repr=False)  # where the rows of each table are, found when it was opened
 
+    @overload
+    def quote(self, sql: str, **terms: Unpack[Terms]) -> Quote: ...
+
+    @overload
+    def quote(self, sql: list[str] | tuple[str, ...], **terms: Unpack[Terms]) -> Batch: ...
+
     def quote(
         self,
-        sql: str,
+        sql: object,
         *,
         epsilon: object = None,
         rho: object = None,
@@ -34,24 +53,18 @@ class Dataset:
         confidence: object = "0.95",
         size: object = None,
         bounding: object = None,
-    ) -> Quote:
-        """Price and error of a question; reads no data and costs nothing.
+    ) -> Quote | Batch:
+        """Price and error of a question; reads no data and costs nothing. A list of questions is priced as one.
 
         The price is stated in one way: `epsilon`, `rho`, a `guarantee`, or the `error` that is wished for each column.
         `size` is a public guess of how many rows a group has: averages need it for their error. `bounding` is 'weights',
         'clip' or 'groups'; left out, the best that fits is taken.
         """
-        return make_quote(
-            self,
-            sql,
-            epsilon=epsilon,
-            rho=rho,
-            guarantee=guarantee,
-            error=error,
-            confidence=confidence,
-            size=size,
-            bounding=bounding,
-        )
+        terms: dict[str, Any] = {"epsilon": epsilon, "rho": rho, "guarantee": guarantee, "error": error}
+        terms |= {"confidence": confidence, "size": size, "bounding": bounding}
+        if isinstance(sql, (list, tuple)):
+            return make_batch(self, sql, **terms)
+        return make_quote(self, sql, **terms)
 
     def source(self, table: Table) -> Source:
         """Where the rows of a table are."""

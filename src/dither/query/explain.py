@@ -13,6 +13,7 @@ from dither.query.words import rows_of
 
 if TYPE_CHECKING:
     from dither.query.answer import Answer
+    from dither.query.batch import Batch
     from dither.query.quote import Quote
 
 NOT_INCLUDED = (
@@ -48,6 +49,25 @@ def explain_quote(quote: Quote) -> str:
     if plan.where is not None and table.person is None:
         lines.append("Where      a row that does not meet the condition counts as nobody")
     return "\n".join([*(line for line in lines if line), NOT_INCLUDED])
+
+
+def explain_batch(batch: Batch) -> str:
+    """All questions of a batch, with what is common to them said once."""
+    percent = f"{float(batch.quotes[0].confidence * 100):.4g}%"
+    lines = [
+        f"Batch      {len(batch)} question{'s' if len(batch) > 1 else ''}, charged and released as one",
+        f"Price      {batch.price}; {number(batch.affordable)} such batches are left",
+        f"Error      with {percent} probability each number is off by no more than, because of noise:",
+    ]
+    for place, quote in enumerate(batch, 1):
+        lines.append(f"  {place}. {' '.join(quote.sql.split())}")
+        for aggregate, reading in zip(quote.plan.aggregates, quote.strategy.readings, strict=True):
+            lines.append(f"       {aggregate.name}: {_error(quote, aggregate, reading)}")
+    for gain in batch.gains:
+        places = ", ".join(str(at + 1) for at in gain.questions)
+        why = f"error bars of about {gain.together:,.4g}; one by one they would be about {gain.apart:,.4g}"
+        lines.append(f"Together   {places}: {why}. These answers agree with each other.")
+    return "\n".join([*lines, NOT_INCLUDED])
 
 
 def explain_answer(answer: Answer) -> str:

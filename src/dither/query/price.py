@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import partial
+from math import inf
 
 from dither.errors import BudgetError, GuaranteeError, NumberError, QuestionError, UnitError
 from dither.mechanisms.gaussian import Gaussian
@@ -20,7 +21,7 @@ from dither.numeric.number import Number, exact, rational
 from dither.privacy import calibrate
 from dither.privacy.approx import ApproxPart
 from dither.privacy.filter import Filter
-from dither.privacy.guarantee import Guarantee, gdp
+from dither.privacy.guarantee import Guarantee, approx, gdp
 from dither.privacy.loss import Loss, sum_of
 from dither.query.bounding import Bounding
 from dither.query.interval import average_error, sum_error
@@ -40,10 +41,36 @@ class Promise:
 
     epsilon: Number | None = None  # pure
     rho: Fraction | None = None
+    target: Guarantee | None = None  # what the rho was made for, if Gaussian noise spends all of it
 
     @property
     def is_pure(self) -> bool:
         return self.epsilon is not None
+
+    def part(self, share: Fraction) -> Promise:
+        """A share of it; the target is for the whole."""
+        if share == 1:
+            return self
+        if self.epsilon is not None:
+            return Promise(epsilon=self.epsilon * share)
+        assert self.rho is not None
+        return Promise(rho=self.rho * share)
+
+    def fitting(self, released: Guarantee) -> Promise | None:
+        """None where what was made of it meets the target; otherwise a promise that does, whatever is made of it.
+
+        Other mechanisms than Gaussian noise have less to say at the same rho: then the rho is what every rho-zCDP mechanism
+        converts to the target with.
+        """
+        if self.target is None or released.within(self.target):
+            return None
+        wanted = self.target.charge()
+        assert wanted.epsilon is not None
+        left = wanted.delta - released.charge().delta
+        if left <= 0:
+            why = f"keys of the question have a delta of {float(released.charge().delta):.3g}, and all may have less"
+            raise GuaranteeError("delta", str(self.target), why, "a smaller delta= for keys")
+        return Promise(rho=calibrate.largest_rho(wanted.epsilon, left))
 
 
 def counts_rho(budget: Filter) -> bool:
@@ -73,11 +100,12 @@ def read_promise(budget: Filter, epsilon: object, rho: object, guarantee: object
     if delta == 0:
         why = f"the budget is {budget.ceiling}: without a delta, epsilon says nothing about Gaussian noise"
         raise GuaranteeError("epsilon", epsilon, why, "rho='0.01', or guarantee=pure('0.5')")
-    return _calibrated(number, delta)
+    return _calibrated(number, delta, budget)
 
 
-def _calibrated(epsilon: Number, delta: Fraction) -> Promise:
-    return Promise(rho=1 / (2 * calibrate.gaussian(epsilon, delta) ** 2))
+def _calibrated(epsilon: Number, delta: Fraction, budget: Filter) -> Promise:
+    rho = 1 / (2 * calibrate.gaussian(epsilon, delta) ** 2)
+    return Promise(rho=rho, target=approx(epsilon, delta, unit=budget.unit))
 
 
 def _from_guarantee(budget: Filter, guarantee: object) -> Promise:
@@ -92,7 +120,7 @@ def _from_guarantee(budget: Filter, guarantee: object) -> Promise:
             if charge.epsilon <= 0:
                 raise NumberError("guarantee", str(guarantee), "it costs nothing", "an epsilon above zero")
             return Promise(epsilon=charge.epsilon)
-        promise = _calibrated(charge.epsilon, charge.delta)
+        promise = _calibrated(charge.epsilon, charge.delta, budget)
     elif charge.delta == 0 and charge.rho:
         promise = Promise(rho=charge.rho)
     else:
@@ -101,6 +129,26 @@ def _from_guarantee(budget: Filter, guarantee: object) -> Promise:
         why = f"it asks for Gaussian noise, which has no price under {budget.ceiling}"
         raise GuaranteeError("guarantee", str(guarantee), why, "pure('0.5')")
     return promise
+
+
+def epsilon(released: Sequence[Mechanism | Part], delta: object) -> float:
+    """At a delta: by the exact law of the loss of all of it together, or by its promises where no law is known."""
+    try:
+        return loss(released).epsilon(delta)
+    except GuaranteeError:
+        return total(released).epsilon(delta)
+
+
+def text(released: Sequence[Mechanism | Part], budget: Filter, asked: object) -> str:
+    """A price as people know it: epsilon, and at which delta where there is no epsilon alone."""
+    promise, delta = total(released), budget.ceiling.charge().delta
+    if delta == 0 or promise.epsilon() < inf:
+        return str(promise)
+    if asked is not None:  # what was asked for, where that is proved, and not a digit more
+        wanted = approx(asked, delta, unit=promise.unit)
+        if promise.within(wanted):
+            return str(wanted)
+    return str(approx(epsilon(released, delta), delta, unit=promise.unit))
 
 
 @dataclass(frozen=True)

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from fractions import Fraction
-from math import inf, prod
-from typing import TYPE_CHECKING
+from math import prod
+from typing import TYPE_CHECKING, Any
 
 from dither.errors import NumberError, QuestionError
 from dither.mechanisms.additive import read_confidence
 from dither.numeric.number import integer
-from dither.privacy.guarantee import Guarantee, approx
+from dither.privacy.guarantee import Guarantee
 from dither.privacy.loss import Loss
 from dither.query import price
 from dither.query.bounding import Bounding, choose_bounding
@@ -19,6 +19,7 @@ from dither.query.explain import explain_quote
 from dither.query.parse import parse
 from dither.query.part import Part
 from dither.query.plan import Plan
+from dither.query.show import preformatted
 from dither.query.strategy import Place, Reading, Strategy, choose_strategy
 
 if TYPE_CHECKING:
@@ -57,7 +58,7 @@ class Quote:
 
     def epsilon(self, delta: object = 0) -> float:
         """The epsilon of this one question at a delta of your choice, by the exact law of its loss; rounded up."""
-        return self.loss().epsilon(delta)
+        return price.epsilon([*self.noise, *self.parts], delta)
 
     @property
     def question(self) -> dict[str, object]:
@@ -87,18 +88,20 @@ class Quote:
     @property
     def price(self) -> str:
         """The guarantee as people know it: epsilon, and at which delta where there is no epsilon alone."""
-        delta = self.dataset.ledger.budget.ceiling.charge().delta
-        if delta == 0 or self.guarantee.epsilon() < inf:
-            return str(self.guarantee)
-        if self.asked is not None:  # what was asked for, where that is proved, and not a digit more
-            wanted = approx(self.asked, delta, unit=self.guarantee.unit)
-            if self.guarantee.within(wanted):
-                return str(wanted)
-        return str(approx(self.epsilon(delta), delta, unit=self.guarantee.unit))
+        return price.text([*self.noise, *self.parts], self.dataset.ledger.budget, self.asked)
 
     def explain(self) -> str:
         """Price, error, bounds and what they mean, in words."""
         return explain_quote(self)
+
+    def compare(self, *others: Quote) -> str:
+        """This quote beside others, line by line: prices, errors, bounds and noise."""
+        from dither.query.compare import compare
+
+        return compare((self, *others))
+
+    def _repr_html_(self) -> str:
+        return preformatted(self.explain())
 
     def release(
         self,
@@ -119,7 +122,7 @@ class Quote:
 
 def make_quote(
     dataset: Dataset,
-    sql: str,
+    sql: Any,
     *,
     epsilon: object,
     rho: object,
@@ -128,8 +131,9 @@ def make_quote(
     confidence: object,
     size: object,
     bounding: object,
+    promise: price.Promise | None = None,
 ) -> Quote:
-    """The quote for a question; see `Dataset.quote`."""
+    """The quote for a question; see `Dataset.quote`. In a batch its price is a given part of the whole."""
     policy, budget = dataset.policy, dataset.ledger.budget
     plan = parse(sql, policy)
     _check_names(plan)
@@ -139,7 +143,9 @@ def make_quote(
     cells = prod(len(group.keys) for group in plan.groups)
     if error is not None and any(way is not None for way in (epsilon, rho, guarantee)):
         raise NumberError("price", "error beside another way", "a price is stated in exactly one way", price.HOWS)
-    promise = None if error is not None else price.read_promise(budget, epsilon, rho, guarantee)
+    alone = promise is None
+    if promise is None and error is None:
+        promise = price.read_promise(budget, epsilon, rho, guarantee)
     is_pure = promise.is_pure if promise is not None else not price.counts_rho(budget)
     strategy = choose_strategy(plan, pure=is_pure)
     way = choose_bounding(plan, strategy, bounding, cells=cells, unit=budget.unit, pure=is_pure)
@@ -149,8 +155,11 @@ def make_quote(
         raise QuestionError("GROUP BY", sql, why, "fewer columns in GROUP BY, or fewer aggregates")
     under = price.Circumstances(plan, strategy, way, cells, level, hint, is_pure)
     noise, parts = price.for_error(error, under) if promise is None else price.mechanisms(promise, under)
+    fitting = None if promise is None else promise.fitting(price.total([*noise, *parts]))
+    if fitting is not None:
+        noise, parts = price.mechanisms(fitting, under)
     price.check_limit(price.total([*noise, *parts]), policy.per_question)
-    return Quote(dataset, sql, plan, strategy, way, noise, parts, level, hint, epsilon)
+    return Quote(dataset, sql, plan, strategy, way, noise, parts, level, hint, epsilon if alone else None)
 
 
 def _check_names(plan: Plan) -> None:

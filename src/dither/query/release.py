@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import json
 import secrets
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from itertools import product
@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING, Any
 
 from dither.errors import DataError, ReleaseError
 from dither.query.answer import Answer
+from dither.query.answers import Answers
 from dither.query.column import Type
 from dither.query.engines.duckdb import Engine, Progress, Run
 from dither.query.engines.relation import relation_sql
@@ -30,13 +31,19 @@ from dither.query.relation import Relation, Scan
 from dither.query.schema import Schema
 
 if TYPE_CHECKING:
+    from dither.ledger.receipt import Receipt
+    from dither.privacy.guarantee import Guarantee
+    from dither.query.batch import Batch
     from dither.query.bounding import Bounding
+    from dither.query.dataset import Dataset
+    from dither.query.part import Part
     from dither.query.plan import Plan
     from dither.query.quote import Quote
     from dither.query.strategy import Family
 
 VERSION = 1
 LEASE = 300  # seconds in which nobody else computes the same answer
+FAILED = "it failed after data was touched; the charge stays, and the cause is not told: it may depend on a row"
 Released = dict[str, Any]  # what is stored of one question, as JSON can hold it
 
 
@@ -60,52 +67,94 @@ class Place:
         return f"({relation_sql(relation, found)})", frozenset()
 
 
-def release(
-    quote: Quote, *, idempotency_key: str | None, analyst: str, threads: int | None, progress: Progress | None
-) -> Answer:
+def release(quote: Quote, **how: Any) -> Answer:
     """The answer to a quote."""
-    dataset = quote.dataset
-    tables = {table.name: table for table in quote.plan.relation.tables}
-    if threads is not None and (type(threads) is not int or not 1 <= threads <= 1024):
-        raise DataError("threads", threads, "it is not a number of threads", "2")
-    sources = {name: dataset.source(table) for name, table in tables.items()}
-    schemas = {name: sources[name].check(table) for name, table in tables.items()}
-    texts, salt = {name: _texts(schema) for name, schema in schemas.items()}, secrets.randbits(64)
-    with Engine() as engine:
-        engine.rehearse(lambda places: selects(quote, Place(places, texts, salt)), schemas)
-        receipt = dataset.ledger.reserve(
-            quote.guarantee,
-            quote.question,
-            idempotency_key=idempotency_key,
-            analyst=analyst,
-            data_version=dataset.policy.data_version,
-            lease=LEASE,
-            policy_hash=dataset.policy.hash,
-        )
-        stored = receipt.answer
-        if stored is None:
-            dataset.ledger.touch(receipt)
-            text = None
-            with suppress(Exception):  # what it says may tell of single rows
-                places = {name: sources[name].relation(table) for name, table in tables.items()}
-                with engine.reading(sources, threads=threads, progress=progress) as run:
-                    text = _text(_noisy(quote, run, Place(places, texts, salt)))
-            if text is None:
-                why = "it failed after data was touched; the charge stays, and the cause is not told: it may depend on a row"
-                instead = f"asking again after {LEASE} s, which costs nothing more, or asking the owner"
-                raise ReleaseError("question", receipt.name, why, instead)
-            stored = dataset.ledger.commit(receipt, text)
-    return Answer(quote, _read(stored), receipt)
+    work = Work(quote.dataset, (quote,), quote.guarantee, quote.question)
+    stored, receipt = work.done(lambda found, parts: _with_parts(found[0], parts), **how)
+    return Answer(quote, _read(stored, "released"), receipt)
+
+
+def release_batch(batch: Batch, **how: Any) -> Answers:
+    """The answers to a batch."""
+    work = Work(batch.dataset, batch.quotes, batch.guarantee, batch.question)
+    stored, receipt = work.done(lambda found, parts: {"batch": found, "parts": parts}, **how)
+    whole = _read(stored, "batch")
+    found = [_with_parts(one, whole["parts"]) for one in whole["batch"]]
+    answers = tuple(Answer(quote, one, receipt) for quote, one in zip(batch.quotes, found, strict=True))
+    return Answers(batch, answers, receipt)
+
+
+@dataclass(frozen=True)
+class Work:
+    """Questions that are charged together, and what is done for them."""
+
+    dataset: Dataset
+    quotes: tuple[Quote, ...]
+    guarantee: Guarantee
+    question: dict[str, object]
+
+    def done(
+        self,
+        written: Callable[[list[Released], list[Any]], Released],
+        *,
+        idempotency_key: str | None,
+        analyst: str,
+        threads: int | None,
+        progress: Progress | None,
+    ) -> tuple[str, Receipt]:
+        """What is stored, and for what charge."""
+        dataset = self.dataset
+        tables = {table.name: table for quote in self.quotes for table in quote.plan.relation.tables}
+        if threads is not None and (type(threads) is not int or not 1 <= threads <= 1024):
+            raise DataError("threads", threads, "it is not a number of threads", "2")
+        sources = {name: dataset.source(table) for name, table in tables.items()}
+        schemas = {name: sources[name].check(table) for name, table in tables.items()}
+        texts, salt = {name: _texts(schema) for name, schema in schemas.items()}, secrets.randbits(64)
+        with Engine() as engine:
+            engine.rehearse(lambda places: self._selects(Place(places, texts, salt)), schemas)
+            receipt = dataset.ledger.reserve(
+                self.guarantee,
+                self.question,
+                idempotency_key=idempotency_key,
+                analyst=analyst,
+                data_version=dataset.policy.data_version,
+                lease=LEASE,
+                policy_hash=dataset.policy.hash,
+            )
+            stored = receipt.answer
+            if stored is None:
+                dataset.ledger.touch(receipt)
+                text = None
+                with suppress(Exception):  # what it says may tell of single rows
+                    places = {name: sources[name].relation(table) for name, table in tables.items()}
+                    with engine.reading(sources, threads=threads, progress=progress) as run:
+                        text = _text(written(*self._noisy(run, Place(places, texts, salt))))
+                if text is None:
+                    why = FAILED
+                    instead = f"asking again after {LEASE} s, which costs nothing more, or asking the owner"
+                    raise ReleaseError("question", receipt.name, why, instead)
+                stored = dataset.ledger.commit(receipt, text)
+        return stored, receipt
+
+    def _selects(self, place: Place) -> list[str]:
+        """All SELECTs, each once."""
+        counters = [
+            place.select(quote.plan, quote.strategy.families, quote.bounding)
+            for quote in self.quotes
+            if quote.strategy.families
+        ]
+        parts = {id(part): part for quote in self.quotes for part in quote.parts}
+        return counters + [place.select(part.plan, (part.family,), part.bounding) for part in parts.values()]
+
+    def _noisy(self, run: Run, place: Place) -> tuple[list[Released], list[Any]]:
+        """What is stored of each question, and all parts, of which one may serve several questions: it is released once."""
+        parts: list[tuple[Part, Any]] = []
+        found = [_noisy(quote, run, place, parts) for quote in self.quotes]
+        return found, [made for _, made in parts]
 
 
 def _texts(schema: Schema) -> frozenset[str]:
     return frozenset(column for column, held in schema.items() if held.type is Type.TEXT)
-
-
-def selects(quote: Quote, place: Place) -> list[str]:
-    """All SELECTs of a question."""
-    counters = [place.select(quote.plan, quote.strategy.families, quote.bounding)] if quote.strategy.families else []
-    return [*counters, *(place.select(part.plan, (part.family,), part.bounding) for part in quote.parts)]
 
 
 def exact_totals(
@@ -123,8 +172,8 @@ def exact_totals(
     return [totals.get(cell, nothing) for cell in cells]
 
 
-def _noisy(quote: Quote, run: Run, place: Place) -> Released:
-    """What is stored: for each family, for each declared group in order, its measures; and what each part releases."""
+def _noisy(quote: Quote, run: Run, place: Place, parts: list[tuple[Part, Any]]) -> Released:
+    """For each family, for each declared group in order, its measures; and the places of its parts among all of them."""
     found: Released = {"released": []}
     if quote.strategy.families:
         totals = exact_totals(run, place, quote.plan, quote.strategy.families, quote.bounding)
@@ -132,11 +181,18 @@ def _noisy(quote: Quote, run: Run, place: Place) -> Released:
     if quote.parts:
         found["parts"] = []
     for part in quote.parts:
-        counted = exact_totals(run, place, part.plan, (part.family,), part.bounding)
-        width = len(part.plan.groups[-1].keys)
-        rows = [[int(count) for (count,) in counted[at : at + width]] for at in range(0, len(counted), width)]
-        found["parts"].append(part.noisy(rows))
+        at = next((at for at, (other, _) in enumerate(parts) if other is part), len(parts))
+        if at == len(parts):
+            parts.append((part, part.noisy(_counts(part, run, place))))
+        found["parts"].append(at)
     return found
+
+
+def _counts(part: Part, run: Run, place: Place) -> list[list[int]]:
+    """For each group of the question, for each key of the part. PRIVATE, as all totals."""
+    counted = exact_totals(run, place, part.plan, (part.family,), part.bounding)
+    width = len(part.plan.groups[-1].keys)
+    return [[int(count) for (count,) in counted[at : at + width]] for at in range(0, len(counted), width)]
 
 
 def _counters(quote: Quote, totals: list[tuple[int, ...]]) -> list[list[list[int]]]:
@@ -154,16 +210,21 @@ def _counters(quote: Quote, totals: list[tuple[int, ...]]) -> list[list[list[int
     return released
 
 
+def _with_parts(found: Released, parts: list[Any]) -> Released:
+    """What is stored of a question, with its parts instead of their places."""
+    return {**found, "parts": [parts[at] for at in found["parts"]]} if "parts" in found else found
+
+
 def _text(found: Released) -> str:
     return json.dumps({"dither": VERSION, **found}, separators=(",", ":"))
 
 
-def _read(stored: str) -> Released:
+def _read(stored: str, wanted: str) -> Released:
     try:
-        found = json.loads(stored)
-        if found["dither"] != VERSION:
+        found: Released = json.loads(stored)
+        if found["dither"] != VERSION or not isinstance(found[wanted], list):
             raise ValueError("another version")
-        return {"released": list(found["released"]), "parts": list(found.get("parts", []))}
+        return found
     except (ValueError, KeyError, TypeError) as error:
         raise DataError(
             "stored answer", stored, "this version of dither did not write it", "the version that did"

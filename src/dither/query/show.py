@@ -40,6 +40,8 @@ def caption(answer: Answer) -> str:
     """What was promised, and what the bars hold."""
     percent = f"{float(answer.quote.confidence * 100):.4g}%"
     paid = "stored before, nothing charged now" if answer.is_replay else f"charged {answer.quote.price}"
+    if answer.receipt.guarantee != answer.quote.guarantee and not answer.is_replay:
+        paid = f"charged {answer.receipt.guarantee} with its whole batch"
     lines = [f"{paid}; each low to high holds the noise with {percent} probability"]
     bounding = answer.quote.bounding
     if bounding.way != "each row":
@@ -63,6 +65,24 @@ def html(answer: Answer) -> str:
     more = f"<p>... and {len(answer) - MOST_ROWS:,} rows more</p>" if len(answer) > MOST_ROWS else ""
     note = f"<p>{escape.escape(caption(answer))}<br>receipt {escape.escape(answer.receipt.name)}</p>"
     return f"<table><thead><tr>{heads}{bars}</tr></thead><tbody>{''.join(body)}</tbody></table>{more}{note}"
+
+
+STYLE = (
+    "body { font: 16px/1.5 system-ui, sans-serif; margin: 2em auto; max-width: 60em; padding: 0 1em }"
+    " table { border-collapse: collapse } th, td { padding: .2em .8em; text-align: right; border-bottom: 1px solid #ccc }"
+    " th:first-child, td:first-child { text-align: left } pre { white-space: pre-wrap; color: #444 }"
+)
+
+
+def page(body: str, told: str) -> str:
+    """A page that stands by itself: a table, and below it what the numbers mean."""
+    head = f'<meta charset="utf-8"><title>dither</title><style>{STYLE}</style>'
+    return f"<!doctype html><html><head>{head}</head><body>{body}{preformatted(told)}</body></html>"
+
+
+def preformatted(text: str) -> str:
+    """Plain words, as they are."""
+    return f"<pre>{escape.escape(text)}</pre>"
 
 
 def _range(answer: Answer, name: str) -> tuple[float, float]:

@@ -107,6 +107,11 @@ class Strategy:
         sizes = [max(1, round(PARTS * size**power)) for size in self._sizes()]
         return tuple(Fraction(size, sum(sizes)) for size in sizes)
 
+    def weight(self, *, pure: bool) -> int:
+        """What all of it weighs where a price is shared with other questions."""
+        power = 2 / 3 if pure else 1.0
+        return sum(max(1, round(PARTS * size**power)) for size in self._sizes())
+
     def cost(self, *, pure: bool) -> float:
         """The sum of squared errors at a budget of one, up to a factor that all strategies share."""
         sizes = self._sizes()

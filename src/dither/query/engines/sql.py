@@ -205,12 +205,21 @@ def _origin(measure: Measure) -> Fraction:
 
 def key(by: Expression, keys: tuple[Key, ...]) -> str:
     """A declared key, or NULL: texts as an ENUM of the keys, which takes a byte or two wherever it goes."""
-    if isinstance(by, Bucket):  # one of them, or NULL, by itself
+    if isinstance(by, Bucket) or (isinstance(by, Case) and _has_numbers(by)):  # one of them by itself, or NULL
         return render(by)
     options = ", ".join(constant(key) for key in keys)
     if all(isinstance(key, str) for key in keys):
         return f"TRY_CAST({render(by)} AS ENUM({options}))"
     return f"CASE WHEN {render(by)} IN ({options}) THEN {render(by)} END"
+
+
+def _has_numbers(node: Case) -> bool:
+    """Whether a CASE gives numbers that were written out, all of which are among the keys."""
+    values = [value for _, value in node.branches] + ([] if node.otherwise is None else [node.otherwise])
+    return all(
+        _has_numbers(value) if isinstance(value, Case) else isinstance(value, Constant) and isinstance(value.value, Fraction)
+        for value in values
+    )
 
 
 def _double(node: Expression) -> str:

@@ -1,0 +1,324 @@
+"""Several questions as one: what they cost, what they mean, what one person changes in all of them."""
+
+from __future__ import annotations
+
+import itertools
+import random
+from dataclasses import replace
+from fractions import Fraction
+
+import duckdb
+import numpy as np
+import pyarrow
+import pytest
+
+import dither
+from dither.errors import DataError, QuestionError, SizeError
+from dither.mechanisms.geometric import Geometric
+from dither.privacy.unit import Unit
+from dither.query import workload as workload_file
+from dither.query.atoms import find_atoms
+from dither.query.parse import parse
+from dither.query.part import Price
+from dither.query.strategy import Place, Strategy
+
+from .clinics import clinic, private_counts, visits
+
+pytestmark = pytest.mark.filterwarnings("ignore::dither.errors.NotPrivateWarning")
+WARD = "SELECT ward, COUNT(*) AS n FROM visits GROUP BY ward"
+SEX = "SELECT sex, COUNT(*) AS n FROM visits GROUP BY sex"
+BOTH = "SELECT ward, sex, COUNT(*) AS n FROM visits GROUP BY ward, sex"
+APPROX = dither.approx(3, "1e-6")
+
+
+COSTS = [None, float("nan"), float("inf"), -3.0, 0.5, 17.5, 60.0, 500.0]
+
+
+def between(pairs):
+    return [f"SELECT COUNT(*) AS n FROM visits WHERE age BETWEEN {low} AND {high}" for low, high in pairs]
+
+
+def random_where(rng):
+    """Comparisons of one or two columns with constants, and sometimes a condition of another form."""
+    parts = []
+    for _ in range(rng.randrange(3)):
+        low, high = sorted(rng.sample(range(-5, 130), 2))
+        parts.append(
+            rng.choice(
+                [
+                    f"age BETWEEN {low} AND {high}",
+                    f"age {rng.choice(['<', '<=', '>', '>=', '='])} {low}",
+                    f"{low} < age",
+                    f"age IN ({low}, {high}, {high})",
+                    f"cost >= {low}.5",
+                    f"cost < {high}",
+                    f"day < DATE '2025-0{rng.randrange(1, 9)}-15'",
+                    f"ward = '{rng.choice('ABC')}'",
+                ]
+            )
+        )
+    return f" WHERE {' AND '.join(parts)}" if parts else ""
+
+
+def random_batch(rng):
+    common = rng.choice(["", "cost * 2 > 100"])
+    found = []
+    for _ in range(rng.randrange(2, 7)):
+        by = rng.choice(["", "ward", "sex", "ward, sex"])
+        where = random_where(rng)
+        if common:
+            where = f"{where} AND {common}" if where else f" WHERE {common}"
+        found.append(f"SELECT {by + ', ' if by else ''}COUNT(*) AS n FROM visits{where}{' GROUP BY ' + by if by else ''}")
+    return found
+
+
+def hostile(rng, rows=40):
+    days = pyarrow.array([rng.choice([None, 19_700, 20_000, 20_100, 20_250]) for _ in range(rows)], pyarrow.int32())
+    return pyarrow.table(
+        {
+            "person": pyarrow.array([rng.choice([None, 1, 2, 3, 4]) for _ in range(rows)], pyarrow.int64()),
+            "ward": pyarrow.array([rng.choice(["A", "B", "C", "D", None]) for _ in range(rows)], pyarrow.string()),
+            "sex": pyarrow.array([rng.choice(["f", "m", "x", None]) for _ in range(rows)], pyarrow.string()),
+            "cost": pyarrow.array([rng.choice(COSTS) for _ in range(rows)], pyarrow.float64()),
+            "age": pyarrow.array([rng.choice([None, -2, 0, 7, 40, 40, 119, 130]) for _ in range(rows)], pyarrow.int64()),
+            "day": days.cast(pyarrow.date32()),
+        }
+    )
+
+
+def together(whole, asked, *, pure=True, unit=Unit.ADD_REMOVE):
+    """A quote for the first question that is answered together with the others, whether that is better or not."""
+    atoms = find_atoms([parse(sql, whole.policy) for sql in asked])
+    if atoms is None:
+        return None
+    amount = dither.Number(1) if pure else Fraction(1, 10)
+    part = workload_file.Together.make(atoms, Price(amount, pure, unit, 1, Fraction(95, 100)))
+    quote = whole.quote(asked[0], epsilon=1)
+    return replace(quote, strategy=Strategy((), (Place(0, 0),)), bounding=part.bounding, noise=(), parts=(part,))
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_sums_over_cells_are_what_each_question_counts_by_itself(tmp_path, seed):
+    """Beside plain DuckDB, for rows that are persons: then nothing is bounded. NaN is a missing value here."""
+    rng = random.Random(seed)
+    data, connection = hostile(rng), duckdb.connect()
+    connection.register("held", data)
+    connection.execute("CREATE VIEW visits AS SELECT * REPLACE (nullif(cost, 'nan'::DOUBLE) AS cost) FROM held")
+    facts = {"person": "each row", "max_groups": None, "max_rows_per_group": None, "complete": []}
+    whole = clinic(tmp_path, data, **facts)
+    tried = 0
+    for _ in range(12):
+        asked = random_batch(rng)
+        quote = together(whole, asked)
+        if quote is None:
+            continue
+        tried += 1
+        counts, atoms = private_counts(quote), quote.parts[0].atoms
+        for sql, (first, last) in zip(asked, atoms.places, strict=True):
+            told = {tuple(row[:-1]): row[-1] for row in connection.execute(sql).fetchall()}
+            cells = itertools.product(*(group.keys for group in parse(sql, whole.policy).groups))
+            wanted = [told.get(cell, 0) for cell in cells]
+            assert [sum(counts[at] for at in cells) for cells in atoms.rows[first:last]] == wanted, sql
+    assert tried > 4
+
+
+def moved(part, before, after):
+    """The change of all released numbers, before noise: of what the mechanism releases, not of what is asked."""
+    change = [0] * (max(part.merged) + 1)
+    for at, one, two in zip(part.merged, before, after, strict=True):
+        if at >= 0:
+            change[at] += one - two
+    matrix = part.workload.strategy.matrix[:, : len(change)].astype(object)
+    return (matrix @ np.array(change, dtype=object)).tolist()
+
+
+def cost(part, change):
+    """The exact privacy loss of a change: epsilon for geometric noise, rho for discrete Gaussian noise."""
+    noise = part.workload._noise
+    if isinstance(noise, Geometric):
+        return noise.law.rate * sum(map(abs, change))
+    return Fraction(sum(step * step for step in change)) / (2 * Fraction(noise.sigma2))
+
+
+def worst_cost(tmp_path, pure, unit, person, seed=3, batches=3):
+    """The largest part of the price that one person costs, over random tables and batches."""
+    rng = random.Random(f"{seed} {unit} {person} {pure}")
+    facts = {"complete": [], "person": person, "max_groups": None, "max_rows_per_group": None}
+    if person == "person":
+        facts |= {"max_groups": 2, "max_rows_per_group": 2}
+    worst = 0.0
+    for _ in range(batches):
+        data, asked = hostile(rng, 14), [*random_batch(rng), WARD, SEX]
+
+        def quoted(table, asked=asked):
+            return together(clinic(tmp_path, table, **facts), asked, pure=pure, unit=unit)
+
+        quote = quoted(data)
+        if quote is None:
+            continue
+        part, counts = quote.parts[0], private_counts(quote)
+        claim = part.guarantee.charge().epsilon if pure else part.guarantee.charge().rho
+        people = [1, 2, 3, 4] if person == "person" else range(data.num_rows)
+        whose = data["person"].to_pylist() if person == "person" else list(people)
+        for one in people:
+            rest = data.filter([other != one for other in whose])
+            others = [rest]
+            if unit is Unit.REPLACE_ONE:
+                own = hostile(rng, 14 if person == "person" else 1)
+                own = own.set_column(0, "person", pyarrow.array([one] * own.num_rows, pyarrow.int64()))
+                others.append(pyarrow.concat_tables([rest, own]))
+            for table in others:
+                spent = cost(part, moved(part, counts, private_counts(quoted(table))))
+                assert spent <= claim
+                worst = max(worst, float(spent) / float(claim))
+    return worst
+
+
+@pytest.mark.parametrize("person", ["person", "each row"])
+@pytest.mark.parametrize("unit", [Unit.ADD_REMOVE, Unit.REPLACE_ONE])
+@pytest.mark.parametrize("pure", [True, False])
+def test_no_person_costs_more_than_the_share_of_all_answers(tmp_path, pure, unit, person):
+    assert worst_cost(tmp_path, pure, unit, person) > 0.2  # and hardly more noise than is needed
+
+
+def test_the_bound_that_is_lost_is_found(tmp_path, monkeypatch):
+    """Planted: a person counts for twice as much as is paid for."""
+    real = workload_file.bounding_of
+    monkeypatch.setattr(workload_file, "bounding_of", lambda *a: replace(real(*a), rows=2 * real(*a).rows))
+    kept = workload_file.Together.units.fget
+    monkeypatch.setattr(workload_file.Together, "units", property(lambda self: kept(self) // 2))
+    with pytest.raises(AssertionError):
+        worst_cost(tmp_path, pure=True, unit=Unit.ADD_REMOVE, person="person", batches=12)
+
+
+def test_hundred_ranges_cost_far_less_together(tmp_path):
+    rng = random.Random(1)
+    asked = between(sorted(rng.sample(range(120), 2)) for _ in range(100))
+    for budget, least in ((dither.pure(10), 5), (APPROX, 2)):
+        batch = clinic(tmp_path, budget=budget).quote(asked, epsilon=1)
+        (gain,) = batch.gains
+        assert gain.questions == tuple(range(100))
+        assert gain.apart > least * gain.together
+        assert batch.epsilon(0 if budget is not APPROX else "1e-6") <= 1
+
+
+def test_the_price_of_a_batch_is_that_of_its_parts_and_is_charged_once(tmp_path):
+    data = clinic(tmp_path, budget=dither.pure(10))
+    asked = [WARD, SEX, BOTH, "SELECT AVG(cost) AS c FROM visits", "SELECT COUNT(DISTINCT ward) AS k FROM visits"]
+    batch = data.quote(asked, epsilon=1)
+    assert batch.guarantee.epsilon() == 1
+    assert len(batch.parts) == 2
+    assert sum(len(quote.parts) for quote in batch) == 4
+    answers = batch.release()
+    assert "ε = 9 left" in str(data.ledger.remaining())
+    assert len(answers) == 5
+    assert [len(answer) for answer in answers] == [3, 2, 6, 1, 1]
+    again = data.quote(asked, epsilon=1).release()
+    assert again.is_replay
+    assert [answer.rows() for answer in again] == [answer.rows() for answer in answers]
+    assert "ε = 9 left" in str(data.ledger.remaining())
+    assert "charged ε = 1 (add/remove one person) with its whole batch" in str(answers[0])
+
+
+def test_answers_of_one_batch_agree(tmp_path):
+    """Sums of cells are one estimate: parts add up to the whole, but for rounding to whole numbers."""
+    facts = {"person": "each row", "max_groups": None, "max_rows_per_group": None}
+    total = "SELECT COUNT(*) AS n FROM visits WHERE ward IN ('A', 'B', 'C')"
+    ward, both, all_ = clinic(tmp_path, budget=dither.pure(10), **facts).quote([WARD, BOTH, total], epsilon=1).release()
+    for at, key in enumerate(ward["ward"]):
+        parts = [n for w, n in zip(both["ward"], both["n"], strict=True) if w == key]
+        assert abs(sum(parts) - ward["n"][at]) <= 2
+    assert abs(sum(ward["n"]) - all_.scalar()) <= 2
+
+
+@pytest.mark.parametrize("budget", [dither.pure(100), APPROX, dither.pure(100, unit=Unit.REPLACE_ONE)])
+def test_error_bars_of_a_batch_hold_as_often_as_they_say(tmp_path, budget):
+    """Alike for all data, so a few runs of many answers are enough; false alarm below 1e-6 (binomial)."""
+    with dither.testing.seeded(11):
+        facts = {"person": "each row", "max_groups": None, "max_rows_per_group": None}
+        data = clinic(tmp_path, visits(), budget=budget, **facts)
+        exactly = duckdb.connect()
+        exactly.register("visits", visits())
+        rng, outside, runs = random.Random(5), 0, 25
+        for run in range(runs):
+            asked = between(sorted(rng.sample(range(120), 2)) for _ in range(6))
+            answers = data.quote([*asked, f"SELECT COUNT(*) AS n FROM visits WHERE age > {run}"], epsilon="0.05").release()
+            sql, answer = next((one.quote.sql, one) for one in answers)
+            (true,) = exactly.execute(sql).fetchone()
+            outside += not answer["n_low"][0] <= true <= answer["n_high"][0]
+        assert outside <= 10  # of 25 at 5%: P(> 10) < 1e-7
+
+
+def test_what_cannot_be_answered_together_is_answered_one_by_one(tmp_path):
+    data = clinic(tmp_path, budget=dither.pure(10))
+    for asked in (
+        ["SELECT COUNT(*) AS n FROM visits WHERE age < 3 OR cost > 5", "SELECT COUNT(*) AS n FROM visits WHERE age > 3"],
+        [WARD, "SELECT COUNT(*) AS n FROM visits WHERE ward > 'A'"],
+        ["SELECT SUM(cost) AS s FROM visits", "SELECT AVG(age) AS a FROM visits"],
+    ):
+        batch = data.quote(asked, epsilon=1)
+        assert batch.gains == ()
+        assert batch.guarantee.epsilon() == pytest.approx(1)
+        assert batch.release().answers
+
+
+def test_a_batch_is_explained_and_shown(tmp_path):
+    data = clinic(tmp_path, budget=dither.pure(10))
+    batch = data.quote([WARD, SEX, BOTH], epsilon=1)
+    told = batch.explain()
+    assert "3 questions, charged and released as one" in told
+    assert "Together   1, 2, 3" in told
+    assert str(batch) == told
+    assert batch[0].sql == WARD
+    assert len(batch.errors) == len(batch) == 3
+    assert batch.affordable == 10
+    answers = batch.release()
+    page = answers.to_html()
+    assert page.count("<table>") == 3
+    assert page.startswith("<!doctype html>")
+    assert "SELECT sex" in str(answers)
+    assert "Receipt" in answers.explain()
+
+
+@pytest.mark.parametrize(
+    ("asked", "error", "match"),
+    [
+        ([], SizeError, "1 to 1000"),
+        ([WARD] * 1001, SizeError, "1 to 1000"),
+        ([WARD, "SELECT 1"], QuestionError, "about a table"),
+        ([WARD, None], QuestionError, "not SQL"),
+        ([WARD, 3], QuestionError, "not SQL"),
+    ],
+)
+def test_bad_batches_are_refused_and_cost_nothing(tmp_path, asked, error, match):
+    data = clinic(tmp_path, budget=dither.pure(1))
+    with pytest.raises(error, match=match):
+        data.quote(asked, epsilon="0.5")
+    assert "ε = 1 left" in str(data.ledger.remaining())
+
+
+def test_wishes_for_errors_are_for_single_questions(tmp_path):
+    with pytest.raises(QuestionError, match="shared"):
+        clinic(tmp_path).quote([WARD, SEX], error={"n": 3})
+
+
+def test_the_limit_of_one_question_holds_for_a_batch(tmp_path):
+    data = clinic(tmp_path, budget=dither.pure(10), per_question=dither.pure("0.5"))
+    data.quote([WARD, SEX], epsilon="0.5")
+    with pytest.raises(dither.errors.BudgetError):
+        data.quote([WARD, SEX], epsilon="0.6")
+
+
+def test_quotes_are_compared(tmp_path):
+    data = clinic(tmp_path, budget=dither.pure(10))
+    cheap, dear = data.quote(WARD, epsilon="0.1"), data.quote(WARD, epsilon=1)
+    told = cheap.compare(dear)
+    assert told.splitlines()[0] == f"All ask {WARD}"
+    assert "ε = 0.1" in told
+    assert "error of n" in told
+    other = cheap.compare(data.quote("SELECT AVG(cost) AS c FROM visits", epsilon=1))
+    assert "not asked" in other
+    assert "depends on the data" in other
+    with pytest.raises(DataError, match="not a quote"):
+        cheap.compare(3)
+    assert "<pre>" in cheap._repr_html_()
