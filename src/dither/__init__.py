@@ -65,6 +65,8 @@ if TYPE_CHECKING:
     from dither.privacy.loss import Loss as Loss
     from dither.privacy.unit import Unit as Unit
     from dither.query.answer import Answer as Answer
+    from dither.query.answers import Answers as Answers
+    from dither.query.batch import Batch as Batch
     from dither.query.dataset import Dataset as Dataset
     from dither.query.dataset import open as open  # noqa: A004 - a policy, by its path
     from dither.query.dataset import protect as protect
@@ -74,6 +76,8 @@ if TYPE_CHECKING:
 __all__ = [
     "AboveThreshold",
     "Answer",
+    "Answers",
+    "Batch",
     "Channel",
     "Dataset",
     "DiscreteGaussian",
@@ -139,6 +143,8 @@ __version__ = "0.1.0"
 _LAZY = {
     "AboveThreshold": "dither.mechanisms.above_threshold",
     "Answer": "dither.query.answer",
+    "Answers": "dither.query.answers",
+    "Batch": "dither.query.batch",
     "Channel": "dither.channels.channel",
     "Dataset": "dither.query.dataset",
     "DiscreteGaussian": "dither.mechanisms.discrete_gaussian",

@@ -62,6 +62,29 @@ def test_formats(clinic):
     assert "charged" in dither("query", COUNT, "--rho", "0.01", "--explain")
 
 
+def test_a_question_is_explained_without_a_price_or_a_ledger(clinic):
+    words = dither("explain", COUNT)
+    assert "By         ward" in words
+    assert "the average of cost" in words
+    assert not (clinic / "clinic.ledger").exists()
+    with pytest.raises(QuestionError, match="single rows"):
+        dither("explain", "SELECT * FROM visits")
+
+
+def test_several_questions_are_one_batch(clinic):
+    asked = ["SELECT ward, COUNT(*) AS n FROM visits GROUP BY ward", "SELECT COUNT(*) AS n FROM visits WHERE age < 30"]
+    assert "2 questions, charged and released as one" in dither("quote", *asked, "--epsilon", "0.5")
+    shown = dither("query", *asked, "--epsilon", "0.5")
+    assert "cardiology" in shown
+    assert "age < 30" in shown
+    facts = json.loads(dither("query", *asked, "--epsilon", "0.5", "--format", "json").split("left:")[0])
+    assert len(facts) == 2
+    assert dither("query", *asked, "--epsilon", "0.5", "--format", "html").count("<table>") == 2
+    assert "<table>" in dither("query", COUNT, "--epsilon", "0.5", "--format", "html")
+    with pytest.raises(DataError, match="one table"):
+        dither("query", *asked, "--epsilon", "0.5", "--format", "csv")
+
+
 @pytest.mark.parametrize(
     ("arguments", "error", "words"),
     [
@@ -177,7 +200,7 @@ def test_a_check_reads_rows_only_when_it_is_asked(clinic, monkeypatch):
     words = dither("policy", "check", "policy.toml", "--read-data")
     assert "NOT PRIVATE" in words
     assert "30,000 rows" in words
-    monkeypatch.setattr("dither.query.engines.duckdb.Engine.run", lambda *_, **__: pytest.fail("rows were read"))
+    monkeypatch.setattr("dither.query.engines.duckdb.Engine.reading", lambda *_, **__: pytest.fail("rows were read"))
     words = dither("policy", "check", "policy.toml")
     assert "NOT PRIVATE" not in words
     assert "policy hash" in words

@@ -11,13 +11,14 @@ from dither import __version__
 from dither.cli.ledger import ledger
 from dither.cli.local import local
 from dither.cli.policy import policy
-from dither.cli.query import query, quote
+from dither.cli.query import explain, query, quote
 from dither.errors import DitherError
 
 app = typer.Typer(add_completion=False, no_args_is_help=True, pretty_exceptions_enable=False)
 app.add_typer(ledger, name="ledger")
 app.add_typer(local, name="local")
 app.add_typer(policy, name="policy")
+app.command()(explain)
 app.command()(quote)
 app.command()(query)
 

@@ -1,4 +1,4 @@
-"""`dither quote` and `dither query`: price a question, ask it."""
+"""`dither explain`, `dither quote` and `dither query`: how a question is understood, what it costs, its answer."""
 
 from __future__ import annotations
 
@@ -11,9 +11,11 @@ import typer
 
 if TYPE_CHECKING:
     from dither.query.answer import Answer
+    from dither.query.answers import Answers
+    from dither.query.batch import Batch
     from dither.query.quote import Quote
 
-Sql = Annotated[str, typer.Argument(help="One SELECT with COUNT, SUM or AVG.")]
+Sql = Annotated[list[str], typer.Argument(help="A SELECT of statistics; several of them are priced and asked as one.")]
 PolicyFile = Annotated[Path, typer.Option("--policy", help="The policy file.")]
 Epsilon = Annotated[str | None, typer.Option(help="The price, exactly: 0.5, 1/3, or ln(3).")]
 Rho = Annotated[str | None, typer.Option(help="Instead of --epsilon: the price in zCDP.")]
@@ -23,7 +25,19 @@ Error = Annotated[
 Confidence = Annotated[str, typer.Option(help="With which probability the error bars hold.")]
 Size = Annotated[int | None, typer.Option(help="A public guess of the rows in a group, for the error of averages.")]
 Bounding = Annotated[str | None, typer.Option(help="weights, clip or groups; left out, the best that fits.")]
-FORMATS = ("table", "csv", "json", "parquet")
+FORMATS = ("table", "csv", "json", "html", "parquet")
+SEVERAL = ("table", "json", "html")  # formats that hold several tables
+
+
+def explain(
+    sql: Annotated[str, typer.Argument(help="A SELECT of statistics.")],
+    policy: PolicyFile = Path("policy.toml"),
+) -> None:
+    """How a question is understood. Needs no price, no ledger and no data."""
+    from dither.query.parse import parse
+    from dither.query.policy import load_policy
+
+    typer.echo(parse(sql, load_policy(policy)).explain())
 
 
 def quote(
@@ -53,15 +67,18 @@ def query(
     bounding: Bounding = None,
     analyst: Annotated[str, typer.Option(help="Who asks, where the ledger has shares.")] = "",
     key: Annotated[str | None, typer.Option(help="An idempotency key: the same key never pays twice.")] = None,
-    format: Annotated[str, typer.Option(help="table, csv, json or parquet.")] = "table",  # noqa: A002
+    format: Annotated[str, typer.Option(help="table, csv, json, html or parquet.")] = "table",  # noqa: A002
     out: Annotated[Path | None, typer.Option(help="Where to write; needed for parquet.")] = None,
     explain: Annotated[bool, typer.Option("--explain", help="Say what the numbers mean, too.")] = False,
 ) -> None:
     """Ask a question: the ledger pays, then the data is read."""
     from dither.errors import DataError
+    from dither.query.answers import Answers
 
     if format not in FORMATS:
         raise DataError("--format", format, "it names no format", ", ".join(FORMATS))
+    if len(sql) > 1 and format not in SEVERAL:
+        raise DataError("--format", format, "it holds one table, and several questions have several", ", ".join(SEVERAL))
     if format == "parquet" and out is None:
         raise DataError("--out", None, "a Parquet file is not for the screen", "--out answer.parquet")
     if out is not None and (not out.parent.is_dir() or out.is_dir() or not os.access(out.parent, os.W_OK)):
@@ -70,7 +87,10 @@ def query(
         )  # said before anything is paid
     made = _quote(sql, policy, epsilon, rho, error, confidence, size, bounding)
     answer = _ask(made, key, analyst)
-    _write(answer, format, out)
+    if isinstance(answer, Answers):
+        _write_all(answer, format, out)
+    else:
+        _write(answer, format, out)
     if explain:
         typer.echo(answer.explain(), err=True)
     typer.echo(f"left: {made.dataset.ledger.remaining()}", err=True)
@@ -78,7 +98,7 @@ def query(
 
 
 def _quote(
-    sql: str,
+    sql: list[str],
     policy: Path,
     epsilon: str | None,
     rho: str | None,
@@ -86,13 +106,15 @@ def _quote(
     confidence: str,
     size: int | None,
     bounding: str | None,
-) -> Quote:
+) -> Quote | Batch:
     from dither.query.dataset import open as open_policy
 
     wished = None if not error else _wishes(error)
-    return open_policy(policy).quote(
-        sql, epsilon=epsilon, rho=rho, error=wished, confidence=confidence, size=size, bounding=bounding
+    asked: Any = sql[0] if len(sql) == 1 else sql
+    made: Quote | Batch = open_policy(policy).quote(
+        asked, epsilon=epsilon, rho=rho, error=wished, confidence=confidence, size=size, bounding=bounding
     )
+    return made
 
 
 def _wishes(texts: list[str]) -> dict[str, str]:
@@ -113,7 +135,7 @@ def _wish(text: str) -> tuple[str, str]:
     return name, value
 
 
-def _ask(made: Quote, key: str | None, analyst: str) -> Answer:
+def _ask(made: Quote | Batch, key: str | None, analyst: str) -> Answer | Answers:
     from rich.console import Console
     from rich.progress import Progress
 
@@ -133,20 +155,40 @@ def _write(answer: Answer, kind: str, out: Path | None) -> None:
     if kind == "csv":
         text = _csv(answer)
     elif kind == "json":
-        facts: dict[str, Any] = {
-            "rows": [{name: _plain(value) for name, value in row.items()} for row in answer.rows()],
-            "confidence": str(answer.quote.confidence),
-            "guarantee": json.loads(answer.guarantee.to_json()),
-            "receipt": json.loads(answer.receipt.to_json()),
-        }
-        facts["receipt"].pop("answer", None)
-        text = json.dumps(facts, indent=2, ensure_ascii=False) + "\n"
+        text = json.dumps(_facts(answer), indent=2, ensure_ascii=False) + "\n"
     else:
-        text = f"{answer}\n"
+        text = answer.to_html() if kind == "html" else f"{answer}\n"
+    _put(text, out)
+
+
+def _write_all(answers: Answers, kind: str, out: Path | None) -> None:
+    import json
+
+    if kind == "json":
+        text = json.dumps([_facts(answer) for answer in answers], indent=2, ensure_ascii=False) + "\n"
+    else:
+        text = answers.to_html() if kind == "html" else f"{answers}\n"
+    _put(text, out)
+
+
+def _put(text: str, out: Path | None) -> None:
     if out is None:
         typer.echo(text, nl=False)
     else:
         out.write_text(text, encoding="utf-8")
+
+
+def _facts(answer: Answer) -> dict[str, Any]:
+    import json
+
+    facts: dict[str, Any] = {
+        "rows": [{name: _plain(value) for name, value in row.items()} for row in answer.rows()],
+        "confidence": str(answer.quote.confidence),
+        "guarantee": json.loads(answer.receipt.guarantee.to_json()),
+        "receipt": json.loads(answer.receipt.to_json()),
+    }
+    facts["receipt"].pop("answer", None)
+    return facts
 
 
 def _csv(answer: Answer) -> str:

@@ -25,8 +25,8 @@ from dither.query.canonical import batch_question
 from dither.query.part import Part, Price
 from dither.query.price import Mechanism
 from dither.query.quote import Quote, make_quote
+from dither.query.shared import SharedCounts, one_by_one
 from dither.query.strategy import Place, Strategy
-from dither.query.workload import Together, one_by_one
 
 if TYPE_CHECKING:
     from dither.query.answers import Answers
@@ -191,11 +191,11 @@ def _answer_together(quotes: list[Quote], places: list[int], promise: price.Prom
     return Gain(tuple(places), (part.squares() / sum(rows)) ** 0.5, (apart / sum(rows)) ** 0.5)
 
 
-def _part(atoms: Atoms, promise: price.Promise, like: Quote) -> Together | None:
+def _part(atoms: Atoms, promise: price.Promise, like: Quote) -> SharedCounts | None:
     amount = promise.rho if promise.epsilon is None else promise.epsilon
     assert amount is not None
     made = Price(amount, promise.is_pure, like.bounding.unit, len(atoms.rows), like.confidence)
     try:
-        return Together.make(atoms, made)
+        return SharedCounts.make(atoms, made)
     except (NumberError, SizeError, PrecisionError):  # noise that cannot be drawn, or too much of it: one by one, then
         return None

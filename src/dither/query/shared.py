@@ -34,7 +34,7 @@ RESOLUTION = 2**10  # parts of a row, where people with many rows weigh less
 
 
 @dataclass(frozen=True)
-class Together(Part):
+class SharedCounts(Part):
     """The counts of several questions of a batch."""
 
     atoms: Atoms
@@ -43,7 +43,7 @@ class Together(Part):
     confidence: Fraction
 
     @classmethod
-    def make(cls, atoms: Atoms, price: Price) -> Together:
+    def make(cls, atoms: Atoms, price: Price) -> SharedCounts:
         """The part at its price."""
         import numpy as np
 
@@ -81,7 +81,7 @@ class Together(Part):
         hashes = [hashlib.sha256(table.tobytes()).hexdigest() for table in tables]
         groups = [plain(group.by) for group in self.plan.groups]
         return {
-            **{"part": "together", "where": plain(self.plan.where), "groups": groups, "merged": list(self.merged)},
+            **{"part": "shared counts", "where": plain(self.plan.where), "groups": groups, "merged": list(self.merged)},
             **{"queries": hashes[0], "strategy": hashes[1], "noise": repr(self.workload._noise)},
         }
 
