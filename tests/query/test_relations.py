@@ -2,136 +2,20 @@
 
 from __future__ import annotations
 
-import math
 import random
 import re
+import time
 
 import duckdb
-import pyarrow
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dither.errors import QuestionError
 from dither.privacy.unit import Unit
-from dither.query.bounding import choose_bounding
-from dither.query.engines.relation import relation_sql
-from dither.query.engines.totals import totals_sql
 from dither.query.parse import parse
-from dither.query.policy import read_policy
-from dither.query.relation import Scan
-from dither.query.strategy import choose_strategy
-
-VISITS = {"person": pyarrow.int64(), "ward": pyarrow.string(), "cost": pyarrow.float64(), "age": pyarrow.int64()}
-STAYS = {"patient": pyarrow.int64(), "ward": pyarrow.string(), "cost": pyarrow.float64(), "nights": pyarrow.int64()}
-WARDS = {"ward": pyarrow.string(), "floor": pyarrow.int64(), "site": pyarrow.string()}
-TABLES = {"visits": VISITS, "stays": STAYS, "wards": WARDS}
-NAN = math.nan
-
-
-def policy(groups=2, rows=2, unit=Unit.ADD_REMOVE, **more):
-    ward = {"type": "text", "keys": ["A", "B", "C"]}
-    cost = {"type": "float", "bounds": [-10, 100], "step": "0.25"}
-    limits = {"max_groups": groups, "max_rows_per_group": rows}
-    visits = {"person": {"type": "integer"}, "ward": ward, "cost": cost, "age": {"type": "integer", "bounds": [0, 120]}}
-    stays = {"patient": {"type": "integer"}, "ward": ward, "cost": cost, "nights": {"type": "integer", "bounds": [0, 30]}}
-    wards = {
-        "ward": {"type": "text"},
-        "floor": {"type": "integer", "bounds": [0, 9]},
-        "site": {"type": "text", "keys": ["x", "y"]},
-    }
-    return read_policy(
-        {
-            "version": 1,
-            "domain": "clinic",
-            "unit": unit.value,
-            "tables": {
-                "visits": {"person": "person", "columns": visits, **limits},
-                "stays": {"person": "patient", "columns": stays, **limits},
-                "wards": {"public": True, "columns": wards},
-                "letters": {"person": "each row", "columns": {"ward": ward, "cost": cost}},
-                **more,
-            },
-        }
-    )
-
-
-def table_of(name, rows, rng):
-    """The rows in a random order, in random chunks."""
-    kinds = TABLES[name]
-    shuffled = rng.sample(rows, len(rows))
-    cut = rng.randrange(0, len(shuffled) + 1)
-    batches = [
-        pyarrow.record_batch(
-            [pyarrow.array([row[at] for row in part], kind) for at, kind in enumerate(kinds.values())], names=list(kinds)
-        )
-        for part in (shuffled[:cut], shuffled[cut:])
-    ]
-    return pyarrow.Table.from_batches(batches)
-
-
-class Asked:
-    """A question with everything that a quote would fix."""
-
-    def __init__(self, sql, way="weights", unit=Unit.ADD_REMOVE, groups=2, rows=2, salt=7):
-        self.plan = parse(sql, policy(groups, rows, unit))
-        pure = way != "clip"
-        self.strategy = choose_strategy(self.plan, pure=pure)
-        cells = math.prod(len(group.keys) for group in self.plan.groups)
-        wished = None if self.plan.table.person is None or self.plan.table.alone else way
-        self.bounding = choose_bounding(self.plan, self.strategy, wished, cells=cells, unit=unit, pure=pure)
-        self.salt = salt
-
-    def sql(self):
-        places = {name: (name, frozenset()) for name in TABLES}
-        relation = self.plan.relation
-        where = relation.table.name if isinstance(relation, Scan) else f"({relation_sql(relation, places)})"
-        return totals_sql(self.plan, self.strategy.families, self.bounding, where, self.salt)
-
-    def totals(self, data, rng):
-        with duckdb.connect(config={"threads": rng.choice([1, 2, 8])}) as engine:
-            for name in TABLES:
-                engine.register(name, table_of(name, data[name], rng))
-            found = engine.execute(self.sql()).fetchall()
-        width = len(self.plan.groups)
-        declared = [set(group.keys) for group in self.plan.groups]
-        kept = [row for row in found if all(key in keys for key, keys in zip(row[:width], declared, strict=True))]
-        assert len({row[:width] for row in kept}) == len(kept)
-        return {row[:width]: tuple(int(total) for total in row[width:]) for row in kept}
-
-    def breaks(self, one, other):
-        place = 0
-        for family in self.strategy.families:
-            last = place + len(family.measures)
-            none = (0,) * last
-            changes = [
-                a - b
-                for key in {*one, *other}
-                for a, b in zip(one.get(key, none)[place:last], other.get(key, none)[place:last], strict=True)
-            ]
-            if self.bounding.way != "clip" and sum(map(abs, changes)) > self.bounding.l1(family):
-                return True
-            if sum(change**2 for change in changes) > self.bounding.l2_squared(family):
-                return True
-            place = last
-        return False
-
-
-def visit(rng, person=None):
-    whose = rng.choice([None, 1, 2, 2, 3, 3, 4]) if person is None else person
-    cost = rng.choice([None, NAN, math.inf, 1e308, -1e308, 0.125, 99.9, 5.0, 0.1, 0.2, 33.3])
-    return (whose, rng.choice(["A", "B", "C", "D", None]), cost, rng.choice([None, 0, 29, 30, 200, -(2**63), 2**63 - 1]))
-
-
-def stay(rng, person=None):
-    return (*visit(rng, person)[:3], rng.choice([None, 0, 1, 7, 31, 2**63 - 1]))
-
-
-def clinic(rng):
-    wards = [(rng.choice(["A", "B", "C", None]), rng.choice([0, 1, 5, None]), rng.choice(["x", "y", "z"])) for _ in range(5)]
-    visits, stays = ([make(rng) for _ in range(rng.randrange(0, 14))] for make in (visit, stay))
-    return {"visits": visits + visits[:3], "stays": stays + stays[:2], "wards": wards}
-
+from dither.query.relation import HIDDEN, MOST_PAIRED, OURS
+from tests.query.owners import PEOPLE, Asked, ask_at_random, clinic, policy, table_of, without
 
 RELATIONS = [
     "visits v",
@@ -143,70 +27,28 @@ RELATIONS = [
     "(SELECT * FROM visits WHERE cost > 1) v",
     "(SELECT ward, cost * 2 - age AS cost, age FROM visits) v",
     "(SELECT person, COUNT(*) AS n, SUM(cost) AS cost, MAX(age) AS age, MIN(ward) AS ward FROM visits GROUP BY person) v",
-    "(SELECT ward, SUM(cost) AS cost, AVG(age) AS age FROM visits GROUP BY ward, person HAVING COUNT(*) > 1 AND SUM(cost) > 3) v",
+    "(SELECT ward, SUM(cost) AS cost, AVG(age) AS age FROM visits GROUP BY ward, person"
+    " HAVING COUNT(*) > 1 AND SUM(cost) > 3) v",
     "(SELECT DISTINCT person, ward, age, cost FROM visits) v",
     "(SELECT ward, cost, age FROM visits UNION ALL SELECT ward, cost, nights FROM stays) v",
     "(SELECT person, ward, cost, age FROM visits UNION ALL SELECT patient, ward, cost, nights FROM stays) v",
     "(SELECT person, AVG(cost) AS cost FROM visits GROUP BY person) t JOIN visits v ON t.person = v.person",
-    "(SELECT patient, SUM(nights) AS age FROM stays GROUP BY patient) s JOIN (SELECT person, cost, ward FROM visits) v ON s.patient = v.person",
-    "(SELECT person, ward, COUNT(DISTINCT cost) AS age, AVG(cost) AS cost FROM (SELECT * FROM visits WHERE age > 0) u GROUP BY person, ward) v",
+    "(SELECT patient, SUM(nights) AS age FROM stays GROUP BY patient) s"
+    " JOIN (SELECT person, cost, ward FROM visits) v ON s.patient = v.person",
+    "(SELECT person, ward, COUNT(DISTINCT cost) AS age, AVG(cost) AS cost"
+    " FROM (SELECT * FROM visits WHERE age > 0) u GROUP BY person, ward) v",
     "visits v JOIN wards w ON v.ward = w.ward JOIN stays s ON s.patient = v.person",
-    # these are refused, or would be wrong
-    "visits v JOIN visits u ON v.person = u.person",
-    "visits v JOIN stays s ON v.ward = s.ward",
-    "visits v LEFT JOIN stays s ON v.person = s.patient",
-    "visits v RIGHT JOIN wards w ON v.ward = w.ward",
-    "visits v FULL JOIN wards w ON v.ward = w.ward",
-    "visits v CROSS JOIN wards w",
-    "(SELECT ward, SUM(cost) AS cost FROM visits GROUP BY ward) v",
-    "(SELECT DISTINCT ward, cost, age FROM visits) v",
-    "(SELECT person, cost, ward FROM visits ORDER BY cost LIMIT 3) v",
-    "(SELECT ward, cost, age FROM visits UNION SELECT ward, cost, nights FROM stays) v",
-    "(SELECT ward, cost, ROW_NUMBER() OVER (ORDER BY cost) AS age FROM visits) v",
-    "wards w LEFT JOIN visits v ON v.ward = w.ward",
 ]  # fmt: skip
-WHERES = ["", " WHERE v.cost > 3", " WHERE v.ward IN ('A', 'B')", " WHERE v.cost IS NOT NULL AND NOT v.ward = 'A'"]
-WHERES += [" WHERE v.ward NOT IN (SELECT ward FROM stays)", " WHERE EXISTS (SELECT 1 FROM stays)"]
-
-
-def random_question(rng):
-    relation = rng.choice(RELATIONS)
-    asked = rng.sample(
-        ["COUNT(*)", "SUM(v.cost)", "AVG(v.cost)", "COUNT(v.ward)", "AVG(v.age)", "COUNT(DISTINCT v.person)"], 2
-    )
-    groups = rng.choice([[], [], ["v.ward"], ["site"], ["v.ward", "site"]])
-    by = f" GROUP BY {', '.join(groups)}" if groups else ""
-    shown = ", ".join(f"{one} AS a{at}" for at, one in enumerate(asked))
-    return f"SELECT {', '.join([*groups, ''])}{shown} FROM {relation}{rng.choice(WHERES)}{by}"
 
 
 @pytest.mark.parametrize("unit", [Unit.ADD_REMOVE, Unit.REPLACE_ONE])
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=150, deadline=None)
 @given(seed=st.integers(0, 2**32))
 def test_refused_or_one_person_moves_no_more_than_is_claimed(unit, seed):
-    rng = random.Random(seed)
-    try:
-        asked = Asked(
-            random_question(rng), rng.choice(["weights", "clip", "groups"]), unit, rng.choice([1, 3]), rng.choice([1, 3])
-        )
-    except QuestionError:
-        return
-    data = clinic(rng)
-    whole = asked.totals(data, rng)
-    assert asked.totals(data, rng) == whole  # another order, other chunks, other threads
-    for person in (1, 2, 3, 4):
-        rest = {name: [row for row in rows if name == "wards" or row[0] != person] for name, rows in data.items()}
-        if unit is Unit.REPLACE_ONE:
-            rest["visits"] += [visit(rng, person) for _ in range(rng.randrange(0, 6))]
-            rest["stays"] += [stay(rng, person) for _ in range(rng.randrange(0, 6))]
-        assert not asked.breaks(whole, asked.totals(rest, rng))
+    ask_at_random(seed, unit)
 
 
-ALLOWED = RELATIONS[:17]
-REFUSED = RELATIONS[17:]
-
-
-@pytest.mark.parametrize("relation", ALLOWED)
+@pytest.mark.parametrize("relation", RELATIONS)
 def test_it_means_what_sql_means(relation):
     """Without limits that bind, on clean rows, totals are those of DuckDB on the question as it was written."""
     rng = random.Random(3)
@@ -219,8 +61,8 @@ def test_it_means_what_sql_means(relation):
     asked = Asked(f"SELECT COUNT(*) AS n, SUM(v.cost) AS c FROM {relation}", "groups", groups=1, rows=10**6)
     (found,) = asked.totals(data, rng).values()
     with duckdb.connect() as engine:
-        for name in TABLES:
-            engine.register(name, table_of(name, data[name], rng))
+        for name, rows in data.items():
+            engine.register(name, table_of(name, rows, rng))
         n, cost = engine.execute(f"SELECT COUNT(*), SUM(v.cost) FROM {relation}").fetchone()
     measures = [measure for family in asked.strategy.families for measure in family.measures]
     by_kind = {measure.kind: total * measure.step for measure, total in zip(measures, found, strict=True)}
@@ -231,12 +73,6 @@ def test_it_means_what_sql_means(relation):
         assert abs(float(by_kind["steps"]) - cost) < n
 
 
-@pytest.mark.parametrize("relation", REFUSED)
-def test_rows_without_one_owner_are_refused(relation):
-    with pytest.raises(QuestionError):
-        parse(f"SELECT COUNT(*) FROM {relation}", policy())
-
-
 def test_who_a_row_belongs_to_is_known_in_a_union():
     both = "(SELECT person, ward FROM visits UNION ALL SELECT patient, ward FROM stays) v"
     assert parse(f"SELECT COUNT(DISTINCT person) FROM {both}", policy()).aggregates[0].kind == "persons"
@@ -245,75 +81,13 @@ def test_who_a_row_belongs_to_is_known_in_a_union():
         parse(f"SELECT COUNT(DISTINCT person) FROM {mixed}", policy())
 
 
-REFUSALS = [
-    # what is asked, why it is refused, what would work
-    ("visits v JOIN visits u ON v.person = u.person", "every pair of her rows", "own totals"),
-    ("visits v JOIN stays s ON v.ward = s.ward", "joined on the person", "ON v.person = s.patient"),
-    ("visits v LEFT JOIN stays s ON v.person = s.patient", "other half is missing", "INNER JOIN"),
-    ("visits v RIGHT JOIN wards w ON v.ward = w.ward", "nobody's", "INNER JOIN"),
-    ("visits v FULL JOIN wards w ON v.ward = w.ward", "nobody's", "INNER JOIN"),
-    ("visits v CROSS JOIN wards w", "nobody's", "INNER JOIN"),
-    ("visits v ANTI JOIN wards w ON v.ward = w.ward", "nobody's", "INNER JOIN"),
-    ("visits v SEMI JOIN stays s ON v.person = s.patient", "nobody's", "INNER JOIN"),
-    ("visits v, wards w", "without ON", "ON with"),
-    ("visits v JOIN wards w ON v.ward < w.ward", "by equalities", "ON a.ward = b.ward"),
-    ("visits v JOIN wards w ON v.ward = 'A'", "one table on its left", "ON a.ward = b.ward"),
-    ("visits v JOIN wards w ON v.ward = w.floor", "a text is compared with an integer", "a text on both sides"),
-    ("visits v JOIN wards v ON v.ward = v.ward", "two tables are called v", "an alias"),
-    ("wards w JOIN visits v ON v.ward = w.ward", "an owner from the first table on", "the protected table first"),
-    ("wards v", "it is public", "one of visits"),
-    ("letters v JOIN wards w ON v.ward = w.ward", "two persons of one", "column of the person"),
-    ("letters v JOIN visits u ON v.ward = u.ward", "without a name", "column of the person"),
-    ("(SELECT ward, SUM(cost) AS cost FROM visits GROUP BY ward) v", "rows of several people", "person among"),
-    ("(SELECT DISTINCT ward, cost FROM visits) v", "rows of several people", "person among"),
-    ("(SELECT SUM(cost) AS cost FROM visits) v", "has no owner", "GROUP BY person"),
-    ("(SELECT person, cost FROM visits LIMIT 3) v", "because of others'", "without LIMIT"),
-    ("(SELECT person, cost FROM visits ORDER BY cost) v", "order of rows", "at the very end"),
-    ("(SELECT ward, cost FROM visits UNION SELECT ward, cost FROM stays) v", "because of another's", "UNION ALL"),
-    ("(SELECT ward, cost FROM visits UNION ALL SELECT cost, ward FROM stays) v", "different columns", "the same columns"),
-    ("(SELECT ward, cost FROM visits UNION ALL SELECT ward, cost FROM letters) v", "could be there twice", "names the column"),
-    ("(SELECT cost FROM letters UNION ALL SELECT cost FROM letters) v", "could be there twice", "names the column"),
-    ("(SELECT DISTINCT person FROM visits GROUP BY person, cost) v", "DISTINCT beside GROUP BY", "GROUP BY alone"),
-    ("(SELECT person, MIN(cost, 3) AS cost FROM visits GROUP BY person) v", "is not answered", "MIN"),
-    ("(SELECT person, SUM(age + 85070591730234615865843651857942052864) AS cost FROM visits GROUP BY person) v", "too far", "smaller"),
-    ("(SELECT person, COUNT(*) AS n FROM visits GROUP BY person, 2) v", "names its columns", "with names"),
-    ("(SELECT ward, cost FROM visits EXCEPT SELECT ward, cost FROM stays) v", "several joined by UNION ALL", "SELECT"),
-    ("(SELECT ROW_NUMBER() OVER (ORDER BY cost) AS cost FROM visits) v", "windows", "GROUP BY"),
-    ("(SELECT person, SUM(cost) AS cost FROM visits GROUP BY person HAVING SUM(nothing) > 3) v", "no such column", "person"),
-    ("(SELECT cost AS a, ward AS a FROM visits) v", "are called a", "AS another_name"),
-    ("(SELECT COUNT(*) AS cost FROM letters GROUP BY ward) v", "nothing to group by person", "without the inner"),
-    ("(SELECT cost AS \"whose row it is\u200b\" FROM visits) v", "printable", "AS another_name"),
-    ("(SELECT * FROM visits)", "needs a name", "AS t"),
-    ("(SELECT cost FROM nothing) v", "no table of that name", "one of visits"),
-    ("(SELECT cost) v", "a question is about a table", "FROM visits"),
-    ("(SELECT cost FROM visits HAVING cost > 3) v", "HAVING needs GROUP BY", "WHERE"),
-    ("visits v JOIN (SELECT ward, cost FROM stays) s ON v.ward = s.ward", "joined on the person", "among the columns of both"),
-]  # fmt: skip
-
-
-@pytest.mark.parametrize(("relation", "why", "instead"), REFUSALS, ids=[relation for relation, _, _ in REFUSALS])
-def test_refusals_teach(relation, why, instead):
-    with pytest.raises(QuestionError) as caught:
-        parse(f"SELECT COUNT(*) FROM {relation}", policy())
-    assert why in caught.value.why
-    assert instead in caught.value.instead
-
-
-@pytest.mark.parametrize(
-    "where",
-    ["ward NOT IN (SELECT ward FROM stays)", "EXISTS (SELECT 1 FROM stays)", "cost > (SELECT AVG(cost) FROM visits)"],
-)
-def test_conditions_about_other_people_are_refused(where):
-    with pytest.raises(QuestionError):
-        parse(f"SELECT COUNT(*) FROM visits WHERE {where}", policy())
-
-
 def test_names_given_by_with():
-    own = "WITH own AS (SELECT person, SUM(cost) AS cost FROM visits GROUP BY person), rich AS (SELECT * FROM own WHERE cost > 50)"
-    plan = parse(f"{own} SELECT AVG(cost) FROM rich", policy())
+    own = "SELECT person, SUM(cost) AS cost FROM visits GROUP BY person"
+    given = f"WITH own AS ({own}), rich AS (SELECT * FROM own WHERE cost > 50)"
+    plan = parse(f"{given} SELECT AVG(cost) FROM rich", policy())
     assert plan.table.alone
-    with pytest.raises(QuestionError, match="asks itself"):
-        parse("WITH RECURSIVE own AS (SELECT * FROM visits) SELECT COUNT(*) FROM own", policy())
+    shadow = parse("WITH visits AS (SELECT * FROM visits WHERE age > 3) SELECT COUNT(*) FROM visits", policy())
+    assert [table.name for table in shadow.relation.tables] == ["visits"]
 
 
 def test_another_column_under_the_persons_name_is_not_the_person():
@@ -334,11 +108,15 @@ def test_ambiguous_and_unknown_names_are_refused():
 
 PLANTED = {
     "a join that forgets the person": (
-        "visits v JOIN stays s ON s.patient = v.person AND v.ward = s.ward", r'"person" = "their patient\u200b" AND ', "", 1,
+        "visits v JOIN stays s ON s.patient = v.person AND v.ward = s.ward", r'"person" = "patient" AND ', "", 1,
     ),
     "rows beyond those of the person": (
         "(SELECT person, COUNT(*) AS cost FROM visits GROUP BY person) v",
         r"count\(\*\) AS \"cost\"", 'sum(count(*)) OVER () AS "cost"', 15,
+    ),
+    "limits on rows that look at all people": (
+        "visits v JOIN stays s ON s.patient = v.person",
+        r'OVER \(PARTITION BY "\w+"\) <= 1000', "OVER () <= 9", 1,
     ),
     "a person who is somebody else's": (
         "(SELECT cost, age FROM visits) v", r'"person" AS "whose row it is\u200b"', '"age" AS "whose row it is\u200b"', 1,
@@ -349,7 +127,7 @@ PLANTED = {
 @pytest.mark.parametrize("bug", PLANTED)
 def test_a_planted_bug_is_found(bug):
     relation, pattern, instead, most = PLANTED[bug]
-    rng, found = random.Random(5), False
+    rng = random.Random(5)
     for _ in range(60):
         asked = Asked(f"SELECT SUM(v.cost) AS c FROM {relation}", "groups", groups=1, rows=most)
         broken = re.sub(pattern, instead, asked.sql())
@@ -357,10 +135,9 @@ def test_a_planted_bug_is_found(bug):
         asked.sql = lambda broken=broken: broken
         data = clinic(rng)
         whole = asked.totals(data, rng)
-        for person in (1, 2, 3, 4):
-            rest = {name: [row for row in rows if name == "wards" or row[0] != person] for name, rows in data.items()}
-            found |= asked.breaks(whole, asked.totals(rest, rng))
-    assert found
+        if any(asked.breaks(whole, asked.totals(without(data, person), rng)) for person in PEOPLE):
+            return
+    raise AssertionError(bug)
 
 
 def test_a13_a_person_with_a_thousand_matches_counts_no_more():
@@ -377,3 +154,97 @@ def test_a13_a_person_with_a_thousand_matches_counts_no_more():
             whole, without = asked.totals(data, rng), asked.totals(rest, rng)
             assert whole != without
             assert not asked.breaks(whole, without)
+
+
+# -- what a hostile reader found -----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("people", [0, 1, 2, 1000])
+def test_people_of_own_totals_are_counted(people):
+    """Each person has one row, and that is what is counted: once it was a constant, or a failure where there are two."""
+    own = "(SELECT person, SUM(cost) AS c FROM visits GROUP BY person) t"
+    data = {"visits": [(person, "A", 1.0, 3) for person in range(people)] * 2}
+    for more in ("", ", COUNT(*) AS m"):
+        (found,) = Asked(f"SELECT COUNT(DISTINCT person) AS n{more} FROM {own}").totals(data, random.Random(1)).values()
+        assert set(found) == {people}
+
+
+def test_what_nobody_can_name_goes_no_further():
+    """Keys of two parts that nobody sees may be a date here and a number there: the engine must not put them together."""
+    ages = "COUNT(*) AS c FROM visits GROUP BY person, age"
+    days = "COUNT(*) AS c FROM moves GROUP BY mover, day"
+    for parts in ((f"person, {ages}", f"mover, {days}"), (ages, days)):
+        asked = Asked(f"SELECT COUNT(*) AS out FROM (SELECT {parts[0]} UNION ALL SELECT {parts[1]}) u")
+        assert {column.name for column in asked.plan.table.columns if column.name.endswith(OURS)} <= {HIDDEN}
+        rng = random.Random(2)
+        assert asked.moved_too_far(clinic(rng), rng) is None
+
+
+@pytest.mark.parametrize("name", [HIDDEN, f"own total 0{OURS}", f"key 1{OURS}"])
+def test_hidden_columns_cannot_be_named(name):
+    inner = f'(SELECT COUNT(*) AS n FROM visits GROUP BY person, ward HAVING "{name}" = 2 AND SUM(cost) > 3) v'
+    for relation in (inner, f'visits "{name}"', f'(SELECT cost AS "{name}" FROM visits) v', f'visits v WHERE "{name}" = 2'):
+        with pytest.raises(QuestionError):
+            parse(f"SELECT COUNT(*) FROM {relation}", policy())
+
+
+def test_the_person_may_stand_in_more_than_one_equality():
+    asked = Asked("SELECT COUNT(*) AS n FROM visits v JOIN stays s ON v.person = s.patient AND v.age = s.patient", "groups")
+    data = {"visits": [(3, "A", 1.0, 3), (3, "A", 1.0, 4), (4, "A", 1.0, 3)], "stays": [(3, "A", 1.0, 1)]}
+    assert asked.totals(data, random.Random(1)) == {(): (1,)}
+
+
+def test_two_long_lists_of_one_person_do_not_meet():
+    """10^10 pairs would take the time, or the room, of all others, and so tell that she is there: she is left out."""
+    asked = Asked("SELECT COUNT(*) AS n FROM visits v JOIN stays s ON v.person = s.patient", "groups", groups=1, rows=10**6)
+    assert asked.plan.relation.most_rows == (10**6, 10**6)  # what the owner allows is never left out
+    asked = Asked("SELECT COUNT(*) AS n FROM visits v JOIN stays s ON v.person = s.patient", "groups", groups=100, rows=9)
+    assert asked.plan.relation.most_rows == (MOST_PAIRED, MOST_PAIRED)
+    few = {"visits": [(1, "A", 1.0, 3)] * 2, "stays": [(1, "A", 1.0, 3)] * 3}
+    rng = random.Random(1)
+    assert asked.totals(few, rng) == {(): (6,)}
+    many = {name: rows + [(2, "A", 1.0, 3)] * 100_000 for name, rows in few.items()}
+    began = time.perf_counter()
+    assert asked.totals(many, rng) == {(): (6,)}
+    assert time.perf_counter() - began < 20
+    own = "(SELECT person, COUNT(*) AS n FROM visits GROUP BY person) t"
+    alone = Asked(f"SELECT COUNT(*) AS n FROM {own} JOIN stays s ON t.person = s.patient", "groups", groups=1, rows=5)
+    assert alone.totals(many, rng) == {(): (3 + 5,)}  # where she has one row on a side, there is nothing to leave out
+
+
+def test_keys_of_a_union_are_sorted():
+    cases = "CASE WHEN cost > 3 THEN 'z' ELSE 'b' END AS k", "CASE WHEN cost > 3 THEN 'a' ELSE 'y' END AS k"
+    plan = parse(
+        f"SELECT k, COUNT(*) FROM (SELECT {cases[0]} FROM visits UNION ALL SELECT {cases[1]} FROM stays) u GROUP BY k",
+        policy(),
+    )
+    assert plan.groups[0].keys == ("a", "b", "y", "z")
+
+
+def test_those_who_are_not_there_are_found_by_a_union():
+    """What LEFT JOIN ... IS NULL and NOT EXISTS would ask of one person, without looking at another."""
+    both = "SELECT person, 1 AS visit, 0 AS stay FROM visits UNION ALL SELECT patient, 0, 1 FROM stays"
+    own = f"SELECT person FROM ({both}) u GROUP BY person HAVING MAX(visit) = 1 AND MAX(stay) = 0"
+    asked = Asked(f"SELECT COUNT(*) AS n FROM ({own}) t")
+    data = {"visits": [(1, "A", 1.0, 3), (2, "A", 1.0, 3), (3, "A", 1.0, 3)], "stays": [(3, "A", 1.0, 3), (4, "A", 1.0, 3)]}
+    assert asked.bounding.way == "each row"
+    assert asked.totals(data, random.Random(1)) == {(): (2,)}
+
+
+ODD = ["p", "g0", "e0", "k0", "x0", "n", "t0", "r", "l", "*", "rowid", "n0", "place", 'a"b', "it's", "r.cost", "--", "w0"]
+
+
+@pytest.mark.parametrize("way", ["weights", "clip", "groups"])
+def test_names_that_an_analyst_gives_are_only_names(way):
+    inner = "SELECT cost AS a, age AS b, ward AS c FROM visits"
+    plain = f"SELECT COUNT(*) AS rows, SUM(a) AS s FROM ({inner}) v WHERE a > 1 AND b < 100 GROUP BY c"
+    rng = random.Random(9)
+    data = clinic(rng)
+    expected = Asked(plain, way, groups=3).totals(data, rng)
+    for _ in range(20):
+        a, b, c = ('"' + name.replace('"', '""') + '"' for name in rng.sample(ODD, 3))
+        inner = f"SELECT cost AS {a}, age AS {b}, ward AS {c} FROM visits"
+        asked = f"SELECT COUNT(*) AS rows, SUM({a}) AS s FROM ({inner}) v WHERE {a} > 1 AND {b} < 100 GROUP BY {c}"
+        assert Asked(asked, way, groups=3).totals(data, rng) == expected
+    swapped = "SELECT SUM(age) AS a, SUM(cost) AS b FROM (SELECT cost AS age, age AS cost FROM visits) v"
+    assert Asked(swapped).totals(data, rng) == Asked("SELECT SUM(cost) AS a, SUM(age) AS b FROM visits").totals(data, rng)

@@ -51,6 +51,7 @@ CASTS = {exp.DataType.Type.DATE: Type.DATE, exp.DataType.Type.TIMESTAMPNTZ: Type
 MOST_OPTIONS = 1000
 LONGEST_PATTERN = 200  # the work of LIKE grows with the pattern and the text
 MOST_BITS = 4096  # of a bound
+ABSENT = "for those who are not there: UNION ALL, then GROUP BY the person"
 MOST_NODES = 10_000  # of all expressions of a question
 
 
@@ -77,9 +78,7 @@ class Reader:
 
     def value(self, node: exp.Expr) -> Expression:
         """Any allowed expression."""
-        self._read += (
-            1  # BETWEEN and CASE read a value again for each comparison: what is counted is what an engine will get
-        )
+        self._read += 1  # BETWEEN and CASE read a value again for each comparison: an engine will get it as often
         if self._read > MOST_NODES:
             raise refuse(node, f"written out, the question has more than {MOST_NODES} parts", "a shorter question")
         kind = type(node)
@@ -172,6 +171,8 @@ class Reader:
         raise refuse(second.parent or second, why, f"{_a(ours)} on both sides")
 
     def _one_of(self, node: exp.Expr) -> Expression:
+        if node.args.get("query") is not None:
+            raise _within_a_condition(node)
         options, value = node.expressions, self.value(node.this)
         if not 0 < len(options) <= MOST_OPTIONS:
             raise refuse(node, f"IN takes a list of 1 to {MOST_OPTIONS} constants", f"{shown(node.this)} IS NOT NULL")
@@ -221,9 +222,8 @@ class Reader:
         return DatePart(part, of)
 
     def _unknown(self, node: exp.Expr) -> QuestionError:
-        if isinstance(node, (exp.Subquery, exp.Select, exp.Exists)):
-            why = "a question within a condition would keep or drop a row because of other people's rows"
-            return refuse(node, why, "an inner question behind FROM, or JOIN")
+        if isinstance(node, (exp.Subquery, exp.Select, exp.Exists, exp.Any, exp.All)):
+            return _within_a_condition(node)
         if isinstance(node, exp.Window):
             return refuse(node, "windows show single rows", "GROUP BY a column with keys")
         if isinstance(node, exp.Div):
@@ -239,6 +239,12 @@ class Reader:
         name = node.name if isinstance(node, exp.Anonymous) else type(node).__name__
         allowed = "comparisons, AND, OR, NOT, IN, BETWEEN, LIKE, IS NULL, CASE, + - *, parts of dates"
         return refuse(node, f"{name} is not on the list of what may be computed from a row", allowed)
+
+
+def _within_a_condition(node: exp.Expr) -> QuestionError:
+    word = "" if isinstance(node, (exp.Subquery, exp.Select)) else f"{type(node).__name__.upper()} with "
+    why = f"{word}a question within a condition would keep or drop a row because of other people's rows"
+    return refuse(node, why, f"JOIN with an inner question on the person; {ABSENT}")
 
 
 def _a(kind: Type) -> str:

@@ -18,7 +18,7 @@ from dither.query import scope
 from dither.query.column import Column, Type
 from dither.query.expressions import Reader
 from dither.query.plan import Cell, Expression
-from dither.query.relation import HIDDEN, OURS, Chosen, Kept, Own, OwnKind, PerPerson, Relation
+from dither.query.relation import HIDDEN, OURS, Chosen, Kept, Own, OwnKind, PerPerson, Relation, shown_columns
 from dither.query.strategy import LARGEST, step_of
 from dither.query.syntax import refuse, shown
 from dither.query.table import NAME_LENGTH
@@ -70,8 +70,10 @@ def per_person(node: exp.Select, of: Relation, reader: Reader, items: list[exp.E
     columns += [(column, by) for column, by in beside if by != Cell(whose) and by not in shown_keys]
     check_names(node, [person, *(column for column, _ in columns), *(own.column for own in totals)])
     made = PerPerson(of, tuple(columns), tuple(totals), person)
-    having = node.args.get("having")
-    return made if having is None else _having(having, made, reader, keys)
+    having, named = node.args.get("having"), tuple((column, Cell(column)) for column in shown_columns(made.table))
+    kept = made if having is None else _having(having, made, reader, keys)
+    ours = [column for column in kept.table.columns if column.name.endswith(OURS) and column.name != HIDDEN]
+    return Chosen(kept, named, hide=person.name == HIDDEN) if ours else kept  # what nobody can name goes no further
 
 
 def _own(name: str, inner: exp.Expr, reader: Reader) -> Own:
@@ -107,7 +109,10 @@ def _own(name: str, inner: exp.Expr, reader: Reader) -> Own:
 
 def _having(clause: exp.Expr, made: PerPerson, reader: Reader, keys: list[Expression]) -> Relation:
     """A condition on a person's own totals, also on such as SELECT does not name."""
-    condition, before = clause.this.copy(), made.table.columns
+    condition = clause.this.copy()
+    for node in condition.find_all(exp.Column):
+        if node.name.endswith(OURS):
+            raise refuse(clause, f"{node.name!r} is no name", "one of the columns or totals of the inner question")
     for node in list(condition.find_all(*OWN)):
         own = _own(f"own total {len(made.totals)}{OURS}", node, reader)
         found = next((other for other in made.totals if (other.kind, other.of) == (own.kind, own.of)), None)
@@ -126,9 +131,7 @@ def _having(clause: exp.Expr, made: PerPerson, reader: Reader, keys: list[Expres
         meaning = None if node.name.endswith(OURS) else reader.meaning(node)
         if meaning in keys and meaning in grouped:  # a grouped column, whatever SELECT calls it
             node.replace(exp.column(grouped[meaning].name, quoted=True))
-    kept = Kept(made, Reader(scope.of(made, "")).condition(condition))
-    named = tuple((column, Cell(column)) for column in before if column.name != HIDDEN)
-    return kept if made.table.columns == before else Chosen(kept, named, hide=made.person.name == HIDDEN)
+    return Kept(made, Reader(scope.of(made, "")).condition(condition))
 
 
 def _name(item: exp.Expr) -> str:

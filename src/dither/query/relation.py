@@ -10,7 +10,7 @@ leaves all others as they were. Bounding comes after all of it, once.
     Chosen       other columns, computed row by row
     WithPublic   rows beside the rows of a public table that match them: the owner stays; rows without a match are left out,
                  or kept with nothing beside them
-    SamePerson   rows of a person beside other rows of the same person
+    SamePerson   rows of a person beside other rows of the same person, unless she has very many
     PerPerson    a person's own totals, one row for each person and key: exact whole numbers, so that they do not depend on
                  the order of rows, and so not on other people
     Together     rows of several relations, one after the other
@@ -29,6 +29,8 @@ from dither.query.table import Table
 
 OURS = "\u200b"  # ends names of columns that no question can name: it is not printable
 HIDDEN = f"whose row it is{OURS}"  # the column of the person where a question does not show it
+
+MOST_PAIRED = 1000  # rows of a person on a side of a join, unless the owner's limits allow for more
 
 OwnKind = Literal["rows", "values", "different", "sum", "average", "least", "most"]
 
@@ -113,6 +115,17 @@ class SamePerson:
     right: Relation
     columns: tuple[tuple[Column, Column], ...]  # of the right: as they are called here, and there
     on: tuple[Compare, ...]  # beside the person
+
+    @property
+    def most_rows(self) -> tuple[int | None, int | None]:
+        """How many rows a person may have on each side; whoever has more is left out, so that no pair of long lists can
+        take the time, or the room, that all others need. Without limit where she has one row on a side."""
+        if self.left.table.alone or self.right.table.alone:
+            return None, None
+        left, right = (
+            max(MOST_PAIRED, side.table.max_groups * side.table.max_rows_per_group) for side in (self.left, self.right)
+        )
+        return left, right
 
     @cached_property
     def table(self) -> Table:
@@ -202,5 +215,5 @@ def _common(columns: list[Column]) -> Column:
         ends = (None, None)
     keys = None
     if all(column.keys is not None for column in columns):
-        keys = tuple(dict.fromkeys(key for column in columns for key in column.keys or ()))
+        keys = tuple(sorted({key for column in columns for key in column.keys or ()}))
     return Column(first.name, kind, *ends, step, keys, any(column.nullable for column in columns))

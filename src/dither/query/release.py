@@ -27,6 +27,7 @@ from dither.query.column import Type
 from dither.query.engines.duckdb import Engine, Progress, Run
 from dither.query.engines.relation import relation_sql
 from dither.query.engines.totals import totals_sql
+from dither.query.matches import check_matches
 from dither.query.relation import Relation, Scan
 from dither.query.schema import Schema
 
@@ -112,6 +113,8 @@ class Work:
         texts, salt = {name: _texts(schema) for name, schema in schemas.items()}, secrets.randbits(64)
         with Engine() as engine:
             engine.rehearse(lambda places: self._selects(Place(places, texts, salt)), schemas)
+            for relation in {quote.plan.relation for quote in self.quotes}:
+                check_matches(relation, sources)
             receipt = dataset.ledger.reserve(
                 self.guarantee,
                 self.question,

@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from dither.query.column import Column, Type
 from dither.query.engines.sql import cell, clamped, counted, is_there, name, number, person, render, value
 from dither.query.measure import Measure
-from dither.query.relation import OURS, Chosen, Kept, Own, PerPerson, Relation, SamePerson, Scan, Together, WithPublic
+from dither.query.relation import Chosen, Kept, Own, PerPerson, Relation, SamePerson, Scan, Together, WithPublic
 from dither.query.strategy import step_of
 
 Texts = frozenset[str]  # columns that a source holds as text
@@ -44,24 +44,41 @@ def relation_sql(relation: Relation, places: Places) -> str:
         case SamePerson(left, right, columns, on):
             assert left.table.person is not None
             assert right.table.person is not None
-            theirs = name(f"their {right.table.person}{OURS}")
-            inner = f"SELECT {name(right.table.person)} AS {theirs}, * FROM ({relation_sql(right, places)})"
-            same = [f"{name(left.table.person)} = {theirs}", *(render(condition) for condition in on)]
-            return _joined(relation_sql(left, places), "JOIN", inner, columns, same, theirs)
+            theirs = next(here.name for here, there in columns if there.name == right.table.person)
+            same = [f"{name(left.table.person)} = {name(theirs)}", *(render(condition) for condition in on)]
+            sides = [_few(side, places, most) for side, most in zip((left, right), relation.most_rows, strict=True)]
+            return _joined(sides[0], "JOIN", sides[1], columns, same)
         case PerPerson():
             return _per_person(relation, places)
         case Together(parts):
             return " UNION ALL ".join(f"SELECT * FROM ({relation_sql(part, places)})" for part in parts)
 
 
-def _joined(
-    left: str, kind: str, right: str, columns: tuple[tuple[Column, Column], ...], on: list[str], also: str = ""
-) -> str:
+def matches_sql(join: WithPublic, places: Places) -> str:
+    """A SELECT of the most rows of the public table that one row can meet."""
+    renamed = ", ".join(f"{name(there.name)} AS {name(here.name)}" for here, there in join.columns)
+    # numbers as doubles, by which some joins compare them: what is one there must be one here
+    by = [f"{render(equal.right)}{'::DOUBLE' if equal.right.facts.type.is_number else ''}" for equal in join.on]
+    there = " AND ".join(f"{key} IS NOT NULL" for key in by)
+    rows = f"SELECT {renamed} FROM ({relation_sql(join.public, places)})"
+    return f"SELECT coalesce(max(n), 0) FROM (SELECT count(*) AS n FROM ({rows}) WHERE {there} GROUP BY {', '.join(by)})"
+
+
+def _few(relation: Relation, places: Places, most: int | None) -> str:
+    """The rows of people who have at most so many: two long lists of one person would meet in all their pairs."""
+    rows = relation_sql(relation, places)
+    if most is None:
+        return rows
+    assert relation.table.person is not None
+    return f"SELECT * FROM ({rows}) QUALIFY count(*) OVER (PARTITION BY {name(relation.table.person)}) <= {most}"
+
+
+def _joined(left: str, kind: str, right: str, columns: tuple[tuple[Column, Column], ...], on: list[str]) -> str:
     """Both sides; those of the right under their names here, so that no name is meant twice."""
     renamed = [f"{name(there.name)} AS {name(here.name)}" for here, there in columns]
-    beside = f"SELECT {', '.join([also, *renamed] if also else renamed)} FROM ({right})"
+    beside = f"SELECT {', '.join(renamed)} FROM ({right})"
     shown = ", ".join(f"r.{name(here.name)}" for here, _ in columns)
-    return f"SELECT l.*{', ' + shown if shown else ''} FROM ({left}) l {kind} ({beside}) r ON {' AND '.join(on)}"
+    return f"SELECT l.*, {shown} FROM ({left}) l {kind} ({beside}) r ON {' AND '.join(on)}"
 
 
 def _per_person(relation: PerPerson, places: Places) -> str:

@@ -83,7 +83,7 @@ class _Shape:
         if measure.kind == "one":
             return rows
         if measure.kind == "person":
-            return "1::HUGEINT"
+            return rows if self.bounding.way == "each row" else "1::HUGEINT"
         place = next(place for place, column in enumerate(self.columns) if self._serves(column, measure))
         here, sum_ = count.format(f"x{place}"), added.format(f"x{place}")
         return {

@@ -1,0 +1,154 @@
+"""Joins and inner questions that would make rows of nobody, or of several: refused by name, with a rewrite, and for free."""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+
+import dither
+from dither.errors import QuestionError
+from dither.query.dataset import Dataset
+from dither.query.source import find_source
+from tests.query.owners import TABLES, clinic, policy, table_of
+
+REFUSALS = [
+    # what is asked, why it is refused, what would work
+    ("visits v JOIN visits u ON v.person = u.person", "every pair of her rows", "own totals"),
+    ("visits v JOIN stays s ON v.ward = s.ward", "joined on the person", "ON v.person = s.patient"),
+    ("visits v LEFT JOIN stays s ON v.person = s.patient", "LEFT JOIN of two protected", "not there: UNION ALL"),
+    ("visits v RIGHT JOIN wards w ON v.ward = w.ward", "RIGHT JOIN makes rows that are nobody's", "INNER JOIN"),
+    ("visits v FULL JOIN wards w ON v.ward = w.ward", "FULL JOIN makes rows that are nobody's", "INNER JOIN"),
+    ("visits v CROSS JOIN wards w", "CROSS JOIN makes rows that are nobody's", "INNER JOIN"),
+    ("visits v ANTI JOIN wards w ON v.ward = w.ward", "ANTI JOIN", "for those who are not there: UNION ALL"),
+    ("visits v ANTI JOIN stays s ON v.person = s.patient", "because of others'", "for those who are not there: UNION ALL"),
+    ("visits v SEMI JOIN stays s ON v.person = s.patient", "SEMI JOIN", "INNER JOIN"),
+    ("visits v NATURAL JOIN stays s", "NATURAL JOIN", "JOIN with ON"),
+    ("visits v ASOF JOIN stays s ON v.person = s.patient", "ASOF JOIN", "JOIN with ON"),
+    ("visits v RIGHT JOIN stays s ON v.person = s.patient", "RIGHT JOIN", "INNER JOIN"),
+    ("visits v FULL OUTER JOIN stays s ON v.person = s.patient", "FULL OUTER JOIN", "INNER JOIN"),
+    ("visits v CROSS JOIN stays s", "CROSS JOIN", "INNER JOIN"),
+    ("visits v, wards w", "without ON", "ON with"),
+    ("visits v JOIN wards w ON v.ward < w.ward", "by equalities", "ON a.ward = b.ward"),
+    ("visits v JOIN wards w ON v.ward = 'A'", "one table on its left", "ON a.ward = b.ward"),
+    ("visits v JOIN wards w ON v.ward = w.floor", "a text is compared with an integer", "a text on both sides"),
+    ("visits v JOIN wards v ON v.ward = v.ward", "two tables are called v", "an alias"),
+    ("wards w JOIN visits v ON v.ward = w.ward", "an owner from the first table on", "the protected table first"),
+    ("wards v", "it is public", "one of visits"),
+    ("letters v JOIN wards w ON v.ward = w.ward", "two persons of one", "column of the person"),
+    ("letters v JOIN visits u ON v.ward = u.ward", "without a name", "column of the person"),
+    ("(SELECT ward, SUM(cost) AS cost FROM visits GROUP BY ward) v", "rows of several people", "person among"),
+    ("(SELECT DISTINCT ward, cost FROM visits) v", "rows of several people", "person among"),
+    ("(SELECT SUM(cost) AS cost FROM visits) v", "has no owner", "GROUP BY person"),
+    ("(SELECT person, cost FROM visits LIMIT 3) v", "because of others'", "without LIMIT"),
+    ("(SELECT person, cost FROM visits ORDER BY cost) v", "order of rows", "at the very end"),
+    ("(SELECT ward, cost FROM visits UNION SELECT ward, cost FROM stays) v", "because of another's", "UNION ALL"),
+    ("(SELECT ward, cost FROM visits UNION ALL SELECT cost, ward FROM stays) v", "different columns", "the same columns"),
+    ("(SELECT ward, cost FROM visits UNION ALL SELECT ward, cost FROM letters) v", "could be there twice", "names the"),
+    ("(SELECT person FROM visits UNION ALL SELECT who FROM notes) v", "of different types", "one kind of person"),
+    ("visits v JOIN notes n ON v.person = n.who", "an integer is compared with a text", "an integer on both sides"),
+    ("visits v JOIN visits u ON v.person = u.person AND v.ward = u.ward", "a table joined with itself", "own totals"),
+    ("visits v JOIN (SELECT person, cost FROM visits) u ON v.person = u.person", "a table joined with itself", "own totals"),
+    ("(SELECT cost FROM visits UNION ALL SELECT cost FROM stays LIMIT 3) v", "LIMIT is not answered here", "UNION ALL"),
+    ("(SELECT person, cost FROM visits OFFSET 3) v", "OFFSET is not answered here", "FROM visits"),
+    ("(SELECT SUM(cost) OVER (PARTITION BY person) AS cost FROM visits) v", "has no owner", "GROUP BY person"),
+    ("(SELECT person FROM visits QUALIFY ROW_NUMBER() OVER (ORDER BY cost) < 3) v", "QUALIFY", "FROM visits"),
+    ("(SELECT ward, AVG(cost) AS cost FROM visits GROUP BY ward, age) v", "without the person", "person among its columns"),
+    ("(SELECT COUNT(*) AS n FROM visits) v", "has no owner", "GROUP BY person"),
+    ("(SELECT cost FROM letters UNION ALL SELECT cost FROM letters) v", "could be there twice", "names the column"),
+    ("(SELECT DISTINCT person FROM visits GROUP BY person, cost) v", "DISTINCT beside GROUP BY", "GROUP BY alone"),
+    ("(SELECT person, MIN(cost, 3) AS cost FROM visits GROUP BY person) v", "is not answered", "MIN"),
+    ("(SELECT person, SUM(age + 8e37) AS c FROM visits GROUP BY person) v", "too far", "smaller"),
+    ("(SELECT person, COUNT(*) AS n FROM visits GROUP BY person, 2) v", "names its columns", "with names"),
+    ("(SELECT ward, cost FROM visits EXCEPT SELECT ward, cost FROM stays) v", "several joined by UNION ALL", "SELECT"),
+    ("(SELECT ROW_NUMBER() OVER (ORDER BY cost) AS cost FROM visits) v", "windows", "GROUP BY"),
+    ("(SELECT person, SUM(cost) AS cost FROM visits GROUP BY person HAVING SUM(nothing) > 3) v", "no such column", "person"),
+    ("(SELECT cost AS a, ward AS a FROM visits) v", "are called a", "AS another_name"),
+    ("(SELECT COUNT(*) AS cost FROM letters GROUP BY ward) v", "nothing to group by person", "without the inner"),
+    ("(SELECT cost AS \"whose row it is\u200b\" FROM visits) v", "printable", "AS another_name"),
+    ("(SELECT * FROM visits)", "needs a name", "AS t"),
+    ("(SELECT cost FROM nothing) v", "no table of that name", "one of visits"),
+    ("(SELECT cost) v", "a question is about a table", "FROM visits"),
+    ("(SELECT cost FROM visits HAVING cost > 3) v", "HAVING needs GROUP BY", "WHERE"),
+    ("visits v JOIN (SELECT ward, cost FROM stays) s ON v.ward = s.ward", "joined on the person", "the columns of both"),
+]  # fmt: skip
+
+
+CONDITIONS = [
+    ("ward NOT IN (SELECT ward FROM stays)", "IN with a question within a condition", "UNION ALL, then GROUP BY the person"),
+    ("person IN (SELECT patient FROM stays)", "IN with a question within a condition", "JOIN with an inner question"),
+    ("EXISTS (SELECT 1 FROM stays)", "EXISTS with a question", "JOIN with an inner question"),
+    ("NOT EXISTS (SELECT 1 FROM stays s WHERE s.patient = person)", "EXISTS with a question", "UNION ALL, then GROUP BY"),
+    ("cost > (SELECT AVG(cost) FROM visits)", "because of other people's rows", "JOIN with an inner question"),
+    ("person = ANY (SELECT patient FROM stays)", "ANY with a question", "JOIN with an inner question"),
+    ("ROW_NUMBER() OVER (ORDER BY cost) < 3", "windows show single rows", "GROUP BY"),
+]
+WHOLE = [
+    ("WITH RECURSIVE a AS (SELECT * FROM visits) SELECT COUNT(*) FROM a", "asks itself", "without RECURSIVE"),
+    ("WITH a AS (SELECT * FROM visits), A AS (SELECT * FROM stays) SELECT COUNT(*) FROM a", "twice", "another name"),
+    ("SELECT SUM(cost) OVER (PARTITION BY person) FROM visits", "OVER", "SUM(cost)"),
+    ("SELECT DISTINCT COUNT(*) FROM visits", "single rows are never shown", "inner question"),
+]
+ALL = [(f"SELECT COUNT(*) FROM {relation}", why, instead) for relation, why, instead in REFUSALS]
+ALL += [(f"SELECT COUNT(*) FROM visits WHERE {condition}", why, instead) for condition, why, instead in CONDITIONS]
+ALL += [
+    (f"SELECT COUNT(*) FROM (SELECT person, cost FROM visits WHERE {condition}) v", why, instead)
+    for condition, why, instead in CONDITIONS
+]
+ALL += WHOLE
+
+
+@pytest.fixture(scope="module")
+def asked(tmp_path_factory):
+    """The clinic with its rows and a budget, so that a charge would be seen."""
+    rules, rng = policy(), random.Random(4)
+    ledger = dither.Ledger(tmp_path_factory.mktemp("book") / "a.ledger", budget=dither.pure(10))
+    ledger.bind(rules.domain, rules.hash)
+    data = clinic(rng)
+    return Dataset(rules, ledger, {name: find_source(table_of(name, data[name], rng), None, name) for name in TABLES})
+
+
+@pytest.mark.parametrize(("sql", "why", "instead"), ALL, ids=[sql for sql, _, _ in ALL])
+def test_rows_without_one_owner_are_refused(asked, sql, why, instead):
+    entries = len(list(asked.ledger.history()))
+    with pytest.raises(QuestionError) as caught:
+        asked.quote(sql, epsilon=1)
+    assert why in caught.value.why
+    assert instead in caught.value.instead
+    assert asked.ledger.remaining().used == 0
+    assert len(list(asked.ledger.history())) == entries
+
+
+MULTIPLIED = "visits v JOIN wards w ON v.ward = w.ward JOIN wards x ON w.site = x.site JOIN wards y ON x.site = y.site"
+
+
+def test_rows_that_public_tables_multiply_beyond_measure_are_refused_before_the_charge(asked):
+    """One protected row would make 10^6: the time would tell whether it is there. Public tables are counted first."""
+    wards = table_of("wards", [("A", 1, "x")] * 100, random.Random(1))
+    data = Dataset(asked.policy, asked.ledger, {**asked.sources, "wards": find_source(wards, None, "wards")})
+    question = data.quote(f"SELECT COUNT(*) AS n FROM (SELECT v.person FROM {MULTIPLIED}) t", epsilon=1)
+    with pytest.raises(QuestionError, match="up to 1000000 rows of public tables") as caught:
+        question.release()
+    assert "fewer rows for each key" in caught.value.instead
+    assert asked.ledger.remaining().used == 0
+
+
+@pytest.mark.filterwarnings("ignore::dither.errors.NotPrivateWarning")
+def test_rows_that_public_tables_multiply_within_measure_are_answered(asked, tmp_path):
+    wards = table_of("wards", [("A", 1, "x")] * 10 + [(None, 2, None)] * 2000, random.Random(1))  # NULL meets nothing
+    ledger = dither.Ledger(tmp_path / "b.ledger", budget=dither.pure(10))
+    ledger.bind(asked.policy.domain, asked.policy.hash)
+    data = Dataset(asked.policy, ledger, {**asked.sources, "wards": find_source(wards, None, "wards")})
+    both = "SELECT ward FROM visits UNION ALL SELECT v.ward FROM visits v JOIN wards w ON v.ward = w.ward"
+    for sql in (f"SELECT COUNT(*) AS n FROM {MULTIPLIED}", f"SELECT COUNT(*) AS n FROM ({both}) u"):
+        assert len(data.quote(sql, epsilon=1).release()) == 1
+    assert ledger.remaining().used == 0.2
+
+
+def test_a_public_table_that_cannot_be_read_is_said_before_the_charge(asked, tmp_path):
+    file = tmp_path / "wards.csv"
+    file.write_text('ward,floor,site\n"A,1,x\n')
+    data = Dataset(asked.policy, asked.ledger, {**asked.sources, "wards": find_source(file, tmp_path, "wards")})
+    with pytest.raises(dither.errors.DataError, match="cannot be read"):
+        data.quote("SELECT COUNT(*) FROM visits v JOIN wards w ON v.ward = w.ward", epsilon=1).release()
+    assert asked.ledger.remaining().used == 0
