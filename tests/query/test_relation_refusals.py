@@ -127,9 +127,27 @@ def test_rows_that_public_tables_multiply_beyond_measure_are_refused_before_the_
     wards = table_of("wards", [("A", 1, "x")] * 100, random.Random(1))
     data = Dataset(asked.policy, asked.ledger, {**asked.sources, "wards": find_source(wards, None, "wards")})
     question = data.quote(f"SELECT COUNT(*) AS n FROM (SELECT v.person FROM {MULTIPLIED}) t", epsilon=1)
-    with pytest.raises(QuestionError, match="up to 1000000 rows of public tables") as caught:
+    with pytest.raises(QuestionError, match="would become 1000000, and 1000 are the most") as caught:
         question.release()
     assert "fewer rows for each key" in caught.value.instead
+    assert asked.ledger.remaining().used == 0
+
+
+@pytest.mark.parametrize(
+    ("repeats", "relation", "becomes"),
+    [
+        (1001, "visits v JOIN wards w ON v.ward = w.ward", 1001),
+        (1001, "(SELECT person, ward FROM visits) v LEFT JOIN wards w ON v.ward = w.ward", 1001),
+        (1001, "(SELECT v.person, COUNT(*) AS n FROM visits v JOIN wards w ON v.ward = w.ward GROUP BY v.person) t", 1001),
+        (1001, "(SELECT ward FROM stays UNION ALL SELECT v.ward FROM visits v JOIN wards w ON v.ward = w.ward) t", 1001),
+        (11, "visits v JOIN stays s ON v.person = s.patient JOIN wards w ON v.ward = w.ward", 1100),
+    ],
+)
+def test_where_rows_are_multiplied_does_not_matter(asked, repeats, relation, becomes):
+    wards = table_of("wards", [("A", 1, "x")] * repeats, random.Random(1))
+    data = Dataset(asked.policy, asked.ledger, {**asked.sources, "wards": find_source(wards, None, "wards")})
+    with pytest.raises(QuestionError, match=f"would become {becomes}, and"):
+        data.quote(f"SELECT COUNT(*) AS n FROM {relation}", epsilon=1).release()
     assert asked.ledger.remaining().used == 0
 
 
@@ -140,9 +158,11 @@ def test_rows_that_public_tables_multiply_within_measure_are_answered(asked, tmp
     ledger.bind(asked.policy.domain, asked.policy.hash)
     data = Dataset(asked.policy, ledger, {**asked.sources, "wards": find_source(wards, None, "wards")})
     both = "SELECT ward FROM visits UNION ALL SELECT v.ward FROM visits v JOIN wards w ON v.ward = w.ward"
-    for sql in (f"SELECT COUNT(*) AS n FROM {MULTIPLIED}", f"SELECT COUNT(*) AS n FROM ({both}) u"):
-        assert len(data.quote(sql, epsilon=1).release()) == 1
-    assert ledger.remaining().used == 0.2
+    own = "(SELECT person, COUNT(*) AS n FROM visits GROUP BY person) t"
+    alone = f"{own} JOIN (SELECT s.patient FROM stays s JOIN wards w ON s.ward = w.ward) s ON t.person = s.patient"
+    for relation in (MULTIPLIED, f"({both}) u", alone):
+        assert len(data.quote(f"SELECT COUNT(*) AS n FROM {relation}", epsilon=1).release()) == 1
+    assert ledger.remaining().used == 0.3
 
 
 def test_a_public_table_that_cannot_be_read_is_said_before_the_charge(asked, tmp_path):

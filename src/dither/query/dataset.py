@@ -1,4 +1,4 @@
-"""A dataset: tables under one policy and one ledger. `open` reads a policy file; `protect` takes one table and keywords."""
+"""A dataset: tables under one policy and one ledger. `open` reads a policy file; `protect` takes a table and keywords."""
 
 from __future__ import annotations
 
@@ -137,12 +137,14 @@ def protect(
     keys: Mapping[str, Sequence[object]] | None = None,
     types: Mapping[str, str] | None = None,
     complete: Sequence[str] = (),
+    public: Mapping[str, object] | None = None,
     per_question: object = None,
     data_version: str = "",
 ) -> Dataset:
     """One table under a policy of keywords. `person` names the column that says whose a row is, or is 'each row'.
 
     Types come from the schema of the table, or from `types`; `complete` lists the columns that have a value in every row.
+    `public` are tables to join with that tell nothing of anybody, by name; a column of theirs is called 'wards.site'.
     """
     if not isinstance(ledger, Ledger):
         raise DataError(
@@ -150,22 +152,16 @@ def protect(
         )
     if not isinstance(name, str) or not name:
         raise PolicyError("name", name, "a table has a name", "'visits'")
-    source = find_source(data, Path.cwd(), "data")
-    held = source.schema(name)
-    columns: dict[str, dict[str, Any]] = {
-        column: {"type": found.type.value} for column, found in held.items() if found.type is not None
-    }
-    for fact, stated in (("type", types), ("bounds", bounds), ("step", steps), ("keys", keys)):
-        for column, value in _mapping(stated, fact).items():
-            columns.setdefault(column, {})[fact] = list(value) if isinstance(value, tuple) else value
+    sources = {name: find_source(data, Path.cwd(), "data")}
+    for other, frame in _mapping(public, "public").items():
+        if other in sources:
+            raise PolicyError("public", other, "the protected table has that name", "another name for the public one")
+        sources[other] = find_source(frame, Path.cwd(), f"public.{other}")
     if isinstance(complete, str) or not isinstance(complete, Sequence):
         raise PolicyError("complete", complete, "it lists columns that have a value in every row", "['age']")
-    for column in complete:
-        columns.setdefault(column, {})["nullable"] = False
-    for column in columns:
-        if column not in held:
-            raise PolicyError(f"tables.{name}.columns", column, "the data has no such column", ", ".join(held))
-    table: dict[str, Any] = {"person": person, "columns": columns}
+    facts = {"type": types, "bounds": bounds, "step": steps, "keys": keys, "nullable": dict.fromkeys(complete, False)}
+    columns = _columns(name, sources, {fact: _mapping(stated, fact) for fact, stated in facts.items()})
+    table: dict[str, Any] = {"person": person, "columns": columns.pop(name)}
     for limit, value in (("max_groups", max_groups), ("max_rows_per_group", max_rows_per_group)):
         if value is not None:
             table[limit] = value
@@ -174,13 +170,33 @@ def protect(
         "domain": ledger.domain or name,
         "unit": ledger.budget.unit.value,
         "data_version": data_version,
-        "tables": {name: table},
+        "tables": {name: table, **{other: {"public": True, "columns": held} for other, held in columns.items()}},
     }
     policy = read_policy(stated_policy, per_question=per_question)
     if ledger.domain is None:
         ledger.bind(policy.domain, policy.hash)
     _put_in_force(policy, ledger)
-    return Dataset(policy, ledger, {name: source})
+    return Dataset(policy, ledger, sources)
+
+
+def _columns(
+    name: str, sources: Mapping[str, Source], facts: Mapping[str, Mapping[str, Any]]
+) -> dict[str, dict[str, dict[str, Any]]]:
+    """The columns of each table, with their facts; 'wards.site' is the column site of another table than the first."""
+    held = {table: source.schema(table) for table, source in sources.items()}
+    columns: dict[str, dict[str, dict[str, Any]]] = {
+        table: {column: {"type": found.type.value} for column, found in schema.items() if found.type is not None}
+        for table, schema in held.items()
+    }
+    for fact, stated in facts.items():
+        for called, value in stated.items():
+            table, column = name, called
+            if called not in held[name] and str(called).partition(".")[0] in sources:
+                table, _, column = str(called).partition(".")
+            if column not in held[table]:
+                raise PolicyError(f"tables.{table}.columns", column, "the data has no such column", ", ".join(held[table]))
+            columns[table].setdefault(column, {})[fact] = list(value) if isinstance(value, tuple) else value
+    return columns
 
 
 def _mapping(stated: object, fact: str) -> Mapping[str, Any]:

@@ -16,6 +16,7 @@ from dither.query.relation import Chosen, Kept, PerPerson, Relation, SamePerson,
 from dither.query.source import Source
 
 MOST_MATCHES = 1000  # rows that a question makes of one
+PAIRED = 100  # what a join of two protected tables counts as: a person has up to 10^6 pairs there, whatever comes before
 
 
 def check_matches(relation: Relation, sources: Mapping[str, Source]) -> None:
@@ -37,7 +38,8 @@ def check_matches(relation: Relation, sources: Mapping[str, Source]) -> None:
     found = _most(relation, dict(zip(joins, most, strict=True)))
     if found > MOST_MATCHES:
         named = ", ".join(dict.fromkeys(join.public.table.name for join in joins))
-        why = f"one protected row would meet up to {found} rows of public tables, and {MOST_MATCHES} are the most"
+        why = f"one protected row would become {found}, and {MOST_MATCHES} are the most"
+        why += f" (a join of protected tables counts as {PAIRED})"
         raise QuestionError("JOIN", named, why, "ON with more columns, or a public table with fewer rows for each key")
 
 
@@ -66,6 +68,7 @@ def _most(relation: Relation, matches: Mapping[WithPublic, int]) -> int:
         case WithPublic(of):
             return _most(of, matches) * max(1, matches[relation])
         case SamePerson(left, right):
-            return _most(left, matches) * _most(right, matches)
+            both = _most(left, matches), _most(right, matches)
+            return max(*both, PAIRED) if relation.most_rows[0] is not None else both[0] * both[1]
         case Together(parts):
             return max(_most(part, matches) for part in parts)

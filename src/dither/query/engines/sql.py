@@ -5,8 +5,9 @@ are doubles: sums and products overflow to infinities; infinity minus infinity i
 number and counts as missing when it is measured. (It is not made NULL inside expressions: DuckDB would write each
 operand twice, and nested sums would grow as 2^n.) Comparisons, LIKE with a constant pattern, IN with constants, CASE
 and parts of dates have a value, or NULL, for every input. There is no division, no cast of analysts' values, no
-function with a pattern or a length from a row. Why the analyst's text cannot get through: only numbers, quoted texts,
-dates and column names of the policy are ever written, each by its own quoting function.
+function with a pattern or a length from a row. Why the analyst's text cannot get through: only numbers, dates, quoted
+texts and quoted names are ever written, each by its own quoting function; names are those of the policy, or what a
+question calls the columns of an inner one, at most 128 printable characters.
 """
 
 from __future__ import annotations

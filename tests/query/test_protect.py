@@ -1,0 +1,67 @@
+"""`dither.protect` with public tables beside the protected one."""
+
+from __future__ import annotations
+
+import pyarrow
+import pytest
+
+import dither
+from dither.errors import PolicyError, QuestionError
+from tests.query.clinics import clinic, visits
+
+WARDS = pyarrow.table({"ward": ["A", "B", "A"], "site": ["north", "south", "south"], "floor": [1, 2, 30]})
+PUBLIC = {
+    "public": {"wards": WARDS},
+    "types": {"wards.floor": "integer"},
+    "bounds": {"cost": (0, 400), "wards.floor": (0, 9)},
+}
+KEYS = {"ward": ["A", "B", "C"], "wards.site": ["north", "south"]}
+JOINED = "FROM visits JOIN wards ON visits.ward = wards.ward"
+pytestmark = pytest.mark.filterwarnings("ignore::dither.errors.NotPrivateWarning")
+
+
+def test_a_public_table_is_joined_without_a_policy_file(tmp_path):
+    data = clinic(tmp_path, keys=KEYS, complete=["cost", "wards.site"], **PUBLIC)
+    wards = data.policy.table("wards")
+    assert wards.public
+    assert not wards.column("site").nullable
+    asked = f"SELECT site, COUNT(*) AS n, SUM(floor) AS floor {JOINED} GROUP BY site"
+    answer = data.quote(asked, epsilon=10**6, bounding="groups").release()
+    in_a, in_b = (visits()["ward"].to_pylist().count(ward) for ward in "AB")
+    assert answer["site"] == ["north", "south"]
+    assert answer["n"] == [in_a, in_a + in_b]
+    assert answer["floor"] == [in_a, 9 * in_a + 2 * in_b]  # 30 is beyond the stated bounds
+
+
+def test_what_was_not_stated_is_not_taken_from_a_public_table(tmp_path):
+    data = clinic(tmp_path, public={"wards": WARDS})
+    with pytest.raises(QuestionError, match="declares no keys"):
+        data.quote(f"SELECT site, COUNT(*) {JOINED} GROUP BY site", epsilon=1)
+    with pytest.raises(QuestionError, match="states no bounds"):
+        data.quote(f"SELECT SUM(floor) {JOINED}", epsilon=1)
+    with pytest.raises(QuestionError, match="it is public"):
+        data.quote("SELECT COUNT(*) FROM wards", epsilon=1)
+
+
+@pytest.mark.parametrize(
+    ("facts", "why"),
+    [
+        ({"public": {"visits": WARDS}}, "the protected table has that name"),
+        ({"public": {"wards": WARDS}, "keys": {"wards.town": ["a"]}}, "the data has no such column"),
+        ({"keys": {"wards.site": ["a"]}}, "the data has no such column"),
+        ({"public": WARDS}, "by name"),
+    ],
+)
+def test_refusals(tmp_path, facts, why):
+    with pytest.raises(PolicyError, match=why):
+        clinic(tmp_path, **facts)
+
+
+def test_a_column_of_the_protected_table_may_have_a_dot_in_its_name(tmp_path):
+    table = pyarrow.table({"person": [1, 2], "wards.site": ["x", "y"]})
+    data = dither.protect(
+        table, name="visits", person="person", max_groups=1, max_rows_per_group=1, keys={"wards.site": ["x", "y"]},
+        public={"wards": WARDS}, ledger=dither.Ledger(tmp_path / "a.ledger", budget=dither.pure(1)),
+    )  # fmt: skip
+    assert data.policy.table("visits").column("wards.site").keys == ("x", "y")
+    assert data.policy.table("wards").column("site").keys is None
