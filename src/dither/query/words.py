@@ -63,7 +63,9 @@ def rows_of(relation: Relation) -> str:
             return f"{rows_of(of)} {beside} the public {public.table.name} by {_joined(on)}"
         case SamePerson(left, right, _, on):
             also = f" and {_joined(on)}" if on else ""
-            return f"{rows_of(left)} beside {rows_of(right)} of the same person{also}"
+            most = relation.most_rows
+            few = "" if most[0] is None else f" (who has at most {most[0]} rows of the first, {most[1]} of the second)"
+            return f"{rows_of(left)} beside {rows_of(right)} of the same person{few}{also}"
         case PerPerson(of, keys, totals, _):
             by = "".join(f" and {words(key)}" for _, key in keys)
             told = "".join(f", {own.column.name}: {_own(own)}" for own in totals)
