@@ -11,7 +11,10 @@ from sqlglot import exp
 
 from dither.errors import NumberError, QuestionError
 from dither.numeric.number import Number
+from dither.query.calls import CALLS
 from dither.query.column import Key, Type
+from dither.query.facts import a
+from dither.query.keys import possible_keys
 from dither.query.plan import (
     PARTS,
     Arithmetic,
@@ -61,6 +64,7 @@ class Reader:
     def __init__(self, scope: Scope) -> None:
         self.scope = scope
         self._read = 0
+        self._where: Expression | None = None
 
     def meaning(self, node: exp.Expr) -> Expression | None:
         """What a node means, if it is an expression about a row."""
@@ -73,7 +77,7 @@ class Reader:
         """Something that is true or false of a row."""
         found = self.value(node)
         if found.facts.type is not Type.BOOLEAN:
-            raise refuse(node, f"it is {_a(found.facts.type)}, not a condition", f"{shown(node)} IS NOT NULL")
+            raise refuse(node, f"it is {a(found.facts.type)}, not a condition", f"{shown(node)} IS NOT NULL")
         return found
 
     def value(self, node: exp.Expr) -> Expression:
@@ -89,11 +93,11 @@ class Reader:
         if kind in (exp.Literal, exp.Boolean, exp.Cast, exp.Neg) and (constant := self._constant(node)) is not None:
             return constant
         if kind is exp.Neg:
-            return _within(Arithmetic("-", Constant(Fraction(0)), self._number(node.this)), node)
+            return _within(Arithmetic("-", Constant(Fraction(0)), self.number(node.this)), node)
         if kind in OPERATORS:
-            return _within(Arithmetic(OPERATORS[kind], self._number(node.this), self._number(node.expression)), node)
+            return _within(Arithmetic(OPERATORS[kind], self.number(node.this), self.number(node.expression)), node)
         if kind in SIGNS:
-            return Compare(SIGNS[kind], *self._pair(node.this, self.value(node.this), node.expression))
+            return Compare(SIGNS[kind], *self.pair(node.this, self.value(node.this), node.expression))
         if kind in (exp.And, exp.Or):
             return Logic(kind is exp.And, tuple(self.condition(part) for part in node.flatten()))
         if kind is exp.Not:
@@ -101,7 +105,7 @@ class Reader:
         if kind is exp.Is and isinstance(node.expression, exp.Null):
             return IsMissing(self.value(node.this))
         if kind is exp.Between:
-            low, high = (self._pair(node.this, self.value(node.this), node.args[end]) for end in ("low", "high"))
+            low, high = (self.pair(node.this, self.value(node.this), node.args[end]) for end in ("low", "high"))
             return Logic(True, (Compare(">=", *low), Compare("<=", *high)))
         if kind is exp.In:
             return self._one_of(node)
@@ -111,28 +115,19 @@ class Reader:
             return self._case(node)
         if kind in (exp.Extract, *DATE_FUNCTIONS):
             return self._date_part(node)
+        if kind in CALLS:
+            found = CALLS[kind](self, node)
+            return _within(found, node) if found.facts.type.is_number else found
         raise self._unknown(node)
 
+    def kept(self, node: exp.Expr) -> Expression:
+        """The condition of WHERE, which may also tell which dates there can be."""
+        self._where = self.condition(node)
+        return self._where
+
     def keys(self, by: Expression, node: exp.Expr) -> tuple[Key, ...]:
-        """All values that a group can have: declared for a column, listed by a CASE, or the parts of a date."""
-        if isinstance(by, Cell):
-            if by.column.keys is None:
-                why = "the policy declares no keys for it, and none are taken from the data"
-                raise refuse(node, why, "a column with keys, or CASE WHEN ... THEN 'label' ELSE 'other' END")
-            return by.column.keys
-        if isinstance(by, Case):
-            labels = [value for _, value in by.branches] + ([] if by.otherwise is None else [by.otherwise])
-            if by.otherwise is None or not all(isinstance(label, Constant) for label in labels):
-                example = "CASE WHEN ... THEN 'some' ELSE 'others' END"
-                raise refuse(node, "a CASE to group by gives constants, and has an ELSE", example)
-            return tuple(sorted({_as_key(cast(Constant, label).value, node) for label in labels}))
-        if isinstance(by, DatePart) and by.part != "year":
-            lower, upper = PARTS[by.part]
-            return tuple(range(lower, upper + 1))
-        if isinstance(by, DatePart) and isinstance(by.of, Cell) and by.of.column.keys is not None:
-            return tuple(sorted({day.year for day in by.of.column.keys if isinstance(day, datetime.date)}))
-        why = "its possible values are not known beforehand"
-        raise refuse(node, why, "a column with declared keys, or a CASE with labels")
+        """All values that a group can have."""
+        return possible_keys(by, node, self._where, self.scope.relation)
 
     # -- leaves --------------------------------------------------------------------------------------------------
 
@@ -152,23 +147,23 @@ class Reader:
             return _date(node)
         return None
 
-    def _number(self, node: exp.Expr) -> Expression:
+    def number(self, node: exp.Expr) -> Expression:
         found = self.value(node)
         if not found.facts.type.is_number:
-            raise refuse(node, f"it is {_a(found.facts.type)}; arithmetic needs numbers", "columns of numbers")
+            raise refuse(node, f"it is {a(found.facts.type)}; arithmetic needs numbers", "columns of numbers")
         return found
 
     # -- conditions ----------------------------------------------------------------------------------------------
 
-    def _pair(self, first: exp.Expr, left: Expression, second: exp.Expr) -> tuple[Expression, Expression]:
+    def pair(self, first: exp.Expr, left: Expression, second: exp.Expr) -> tuple[Expression, Expression]:
         """Two values that can be compared: of one kind, a text next to a date being read as one."""
         right = self.value(second)
         left, right = _dated(left, right, first), _dated(right, left, second)
         ours, theirs = left.facts.type, right.facts.type
         if ours is theirs or (ours.is_number and theirs.is_number):
             return left, right
-        why = f"{_a(ours)} is compared with {_a(theirs)}"
-        raise refuse(second.parent or second, why, f"{_a(ours)} on both sides")
+        why = f"{a(ours)} is compared with {a(theirs)}"
+        raise refuse(second.parent or second, why, f"{a(ours)} on both sides")
 
     def _one_of(self, node: exp.Expr) -> Expression:
         if node.args.get("query") is not None:
@@ -176,7 +171,7 @@ class Reader:
         options, value = node.expressions, self.value(node.this)
         if not 0 < len(options) <= MOST_OPTIONS:
             raise refuse(node, f"IN takes a list of 1 to {MOST_OPTIONS} constants", f"{shown(node.this)} IS NOT NULL")
-        found = [self._pair(node.this, value, option)[1] for option in options]
+        found = [self.pair(node.this, value, option)[1] for option in options]
         if isinstance(value, Constant) or not all(isinstance(option, Constant) for option in found):
             raise refuse(node, "IN compares a value with constants", "= for two columns")
         return OneOf(value, tuple(cast(Constant, option) for option in found))
@@ -197,7 +192,7 @@ class Reader:
             if subject is None:
                 condition = self.condition(branch.this)
             else:
-                condition = Compare("=", *self._pair(subject, self.value(subject), branch.this))
+                condition = Compare("=", *self.pair(subject, self.value(subject), branch.this))
             branches.append((condition, self.value(branch.args["true"])))
         default = node.args.get("default")
         otherwise = None if default is None or isinstance(default, exp.Null) else self.value(default)
@@ -215,9 +210,9 @@ class Reader:
         part = next((part for part in PARTS if part == written), None)
         of = self.value(inner)
         if of.facts.type not in (Type.DATE, Type.TIMESTAMP):
-            raise refuse(node, f"{_a(of.facts.type)} has no parts", "a column of dates")
+            raise refuse(node, f"{a(of.facts.type)} has no parts", "a column of dates")
         if part is None or (part == "hour" and of.facts.type is Type.DATE):
-            why = f"of {_a(of.facts.type)}, the answered parts are {', '.join(PARTS)}; hours are of timestamps"
+            why = f"of {a(of.facts.type)}, the answered parts are {', '.join(PARTS)}; hours are of timestamps"
             raise refuse(node, why, f"EXTRACT(month FROM {shown(inner)})")
         return DatePart(part, of)
 
@@ -226,8 +221,6 @@ class Reader:
             return _within_a_condition(node)
         if isinstance(node, exp.Window):
             return refuse(node, "windows show single rows", "GROUP BY a column with keys")
-        if isinstance(node, exp.Div):
-            return refuse(node, "division could fail on a single row", f"{shown(node.this)} * 0.5, a constant factor")
         if isinstance(node, exp.Null):
             return refuse(node, "NULL is no value", "IS NULL in a condition; CASE without ELSE for a missing value")
         if isinstance(node, exp.ILike):
@@ -237,7 +230,7 @@ class Reader:
         if isinstance(node, exp.AggFunc):
             return refuse(node, "this aggregate is not answered here", "COUNT, SUM or AVG, in SELECT")
         name = node.name if isinstance(node, exp.Anonymous) else type(node).__name__
-        allowed = "comparisons, AND, OR, NOT, IN, BETWEEN, LIKE, IS NULL, CASE, + - *, parts of dates"
+        allowed = "comparisons, AND, OR, NOT, IN, BETWEEN, LIKE, IS NULL, CASE, + - * and some functions: see the manual"
         return refuse(node, f"{name} is not on the list of what may be computed from a row", allowed)
 
 
@@ -247,11 +240,7 @@ def _within_a_condition(node: exp.Expr) -> QuestionError:
     return refuse(node, why, f"JOIN with an inner question on the person; {ABSENT}")
 
 
-def _a(kind: Type) -> str:
-    return f"an {kind.value}" if kind is Type.INTEGER else f"a {kind.value}"
-
-
-def _within(found: Arithmetic, node: exp.Expr) -> Arithmetic:
+def _within(found: Expression, node: exp.Expr) -> Expression:
     """The same, unless its bounds are numbers that cost time to compute with and that no engine can hold."""
     ends = [end for end in (found.facts.lower, found.facts.upper) if end is not None]
     if any(max(end.numerator.bit_length(), end.denominator.bit_length()) > MOST_BITS for end in ends):
@@ -287,13 +276,4 @@ def _read_date(text: str, kind: Type, node: exp.Expr) -> Constant:
     except ValueError:
         pass  # there is no such day
     instead = "DATE '2026-01-31'" if kind is Type.DATE else "TIMESTAMP '2026-01-31 12:30:00'"
-    raise refuse(node, f"it does not read as {_a(kind)}", instead)
-
-
-def _as_key(value: object, node: exp.Expr) -> Key:
-    if isinstance(value, Fraction) and value.denominator == 1 and -(2**63) <= value < 2**63:
-        return int(value)
-    if isinstance(value, (Fraction, datetime.datetime)):
-        raise refuse(node, "labels are texts, dates or whole numbers of 64 bits", "labels such as 'low' and 'high'")
-    assert isinstance(value, (str, bool, datetime.date))
-    return value
+    raise refuse(node, f"it does not read as {a(kind)}", instead)

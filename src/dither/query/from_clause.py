@@ -112,7 +112,7 @@ class FromReader:
         found = self._from(node, self._given(node, given))
         reader = Reader(found)
         where = node.args.get("where")
-        relation = found.relation if where is None else Kept(found.relation, reader.condition(where.this))
+        relation = found.relation if where is None else Kept(found.relation, reader.kept(where.this))
         items = self._items(node, found)
         if node.args.get("group") is not None or node.args.get("distinct") is not None:
             return per_person(node, relation, reader, items)

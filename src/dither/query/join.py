@@ -13,7 +13,7 @@ from sqlglot import exp
 from dither.query import scope
 from dither.query.column import Column
 from dither.query.expressions import ABSENT, Reader
-from dither.query.plan import Cell, Compare
+from dither.query.plan import Cell, Compare, cells
 from dither.query.relation import Relation, SamePerson, Scan, WithPublic, shown_columns
 from dither.query.scope import Name, Scope
 from dither.query.syntax import refuse
@@ -75,7 +75,7 @@ def _on(join: exp.Join, left: Scope, right: Scope, columns: Beside) -> list[Comp
     mine = {here for here, _ in columns}
     turned = []
     for equal in _equalities(join, left, right, columns):
-        sides = [_columns(equal.left), _columns(equal.right)]
+        sides = [cells(equal.left), cells(equal.right)]
         if sides[0] <= mine and not sides[1] & mine:
             equal, sides = Compare("=", equal.right, equal.left), sides[::-1]
         if sides[0] & mine or not sides[1] or not sides[1] <= mine or not sides[0]:
@@ -149,14 +149,3 @@ def _same_person(left: Scope, right: Scope, join: exp.Join, columns: Beside, on:
 def _renamed(right: Scope, columns: Beside) -> tuple[Name, ...]:
     here = {there: here for here, there in columns}
     return tuple(replace(name, column=here[name.column]) for name in right.names)
-
-
-def _columns(node: object) -> set[Column]:
-    """The columns that an expression is about."""
-    if isinstance(node, Cell):
-        return {node.column}
-    if isinstance(node, tuple):
-        return {column for part in node for column in _columns(part)}
-    if hasattr(node, "__dataclass_fields__"):
-        return {column for field in node.__dataclass_fields__ for column in _columns(getattr(node, field))}
-    return set()

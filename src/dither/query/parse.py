@@ -35,7 +35,7 @@ def parse(text: object, policy: Policy) -> Plan:
         raise refuse(tree, "single rows are never shown, not even once", "COUNT(*), or DISTINCT in an inner question")
     reader = Reader(scope)
     where = tree.args.get("where")
-    condition = None if where is None else reader.condition(where.this)
+    condition = None if where is None else reader.kept(where.this)
     if len(tree.expressions) > MOST_COLUMNS:
         raise refuse(tree, f"more than {MOST_COLUMNS} columns are not answered at once", "several questions")
     wanted = [(item, reader.meaning(item.unalias())) for item in tree.expressions]

@@ -15,33 +15,21 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Literal
 
 from dither.query.column import Column, Key, Type
+from dither.query.facts import Facts, around, common_type
+from dither.query.functions import Function
 from dither.query.table import Table
 
 if TYPE_CHECKING:
     from dither.query.relation import Relation
 
 Value = Fraction | str | bool | datetime.date | datetime.datetime
-Operator = Literal["+", "-", "*"]
+Operator = Literal["+", "-", "*", "/"]
 Comparison = Literal["=", "<>", "<", "<=", ">", ">="]
 Part = Literal["year", "quarter", "month", "day", "weekday", "hour"]
 
 PARTS: dict[Part, tuple[int, int]] = {
     **{"year": (1, 9999), "quarter": (1, 4), "month": (1, 12), "day": (1, 31), "weekday": (0, 6), "hour": (0, 23)},
 }
-
-
-@dataclass(frozen=True)
-class Facts:
-    """What is known of an expression without looking at data."""
-
-    type: Type
-    lower: Fraction | None = None
-    upper: Fraction | None = None
-    nullable: bool = True
-
-    @property
-    def is_bounded(self) -> bool:
-        return self.lower is not None and self.upper is not None
 
 
 @dataclass(frozen=True)
@@ -77,7 +65,7 @@ class Constant:
 
 @dataclass(frozen=True)
 class Arithmetic:
-    """Sum, difference or product of two numbers; bounds follow from theirs."""
+    """Sum, difference, product of two numbers, or a number divided by a constant; bounds follow from theirs."""
 
     operator: Operator
     left: Expression
@@ -87,12 +75,16 @@ class Arithmetic:
     def facts(self) -> Facts:
         left, right = self.left.facts, self.right.facts
         nullable = left.nullable or right.nullable
-        whole = left.type is right.type is Type.INTEGER
-        kind = Type.INTEGER if whole else Type.FLOAT if Type.FLOAT in (left.type, right.type) else Type.DECIMAL
+        kind = common_type((left, right))
+        if self.operator == "/" and kind is Type.INTEGER:
+            kind = Type.DECIMAL
         if left.lower is None or left.upper is None or right.lower is None or right.upper is None:
             return Facts(kind, nullable=nullable)
         if self.operator == "*":
             ends = [a * b for a in (left.lower, left.upper) for b in (right.lower, right.upper)]
+        elif self.operator == "/":
+            assert right.lower == right.upper != 0  # the reader sees to it
+            ends = [left.lower / right.lower, left.upper / right.lower]
         elif self.operator == "+":
             ends = [left.lower + right.lower, left.upper + right.upper]
         else:
@@ -194,15 +186,7 @@ class Case:
     @property
     def facts(self) -> Facts:
         found = [value.facts for _, value in self.branches] + ([] if self.otherwise is None else [self.otherwise.facts])
-        kind = found[0].type
-        if any(facts.type is not kind for facts in found):
-            kind = Type.FLOAT if any(facts.type is Type.FLOAT for facts in found) else Type.DECIMAL
-        lower = [facts.lower for facts in found if facts.lower is not None]
-        upper = [facts.upper for facts in found if facts.upper is not None]
-        nullable = self.otherwise is None or any(facts.nullable for facts in found)
-        if len(lower) < len(found) or len(upper) < len(found):
-            return Facts(kind, nullable=nullable)
-        return Facts(kind, min(lower), max(upper), nullable)
+        return around(found, nullable=self.otherwise is None or any(facts.nullable for facts in found))
 
 
 @dataclass(frozen=True)
@@ -219,7 +203,21 @@ class Bucket:
         return Facts(Type.INTEGER, Fraction(0), Fraction(self.size - 1), self.of.facts.nullable)
 
 
-Expression = Cell | Constant | Arithmetic | DatePart | Compare | OneOf | Like | IsMissing | Logic | Not | Case | Bucket
+Expression = (
+    Cell | Constant | Arithmetic | DatePart | Compare | OneOf | Like | IsMissing | Logic | Not | Case | Function | Bucket
+)
+
+
+def cells(node: object) -> set[Column]:
+    """The columns that an expression is about."""
+    if isinstance(node, Cell):
+        return {node.column}
+    if isinstance(node, tuple):
+        return {column for part in node for column in cells(part)}
+    if hasattr(node, "__dataclass_fields__"):
+        return {column for field in node.__dataclass_fields__ for column in cells(getattr(node, field))}
+    return set()
+
 
 AggregateKind = Literal["rows", "values", "persons", "sum", "average", "different"]
 

@@ -25,7 +25,22 @@ CLOSING = {TokenType.R_PAREN, TokenType.R_BRACKET, TokenType.R_BRACE, TokenType.
 PREFIXES = {TokenType.NOT, TokenType.DASH, TokenType.PLUS, TokenType.TILDE}
 STARTS = {TokenType.SELECT, TokenType.FROM, TokenType.WITH, TokenType.L_PAREN}
 
-TWO = (exp.And, exp.Or, exp.EQ, exp.NEQ, exp.LT, exp.LTE, exp.GT, exp.GTE, exp.Add, exp.Sub, exp.Mul, exp.Is, exp.Extract)
+TWO: tuple[type[exp.Expr], ...] = (
+    exp.And,
+    exp.Or,
+    exp.EQ,
+    exp.NEQ,
+    exp.LT,
+    exp.LTE,
+    exp.GT,
+    exp.GTE,
+    exp.Add,
+    exp.Sub,
+    exp.Mul,
+    exp.Is,
+    exp.Extract,
+)
+TWO += (exp.Left, exp.Right, exp.Nullif)
 ONE = (
     *(
         exp.From,
@@ -42,6 +57,7 @@ ONE = (
         exp.Min,
         exp.Max,
     ),
+    *(exp.Upper, exp.Lower, exp.Length, exp.Abs),
     *(exp.Year, exp.Quarter, exp.Month, exp.Day, exp.DayOfMonth, exp.DayOfWeek, exp.Hour, exp.DataType),
 )
 ARGS: dict[type[exp.Expr], set[str]] = {
@@ -72,6 +88,20 @@ ARGS: dict[type[exp.Expr], set[str]] = {
     exp.Case: {"this", "ifs", "default"},
     exp.If: {"this", "true"},
     exp.Cast: {"this", "to"},
+    exp.TimestampTrunc: {"this", "unit"},
+    exp.DateTrunc: {"this", "unit"},
+    exp.Trim: {"this", "position", "expression"},
+    exp.Substring: {"this", "start", "length"},
+    exp.Concat: {"expressions", "safe", "coalesce"},  # in DuckDB's way, as the reader takes it
+    exp.DPipe: {"this", "expression", "safe"},
+    exp.Coalesce: {"this", "expressions"},
+    exp.Greatest: {"this", "expressions", "ignore_nulls"},
+    exp.Least: {"this", "expressions", "ignore_nulls"},
+    exp.Round: {"this", "decimals"},
+    exp.Floor: {"this", "decimals"},
+    exp.Ceil: {"this", "decimals"},
+    exp.Div: {"this", "expression", "typed", "safe"},
+    exp.WidthBucket: {"this", "min_value", "max_value", "num_buckets"},
 }
 CALLED = {"joins": "JOIN", "with_": "WITH", "laterals": "LATERAL", "windows": "WINDOW", "nulls_first": "NULLS FIRST"}
 

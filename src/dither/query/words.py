@@ -4,6 +4,19 @@ from __future__ import annotations
 
 from fractions import Fraction
 
+from dither.query.functions import (
+    Absolute,
+    DateStart,
+    Extreme,
+    FirstPresent,
+    Function,
+    Joined,
+    Length,
+    Piece,
+    Rounded,
+    Spelled,
+    WidthBucket,
+)
 from dither.query.plan import (
     Aggregate,
     Arithmetic,
@@ -23,6 +36,10 @@ from dither.query.plan import (
 )
 from dither.query.relation import Chosen, Kept, Own, PerPerson, Relation, SamePerson, Scan, Together, WithPublic
 
+SPELLED: dict[str, str] = {
+    **{"upper": "in capital letters", "lower": "in small letters", "trim": "without the spaces around it"},
+    **{"ltrim": "without the spaces before it", "rtrim": "without the spaces behind it"},
+}
 COUNTED = {"rows": "how many rows", "persons": "how many people"}
 PREFIXES = {
     "values": "how many values of",
@@ -119,6 +136,35 @@ def words(node: Expression) -> str:
         case Case(branches, otherwise):
             told = "; ".join(f"{words(value)} if {words(condition)}" for condition, value in branches)
             return f"({told}; otherwise {'nothing' if otherwise is None else words(otherwise)})"
+        case _:
+            return _function(node)
+
+
+def _function(node: Function) -> str:
+    match node:
+        case DateStart(period, of):
+            return f"the start of the {period} of {words(of)}"
+        case Spelled(how, of):
+            return f"{words(of)} {SPELLED[how]}"
+        case Piece(of, None, length):
+            return f"the last {length} characters of {words(of)}"
+        case Piece(of, start, length):
+            return f"{length} characters of {words(of)} from number {start} on"
+        case Joined(parts):
+            return "(" + " followed by ".join(words(part) for part in parts) + ")"
+        case Length(of):
+            return f"the length of {words(of)}"
+        case FirstPresent(parts):
+            return f"the first that is there of ({', '.join(words(part) for part in parts)})"
+        case Extreme(largest, parts):
+            return f"the {'largest' if largest else 'least'} of ({', '.join(words(part) for part in parts)})"
+        case Absolute(of):
+            return f"{words(of)} without its sign"
+        case Rounded(way, of, digits):
+            rounded = {"floor": "down", "ceil": "up", "round": f"to {digits} digits after the point"}[way]
+            return f"{words(of)} rounded {rounded}"
+        case WidthBucket(of, low, high, count):
+            return f"which of {count} equal parts of {_number(low)} to {_number(high)} {words(of)} lies in"
 
 
 def _number(value: Fraction) -> str:

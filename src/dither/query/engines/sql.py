@@ -4,10 +4,11 @@ Why total. Cells are read by TRY_CAST, which gives NULL where a cell does not fi
 are doubles: sums and products overflow to infinities; infinity minus infinity is NaN, which compares as above every
 number and counts as missing when it is measured. (It is not made NULL inside expressions: DuckDB would write each
 operand twice, and nested sums would grow as 2^n.) Comparisons, LIKE with a constant pattern, IN with constants, CASE
-and parts of dates have a value, or NULL, for every input. There is no division, no cast of analysts' values, no
-function with a pattern or a length from a row. Why the analyst's text cannot get through: only numbers, dates, quoted
-texts and quoted names are ever written, each by its own quoting function; names are those of the policy, or what a
-question calls the columns of an inner one, at most 128 printable characters.
+and parts of dates have a value, or NULL, for every input. Division is by constants, in doubles, where it cannot fail. Texts
+are cut and made sound before a function gets them. There is no cast of analysts' values, no function with a pattern, a
+position or a length from a row. Why the analyst's text cannot get through: only numbers, dates, quoted texts and quoted
+names are ever written, each by its own quoting function; names are those of the policy, or what a question calls the
+columns of an inner one, at most 128 printable characters.
 """
 
 from __future__ import annotations
@@ -16,6 +17,20 @@ import datetime
 from fractions import Fraction
 
 from dither.query.column import Column, Key, Type
+from dither.query.functions import (
+    LONGEST_TEXT,
+    Absolute,
+    DateStart,
+    Extreme,
+    FirstPresent,
+    Function,
+    Joined,
+    Length,
+    Piece,
+    Rounded,
+    Spelled,
+    WidthBucket,
+)
 from dither.query.measure import Measure
 from dither.query.plan import (
     Arithmetic,
@@ -43,7 +58,7 @@ TYPES = {
     Type.TIMESTAMP: "TIMESTAMP",
 }
 WEEKDAY = {"weekday": "dow"}
-LONGEST_LOOK = 2000  # characters of a text that LIKE looks at: its work grows with text and pattern
+WHOLE = (Cell, DatePart, Length, WidthBucket)  # their whole numbers are BIGINTs, all other numbers may be doubles
 
 
 def name(text: str) -> str:
@@ -125,7 +140,7 @@ def render(node: Expression) -> str:
                 return f"({render(value)} IN ({', '.join(_double(option) for option in options)}))"
             return f"({render(value)} IN ({', '.join(render(option) for option in options)}))"
         case Like(value, pattern):
-            return f"(left({render(value)}, {LONGEST_LOOK}) LIKE {text(pattern)})"
+            return f"(left({render(value)}, {LONGEST_TEXT}) LIKE {text(pattern)})"
         case IsMissing(value):
             return f"(NOT {is_there(value)})"
         case Logic(every, parts):
@@ -139,6 +154,47 @@ def render(node: Expression) -> str:
             spell = _double if as_double else render
             told = " ".join(f"WHEN {render(condition)} THEN {spell(value)}" for condition, value in branches)
             return f"(CASE {told} ELSE {'NULL' if otherwise is None else spell(otherwise)} END)"
+        case _:
+            return _function(node)
+
+
+def _function(node: Function) -> str:
+    """A function of a row. Each operand is written once, but for a bucket's."""
+    spell = _double if node.facts.type in (Type.DECIMAL, Type.FLOAT) else render
+    match node:
+        case DateStart(period, of):  # beyond the years that a timestamp has, DuckDB fails: missing
+            return f"TRY_CAST(TRY(date_trunc({text(period)}, {render(of)})) AS {TYPES[node.facts.type]})"
+        case Spelled(how, of):
+            return f"{how}({_sound(of)})"
+        case Piece(of, None, length):
+            return f"right({_sound(of, whole=True)}, {length})"
+        case Piece(of, start, length):
+            return f"substring({_sound(of)}, {start}, {length})"
+        case Joined(parts):
+            return f"left({' || '.join(_sound(part) for part in parts)}, {LONGEST_TEXT})"
+        case Length(of):
+            return f"length({_sound(of)})"
+        case FirstPresent(parts):
+            return f"coalesce({', '.join(spell(part) for part in parts)})"
+        case Extreme(largest, parts):  # DuckDB leaves out what is missing
+            return f"{'greatest' if largest else 'least'}({', '.join(spell(part) for part in parts)})"
+        case Absolute(of):
+            return f"abs({_double(of)})"  # of the least BIGINT it would fail
+        case Rounded(way, of, digits):
+            return f"round({_double(of)}, {digits})" if way == "round" else f"{way}({_double(of)})"
+        case WidthBucket(of, low, high, count):
+            e, least, most = _double(of), number(low), number(high)
+            # for whole numbers the quotient is exact enough that its floor is; otherwise an edge may be off by its rounding
+            inside = f"TRY_CAST(floor(({e} - {least}) * {number(Fraction(count))} / {number(high - low)}) AS BIGINT) + 1"
+            inside = f"least(greatest({inside}, 1::BIGINT), {count}::BIGINT)"
+            beyond = f"WHEN {e} < {most} THEN {inside} WHEN {e} <= 'inf'::DOUBLE THEN {count + 1}::BIGINT"
+            return f"(CASE WHEN {e} < {least} THEN 0::BIGINT {beyond} END)"
+
+
+def _sound(node: Expression, *, whole: bool = False) -> str:
+    """A text that functions can take: cut, and UTF-8, or NULL. A frame in memory may hold anything, on which they fail."""
+    rendered = render(node) if whole else f"left({render(node)}, {LONGEST_TEXT})"
+    return rendered if isinstance(node, (Constant, Spelled, Piece, Joined)) else f"TRY(decode(encode({rendered})))"
 
 
 def _bucket(node: Bucket) -> str:
@@ -151,7 +207,7 @@ def _bucket(node: Bucket) -> str:
 def is_there(node: Expression, sql: str | None = None) -> str:
     """Whether an expression has a value; true or false, never NULL. What is not a number is no value."""
     rendered = render(node) if sql is None else sql
-    if node.facts.type in (Type.FLOAT, Type.DECIMAL) or isinstance(node, Arithmetic):
+    if node.facts.type.is_number and not (isinstance(node, WHOLE) and node.facts.type is Type.INTEGER):
         return f"coalesce({rendered} <= 'inf'::DOUBLE, FALSE)"
     return f"({rendered} IS NOT NULL)"
 
@@ -163,9 +219,9 @@ def value(measure: Measure) -> str:
 
 
 def _is_whole(measure: Measure) -> bool:
-    """Whether a value is its own number of steps, in 64 bits: cells and parts of dates are BIGINTs, all else are doubles."""
+    """Whether a value is its own number of steps, in 64 bits."""
     node, wide = measure.of, 2**62
-    if not isinstance(node, (Cell, DatePart)) or node.facts.type is not Type.INTEGER or measure.step != 1:
+    if not isinstance(node, WHOLE) or node.facts.type is not Type.INTEGER or measure.step != 1:
         return False
     return -wide < measure.low + _origin(measure) and measure.high + _origin(measure) < wide
 
