@@ -3,6 +3,7 @@ constants, so that what a row costs does not depend on another column of it."""
 
 from __future__ import annotations
 
+import datetime
 from collections.abc import Callable
 from fractions import Fraction
 from typing import TYPE_CHECKING
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
 MOST_DIGITS = 15  # a double has no more
 MOST_BUCKETS = 10_000
 MOST_PARTS = 100  # of CONCAT, COALESCE, GREATEST and LEAST
+WIDEST = (exp.DataType.Type.BIGINT, exp.DataType.Type.DOUBLE)
 Kind = type[exp.Expr]
 
 
@@ -177,6 +179,30 @@ def _bucket(reader: Reader, node: exp.Expr) -> Expression:
     return WidthBucket(of, low, high, count)
 
 
+def _widened(reader: Reader, node: exp.Expr) -> Expression:
+    """A cast to what numbers are here anyway: it changes nothing."""
+    of = reader.number(node.this)
+    if node.args["to"].this is exp.DataType.Type.BIGINT and of.facts.type is not Type.INTEGER:
+        raise refuse(node, "it may have digits after the point, which a cast would drop", f"FLOOR({shown(node.this)})")
+    return of
+
+
+def _made_date(reader: Reader, node: exp.Expr) -> Expression:
+    """MAKE_DATE and MAKE_TIMESTAMP of constants."""
+    made = reader.meaning(node.args["sec"]) if isinstance(node, exp.TimestampFromParts) and node.args.get("sec") else None
+    seconds = made.value if isinstance(made, Constant) else None
+    names = ("year", "month", "day", *(() if isinstance(node, exp.DateFromParts) else ("hour", "min")))
+    whole = [_whole(reader, node, node.args.get(name), 0, 9999, "DATE '2026-01-31'") for name in names]
+    try:
+        if isinstance(node, exp.DateFromParts):
+            return Constant(datetime.date(*whole))
+        if isinstance(seconds, Fraction) and 0 <= seconds < 60 and (seconds * 10**6).denominator == 1:
+            return Constant(datetime.datetime(*whole) + datetime.timedelta(microseconds=int(seconds * 10**6)))  # type: ignore[arg-type]
+    except ValueError:
+        pass  # there is no such day
+    raise refuse(node, "there is no such date", "DATE '2026-01-31', or TIMESTAMP '2026-01-31 12:30:00'")
+
+
 CALLS: dict[Kind, Callable[[Reader, exp.Expr], Expression]] = {
     exp.TimestampTrunc: _date_start,
     exp.DateTrunc: _date_start,
@@ -199,4 +225,7 @@ CALLS: dict[Kind, Callable[[Reader, exp.Expr], Expression]] = {
     exp.Ceil: _rounded,
     exp.Div: _divided,
     exp.WidthBucket: _bucket,
+    exp.Cast: _widened,
+    exp.DateFromParts: _made_date,
+    exp.TimestampFromParts: _made_date,
 }

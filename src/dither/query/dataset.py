@@ -10,6 +10,7 @@ from typing import Any, TypedDict, Unpack, overload
 from dither.errors import ConflictError, DataError, PolicyError
 from dither.ledger.ledger import Ledger
 from dither.query.batch import Batch, make_batch
+from dither.query.from_ibis import as_sql
 from dither.query.policy import VERSION, Policy, load_policy, read_policy
 from dither.query.quote import Quote, make_quote
 from dither.query.source import Source, find_source
@@ -54,7 +55,7 @@ class Dataset:
         size: object = None,
         bounding: object = None,
     ) -> Quote | Batch:
-        """Price and error of a question; reads no data and costs nothing. A list of questions is priced as one.
+        """Price and error of a question, in SQL or as an Ibis expression; reads no data and costs nothing. A list is one batch.
 
         The price is stated in one way: `epsilon`, `rho`, a `guarantee`, or the `error` that is wished for each column.
         `size` is a public guess of how many rows a group has: averages need it for their error. `bounding` is 'weights',
@@ -63,8 +64,8 @@ class Dataset:
         terms: dict[str, Any] = {"epsilon": epsilon, "rho": rho, "guarantee": guarantee, "error": error}
         terms |= {"confidence": confidence, "size": size, "bounding": bounding}
         if isinstance(sql, (list, tuple)):
-            return make_batch(self, sql, **terms)
-        return make_quote(self, sql, **terms)
+            return make_batch(self, [as_sql(one) for one in sql], **terms)
+        return make_quote(self, as_sql(sql), **terms)
 
     def source(self, table: Table) -> Source:
         """Where the rows of a table are."""

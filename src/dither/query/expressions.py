@@ -11,7 +11,7 @@ from sqlglot import exp
 
 from dither.errors import NumberError, QuestionError
 from dither.numeric.number import Number
-from dither.query.calls import CALLS
+from dither.query.calls import CALLS, WIDEST
 from dither.query.column import Key, Type
 from dither.query.facts import a
 from dither.query.keys import possible_keys
@@ -143,7 +143,7 @@ class Reader:
             return Constant(node.this) if node.is_string else Constant(_fraction(node, node.this))
         if isinstance(node, exp.Neg) and isinstance(node.this.unnest(), exp.Literal) and not node.this.unnest().is_string:
             return Constant(-_fraction(node, node.this.unnest().this))
-        if isinstance(node, exp.Cast):
+        if isinstance(node, exp.Cast) and node.to.this not in WIDEST:
             return _date(node)
         return None
 

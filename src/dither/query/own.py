@@ -42,9 +42,7 @@ def per_person(node: exp.Select, of: Relation, reader: Reader, items: list[exp.E
         raise refuse(node, "DISTINCT beside GROUP BY is not answered", "GROUP BY alone")
     if group is None and node.args.get("having") is not None:
         raise refuse(node.args["having"], "HAVING needs GROUP BY", "WHERE")
-    if group is not None and any(isinstance(part, exp.Literal) for part in group.expressions):
-        raise refuse(group, "an inner GROUP BY names its columns", "GROUP BY with names")
-    keys = [reader.value(part) for part in group.expressions] if group is not None else []
+    keys = [reader.value(_grouped(part, items)) for part in group.expressions] if group is not None else []
     if group is None:
         keys = [reader.value(item.unalias()) for item in items]
     if Cell(whose) not in keys:
@@ -74,6 +72,16 @@ def per_person(node: exp.Select, of: Relation, reader: Reader, items: list[exp.E
     kept = made if having is None else _having(having, made, reader, keys)
     ours = [column for column in kept.table.columns if column.name.endswith(OURS) and column.name != HIDDEN]
     return Chosen(kept, named, hide=person.name == HIDDEN) if ours else kept  # what nobody can name goes no further
+
+
+def _grouped(part: exp.Expr, items: list[exp.Expr]) -> exp.Expr:
+    """What a part of GROUP BY means: GROUP BY 1 is by the first column."""
+    if not isinstance(part, exp.Literal):
+        return part
+    places = {str(place): item.unalias() for place, item in enumerate(items, 1)}
+    if part.is_string or str(part.this) not in places or places[str(part.this)].find(exp.AggFunc):
+        raise refuse(part, "there is no such column in SELECT that could be grouped by", "GROUP BY with names")
+    return places[str(part.this)]
 
 
 def _own(name: str, inner: exp.Expr, reader: Reader) -> Own:

@@ -101,6 +101,8 @@ ARGS: dict[type[exp.Expr], set[str]] = {
     exp.Floor: {"this", "decimals"},
     exp.Ceil: {"this", "decimals"},
     exp.Div: {"this", "expression", "typed", "safe"},
+    exp.DateFromParts: {"year", "month", "day"},
+    exp.TimestampFromParts: {"year", "month", "day", "hour", "min", "sec"},
     exp.WidthBucket: {"this", "min_value", "max_value", "num_buckets"},
 }
 CALLED = {"joins": "JOIN", "with_": "WITH", "laterals": "LATERAL", "windows": "WINDOW", "nulls_first": "NULLS FIRST"}
