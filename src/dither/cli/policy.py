@@ -1,4 +1,4 @@
-"""`dither policy ...`: draft a policy, and check one."""
+"""`dither policy ...`: draft a policy, bring one along from SmartNoise, and check one."""
 
 from __future__ import annotations
 
@@ -17,10 +17,25 @@ def init(
     table: Annotated[str | None, typer.Option(help="Which table of a .duckdb file.")] = None,
 ) -> None:
     """Draft a policy from names and types of columns; no row is read."""
-    from dither.errors import ConflictError
     from dither.query.draft import draft
 
-    text = draft(file, Path.cwd() if out is None else out.parent, table)
+    _write(draft(file, Path.cwd() if out is None else out.parent, table), out)
+
+
+@policy.command("import")
+def import_(
+    file: Annotated[Path, typer.Argument(help="SmartNoise's metadata: a .yaml file.")],
+    out: Annotated[Path | None, typer.Option("--out", "-o", help="Where to write; left out, it is printed.")] = None,
+) -> None:
+    """Draft a policy from SmartNoise's metadata. What has no counterpart is told in comments."""
+    from dither.query.smartnoise import import_smartnoise
+
+    _write(import_smartnoise(file), out)
+
+
+def _write(text: str, out: Path | None) -> None:
+    from dither.errors import ConflictError
+
     if out is None:
         typer.echo(text, nl=False)
         return

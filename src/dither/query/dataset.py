@@ -55,7 +55,7 @@ class Dataset:
         size: object = None,
         bounding: object = None,
     ) -> Quote | Batch:
-        """Price and error of a question, in SQL or as an Ibis expression; reads no data and costs nothing. A list is one batch.
+        """Price and error of a question, in SQL or as an Ibis expression; reads no data, costs nothing. A list is a batch.
 
         The price is stated in one way: `epsilon`, `rho`, a `guarantee`, or the `error` that is wished for each column.
         `size` is a public guess of how many rows a group has: averages need it for their error. `bounding` is 'weights',
