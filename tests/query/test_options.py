@@ -8,10 +8,14 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from dither.errors import QuestionError
+import dither
+from dither.errors import BudgetError, NumberError, QuestionError
 from dither.query.options import Options, apply_options, read_options
 from dither.query.parse import parse
+from tests.query.clinics import clinic
 from tests.query.test_parse import POLICY
+
+pytestmark = pytest.mark.filterwarnings("ignore::dither.errors.NotPrivateWarning")
 
 HEAD = "SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS({}) COUNT(*) AS n FROM visits"
 
@@ -132,3 +136,107 @@ def test_the_policy_is_tightened_and_never_loosened():
         assert [table.max_groups for table in tight.tables] == [min(most, 3), 1]
         assert [table.columns for table in tight.tables] == [table.columns for table in POLICY.tables]
     assert apply_options(Options("1", "0", None, "patient_id"), POLICY) is POLICY
+
+
+# -- from question to price ----------------------------------------------------------------------------------------------
+
+PLAIN = "SELECT COUNT(*) AS n FROM visits"
+DELTA = dither.approx(100, "1e-6")
+
+
+def test_the_price_may_stand_in_the_question(tmp_path):
+    data = clinic(tmp_path)
+    for stated in ("0.5", ".5", "5e-1"):
+        for beside in ({}, {"epsilon": "0.5"}, {"epsilon": "1/2"}):
+            quote = data.quote(HEAD.format(f"epsilon={stated}"), **beside)
+            assert quote.question == data.quote(PLAIN, epsilon="0.5").question
+            assert quote.guarantee == data.quote(PLAIN, epsilon="0.5").guarantee
+    assert data.quote(HEAD.format("epsilon=0.5, delta=0")).guarantee == data.quote(PLAIN, epsilon="0.5").guarantee
+    assert (
+        data.quote(HEAD.format("privacy_unit_column = Person"), epsilon=1).question == data.quote(PLAIN, epsilon=1).question
+    )
+
+
+def test_delta_may_be_tightened(tmp_path):
+    data = clinic(tmp_path, budget=DELTA)
+    same = data.quote(HEAD.format("epsilon=1, delta=1e-6"))
+    assert same.guarantee == data.quote(PLAIN, epsilon=1).guarantee
+    for clause, beside in [("epsilon=1, delta=1e-9", {}), ("delta=1e-9", {"epsilon": 1})]:
+        tight = data.quote(HEAD.format(clause), **beside)
+        assert tight.guarantee == data.quote(PLAIN, guarantee=dither.approx(1, "1e-9")).guarantee
+        assert tight.errors["n"] > same.errors["n"]
+        assert tight.epsilon("1e-9") <= 1
+    pure = data.quote(HEAD.format("epsilon=1, delta=0"))
+    assert pure.guarantee == data.quote(PLAIN, guarantee=dither.pure(1)).guarantee
+
+
+def test_groups_may_be_tightened(tmp_path):
+    data = clinic(tmp_path)
+    sql = "SELECT {} ward, COUNT(*) AS n FROM visits GROUP BY ward"
+    quotes = [data.quote(sql.format(""), epsilon=1, bounding="groups")]
+    for most in (3, 2, 1):
+        clause = f"WITH DIFFERENTIAL_PRIVACY OPTIONS(max_groups_contributed={most})"
+        quotes.append(data.quote(sql.format(clause), epsilon=1, bounding="groups"))
+    assert [quote.bounding.groups for quote in quotes] == [3, 3, 2, 1]
+    errors = [quote.errors["n"] for quote in quotes]
+    assert errors[0] == errors[1] > errors[2] > errors[3]
+    assert quotes[0].question == quotes[1].question
+    assert len({str(quote.question) for quote in quotes}) == 3
+    with dither.testing.seeded(1):
+        assert quotes[3].release()["ward"] == ["A", "B", "C"]  # the ledger keeps to the policy that it knows
+
+
+def test_own_totals_under_other_limits_are_another_question(tmp_path):
+    """A person's own sum is clamped by the limits, also where nothing else of a question shows them."""
+    data = clinic(tmp_path)
+    sql = "SELECT {} COUNT(own) AS n FROM (SELECT person, COUNT(*) AS own FROM visits GROUP BY person) t"
+    clause = "WITH DIFFERENTIAL_PRIVACY OPTIONS(max_groups_contributed=1)"
+    one, other = (data.quote(sql.format(part), epsilon=1) for part in ("", clause))
+    assert one.question != other.question
+    assert other.question["max_groups"] == {"visits": 1}
+
+
+CONTRADICTIONS = [
+    ("epsilon=1", {"epsilon": 2}, NumberError, "exactly one way"),
+    ("epsilon=1", {"rho": 2}, NumberError, "exactly one way"),
+    ("epsilon=1", {"error": {"n": 10}}, NumberError, "exactly one way"),
+    ("epsilon=1", {"guarantee": dither.pure(1)}, NumberError, "exactly one way"),
+    ("epsilon=0", {}, NumberError, "epsilon"),
+    ("delta=0", {}, NumberError, "exactly one way"),
+    ("delta=1e-9", {"epsilon": 1}, NumberError, "it has no delta"),
+    ("epsilon=11", {}, BudgetError, "is refused"),
+    ("max_groups_contributed=4", {"epsilon": 1}, QuestionError, "at most 3 groups"),
+    ("privacy_unit_column=ward", {"epsilon": 1}, QuestionError, "whose a row is: person"),
+    ("noise=3", {"epsilon": 1}, QuestionError, "no such option"),
+    ("", {}, NumberError, "exactly one way"),
+]
+
+
+@pytest.mark.parametrize(("clause", "beside", "kind", "why"), CONTRADICTIONS, ids=range(len(CONTRADICTIONS)))
+def test_options_loosen_nothing(tmp_path, clause, beside, kind, why):
+    data = clinic(tmp_path, per_question=dither.pure(10))
+    before = str(data.ledger.remaining())
+    with pytest.raises(kind, match=why):
+        data.quote(HEAD.format(clause), **beside)
+    assert str(data.ledger.remaining()) == before
+
+
+def test_a_delta_beyond_the_budget(tmp_path):
+    data = clinic(tmp_path, budget=DELTA)
+    with pytest.raises(NumberError, match="may only tighten"):
+        data.quote(HEAD.format("epsilon=1, delta=1e-5"))
+
+
+def test_where_each_row_is_a_person(tmp_path):
+    data = clinic(tmp_path, person="each row", max_groups=None, max_rows_per_group=None)
+    assert data.quote(HEAD.format("max_groups_contributed=1, epsilon=1")).question == data.quote(PLAIN, epsilon=1).question
+    for clause in ("max_groups_contributed=2", "privacy_unit_column=person"):
+        with pytest.raises(QuestionError):
+            data.quote(HEAD.format(clause), epsilon=1)
+
+
+def test_refusals_behind_the_clause_name_their_place(tmp_path):
+    sql = "SELECT WITH DIFFERENTIAL_PRIVACY\n OPTIONS(epsilon=1)\n  nothing, COUNT(*) FROM visits GROUP BY 1"
+    with pytest.raises(QuestionError) as caught:
+        clinic(tmp_path).quote(sql)
+    assert caught.value.where == "line 3, column 3"

@@ -34,10 +34,12 @@ def explain(
     policy: PolicyFile = Path("policy.toml"),
 ) -> None:
     """How a question is understood. Needs no price, no ledger and no data."""
+    from dither.query.options import read_options
     from dither.query.parse import parse
     from dither.query.policy import load_policy
 
-    typer.echo(parse(sql, load_policy(policy)).explain())
+    text, _ = read_options(sql)
+    typer.echo(parse(text, load_policy(policy)).explain())
 
 
 def quote(

@@ -16,6 +16,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from dither.query.column import Column, Key
+from dither.query.options import tightened
 from dither.query.relation import Scan
 from dither.query.table import Table
 
@@ -34,6 +35,7 @@ def question(quote: Quote) -> dict[str, object]:
 
 def _counters(quote: Quote) -> dict[str, object]:
     plan, strategy, bounding = quote.plan, quote.strategy, quote.bounding
+    limits = tightened(plan, quote.dataset.policy)
     return {
         "dither": VERSION,
         "table": plan.table.name if isinstance(plan.relation, Scan) else plain(plan.relation),
@@ -42,6 +44,7 @@ def _counters(quote: Quote) -> dict[str, object]:
         "families": [plain(family) for family in strategy.families],
         "bounding": [bounding.way, bounding.groups, bounding.rows, bounding.resolution],
         "noise": [repr(mechanism) for mechanism in quote.noise],
+        **({"max_groups": limits} if limits else {}),
     }
 
 

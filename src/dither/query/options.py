@@ -95,6 +95,12 @@ def check_options(options: Options, policy: Policy, plan: Plan) -> None:
         raise QuestionError("max_groups_contributed", most, why, f"max_groups_contributed = {allowed}, or leaving it out")
 
 
+def tightened(plan: Plan, policy: Policy) -> dict[str, int]:
+    """The limits that a question has for itself: under others it is another question, as bounds may follow from them."""
+    given = {table.name: table.max_groups for table in policy.tables}
+    return {table.name: table.max_groups for table in plan.relation.tables if table.max_groups != given[table.name]}
+
+
 def stated_price(
     options: Options, budget: Filter, *, epsilon: object, rho: object, guarantee: object, error: object
 ) -> tuple[object, object]:

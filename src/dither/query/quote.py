@@ -16,6 +16,7 @@ from dither.query import price
 from dither.query.bounding import Bounding, choose_bounding
 from dither.query.canonical import question
 from dither.query.explain import explain_quote
+from dither.query.options import apply_options, check_options, read_options, stated_price
 from dither.query.parse import parse
 from dither.query.part import Part
 from dither.query.plan import Plan
@@ -135,7 +136,12 @@ def make_quote(
 ) -> Quote:
     """The quote for a question; see `Dataset.quote`. In a batch its price is a given part of the whole."""
     policy, budget = dataset.policy, dataset.ledger.budget
-    plan = parse(sql, policy)
+    text, options = read_options(sql)
+    plan = parse(text, apply_options(options, policy))
+    check_options(options, policy, plan)
+    if promise is not None and (options.epsilon is not None or options.delta is not None):
+        raise QuestionError("OPTIONS", sql, "a batch has one price for all its questions", "quote([...], epsilon='0.5')")
+    epsilon, guarantee = stated_price(options, budget, epsilon=epsilon, rho=rho, guarantee=guarantee, error=error)
     _check_names(plan)
     level, hint = _confidence(confidence), None if size is None else integer(size, name="size", least=1)
     if hint is not None and hint > LARGEST_SIZE:
