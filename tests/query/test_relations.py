@@ -29,6 +29,7 @@ RELATIONS = [
     "(SELECT person, COUNT(*) AS n, SUM(cost) AS cost, MAX(age) AS age, MIN(ward) AS ward FROM visits GROUP BY person) v",
     "(SELECT ward, SUM(cost) AS cost, AVG(age) AS age FROM visits GROUP BY ward, person"
     " HAVING COUNT(*) > 1 AND SUM(cost) > 3) v",
+    "(SELECT person, SUM(cost) AS cost FROM visits GROUP BY person, ward, age) v",
     "(SELECT DISTINCT person, ward, age, cost FROM visits) v",
     "(SELECT ward, cost, age FROM visits UNION ALL SELECT ward, cost, nights FROM stays) v",
     "(SELECT person, ward, cost, age FROM visits UNION ALL SELECT patient, ward, cost, nights FROM stays) v",
@@ -220,6 +221,12 @@ def test_keys_of_a_union_are_sorted():
         policy(),
     )
     assert plan.groups[0].keys == ("a", "b", "y", "z")
+
+
+def test_a_column_of_a_union_holds_what_each_part_holds():
+    plan = parse("SELECT SUM(age) FROM (SELECT age FROM visits UNION ALL SELECT nights - 7 FROM stays) u", policy())
+    column = plan.table.column("age")
+    assert (column.lower, column.upper, column.step) == (-7, 120, 1)
 
 
 def test_those_who_are_not_there_are_found_by_a_union():

@@ -29,7 +29,6 @@ from dither.query.table import Table
 
 OURS = "\u200b"  # ends names of columns that no question can name: it is not printable
 HIDDEN = f"whose row it is{OURS}"  # the column of the person where a question does not show it
-
 MOST_PAIRED = 1000  # rows of a person on a side of a join, unless the owner's limits allow for more
 
 OwnKind = Literal["rows", "values", "different", "sum", "average", "least", "most"]
