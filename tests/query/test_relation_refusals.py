@@ -83,7 +83,15 @@ CONDITIONS = [
     ("person = ANY (SELECT patient FROM stays)", "ANY with a question", "JOIN with an inner question"),
     ("ROW_NUMBER() OVER (ORDER BY cost) < 3", "windows show single rows", "GROUP BY"),
 ]
+FIVE = " ".join(f"JOIN wards w{at} ON v.ward = w{at}.ward" for at in range(5))
+DOUBLED = ", ".join(f"t{at} AS (SELECT ward FROM t{at - 1} UNION ALL SELECT ward FROM t{at - 1})" for at in range(1, 6))
 WHOLE = [
+    (f"SELECT COUNT(*) FROM visits v {FIVE}", "more than 4 public tables", "fewer"),
+    (
+        f"WITH t0 AS (SELECT ward FROM visits), {DOUBLED} SELECT COUNT(*) FROM t5",
+        "written out, more than 30 tables",
+        "fewer",
+    ),
     ("WITH RECURSIVE a AS (SELECT * FROM visits) SELECT COUNT(*) FROM a", "asks itself", "without RECURSIVE"),
     ("WITH a AS (SELECT * FROM visits), A AS (SELECT * FROM stays) SELECT COUNT(*) FROM a", "twice", "another name"),
     ("SELECT SUM(cost) OVER (PARTITION BY person) FROM visits", "OVER", "SUM(cost)"),

@@ -15,7 +15,8 @@ from dither.errors import QuestionError
 from dither.privacy.unit import Unit
 from dither.query.parse import parse
 from dither.query.relation import HIDDEN, MOST_PAIRED, OURS
-from tests.query.owners import PEOPLE, Asked, ask_at_random, clinic, policy, table_of, without
+from tests.query.grammar import ask_at_random
+from tests.query.owners import PEOPLE, Asked, clinic, policy, table_of, without
 
 RELATIONS = [
     "visits v",
@@ -221,6 +222,13 @@ def test_keys_of_a_union_are_sorted():
         policy(),
     )
     assert plan.groups[0].keys == ("a", "b", "y", "z")
+
+
+def test_own_totals_are_bounded_by_the_owners_limits():
+    own = "SELECT person, SUM(cost) AS s, COUNT(*) AS n, AVG(cost) AS a, MAX(cost) AS m FROM visits GROUP BY person"
+    table = parse(f"SELECT COUNT(*) FROM ({own}) t", policy(groups=2, rows=3)).table
+    found = {column.name: (column.lower, column.upper) for column in table.columns[1:]}
+    assert found == {"s": (-60, 600), "n": (0, 6), "a": (-10, 100), "m": (-10, 100)}
 
 
 def test_a_column_of_a_union_holds_what_each_part_holds():
