@@ -32,6 +32,7 @@ REFUSALS = [
     ("visits v JOIN wards w ON v.ward < w.ward", "by equalities", "ON a.ward = b.ward"),
     ("visits v JOIN wards w ON v.ward = 'A'", "one table on its left", "ON a.ward = b.ward"),
     ("visits v JOIN wards w ON v.ward = w.floor", "a text is compared with an integer", "a text on both sides"),
+    ("visits v JOIN wards w ON v.cost = w.floor", "values of different types are joined", "columns of one type"),
     ("visits v JOIN wards v ON v.ward = v.ward", "two tables are called v", "an alias"),
     ("wards w JOIN visits v ON v.ward = w.ward", "an owner from the first table on", "the protected table first"),
     ("wards v", "it is public", "one of visits"),
