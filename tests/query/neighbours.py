@@ -66,20 +66,22 @@ def random_row(rng: random.Random) -> Row:
 def random_question(rng: random.Random, *, person: bool) -> str:
     """SQL of the grammar."""
     numbers = ["cost", "age", "weight", "cost * 2 - age", "age - 40", "CASE WHEN sex = 'f' THEN cost ELSE 3 END", "-cost"]
+    numbers += ["ABS(cost)", "ROUND(cost / 3, 1)", "LEAST(GREATEST(cost, 0), 50)", "COALESCE(cost, age)", "FLOOR(cost)"]
     aggregates = ["COUNT(*)", "COUNT(cost)", "COUNT(day)", *(["COUNT(DISTINCT person)"] if person else [])]
     aggregates += [f"{name}({rng.choice(numbers)})" for name in ("SUM", "AVG", "SUM", "AVG")]
     chosen = rng.sample(aggregates, rng.randrange(1, 4))
-    groups = rng.sample(
-        ["ward", "sex", "EXTRACT(quarter FROM day)", "CASE WHEN age < 30 THEN 'young' ELSE 'old' END"], rng.randrange(0, 3)
-    )
+    by = ["ward", "sex", "EXTRACT(quarter FROM day)", "CASE WHEN age < 30 THEN 'young' ELSE 'old' END"]
+    by += ["LOWER(ward)", "age >= 30", "FLOOR(age / 40)"]
+    groups = rng.sample(by, rng.randrange(0, 3))
     wheres = [
         "cost > 3", "ward IN ('A', 'it''s')", "age BETWEEN 10 AND 40", "NOT (sex = 'm' OR cost IS NULL)",
         "ward LIKE 'i%' OR weight <= 2.2", "day >= DATE '2000-01-01'", "age IS NOT NULL AND cost * age < 50",
+        "DATE_TRUNC('month', day) >= DATE '2000-01-01'", "LENGTH(ward || UPPER(ward)) > 2",
     ]  # fmt: skip
     where = f" WHERE {rng.choice(wheres)}" if rng.random() < 0.5 else ""
-    by = f" GROUP BY {', '.join(groups)}" if groups else ""
+    grouped = f" GROUP BY {', '.join(groups)}" if groups else ""
     named = [f"{aggregate} AS a{place}" for place, aggregate in enumerate(chosen)]
-    return f"SELECT {', '.join([*groups, *named])} FROM visits{where}{by}"
+    return f"SELECT {', '.join([*groups, *named])} FROM visits{where}{grouped}"
 
 
 def table_of(rows: list[Row], rng: random.Random) -> pyarrow.Table:
