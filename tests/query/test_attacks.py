@@ -112,11 +112,13 @@ def test_a5_no_cell_shows_by_itself(tmp_path, cell):
 ALLOWED = [
     "age * 9e18 > 1", "age - age * 1e308 * 1e308 > 0", "ward LIKE '%%%%a%%%%b'", "EXTRACT(year FROM day) > 1",
     "CASE WHEN person = 1000000 THEN cost * 1e308 * 10 ELSE 0 END > 1", "day > DATE '9999-12-31'",
+    "abs(age) > 1", "date_trunc('week', day) > DATE '2000-01-01'", "cost / 1e-300 > 1", "width_bucket(cost, 0, 1, 9) > 1",
+    "length(upper(ward) || trim(ward)) > 1", "round(cost, 15) > 1", "greatest(age, cost) / 3 > 1",
 ]  # fmt: skip
 UNSAFE = [
     "CAST(ward AS INTEGER) > 1", "ward::INT > 1", "1 / age > 0", "age // 0 = 1", "age % 0 = 1", "sqrt(-cost) > 0",
     "ln(cost) > 0", "error('x')", "repeat(ward, 1000000) = 'x'", "chr(age) = 'x'", "age << 70 > 0", "factorial(age) > 1",
-    "regexp_matches(ward, ward)", "json_extract(ward, '$') = 'x'", "strptime(ward, '%Y') > day", "abs(age) > 1",
+    "regexp_matches(ward, ward)", "json_extract(ward, '$') = 'x'", "strptime(ward, '%Y') > day", "age / person > 1",
     "age = (SELECT 1 / 0)", "EXISTS (SELECT 1)", "ward ~ ward", "ward LIKE ward", "range(age) IS NULL",
 ]  # fmt: skip
 

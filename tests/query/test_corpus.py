@@ -130,7 +130,7 @@ def test_every_detail_that_is_read_exists(kind):
 
 
 def test_a_node_that_is_refused_by_default_is_not_listed():
-    for kind in (exp.ILike, exp.Escape, exp.TryCast, exp.Filter, exp.Window, exp.Div, exp.IntDiv, exp.NullSafeEQ, exp.Any):
+    for kind in (exp.ILike, exp.Escape, exp.TryCast, exp.Filter, exp.Window, exp.IntDiv, exp.NullSafeEQ, exp.Any):
         assert kind not in ARGS
 
 
