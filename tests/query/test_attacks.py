@@ -309,3 +309,16 @@ def test_a29_absent_groups_look_like_all_others(tmp_path):
     assert max(widths) - min(widths) <= 1  # the same bar for all, up to the rounding of its ends
     public = [name for name in dir(found[0]) if not name.startswith("_")]
     assert not [name for name in public if "true" in name or "exact" in name]
+
+
+@pytest.mark.parametrize("person", ["each row", "person"])
+def test_a20_a_text_that_is_not_utf8_fails_no_question(tmp_path, person):
+    """A frame in memory may hold anything; whether a question fails must not tell whether somebody's row does."""
+    broken = pyarrow.Array.from_buffers(
+        pyarrow.string(), 3, [None, pyarrow.py_buffer(b"\0\0\0\0\1\0\0\0\2\0\0\0\4\0\0\0"), pyarrow.py_buffer(b"AB\xff\xfe")]
+    )
+    table = visits(3).set_column(1, "ward", broken)
+    limits = {} if person == "person" else {"max_groups": None, "max_rows_per_group": None}
+    data = clinic(tmp_path, table, person=person, complete=[], **limits)
+    answer = data.quote("SELECT ward, COUNT(*) AS n FROM visits GROUP BY ward", epsilon=10**4).release()
+    assert answer["n"] == [1, 1, 0]

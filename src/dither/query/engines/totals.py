@@ -25,7 +25,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from dither.query.bounding import Bounding
-from dither.query.engines.sql import clamped, counted, is_there, key, person, render, value
+from dither.query.engines.sql import clamped, constant, counted, is_there, key, person, render, value
 from dither.query.measure import Kind, Measure
 from dither.query.plan import Expression, Plan
 from dither.query.strategy import Family
@@ -117,7 +117,8 @@ def totals_sql(
     shape = _Shape(plan, families, bounding)
     rows = _rows(shape, relation, texts)
     if bounding.way == "each row":
-        return _grouped(shape.keys, shape.all_measured("count(*)", "count({})", "coalesce(sum({}), 0)"), f"({rows})")
+        added = shape.all_measured("count(*)", "count({})", "coalesce(sum({}), 0)")
+        return _declared(shape, _grouped(shape.keys, added, f"({rows})"))
     if bounding.way == "weights":
         return _weighted(shape, rows)
     by, number = ["p", *shape.keys], f"count({shape.keys[0]})" if shape.keys else "count(*)"
@@ -134,11 +135,10 @@ def totals_sql(
 def _rows(shape: _Shape, relation: str, texts: frozenset[str]) -> str:
     """Rows of a person, meeting the condition; a key that is not declared is NULL.
 
-    Where each row is a person, rows of other groups need not be dropped at all: they have groups of their own, which nobody
-    asks for.
+    Where each row is a person, rows of other groups need not be dropped: they have groups of their own, of which only the
+    numbers leave the engine (`_declared`).
     """
     plan, alone = shape.plan, shape.bounding.way == "each row"
-    # texts of other groups come as they are; other values may have no counterpart in Python
     spell = [
         render(group.by) if alone and isinstance(group.keys[0], str) else key(group.by, group.keys) for group in plan.groups
     ]
@@ -159,6 +159,19 @@ def _rows(shape: _Shape, relation: str, texts: frozenset[str]) -> str:
     if not outer:
         return read
     return f"SELECT {', '.join(outer)} FROM ({read})" + (f" WHERE {' AND '.join(kept)}" if kept else "")
+
+
+def _declared(shape: _Shape, grouped: str) -> str:
+    """Totals without the texts of groups that nobody declared: a text that is not UTF-8 has no counterpart in Python,
+    and the release would fail if a single row had one. Above the grouping, so that it is looked at once a group."""
+    texts = [isinstance(group.keys[0], str) for group in shape.plan.groups]
+    if not any(texts):
+        return grouped
+    shown = [
+        f"CASE WHEN {name} IN ({', '.join(constant(key) for key in group.keys)}) THEN {name} END AS {name}" if text else name
+        for name, group, text in zip(shape.keys, shape.plan.groups, texts, strict=True)
+    ]
+    return f"SELECT {', '.join([*shown, *shape.totals])} FROM ({grouped})"
 
 
 def _weighted(shape: _Shape, rows: str) -> str:
