@@ -64,7 +64,7 @@ def test_no_person_moves_the_numbers_by_more_than_the_claim(tmp_path, sql, group
     else:
         facts |= {"max_groups": None, "max_rows_per_group": None}
     worst = 0
-    for _ in range(3):
+    for _ in range(8):
         rows = [(rng.randrange(3), rng.choice("ABCD"), rng.choice("fm"), 1.0, 1) for _ in range(7)]
         whole = clinic(tmp_path, table(rows), **(facts | {"ledger": ledger(tmp_path)})).quote(sql, epsilon=1)
         claim = whole.parts[0].mechanism.sensitivity
@@ -75,6 +75,8 @@ def test_no_person_moves_the_numbers_by_more_than_the_claim(tmp_path, sql, group
             l1, _ = moves(numbers(whole), numbers(less))
             assert l1 <= claim
             worst = max(worst, l1)
+        if worst == claim:
+            break
     assert worst == claim  # no more noise than is needed
 
 

@@ -408,9 +408,9 @@ LARGE = [
 
 @pytest.mark.parametrize("sql", LARGE, ids=[f"{sql[30:50]}...{len(sql)}" for sql in LARGE])
 def test_large_questions_are_read_or_refused_quickly(sql):
-    start = time.perf_counter()
+    start = time.process_time()
     read_or_refused(sql)
-    assert time.perf_counter() - start < 1.5
+    assert time.process_time() - start < 1.5
 
 
 def test_limits():

@@ -60,7 +60,7 @@ REFUSALS = [
     ("(SELECT DISTINCT person FROM visits GROUP BY person, cost) v", "DISTINCT beside GROUP BY", "GROUP BY alone"),
     ("(SELECT person, MIN(cost, 3) AS cost FROM visits GROUP BY person) v", "is not answered", "MIN"),
     ("(SELECT person, SUM(age + 8e37) AS c FROM visits GROUP BY person) v", "too far", "smaller"),
-    ("(SELECT person, COUNT(*) AS n FROM visits GROUP BY person, 2) v", "names its columns", "with names"),
+    ("(SELECT person, COUNT(*) AS n FROM visits GROUP BY person, 2) v", "no such column", "with names"),
     ("(SELECT ward, cost FROM visits EXCEPT SELECT ward, cost FROM stays) v", "several joined by UNION ALL", "SELECT"),
     ("(SELECT ROW_NUMBER() OVER (ORDER BY cost) AS cost FROM visits) v", "windows", "GROUP BY"),
     ("(SELECT person, SUM(cost) AS cost FROM visits GROUP BY person HAVING SUM(nothing) > 3) v", "no such column", "person"),
