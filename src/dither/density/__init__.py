@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from dither.density.plan import histogram as histogram
     from dither.density.prefix_workload import PrefixWorkload as PrefixWorkload
     from dither.density.quantile import Quantile as Quantile
+    from dither.density.quantile_interval import QuantileInterval as QuantileInterval
     from dither.density.quantiles import Quantiles as Quantiles
     from dither.density.range_queries import RangePlan as RangePlan
     from dither.density.range_queries import ranges as ranges
@@ -60,6 +61,7 @@ __all__ = [
     "Plan",
     "PrefixWorkload",
     "Quantile",
+    "QuantileInterval",
     "Quantiles",
     "RangePlan",
     "Summary",
@@ -96,6 +98,7 @@ _LAZY = {
     "Plan": "dither.density.plan",
     "PrefixWorkload": "dither.density.prefix_workload",
     "Quantile": "dither.density.quantile",
+    "QuantileInterval": "dither.density.quantile_interval",
     "Quantiles": "dither.density.quantiles",
     "RangePlan": "dither.density.range_queries",
     "Summary": "dither.density.summary",

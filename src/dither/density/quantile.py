@@ -148,8 +148,8 @@ class Quantile:
         return moves(self.bins.size, replace=self.unit.replacement is self.unit)
 
 
-def moves(cells: int, *, replace: bool) -> Iterator[tuple[list[int], list[int]]]:
-    """Empty, equal, one-sided and huge histograms, each with one person more, and with one person moved.
+def moves(cells: int, *, replace: bool, mass: int = 1) -> Iterator[tuple[list[int], list[int]]]:
+    """Empty, equal, one-sided and huge histograms, each with one person more, and with one person moved; she counts `mass`.
 
     A replaced person can come from no cell or go to none, so one person more is a neighbour in both units.
     """
@@ -157,7 +157,8 @@ def moves(cells: int, *, replace: bool) -> Iterator[tuple[list[int], list[int]]]
     starts = [[0] * cells, [1] * cells, [3] + [0] * (cells - 1), [0] * (cells - 1) + [2], [10**12] * cells]
     for start in starts:
         for at in places:
-            more = [count + (cell == at) for cell, count in enumerate(start)]
+            more = [count + mass * (cell == at) for cell, count in enumerate(start)]
             yield start, more
             if replace:
-                yield from ((more, [x + (cell == other) for cell, x in enumerate(start)]) for other in places if other < at)
+                moved = ([x + mass * (cell == other) for cell, x in enumerate(start)] for other in places if other < at)
+                yield from ((more, there) for there in moved)

@@ -79,15 +79,17 @@ def chooser(
     return kind(epsilon=size, sensitivity=reach, candidates=candidates, integers=True, unit=unit)
 
 
-def distances(lower: NDArray[np.int64], upper: NDArray[np.int64], *, a: int, b: int, total: int) -> NDArray[np.int64]:
-    """b times the distance of the wanted rank (a/b) total from the ranks lower..upper, capped.
+def distances(
+    lower: NDArray[np.int64], upper: NDArray[np.int64], *, a: int, b: int, total: int, shift: int = 0
+) -> NDArray[np.int64]:
+    """b times the distance of the wanted rank (a/b) total + shift/b from the ranks lower..upper, capped.
 
     With L the furthest whole distance that is kept: what is clipped there is at least b L - rest >= b (L - 1), the cap, and
     what it stands for is larger still, so the cap is what both give.
     """
     import numpy as np
 
-    whole, rest = divmod(a * total, b)
+    whole, rest = divmod(a * total + shift, b)
     furthest = LARGEST_DISTANCE // b
     over = np.clip(lower - whole, -furthest, furthest)
     over *= b

@@ -14,6 +14,7 @@ from dither.query.words import rows_of
 if TYPE_CHECKING:
     from dither.query.answer import Answer
     from dither.query.batch import Batch
+    from dither.query.bounding import Bounding
     from dither.query.quote import Quote
 
 NOT_INCLUDED = (
@@ -31,8 +32,7 @@ def explain_quote(quote: Quote) -> str:
         "" if isinstance(plan.relation, Scan) else f"Of         {rows_of(plan.relation)}",
         f"Price      {quote.price}; {number(quote.affordable)} such questions are left",
         f"Protects   {_protected(quote)}",
-        f"Counts     {_counted(quote)}",
-        f"           ({quote.bounding.reason})" if quote.bounding.way != "each row" else "",
+        *_counts(quote),
         f"Rows       {_rows(quote)}",
         f"Error      with {percent} probability each number is off by no more than, because of noise:",
     ]
@@ -40,6 +40,8 @@ def explain_quote(quote: Quote) -> str:
         lines.append(f"             {aggregate.name}: {_error(quote, aggregate, reading)}")
     for aggregate, reading in zip(plan.aggregates, quote.strategy.readings, strict=True):
         if isinstance(reading, Place):
+            told = quote.parts[reading.part].clamped(reading.place)
+            lines += [] if told is None else [f"Clamped    {aggregate.name}: {told}"]
             continue
         measure = quote.strategy.families[reading.family].measures[0]
         if measure.of is not None and aggregate.kind in ("sum", "average"):
@@ -86,8 +88,20 @@ def _protected(quote: Quote) -> str:
     return f"{whose} ({quote.bounding.unit.value})"
 
 
-def _counted(quote: Quote) -> str:
-    bounding = quote.bounding
+def _counts(quote: Quote) -> list[str]:
+    """How much of a person counts: for counters, then for each part that bounds her in another way."""
+    told: dict[str, str] = {}  # what is said, and of which columns
+    if quote.strategy.families:
+        told[_counted(quote.bounding)] = ""
+    for place, part in enumerate(quote.parts):
+        names = ", ".join(name for name, reading in _named(quote) if isinstance(reading, Place) and reading.part == place)
+        told.setdefault(_counted(part.bounding), f"for {names}: " if told else "")
+    lines = [f"{'           ' if place else 'Counts     '}{names}{how}" for place, (how, names) in enumerate(told.items())]
+    first = quote.bounding if quote.strategy.families else quote.parts[0].bounding
+    return [lines[0], *([] if first.way == "each row" else [f"           ({first.reason})"]), *lines[1:]]
+
+
+def _counted(bounding: Bounding) -> str:
     groups = f"{bounding.groups} group{'s' if bounding.groups > 1 else ''}"
     rows = f"{bounding.rows} row{'s' if bounding.rows > 1 else ''}"
     if bounding.way == "each row":
@@ -125,10 +139,13 @@ def _error(quote: Quote, aggregate: Aggregate, reading: Reading) -> str:
     return f"{error:,.4g}"
 
 
+def _named(quote: Quote) -> list[tuple[str, Reading]]:
+    return list(zip([aggregate.name for aggregate in quote.plan.aggregates], quote.strategy.readings, strict=True))
+
+
 def _noises(quote: Quote) -> list[str]:
     """Each mechanism, for which columns, at which price."""
-    named = list(zip([aggregate.name for aggregate in quote.plan.aggregates], quote.strategy.readings, strict=True))
-    told = []
+    named, told = _named(quote), []
     for place, mechanism in enumerate(quote.noise):
         names = [name for name, reading in named if not isinstance(reading, Place) and reading.family == place]
         kind = "geometric" if isinstance(mechanism, Geometric) else "Gaussian"

@@ -7,6 +7,7 @@ that nobody reads; `expressions` reads what is about single rows; here is what i
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
@@ -16,6 +17,7 @@ from dither.query.expressions import SIGNS, Reader
 from dither.query.from_clause import FromReader
 from dither.query.plan import Aggregate, Cell, Constant, Expression, Group, Keep, Order, Plan
 from dither.query.policy import Policy
+from dither.query.share import SHARED, read_quantile
 from dither.query.syntax import read, refuse, shown
 from dither.query.table import NAME_LENGTH
 
@@ -23,7 +25,7 @@ MOST_ROWS = 1_000_000  # of an answer
 MOST_COLUMNS = 100  # of an answer
 MOST_GROUPS = 20  # columns of GROUP BY
 
-NAMES: dict[type[Any], str] = {exp.Count: "count", exp.Sum: "sum", exp.Avg: "avg"}
+NAMES: dict[type[Any], str] = {exp.Count: "count", exp.Sum: "sum", exp.Avg: "avg", **SHARED}
 Read = tuple[exp.Expr, Expression | None]  # a column of the answer, and what it means where it is about single rows
 
 
@@ -49,7 +51,7 @@ def parse(text: object, policy: Policy) -> Plan:
             raise refuse(item[0], f"the answer has a column {name} already", instead)
         columns.append(name)
     if not aggregates:
-        why = "a question asks for at least one COUNT, SUM or AVG; single rows are never shown"
+        why = "a question asks for at least one COUNT, SUM, AVG, MEDIAN or the like; single rows are never shown"
         raise refuse(tree, why, "COUNT(*) in SELECT")
     names = [group.name for group in groups] + [aggregate.name for aggregate in aggregates]
     for name in names:
@@ -135,6 +137,8 @@ def _unused(name: str, aggregates: list[Aggregate]) -> str:
 
 
 def _aggregate(node: Any, reader: Reader, name: str) -> Aggregate:
+    if type(node) in SHARED:
+        return read_quantile(node, reader, name)
     inner = node.this
     if inner is None:
         raise refuse(node, "an aggregate has one argument", "COUNT(*)")
@@ -174,7 +178,7 @@ def _released(node: exp.Expr, reader: Reader, aggregates: list[Aggregate]) -> st
     """The aggregate that a node names, by its name or written out again."""
     if type(node) in NAMES:
         again = _aggregate(node, reader, "")
-        return next((found.name for found in aggregates if (found.kind, found.of) == (again.kind, again.of)), None)
+        return next((found.name for found in aggregates if replace(found, name="") == again), None)
     name = node.name.lower() if isinstance(node, exp.Column) and not node.table else None
     return next((found.name for found in aggregates if found.name.lower() == name), None)
 

@@ -8,7 +8,7 @@ of the whole numbers is its mechanism's. Noise and mechanism are fixed with the 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
@@ -21,7 +21,7 @@ from dither.query.bounding import Bounding
 from dither.query.column import Key
 from dither.query.measure import Measure
 from dither.query.plan import Aggregate, Expression, Group, Plan
-from dither.query.strategy import Beside, Family
+from dither.query.strategy import Beside, Family, PartKind
 
 Columns = tuple[list[Any], list[Any], list[Any]]  # values, lower ends, upper ends: one of each a group of the question
 Counts = Sequence[Sequence[int]]  # for each group of the question, for each key of the part
@@ -85,6 +85,10 @@ class Part(ABC):
     def noise(self) -> str:
         """The mechanism, in a word or two."""
 
+    def clamped(self, place: int) -> str | None:
+        """What is done to values before they are counted, in words."""
+        return None
+
     def is_whole(self, place: int) -> bool:
         """Whether a column holds whole numbers of 64 bits."""
         return True
@@ -99,5 +103,7 @@ def counted_by(plan: Plan, by: Expression, keys: tuple[Key, ...]) -> Plan:
 def make_part(beside: Beside, plan: Plan, price: Price) -> Part:
     """The part for what is asked beside counters."""
     from dither.query.different import Different
+    from dither.query.ranks import Ranks
 
-    return {"different": Different.make}[beside.kind](beside, plan, price)
+    makers: dict[PartKind, Callable[[Beside, Plan, Price], Part]] = {"different": Different.make, "ranks": Ranks.make}
+    return makers[beside.kind](beside, plan, price)

@@ -219,7 +219,7 @@ def cells(node: object) -> set[Column]:
     return set()
 
 
-AggregateKind = Literal["rows", "values", "persons", "sum", "average", "different"]
+AggregateKind = Literal["rows", "values", "persons", "sum", "average", "different", "quantile"]
 
 
 @dataclass(frozen=True)
@@ -229,6 +229,7 @@ class Aggregate:
     kind: AggregateKind
     name: str  # of its column in the answer
     of: Expression | None = None  # of which values; None for rows and persons
+    share: Fraction | None = None  # of the rows that lie below a quantile; 0 for the least, 1 for the largest
 
 
 @dataclass(frozen=True)

@@ -142,12 +142,12 @@ def epsilon(released: Sequence[Mechanism | Part], delta: object) -> float:
 def text(released: Sequence[Mechanism | Part], budget: Filter, asked: object) -> str:
     """A price as people know it: epsilon, and at which delta where there is no epsilon alone."""
     promise, delta = total(released), budget.ceiling.charge().delta
-    if delta == 0 or promise.epsilon() < inf:
-        return str(promise)
-    if asked is not None:  # what was asked for, where that is proved, and not a digit more
+    if delta > 0 and asked is not None:  # what was asked for, where that is proved, and not a digit more
         wanted = approx(asked, delta, unit=promise.unit)
         if promise.within(wanted):
             return str(wanted)
+    if delta == 0 or promise.epsilon() < inf:
+        return str(promise)
     return str(approx(epsilon(released, delta), delta, unit=promise.unit))
 
 

@@ -155,7 +155,9 @@ def make_quote(
     is_pure = promise.is_pure if promise is not None else not price.counts_rho(budget)
     strategy = choose_strategy(plan, pure=is_pure)
     way = choose_bounding(plan, strategy, bounding, cells=cells, unit=budget.unit, pure=is_pure)
-    released = cells * (sum(len(family.measures) for family in strategy.families) + len(strategy.besides))
+    released = cells * (
+        sum(len(family.measures) for family in strategy.families) + sum(beside.numbers for beside in strategy.besides)
+    )
     if released > MOST_NUMBERS:
         why = f"it would release {released} numbers; {MOST_NUMBERS} are the most"
         raise QuestionError("GROUP BY", sql, why, "fewer columns in GROUP BY, or fewer aggregates")

@@ -43,7 +43,8 @@ def caption(answer: Answer) -> str:
     if answer.receipt.guarantee != answer.quote.guarantee and not answer.is_replay:
         paid = f"charged {answer.receipt.guarantee} with its whole batch"
     lines = [f"{paid}; each low to high holds the noise with {percent} probability"]
-    bounding = answer.quote.bounding
+    quote = answer.quote
+    bounding = quote.bounding if quote.strategy.families else quote.parts[0].bounding
     if bounding.way != "each row":
         rows = f"{bounding.rows} row{'s' if bounding.rows > 1 else ''}"
         groups = "" if not answer.quote.plan.groups else f" in each of {bounding.groups} groups"

@@ -19,11 +19,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import product
+from typing import Literal
 
 from dither.errors import QuestionError
 from dither.query.column import FINEST
 from dither.query.measure import Kind, Measure
-from dither.query.plan import Aggregate, AggregateKind, Cell, Expression, Plan
+from dither.query.plan import Aggregate, Cell, Expression, Plan
 from dither.query.words import words
 
 MOST_WAYS = 512
@@ -76,9 +77,14 @@ class Ratio:
 class Beside:
     """What does not follow from counters: a part of its own, for one or more aggregates of one expression."""
 
-    kind: AggregateKind
+    kind: PartKind
     of: Expression
     aggregates: tuple[Aggregate, ...]  # in the order of the places that readings name
+
+    @property
+    def numbers(self) -> int:
+        """How many numbers of a group it releases: one for each share that is asked for."""
+        return len({aggregate.share for aggregate in self.aggregates})
 
 
 @dataclass(frozen=True)
@@ -90,7 +96,8 @@ class Place:
 
 
 Reading = Sum | Ratio | Place
-BESIDE: dict[str, AggregateKind] = {"different": "different"}  # kinds of aggregates, and of the parts that answer them
+PartKind = Literal["different", "ranks"]
+BESIDE: dict[str, PartKind] = {"different": "different", "quantile": "ranks"}  # by the kind of an aggregate
 
 
 @dataclass(frozen=True)
@@ -102,9 +109,14 @@ class Strategy:
     besides: tuple[Beside, ...] = ()
 
     def shares(self, *, pure: bool) -> tuple[Fraction, ...]:
-        """The part of the budget of each family, then of each part beside them."""
+        """The part of the budget of each family, then of each part beside them: there a number weighs as much as one count.
+
+        (A part divides its budget among its k numbers, so the sum of squares is k^3 for an epsilon, k^2 for a rho: s^(2/3)
+        or s is k.)
+        """
         power = 2 / 3 if pure else 1.0
-        sizes = [max(1, round(PARTS * size**power)) for size in self._sizes()]
+        weights = [size**power for size in self._sizes()] + [beside.numbers for beside in self.besides]
+        sizes = [max(1, round(PARTS * weight)) for weight in weights]
         return tuple(Fraction(size, sum(sizes)) for size in sizes)
 
     def weight(self, *, pure: bool) -> int:
@@ -127,7 +139,7 @@ class Strategy:
             else:
                 reach = self.families[reading.family].reach
                 squares[reading.family] += sum(float(weight * reach / reading.row) ** 2 for weight in reading.weights)
-        return [square**0.5 for square in squares] + [1.0] * len(self.besides)  # a part weighs as much as one count
+        return [square**0.5 for square in squares]
 
 
 def choose_strategy(plan: Plan, *, pure: bool) -> Strategy:
@@ -152,7 +164,7 @@ def choose_strategy(plan: Plan, *, pure: bool) -> Strategy:
 
 def _with_besides(plan: Plan, strategy: Strategy) -> Strategy:
     """The strategy of the counters, with all aggregates that have parts of their own in their places."""
-    found: dict[tuple[AggregateKind, Expression], list[Aggregate]] = {}
+    found: dict[tuple[PartKind, Expression], list[Aggregate]] = {}
     for aggregate in plan.aggregates:
         if aggregate.kind in BESIDE:
             assert aggregate.of is not None

@@ -105,6 +105,10 @@ def asked(aggregate: Aggregate) -> str:
     """One aggregate."""
     if aggregate.of is None:
         return COUNTED[aggregate.kind]
+    if aggregate.share is not None:
+        share = f"the value with {float(100 * aggregate.share):.6g}% of rows below it, of"
+        named = {Fraction(0): "near the least", Fraction(1, 2): "the median of", Fraction(1): "near the largest"}
+        return f"{named.get(aggregate.share, share)} {words(aggregate.of)}"
     return f"{PREFIXES[aggregate.kind]} {words(aggregate.of)}"
 
 
