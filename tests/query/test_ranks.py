@@ -55,7 +55,7 @@ def test_no_person_moves_the_counts_of_all_groups_and_cells_by_more_than_the_mas
     rng = random.Random(f"{sql} {person}")
     worst = 0
     for _ in range(3):
-        rows = hostile(rng, 24)
+        rows = hostile(rng, 40)
         whole = clinic(tmp_path, table(rows), **facts_of(person, tmp_path)).quote(sql, epsilon=1)
         (mechanism,) = whole.parts[0].mechanisms
         units = 1 if person == "each row" else (2 * 2 if "GROUP" in sql else 1 * 2) * 1024
@@ -69,7 +69,7 @@ def test_no_person_moves_the_counts_of_all_groups_and_cells_by_more_than_the_mas
             assert change.min() >= 0
             assert change.sum() <= units
             worst = max(worst, change.sum())
-    assert worst == units  # no more noise than is needed
+    assert worst > 0.95 * units  # no more noise than is needed, but for the rounding of weights
 
 
 def test_who_is_replaced_moves_them_by_twice_the_mass_and_the_mechanism_is_made_for_that(tmp_path):
@@ -284,3 +284,17 @@ def test_cells_are_fewer_where_groups_are_many(tmp_path):
         quote = clinic(tmp_path, keys=keys).quote(sql, epsilon=1)
         assert quote.parts[0].plan.groups[-1].by.size == size
         assert size * quote.parts[0].mechanisms[0].histograms <= ALL_CELLS
+
+
+@pytest.mark.parametrize("asked", [{"epsilon": 1}, {"guarantee": dither.approx(1, "1e-6")}])
+@pytest.mark.parametrize(
+    "columns", ["MEDIAN(cost)", "COUNT(*), MEDIAN(cost)", "COUNT(*), MIN(cost), MEDIAN(age), QUANTILE(cost, 0.9)"]
+)
+def test_an_epsilon_that_was_stated_is_kept_at_its_delta(tmp_path, columns, asked):
+    """Choices of the rho of Gaussian noise may have a larger epsilon than the noise has: 1.2 for a count and a median."""
+    quote = clinic(tmp_path, budget=dither.approx(3, "1e-6")).quote(f"SELECT {columns} FROM visits", **asked)
+    spent = quote.epsilon("1e-6")
+    assert spent <= 1
+    assert spent > (0.97 if "," in columns else 0.8)  # three choices of a median stay below: rho is what is stated
+    if "epsilon" in asked:
+        assert quote.price == "(ε = 1, δ = 1e-06) (add/remove one person)"

@@ -226,8 +226,7 @@ class QuantileInterval:
         most = MOST_COUNTS // self.bins.size
         if self.histograms == 1:
             return [read_counts(counts, cells=self.bins.size, most=most)]
-        plain = counts.tolist() if hasattr(counts, "tolist") else counts
-        rows = plain if isinstance(plain, (list, tuple)) else []
+        rows: Any = counts if isinstance(counts, (list, tuple)) or getattr(counts, "ndim", 0) == 2 else ()
         if len(rows) != self.histograms:
             why, instead = "there is one row for each histogram", f"a list of {self.histograms} histograms"
             raise SizeError("counts", len(rows), why, instead)

@@ -32,6 +32,7 @@ from dither.query.strategy import Beside, Family, Place, Ratio, Reading, Strateg
 Mechanism = Geometric | Gaussian
 HOWS = "epsilon='0.5', rho='0.01', guarantee=pure('0.5'), or error={'n': 20}"
 SMALLEST = Fraction(1, 10**100)
+FINENESS = Fraction(1, 256)  # of rho, where it is lowered to keep an epsilon
 DIGITS = 10**4  # a wished error is met to four digits of epsilon or rho
 
 
@@ -180,11 +181,34 @@ Made = tuple[tuple[Mechanism, ...], tuple[Part, ...]]  # the noise of each famil
 
 
 def mechanisms(promise: Promise, under: Circumstances) -> Made:
-    """The noise of each family, and each part beside them, at its share of the price."""
-    strategy = under.strategy
+    """The noise of each family, and each part beside them, at its share of the price.
+
+    Where an epsilon with a delta was stated, rho is that of Gaussian noise. A few choices of the same rho may have a larger
+    epsilon at that delta: then the rho of all is lowered until they keep it.
+    """
     amount = promise.rho if promise.epsilon is None else promise.epsilon
     assert amount is not None
-    amounts = [amount * share for share in strategy.shares(pure=promise.is_pure)]
+    made = _made(amount, under)
+    if promise.wanted is None or _keeps(made, *promise.wanted):
+        return made
+    low, high, kept = Fraction(0), Fraction(1), made
+    while low == 0 or high - low > FINENESS:
+        middle = (low + high) / 2
+        tried = _made(amount * middle, under)
+        low, high, kept = (middle, high, tried) if _keeps(tried, *promise.wanted) else (low, middle, kept)
+    return kept
+
+
+def _keeps(made: Made, epsilon: Number, delta: Fraction) -> bool:
+    noise, parts = made
+    if all(isinstance(part, GaussianPart) for one in parts for part in one.guarantee.parts):
+        return True  # all noise is Gaussian, and its rho is exactly what was computed for this
+    return epsilon >= Fraction(loss([*noise, *parts]).epsilon(delta))
+
+
+def _made(amount: Number | Fraction, under: Circumstances) -> Made:
+    strategy = under.strategy
+    amounts = [amount * share for share in strategy.shares(pure=under.pure)]
     try:
         noise = tuple(map(under.noise, strategy.families, amounts))
         return noise, tuple(map(under.part, strategy.besides, amounts[len(noise) :]))

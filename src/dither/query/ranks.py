@@ -19,7 +19,7 @@ from fractions import Fraction
 from typing import Any
 
 from dither.density.axis import Bins
-from dither.density.quantile_interval import QuantileInterval
+from dither.density.quantile_interval import MOST_COUNTS, QuantileInterval
 from dither.errors import QuestionError
 from dither.privacy.guarantee import Guarantee
 from dither.privacy.loss import Loss, sum_of
@@ -91,7 +91,10 @@ class Ranks(Part):
 
     def noisy(self, counts: Counts) -> list[list[list[int]]]:
         """For each share, for each group: the cell of the value, and those of the ends."""
-        given = counts[0] if len(counts) == 1 else list(counts)
+        import numpy as np
+
+        table = np.array([[min(count, MOST_COUNTS) for count in row] for row in counts], dtype=np.int64)
+        given = table[0] if len(table) == 1 else table
         return [[list(cells) for cells in mechanism.cells(given)] for mechanism in self.mechanisms]
 
     def read(self, released: Any, place: int) -> Columns:
