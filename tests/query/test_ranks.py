@@ -294,7 +294,15 @@ def test_an_epsilon_that_was_stated_is_kept_at_its_delta(tmp_path, columns, aske
     """Choices of the rho of Gaussian noise may have a larger epsilon than the noise has: 1.2 for a count and a median."""
     quote = clinic(tmp_path, budget=dither.approx(3, "1e-6")).quote(f"SELECT {columns} FROM visits", **asked)
     spent = quote.epsilon("1e-6")
+    assert quote.guarantee.within(dither.approx(1, "1e-6"))
     assert spent <= 1
     assert spent > (0.97 if "," in columns else 0.8)  # three choices of a median stay below: rho is what is stated
     if "epsilon" in asked:
         assert quote.price == "(ε = 1, δ = 1e-06) (add/remove one person)"
+
+
+def test_a_way_to_bound_people_that_is_wished_for_and_cannot_be_is_refused(tmp_path):
+    data = clinic(tmp_path)
+    assert data.quote(ASKED, epsilon=1, bounding="weights").parts[0].bounding.way == "weights"
+    with pytest.raises(QuestionError, match="in one way: 'weights'"):
+        data.quote(ASKED, epsilon=1, bounding="groups")

@@ -189,21 +189,22 @@ def mechanisms(promise: Promise, under: Circumstances) -> Made:
     amount = promise.rho if promise.epsilon is None else promise.epsilon
     assert amount is not None
     made = _made(amount, under)
-    if promise.wanted is None or _keeps(made, *promise.wanted):
+    if promise.wanted is None or not under.strategy.besides:
         return made
-    low, high, kept = Fraction(0), Fraction(1), made
+    wanted = approx(*promise.wanted, unit=under.bounding.unit)
+    if _keeps(made, wanted):
+        return made
+    low, high = Fraction(0), Fraction(1)
     while low == 0 or high - low > FINENESS:
         middle = (low + high) / 2
         tried = _made(amount * middle, under)
-        low, high, kept = (middle, high, tried) if _keeps(tried, *promise.wanted) else (low, middle, kept)
-    return kept
+        low, high, made = (middle, high, tried) if _keeps(tried, wanted) else (low, middle, made)
+    return made
 
 
-def _keeps(made: Made, epsilon: Number, delta: Fraction) -> bool:
+def _keeps(made: Made, wanted: Guarantee) -> bool:
     noise, parts = made
-    if all(isinstance(part, GaussianPart) for one in parts for part in one.guarantee.parts):
-        return True  # all noise is Gaussian, and its rho is exactly what was computed for this
-    return epsilon >= Fraction(loss([*noise, *parts]).epsilon(delta))
+    return total([*noise, *parts]).within(wanted)
 
 
 def _made(amount: Number | Fraction, under: Circumstances) -> Made:
