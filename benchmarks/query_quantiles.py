@@ -1,4 +1,4 @@
-"""The median by region: from question to answer beside the plain exact median, and its error beside the way of other libraries.
+"""The median by region: time beside the plain exact median, and error beside the way of other libraries.
 
 The other way, as OpenDP and SmartNoise have it: 101 equally spaced candidates between the bounds and the exponential
 mechanism with the same epsilon for one median, without error bars. Ours has 4096 cells and spends two thirds on the bars.

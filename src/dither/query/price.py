@@ -133,11 +133,12 @@ def _from_guarantee(budget: Filter, guarantee: object) -> Promise:
 
 
 def epsilon(released: Sequence[Mechanism | Part], delta: object) -> float:
-    """At a delta: by the exact law of the loss of all of it together, or by its promises where no law is known."""
+    """At a delta: by the exact law of the loss of all of it together; or by its promises, which may say less or more."""
+    promised = total(released).epsilon(delta)
     try:
-        return loss(released).epsilon(delta)
+        return min(loss(released).epsilon(delta), promised)
     except GuaranteeError:
-        return total(released).epsilon(delta)
+        return promised
 
 
 def text(released: Sequence[Mechanism | Part], budget: Filter, asked: object) -> str:
@@ -189,16 +190,15 @@ def mechanisms(promise: Promise, under: Circumstances) -> Made:
     amount = promise.rho if promise.epsilon is None else promise.epsilon
     assert amount is not None
     made = _made(amount, under)
-    if promise.wanted is None or not under.strategy.besides:
+    if promise.target is None or not under.strategy.besides:
         return made
-    wanted = approx(*promise.wanted, unit=under.bounding.unit)
-    if _keeps(made, wanted):
+    if _keeps(made, promise.target):
         return made
     low, high = Fraction(0), Fraction(1)
     while low == 0 or high - low > FINENESS:
         middle = (low + high) / 2
         tried = _made(amount * middle, under)
-        low, high, made = (middle, high, tried) if _keeps(tried, wanted) else (low, middle, made)
+        low, high, made = (middle, high, tried) if _keeps(tried, promise.target) else (low, middle, made)
     return made
 
 

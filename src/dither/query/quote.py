@@ -163,9 +163,10 @@ def make_quote(
         raise QuestionError("GROUP BY", sql, why, "fewer columns in GROUP BY, or fewer aggregates")
     under = price.Circumstances(plan, strategy, way, cells, level, hint, is_pure)
     noise, parts = price.for_error(error, under) if promise is None else price.mechanisms(promise, under)
-    fitting = None if promise is None else promise.fitting(price.total([*noise, *parts]))
-    if fitting is not None:
-        noise, parts = price.mechanisms(fitting, under)
+    for part in [] if strategy.families else parts:
+        if bounding is not None and part.bounding.way != bounding:
+            why = f"of what is asked here, a person is bounded in one way: '{part.bounding.way}'"
+            raise QuestionError("bounding", bounding, why, "leaving it out")
     price.check_limit(price.total([*noise, *parts]), policy.per_question)
     return Quote(dataset, sql, plan, strategy, way, noise, parts, level, hint, epsilon if alone else None)
 

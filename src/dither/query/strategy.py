@@ -114,15 +114,17 @@ class Strategy:
         (A part divides its budget among its k numbers, so the sum of squares is k^3 for an epsilon, k^2 for a rho: s^(2/3)
         or s is k.)
         """
-        power = 2 / 3 if pure else 1.0
-        weights = [size**power for size in self._sizes()] + [beside.numbers for beside in self.besides]
-        sizes = [max(1, round(PARTS * weight)) for weight in weights]
+        sizes = self._weights(pure=pure)
         return tuple(Fraction(size, sum(sizes)) for size in sizes)
 
     def weight(self, *, pure: bool) -> int:
         """What all of it weighs where a price is shared with other questions."""
+        return sum(self._weights(pure=pure))
+
+    def _weights(self, *, pure: bool) -> list[int]:
         power = 2 / 3 if pure else 1.0
-        return sum(max(1, round(PARTS * size**power)) for size in self._sizes())
+        weights = [size**power for size in self._sizes()] + [beside.numbers for beside in self.besides]
+        return [max(1, round(PARTS * weight)) for weight in weights]
 
     def cost(self, *, pure: bool) -> float:
         """The sum of squared errors at a budget of one, up to a factor that all strategies share."""
