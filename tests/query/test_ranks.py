@@ -14,7 +14,7 @@ import dither
 from dither.errors import QuestionError
 from dither.privacy.unit import Unit
 from dither.query.plan import Aggregate
-from dither.query.ranks import ALL_CELLS, FEWEST_CELLS
+from dither.query.ranks import ALL_CELLS, FEWEST_CELLS, FINEST
 from dither.testing import seeded
 
 from .clinics import KEYS, clinic, ledger, private_counts, visits
@@ -58,7 +58,7 @@ def test_no_person_moves_the_counts_of_all_groups_and_cells_by_more_than_the_mas
         rows = hostile(rng, 40)
         whole = clinic(tmp_path, table(rows), **facts_of(person, tmp_path)).quote(sql, epsilon=1)
         (mechanism,) = whole.parts[0].mechanisms
-        units = 1 if person == "each row" else (2 * 2 if "GROUP" in sql else 1 * 2) * 1024
+        units = 1 if person == "each row" else (2 * 2 if "GROUP" in sql else 1 * 2) * FINEST
         assert mechanism.mass == units
         assert mechanism.histograms == (3 if "GROUP" in sql else 1)
         counts = np.array(private_counts(whole))
@@ -101,7 +101,7 @@ def test_a_row_counts_in_the_cell_of_its_value_and_nowhere_else(tmp_path):
     wanted = np.zeros(4001, dtype=int)
     for value in ODD:
         if value is not None and not math.isnan(value):
-            wanted[math.floor(min(max(value, 0), 400) * 100 + 0.5) // 10] += 1024
+            wanted[math.floor(min(max(value, 0), 400) * 100 + 0.5) // 10] += FINEST
     assert counts[0].tolist() == wanted.tolist()
 
 
@@ -130,6 +130,9 @@ def test_a_cell_of_several_steps_has_its_middle_and_its_ends(tmp_path):
     last = [(at, "A", "f", 400.0, 1) for at in range(500)]
     answer = clinic(tmp_path, table(last), max_groups=1, max_rows_per_group=1).quote(ASKED, epsilon=50).release()
     assert (answer["m_low"], answer["m"], answer["m_high"]) == ([400.0], [400.0], [400.0])
+    facts = {"max_groups": 1, "max_rows_per_group": 1, "bounds": {"cost": (0, "399.95"), "age": (0, 120)}}
+    answer = clinic(tmp_path, table(last), **facts).quote(ASKED, epsilon=50).release()  # the last cell has six steps of ten
+    assert (answer["m_low"], answer["m"], answer["m_high"]) == ([399.9], [399.92], [399.95])
 
 
 @pytest.mark.parametrize("people", [0, 3, 40, 2000])
@@ -147,7 +150,7 @@ def test_intervals_hold_the_true_quantiles(tmp_path, people, budget):
     part = data.quote(sql, guarantee=None, epsilon=4, confidence="0.8").parts[0]
     counts = np.zeros((3, 121), dtype=int)
     for ward in (0, 1):
-        np.add.at(counts[ward], ages[ward], 1024)
+        np.add.at(counts[ward], ages[ward], FINEST)
     missed = {}
     with seeded(people):
         for _ in range(25):
@@ -306,3 +309,10 @@ def test_a_way_to_bound_people_that_is_wished_for_and_cannot_be_is_refused(tmp_p
     assert data.quote(ASKED, epsilon=1, bounding="weights").parts[0].bounding.way == "weights"
     with pytest.raises(QuestionError, match="in one way: 'weights'"):
         data.quote(ASKED, epsilon=1, bounding="groups")
+
+
+def test_who_has_many_rows_counts_as_much_as_the_limits_say(tmp_path):
+    rows = [(1, "A", "f", 1.0, 1)] * 5000 + [(2, "A", "f", 3.0, 1)]
+    counts = private_counts(clinic(tmp_path, table(rows)).quote(ASKED, epsilon=1))
+    assert counts[30] == FINEST
+    assert 4.9 * FINEST < counts[10] <= 5 * FINEST

@@ -33,7 +33,7 @@ from dither.query.words import words
 MOST_CELLS = 2**12  # of a group
 FEWEST_CELLS = 2**6
 ALL_CELLS = 2**20  # of all groups together, which an engine may return
-FINEST = 2**10  # units of a row's weight
+FINEST = 2**16  # units of a row: whoever has more rows than this times her limit weighs nothing
 MOST_UNITS = 2**40  # of a person
 WIDEST = 2**62  # steps: whole numbers beyond do not fit into 64 bits
 
