@@ -11,7 +11,7 @@ import pytest
 from flint import arb
 
 from dither.density import Covariance, Moments, PairSummary, Summary
-from dither.density.fieller import Noise, interval, quantile, ratio_interval, square_range
+from dither.density.fieller import Noise, interval, quantile, ratio_interval, square_range, variance_interval
 from dither.errors import NotPrivateWarning, NumberError
 from dither.noise import DiscreteLaplace
 from dither.numeric.enclosure import precision
@@ -294,3 +294,35 @@ def test_bounds_whose_square_no_double_holds_are_refused_for_a_variance():
         assert all(map(math.isfinite, summary.mean_interval("0.95")))
         if wide.degree == 2:
             assert all(map(math.isfinite, (summary.variance, *summary.variance_interval("0.95"))))
+
+
+def test_the_quantile_of_normal_noise_is_that_of_a_normal_sum():
+    rows = np.array([[1.0, 0.0, 0.0], [0.6, 0.8, 0.0], [3.0, 4.0, 12.0]])
+    for odds in (1.0, 3.0, 25.0):
+        tail = math.exp(-odds)
+        found = quantile(rows, Noise(2.0, 0.0, normal=True), odds)
+        for width, length in zip(found, (1.0, 1.0, 13.0), strict=True):
+            assert math.erfc(width / (2.0 * length) / math.sqrt(2)) <= tail
+            assert math.erfc(width / (2.0 * length) / math.sqrt(2)) > tail * 0.999
+    assert np.isfinite(quantile(rows, Noise(2.0, 0.5, normal=True), 1000.0)).all()
+    assert np.allclose(
+        quantile(rows, Noise(2.0, 0.5, normal=True), 3.0), quantile(rows, Noise(2.0, 0.0, True), 3.0) + rows.sum(1) / 2
+    )
+
+
+@pytest.mark.parametrize("normal", [False, True])
+@pytest.mark.parametrize("sample", [False, True])
+def test_all_groups_at_once_are_each_by_itself(normal, sample):
+    rng = np.random.default_rng(3)
+    noise, odds = Noise(2.0, 2.0**-10, normal), math.log(20)
+    weights = tuple(np.array(row) for row in ((1.0, 1.0, 1.0), (1.0, 0.5, 0.0), (1.0, 0.0, 0.0)))
+    counters = np.concatenate(
+        [rng.normal(0, 3, (6, 3)), rng.uniform(0, 500, (20, 3)), [[50.0, 0, 0], [0, 0, 900.0], [0, 0, 0]]]
+    )
+    sums = tuple(counters @ row for row in weights)
+    low, high = variance_interval(sums, weights, noise, odds, sample=sample)
+    assert ((low >= 0) & (low <= high) & (high <= (0.5 if sample else 0.25))).all()
+    for place in range(len(counters)):
+        alone = variance_interval(tuple(part[place] for part in sums), weights, noise, odds, sample=sample)
+        assert (float(alone[0]), float(alone[1])) == (low[place], high[place])
+    assert (low[-1], high[-1]) == (0.0, 0.5 if sample else 0.25)

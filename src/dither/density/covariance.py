@@ -221,7 +221,7 @@ class PairSummary:
         hidden = self.pair.rulers[0].rounding
         hidden += hidden * hidden  # u and v are off by h each, and have deviations of at most 1/2: h/2 + h/2 + h^2
         quarter = Fraction(1, 4)
-        first, last = max(-quarter, Fraction(found[0]) - hidden), min(quarter, Fraction(found[1]) + hidden)
+        first, last = max(-quarter, Fraction(float(found[0])) - hidden), min(quarter, Fraction(float(found[1])) + hidden)
         return round_down(first * self._area), round_up(last * self._area)
 
     # -- how they follow ---------------------------------------------------------------------------------------
@@ -246,7 +246,8 @@ class PairSummary:
 
         noise = noise_in_records(self.pair.noise, self.pair.one)
         of_total, of_sum = (np.array(WEIGHTS[row], dtype=np.float64) for row in (0, 1 + at))
-        return ratio_interval(float(self._sums[0]), float(self._sums[1 + at]), of_total, of_sum, noise, odds)
+        low, high = ratio_interval(float(self._sums[0]), float(self._sums[1 + at]), of_total, of_sum, noise, odds)
+        return float(low), float(high)
 
     def tolist(self) -> list[int]:
         """The released numbers."""

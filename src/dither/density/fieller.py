@@ -25,7 +25,12 @@ symmetric with one peak (Anderson 1955). So weights are made a little larger unt
 formula loses no more than 8 of the 16 digits of doubles (differences of near numbers are exact); and over a cell of
 unknowns the largest size of each weight is taken. The logarithm of the tail is concave, so Newton's steps from a point
 that is too large (Chernoff's bound gives one) stay too large, all the way down. What is computed is made wider by a
-millionth.
+millionth. Rounded normal noise lies within 1/2 of a normal variable, and a weighted sum of those is normal.
+
+A variance: for every p in the set of the mean (with 1/8 of alpha) all v with S2 - 2 p S1 + (p^2 - v) N within its quantile.
+At the true p the truth of that is the sum of (u - p)^2 - v, which is 0. For the variance of a sample, that sum divided by
+n - 1, it is S2 - 2 p S1 + p^2 N - v (N - 1): the same with N - 1 in place of N, and the same noise. A wrong p makes the sum
+of (u - p)^2 larger by n (p - mean)^2 only, so the second set hardly depends on it.
 
 The set is gone through in cells, and again in smaller cells between its ends.
 """
@@ -34,6 +39,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from statistics import NormalDist
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
@@ -48,14 +54,18 @@ APART = 1 + 1 / 512  # weights, from one to the next
 LEAST = 2.0**-10  # of the largest weight: smaller ones are taken for this, which adds nothing that is seen
 NEWTON = 9  # steps, from above
 WIDER = 1 + 1e-6  # thousands of times what doubles can be off here
+FARTHEST = 600.0  # log odds beyond which doubles hold no probability, and the bound of Chernoff is taken
 FUZZ = 1e-12  # of the numbers that are compared
+MEANS = 8  # cells of the mean, for a variance
+FOR_MEAN = 8  # one part in so many of alpha
 
 
 class Noise(NamedTuple):
-    """Two-sided geometric noise, in records."""
+    """Two-sided geometric noise, or rounded normal noise, in records."""
 
-    scale: float  # rounded up
-    step: float  # one whole number
+    scale: float  # of the exponential tails, or the deviation; rounded up
+    step: float  # how far it is from its continuous counterpart: one whole number, or a half
+    normal: bool = False
 
 
 class Ask(NamedTuple):
@@ -70,6 +80,11 @@ def quantile(weights: Floats, noise: Noise, odds: float) -> Floats:
     """What |sum of weights times noise| stays within but for probability e^-odds, from above; for all rows at once."""
     import numpy as np
 
+    if noise.normal:
+        beyond = -NormalDist().inv_cdf(math.exp(-odds) / 2) if odds < FARTHEST else math.sqrt(2 * (odds + math.log(2)))
+        length = np.sqrt(np.sum(np.square(weights), axis=-1))
+        normal: Floats = length * (beyond * noise.scale * WIDER) + np.sum(weights, axis=-1) * noise.step
+        return normal
     top = np.max(weights, axis=-1)
     shares = np.sort(np.maximum(weights / np.where(top > 0, top, 1.0)[..., None], LEAST), axis=-1)
     for at in range(1, shares.shape[-1]):
@@ -91,42 +106,87 @@ def quantile(weights: Floats, noise: Noise, odds: float) -> Floats:
 
 
 def interval(
-    total: float, limits: tuple[float, float], ask: Callable[[Floats, Floats], Ask], noise: Noise, odds: float
-) -> tuple[float, float]:
-    """The ends of all x inside the limits with |S - x N| within its quantile; `ask` says what is known in each cell."""
+    total: Floats | float,
+    limits: tuple[float, float],
+    ask: Callable[[Floats, Floats], Ask],
+    noise: Noise,
+    odds: float,
+) -> tuple[Floats, Floats]:
+    """The ends of all x inside the limits with |S - x N| within its quantile; `ask` says what is known in each cell.
+
+    N may have an axis, one entry a group: it comes first in what `ask` gets, and in what it gives.
+    """
     import numpy as np
 
-    if total < 1:
-        return limits
-    low, high = limits
+    whole = np.asarray(total, dtype=np.float64)
+    low, high = (np.full(whole.shape, limit) for limit in limits)
+    known = whole >= 1
     for _ in range(ROUNDS):
-        ends = np.linspace(low, high, CELLS + 1)
-        found = ask(ends[:-1], ends[1:])
+        ends = np.linspace(low, high, CELLS + 1, axis=-1)
+        found = ask(ends[..., :-1], ends[..., 1:])
+        between = (1,) * (found.least.ndim - whole.ndim - 1)  # axes of what else is not known
+        starts, stops = (part.reshape(*whole.shape, *between, CELLS) for part in (ends[..., :-1], ends[..., 1:]))
+        of = np.maximum(whole, 1.0).reshape(*whole.shape, *between, 1)
         room = quantile(found.weights, noise, odds)
-        room = room * WIDER + FUZZ * (np.abs(found.least) + np.abs(found.most) + total)
-        first = np.maximum((found.least - room) / total, ends[:-1])
-        last = np.minimum((found.most + room) / total, ends[1:])
+        room = room * WIDER + FUZZ * (np.abs(found.least) + np.abs(found.most) + of)
+        first = np.maximum((found.least - room) / of, starts)
+        last = np.minimum((found.most + room) / of, stops)
         fits = first <= last
-        if not fits.any():
-            return limits
-        low, high = float(np.min(first[fits])), float(np.max(last[fits]))
-        if not high > low:
-            break
-    return max(low, limits[0]), min(high, limits[1])
+        axes = tuple(range(whole.ndim, fits.ndim))
+        going = known & (high > low)
+        some = fits.any(axis=axes)
+        known = known & (some | np.logical_not(going))
+        going = going & some
+        low = np.where(going, np.where(fits, first, np.inf).min(axis=axes), low)
+        high = np.where(going, np.where(fits, last, -np.inf).max(axis=axes), high)
+    return np.where(known, np.maximum(low, limits[0]), limits[0]), np.where(known, np.minimum(high, limits[1]), limits[1])
 
 
 def ratio_interval(
-    total: float, sum_: float, of_total: Floats, of_sum: Floats, noise: Noise, odds: float
-) -> tuple[float, float]:
+    total: Floats | float, sum_: Floats | float, of_total: Floats, of_sum: Floats, noise: Noise, odds: float
+) -> tuple[Floats, Floats]:
     """For a share from 0 to 1: the weights of each noise in the total and in the sum are given."""
     import numpy as np
 
     def ask(low: Floats, high: Floats) -> Ask:
-        weights = [np.abs(of_sum - x[:, None] * of_total) for x in (low, high)]  # linear in x: largest at an end
-        same = np.full(low.shape, sum_)
+        weights = [np.abs(of_sum - x[..., None] * of_total) for x in (low, high)]  # linear in x: largest at an end
+        same = np.broadcast_to(np.asarray(sum_, dtype=np.float64)[..., None], low.shape)
         return Ask(np.maximum(*weights), same, same)
 
     return interval(total, (0.0, 1.0), ask, noise, odds)
+
+
+def variance_interval(
+    sums: tuple[Floats, Floats, Floats],
+    weights: tuple[Floats, Floats, Floats],
+    noise: Noise,
+    odds: float,
+    *,
+    sample: bool = False,
+) -> tuple[Floats, Floats]:
+    """For the variance of shares from 0 to 1: at most 1/4; of a sample of two or more, at most 1/2.
+
+    `sums` are N, S1 and S2, `weights` how each noise enters them.
+    """
+    import numpy as np
+
+    of_total, of_sum, of_squares = weights
+    means = np.linspace(
+        *ratio_interval(sums[0], sums[1], of_total, of_sum, noise, odds + math.log(FOR_MEAN)), MEANS + 1, axis=-1
+    )
+    low, high = means[..., :-1, None], means[..., 1:, None]
+    total, sum_, squares = (part[..., None, None] for part in sums)
+    least, most = square_range(total, sum_, squares, low, high)
+    lightest, heaviest = square_range(of_total, of_sum, of_squares, low[..., None], high[..., None])
+
+    def ask(first: Floats, last: Floats) -> Ask:
+        down = np.abs(lightest - last[..., None, :, None] * of_total)
+        up = np.abs(heaviest - first[..., None, :, None] * of_total)
+        shape = (*first.shape[:-1], MEANS, CELLS)
+        return Ask(np.maximum(down, up), np.broadcast_to(least, shape), np.broadcast_to(most, shape))
+
+    rest = odds + math.log(FOR_MEAN / (FOR_MEAN - 1))
+    return interval(sums[0] - 1 if sample else sums[0], (0.0, 0.5 if sample else 0.25), ask, noise, rest)
 
 
 def square_range(two: Floats, one: Floats, none: Floats, low: Floats, high: Floats) -> tuple[Floats, Floats]:

@@ -6,13 +6,10 @@ number could be. Rounding to the ruler is in it: of a mean at most `rounding`, a
 of a difference is at most its largest size and deviations obey the triangle inequality.
 
     mean        all p with S1 - p N within its quantile (`fieller.py`)
-    variance    for every p in the set of the mean (with 1/8 of alpha) all v with S2 - 2 p S1 + (p^2 - v) N within its
-                quantile: at the true p that is the sum of (u - p)^2 - v, and its truth is 0
+    variance    for every p in the set of the mean all v with S2 - 2 p S1 + (p^2 - v) N within its quantile (there too)
 
     u           a value as a share of the way from `low` to `high`
     N, S1, S2   count, sum and sum of squares of u, with noise: weighted sums of what was released
-
-A wrong p makes the sum of (u - p)^2 larger by n (p - mean)^2 only, so the second set hardly depends on it.
 
 Estimates are cut to what is possible: a mean to the bounds, a variance of u to p (1 - p). A count below one divides as one.
 The variance is that of the n values themselves (divided by n, not n - 1).
@@ -26,7 +23,7 @@ from fractions import Fraction
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from dither.density.fieller import Ask, Noise, interval, quantile, ratio_interval, square_range
+from dither.density.fieller import Noise, quantile, ratio_interval, variance_interval
 from dither.density.moments import Moments, weights_of
 from dither.errors import GuaranteeError
 from dither.mechanisms.additive import log_odds, read_confidence
@@ -35,9 +32,6 @@ from dither.numeric.enclosure import round_down, round_up
 
 if TYPE_CHECKING:
     from dither.density.fieller import Floats
-
-MEANS = 8  # cells of the mean, for a variance
-FOR_MEAN = 8  # one part in so many of alpha
 
 
 @dataclass(frozen=True)
@@ -135,7 +129,8 @@ class Summary:
 
     def _shares(self, odds: float) -> tuple[float, float]:
         total, sum_ = (float(x) for x in self._sums[:2])
-        return ratio_interval(total, sum_, self._weights[0], self._weights[1], self._noise, odds)
+        low, high = ratio_interval(total, sum_, self._weights[0], self._weights[1], self._noise, odds)
+        return float(low), float(high)
 
     def _deviations(self, confidence: object) -> tuple[Fraction, Fraction]:
         """Of u, with what rounding may have hidden."""
@@ -143,21 +138,10 @@ class Summary:
 
         self._need_squares()
         odds = log_odds(1, read_confidence(confidence))
-        means = np.linspace(*self._shares(odds + math.log(FOR_MEAN)), MEANS + 1)
-        low, high = means[:-1, None], means[1:, None]
         total, sum_, squares = (np.array(float(x)) for x in self._sums)
-        least, most = square_range(total, sum_, squares, low, high)
         of_total, of_sum, of_squares = self._weights
-        lightest, heaviest = square_range(of_total, of_sum, of_squares, low[:, :, None], high[:, :, None])
-
-        def ask(first: Floats, last: Floats) -> Ask:
-            down = np.abs(lightest - last[:, None] * of_total)
-            up = np.abs(heaviest - first[:, None] * of_total)
-            shape = (MEANS, len(first))
-            return Ask(np.maximum(down, up), np.broadcast_to(least, shape), np.broadcast_to(most, shape))
-
-        rest = odds + math.log(FOR_MEAN / (FOR_MEAN - 1))
-        found = interval(float(total), (0.0, 0.25), ask, self._noise, rest)
+        ends = variance_interval((total, sum_, squares), (of_total, of_sum, of_squares), self._noise, odds)
+        found = float(ends[0]), float(ends[1])
         hidden = self.moments.ruler.rounding
         first, last = Fraction(round_down_root(found[0])) - hidden, Fraction(round_up_root(found[1])) + hidden
         return max(Fraction(0), first), min(Fraction(1, 2), last)

@@ -18,9 +18,10 @@ from dither.errors import DataError, QuestionError
 from dither.ledger.receipt import Receipt
 from dither.privacy.guarantee import Guarantee
 from dither.query import interval
+from dither.query.dispersion import spreads
 from dither.query.explain import explain_answer
 from dither.query.show import html, page, table_text
-from dither.query.strategy import Place, Ratio, Reading, Sum
+from dither.query.strategy import Place, Ratio, Reading, Spread, Sum
 
 if TYPE_CHECKING:
     import altair
@@ -166,6 +167,9 @@ class Answer:
     def _read(self, reading: Reading) -> tuple[Column, Column, Column]:
         if isinstance(reading, Place):
             return self.quote.parts[reading.part].read(self.stored["parts"][reading.part], reading.place)
+        if isinstance(reading, Spread):
+            noise, counters = self.quote.noise[reading.family], self._counters(reading.family)
+            return spreads(counters, reading, noise, self.quote.bounding.resolution, self.quote.confidence)
         return self._sums(reading) if isinstance(reading, Sum) else self._averages(reading)
 
     def _counters(self, family: int) -> list[list[int]]:
@@ -188,10 +192,15 @@ class Answer:
 
     def _averages(self, reading: Ratio) -> tuple[Column, Column, Column]:
         quote = self.quote
-        above, below = ([numbers[place] for numbers in self._counters(reading.family)] for place in (0, 1))
-        limits = interval.quantiles(quote.noise[reading.family], quote.confidence)
+        counters = self._counters(reading.family)
+        last, shared = (2, 0.5) if reading.of_squares else (1, 0)
+        above, below = ([numbers[place] + shared * numbers[1] for numbers in counters] for place in (0, last))
+        limits = interval.quantiles(quote.noise[reading.family], quote.confidence, of_squares=reading.of_squares)
         low, high = interval.fractions(above, below, limits)
-        floor_ = reading.steps * quote.bounding.resolution  # as if at least one row had counted
+        if reading.rounding:  # what the coarser steps of a variance may have changed
+            hidden = float(reading.rounding / reading.width)
+            low, high = (low - hidden).clip(0.0), (high + hidden).clip(None, 1.0)
+        floor_ = reading.row * quote.bounding.resolution  # as if at least one row had counted
         middle = [min(1.0, max(0.0, a / max(a + b, floor_))) for a, b in zip(above, below, strict=True)]
         lower, width = float(reading.lower), float(reading.width)
         inside = (max(a, min(b, c)) for a, b, c in zip(low.tolist(), middle, high.tolist(), strict=True))

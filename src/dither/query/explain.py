@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from dither.mechanisms.geometric import Geometric
-from dither.query.plan import Aggregate
+from dither.query.plan import SPREADS, Aggregate
 from dither.query.relation import Scan
 from dither.query.show import number
-from dither.query.strategy import Place, Ratio, Reading, Sum
+from dither.query.strategy import Place, Ratio, Reading, Spread, Sum
 from dither.query.words import rows_of
 
 if TYPE_CHECKING:
@@ -44,7 +44,7 @@ def explain_quote(quote: Quote) -> str:
             lines += [] if told is None else [f"Clamped    {aggregate.name}: {told}"]
             continue
         measure = quote.strategy.families[reading.family].measures[0]
-        if measure.of is not None and aggregate.kind in ("sum", "average"):
+        if measure.of is not None and aggregate.kind in ("sum", "average", *SPREADS):
             facts, steps = measure.of.facts, _step(measure.step)
             lines.append(f"Clamped    {aggregate.name}: each value to {facts.lower} to {facts.upper}, in steps of {steps}")
     lines += ["Noise      " + "; ".join(_noises(quote))]
@@ -125,13 +125,16 @@ def _error(quote: Quote, aggregate: Aggregate, reading: Reading) -> str:
     if isinstance(reading, Place):
         return quote.parts[reading.part].told(reading.place)
     error = quote.errors[aggregate.name]
-    if isinstance(reading, Ratio):
+    if isinstance(reading, (Ratio, Spread)):
         if error is None:
             from dither.query.price import reading_error
 
             noise, resolution = quote.noise[reading.family], quote.bounding.resolution
             one = reading_error(reading, noise, resolution, quote.confidence, 10**9)
             assert one is not None
+            if isinstance(reading, Spread) and reading.is_root:  # where there is no spread: less where there is
+                whole = one * 10**4.5
+                return f"at most about {whole:,.4g} divided by the root of the number of values (say size= for a figure)"
             return f"about {one * 10**9:,.4g} divided by the number of values in the group (say size= for a figure)"
         return f"about {error:,.4g} where a group has {number(quote.size)} values"
     assert error is not None

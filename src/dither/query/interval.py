@@ -7,13 +7,16 @@ continuous law, moved by that distance, are an upper bound.
     rounded Gaussian    within 1/2 of the normal variable that was rounded
 
 Tails of w1 L1 + w2 L2 (Laplace of scale b, weights times b): (w1^2 exp(-t/w1) - w2^2 exp(-t/w2)) / (w1^2 - w2^2);
-for w1 = w2 = w, (1 + t/2w) exp(-t/w); for three equal ones, (1 + 5t/8w + t^2/8w^2) exp(-t/w).
+for w1 = w2 = w, (1 + t/2w) exp(-t/w). For three and more, `density.fieller.quantile`.
 
 Averages. With released A = a + noise, B = b + noise and the true fraction u = a / (a + b), the number
 T(u) = (1-u) A - u B is (1-u) noise - u noise': its law is known for every u. All u for which |T(u)| stays within the
 quantile q(u) form a set that covers the true u with the stated probability, whatever a and b are (Fieller). It is inverted
 on 256 cells: in a cell q is at most its larger end, since q falls up to u = 1/2 and rises from there (Proschan 1965: of
-symmetric log-concave variables, the more equal the weights of a sum, the more peaked it is).
+symmetric log-concave variables, the more equal the weights of a sum, the more peaked it is). From the counters of a
+variance A is high + middle/2 and B low + middle/2; the weights are 1-u, 1/2-u and u. Up to u = 1/2 the largest of their
+sizes falls, so do the sum of the two largest and the sum of all or stay: the weights at a larger u lie below weights that
+are more equal than those at a smaller one, and q falls as well.
 """
 
 from __future__ import annotations
@@ -24,6 +27,7 @@ from fractions import Fraction
 from statistics import NormalDist
 from typing import TYPE_CHECKING, Any
 
+from dither.density.fieller import Noise, quantile
 from dither.mechanisms.additive import half_width
 from dither.noise.laplace import DiscreteLaplace
 from dither.numeric.enclosure import round_up
@@ -50,11 +54,23 @@ def sum_error(mechanism: Geometric | Gaussian, weights: Sequence[Fraction], conf
 def spread(mechanism: Geometric | Gaussian, sizes: Sequence[float], alpha: float) -> float:
     """The (1 - alpha) quantile of |sum of sizes times noise|, from above."""
     law = mechanism.law
+    if len(sizes) > 2:
+        import numpy as np
+
+        return float(quantile(np.array([sizes]), noise_of(mechanism), -math.log(alpha))[0])
     if isinstance(law, DiscreteLaplace):
         scale = 1 / float(law.rate)
         return _laplace_quantile([size * scale for size in sizes], alpha) + sum(sizes)
     deviation = math.sqrt(law.sigma2) * math.hypot(*sizes)
     return -NormalDist().inv_cdf(alpha / 2) * deviation + sum(sizes) / 2
+
+
+def noise_of(mechanism: Geometric | Gaussian, one: int = 1) -> Noise:
+    """The noise of a number in which `one` is a row."""
+    law = mechanism.law
+    if isinstance(law, DiscreteLaplace):
+        return Noise(round_up(1 / (Fraction(law.rate.bounds().lower) * one)), 1 / one)
+    return Noise(math.sqrt(law.sigma2) / one * ROOM, 0.5 / one, normal=True)
 
 
 def _laplace_quantile(scales: list[float], alpha: float) -> float:
@@ -76,20 +92,20 @@ def _laplace_tail(scales: list[float], t: float) -> float:
     x, ratio = t / large, min(scales) / large
     if len(scales) == 1:
         return math.exp(-x)
-    if len(scales) == 3:  # as if all were as large as the largest: from above, by Proschan
-        return math.exp(-x) * (1 + 5 * x / 8 + x * x / 8)
     if ratio > 0.999:
         return math.exp(-x) * (1 + x / 2)
     return (math.exp(-x) - ratio**2 * math.exp(-x / ratio)) / (1 - ratio**2)
 
 
-def quantiles(mechanism: Geometric | Gaussian, confidence: Fraction) -> NDArray[np.float64]:
-    """q at the ends of the cells, for `fractions`: `spread` of the sizes 1 - u and u, for all u at once."""
+def quantiles(mechanism: Geometric | Gaussian, confidence: Fraction, *, of_squares: bool = False) -> NDArray[np.float64]:
+    """q at the ends of the cells, for `fractions`: `spread` of the sizes 1 - u and u (and 1/2 - u), for all u at once."""
     import numpy as np
 
     law, alpha = mechanism.law, float(1 - confidence)
     u = np.arange(CELLS // 2 + 1) / CELLS
-    if isinstance(law, DiscreteLaplace):
+    if of_squares:
+        half = quantile(np.stack([1 - u, 0.5 - u, u], axis=-1), noise_of(mechanism), -math.log(alpha))
+    elif isinstance(law, DiscreteLaplace):
         half = (1 - u) * _two_laplace_quantiles(u / (1 - u), alpha) / float(law.rate) + 1
     else:
         half = -NormalDist().inv_cdf(alpha / 2) * math.sqrt(law.sigma2) * np.hypot(1 - u, u) + 0.5
@@ -142,10 +158,13 @@ def fractions(above: Any, below: Any, limits: NDArray[np.float64]) -> tuple[NDAr
     return np.maximum(low - 1e-12, 0.0), np.minimum(high + 1e-12, 1.0)
 
 
-def average_error(mechanism: Geometric | Gaussian, size: float, unit: float, confidence: Fraction) -> float:
+def average_error(
+    mechanism: Geometric | Gaussian, size: float, unit: float, confidence: Fraction, *, of_squares: bool = False
+) -> float:
     """About how far the fraction of an average may be off where `size` rows count; `unit` is what a row adds to A + B.
 
-    At a bound one noisy number decides, which is the worst case to first order; noise as large as the total leaves nothing.
+    At a bound one noisy number decides (from the counters of a variance, half of another besides), which is the worst case
+    to first order; noise as large as the total leaves nothing.
     """
-    reach = spread(mechanism, [1.0], float(1 - confidence))
+    reach = spread(mechanism, [1.0, 0.5] if of_squares else [1.0], float(1 - confidence))
     return min(1.0, reach / (size * unit))

@@ -9,7 +9,14 @@
     missing   G where it has no value; 0 where it has one
 
 above + below + missing = G for every row, so the three together move by G a row, as one count of G would: mean, sum and
-counts follow from them at the price of one (barycentric counters).
+counts follow from them at the price of one (barycentric counters). With q = above, for variances:
+
+    high      q^2
+    middle    2 q (G - q)
+    low       (G - q)^2; these three are 0 where it has no value
+    nothing   G^2 where it has no value; 0 where it has one
+
+They add up to G^2 for every row, so that mean, variance, sum and counts follow from them at the price of one.
 """
 
 from __future__ import annotations
@@ -21,7 +28,8 @@ from typing import Literal
 
 from dither.query.plan import Expression
 
-Kind = Literal["one", "present", "person", "steps", "above", "below", "missing"]
+Kind = Literal["one", "present", "person", "steps", "above", "below", "missing", "high", "middle", "low", "nothing"]
+SQUARES: tuple[Kind, ...] = ("high", "middle", "low", "nothing")
 
 
 @dataclass(frozen=True)
@@ -42,8 +50,15 @@ class Measure:
         """The most that a row can add."""
         if self.kind in ("one", "present", "person"):
             return 1
+        if self.kind == "steps":
+            return floor(self._bounds[1] / self.step)
+        return self.steps**2 if self.kind in SQUARES else self.steps
+
+    @property
+    def steps(self) -> int:
+        """G: how many steps lie between the bounds."""
         lower, upper = self._bounds
-        return floor(upper / self.step) if self.kind == "steps" else ceil((upper - lower) / self.step)
+        return ceil((upper - lower) / self.step)
 
     @property
     def reach(self) -> int:

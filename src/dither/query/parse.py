@@ -15,7 +15,7 @@ from sqlglot import exp
 
 from dither.query.expressions import SIGNS, Reader
 from dither.query.from_clause import FromReader
-from dither.query.plan import Aggregate, Cell, Constant, Expression, Group, Keep, Order, Plan
+from dither.query.plan import Aggregate, AggregateKind, Cell, Constant, Expression, Group, Keep, Order, Plan
 from dither.query.policy import Policy
 from dither.query.share import SHARED, read_quantile
 from dither.query.syntax import read, refuse, shown
@@ -25,7 +25,15 @@ MOST_ROWS = 1_000_000  # of an answer
 MOST_COLUMNS = 100  # of an answer
 MOST_GROUPS = 20  # columns of GROUP BY
 
-NAMES: dict[type[Any], str] = {exp.Count: "count", exp.Sum: "sum", exp.Avg: "avg", **SHARED}
+NAMES: dict[type[Any], str] = {
+    **{exp.Count: "count", exp.Sum: "sum", exp.Avg: "avg", exp.VariancePop: "var_pop", exp.Variance: "var_samp"},
+    **{exp.StddevPop: "stddev_pop", exp.StddevSamp: "stddev_samp", exp.Stddev: "stddev_samp"},
+    **SHARED,
+}
+KINDS: dict[str, AggregateKind] = {
+    **{"sum": "sum", "avg": "average", "var_pop": "variance", "var_samp": "sample variance"},
+    **{"stddev_pop": "deviation", "stddev_samp": "sample deviation"},
+}
 Read = tuple[exp.Expr, Expression | None]  # a column of the answer, and what it means where it is about single rows
 
 
@@ -155,7 +163,7 @@ def _aggregate(node: Any, reader: Reader, name: str) -> Aggregate:
         raise refuse(node, why, f"COUNT({shown(inner)})")
     if facts.lower == facts.upper:
         raise refuse(node, "it is the same for every row", "COUNT(*)")
-    return Aggregate("sum" if isinstance(node, exp.Sum) else "average", name, of)
+    return Aggregate(KINDS[NAMES[type(node)]], name, of)
 
 
 def _distinct(node: exp.Expr, inner: exp.Distinct, reader: Reader, name: str) -> Aggregate:

@@ -219,7 +219,9 @@ def cells(node: object) -> set[Column]:
     return set()
 
 
-AggregateKind = Literal["rows", "values", "persons", "sum", "average", "different", "quantile"]
+Spread = Literal["variance", "sample variance", "deviation", "sample deviation"]
+AggregateKind = Literal["rows", "values", "persons", "sum", "average", "different", "quantile", "running"] | Spread
+SPREADS: tuple[Spread, ...] = ("variance", "sample variance", "deviation", "sample deviation")
 
 
 @dataclass(frozen=True)

@@ -24,10 +24,11 @@ from dither.privacy.filter import Filter
 from dither.privacy.guarantee import Guarantee, approx, gdp
 from dither.privacy.loss import Loss, sum_of
 from dither.query.bounding import Bounding
+from dither.query.dispersion import spread_error
 from dither.query.interval import average_error, sum_error
 from dither.query.part import Part, Price, make_part
 from dither.query.plan import Plan
-from dither.query.strategy import Beside, Family, Place, Ratio, Reading, Strategy, Sum
+from dither.query.strategy import Beside, Family, Place, Ratio, Reading, Spread, Strategy, Sum
 
 Mechanism = Geometric | Gaussian
 HOWS = "epsilon='0.5', rho='0.01', guarantee=pure('0.5'), or error={'n': 20}"
@@ -232,14 +233,18 @@ def loss(released: Iterable[Mechanism | Part]) -> Loss:
 
 
 def reading_error(
-    reading: Sum | Ratio, mechanism: Mechanism, resolution: int, confidence: Fraction, size: int | None
+    reading: Sum | Ratio | Spread, mechanism: Mechanism, resolution: int, confidence: Fraction, size: int | None
 ) -> float | None:
-    """The half-width of an aggregate; of an average where so many rows count, None if nobody said how many."""
+    """The half-width of an aggregate; of an average or a variance where so many rows count, None if nobody said how many."""
+    if isinstance(reading, (Ratio, Spread)) and size is None:
+        return None
+    if isinstance(reading, Spread):
+        assert size is not None
+        return spread_error(reading, mechanism, resolution, size, confidence)
     if isinstance(reading, Ratio):
-        if size is None:
-            return None
-        fraction = average_error(mechanism, size, reading.steps * resolution, confidence)
-        return fraction * float(reading.width)
+        assert size is not None
+        unit = reading.row * resolution
+        return average_error(mechanism, size, unit, confidence, of_squares=reading.of_squares) * float(reading.width)
     return sum_error(mechanism, [weight / resolution for weight in reading.weights], confidence)
 
 
@@ -312,8 +317,8 @@ def _wishes(wished: object, under: Circumstances) -> dict[str, float]:
             raise QuestionError("error", name, "the answer has no aggregate of that name", ", ".join(names))
         limits[name] = float(rational(value, name=f"error of {name}", positive=True))
         reading = under.strategy.readings[names.index(name)]
-        if isinstance(reading, Ratio) and under.size is None:
-            why = "how far an average is off depends on how many rows it is about, which is private"
+        if isinstance(reading, (Ratio, Spread)) and under.size is None:
+            why = "how far an average or a variance is off depends on how many rows it is about, which is private"
             raise QuestionError("error", name, why, "size=1000 beside it: a public guess of the rows in a group")
         if isinstance(reading, Place):
             part = under.part(under.strategy.besides[reading.part], Fraction(1))

@@ -2,9 +2,10 @@
 
 A *family* is a few measures that one row moves by at most `reach` together, in L1 norm (and so in L2 norm); it is released
 at the price of one number. An average needs two measures, above and below; where COUNT(*), COUNT(x) or SUM(x) is asked for
-beside AVG(x) they may follow from the same two (or three, where x may be missing) or have a family of their own. Each way
-is tried, with its budget split in the best way, and the one with the least sum of squared errors is taken, each error
-measured in what one row can add. Only the policy and the question decide, never data.
+beside AVG(x) they may follow from the same two (or three, where x may be missing) or have a family of their own. A variance
+needs three measures, of squares, from which averages, counts and sums of x may follow as well. Each way is tried, with its
+budget split in the best way, and the one with the least sum of squared errors is taken, each error measured in what one row
+can add. Only the policy and the question decide, never data.
 
     split of a pure epsilon     epsilon_f proportional to s_f^(2/3)     then the sum is (sum of s_f^(2/3))^3 / epsilon^2
     split of a rho              rho_f proportional to s_f               then the sum is (sum of s_f)^2 / (2 rho)
@@ -24,11 +25,13 @@ from typing import Literal
 from dither.errors import QuestionError
 from dither.query.column import FINEST
 from dither.query.measure import Kind, Measure
-from dither.query.plan import Aggregate, Cell, Expression, Plan
+from dither.query.plan import SPREADS, Aggregate, AggregateKind, Cell, Expression, Plan
+from dither.query.plan import Spread as Kinds
 from dither.query.words import words
 
 MOST_WAYS = 512
 LARGEST = 2**62  # steps: what adds up in 64 bits
+MOST_SQUARED = 2**10  # steps of a variance: their squares, times rows, limits and resolution, stay within bounding.LARGEST
 PARTS = 10**6  # a share of the budget is so many millionths
 
 
@@ -65,12 +68,34 @@ class Sum:
 
 @dataclass(frozen=True)
 class Ratio:
-    """An average: lower + width * above / (above + below)."""
+    """An average: lower + width * A / (A + B), where A and B are above and below, or high and low with half of middle."""
 
     family: int
     lower: Fraction
     width: Fraction  # G steps
-    steps: int  # G
+    row: int  # what a row adds to A + B: G, or G^2
+    of_squares: bool = False
+    rounding: Fraction = Fraction(0)  # what the lattice of a variance may have changed, beyond the column's own
+
+
+@dataclass(frozen=True)
+class Spread:
+    """A variance, or its root: width^2 times the mean square of the distance from the mean."""
+
+    family: int
+    kind: Kinds
+    width: Fraction  # G steps
+    row: int  # G^2
+    rounding: Fraction  # of a single value
+
+    @property
+    def of_sample(self) -> bool:
+        """Whether the sum of squares is divided by n - 1, not by n."""
+        return self.kind in ("sample variance", "sample deviation")
+
+    @property
+    def is_root(self) -> bool:
+        return self.kind in ("deviation", "sample deviation")
 
 
 @dataclass(frozen=True)
@@ -95,9 +120,15 @@ class Place:
     place: int
 
 
-Reading = Sum | Ratio | Place
-PartKind = Literal["different", "ranks"]
-BESIDE: dict[str, PartKind] = {"different": "different", "quantile": "ranks"}  # by the kind of an aggregate
+Reading = Sum | Ratio | Spread | Place
+Asked = tuple[AggregateKind, Expression | None]
+Host = tuple[Literal["squares", "average"], Expression | None]  # a family from which several aggregates can follow
+PartKind = Literal["different", "ranks", "running"]
+BESIDE: dict[str, PartKind] = {  # by the kind of an aggregate
+    "different": "different",
+    "quantile": "ranks",
+    "running": "running",
+}
 
 
 @dataclass(frozen=True)
@@ -136,8 +167,8 @@ class Strategy:
         for reading in self.readings:
             if isinstance(reading, Place):
                 continue
-            if isinstance(reading, Ratio):
-                squares[reading.family] += 1.0  # the larger of its two weights, at either bound
+            if isinstance(reading, (Ratio, Spread)):  # the weights of noise where they are largest: at either bound
+                squares[reading.family] += 1.25 if isinstance(reading, Ratio) and reading.of_squares else 1.0
             else:
                 reach = self.families[reading.family].reach
                 squares[reading.family] += sum(float(weight * reach / reading.row) ** 2 for weight in reading.weights)
@@ -148,20 +179,33 @@ def choose_strategy(plan: Plan, *, pure: bool) -> Strategy:
     """The way with the least error."""
     counted = [aggregate for aggregate in plan.aggregates if aggregate.kind not in BESIDE]
     asked = list(dict.fromkeys((aggregate.kind, aggregate.of) for aggregate in counted))
-    averages = [of for kind, of in asked if kind == "average"]
-    choices: list[list[int | None]] = []
-    for kind, of in asked:
-        hosts = [
-            place for place, mean in enumerate(averages) if kind == "rows" or (kind in ("values", "sum") and of == mean)
-        ]
-        choices.append([None] if kind in ("average", "persons") else [*hosts, None])
+    hosts: list[Host] = list(dict.fromkeys(("squares", of) for kind, of in asked if kind in SPREADS))
+    hosts += [("average", of) for kind, of in asked if kind == "average"]
+    choices = [_choices(kind, of, hosts) for kind, of in asked]
     ways = 1
     for options in choices:
         ways *= len(options)
     if ways > MOST_WAYS:
         choices = [options[:1] for options in choices]
-    built = (_build(counted, asked, averages, hosts) for hosts in product(*choices))
+    built = (_build(counted, asked, chosen) for chosen in product(*choices))
     return _with_besides(plan, min(built, key=lambda strategy: strategy.cost(pure=pure)))
+
+
+def _choices(kind: AggregateKind, of: Expression | None, hosts: list[Host]) -> list[Host | None]:
+    """The families with others in them from which an aggregate may follow; None for one of its own."""
+    if kind in SPREADS:
+        return [("squares", of)]
+    if kind == "average":
+        return [host for host in hosts if host[1] == of]
+    if kind == "persons":
+        return [None]
+    return [*(host for host in hosts if kind == "rows" or (host[1] == of and _serves(kind, host))), None]
+
+
+def _serves(kind: AggregateKind, host: Host) -> bool:
+    """A sum adds up what rounding takes away: it follows from squares only where they stand on the column's own lattice."""
+    assert host[1] is not None
+    return kind != "sum" or host[0] == "average" or step_of_squares(host[1]) == step_of(host[1])
 
 
 def _with_besides(plan: Plan, strategy: Strategy) -> Strategy:
@@ -191,31 +235,43 @@ def step_of(expression: Expression) -> Fraction:
     return (facts.upper - facts.lower) / FINEST
 
 
-def _build(
-    aggregates: Sequence[Aggregate],
-    asked: Sequence[tuple[str, Expression | None]],
-    averages: list[Expression | None],
-    hosts: tuple[int | None, ...],
-) -> Strategy:
+def step_of_squares(expression: Expression) -> Fraction:
+    """The lattice for squares: the same, or one of 2^10 steps where that is coarser."""
+    facts = expression.facts
+    assert facts.lower is not None
+    assert facts.upper is not None
+    return max(step_of(expression), (facts.upper - facts.lower) / MOST_SQUARED)
+
+
+def _build(aggregates: Sequence[Aggregate], asked: Sequence[Asked], chosen: Sequence[Host | None]) -> Strategy:
     families: list[Family] = []
-    readings: dict[tuple[str, Expression | None], Reading] = {}
-    for place, of in enumerate(averages):
-        assert of is not None
-        whole = any(host == place and kind == "rows" for (kind, _), host in zip(asked, hosts, strict=True))
-        kinds: tuple[Kind, ...] = ("above", "below", "missing") if whole and of.facts.nullable else ("above", "below")
-        families.append(Family(tuple(Measure(kind, of, step_of(of)) for kind in kinds)))
-        _check_reach(families[-1].measures[0])
-    for (kind, of), host in zip(asked, hosts, strict=True):
-        if host is not None:
-            readings[kind, of] = _shared(kind, host, families[host])
-        elif kind == "average":
-            readings[kind, of] = _average(averages.index(of), families[averages.index(of)])
+    places: dict[Host, int] = {}
+    readings: dict[Asked, Reading] = {}
+    for host in dict.fromkeys(host for host in chosen if host is not None):
+        whole = any(other == host and kind == "rows" for (kind, _), other in zip(asked, chosen, strict=True))
+        places[host] = len(families)
+        families.append(_shared_family(host, whole))
+    for (kind, of), chosen_host in zip(asked, chosen, strict=True):
+        if chosen_host is not None:
+            readings[kind, of] = _shared(kind, places[chosen_host], families[places[chosen_host]])
         else:
             families.append(Family((_own(kind, of),)))
             _check_reach(families[-1].measures[0])
             measure = families[-1].measures[0]
             readings[kind, of] = Sum(len(families) - 1, (measure.step,), measure.step, measure.step * measure.reach)
     return Strategy(tuple(families), tuple(readings[aggregate.kind, aggregate.of] for aggregate in aggregates))
+
+
+def _shared_family(host: Host, whole: bool) -> Family:
+    """The counters of an average or a variance; with one of missing values where they are to count all rows."""
+    name, of = host
+    assert of is not None
+    kinds: tuple[Kind, ...] = ("above", "below", "missing") if name == "average" else ("high", "middle", "low", "nothing")
+    step = step_of(of) if name == "average" else step_of_squares(of)
+    if not (whole and of.facts.nullable):
+        kinds = kinds[:-1]
+    _check_reach(Measure(kinds[0], of, step))
+    return Family(tuple(Measure(kind, of, step) for kind in kinds))
 
 
 def _check_reach(measure: Measure) -> None:
@@ -227,32 +283,34 @@ def _check_reach(measure: Measure) -> None:
     raise QuestionError("SELECT", asked, why, "bounds nearer to zero, or another step, which the owner states")
 
 
-def _own(kind: str, of: Expression | None) -> Measure:
+def _own(kind: AggregateKind, of: Expression | None) -> Measure:
     if kind == "sum":
         assert of is not None
         return Measure("steps", of, step_of(of))
-    return {"rows": Measure("one"), "persons": Measure("person"), "values": Measure("present", of)}[kind]
+    return {"rows": Measure("one"), "persons": Measure("person"), "values": Measure("present", of)}[str(kind)]
 
 
-def _average(place: int, family: Family) -> Ratio:
-    above = family.measures[0]
-    assert above.of is not None
-    assert above.of.facts.lower is not None
-    return Ratio(place, above.of.facts.lower, above.high * above.step, above.high)
-
-
-def _shared(kind: str, place: int, family: Family) -> Sum:
-    """A count or a sum from the counters of an average: G a row with a value, G a row without."""
-    above = family.measures[0]
-    assert above.of is not None
-    lower, upper = above.of.facts.lower, above.of.facts.upper
+def _shared(kind: AggregateKind, place: int, family: Family) -> Reading:
+    """An aggregate from the counters of an average or a variance: `reach` a row with a value, and a row without."""
+    first = family.measures[0]
+    assert first.of is not None
+    lower, upper = first.of.facts.lower, first.of.facts.upper
     assert lower is not None
     assert upper is not None
-    each, none = Fraction(1, above.high), Fraction(0)
+    width, squares = first.steps * first.step, first.kind == "high"
+    rounding = first.step / 2 if first.step != step_of(first.of) else Fraction(0)
+    if kind in SPREADS:
+        return Spread(place, kind, width, first.reach, rounding)
+    if kind == "average":
+        return Ratio(place, lower, width, first.reach, squares, rounding)
+    each, none = Fraction(1, first.reach), Fraction(0)
+    shares = (1, Fraction(1, 2), 0) if squares else (1, 0)  # of G that a row is above its lower bound, in each counter
     if kind == "sum":
-        weights = (lower * each + above.step, lower * each, none)
-        on_lattice = (lower / above.step).denominator == 1
-        quantum = above.step if on_lattice else Fraction(1, lower.denominator * above.step.denominator)
-        return Sum(place, weights[: len(family.measures)], quantum, max(abs(lower), abs(upper)))
-    weights = (each, each, each if kind == "rows" else none)
-    return Sum(place, weights[: len(family.measures)], Fraction(1), Fraction(1))
+        weights = [(lower + width * share) * each for share in shares]
+        on_lattice = (lower / first.step).denominator == 1
+        quantum = first.step if on_lattice else Fraction(1, lower.denominator * first.step.denominator)
+        row = max(abs(lower), abs(upper))
+    else:
+        weights, quantum, row = [each] * len(shares), Fraction(1), Fraction(1)
+    weights.append(each if kind == "rows" else none)
+    return Sum(place, tuple(weights[: len(family.measures)]), quantum, row)

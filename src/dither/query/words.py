@@ -46,6 +46,11 @@ PREFIXES = {
     "sum": "the sum of",
     "average": "the average of",
     "different": "how many different keys of",
+    "running": "how many rows there are up to each",
+    "variance": "the variance of",
+    "sample variance": "the variance, as of a sample, of",
+    "deviation": "the standard deviation of",
+    "sample deviation": "the standard deviation, as of a sample, of",
 }
 
 

@@ -1,7 +1,9 @@
 """Integer totals a group, bounded a person: the one SELECT that runs on private rows.
 
 Rows are read into one column x for each expression (its steps, or NULL), from which all measures follow: with n rows,
-c values and s their sum, `one` is n, `present` c, `steps` and `above` s, `below` G c - s, `missing` G (n - c).
+c values, s their sum and z the sum of their squares, `one` is n, `present` c, `steps` and `above` s, `below` G c - s,
+`missing` G (n - c), `high` z, `middle` 2 (G s - z), `low` G^2 c - 2 G s + z, `nothing` G^2 (n - c). Squares are taken of at
+most 2^10 steps (`strategy.py`): with weights they are at most LARGEST of bounding.py, and fit into 64 bits; sums are of 128.
 
 Why a person moves the totals by no more than `bounding.py` claims. In all ways what a person adds depends on her own rows
 and on the salt alone, is made of exact integers, and never depends on the position of a row. Rows that do not meet the
@@ -75,8 +77,9 @@ class _Shape:
 
     @staticmethod
     def _serves(column: _Column, measure: Measure) -> bool:
-        wanted = {"steps": "steps", "present": column.kind}.get(measure.kind, "above")
-        return column.of == measure.of and column.kind == wanted
+        if column.of != measure.of or measure.kind == "present":
+            return column.of == measure.of
+        return column.kind == ("steps" if measure.kind == "steps" else "above") and column.measure.step == measure.step
 
     def measured(self, measure: Measure, rows: str, count: str, added: str) -> str:
         """A measure from the number of rows, the count and the sum of its column; `{}` stands for the column."""
@@ -86,12 +89,17 @@ class _Shape:
             return rows if self.bounding.way == "each row" else "1::HUGEINT"
         place = next(place for place, column in enumerate(self.columns) if self._serves(column, measure))
         here, sum_ = count.format(f"x{place}"), added.format(f"x{place}")
+        if measure.kind in ("present", "steps", "above"):
+            return here if measure.kind == "present" else sum_
+        side, square = f"{measure.steps}::HUGEINT", f"{measure.steps**2}::HUGEINT"
+        squares = added.format(f"x{place} * x{place}")
         return {
-            "present": here,
-            "steps": sum_,
-            "above": sum_,
-            "below": f"{measure.high}::HUGEINT * {here} - {sum_}",
-            "missing": f"{measure.high}::HUGEINT * ({rows} - {here})",
+            "below": f"{side} * {here} - {sum_}",
+            "missing": f"{side} * ({rows} - {here})",
+            "high": squares,
+            "middle": f"2::HUGEINT * ({side} * {sum_} - {squares})",
+            "low": f"{square} * {here} - 2::HUGEINT * {side} * {sum_} + {squares}",
+            "nothing": f"{square} * ({rows} - {here})",
         }[measure.kind]
 
     def all_measured(self, rows: str, count: str, added: str) -> list[str]:
