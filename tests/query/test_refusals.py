@@ -89,7 +89,7 @@ QUESTIONS = [
     ('SELECT COUNT(*) AS "a\nb" FROM visits', "1 to 128 printable", SELECT),
     ("SELECT SUM(cost) / COUNT(*) FROM visits", "stands by itself", SELECT),
     ("SELECT COUNT(*) FILTER (WHERE age > 3) FROM visits", "stands by itself", SELECT),
-    ("SELECT AVG(cost) OVER () FROM visits", "stands by itself", SELECT),
+    ("SELECT AVG(cost) OVER () FROM visits", "only the running sum", SELECT),
     ("SELECT AVG(cost IGNORE NULLS) FROM visits", "stands by itself", SELECT),
     ("SELECT COUNT() FROM visits", "one argument", SELECT),
     ("SELECT COUNT(age, cost) FROM visits", "EXPRESSIONS is not answered", SELECT),

@@ -16,6 +16,7 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from dither.density.axis import Axis, read_axis, read_bins
@@ -64,21 +65,37 @@ class Plan:
 
     def release(self, counts: object, *, confidence: object = "0.95") -> Distribution:
         """The distribution, from one count for each cell."""
+        return self.read(self.mechanism.release(counts), confidence=confidence)
+
+    def read(self, released: object, *, confidence: object = "0.95") -> Distribution:
+        """The distribution, from what the mechanism released before: reads no data, and draws nothing."""
         import numpy as np
 
         level = read_confidence(confidence)
-        raw = np.asarray(self.mechanism.release(counts)).astype(np.float64)
+        cell_error, prefix_error, range_error = self._errors(level)
+        raw = np.array(released, dtype=np.float64)
         return Distribution(
             axis=self.axis,
             raw=raw,
             counts=self._rising(raw) if self._layered else self._possible(raw),
             rows=self.rows,
             confidence=float(level),
-            cell_error=float(self.mechanism.error(level)),
-            prefix_error=float(self.mechanism.prefix_error(level)),
-            range_error=float(self.mechanism.range_error(level)),
+            cell_error=cell_error,
+            prefix_error=prefix_error,
+            range_error=range_error,
             guarantee=self.guarantee,
         )
+
+    def _errors(self, level: Fraction) -> tuple[float, float, float]:
+        """Half-widths for all cells, all running sums and all ranges: computed once for a confidence."""
+        if level not in self._known:
+            made = self.mechanism
+            self._known[level] = float(made.error(level)), float(made.prefix_error(level)), float(made.range_error(level))
+        return self._known[level]
+
+    @cached_property
+    def _known(self) -> dict[Fraction, tuple[float, float, float]]:
+        return {}
 
     @property
     def _layered(self) -> bool:
@@ -131,21 +148,33 @@ def histogram(
 
 
 def cdf(
-    bins: Axis, *, epsilon: object = None, rho: object = None, rows: object = None, unit: object = Unit.ADD_REMOVE
+    bins: Axis,
+    *,
+    epsilon: object = None,
+    rho: object = None,
+    rows: object = None,
+    unit: object = Unit.ADD_REMOVE,
+    known_loss: bool = False,
 ) -> Plan:
-    """The best mechanism for running sums over bins: how many people lie below each edge."""
+    """The best mechanism for running sums over bins: how many people lie below each edge.
+
+    With `known_loss`, of those whose loss is known exactly: a strategy with discrete Gaussian noise is zCDP and no more is
+    known, so that at a delta it costs a larger epsilon than rounded Gaussian noise of the same rho.
+    """
     cells, whom = read_bins(bins, name="bins"), read_unit(unit)
-    return _plan(cells, epsilon, rho, read_rows(rows, whom), whom, ordered=True)
+    return _plan(cells, epsilon, rho, read_rows(rows, whom), whom, ordered=True, strategies=not known_loss)
 
 
-def _plan(axis: Axis, epsilon: object, rho: object, rows: int | None, unit: Unit, *, ordered: bool) -> Plan:
+def _plan(
+    axis: Axis, epsilon: object, rho: object, rows: int | None, unit: Unit, *, ordered: bool, strategies: bool = True
+) -> Plan:
     size, price = axis.size, {"epsilon": epsilon, "rho": rho}
     flat = Histogram(cells=size, unit=unit, **price)
     plainest = math.sqrt(flat.variance * (size + 1) / 2) if ordered else float(flat.error(AT))
     found: list[tuple[float, Callable[[], Any], str]] = [(plainest, lambda: flat, describe(flat))]
     if size > 1:
         found += _trees(size, rows, unit, price, ordered=ordered)
-    if ordered and rho is not None and 1 < size <= MOST_CELLS:
+    if strategies and ordered and rho is not None and 1 < size <= MOST_CELLS:
         best = PrefixWorkload(cells=size, rho=rho, unit=unit)
         spread = math.sqrt(best.workload.strategy.rmse**2 / (2 * float(best.rho)))
         found.append((spread, lambda: best, describe(best)))

@@ -20,6 +20,7 @@ from dither.query.policy import Policy
 from dither.query.share import SHARED, read_quantile
 from dither.query.syntax import read, refuse, shown
 from dither.query.table import NAME_LENGTH
+from dither.query.window import read_window, window_keys
 
 MOST_ROWS = 1_000_000  # of an answer
 MOST_COLUMNS = 100  # of an answer
@@ -53,7 +54,7 @@ def parse(text: object, policy: Policy) -> Plan:
     aggregates: list[Aggregate] = []
     columns: list[str] = []
     for item in wanted:
-        name = _output(item, reader, groups, aggregates)
+        name = _output(item, reader, groups, aggregates, wanted)
         if name.lower() in [other.lower() for other in columns]:
             instead = f"{shown(item[0].unalias())} AS another_name"
             raise refuse(item[0], f"the answer has a column {name} already", instead)
@@ -92,7 +93,6 @@ def _groups(tree: exp.Select, reader: Reader, wanted: list[Read]) -> list[Group]
         return []
     if not 0 < len(clause.expressions) <= MOST_GROUPS:
         raise refuse(clause, f"GROUP BY names 1 to {MOST_GROUPS} columns or expressions", "fewer of them, or no GROUP BY")
-    aliases = {item.alias.lower(): item.unalias() for item, _ in wanted if isinstance(item, exp.Alias)}
     groups: list[Group] = []
     for node in clause.expressions:
         meant = node
@@ -101,8 +101,8 @@ def _groups(tree: exp.Select, reader: Reader, wanted: list[Read]) -> list[Group]
             if number is None or not 1 <= number <= len(wanted):
                 raise refuse(node, "there is no such column in SELECT", "GROUP BY 1 for the first column of the answer")
             meant = wanted[number - 1][0].unalias()
-        elif isinstance(node, exp.Column) and not node.table and not reader.scope.holds(node.name):
-            meant = aliases.get(node.name.lower(), node)
+        else:
+            meant = _meant(node, reader, wanted)
         by = reader.value(meant)
         if all(group.by != by for group in groups):
             name = meant.name if isinstance(meant, exp.Column) else shown(meant)
@@ -110,9 +110,17 @@ def _groups(tree: exp.Select, reader: Reader, wanted: list[Read]) -> list[Group]
     return groups
 
 
-def _output(wanted: Read, reader: Reader, groups: list[Group], aggregates: list[Aggregate]) -> str:
+def _meant(node: exp.Expr, reader: Reader, wanted: list[Read]) -> exp.Expr:
+    """What a name stands for: a column of the table, or else one of the answer."""
+    if not isinstance(node, exp.Column) or node.table or reader.scope.holds(node.name):
+        return node
+    aliases = {item.alias.lower(): item.unalias() for item, _ in wanted if isinstance(item, exp.Alias)}
+    return aliases.get(node.name.lower(), node)
+
+
+def _output(column: Read, reader: Reader, groups: list[Group], aggregates: list[Aggregate], wanted: list[Read]) -> str:
     """Add what a column of the answer needs; its name."""
-    item, meaning = wanted
+    item, meaning = column
     node = item.unalias()
     name = item.alias if isinstance(item, exp.Alias) else ""
     if isinstance(item, exp.Alias) and (not 0 < len(name) <= NAME_LENGTH or not name.isprintable()):
@@ -123,6 +131,10 @@ def _output(wanted: Read, reader: Reader, groups: list[Group], aggregates: list[
         made = _aggregate(node, reader, name or _unused(NAMES[type(node)], aggregates))
         aggregates.append(made)
         return made.name
+    if isinstance(node, exp.Window):
+        means = [reader.meaning(_meant(key, reader, wanted)) for key in window_keys(node)]
+        aggregates.append(read_window(node, means, groups, name or _unused("sum", aggregates)))
+        return aggregates[-1].name
     for place, group in enumerate(groups):
         if meaning == group.by:
             groups[place] = Group(name or group.name, group.by, group.keys)
@@ -195,6 +207,8 @@ def _having(tree: exp.Select, reader: Reader, aggregates: list[Aggregate]) -> tu
     clause = tree.args.get("having")
     if clause is None:
         return ()
+    if any(aggregate.kind == "running" for aggregate in aggregates):
+        raise refuse(clause, "a running sum is of all groups, and HAVING would leave some out before", "no HAVING")
     parts = list(clause.this.flatten()) if isinstance(clause.this, exp.And) else [clause.this]
     kept = []
     for node in (part.unnest() for part in parts):

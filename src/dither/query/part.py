@@ -1,8 +1,9 @@
 """What is released beside counters: each part has its own rows to count, its own bound of a person, its own mechanism.
 
-A part counts the rows of every group of the question in one group more: the values of a key, or intervals of a number. The
-counting is that of all questions, `engines/totals.py`, so a person is bounded in the same proved ways; what the part makes
-of the whole numbers is its mechanism's. Noise and mechanism are fixed with the quote.
+A part counts the rows of every group of the question in one group more: the values of a key, or intervals of a number (for
+running sums, in the question's own groups). The counting is that of all questions, `engines/totals.py`, so a person is
+bounded in the same proved ways; what the part makes of the whole numbers is its mechanism's. Noise and mechanism are fixed
+with the quote.
 """
 
 from __future__ import annotations
@@ -43,7 +44,7 @@ class Price:
 class Part(ABC):
     """A release beside counters: priced, and fixed before anything private is read."""
 
-    plan: Plan  # the question's groups, and one more by which rows are counted
+    plan: Plan  # the question's groups, and last the one by which rows are counted
     bounding: Bounding
 
     @property
@@ -96,7 +97,11 @@ class Part(ABC):
 
 def counted_by(plan: Plan, by: Expression, keys: tuple[Key, ...]) -> Plan:
     """The plan that counts the rows of each group of a question in one group more."""
-    groups = (*plan.groups, Group(WITHIN, by, keys))
+    return counted(plan, (*plan.groups, Group(WITHIN, by, keys)))
+
+
+def counted(plan: Plan, groups: tuple[Group, ...]) -> Plan:
+    """The plan that counts the rows of groups."""
     return replace(plan, groups=groups, aggregates=(Aggregate("rows", "n"),), shown=("n",), having=(), order=(), limit=None)
 
 
@@ -104,6 +109,11 @@ def make_part(beside: Beside, plan: Plan, price: Price) -> Part:
     """The part for what is asked beside counters."""
     from dither.query.different import Different
     from dither.query.ranks import Ranks
+    from dither.query.running import Running
 
-    makers: dict[PartKind, Callable[[Beside, Plan, Price], Part]] = {"different": Different.make, "ranks": Ranks.make}
+    makers: dict[PartKind, Callable[[Beside, Plan, Price], Part]] = {
+        "different": Different.make,
+        "ranks": Ranks.make,
+        "running": Running.make,
+    }
     return makers[beside.kind](beside, plan, price)

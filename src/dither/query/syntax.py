@@ -93,6 +93,7 @@ ARGS: dict[type[exp.Expr], set[str]] = {
     exp.PercentileDisc: {"this", "expression"},
     exp.WithinGroup: {"this", "expression"},
     exp.Distinct: {"expressions"},
+    exp.Window: {"this", "partition_by", "order", "over"},
     exp.Between: {"this", "low", "high"},
     exp.In: {"this", "expressions", "query"},
     exp.Like: {"this", "expression", "negate"},
@@ -116,7 +117,10 @@ ARGS: dict[type[exp.Expr], set[str]] = {
     exp.TimestampFromParts: {"year", "month", "day", "hour", "min", "sec"},
     exp.WidthBucket: {"this", "min_value", "max_value", "num_buckets"},
 }
-CALLED = {"joins": "JOIN", "with_": "WITH", "laterals": "LATERAL", "windows": "WINDOW", "nulls_first": "NULLS FIRST"}
+CALLED = {
+    **{"joins": "JOIN", "with_": "WITH", "laterals": "LATERAL", "windows": "WINDOW", "nulls_first": "NULLS FIRST"},
+    **{"spec": "ROWS or RANGE", "alias": "a window by its name"},
+}
 
 
 def read(text: object) -> exp.Select:
