@@ -316,3 +316,15 @@ def test_who_has_many_rows_counts_as_much_as_the_limits_say(tmp_path):
     counts = private_counts(clinic(tmp_path, table(rows)).quote(ASKED, epsilon=1))
     assert counts[30] == FINEST
     assert 4.9 * FINEST < counts[10] <= 5 * FINEST
+
+
+def test_cells_start_at_the_lower_bound(tmp_path):
+    rows = [(at, "A", "f", 60.25, -7) for at in range(500)]
+    facts = {"max_groups": 1, "max_rows_per_group": 1, "bounds": {"cost": ("50.5", 80), "age": (-20, 120)}}
+    answer = (
+        clinic(tmp_path, table(rows), **facts)
+        .quote("SELECT MEDIAN(age) AS a, MAX(cost) AS c FROM visits", epsilon=50)
+        .release()
+    )
+    assert (answer["a_low"], answer["a"], answer["a_high"]) == ([-7], [-7], [-7])
+    assert (answer["c_low"], answer["c"], answer["c_high"]) == ([60.25], [60.25], [80.0])
