@@ -12,7 +12,9 @@ from typing import Any
 import pyarrow
 
 import dither
+from dither.ledger.receipt import Receipt
 from dither.query import release as releasing
+from dither.query.answer import Answer
 from dither.query.dataset import Dataset
 from dither.query.engines.duckdb import Engine
 from dither.query.quote import Quote
@@ -72,3 +74,21 @@ def _reading(quote: Quote, threads: int) -> Iterator[tuple[Any, releasing.Place]
     places = {name: sources[name].relation(table) for name, table in tables.items()}
     with Engine() as engine, engine.reading(sources, threads=threads) as run:
         yield run, releasing.Place(places, texts, 7)
+
+
+def repeated(quote: Quote, runs: int) -> Iterator[Answer]:
+    """Answers to a quote with noise of their own each, of rows that are read once."""
+    dataset = quote.dataset
+    receipt = Receipt("0" * 32, 1, 1, "0" * 64, quote.guarantee, (1, "0" * 64), None)
+    with _reading(quote, 2) as (run, place):
+        known: dict[str, list[tuple[Any, ...]]] = {}
+
+        def once(sql: str, keep: Any) -> list[tuple[Any, ...]]:
+            if sql not in known:
+                known[sql] = run(sql, lambda _: True)
+            return [row for row in known[sql] if keep(row)]
+
+        work = releasing.Work(dataset, (quote,), quote.guarantee, quote.question)
+        for _ in range(runs):
+            found, parts = work._noisy(once, place)
+            yield Answer(quote, releasing._with_parts(found[0], parts), receipt)
