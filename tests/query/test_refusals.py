@@ -104,7 +104,7 @@ QUESTIONS = [
     ("SELECT AVG(age * income) FROM visits", "no bounds", SELECT),
     ("SELECT SUM(name) FROM visits", "cannot be added up", SELECT),
     ("SELECT SUM(3) FROM visits", "the same for every row", SELECT),
-    ("SELECT STDDEV(cost) FROM visits", "this aggregate is not answered", "SELECT AVG(cost) FROM visits"),
+    ("SELECT KURTOSIS(cost) FROM visits", "this aggregate is not answered", "SELECT AVG(cost) FROM visits"),
     ("SELECT MEDIAN(name) FROM visits", "along a line of numbers", SELECT),
     ("SELECT MEDIAN(seen) FROM visits", "along a line of numbers", SELECT),
     ("SELECT MAX(income) FROM visits", "no bounds", SELECT),

@@ -56,4 +56,4 @@ def _check_sum(node: exp.Window, groups: Sequence[Group]) -> None:
     if not isinstance(counted, exp.Count) or not isinstance(counted.this, exp.Star):
         plain = isinstance(inner, (exp.Count, exp.Sum, exp.Avg)) and inner.this.find(exp.AggFunc) is None
         instead = shown(inner) if plain else _written(groups)
-        raise refuse(node, "of windows, only the running sum of COUNT(*) is answered", instead)
+        raise refuse(node, "of windows (OVER), only the running sum of COUNT(*) is answered", instead)
