@@ -140,7 +140,8 @@ QUESTIONS = [
     ("SELECT SUM(AVG(cost)) FROM visits", "this aggregate is not answered", "SELECT SUM(cost) FROM visits"),
     ("SELECT " + "COUNT(*), " * 100 + "COUNT(*) FROM visits", "more than 100 columns", ROWS),
     # groups
-    ("SELECT COUNT(*) FROM visits GROUP BY name", "declares no keys", "SELECT COUNT(*) FROM visits GROUP BY ward"),
+    ("SELECT COUNT(*) FROM visits GROUP BY cost", "declares no keys", "SELECT COUNT(*) FROM visits GROUP BY ward"),
+    ("SELECT COUNT(*) FROM visits GROUP BY patient_id", "about one person", "SELECT {} FROM visits"),
     ("SELECT COUNT(*) FROM visits GROUP BY age + 1", "not known beforehand", "SELECT COUNT(*) FROM visits GROUP BY ward"),
     (
         "SELECT COUNT(*) FROM visits GROUP BY year(born)",

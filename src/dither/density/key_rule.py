@@ -31,14 +31,8 @@ class KeyRule(ABC):
     unit: Unit  # whose coming, going or replacement the promise is about
 
     def __init__(self, *, epsilon: object, delta: object, max_keys: object, unit: object = Unit.ADD_REMOVE) -> None:
-        lost = read_delta(delta)
-        if lost == 0:
-            why = "a key of one person alone can only be shown at the price of a delta, so no key ever could"
-            raise NumberError("delta", delta, why, "a small probability such as '1e-6'")
         object.__setattr__(self, "epsilon", exact(epsilon, name="epsilon", positive=True))
-        object.__setattr__(self, "delta", lost)
-        object.__setattr__(self, "max_keys", integer(max_keys, name="max_keys", least=1))
-        object.__setattr__(self, "unit", _read_person(unit))
+        read_facts(self, delta, max_keys, unit)
         self._start()
 
     @abstractmethod
@@ -88,6 +82,17 @@ class KeyRule(ABC):
     @abstractmethod
     def release(self, value: Any) -> Any:
         """The keys that are shown, from a mapping of keys to counts."""
+
+
+def read_facts(rule: KeyRule, delta: object, max_keys: object, unit: object) -> None:
+    """Set what all rules have beside the price of shared keys."""
+    lost = read_delta(delta)
+    if lost == 0:
+        why = "a key of one person alone can only be shown at the price of a delta, so no key ever could"
+        raise NumberError("delta", delta, why, "a small probability such as '1e-6'")
+    object.__setattr__(rule, "delta", lost)
+    object.__setattr__(rule, "max_keys", integer(max_keys, name="max_keys", least=1))
+    object.__setattr__(rule, "unit", _read_person(unit))
 
 
 def _read_person(value: object) -> Unit:

@@ -1,7 +1,8 @@
 """The answer: a table with error bars. Everything here is computed from what was released; nothing else is known.
 
-One row for each combination of declared keys, whether the data has it or not, sorted by key unless the question says
-otherwise. `x_low` and `x_high` hold the true value of the bounded data with the stated probability, each by itself.
+One row for each combination of declared keys, whether the data has it or not, and of the keys that a private release chose
+where nobody declared them; sorted by key unless the question says otherwise. `x_low` and `x_high` hold the true value of
+the bounded data with the stated probability, each by itself.
 """
 
 from __future__ import annotations
@@ -10,7 +11,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
-from itertools import product
 from math import ceil, floor
 from typing import TYPE_CHECKING, Any
 
@@ -18,6 +18,7 @@ from dither.errors import DataError, QuestionError
 from dither.ledger.receipt import Receipt
 from dither.privacy.guarantee import Guarantee
 from dither.query import interval
+from dither.query.column import Type
 from dither.query.dispersion import spreads
 from dither.query.explain import explain_answer
 from dither.query.show import html, page, table_text
@@ -65,7 +66,7 @@ class Answer:
     def columns(self) -> dict[str, Column]:
         """The table, column by column."""
         plan = self.quote.plan
-        cells = list(product(*(group.keys for group in plan.groups)))
+        cells = self.quote.chosen(self.stored.get("chosen")).shown
         whole: dict[str, Column] = {group.name: [cell[place] for cell in cells] for place, group in enumerate(plan.groups)}
         for aggregate, reading in zip(plan.aggregates, self.quote.strategy.readings, strict=True):
             for suffix, column in zip(("", "_low", "_high"), self._read(reading), strict=True):
@@ -113,8 +114,8 @@ class Answer:
         import pyarrow
 
         plan = self.quote.plan
-        keys = {str: pyarrow.string(), int: pyarrow.int64(), bool: pyarrow.bool_()}
-        kinds = {group.name: keys.get(type(group.keys[0]), pyarrow.date32()) for group in plan.groups}
+        keys = {Type.TEXT: pyarrow.string(), Type.BOOLEAN: pyarrow.bool_(), Type.DATE: pyarrow.date32()}
+        kinds = {group.name: keys.get(group.by.facts.type, pyarrow.int64()) for group in plan.groups}
         for aggregate, reading in zip(plan.aggregates, self.quote.strategy.readings, strict=True):
             kind = pyarrow.int64() if self._is_whole(reading) else pyarrow.float64()
             kinds |= dict.fromkeys((aggregate.name + end for end in ("", "_low", "_high")), kind)
@@ -166,7 +167,8 @@ class Answer:
 
     def _read(self, reading: Reading) -> tuple[Column, Column, Column]:
         if isinstance(reading, Place):
-            return self.quote.parts[reading.part].read(self.stored["parts"][reading.part], reading.place)
+            found = self.stored["parts"][reading.part]
+            return self.quote.parts[reading.part].read(found, reading.place) if found != [] else ([], [], [])
         if isinstance(reading, Spread):
             noise, counters = self.quote.noise[reading.family], self._counters(reading.family)
             return spreads(counters, reading, noise, self.quote.bounding.resolution, self.quote.confidence)
@@ -215,7 +217,8 @@ class Answer:
         for order in reversed(plan.order):
             if order.name not in whole:
                 raise QuestionError("ORDER BY", order.name, "the answer has no such column", ", ".join(whole))
-            rows.sort(key=lambda row: whole[order.name][row], reverse=order.descending)
+            column = whole[order.name]  # the key of all others together may be None: it is sorted as the last one
+            rows.sort(key=lambda row, of=column: (of[row] is None, of[row]), reverse=order.descending)  # type: ignore[misc]
         return rows if plan.limit is None else rows[: plan.limit]
 
 

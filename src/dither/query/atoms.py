@@ -110,12 +110,13 @@ class Atoms:
     @property
     def size(self) -> int:
         """How many cells there are."""
-        return prod(len(group.keys) for group in self.common.groups)
+        return prod(len(group.listed) for group in self.common.groups)
 
 
 def countable(plan: Plan) -> bool:
     """Whether a question counts rows and does nothing else with them."""
-    return [aggregate.kind for aggregate in plan.aggregates] == ["rows"]
+    known = all(group.keys is not None for group in plan.groups)
+    return known and [aggregate.kind for aggregate in plan.aggregates] == ["rows"]
 
 
 def find_atoms(plans: Sequence[Plan]) -> Atoms | None:
@@ -131,7 +132,7 @@ def find_atoms(plans: Sequence[Plan]) -> Atoms | None:
     axes = _axes(plans, limits)
     if axes is None or prod(axis.size for axis in axes.values()) > MOST_CELLS:
         return None
-    if sum(prod(len(group.keys) for group in plan.groups) for plan in plans) > MOST_ROWS:
+    if sum(prod(len(group.listed) for group in plan.groups) for plan in plans) > MOST_ROWS:
         return None
     groups = tuple(Group(f"atom {at}", axis.coded(), tuple(range(axis.size))) for at, axis in enumerate(axes.values()))
     where = None if not shared else shared[0] if len(shared) == 1 else Logic(True, tuple(shared))
@@ -171,7 +172,7 @@ def _axes(plans: Sequence[Plan], limits: list[list[Limit]]) -> dict[Expression, 
     axes: dict[Expression, Axis] = {}
     for plan in plans:
         for group in plan.groups:
-            axes[group.by] = Listed(group.by, group.keys)
+            axes[group.by] = Listed(group.by, group.listed)
     cuts: dict[Expression, set[Cut]] = {}
     for limit in (one for own in limits for one in own):
         axis = axes.get(limit.cell)
@@ -193,7 +194,7 @@ def _rows(plan: Plan, limits: list[Limit], axes: dict[Expression, Axis]) -> list
     for limit in limits:
         reach[limit.cell] &= axes[limit.cell].reach(limit)
     rows = []
-    for cell in product(*(range(len(group.keys)) for group in plan.groups)):
+    for cell in product(*(range(len(group.listed)) for group in plan.groups)):
         chosen = dict(zip([group.by for group in plan.groups], cell, strict=True))
         places = [reach[by] & {chosen[by]} if by in chosen else reach[by] for by in axes]
         rows.append(frozenset(_flat(at, list(axes.values())) for at in product(*places)))

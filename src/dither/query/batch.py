@@ -22,10 +22,13 @@ from dither.privacy.loss import Loss
 from dither.query import price
 from dither.query.atoms import Atoms, countable, find_atoms
 from dither.query.canonical import batch_question
+from dither.query.choice import Choice
+from dither.query.made import priced
 from dither.query.part import Part, Price
 from dither.query.price import Mechanism
 from dither.query.quote import Quote, make_quote
 from dither.query.shared import SharedCounts, one_by_one
+from dither.query.shown import ShownCounts
 from dither.query.strategy import Place, Strategy
 
 if TYPE_CHECKING:
@@ -74,9 +77,11 @@ class Batch:
         return price.text(self._released, self.dataset.ledger.budget, self.asked)
 
     @property
-    def _released(self) -> list[Mechanism | Part]:
+    def _released(self) -> list[Mechanism | Part | Choice]:
         """All that is released, each once."""
-        return [*(noise for quote in self.quotes for noise in quote.noise), *self.parts]
+        own = [one for quote in self.quotes for one in priced(quote.choice, quote.noise, ())]
+        counted = [quote.choice for quote in self.quotes if any(isinstance(part, ShownCounts) for part in quote.parts)]
+        return [*(one for one in own if all(one is not choice for choice in counted)), *self.parts]
 
     @property
     def parts(self) -> list[Part]:
@@ -169,7 +174,7 @@ def _alike(quotes: list[Quote]) -> list[list[int]]:
     """Places of questions that count rows of one relation: two or more of each."""
     found: dict[Any, list[int]] = {}
     for at, quote in enumerate(quotes):
-        if countable(quote.plan):
+        if quote.choice is None and countable(quote.plan):
             found.setdefault(quote.plan.relation, []).append(at)
     return [places for places in found.values() if len(places) > 1]
 
@@ -181,7 +186,7 @@ def _answer_together(quotes: list[Quote], places: list[int], promise: price.Prom
     part = None if atoms is None else _part(atoms, promise, own[0])
     if part is None:
         return None
-    rows = [prod(len(group.keys) for group in quote.plan.groups) for quote in own]
+    rows = [prod(len(group.listed) for group in quote.plan.groups) for quote in own]
     apart = one_by_one([quote.error_of(quote.strategy.readings[0]) for quote in own], rows)
     if part.squares() >= apart:
         return None

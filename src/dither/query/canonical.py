@@ -21,6 +21,7 @@ from dither.query.relation import Scan
 from dither.query.table import Table
 
 if TYPE_CHECKING:
+    from dither.query.choice import Choice
     from dither.query.part import Part
     from dither.query.quote import Quote
 
@@ -45,6 +46,7 @@ def _counters(quote: Quote) -> dict[str, object]:
         "bounding": [bounding.way, bounding.groups, bounding.rows, bounding.resolution],
         "noise": [repr(mechanism) for mechanism in quote.noise],
         **({"max_groups": limits} if limits else {}),
+        **({} if quote.choice is None else {"choice": _choice(quote.choice)}),
     }
 
 
@@ -57,6 +59,13 @@ def batch_question(quotes: Sequence[Quote], parts: Sequence[Part]) -> dict[str, 
     return {"dither": VERSION, "batch": spelled, "parts": [_part(part) for part in parts]}
 
 
+def _choice(choice: Choice) -> dict[str, object]:
+    """What is counted for it, how a person is bounded, and the rule."""
+    bounding = choice.bounding
+    limits = [bounding.way, bounding.groups, bounding.rows, bounding.resolution]
+    return {"family": plain(choice.family), "bounding": limits, **choice.spelled()}
+
+
 def _part(part: Part) -> dict[str, object]:
     """What is counted, how a person is bounded, and the mechanism."""
     bounding, by = part.bounding, part.plan.groups[-1]
@@ -64,8 +73,10 @@ def _part(part: Part) -> dict[str, object]:
     return {"by": plain(by.by), "keys": _keys(by.keys), "family": plain(part.family), "bounding": limits, **part.spelled()}
 
 
-def _keys(keys: tuple[Key, ...]) -> object:
-    """The keys, or the hash of many."""
+def _keys(keys: tuple[Key, ...] | None) -> object:
+    """The keys, or the hash of many; nothing where nobody declared them."""
+    if keys is None:
+        return None
     spelled = [plain(key) for key in keys]
     if len(spelled) <= MOST_KEYS:
         return spelled

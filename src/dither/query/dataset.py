@@ -27,6 +27,8 @@ class Terms(TypedDict, total=False):
     confidence: object
     size: object
     bounding: object
+    delta: object
+    other: object
 
 
 @dataclass(frozen=True)
@@ -54,15 +56,19 @@ class Dataset:
         confidence: object = "0.95",
         size: object = None,
         bounding: object = None,
+        delta: object = None,
+        other: object = None,
     ) -> Quote | Batch:
         """Price and error of a question, in SQL or as an Ibis expression; reads no data, costs nothing. A list is a batch.
 
         The price is stated in one way: `epsilon`, `rho`, a `guarantee`, or the `error` that is wished for each column.
         `size` is a public guess of how many rows a group has: averages need it for their error. `bounding` is 'weights',
-        'clip' or 'groups'; left out, the best that fits is taken.
+        'clip' or 'groups'; left out, the best that fits is taken. Where nobody declared the keys of GROUP BY, `delta` is the
+        probability with which keys of one person alone may be shown, a hundredth of the budget's if left out, and `other`
+        the name under which rows of keys that are not shown are counted together.
         """
         terms: dict[str, Any] = {"epsilon": epsilon, "rho": rho, "guarantee": guarantee, "error": error}
-        terms |= {"confidence": confidence, "size": size, "bounding": bounding}
+        terms |= {"confidence": confidence, "size": size, "bounding": bounding, "delta": delta, "other": other}
         if isinstance(sql, (list, tuple)):
             return make_batch(self, [as_sql(one) for one in sql], **terms)
         return make_quote(self, as_sql(sql), **terms)

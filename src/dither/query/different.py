@@ -80,7 +80,7 @@ class Different(Part):
 
     def read(self, released: Any, place: int) -> Columns:
         """Within 0 and the number of keys, where an interval allows it."""
-        most, half = len(self.plan.groups[-1].keys), floor(self._half(self.confidence))
+        most, half = len(self.plan.groups[-1].listed), floor(self._half(self.confidence))
 
         def inside(number: int) -> int:
             return max(0, min(most, number))

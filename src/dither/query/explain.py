@@ -34,6 +34,8 @@ def explain_quote(quote: Quote) -> str:
         f"Protects   {_protected(quote)}",
         *_counts(quote),
         f"Rows       {_rows(quote)}",
+        *([] if quote.choice is None else quote.choice.told(plan)),
+        f"Sorted     {quote.weighed}" if quote.weighed else "",
         f"Error      with {percent} probability each number is off by no more than, because of noise:",
     ]
     for aggregate, reading in zip(plan.aggregates, quote.strategy.readings, strict=True):
@@ -111,13 +113,16 @@ def _counted(bounding: Bounding) -> str:
         return f"everybody in full up to {most} rows; whoever has more, with all rows at a weight that adds up to {most}"
     if bounding.way == "clip":
         return f"everybody in full up to {rows} in each of {groups}; whoever has more, scaled down to that length"
-    return f"everybody in at most {groups}, chosen by chance, and with at most {rows}' worth in each"
+    worth = f"{rows}'s" if bounding.rows == 1 else f"{rows}'"
+    return f"everybody in at most {groups}, chosen by chance, and with at most {worth} worth in each"
 
 
 def _rows(quote: Quote) -> str:
     if not quote.plan.groups:
         return "one"
-    keys = " x ".join(f"{len(group.keys)} {group.name}" for group in quote.plan.groups)
+    if quote.choice is not None:
+        return quote.choice.rows(quote.plan)
+    keys = " x ".join(f"{len(group.listed)} {group.name}" for group in quote.plan.groups)
     return f"one for each of {keys}, whether the data has it or not"
 
 

@@ -125,8 +125,8 @@ class Reader:
         self._where = self.condition(node)
         return self._where
 
-    def keys(self, by: Expression, node: exp.Expr) -> tuple[Key, ...]:
-        """All values that a group can have."""
+    def keys(self, by: Expression, node: exp.Expr) -> tuple[Key, ...] | None:
+        """All values that a group can have; None where nobody declared them, and a private release chooses."""
         return possible_keys(by, node, self._where, self.scope.relation)
 
     # -- leaves --------------------------------------------------------------------------------------------------

@@ -20,23 +20,23 @@ from sqlglot import exp
 
 from dither.query.column import MOST_KEYS, Column, Key, Type
 from dither.query.engines.image import images
-from dither.query.facts import Facts
+from dither.query.facts import Facts, a
 from dither.query.functions import DateStart, Period, Rounded, WidthBucket
 from dither.query.plan import Case, Cell, Compare, Constant, DatePart, Expression, Logic, cells
 from dither.query.relation import Chosen, Kept, Relation, SamePerson, WithPublic
-from dither.query.syntax import refuse
+from dither.query.syntax import refuse, shown
 
+KEYED = (Type.TEXT, Type.INTEGER, Type.BOOLEAN, Type.DATE)  # whose values can be keys without being declared
 TURNED = {"<": ">", "<=": ">=", ">": "<", ">=": "<=", "=": "="}
 TICK = {Type.DATE: datetime.timedelta(days=1), Type.TIMESTAMP: datetime.timedelta(microseconds=1)}
 Ends = tuple[datetime.date | None, datetime.date | None]  # the first and the last day that a condition leaves
 
 
-def possible_keys(by: Expression, node: exp.Expr, where: Expression | None, relation: Relation) -> tuple[Key, ...]:
-    """The keys of an expression about the rows of a relation that meet a condition."""
+def possible_keys(by: Expression, node: exp.Expr, where: Expression | None, relation: Relation) -> tuple[Key, ...] | None:
+    """The keys of an expression about the rows of a relation that meet a condition; None for a column that declares none."""
     if isinstance(by, Cell):
         if by.column.keys is None:
-            why = "the policy declares no keys for it, and none are taken from the data"
-            raise refuse(node, why, "a column with keys, or CASE WHEN ... THEN 'label' ELSE 'other' END")
+            _check_unknown(by.column, node, relation)
         return by.column.keys
     columns = sorted(cells(by), key=lambda column: column.name)
     keyed = len(columns) > 0 and all(column.keys is not None for column in columns)
@@ -60,6 +60,16 @@ def possible_keys(by: Expression, node: exp.Expr, where: Expression | None, rela
         why = "its possible values are not known beforehand"
         raise refuse(node, why, "a column with declared keys, a CASE with labels, or dates between two days of WHERE")
     return tuple(found)
+
+
+def _check_unknown(column: Column, node: exp.Expr, relation: Relation) -> None:
+    """Refuse what can be no key, and what is nobody's but one person's. Of others, a private release chooses some."""
+    if column.name == relation.table.person:
+        why = "it says whose a row is: each group would be about one person"
+        raise refuse(node, why, f"COUNT(DISTINCT {shown(node)})")
+    if column.type not in KEYED:
+        why = f"the policy declares no keys for it, and {a(column.type)} is none: nearly every row has one of its own"
+        raise refuse(node, why, "a column of text, whole numbers or dates; or CASE WHEN ... THEN 'label' ELSE 'other' END")
 
 
 def span(column: Column, where: Expression | None, relation: Relation) -> Ends:

@@ -71,7 +71,7 @@ def parse(text: object, policy: Policy) -> Plan:
             raise refuse(tree, f"a column of GROUP BY is shown twice, once as {name}", "it once")
     rows = 1
     for group in groups:
-        rows *= len(group.keys)
+        rows *= 1 if group.keys is None else len(group.keys)
     if rows > MOST_ROWS:
         why = f"the answer would have {rows} rows, one for each combination of keys; {MOST_ROWS} are the most"
         raise refuse(tree.args["group"], why, "fewer columns in GROUP BY")

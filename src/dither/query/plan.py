@@ -236,11 +236,20 @@ class Aggregate:
 
 @dataclass(frozen=True)
 class Group:
-    """A way to sort rows into groups: an expression, and all the values that the answer will list for it."""
+    """A way to sort rows into groups: an expression, and all the values that the answer will list for it.
+
+    Without keys nobody declared them: which are listed is a private release of its own, `unknown.py`.
+    """
 
     name: str
     by: Expression
-    keys: tuple[Key, ...]
+    keys: tuple[Key, ...] | None
+
+    @property
+    def listed(self) -> tuple[Key, ...]:
+        """The keys, where they are known."""
+        assert self.keys is not None
+        return self.keys
 
 
 @dataclass(frozen=True)

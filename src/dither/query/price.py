@@ -12,7 +12,6 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import partial
-from math import inf
 
 from dither.errors import BudgetError, GuaranteeError, NumberError, QuestionError, UnitError
 from dither.mechanisms.gaussian import Gaussian
@@ -24,6 +23,7 @@ from dither.privacy.filter import Filter
 from dither.privacy.guarantee import Guarantee, approx, gdp
 from dither.privacy.loss import Loss, sum_of
 from dither.query.bounding import Bounding
+from dither.query.choice import Choice
 from dither.query.dispersion import spread_error
 from dither.query.interval import average_error, sum_error
 from dither.query.part import Part, Price, make_part
@@ -48,6 +48,13 @@ class Promise:
     @property
     def is_pure(self) -> bool:
         return self.epsilon is not None
+
+    @property
+    def amount(self) -> Number | Fraction:
+        """Epsilon or rho."""
+        found = self.rho if self.epsilon is None else self.epsilon
+        assert found is not None
+        return found
 
     def part(self, share: Fraction) -> Promise:
         """A share of it; the target is for the whole."""
@@ -80,14 +87,14 @@ def counts_rho(budget: Filter) -> bool:
     return budget.price(gdp(1, unit=budget.unit)) is not None
 
 
-def read_promise(budget: Filter, epsilon: object, rho: object, guarantee: object) -> Promise:
-    """The one way in which a price was stated."""
+def read_promise(budget: Filter, epsilon: object, rho: object, guarantee: object, lost: Fraction = Fraction(0)) -> Promise:
+    """The one way in which a price was stated; of its delta, so much is lost to a choice of keys."""
     given = {"epsilon": epsilon, "rho": rho, "guarantee": guarantee}
     stated = {name: value for name, value in given.items() if value is not None}
     if len(stated) != 1:
         raise NumberError("price", stated or None, "a price is stated in exactly one way", HOWS)
     if guarantee is not None:
-        return _from_guarantee(budget, guarantee)
+        return _from_guarantee(budget, guarantee, lost)
     if rho is not None:
         wanted = rational(rho, name="rho", positive=True)
         if not counts_rho(budget):
@@ -102,15 +109,15 @@ def read_promise(budget: Filter, epsilon: object, rho: object, guarantee: object
     if delta == 0:
         why = f"the budget is {budget.ceiling}: without a delta, epsilon says nothing about Gaussian noise"
         raise GuaranteeError("epsilon", epsilon, why, "rho='0.01', or guarantee=pure('0.5')")
-    return _calibrated(number, delta, budget)
+    return _calibrated(number, delta, budget, lost)
 
 
-def _calibrated(epsilon: Number, delta: Fraction, budget: Filter) -> Promise:
-    rho = 1 / (2 * calibrate.gaussian(epsilon, delta) ** 2)
+def _calibrated(epsilon: Number, delta: Fraction, budget: Filter, lost: Fraction) -> Promise:
+    rho = 1 / (2 * calibrate.gaussian(epsilon, delta - lost) ** 2)
     return Promise(rho=rho, target=approx(epsilon, delta, unit=budget.unit))
 
 
-def _from_guarantee(budget: Filter, guarantee: object) -> Promise:
+def _from_guarantee(budget: Filter, guarantee: object, lost: Fraction) -> Promise:
     if not isinstance(guarantee, Guarantee):
         raise GuaranteeError("guarantee", guarantee, "it is not a guarantee", "pure('0.5'), zcdp('0.01')")
     if guarantee.unit is not budget.unit:
@@ -122,8 +129,10 @@ def _from_guarantee(budget: Filter, guarantee: object) -> Promise:
             if charge.epsilon <= 0:
                 raise NumberError("guarantee", str(guarantee), "it costs nothing", "an epsilon above zero")
             return Promise(epsilon=charge.epsilon)
-        promise = _calibrated(charge.epsilon, charge.delta, budget)
-    elif charge.delta == 0 and charge.rho:
+        if lost and not counts_rho(budget):
+            return Promise(epsilon=charge.epsilon)
+        promise = _calibrated(charge.epsilon, charge.delta, budget, lost)
+    elif charge.delta == lost and charge.rho:
         promise = Promise(rho=charge.rho)
     else:
         raise GuaranteeError("guarantee", str(guarantee), "no noise here is made for it", "pure, approx, zcdp or gdp")
@@ -133,7 +142,7 @@ def _from_guarantee(budget: Filter, guarantee: object) -> Promise:
     return promise
 
 
-def epsilon(released: Sequence[Mechanism | Part], delta: object) -> float:
+def epsilon(released: Sequence[Mechanism | Part | Choice], delta: object) -> float:
     """At a delta: by the exact law of the loss of all of it together; or by its promises, which may say less or more."""
     promised = total(released).epsilon(delta)
     try:
@@ -142,14 +151,14 @@ def epsilon(released: Sequence[Mechanism | Part], delta: object) -> float:
         return promised
 
 
-def text(released: Sequence[Mechanism | Part], budget: Filter, asked: object) -> str:
+def text(released: Sequence[Mechanism | Part | Choice], budget: Filter, asked: object) -> str:
     """A price as people know it: epsilon, and at which delta where there is no epsilon alone."""
     promise, delta = total(released), budget.ceiling.charge().delta
     if delta > 0 and asked is not None:  # what was asked for, where that is proved, and not a digit more
         wanted = approx(asked, delta, unit=promise.unit)
         if promise.within(wanted):
             return str(wanted)
-    if delta == 0 or promise.epsilon() < inf:
+    if delta == 0 or promise.charge().epsilon is not None:
         return str(promise)
     return str(approx(epsilon(released, delta), delta, unit=promise.unit))
 
@@ -188,8 +197,7 @@ def mechanisms(promise: Promise, under: Circumstances) -> Made:
     Where an epsilon with a delta was stated, rho is that of Gaussian noise. A few choices of the same rho may have a larger
     epsilon at that delta: then the rho of all is lowered until they keep it.
     """
-    amount = promise.rho if promise.epsilon is None else promise.epsilon
-    assert amount is not None
+    amount = promise.amount
     made = _made(amount, under)
     if promise.target is None or not under.strategy.besides:
         return made
@@ -219,7 +227,13 @@ def _made(amount: Number | Fraction, under: Circumstances) -> Made:
         raise NumberError("price", str(amount), why, "a price that people use, such as epsilon='0.5'") from None
 
 
-def total(released: Iterable[Mechanism | Part]) -> Guarantee:
+def paid(released: Iterable[Mechanism | Part], *, pure: bool) -> Promise:
+    """What was found for a wished error."""
+    charge = total(released).charge()
+    return Promise(epsilon=charge.epsilon) if pure else Promise(rho=charge.rho)
+
+
+def total(released: Iterable[Mechanism | Part | Choice]) -> Guarantee:
     """What all that is released promises together."""
     first, *others = (one.guarantee for one in released)
     for other in others:
@@ -227,7 +241,7 @@ def total(released: Iterable[Mechanism | Part]) -> Guarantee:
     return first
 
 
-def loss(released: Iterable[Mechanism | Part]) -> Loss:
+def loss(released: Iterable[Mechanism | Part | Choice]) -> Loss:
     """The privacy loss of all that is released together."""
     return sum_of(one.loss() for one in released)
 

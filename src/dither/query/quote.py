@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from fractions import Fraction
-from math import prod
 from typing import TYPE_CHECKING, Any
 
 from dither.errors import NumberError, QuestionError
@@ -15,13 +14,17 @@ from dither.privacy.loss import Loss
 from dither.query import price
 from dither.query.bounding import Bounding, choose_bounding
 from dither.query.canonical import question
+from dither.query.choice import Choice, Chosen, all_cells
 from dither.query.explain import explain_quote
+from dither.query.lost import read_lost
+from dither.query.made import Made, most_cells, priced, with_keys, with_top
 from dither.query.options import apply_options, check_options, read_options, stated_price
 from dither.query.parse import parse
 from dither.query.part import Part
 from dither.query.plan import Plan
 from dither.query.show import preformatted
 from dither.query.strategy import Place, Reading, Strategy, choose_strategy
+from dither.query.unknown import read_other
 
 if TYPE_CHECKING:
     from dither.query.answer import Answer
@@ -30,7 +33,6 @@ if TYPE_CHECKING:
 
 LARGEST_SIZE = 10**15
 LEAST_ALPHA = Fraction(1, 10**12)  # error bars that fail less often than this are not computed
-MOST_NUMBERS = 2_000_000  # released at once: an answer must fit into an entry of the ledger
 
 
 @dataclass(frozen=True)
@@ -47,19 +49,25 @@ class Quote:
     confidence: Fraction
     size: int | None
     asked: object = field(default=None, repr=False)  # the epsilon that was stated
+    choice: Choice | None = field(default=None, repr=False)  # of groups, where a private release chooses them
+    weighed: str = field(default="", repr=False)  # why groups are chosen first, or why not
 
     @property
     def guarantee(self) -> Guarantee:
         """What the ledger will charge."""
-        return price.total([*self.noise, *self.parts])
+        return price.total(priced(self.choice, self.noise, self.parts))
 
     def loss(self) -> Loss:
         """The privacy loss of this one question: all its noise is fixed before anything is released."""
-        return price.loss([*self.noise, *self.parts])
+        return price.loss(priced(self.choice, self.noise, self.parts))
+
+    def chosen(self, released: Any) -> Chosen:
+        """The groups that are counted, from what was stored of their choice."""
+        return all_cells(self.plan) if self.choice is None else self.choice.chosen(self.plan, released)
 
     def epsilon(self, delta: object = 0) -> float:
         """The epsilon of this one question at a delta of your choice, by the exact law of its loss; rounded up."""
-        return price.epsilon([*self.noise, *self.parts], delta)
+        return price.epsilon(priced(self.choice, self.noise, self.parts), delta)
 
     @property
     def question(self) -> dict[str, object]:
@@ -89,7 +97,7 @@ class Quote:
     @property
     def price(self) -> str:
         """The guarantee as people know it: epsilon, and at which delta where there is no epsilon alone."""
-        return price.text([*self.noise, *self.parts], self.dataset.ledger.budget, self.asked)
+        return price.text(priced(self.choice, self.noise, self.parts), self.dataset.ledger.budget, self.asked)
 
     def explain(self) -> str:
         """Price, error, bounds and what they mean, in words."""
@@ -132,6 +140,8 @@ def make_quote(
     confidence: object,
     size: object,
     bounding: object,
+    delta: object,
+    other: object,
     promise: price.Promise | None = None,
 ) -> Quote:
     """The quote for a question; see `Dataset.quote`. In a batch its price is a given part of the whole."""
@@ -146,29 +156,42 @@ def make_quote(
     level, hint = _confidence(confidence), None if size is None else integer(size, name="size", least=1)
     if hint is not None and hint > LARGEST_SIZE:
         raise NumberError("size", "so large", f"no group has more than {LARGEST_SIZE} rows", "1000")
-    cells = prod(len(group.keys) for group in plan.groups)
     if error is not None and any(way is not None for way in (epsilon, rho, guarantee)):
         raise NumberError("price", "error beside another way", "a price is stated in exactly one way", price.HOWS)
-    alone = promise is None
+    alone, others = promise is None, read_other(plan, other)
+    lost = read_lost(plan, budget, delta, guarantee, counts_rho=price.counts_rho(budget))
     if promise is None and error is None:
-        promise = price.read_promise(budget, epsilon, rho, guarantee)
+        promise = price.read_promise(budget, epsilon, rho, guarantee, lost)
     is_pure = promise.is_pure if promise is not None else not price.counts_rho(budget)
     strategy = choose_strategy(plan, pure=is_pure)
-    way = choose_bounding(plan, strategy, bounding, cells=cells, unit=budget.unit, pure=is_pure)
-    released = cells * (
-        sum(len(family.measures) for family in strategy.families) + sum(beside.numbers for beside in strategy.besides)
-    )
-    if released > MOST_NUMBERS:
-        why = f"it would release {released} numbers; {MOST_NUMBERS} are the most"
-        raise QuestionError("GROUP BY", sql, why, "fewer columns in GROUP BY, or fewer aggregates")
-    under = price.Circumstances(plan, strategy, way, cells, level, hint, is_pure)
-    noise, parts = price.for_error(error, under) if promise is None else price.mechanisms(promise, under)
-    for part in [] if strategy.families else parts:
+    cells = most_cells(plan, strategy)
+
+    def under(cells: int) -> price.Circumstances:
+        way = choose_bounding(plan, strategy, bounding, cells=cells, unit=budget.unit, pure=is_pure)
+        return price.Circumstances(plan, strategy, way, cells, level, hint, is_pure)
+
+    def made_of(promise: price.Promise | None) -> Made:
+        if lost:
+            return with_keys(under(cells), promise, error, lost=lost, other=others)
+        return (
+            Made(under(cells), *price.for_error(error, under(cells))) if promise is None else with_top(under, cells, promise)
+        )
+
+    made = made_of(promise)
+    fitting = None if promise is None else promise.fitting(price.total(made.priced))
+    made = made if fitting is None else made_of(fitting)
+    for part in [] if made.under.strategy.families or made.choice else made.parts:
         if bounding is not None and part.bounding.way != bounding:
             why = f"of what is asked here, a person is bounded in one way: '{part.bounding.way}'"
             raise QuestionError("bounding", bounding, why, "leaving it out")
-    price.check_limit(price.total([*noise, *parts]), policy.per_question)
-    return Quote(dataset, sql, plan, strategy, way, noise, parts, level, hint, epsilon if alone else None)
+    price.check_limit(price.total(made.priced), policy.per_question)
+    found, stated = made.under, epsilon if alone else None
+    return Quote(
+        *(dataset, sql, plan, found.strategy, found.bounding, made.noise, made.parts, level, hint),
+        asked=stated,
+        choice=made.choice,
+        weighed=made.weighed,
+    )
 
 
 def _check_names(plan: Plan) -> None:

@@ -2,8 +2,9 @@
 
     reserve   the ledger checks and charges; a question that was answered before gives its stored answer here
     touch     from now on nothing is given back
-    read      SELECTs of integer totals, bounded a person: one for all counters, one for each part beside them
-    noise     whole numbers for every declared group, present in the data or not, drawn from the quote's laws
+    read      SELECTs of integer totals, bounded a person: one for the choice of groups, where they are chosen, one for all
+              counters, one for each part beside them
+    noise     whole numbers for every group, present in the data or not, drawn from the quote's laws
     commit    what has noise is stored; the answer is made of what is *stored*
 
 Once data was touched, whatever goes wrong is one error with one text: the charge stays, and the cause is not told, since it
@@ -16,13 +17,13 @@ import json
 import secrets
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
-from itertools import product
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from dither.errors import DataError, ReleaseError
 from dither.query.answer import Answer
 from dither.query.answers import Answers
+from dither.query.choice import Cell, Chosen, all_cells
 from dither.query.column import Type
 from dither.query.engines.duckdb import Engine, Progress, Run
 from dither.query.engines.relation import relation_sql
@@ -30,6 +31,7 @@ from dither.query.engines.totals import totals_sql
 from dither.query.matches import check_matches
 from dither.query.relation import Relation, Scan
 from dither.query.schema import Schema
+from dither.query.shown import ShownCounts
 
 if TYPE_CHECKING:
     from dither.ledger.receipt import Receipt
@@ -140,14 +142,18 @@ class Work:
         return stored, receipt
 
     def _selects(self, place: Place) -> list[str]:
-        """All SELECTs, each once."""
-        counters = [
-            place.select(quote.plan, quote.strategy.families, quote.bounding)
-            for quote in self.quotes
-            if quote.strategy.families
-        ]
-        parts = {id(part): part for quote in self.quotes for part in quote.parts}
-        return counters + [place.select(part.plan, (part.family,), part.bounding) for part in parts.values()]
+        """All SELECTs, each once; where groups are chosen, those that follow are about made-up ones."""
+        found, parts = [], dict[int, str]()
+        for quote in self.quotes:
+            chosen = all_cells(quote.plan) if quote.choice is None else quote.choice.rehearsed(quote.plan)
+            if quote.choice is not None:
+                found.append(place.select(quote.choice.plan, (quote.choice.family,), quote.choice.bounding))
+            if quote.strategy.families:
+                found.append(place.select(chosen.plan, quote.strategy.families, quote.bounding))
+            for part in quote.parts:
+                if id(part) not in parts and not isinstance(part, ShownCounts):
+                    parts[id(part)] = place.select(_counted(quote, part, chosen.plan), (part.family,), part.bounding)
+        return [*found, *parts.values()]
 
     def _noisy(self, run: Run, place: Place) -> tuple[list[Released], list[Any]]:
         """What is stored of each question, and all parts, of which one may serve several questions: it is released once."""
@@ -161,11 +167,22 @@ def _texts(schema: Schema) -> frozenset[str]:
 
 
 def exact_totals(
-    run: Run, place: Place, plan: Plan, families: Sequence[Family], bounding: Bounding
+    run: Run,
+    place: Place,
+    plan: Plan,
+    families: Sequence[Family],
+    bounding: Bounding,
+    cells: Sequence[Cell] | None = None,
 ) -> list[tuple[int, ...]]:
-    """The totals of every declared group, in order, zeros where the data has nothing. PRIVATE: only noise may see it."""
+    """The totals of every group, in order, zeros where the data has nothing. PRIVATE: only noise may see it.
+
+    Groups are all combinations of declared keys, or the `cells` that were chosen.
+    """
     width = len(plan.groups)
-    cells = list(product(*(group.keys for group in plan.groups)))
+    if cells is None:
+        cells = all_cells(plan).cells
+    if not cells:
+        return []
     declared = set(cells)
     found = run(place.select(plan, families, bounding), lambda row: row[:width] in declared)
     totals = {row[:width]: row[width:] for row in found}
@@ -176,26 +193,41 @@ def exact_totals(
 
 
 def _noisy(quote: Quote, run: Run, place: Place, parts: list[tuple[Part, Any]]) -> Released:
-    """For each family, for each declared group in order, its measures; and the places of its parts among all of them."""
+    """For each family, for each group in order, its measures; the groups that were chosen; the places of parts among all."""
     found: Released = {"released": []}
+    if quote.choice is not None:
+        choice = quote.choice
+        rows = run(place.select(choice.plan, (choice.family,), choice.bounding), choice.keeps)
+        found["chosen"] = choice.noisy(rows)
+    chosen = quote.chosen(found.get("chosen"))
     if quote.strategy.families:
-        totals = exact_totals(run, place, quote.plan, quote.strategy.families, quote.bounding)
+        totals = exact_totals(run, place, chosen.plan, quote.strategy.families, quote.bounding, chosen.cells)
         found["released"] = _counters(quote, totals)
     if quote.parts:
         found["parts"] = []
     for part in quote.parts:
         at = next((at for at, (other, _) in enumerate(parts) if other is part), len(parts))
         if at == len(parts):
-            parts.append((part, part.noisy(_counts(part, run, place))))
+            parts.append((part, _part(quote, part, run, place, chosen, found)))
         found["parts"].append(at)
     return found
 
 
-def _counts(part: Part, run: Run, place: Place) -> list[list[int]]:
-    """For each group of the question, for each key of the part. PRIVATE, as all totals."""
-    counted = exact_totals(run, place, part.plan, (part.family,), part.bounding)
-    width = len(part.plan.groups[-1].keys)
-    return [[int(count) for (count,) in counted[at : at + width]] for at in range(0, len(counted), width)]
+def _part(quote: Quote, part: Part, run: Run, place: Place, chosen: Chosen, found: Released) -> Any:
+    """What a part releases about the groups that were chosen."""
+    if isinstance(part, ShownCounts):
+        return found["chosen"]["counts"]
+    inner, cells = part.plan.groups[-1].listed, None
+    if quote.choice is not None:
+        cells = [(*cell, key) for cell in chosen.cells for key in inner]
+    counted = exact_totals(run, place, _counted(quote, part, chosen.plan), (part.family,), part.bounding, cells)
+    rows = [[int(count) for (count,) in counted[at : at + len(inner)]] for at in range(0, len(counted), len(inner))]
+    return part.noisy(rows) if rows else []
+
+
+def _counted(quote: Quote, part: Part, plan: Plan) -> Plan:
+    """What a part counts: in the groups of the question that were chosen, where they were."""
+    return part.plan if quote.choice is None else replace(part.plan, groups=(*plan.groups, part.plan.groups[-1]))
 
 
 def _counters(quote: Quote, totals: list[tuple[int, ...]]) -> list[list[list[int]]]:

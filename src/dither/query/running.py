@@ -68,9 +68,9 @@ class Running(Part):
         way: Way = "each row" if alone else "weights"
         limits = (1, 1, 1) if alone else (min(table.max_groups, price.cells), table.max_rows_per_group, RESOLUTION)
         bounding = Bounding(way, *limits, price.unit, "it keeps something of every row")
-        cells = len(ordered.keys)
+        cells = len(ordered.listed)
         unit, steps = price.unit, prod(limits)
-        if unit in COMES and prod(len(group.keys) for group in others) > 1:
+        if unit in COMES and prod(len(group.listed) for group in others) > 1:
             unit, steps = COMES[unit], 2 * steps
         each = {"epsilon": price.amount / steps} if price.pure else {"rho": price.amount / steps**2}
         chosen = cdf(Bins.even(0, cells, cells), **each, unit=unit, known_loss=True)
@@ -119,7 +119,7 @@ class Running(Part):
             )
             columns[1].extend(lows)
             columns[2].extend(highs)
-        sizes = [len(group.keys) for group in self.plan.groups]
+        sizes = [len(group.listed) for group in self.plan.groups]
         order = np.moveaxis(np.arange(prod(sizes)).reshape(sizes), -1, self.place).ravel().tolist()
         return tuple([column[at] for at in order] for column in columns)  # type: ignore[return-value]
 

@@ -14,6 +14,8 @@ DIGITS = 6  # of numbers that are not whole
 
 def number(value: Any) -> str:
     """A cell, as people read it."""
+    if isinstance(value, str) and not value.isprintable():  # a key of the data may hold what a terminal obeys
+        return value.encode("unicode_escape").decode()
     if isinstance(value, bool) or not isinstance(value, (int, float)):
         return str(value)
     return f"{value:,}" if isinstance(value, int) else f"{value:,.{DIGITS}g}"

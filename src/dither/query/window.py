@@ -29,6 +29,10 @@ def read_window(node: exp.Window, meanings: Sequence[Expression | None], groups:
     ordered = next((group for group in groups if group.by == by), None)
     if ordered is None:
         raise refuse(node, "a running sum is ordered by a key of GROUP BY", _written(groups))
+    unknown = next((group for group in groups if group.keys is None), None)
+    if unknown is not None:
+        why = f"a running sum goes through all keys, and the policy declares none for {unknown.name}"
+        raise refuse(node, why, "COUNT(*), or columns with keys in GROUP BY")
     others = [group for group in groups if group is not ordered]
     if len(divided) != len(others) or any(group.by not in divided for group in others):
         why = "a running sum is taken within each combination of the other columns of GROUP BY"

@@ -60,7 +60,8 @@ def explain_plan(plan: Plan) -> str:
     if plan.where is not None:
         lines.append(f"Where      {words(plan.where)}")
     for group in plan.groups:
-        lines.append(f"By         {group.name}: {words(group.by)}, one of {len(group.keys)} keys")
+        among = "whose keys nobody declared" if group.keys is None else f"one of {len(group.keys)} keys"
+        lines.append(f"By         {group.name}: {words(group.by)}, {among}")
     lines += [f"Asks       {aggregate.name}: {asked(aggregate)}" for aggregate in plan.aggregates]
     lines += [f"Keeps      rows with {keep.name} {keep.operator} {_number(keep.value)}" for keep in plan.having]
     for order in plan.order:

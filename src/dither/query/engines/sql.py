@@ -59,6 +59,7 @@ TYPES = {
 }
 WEEKDAY = {"weekday": "dow"}
 WHOLE = (Cell, DatePart, Length, WidthBucket)  # their whole numbers are BIGINTs, all other numbers may be doubles
+LONGEST_KEY = 500  # characters: a longer text is no key
 
 
 def name(text: str) -> str:
@@ -260,8 +261,10 @@ def _origin(measure: Measure) -> Fraction:
     return measure.of.facts.lower if measure.kind == "above" else Fraction(0)
 
 
-def key(by: Expression, keys: tuple[Key, ...]) -> str:
+def key(by: Expression, keys: tuple[Key, ...] | None) -> str:
     """A declared key, or NULL: texts as an ENUM of the keys, which takes a byte or two wherever it goes."""
+    if keys is None:
+        return _any_key(by)
     if isinstance(by, Bucket) or (isinstance(by, Case) and _has_numbers(by)):  # one of them by itself, or NULL
         return render(by)
     options = ", ".join(constant(key) for key in keys)
@@ -277,6 +280,17 @@ def _has_numbers(node: Case) -> bool:
         _has_numbers(value) if isinstance(value, Case) else isinstance(value, Constant) and isinstance(value.value, Fraction)
         for value in values
     )
+
+
+def _any_key(by: Expression) -> str:
+    """A key that nobody declared, or NULL: no long text, no day that Python cannot write: none stops a release."""
+    found = render(by)
+    if by.facts.type is Type.TEXT:
+        sound = f"TRY(decode(encode({found})))"  # a frame in memory may hold texts that are not UTF-8
+        return f'(CASE WHEN length({sound}) <= {LONGEST_KEY} THEN {sound} END) COLLATE "binary"'
+    if by.facts.type is Type.DATE:
+        return f"CASE WHEN {found} BETWEEN '0001-01-01'::DATE AND '9999-12-31'::DATE THEN {found} END"
+    return found
 
 
 def _double(node: Expression) -> str:

@@ -148,7 +148,8 @@ def _rows(shape: _Shape, relation: str, texts: frozenset[str]) -> str:
     """
     plan, alone = shape.plan, shape.bounding.way == "each row"
     spell = [
-        render(group.by) if alone and isinstance(group.keys[0], str) else key(group.by, group.keys) for group in plan.groups
+        render(group.by) if alone and group.keys and isinstance(group.keys[0], str) else key(group.by, group.keys)
+        for group in plan.groups
     ]
     inner = [f"{by} AS {name}" for by, name in zip(spell, shape.keys, strict=True)]
     outer = list(shape.keys)
@@ -172,12 +173,16 @@ def _rows(shape: _Shape, relation: str, texts: frozenset[str]) -> str:
 def _declared(shape: _Shape, grouped: str) -> str:
     """Totals without the texts of groups that nobody declared: a text that is not UTF-8 has no counterpart in Python,
     and the release would fail if a single row had one. Above the grouping, so that it is looked at once a group."""
-    texts = [isinstance(group.keys[0], str) for group in shape.plan.groups]
+    groups = shape.plan.groups
+    texts = [group.keys is not None and isinstance(group.keys[0], str) for group in groups]
     if not any(texts):
         return grouped
+    lists = [
+        ", ".join(constant(key) for key in group.listed) if text else "" for group, text in zip(groups, texts, strict=True)
+    ]
     shown = [
-        f"CASE WHEN {name} IN ({', '.join(constant(key) for key in group.keys)}) THEN {name} END AS {name}" if text else name
-        for name, group, text in zip(shape.keys, shape.plan.groups, texts, strict=True)
+        f"CASE WHEN {name} IN ({options}) THEN {name} END AS {name}" if options else name
+        for name, options in zip(shape.keys, lists, strict=True)
     ]
     return f"SELECT {', '.join([*shown, *shape.totals])} FROM ({grouped})"
 
