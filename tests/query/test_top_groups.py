@@ -52,7 +52,7 @@ def test_a_person_moves_every_score_by_no_more_than_is_claimed_and_all_in_one_di
 
 
 def test_the_largest_are_shown_with_counts_of_their_own(tmp_path):
-    rows = [(at, MANY[at % 50 // (1 + at % 7)], 0, None, None, "A", 1.0) for at in range(3000)]
+    rows = [(1000 * key + at, MANY[key], 0, None, None, "A", 1.0) for key in range(9) for at in range(50 + 20 * key)]
     data = shop(tmp_path, rows, **facts())
     quote = data.quote(TOP.format("COUNT(*)", 3), epsilon=1000)
     assert quote.choice is not None

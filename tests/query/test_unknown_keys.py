@@ -120,6 +120,7 @@ def test_in_stage_one_a_person_moves_at_most_so_many_keys_by_one_each(tmp_path, 
 
         whole, most = count(rows), 2 if person == "person" else 1
         assert count(rng.sample(rows, len(rows))) == whole
+        assert not any(None in key for key in whole)
         for one in (1, 2, 3) if person == "person" else rng.sample(range(len(rows)), min(3, len(rows))):
             rest = [found for at, found in enumerate(rows) if (found[0] if person == "person" else at) != one]
             if unit is Unit.REPLACE_ONE:
@@ -168,6 +169,15 @@ def test_in_stage_two_a_person_moves_the_totals_by_no_more_than_is_claimed(tmp_p
                 assert sum(c * c for c in change) <= quote.bounding.l2_squared(family)
                 assert way == "clip" or sum(map(abs, change)) <= quote.bounding.l1(family)
                 place = last
+
+
+def test_a_missing_key_takes_the_place_of_no_key(tmp_path):
+    """Of everybody one key counts: not the NULL, the long text or the day that nobody can write."""
+    rows = [of(person, product) for person in range(20) for product in (None, "a", LONG)]
+    assert held(shop(tmp_path, rows, max_groups=1).quote(BY_PRODUCT, epsilon=1)) == {("a",): 20}
+    rows = [of(person, "a", day=day) for person in range(20) for day in (None, 3_000_000, datetime.date(2024, 1, 1))]
+    asked = shop(tmp_path, rows, max_groups=1).quote("SELECT day, COUNT(*) AS n FROM sales GROUP BY day", epsilon=1)
+    assert held(asked) == {(datetime.date(2024, 1, 1),): 20}
 
 
 # -- which keys are one key --------------------------------------------------------------------------------------------
@@ -324,7 +334,7 @@ def test_all_other_rows_are_counted_together(tmp_path):
     rows = [*crowd({"bread": 30, "others": 25, "rare": 1}), of(999, None), of(998, LONG)]
     data = each_row(tmp_path, rows, budget=LOUD)
     answer = data.quote(BY_PRODUCT, **loud).release()
-    assert dict(zip(answer["product"], answer["n"], strict=True)) == {"bread": 30, "others": 28}
+    assert (answer["product"], answer["n"]) == (["bread", "others"], [30, 28])
     numbers = [of(at, "a", number=7) for at in range(30)] + [of(50, "a", number=0), of(51, "a", number=None)]
     found = each_row(tmp_path, numbers, budget=LOUD).quote(
         "SELECT number, COUNT(*) AS n FROM sales GROUP BY number ORDER BY number", **loud
