@@ -63,7 +63,3 @@ if __name__ == "__main__":
     for row in query_keys():
         cells = (f"{name} {value:.3g}" if isinstance(value, float) else f"{name} {value}" for name, value in row.items())
         print("  ".join(cells))
-            "  ".join(
-                f"{name} {value:.3g}" if isinstance(value, float) else f"{name} {value}" for name, value in row.items()
-            )
-        )
