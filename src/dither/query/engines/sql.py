@@ -269,7 +269,8 @@ def key(by: Expression, keys: tuple[Key, ...] | None) -> str:
         return render(by)
     options = ", ".join(constant(key) for key in keys)
     if all(isinstance(key, str) for key in keys):
-        return f"TRY_CAST({render(by)} AS ENUM({options}))"
+        known = f"CASE WHEN {render(by)} IN ({options}) THEN {render(by)} END"  # a cast that fails takes far longer
+        return f"TRY_CAST({known} AS ENUM({options}))"
     return f"CASE WHEN {render(by)} IN ({options}) THEN {render(by)} END"
 
 
