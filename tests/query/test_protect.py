@@ -6,7 +6,7 @@ import pyarrow
 import pytest
 
 import dither
-from dither.errors import PolicyError, QuestionError
+from dither.errors import GuaranteeError, PolicyError, QuestionError
 from tests.query.clinics import clinic, visits
 
 WARDS = pyarrow.table({"ward": ["A", "B", "A"], "site": ["north", "south", "south"], "floor": [1, 2, 30]})
@@ -35,7 +35,7 @@ def test_a_public_table_is_joined_without_a_policy_file(tmp_path):
 
 def test_what_was_not_stated_is_not_taken_from_a_public_table(tmp_path):
     data = clinic(tmp_path, public={"wards": WARDS})
-    with pytest.raises(QuestionError, match="declares no keys"):
+    with pytest.raises(GuaranteeError, match="declares no keys"):
         data.quote(f"SELECT site, COUNT(*) {JOINED} GROUP BY site", epsilon=1)
     with pytest.raises(QuestionError, match="states no bounds"):
         data.quote(f"SELECT SUM(floor) {JOINED}", epsilon=1)

@@ -115,6 +115,7 @@ class Answer:
 
         plan = self.quote.plan
         keys = {Type.TEXT: pyarrow.string(), Type.BOOLEAN: pyarrow.bool_(), Type.DATE: pyarrow.date32()}
+        keys[Type.TIMESTAMP] = pyarrow.timestamp("us")
         kinds = {group.name: keys.get(group.by.facts.type, pyarrow.int64()) for group in plan.groups}
         for aggregate, reading in zip(plan.aggregates, self.quote.strategy.readings, strict=True):
             kind = pyarrow.int64() if self._is_whole(reading) else pyarrow.float64()
