@@ -429,3 +429,14 @@ def test_images_of_odd_letters():
     with duckdb.connect() as engine:
         expected = [engine.execute("SELECT upper(?)", [key]).fetchall()[0][0] for key in table["columns"]["x"]["keys"]]
     assert found == tuple(sorted(set(expected)))
+
+
+@pytest.mark.parametrize("call", ["WIDTH_BUCKET(age)", "WIDTH_BUCKET(age, 0)", "WIDTH_BUCKET(age, 0, 9)"])
+def test_a_bucket_without_its_bounds_is_refused(call):
+    with pytest.raises(QuestionError, match="WIDTH_BUCKET"):
+        plan(f"SELECT COUNT(*) AS n FROM visits WHERE {call} = 1")
+
+
+def test_rounding_before_the_point_gives_keys_that_can_occur():
+    found = plan("SELECT ROUND(cost, -2) AS c, COUNT(*) AS n FROM visits GROUP BY c").groups[0].keys
+    assert found == tuple(range(0, 2001, 100))

@@ -168,7 +168,8 @@ def _divided(reader: Reader, node: exp.Expr) -> Expression:
 
 def _bucket(reader: Reader, node: exp.Expr) -> Expression:
     of = reader.number(node.this)
-    ends = [reader.meaning(node.args[end]) for end in ("min_value", "max_value")]
+    stated = [node.args.get(end) for end in ("min_value", "max_value")]
+    ends = [None if end is None else reader.meaning(end) for end in stated]
     low, high = (end.value if isinstance(end, Constant) else None for end in ends)
     example = f"WIDTH_BUCKET({shown(node.this)}, 0, 100, 10)"
     if not isinstance(low, Fraction) or not isinstance(high, Fraction) or low >= high:

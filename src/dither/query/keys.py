@@ -53,7 +53,7 @@ def possible_keys(by: Expression, node: exp.Expr, where: Expression | None, rela
     if isinstance(by, (DatePart, DateStart)) and isinstance(by.of, Cell):
         found = _between(by, span(by.of.column, where, relation), node)
     if found is None and (isinstance(by, (WidthBucket, Rounded)) or (isinstance(by, DatePart) and by.part != "year")):
-        found = _whole(by.facts, node)
+        found = _whole(by.facts, node, 10 ** max(0, -by.digits) if isinstance(by, Rounded) else 1)
     if found is None and keyed:
         found = _images(by, columns, node)
     if not found:
@@ -162,12 +162,13 @@ def _next(period: Period, start: datetime.date) -> datetime.date:
     return start.replace(year=start.year + months // 12, month=months % 12 + 1)
 
 
-def _whole(facts: Facts, node: exp.Expr) -> list[Key] | None:
+def _whole(facts: Facts, node: exp.Expr, step: int) -> list[Key] | None:
+    """The whole numbers between bounds, which are multiples of the step as all of them are."""
     if facts.type is not Type.INTEGER or facts.lower is None or facts.upper is None:
         return None
-    if facts.upper - facts.lower >= MOST_KEYS:
+    if (facts.upper - facts.lower) / step >= MOST_KEYS:
         raise refuse(node, f"it has more than {MOST_KEYS} possible values", "WIDTH_BUCKET with fewer of them")
-    return list(range(int(facts.lower), int(facts.upper) + 1))
+    return list(range(int(facts.lower), int(facts.upper) + 1, step))
 
 
 def _images(by: Expression, columns: list[Column], node: exp.Expr) -> list[Key]:
