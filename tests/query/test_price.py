@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import dither
+from dither.errors import NumberError
 from dither.noise.laplace import DiscreteLaplace
 from dither.privacy.unit import Unit
 from tests.query.clinics import clinic, ledger, private_totals
@@ -69,3 +70,10 @@ def test_what_is_stored_is_the_totals_and_the_noise_of_the_quote(tmp_path, monke
     assert (released == totals + noise).all()
     (stored,) = [entry.answer for entry in data.ledger.history() if entry.kind == "answered"]
     assert json.loads(stored)["released"] == answer.stored["released"]
+
+
+def test_a_wished_error_that_no_double_holds_is_a_slip(tmp_path):
+    data = clinic(tmp_path)
+    with pytest.raises(NumberError, match="above 1e\\+300"):
+        data.quote(QUESTIONS[0], error={"n": "1e400"})
+    assert data.ledger.remaining().like(dither.pure(1)) > 0

@@ -31,6 +31,7 @@ from dither.query.plan import Plan
 from dither.query.strategy import Beside, Family, Place, Ratio, Reading, Spread, Strategy, Sum
 
 Mechanism = Geometric | Gaussian
+LARGEST_ERROR = 10**300  # beyond, a double may not hold it
 HOWS = "epsilon='0.5', rho='0.01', guarantee=pure('0.5'), or error={'n': 20}"
 SMALLEST = Fraction(1, 10**100)
 FINENESS = Fraction(1, 256)  # of rho, where it is lowered to keep an epsilon
@@ -329,7 +330,10 @@ def _wishes(wished: object, under: Circumstances) -> dict[str, float]:
     for name, value in wished.items():
         if name not in names:
             raise QuestionError("error", name, "the answer has no aggregate of that name", ", ".join(names))
-        limits[name] = float(rational(value, name=f"error of {name}", positive=True))
+        wish = rational(value, name=f"error of {name}", positive=True)
+        if wish > LARGEST_ERROR:
+            raise NumberError(f"error of {name}", value, f"it is above {LARGEST_ERROR:g}, which is a slip", "20")
+        limits[name] = float(wish)
         reading = under.strategy.readings[names.index(name)]
         if isinstance(reading, (Ratio, Spread)) and under.size is None:
             why = "how far an average or a variance is off depends on how many rows it is about, which is private"
