@@ -445,3 +445,27 @@ def test_the_same_seed_gives_the_same_keys(tmp_path):
         with seeded(5):
             found.append(each_row(tmp_path, crowd(sizes)).quote(BY_PRODUCT, epsilon=1).release().rows())
     assert found[0] == found[1]
+
+
+def test_keys_of_the_data_that_no_chart_can_draw_are_written_out(tmp_path):
+    answer = (
+        shop(tmp_path, crowd({"\x1b[31m": 200, "a\0b": 200, "<b>": 200}), budget=dither.approx(50, "1e-6"))
+        .quote(BY_PRODUCT, epsilon=5)
+        .release()
+    )
+    drawn = {point["group"] for point in answer.plot("n").data.values}
+    assert drawn == {"\\x1b[31m", "a\\x00b", "<b>"}
+    answer.plot("n").save(tmp_path / "n.svg")  # a sign that XML does not have ended the process
+    assert "<b>" not in answer.to_html()
+
+
+def test_in_a_batch_delta_and_other_concern_the_questions_with_such_keys(tmp_path):
+    data = shop(tmp_path, crowd({"a": 300}), budget=dither.approx(50, "1e-6"))
+    declared = "SELECT ward, COUNT(*) AS n FROM sales GROUP BY ward"
+    batch = data.quote([BY_PRODUCT, declared], epsilon=5, delta="1e-9", other="rest")
+    assert [quote.choice is None for quote in batch] == [False, True]
+    assert batch.guarantee.charge().delta == Fraction(1, 10**9)
+    assert batch.release()[0]["product"][-1] == "rest"
+    for term in ({"delta": "1e-9"}, {"other": "rest"}):
+        with pytest.raises(QuestionError, match="all keys of these questions are declared"):
+            data.quote([declared, declared], epsilon=1, **term)

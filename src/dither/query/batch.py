@@ -22,7 +22,7 @@ from dither.privacy.loss import Loss
 from dither.query import price
 from dither.query.atoms import Atoms, countable, find_atoms
 from dither.query.canonical import batch_question
-from dither.query.choice import Choice
+from dither.query.choice import Choice, unknown_groups
 from dither.query.made import priced
 from dither.query.part import Part, Price
 from dither.query.price import Mechanism
@@ -149,6 +149,9 @@ def make_batch(dataset: Dataset, questions: Sequence[Any], **terms: Any) -> Batc
     budget = dataset.ledger.budget
     promise = price.read_promise(budget, terms["epsilon"], terms["rho"], terms["guarantee"])
     batch = _made(dataset, questions, promise, terms)
+    for name in ("delta", "other"):
+        if terms[name] is not None and not any(unknown_groups(quote.plan) for quote in batch.quotes):
+            raise QuestionError(name, terms[name], "all keys of these questions are declared", "leaving it out")
     fitting = promise.fitting(batch.guarantee)
     if fitting is not None:
         batch = _made(dataset, questions, fitting, terms)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from dither.errors import DataError
+from dither.query.show import plain
 
 if TYPE_CHECKING:
     import altair
@@ -25,7 +26,7 @@ def chart(answer: Answer, name: str | None) -> altair.LayerChart:
     keys = [group.name for group in answer.quote.plan.groups if group.name in answer.columns]
     rows = [
         {
-            "group": ", ".join(str(row[key]) for key in keys) or "all",
+            "group": ", ".join(plain(row[key]) for key in keys) or "all",
             "value": float(row[chosen]),
             "low": float(row[f"{chosen}_low"]),
             "high": float(row[f"{chosen}_high"]),

@@ -14,7 +14,7 @@ from dither.privacy.loss import Loss
 from dither.query import price
 from dither.query.bounding import Bounding, choose_bounding
 from dither.query.canonical import question
-from dither.query.choice import Choice, Chosen, all_cells
+from dither.query.choice import Choice, Chosen, all_cells, unknown_groups
 from dither.query.explain import explain_quote
 from dither.query.lost import read_lost
 from dither.query.made import Made, most_cells, priced, with_keys, with_top
@@ -158,7 +158,10 @@ def make_quote(
         raise NumberError("size", "so large", f"no group has more than {LARGEST_SIZE} rows", "1000")
     if error is not None and any(way is not None for way in (epsilon, rho, guarantee)):
         raise NumberError("price", "error beside another way", "a price is stated in exactly one way", price.HOWS)
-    alone, others = promise is None, read_other(plan, other)
+    alone = promise is None
+    if not alone and not unknown_groups(plan):  # in a batch they concern the questions with such keys
+        delta = other = None
+    others = read_other(plan, other)
     lost = read_lost(plan, budget, delta, guarantee, counts_rho=price.counts_rho(budget))
     if promise is None and error is None:
         promise = price.read_promise(budget, epsilon, rho, guarantee, lost)

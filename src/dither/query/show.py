@@ -12,12 +12,16 @@ MOST_ROWS = 50
 DIGITS = 6  # of numbers that are not whole
 
 
+def plain(value: Any) -> str:
+    """A key as a text that can be shown: one of the data may hold what a terminal obeys, or what no chart can draw."""
+    text = str(value)
+    return text if text.isprintable() else text.encode("unicode_escape").decode()
+
+
 def number(value: Any) -> str:
     """A cell, as people read it."""
-    if isinstance(value, str) and not value.isprintable():  # a key of the data may hold what a terminal obeys
-        return value.encode("unicode_escape").decode()
     if isinstance(value, bool) or not isinstance(value, (int, float)):
-        return str(value)
+        return plain(value)
     return f"{value:,}" if isinstance(value, int) else f"{value:,.{DIGITS}g}"
 
 
