@@ -295,6 +295,22 @@ def test_where_to_write_is_looked_at_before_anything_is_paid(clinic):
     assert " 0.0 % used" in dither("ledger", "show", "clinic.ledger")
 
 
+def test_keys_that_nobody_declared(clinic):
+    by_day = "SELECT day, COUNT(*) AS n FROM visits GROUP BY day"
+    told = dither("quote", by_day, "--epsilon", "0.5", "--delta", "1e-8")
+    assert "at most 1e-08" in told
+    answer = json.loads(dither("query", by_day, "--epsilon", 1, "--other", "rest", "--format", "json").split("left:")[0])
+    assert answer["rows"][-1]["day"] is None
+    with pytest.raises(NumberError, match="all keys of this question are declared"):
+        dither("quote", COUNT, "--epsilon", "0.5", "--delta", "1e-8")
+
+
+def test_explain_refuses_options_that_contradict_the_policy(clinic):
+    for option in ("privacy_unit_column = age", "max_groups_contributed = 77"):
+        with pytest.raises(QuestionError, match="policy"):
+            dither("explain", f"SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS({option}) COUNT(*) AS n FROM visits")
+
+
 def test_no_traceback_for_a_folder_that_cannot_be_made(tmp_path):
     (tmp_path / "file").write_text("x")
     command = [sys.executable, "-m", "dither", "demo", "--save", str(tmp_path / "file" / "x")]

@@ -25,6 +25,11 @@ Error = Annotated[
 Confidence = Annotated[str, typer.Option(help="With which probability the error bars hold.")]
 Size = Annotated[int | None, typer.Option(help="A public guess of the rows in a group, for the error of averages.")]
 Bounding = Annotated[str | None, typer.Option(help="weights, clip or groups; left out, the best that fits.")]
+Delta = Annotated[
+    str | None,
+    typer.Option(help="Where nobody declared the keys: the probability with which keys of one person alone may be shown."),
+]
+Other = Annotated[str | None, typer.Option(help="Likewise: a name under which all keys that are not shown are counted.")]
 FORMATS = ("table", "csv", "json", "html", "parquet")
 SEVERAL = ("table", "json", "html")  # formats that hold several tables
 
@@ -34,12 +39,14 @@ def explain(
     policy: PolicyFile = Path("policy.toml"),
 ) -> None:
     """How a question is understood. Needs no price, no ledger and no data."""
-    from dither.query.options import read_options
+    from dither.query.options import apply_options, check_options, read_options
     from dither.query.parse import parse
     from dither.query.policy import load_policy
 
-    text, _ = read_options(sql)
-    typer.echo(parse(text, load_policy(policy)).explain())
+    loaded, (text, options) = load_policy(policy), read_options(sql)
+    plan = parse(text, apply_options(options, loaded))
+    check_options(options, loaded, plan)
+    typer.echo(plan.explain())
 
 
 def quote(
@@ -51,9 +58,22 @@ def quote(
     confidence: Confidence = "95%",
     size: Size = None,
     bounding: Bounding = None,
+    delta: Delta = None,
+    other: Other = None,
 ) -> None:
     """What a question costs and how far its answer may be off. Reads no data, costs nothing."""
-    made = _quote(sql, policy, epsilon, rho, error, confidence, size, bounding)
+    made = _quote(
+        sql,
+        policy,
+        error,
+        epsilon=epsilon,
+        rho=rho,
+        confidence=confidence,
+        size=size,
+        bounding=bounding,
+        delta=delta,
+        other=other,
+    )
     typer.echo(made.explain())
     made.dataset.ledger.close()
 
@@ -67,6 +87,8 @@ def query(
     confidence: Confidence = "95%",
     size: Size = None,
     bounding: Bounding = None,
+    delta: Delta = None,
+    other: Other = None,
     analyst: Annotated[str, typer.Option(help="Who asks, where the ledger has shares.")] = "",
     key: Annotated[str | None, typer.Option(help="An idempotency key: the same key never pays twice.")] = None,
     format: Annotated[str, typer.Option(help="table, csv, json, html or parquet.")] = "table",  # noqa: A002
@@ -87,7 +109,18 @@ def query(
         raise DataError(
             "--out", str(out), "no file can be written there", "--out answer.csv"
         )  # said before anything is paid
-    made = _quote(sql, policy, epsilon, rho, error, confidence, size, bounding)
+    made = _quote(
+        sql,
+        policy,
+        error,
+        epsilon=epsilon,
+        rho=rho,
+        confidence=confidence,
+        size=size,
+        bounding=bounding,
+        delta=delta,
+        other=other,
+    )
     answer = _ask(made, key, analyst)
     if isinstance(answer, Answers):
         _write_all(answer, format, out)
@@ -99,23 +132,11 @@ def query(
     made.dataset.ledger.close()
 
 
-def _quote(
-    sql: list[str],
-    policy: Path,
-    epsilon: str | None,
-    rho: str | None,
-    error: list[str] | None,
-    confidence: str,
-    size: int | None,
-    bounding: str | None,
-) -> Quote | Batch:
+def _quote(sql: list[str], policy: Path, error: list[str] | None, **terms: Any) -> Quote | Batch:
     from dither.query.dataset import open as open_policy
 
-    wished = None if not error else _wishes(error)
     asked: Any = sql[0] if len(sql) == 1 else sql
-    made: Quote | Batch = open_policy(policy).quote(
-        asked, epsilon=epsilon, rho=rho, error=wished, confidence=confidence, size=size, bounding=bounding
-    )
+    made: Quote | Batch = open_policy(policy).quote(asked, error=None if not error else _wishes(error), **terms)
     return made
 
 
@@ -205,4 +226,4 @@ def _csv(answer: Answer) -> str:
 
 
 def _plain(value: Any) -> Any:
-    return value if isinstance(value, (int, float, str, bool)) else str(value)
+    return value if value is None or isinstance(value, (int, float, str, bool)) else str(value)
