@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from dither.density.quantiles import Quantiles as Quantiles
     from dither.density.range_queries import RangePlan as RangePlan
     from dither.density.range_queries import ranges as ranges
+    from dither.density.rho_keys import RhoKeys as RhoKeys
     from dither.density.summary import Summary as Summary
     from dither.density.threshold import GaussianKeys as GaussianKeys
     from dither.density.threshold import GeometricKeys as GeometricKeys
@@ -64,6 +65,7 @@ __all__ = [
     "QuantileInterval",
     "Quantiles",
     "RangePlan",
+    "RhoKeys",
     "Summary",
     "Tree",
     "WeightedKeys",
@@ -101,6 +103,7 @@ _LAZY = {
     "QuantileInterval": "dither.density.quantile_interval",
     "Quantiles": "dither.density.quantiles",
     "RangePlan": "dither.density.range_queries",
+    "RhoKeys": "dither.density.rho_keys",
     "Summary": "dither.density.summary",
     "Tree": "dither.density.tree",
     "WeightedKeys": "dither.density.weighted_keys",
