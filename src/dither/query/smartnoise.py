@@ -35,16 +35,16 @@ TABLE_FACTS = {  # of a table, and what becomes of them here; the first three ar
     "row_privacy": "",
     "rows": "a policy does not say how many rows there are; size= of a quote is a public guess",
     "sample_max_ids": "limits of a person are always enforced here",
-    "censor_dims": "groups are those that keys declare, so rare ones need no censoring",
+    "censor_dims": "groups are declared as keys, or chosen by a private release, which shows no rare ones",
     "clamp_counts": "counts are shown as they come, with their error; a negative one is noise",
     "clamp_columns": "values are always clamped to their bounds here",
-    "use_dpsu": "groups are those that keys declare",
+    "use_dpsu": "groups are declared as keys, or chosen by a private release",
 }
 COLUMN_FACTS = {  # likewise
     **{"type": "", "lower": "", "upper": "", "private_id": "", "nullable": ""},
     "missing_value": "what stands for a missing value must be NULL in the data",
     "sensitivity": "how far a person can move a sum follows from bounds and limits",
-    "cardinality": "groups are those that keys declare",
+    "cardinality": "groups are declared as keys, or chosen by a private release",
 }
 
 
