@@ -135,6 +135,7 @@ def find_atoms(plans: Sequence[Plan]) -> Atoms | None:
     if sum(prod(len(group.listed) for group in plan.groups) for plan in plans) > MOST_ROWS:
         return None
     groups = tuple(Group(f"atom {at}", axis.coded(), tuple(range(axis.size))) for at, axis in enumerate(axes.values()))
+    groups = groups or (Group("all rows", Constant(Fraction(0)), (0,)),)  # questions that tell no rows apart: one cell
     where = None if not shared else shared[0] if len(shared) == 1 else Logic(True, tuple(shared))
     common = Plan(plans[0].relation, where, groups, plans[0].aggregates, ("n",))
     places: list[tuple[int, int]] = []
@@ -172,7 +173,9 @@ def _axes(plans: Sequence[Plan], limits: list[list[Limit]]) -> dict[Expression, 
     axes: dict[Expression, Axis] = {}
     for plan in plans:
         for group in plan.groups:
-            axes[group.by] = Listed(group.by, group.listed)
+            known = axes.get(group.by)  # days between two others: questions may list different ones of the same expression
+            listed = (*known.keys, *group.listed) if isinstance(known, Listed) else group.listed
+            axes[group.by] = Listed(group.by, tuple(dict.fromkeys(listed)))
     cuts: dict[Expression, set[Cut]] = {}
     for limit in (one for own in limits for one in own):
         axis = axes.get(limit.cell)
@@ -193,12 +196,20 @@ def _rows(plan: Plan, limits: list[Limit], axes: dict[Expression, Axis]) -> list
     reach = {by: set(range(axis.size)) for by, axis in axes.items()}
     for limit in limits:
         reach[limit.cell] &= axes[limit.cell].reach(limit)
+    own = [_places(axes[group.by], group.listed) for group in plan.groups]
     rows = []
-    for cell in product(*(range(len(group.listed)) for group in plan.groups)):
+    for cell in product(*own):
         chosen = dict(zip([group.by for group in plan.groups], cell, strict=True))
         places = [reach[by] & {chosen[by]} if by in chosen else reach[by] for by in axes]
         rows.append(frozenset(_flat(at, list(axes.values())) for at in product(*places)))
     return rows
+
+
+def _places(axis: Axis, keys: tuple[Key, ...]) -> list[int]:
+    """Where the keys of one question are among those of all."""
+    assert isinstance(axis, Listed)
+    places = {key: place for place, key in enumerate(axis.keys)}
+    return [places[key] for key in keys]
 
 
 def _flat(at: tuple[int, ...], axes: Sequence[Axis]) -> int:
