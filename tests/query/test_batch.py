@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime
 import itertools
 import random
 from dataclasses import replace
@@ -13,16 +14,19 @@ import pyarrow
 import pytest
 
 import dither
-from dither.errors import DataError, QuestionError, SizeError
+from dither.errors import DataError, NumberError, QuestionError, SizeError
 from dither.mechanisms.geometric import Geometric
+from dither.privacy.filter import sum_filter
 from dither.privacy.unit import Unit
 from dither.query import shared as shared_file
 from dither.query.atoms import find_atoms
 from dither.query.parse import parse
 from dither.query.part import Price
+from dither.query.shown import ShownCounts
 from dither.query.strategy import Place, Strategy
 
 from .clinics import clinic, private_counts, visits
+from .shop import shop
 
 pytestmark = pytest.mark.filterwarnings("ignore::dither.errors.NotPrivateWarning")
 WARD = "SELECT ward, COUNT(*) AS n FROM visits GROUP BY ward"
@@ -317,3 +321,88 @@ def test_quotes_are_compared(tmp_path):
     with pytest.raises(DataError, match="not a quote"):
         cheap.compare(3)
     assert "<pre>" in cheap._repr_html_()
+
+
+# -- seams: keys that nobody declared, days between two others, questions without any cells ----------------------------
+
+
+def test_questions_that_list_different_days_of_one_expression_count_their_own(tmp_path):
+    """The months of the one are not those of the other: each is looked for among all of them."""
+    months = "SELECT DATE_TRUNC('month', day) AS m, COUNT(*) AS n FROM visits"
+    months += " WHERE day >= DATE '{}' AND day < DATE '{}' GROUP BY 1"
+    asked = [months.format("2025-01-01", "2025-04-01"), months.format("2025-03-01", "2025-12-01")]
+    facts = {"person": "each row", "max_groups": None, "max_rows_per_group": None, "complete": []}
+    days = [datetime.date(2025, month, 3) for month in range(1, 13) for _ in range(month)]
+    data = visits(len(days)).set_column(5, "day", pyarrow.array(days))
+    whole = clinic(tmp_path, data, **facts)
+    quote = together(whole, asked)
+    counts, atoms = private_counts(quote), quote.parts[0].atoms
+    found = [[sum(counts[cell] for cell in atoms.rows[row]) for row in range(*place)] for place in atoms.places]
+    assert found == [[1, 2, 3], [3, 4, 5, 6, 7, 8, 9, 10, 11]]
+
+
+def test_a_question_twice_has_all_of_the_price_once(tmp_path):
+    data = clinic(tmp_path)
+    batch = data.quote(["SELECT COUNT(*) AS n FROM visits", "SELECT COUNT(*) AS m FROM visits"], epsilon=1)
+    answers = batch.release()
+    assert answers[0]["n"] == answers[1]["m"]
+    assert batch.guarantee.charge().epsilon == 1
+    assert batch.errors[0]["n"] <= 1.01 * data.quote("SELECT COUNT(*) AS n FROM visits", epsilon=1).errors["n"]
+    assert (
+        data.quote(["SELECT COUNT(*) AS a FROM visits", "SELECT COUNT(*) AS b FROM visits"], epsilon=1).release().is_replay
+    )
+
+
+def test_a_stated_way_to_bound_is_kept_in_a_batch(tmp_path):
+    asked = between([(10, 20), (15, 30), (12, 18), (10, 30)])
+    data = clinic(tmp_path, max_groups=1, max_rows_per_group=1)
+    assert data.quote(asked, epsilon=1).gains
+    batch = data.quote(asked, epsilon=1, bounding="groups")
+    assert not batch.gains
+    assert {quote.bounding.way for quote in batch} == {"groups"}
+
+
+PRICES = [
+    (dither.approx(3, "1e-6"), {"epsilon": 1}, dither.approx(1, "1e-6")),
+    (dither.approx(3, "1e-6"), {"guarantee": dither.approx(1, "1e-7")}, dither.approx(1, "1e-7")),
+    (dither.zcdp(1, delta="1e-6"), {"guarantee": dither.zcdp("0.3", delta="1e-8")}, dither.zcdp("0.3", delta="1e-8")),
+    (sum_filter(3, "1e-6"), {"guarantee": dither.approx(1, "1e-8")}, dither.approx(1, "1e-8")),
+    (sum_filter(3, "1e-6"), {"epsilon": 1, "delta": "1e-8"}, dither.approx(1, "1e-8")),
+]
+
+
+@pytest.mark.parametrize(("budget", "price", "kept"), PRICES)
+def test_keys_that_nobody_declared_are_priced_with_the_rest_of_a_batch(tmp_path, budget, price, kept):
+    """One delta for all such questions; people counted at their part of the price; others asked as ever."""
+    rows = [(person, f"p{person % 3}", 0, None, None, "A", 1.0) for person in range(300)]
+    asked = [
+        "SELECT product, COUNT(DISTINCT person) AS n FROM sales GROUP BY product",
+        "SELECT product, COUNT(*) AS n, MEDIAN(cost) AS m FROM sales GROUP BY product",
+        "SELECT ward, COUNT(*) AS n FROM sales GROUP BY ward",
+    ]
+    data = shop(tmp_path, rows, budget=budget, per_question=kept)
+    batch = data.quote(asked, other="rest", **price)
+    assert batch.guarantee.within(kept)
+    assert batch.guarantee == sum((quote.guarantee for quote in batch.quotes[1:]), start=batch[0].guarantee)
+    assert batch[0].choice.rule.delta == batch[1].choice.rule.delta
+    assert [quote.choice is None or quote.choice.other for quote in batch] == ["rest", "rest", True]
+    batch.release()
+    assert data.quote(asked, other="rest", **price).release().is_replay
+    assert not data.quote(asked[::-1], other="rest", **price).release().is_replay
+    people = data.quote([asked[0]], **price)
+    assert isinstance(people[0].parts[0], ShownCounts)
+    assert people.guarantee.within(kept)
+
+
+def test_what_is_said_of_keys_in_a_batch_without_such_keys_is_refused(tmp_path):
+    data = shop(tmp_path, [], budget=APPROX)
+    ward = "SELECT ward, COUNT(*) AS n FROM sales GROUP BY ward"
+    product = "SELECT product, COUNT(*) AS n FROM sales GROUP BY product"
+    with pytest.raises(NumberError, match="all keys of this question are declared"):
+        data.quote([ward, ward], epsilon=1, delta="1e-9")
+    with pytest.raises(QuestionError, match="whose keys nobody declared"):
+        data.quote([ward, ward], epsilon=1, other="rest")
+    with pytest.raises(NumberError, match="keeps 5e-07 for all"):
+        data.quote([product] * 101, epsilon=1)
+    assert data.quote([product] * 101, epsilon=1, delta="1e-8").guarantee.charge().delta == Fraction("1e-8")
+    assert data.ledger.remaining().used == 0

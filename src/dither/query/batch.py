@@ -22,14 +22,16 @@ from dither.privacy.loss import Loss
 from dither.query import price
 from dither.query.atoms import Atoms, countable, find_atoms
 from dither.query.canonical import batch_question
-from dither.query.choice import Choice, unknown_groups
+from dither.query.choice import Choice
+from dither.query.lost import share_lost
 from dither.query.made import priced
 from dither.query.part import Part, Price
 from dither.query.price import Mechanism
-from dither.query.quote import Quote, make_quote
+from dither.query.quote import Quote, make_quote, read_question
 from dither.query.shared import SharedCounts, one_by_one
 from dither.query.shown import ShownCounts
-from dither.query.strategy import Place, Strategy
+from dither.query.strategy import Place, Strategy, choose_strategy
+from dither.query.unknown import read_other
 
 if TYPE_CHECKING:
     from dither.query.answers import Answers
@@ -147,27 +149,37 @@ def make_batch(dataset: Dataset, questions: Sequence[Any], **terms: Any) -> Batc
         why = "the errors of a batch depend on how its price is shared"
         raise QuestionError("error", terms["error"], why, "epsilon='1' for all of it, then batch.errors")
     budget = dataset.ledger.budget
-    promise = price.read_promise(budget, terms["epsilon"], terms["rho"], terms["guarantee"])
-    batch = _made(dataset, questions, promise, terms)
-    for name in ("delta", "other"):
-        if terms[name] is not None and not any(unknown_groups(quote.plan) for quote in batch.quotes):
-            raise QuestionError(name, terms[name], "all keys of these questions are declared", "leaving it out")
+    plans = [read_question(dataset, sql)[0] for sql in questions]
+    counts_rho = price.counts_rho(budget)
+    lost = share_lost(plans, budget, terms["delta"], terms["guarantee"], counts_rho=counts_rho)
+    if terms["other"] is not None and not any(lost):
+        read_other(plans[0], terms["other"])
+    promise = price.read_promise(budget, terms["epsilon"], terms["rho"], terms["guarantee"], sum(lost, start=Fraction(0)))
+    own = [{**terms, "lost": part, "other": terms["other"] if part else None} for part in lost]
+    weights = [choose_strategy(plan, pure=promise.is_pure).weight(pure=promise.is_pure) for plan in plans]
+    shared = [Fraction(weight, sum(weights)) for weight in weights]
+
+    def made(promise: price.Promise) -> Batch:
+        quotes = [
+            make_quote(dataset, sql, promise=promise.part(share), **mine)
+            for sql, share, mine in zip(questions, shared, own, strict=True)
+        ]
+        return _together(dataset, quotes, shared, promise, terms)
+
+    batch = made(promise)
     fitting = promise.fitting(batch.guarantee)
-    if fitting is not None:
-        batch = _made(dataset, questions, fitting, terms)
+    batch = batch if fitting is None else made(fitting)
     price.check_limit(batch.guarantee, dataset.policy.per_question)
     return batch
 
 
-def _made(dataset: Dataset, questions: Sequence[Any], promise: price.Promise, terms: dict[str, Any]) -> Batch:
-    """The batch whose price is shared as the counters of all questions weigh."""
-    whole = [make_quote(dataset, sql, promise=replace(promise, target=None), **terms) for sql in questions]
-    weights = [quote.strategy.weight(pure=promise.is_pure) for quote in whole]
-    parts = [promise.part(Fraction(weight, sum(weights))) for weight in weights]
-    quotes = [make_quote(dataset, sql, promise=part, **terms) for sql, part in zip(questions, parts, strict=True)]
+def _together(
+    dataset: Dataset, quotes: list[Quote], shared: list[Fraction], promise: price.Promise, terms: dict[str, Any]
+) -> Batch:
+    """The batch of these quotes, of which some are answered together where that is better."""
     gains = []
-    for places in _alike(quotes):
-        share = Fraction(sum(weights[at] for at in places), sum(weights))
+    for places in _alike(quotes) if terms["bounding"] in (None, "weights") else []:  # a person is bounded in that way there
+        share = sum((shared[at] for at in places), start=Fraction(0))
         gain = _answer_together(quotes, places, promise.part(share))
         gains += [] if gain is None else [gain]
     return Batch(dataset, tuple(quotes), tuple(gains), terms["epsilon"])

@@ -6,10 +6,12 @@
     other budgets                    none: there keys must be declared
 
 One question takes a hundredth of that unless `delta` says otherwise. A guarantee with a delta of its own says it by itself.
+What is stated for a batch is that of the whole batch: its questions about such keys have equal parts of it.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from fractions import Fraction
 
 from dither.errors import GuaranteeError, NumberError
@@ -61,3 +63,18 @@ def read_lost(plan: Plan, budget: Filter, stated: object, guarantee: object, *, 
         why = f"the budget, {budget.ceiling}, keeps {float(whole):.3g} for all such questions together"
         raise NumberError("delta", str(stated or guarantee), why, f"'{float(whole / QUESTIONS):.3g}', or leaving it out")
     return lost
+
+
+def share_lost(
+    plans: Sequence[Plan], budget: Filter, stated: object, guarantee: object, *, counts_rho: bool
+) -> list[Fraction]:
+    """The delta of each question of a batch."""
+    unknown = [plan for plan in plans if unknown_groups(plan)]
+    lost = read_lost((unknown or plans)[0], budget, stated, guarantee, counts_rho=counts_rho)
+    if stated is not None or isinstance(guarantee, Guarantee):
+        lost /= max(1, len(unknown))
+    if lost * len(unknown) > of_events(budget):
+        most = of_events(budget)
+        why = f"nobody declared the keys of so many, and the budget, {budget.ceiling}, keeps {float(most):.3g} for all"
+        raise NumberError("questions", len(unknown), why, f"delta='{float(most / QUESTIONS):.3g}' for all of them together")
+    return [lost if unknown_groups(plan) else Fraction(0) for plan in plans]

@@ -14,11 +14,11 @@ from dither.privacy.loss import Loss
 from dither.query import price
 from dither.query.bounding import Bounding, choose_bounding
 from dither.query.canonical import question
-from dither.query.choice import Choice, Chosen, all_cells, unknown_groups
+from dither.query.choice import Choice, Chosen, all_cells
 from dither.query.explain import explain_quote
 from dither.query.lost import read_lost
 from dither.query.made import Made, most_cells, priced, with_keys, with_top
-from dither.query.options import apply_options, check_options, read_options, stated_price
+from dither.query.options import Options, apply_options, check_options, read_options, stated_price
 from dither.query.parse import parse
 from dither.query.part import Part
 from dither.query.plan import Plan
@@ -143,12 +143,11 @@ def make_quote(
     delta: object,
     other: object,
     promise: price.Promise | None = None,
+    lost: Fraction | None = None,
 ) -> Quote:
-    """The quote for a question; see `Dataset.quote`. In a batch its price is a given part of the whole."""
+    """The quote for a question; see `Dataset.quote`. In a batch its price and its delta are given parts of the whole."""
     policy, budget = dataset.policy, dataset.ledger.budget
-    text, options = read_options(sql)
-    plan = parse(text, apply_options(options, policy))
-    check_options(options, policy, plan)
+    plan, options = read_question(dataset, sql)
     if promise is not None and (options.epsilon is not None or options.delta is not None):
         raise QuestionError("OPTIONS", sql, "a batch has one price for all its questions", "quote([...], epsilon='0.5')")
     epsilon, guarantee = stated_price(options, budget, epsilon=epsilon, rho=rho, guarantee=guarantee, error=error)
@@ -158,11 +157,9 @@ def make_quote(
         raise NumberError("size", "so large", f"no group has more than {LARGEST_SIZE} rows", "1000")
     if error is not None and any(way is not None for way in (epsilon, rho, guarantee)):
         raise NumberError("price", "error beside another way", "a price is stated in exactly one way", price.HOWS)
-    alone = promise is None
-    if not alone and not unknown_groups(plan):  # in a batch they concern the questions with such keys
-        delta = other = None
-    others = read_other(plan, other)
-    lost = read_lost(plan, budget, delta, guarantee, counts_rho=price.counts_rho(budget))
+    alone, others = promise is None, read_other(plan, other)
+    if lost is None:
+        lost = read_lost(plan, budget, delta, guarantee, counts_rho=price.counts_rho(budget))
     if promise is None and error is None:
         promise = price.read_promise(budget, epsilon, rho, guarantee, lost)
     is_pure = promise.is_pure if promise is not None else not price.counts_rho(budget)
@@ -187,7 +184,8 @@ def make_quote(
         if bounding is not None and part.bounding.way != bounding:
             why = f"of what is asked here, a person is bounded in one way: '{part.bounding.way}'"
             raise QuestionError("bounding", bounding, why, "leaving it out")
-    price.check_limit(price.total(made.priced), policy.per_question)
+    if alone:  # otherwise the batch is one question, and looked at as a whole
+        price.check_limit(price.total(made.priced), policy.per_question)
     found, stated = made.under, epsilon if alone else None
     return Quote(
         *(dataset, sql, plan, found.strategy, found.bounding, made.noise, made.parts, level, hint),
@@ -195,6 +193,14 @@ def make_quote(
         choice=made.choice,
         weighed=made.weighed,
     )
+
+
+def read_question(dataset: Dataset, sql: Any) -> tuple[Plan, Options]:
+    """What is asked, and what the question says about its own privacy."""
+    text, options = read_options(sql)
+    plan = parse(text, apply_options(options, dataset.policy))
+    check_options(options, dataset.policy, plan)
+    return plan, options
 
 
 def _check_names(plan: Plan) -> None:
