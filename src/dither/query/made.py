@@ -15,6 +15,7 @@ from dither.query.choice import Choice
 from dither.query.parse import MOST_ROWS
 from dither.query.part import Part
 from dither.query.plan import Plan
+from dither.query.ranks import MOST_UNKNOWN
 from dither.query.shown import ShownCounts
 from dither.query.strategy import Place, Strategy, Sum
 from dither.query.top import TopGroups, sorted_by
@@ -59,7 +60,9 @@ def most_cells(plan: Plan, strategy: Strategy) -> int:
         )
     if all(group.keys is not None for group in plan.groups):
         return known
-    return known * max(1, min(MOST_SHOWN, MOST_ROWS // known, MOST_NUMBERS // (known * each)))
+    ranked = any(beside.kind == "ranks" for beside in strategy.besides)
+    most = min(MOST_SHOWN, MOST_UNKNOWN // known) if ranked else MOST_SHOWN
+    return known * max(1, min(most, MOST_ROWS // known, MOST_NUMBERS // (known * each)))
 
 
 def with_keys(

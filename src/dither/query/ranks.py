@@ -33,6 +33,7 @@ from dither.query.words import words
 MOST_CELLS = 2**12  # of a group
 FEWEST_CELLS = 2**6
 ALL_CELLS = 2**20  # of all groups together, which an engine may return
+MOST_UNKNOWN = 2**10  # groups, where nobody declared their keys: as many cells are left to each
 FINEST = 2**16  # units of a row: whoever has more rows than this times her limit weighs nothing
 MOST_UNITS = 2**40  # of a person
 WIDEST = 2**62  # steps: whole numbers beyond do not fit into 64 bits
@@ -94,8 +95,10 @@ class Ranks(Part):
         import numpy as np
 
         table = np.array([[min(count, MOST_COUNTS) for count in row] for row in counts], dtype=np.int64)
-        given = table[0] if len(table) == 1 else table
-        return [[list(cells) for cells in mechanism.cells(given)] for mechanism in self.mechanisms]
+        return [
+            [list(cells) for cells in mechanism.cells(table[0] if mechanism.histograms == 1 else table)]
+            for mechanism in self.mechanisms
+        ]
 
     def read(self, released: Any, place: int) -> Columns:
         """Values rise with their shares; an interval that does not hold its value by then is widened."""
