@@ -514,3 +514,12 @@ def test_a_case_that_gives_more_than_the_keys_is_looked_through_again(tmp_path):
     quote = shop(tmp_path, rows, budget=LOUD, max_groups=1, max_rows_per_group=1).quote(sql, rho=10**6)
     assert quote.plan.groups[0].keys == ("A", "rest")
     assert counted(quote, None)[("A",)] == (quote.bounding.resolution,)
+
+
+@pytest.mark.parametrize("unit", [Unit.ADD_REMOVE, Unit.REPLACE_ONE])
+def test_a_wished_error_of_people_is_met_where_only_epsilons_count(tmp_path, unit):
+    """Gaussian noise of the same epsilon shows keys of fewer holders, but is wider than was wished for."""
+    for most in (1, 2, 5):
+        data = shop(tmp_path, [], budget=sum_filter(30, "1e-6", unit=unit), max_groups=most)
+        for wished in (20, 100):
+            assert data.quote(PEOPLE, error={"n": wished}).errors["n"] <= wished

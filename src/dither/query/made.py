@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from math import prod
 
-from dither.density.threshold import ThresholdKeys
+from dither.density.threshold import GeometricKeys, ThresholdKeys
 from dither.errors import NumberError, QuestionError
 from dither.query import price
 from dither.query.bounding import Bounding
@@ -89,6 +89,14 @@ def with_keys(
     )
     if not counted:
         return Made(under, noise, parts, choice)
+    if (
+        promise is None
+        and under.pure
+        and choice.rule.error(under.confidence) > _sum_error(under, noise, 0, under.confidence)
+    ):
+        # another kind of noise at that epsilon is wider than the one for which it was found
+        rule = GeometricKeys(epsilon=share.amount, delta=lost, max_keys=choice.rule.max_keys, unit=under.bounding.unit)
+        choice = replace(choice, rule=rule)
     assert isinstance(choice.rule, ThresholdKeys)
     shown = ShownCounts(choice.plan, choice.bounding, choice.rule, under.confidence)
     readings = tuple(Place(0, 0) for _ in under.strategy.readings)
@@ -131,9 +139,14 @@ def _off(made: Made, confidence: Fraction) -> float:
     """How far the number that groups are sorted by may be off."""
     plan, under = made.under.plan, made.under
     place = next(at for at, aggregate in enumerate(plan.aggregates) if aggregate.name == plan.order[0].name)
+    return _sum_error(under, made.noise, place, confidence)
+
+
+def _sum_error(under: price.Circumstances, noise: tuple[price.Mechanism, ...], place: int, confidence: Fraction) -> float:
+    """How far a sum of counters may be off."""
     reading = under.strategy.readings[place]
     assert isinstance(reading, Sum)
     bounding: Bounding = under.bounding
-    found = price.reading_error(reading, made.noise[reading.family], bounding.resolution, confidence, None)
+    found = price.reading_error(reading, noise[reading.family], bounding.resolution, confidence, None)
     assert found is not None
     return found
