@@ -261,6 +261,37 @@ def test_what_cannot_be_answered_together_is_answered_one_by_one(tmp_path):
         assert batch.release().answers
 
 
+@pytest.mark.parametrize("unit", [Unit.ADD_REMOVE, Unit.REPLACE_ONE])
+def test_the_same_question_several_times_and_questions_that_no_row_meets(tmp_path, unit):
+    data = clinic(tmp_path, budget=dither.pure(10**6, unit=unit))
+    never = [f"SELECT COUNT(*) AS n FROM visits WHERE age < {at} AND age > {at + 5}" for at in (10, 20)]
+    for asked, wanted in (
+        (["SELECT COUNT(*) AS n FROM visits"] * 3, [60, 60, 60]),
+        (["SELECT COUNT(*) AS n FROM visits WHERE age < 50"] * 2, [30, 30]),
+        (never, [0, 0]),
+        ([never[0]] * 2, [0, 0]),
+        ([never[0], "SELECT COUNT(*) AS n FROM visits WHERE age < 50"], [0, 30]),
+    ):
+        batch = data.quote(asked, epsilon=10**4)
+        assert batch.guarantee.epsilon() == pytest.approx(10**4)
+        assert [answer["n"][0] for answer in batch.release()] == wanted
+
+
+def test_rows_that_no_question_asks_about_use_up_no_limit(tmp_path):
+    """As in a question by itself, where they do not meet its condition."""
+    ages = [21, 22, *range(51, 90)]
+    data = pyarrow.table({"person": [p for p in range(20) for _ in ages], "age": ages * 20})
+    whole = clinic(
+        tmp_path, data, max_groups=1, max_rows_per_group=2, keys={}, steps={}, bounds={"age": (0, 120)}, complete=[]
+    )
+    asked = [f"SELECT COUNT(*) AS n FROM visits WHERE age < {most}" for most in (22, 30)]
+    batch = whole.quote(asked, epsilon=10**4)
+    assert batch.gains
+    assert [answer["n"] for answer in batch.release()] == [[20], [40]]
+    others = whole.quote([f"SELECT COUNT(*) AS n FROM visits WHERE age >= {least}" for least in (22, 30)], epsilon=10**4)
+    assert others.question != batch.question, "the same cuts and the same matrix, and other rows"
+
+
 def test_a_batch_is_explained_and_shown(tmp_path):
     data = clinic(tmp_path, budget=dither.pure(10))
     batch = data.quote([WARD, SEX, BOTH], epsilon=1)

@@ -3,7 +3,8 @@
 A question that counts rows keeps those whose columns meet comparisons with constants, and sorts them by keys. Each column
 that some question names is cut into *atoms*: the intervals between all constants it is compared with, or its keys; and one
 atom more for values that no question can reach, such as missing ones. A cell is an atom of every column, and every row of
-every answer is a sum over cells: a row of zeros and ones.
+every answer is a sum over cells: a row of zeros and ones. Atoms that no answer has are not counted: as in a question by
+itself, rows that are not asked about do not use up a person's limits.
 
 What questions have in common beside that (a relation, conditions of another form) must be the same in all of them.
 """
@@ -23,6 +24,7 @@ from dither.query.plan import Case, Cell, Compare, Constant, Expression, Group, 
 MOST_CELLS = 4096
 MOST_ROWS = 2048  # of all answers together
 FLIPPED = {"<": ">", "<=": ">=", ">": "<", ">=": "<=", "=": "="}
+NOTHING = Constant(Fraction(0))
 Cut = tuple[Any, bool]  # a constant, and whether the cut is behind it
 
 
@@ -134,17 +136,22 @@ def find_atoms(plans: Sequence[Plan]) -> Atoms | None:
         return None
     if sum(prod(len(group.listed) for group in plan.groups) for plan in plans) > MOST_ROWS:
         return None
-    groups = tuple(Group(f"atom {at}", axis.coded(), tuple(range(axis.size))) for at, axis in enumerate(axes.values()))
-    groups = groups or (Group("all rows", Constant(Fraction(0)), (0,)),)  # questions that tell no rows apart: one cell
     where = None if not shared else shared[0] if len(shared) == 1 else Logic(True, tuple(shared))
-    common = Plan(plans[0].relation, where, groups, plans[0].aggregates, ("n",))
     places: list[tuple[int, int]] = []
     rows: list[frozenset[int]] = []
     for plan, own in zip(plans, limits, strict=True):
         first = len(rows)
         rows += _rows(plan, own, axes)
         places.append((first, len(rows)))
-    return Atoms(common, tuple(places), tuple(rows))
+    asked = _asked(rows, list(axes.values()))
+    if not all(asked):
+        return None  # no row can be in any answer
+    groups = tuple(
+        Group(f"atom {at}", axis.coded(), kept) for at, (axis, kept) in enumerate(zip(axes.values(), asked, strict=True))
+    )
+    common = Plan(plans[0].relation, where, groups, plans[0].aggregates, ("n",))
+    renamed = {_flat(at, list(axes.values())): place for place, at in enumerate(product(*asked))}
+    return Atoms(common, tuple(places), tuple(frozenset(renamed[cell] for cell in row) for row in rows))
 
 
 def _parts(where: Expression | None) -> list[Expression]:
@@ -188,7 +195,7 @@ def _axes(plans: Sequence[Plan], limits: list[list[Limit]]) -> dict[Expression, 
         if limit.operator != "=":
             own.add((limit.values[0], limit.operator in ("<=", ">")))
     axes |= {cell: Line(cell, tuple(sorted(found))) for cell, found in cuts.items()}
-    return axes
+    return axes or {NOTHING: Listed(NOTHING, (0,))}  # the same question several times: all rows are alike
 
 
 def _rows(plan: Plan, limits: list[Limit], axes: dict[Expression, Axis]) -> list[frozenset[int]]:
@@ -210,6 +217,16 @@ def _places(axis: Axis, keys: tuple[Key, ...]) -> list[int]:
     assert isinstance(axis, Listed)
     places = {key: place for place, key in enumerate(axis.keys)}
     return [places[key] for key in keys]
+
+
+def _asked(rows: Sequence[frozenset[int]], axes: Sequence[Axis]) -> list[tuple[int, ...]]:
+    """The atoms of each column that some answer has: rows elsewhere are in no answer, and take no part in any limit."""
+    cells, found = frozenset[int]().union(*rows), list[tuple[int, ...]]()
+    below = 1  # cells for each atom of the column
+    for axis in reversed(axes):
+        found.append(tuple(sorted({cell // below % axis.size for cell in cells})))
+        below *= axis.size
+    return found[::-1]
 
 
 def _flat(at: tuple[int, ...], axes: Sequence[Axis]) -> int:

@@ -79,7 +79,7 @@ class SharedCounts(Part):
         """Rows, cells, answers and noise."""
         tables = (self.workload.queries, self.workload.strategy.matrix)
         hashes = [hashlib.sha256(table.tobytes()).hexdigest() for table in tables]
-        groups = [plain(group.by) for group in self.plan.groups]
+        groups = [[plain(group.by), list(group.listed)] for group in self.plan.groups]
         return {
             **{"part": "shared counts", "where": plain(self.plan.where), "groups": groups, "merged": list(self.merged)},
             **{"queries": hashes[0], "strategy": hashes[1], "noise": repr(self.workload._noise)},

@@ -265,7 +265,8 @@ def key(by: Expression, keys: tuple[Key, ...] | None) -> str:
     """A declared key, or NULL: texts as an ENUM of the keys, which takes a byte or two wherever it goes."""
     if keys is None:
         return _any_key(by)
-    if isinstance(by, Bucket) or (isinstance(by, Case) and _has_numbers(by)):  # one of them by itself, or NULL
+    numbers = set(range(by.size)) if isinstance(by, Bucket) else _numbers(by) if isinstance(by, Case) else None
+    if numbers is not None and numbers <= set(keys):  # one of them by itself, or NULL
         return render(by)
     options = ", ".join(constant(key) for key in keys)
     if _sorts_out(by, keys):
@@ -276,13 +277,15 @@ def key(by: Expression, keys: tuple[Key, ...] | None) -> str:
     return f"CASE WHEN {render(by)} IN ({options}) THEN {render(by)} END"
 
 
-def _has_numbers(node: Case) -> bool:
-    """Whether a CASE gives numbers that were written out, all of which are among the keys."""
-    values = [value for _, value in node.branches] + ([] if node.otherwise is None else [node.otherwise])
-    return all(
-        _has_numbers(value) if isinstance(value, Case) else isinstance(value, Constant) and isinstance(value.value, Fraction)
-        for value in values
-    )
+def _numbers(node: Expression) -> set[Fraction] | None:
+    """The numbers that a CASE gives, where all of them are written out."""
+    if isinstance(node, Constant):
+        return {node.value} if isinstance(node.value, Fraction) else None
+    if not isinstance(node, Case):
+        return None
+    found = [_numbers(value) for _, value in node.branches] + ([] if node.otherwise is None else [_numbers(node.otherwise)])
+    known = [numbers for numbers in found if numbers is not None]
+    return set[Fraction]().union(*known) if len(known) == len(found) else None
 
 
 def _sorts_out(by: Expression, keys: tuple[Key, ...]) -> bool:
