@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from dither.errors import QuestionError
 from dither.query.parse import parse
 from dither.query.plan import Plan
+from tests.query.clinics import clinic
 from tests.query.test_parse import CONDITIONS, POLICY
 
 WHERE = "SELECT COUNT(*) FROM visits WHERE {}"
@@ -557,3 +558,20 @@ def test_any_text_is_read_or_refused(text):
     read_or_refused(text)
     read_or_refused(f"SELECT COUNT(*) FROM visits WHERE name = '{text}")
     read_or_refused(f"SELECT {text} FROM visits")
+
+
+@pytest.mark.parametrize("asked", ["VARIANCE(cost * {})", "AVG(cost * {})", "SUM(-cost * {})", "MEDIAN(cost * {})"])
+def test_bounds_where_doubles_end_are_refused_and_not_met_after_the_charge(tmp_path, asked):
+    data = clinic(tmp_path)
+    with pytest.raises(QuestionError, match="beyond 2\\^500"):
+        data.quote(f"SELECT {asked.format('1e300')} AS v FROM visits", epsilon=1)
+    answer = data.quote(f"SELECT {asked.format('1e140')} AS v FROM visits", epsilon=1000).release()
+    assert answer.explain()
+    assert answer.to_html()
+    assert answer["v_low"][0] <= answer["v"][0] <= answer["v_high"][0]
+
+
+def test_a_picture_of_numbers_that_are_all_one_double(tmp_path):
+    answer = clinic(tmp_path).quote("SELECT MEDIAN(cost + 1e18) AS m FROM visits", epsilon=100).release()
+    assert answer["m_low"] == answer["m_high"]
+    assert "<svg" in answer.to_html()

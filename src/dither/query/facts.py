@@ -8,6 +8,8 @@ from fractions import Fraction
 
 from dither.query.column import Type
 
+WIDEST = 2**500  # of bounds: squares, and sums of all rows, stay below the largest double, 2^1024
+
 
 @dataclass(frozen=True)
 class Facts:
@@ -21,6 +23,11 @@ class Facts:
     @property
     def is_bounded(self) -> bool:
         return self.lower is not None and self.upper is not None
+
+    @property
+    def is_wide(self) -> bool:
+        """Whether its bounds are too large for what is computed of them in doubles."""
+        return any(bound is not None and abs(bound) > WIDEST for bound in (self.lower, self.upper))
 
 
 def common_type(found: Sequence[Facts]) -> Type:

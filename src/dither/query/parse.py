@@ -175,6 +175,8 @@ def _aggregate(node: Any, reader: Reader, name: str) -> Aggregate:
         raise refuse(node, why, f"COUNT({shown(inner)})")
     if facts.lower == facts.upper:
         raise refuse(node, "it is the same for every row", "COUNT(*)")
+    if facts.is_wide:
+        raise refuse(node, "its bounds are beyond 2^500, where doubles end", "the same in a larger unit")
     return Aggregate(KINDS[NAMES[type(node)]], name, of)
 
 

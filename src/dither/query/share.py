@@ -48,6 +48,8 @@ def read_quantile(node: Any, reader: Reader, name: str) -> Aggregate:
         raise refuse(node, why, f"COUNT({shown(argument)})")
     if facts.lower == facts.upper:
         raise refuse(node, "it is the same for every row", "COUNT(*)")
+    if facts.is_wide:
+        raise refuse(node, "its bounds are beyond 2^500, where doubles end", "the same in a larger unit")
     return Aggregate("quantile", name, of, share)
 
 

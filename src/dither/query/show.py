@@ -95,7 +95,7 @@ def preformatted(text: str) -> str:
 def _range(answer: Answer, name: str) -> tuple[float, float]:
     low = min((float(value) for value in answer[f"{name}_low"]), default=0.0)
     high = max((float(value) for value in answer[f"{name}_high"]), default=1.0)
-    return low, high if high > low else low + 1
+    return low, high if high > low else low + max(1.0, abs(low))  # beyond 2^53, one more is the same number
 
 
 def _bar(row: dict[str, Any], name: str, low: float, high: float) -> str:
