@@ -20,7 +20,7 @@ from dither.noise.laplace import DiscreteLaplace
 from dither.numeric.enclosure import ends, precision, to_ball
 from dither.privacy.filter import sum_filter
 from dither.privacy.unit import Unit
-from dither.query.engines.sql import key
+from dither.query.engines.keys import key
 from dither.query.shown import ShownCounts, intervals
 from dither.testing import seeded
 

@@ -27,6 +27,7 @@ from dither.query.lost import share_lost
 from dither.query.made import priced
 from dither.query.part import Part, Price
 from dither.query.price import Mechanism
+from dither.query.promise import Promise, counts_rho, read_promise
 from dither.query.quote import Quote, make_quote, read_question
 from dither.query.shared import SharedCounts, one_by_one
 from dither.query.shown import ShownCounts
@@ -150,16 +151,16 @@ def make_batch(dataset: Dataset, questions: Sequence[Any], **terms: Any) -> Batc
         raise QuestionError("error", terms["error"], why, "epsilon='1' for all of it, then batch.errors")
     budget = dataset.ledger.budget
     plans = [read_question(dataset, sql)[0] for sql in questions]
-    counts_rho = price.counts_rho(budget)
-    lost = share_lost(plans, budget, terms["delta"], terms["guarantee"], counts_rho=counts_rho)
+    in_rho = counts_rho(budget)
+    lost = share_lost(plans, budget, terms["delta"], terms["guarantee"], counts_rho=in_rho)
     if terms["other"] is not None and not any(lost):
         read_other(plans[0], terms["other"])
-    promise = price.read_promise(budget, terms["epsilon"], terms["rho"], terms["guarantee"], sum(lost, start=Fraction(0)))
+    promise = read_promise(budget, terms["epsilon"], terms["rho"], terms["guarantee"], sum(lost, start=Fraction(0)))
     own = [{**terms, "lost": part, "other": terms["other"] if part else None} for part in lost]
     weights = [choose_strategy(plan, pure=promise.is_pure).weight(pure=promise.is_pure) for plan in plans]
     shared = [Fraction(weight, sum(weights)) for weight in weights]
 
-    def made(promise: price.Promise) -> Batch:
+    def made(promise: Promise) -> Batch:
         quotes = [
             make_quote(dataset, sql, promise=promise.part(share), **mine)
             for sql, share, mine in zip(questions, shared, own, strict=True)
@@ -174,7 +175,7 @@ def make_batch(dataset: Dataset, questions: Sequence[Any], **terms: Any) -> Batc
 
 
 def _together(
-    dataset: Dataset, quotes: list[Quote], shared: list[Fraction], promise: price.Promise, terms: dict[str, Any]
+    dataset: Dataset, quotes: list[Quote], shared: list[Fraction], promise: Promise, terms: dict[str, Any]
 ) -> Batch:
     """The batch of these quotes, of which some are answered together where that is better."""
     gains = []
@@ -194,7 +195,7 @@ def _alike(quotes: list[Quote]) -> list[list[int]]:
     return [places for places in found.values() if len(places) > 1]
 
 
-def _answer_together(quotes: list[Quote], places: list[int], promise: price.Promise) -> Gain | None:
+def _answer_together(quotes: list[Quote], places: list[int], promise: Promise) -> Gain | None:
     """Put the part that answers these questions together into their quotes, where it is better."""
     own = [quotes[at] for at in places]
     atoms = find_atoms([quote.plan for quote in own])
@@ -211,7 +212,7 @@ def _answer_together(quotes: list[Quote], places: list[int], promise: price.Prom
     return Gain(tuple(places), (part.squares() / sum(rows)) ** 0.5, (apart / sum(rows)) ** 0.5)
 
 
-def _part(atoms: Atoms, promise: price.Promise, like: Quote) -> SharedCounts | None:
+def _part(atoms: Atoms, promise: Promise, like: Quote) -> SharedCounts | None:
     amount = promise.rho if promise.epsilon is None else promise.epsilon
     assert amount is not None
     made = Price(amount, promise.is_pure, like.bounding.unit, len(atoms.rows), like.confidence)

@@ -15,6 +15,7 @@ from dither.query.choice import Choice
 from dither.query.parse import MOST_ROWS
 from dither.query.part import Part
 from dither.query.plan import Plan
+from dither.query.promise import Promise
 from dither.query.ranks import MOST_UNKNOWN
 from dither.query.shown import ShownCounts
 from dither.query.strategy import Place, Strategy, Sum
@@ -66,7 +67,7 @@ def most_cells(plan: Plan, strategy: Strategy) -> int:
 
 
 def with_keys(
-    under: price.Circumstances, promise: price.Promise | None, error: object, *, lost: Fraction, other: str | None
+    under: price.Circumstances, promise: Promise | None, error: object, *, lost: Fraction, other: str | None
 ) -> Made:
     """Keys that nobody declared: chosen at half of the price, or at all of it where they come with what is asked for."""
     plan, counted = under.plan, other is None and counts_people(under)
@@ -112,7 +113,7 @@ def counts_people(under: price.Circumstances) -> bool:
     return kind == "person" or (kind == "one" and under.bounding.way == "each row")
 
 
-def with_top(under: Callable[[int], price.Circumstances], cells: int, promise: price.Promise) -> Made:
+def with_top(under: Callable[[int], price.Circumstances], cells: int, promise: Promise) -> Made:
     """All groups counted; or the largest chosen first, where that is more accurate."""
     whole = under(cells)
     made = Made(whole, *price.mechanisms(promise, whole))

@@ -22,7 +22,7 @@ from dither.privacy.filter import Filter
 from dither.privacy.guarantee import approx
 from dither.query.plan import Plan
 from dither.query.policy import Policy
-from dither.query.price import HOWS
+from dither.query.promise import HOWS
 from dither.query.syntax import DIALECT, LONGEST
 
 CLAUSE, BOUNDS = "differential_privacy", "contribution_bounds"

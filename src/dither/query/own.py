@@ -17,9 +17,10 @@ from dither.errors import QuestionError
 from dither.query import scope
 from dither.query.column import Column, Type
 from dither.query.expressions import Reader
+from dither.query.lattice import step_of
 from dither.query.plan import Cell, Expression
 from dither.query.relation import HIDDEN, OURS, Chosen, Kept, Own, OwnKind, PerPerson, Relation, shown_columns
-from dither.query.strategy import LARGEST, step_of
+from dither.query.strategy import LARGEST
 from dither.query.syntax import refuse, shown
 from dither.query.table import NAME_LENGTH
 

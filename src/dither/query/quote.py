@@ -22,6 +22,7 @@ from dither.query.options import Options, apply_options, check_options, read_opt
 from dither.query.parse import parse
 from dither.query.part import Part
 from dither.query.plan import Plan
+from dither.query.promise import HOWS, Promise, counts_rho, read_promise
 from dither.query.show import preformatted
 from dither.query.strategy import Place, Reading, Strategy, choose_strategy
 from dither.query.unknown import read_other
@@ -142,7 +143,7 @@ def make_quote(
     bounding: object,
     delta: object,
     other: object,
-    promise: price.Promise | None = None,
+    promise: Promise | None = None,
     lost: Fraction | None = None,
 ) -> Quote:
     """The quote for a question; see `Dataset.quote`. In a batch its price and its delta are given parts of the whole."""
@@ -156,13 +157,13 @@ def make_quote(
     if hint is not None and hint > LARGEST_SIZE:
         raise NumberError("size", "so large", f"no group has more than {LARGEST_SIZE} rows", "1000")
     if error is not None and any(way is not None for way in (epsilon, rho, guarantee)):
-        raise NumberError("price", "error beside another way", "a price is stated in exactly one way", price.HOWS)
+        raise NumberError("price", "error beside another way", "a price is stated in exactly one way", HOWS)
     alone, others = promise is None, read_other(plan, other)
     if lost is None:
-        lost = read_lost(plan, budget, delta, guarantee, counts_rho=price.counts_rho(budget))
+        lost = read_lost(plan, budget, delta, guarantee, counts_rho=counts_rho(budget))
     if promise is None and error is None:
-        promise = price.read_promise(budget, epsilon, rho, guarantee, lost)
-    is_pure = promise.is_pure if promise is not None else not price.counts_rho(budget)
+        promise = read_promise(budget, epsilon, rho, guarantee, lost)
+    is_pure = promise.is_pure if promise is not None else not counts_rho(budget)
     strategy = choose_strategy(plan, pure=is_pure)
     cells = most_cells(plan, strategy)
 
@@ -170,7 +171,7 @@ def make_quote(
         way = choose_bounding(plan, strategy, bounding, cells=cells, unit=budget.unit, pure=is_pure)
         return price.Circumstances(plan, strategy, way, cells, level, hint, is_pure)
 
-    def made_of(promise: price.Promise | None) -> Made:
+    def made_of(promise: Promise | None) -> Made:
         if lost:
             return with_keys(under(cells), promise, error, lost=lost, other=others)
         return (

@@ -24,10 +24,11 @@ from dither.errors import QuestionError
 from dither.privacy.guarantee import Guarantee
 from dither.privacy.loss import Loss, sum_of
 from dither.query.bounding import Bounding
+from dither.query.lattice import step_of
 from dither.query.measure import Measure
 from dither.query.part import Columns, Counts, Part, Price, counted_by
 from dither.query.plan import Bucket, Plan
-from dither.query.strategy import Beside, step_of
+from dither.query.strategy import Beside
 from dither.query.words import words
 
 MOST_CELLS = 2**12  # of a group

@@ -23,15 +23,14 @@ from itertools import product
 from typing import Literal
 
 from dither.errors import QuestionError
-from dither.query.column import FINEST
+from dither.query.lattice import step_of, step_of_squares
 from dither.query.measure import Kind, Measure
-from dither.query.plan import SPREADS, Aggregate, AggregateKind, Cell, Expression, Plan
+from dither.query.plan import SPREADS, Aggregate, AggregateKind, Expression, Plan
 from dither.query.plan import Spread as Kinds
 from dither.query.words import words
 
 MOST_WAYS = 512
 LARGEST = 2**62  # steps: what adds up in 64 bits
-MOST_SQUARED = 2**10  # steps of a variance: their squares, times rows, limits and resolution, stay within bounding.LARGEST
 PARTS = 10**6  # a share of the budget is so many millionths
 
 
@@ -221,26 +220,6 @@ def _with_besides(plan: Plan, strategy: Strategy) -> Strategy:
         part = next((place for place, beside in enumerate(besides) if aggregate in beside.aggregates), None)
         readings.append(next(counters) if part is None else Place(part, besides[part].aggregates.index(aggregate)))
     return Strategy(strategy.families, tuple(readings), besides)
-
-
-def step_of(expression: Expression) -> Fraction:
-    """The lattice of an expression: its column's, whole numbers, or 2^20 steps between its bounds."""
-    if isinstance(expression, Cell) and expression.column.step is not None:
-        return expression.column.step
-    facts = expression.facts
-    assert facts.lower is not None
-    assert facts.upper is not None
-    if facts.type.value == "integer" and facts.upper - facts.lower <= 2**52:
-        return Fraction(1)
-    return (facts.upper - facts.lower) / FINEST
-
-
-def step_of_squares(expression: Expression) -> Fraction:
-    """The lattice for squares: the same, or one of 2^10 steps where that is coarser."""
-    facts = expression.facts
-    assert facts.lower is not None
-    assert facts.upper is not None
-    return max(step_of(expression), (facts.upper - facts.lower) / MOST_SQUARED)
 
 
 def _build(aggregates: Sequence[Aggregate], asked: Sequence[Asked], chosen: Sequence[Host | None]) -> Strategy:

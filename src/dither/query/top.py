@@ -29,9 +29,10 @@ from dither.privacy.loss import Loss
 from dither.privacy.unit import Unit
 from dither.query.bounding import Bounding
 from dither.query.choice import Cell, Choice, Chosen, Row, all_cells, only
+from dither.query.lattice import step_of
 from dither.query.measure import Measure
 from dither.query.plan import Aggregate, Plan
-from dither.query.strategy import LARGEST, Family, step_of
+from dither.query.strategy import LARGEST, Family
 
 MANY = 50  # groups: fewer are counted all together, so that other questions about them are answered from what is stored
 MOST_CHOSEN = 1000  # groups that are chosen one by one

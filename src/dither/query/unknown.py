@@ -38,7 +38,7 @@ from dither.query.bounding import Bounding
 from dither.query.choice import Cell as Keys
 from dither.query.choice import Choice, Chosen, Row, only, read_key, unknown_groups, written
 from dither.query.column import Key, Type
-from dither.query.engines.sql import LONGEST_KEY
+from dither.query.engines.keys import LONGEST_KEY
 from dither.query.measure import Measure
 from dither.query.plan import Aggregate, Case, Cell, Compare, Constant, Expression, Group, Logic, OneOf, Plan
 from dither.query.show import number

@@ -27,7 +27,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from dither.query.bounding import Bounding
-from dither.query.engines.sql import clamped, constant, counted, is_there, key, person, render, value
+from dither.query.engines.keys import key
+from dither.query.engines.sql import clamped, constant, counted, is_there, person, render, value
 from dither.query.measure import Kind, Measure
 from dither.query.plan import Expression, Plan
 from dither.query.strategy import Family
