@@ -523,3 +523,14 @@ def test_a_wished_error_of_people_is_met_where_only_epsilons_count(tmp_path, uni
         data = shop(tmp_path, [], budget=sum_filter(30, "1e-6", unit=unit), max_groups=most)
         for wished in (20, 100):
             assert data.quote(PEOPLE, error={"n": wished}).errors["n"] <= wished
+
+
+@pytest.mark.parametrize("other", ["a", "b", "", "0"])
+def test_all_others_may_be_called_like_any_key(tmp_path, other):
+    data = shop(tmp_path, crowd({"a": 300, "b": 200}), budget=dither.approx(50, "1e-6"))
+    if not other:
+        with pytest.raises(QuestionError, match="no name"):
+            data.quote(BY_PRODUCT, epsilon=5, other=other)
+        return
+    answer = data.quote(BY_PRODUCT, epsilon=5, other=other).release()
+    assert answer["product"] == [*(key for key in ("a", "b") if key != other), other]

@@ -129,8 +129,9 @@ class UnknownKeys(Choice):
         return self._beside(plan, shown)
 
     def rehearsed(self, plan: Plan) -> Chosen:
-        """One made-up key of each type."""
-        return self._beside(plan, [tuple(MADE_UP[group.by.facts.type] for group in self.plan.groups)])
+        """One made-up key of each type; a text that is not the label of all others, as no key that is shown is."""
+        made = {**MADE_UP, Type.TEXT: "b"} if self.other == MADE_UP[Type.TEXT] else MADE_UP
+        return self._beside(plan, [tuple(made[group.by.facts.type] for group in self.plan.groups)])
 
     def _beside(self, plan: Plan, shown: list[Keys]) -> Chosen:
         if self.other is None:
