@@ -288,8 +288,17 @@ def test_rows_that_no_question_asks_about_use_up_no_limit(tmp_path):
     batch = whole.quote(asked, epsilon=10**4)
     assert batch.gains
     assert [answer["n"] for answer in batch.release()] == [[20], [40]]
-    others = whole.quote([f"SELECT COUNT(*) AS n FROM visits WHERE age >= {least}" for least in (22, 30)], epsilon=10**4)
-    assert others.question != batch.question, "the same cuts and the same matrix, and other rows"
+
+
+def test_batches_of_the_same_cuts_and_matrix_about_other_rows_are_other_questions(tmp_path):
+    """The part itself says which rows it counts: what is stored of one is never the answer to the other."""
+    data, asked = clinic(tmp_path), "SELECT COUNT(*) AS n FROM visits WHERE "
+    one = data.quote([asked + "age < 22 AND cost < 5", asked + "age < 30 AND cost < 9"], epsilon=1)
+    two = data.quote([asked + "22 <= age AND age < 30 AND cost < 5", asked + "age >= 22 AND cost < 9"], epsilon=1)
+    assert [part.merged for part in one.parts] == [part.merged for part in two.parts]
+    assert (one.parts[0].workload.queries == two.parts[0].workload.queries).all()
+    assert one.parts[0].spelled() != two.parts[0].spelled()
+    assert one.question != two.question
 
 
 def test_a_batch_is_explained_and_shown(tmp_path):
