@@ -185,7 +185,8 @@ def test_several_histograms_come_out_in_order():
     with seeded(1):
         assert mechanism.cells([[90, 0, 0], [0, 90, 0], [0, 0, 90]]) == [(0, 0, 0), (1, 1, 1), (2, 2, 2)]
         assert mechanism.release(np.diag([90, 90, 90]))[1] == (1.5, 1.0, 2.0)
-    for bad in ([1, 2, 3], [[1, 2, 3]] * 2, 4, [[1, 2]] * 3, []):
+        assert mechanism.cells([[90, 0, 0], [0, 0, 90]]) == [(0, 0, 0), (2, 2, 2)]  # fewer than it is made for cost no more
+    for bad in ([1, 2, 3], [[1, 2, 3]] * 4, 4, [[1, 2]] * 3, []):
         with pytest.raises(SizeError):
             mechanism.release(bad)
 
