@@ -205,6 +205,27 @@ def test_8_any_triangle_excludes_one_for_all(epsilon):
         assert found.separate[1].upper == pytest.approx(e / (e + 1))
 
 
+@pytest.mark.parametrize("epsilon", ["0.05", "0.3", "0.69"])
+def test_8_three_users_of_a_star_exclude_one_for_all_below_ln_2(epsilon):
+    star = tree_of("star")
+    halves = [[0, "1/2", "1/2", 0], [0, "1/2", 0, "1/2"], [0, 0, "1/2", "1/2"]]
+    found = universal.joint(star.nodes, epsilon=epsilon, priors=halves, graph=star)
+    assert found.impossible
+    assert found.lost.lower > 1e-3
+    for one in found.separate:
+        assert one.upper == pytest.approx(1 - math.exp(-float(Number(epsilon))) / 2)
+    for pair in ((0, 1), (1, 2)):  # any two of them can be served
+        assert not universal.joint(star.nodes, epsilon=epsilon, priors=[halves[at] for at in pair], graph=star).impossible
+    for enough in (ln(2), 1):
+        assert not universal.joint(star.nodes, epsilon=enough, priors=halves, graph=star).impossible
+
+
+def test_8_the_bound_of_a_star_is_where_its_mechanism_ends():
+    for k, e in product(range(3, 8), (Fraction(i, 4) for i in range(5, 40))):
+        a = 1 / e
+        assert (k <= (k - 1) * a + 1 / a) == (e >= k - 1) == ((1 - (k - 1) * a) / (1 + a) >= 0)
+
+
 def test_8_where_k_would_be_negative_there_is_no_such_mechanism():
     """Planted: four neighbours at E = 2 are one too many."""
     star = graph.of(range(5), [(0, leaf) for leaf in range(1, 5)])
