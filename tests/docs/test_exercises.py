@@ -73,6 +73,7 @@ def test_1_a_percentage_moves_by_a_tenth():
     for n in (1000, 1001, 5000):
         more = max(abs(Fraction(100 * (k + x), n + 1) - Fraction(100 * k, n)) for k in range(n + 1) for x in (0, 1))
         assert more == Fraction(100, n + 1) <= Fraction(100, 1001)
+        assert sensitivity.mean(0, 100, rows=n, unit=Unit.ADD_REMOVE).l1 == more
     assert 1 / (2 * Fraction(1, 10)) == 5
     law = Laplace(epsilon=1, sensitivity="0.1").law
     assert float(law.tail(-1).lower) > 0.5  # a half, and what stands at zero
