@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from benchmarks.density import histograms, keys, moments, quantiles, samples
+from benchmarks.density import histograms, keys, moments, quantiles, rates, samples
 
 
 def main(*, soak: bool = False) -> None:
     """Each part prints its own tables."""
-    for part in (histograms, quantiles, keys, samples, moments):
+    for part in (histograms, quantiles, keys, samples, rates, moments):
         part.main(soak=soak)
