@@ -15,7 +15,8 @@ post-processing. (Drawing again until a release lies inside would not be private
 inside differs between neighbours.) Where the bounds are narrower than D, values can move by hi - lo at most, and the
 noise is smaller for it.
 
-Ghosh, Roughgarden and Sundararajan 2009: for one count no other mechanism serves any user better.
+Ghosh, Roughgarden and Sundararajan 2009: of all mechanisms that see only the count, none serves any user better, whatever
+she believes about the count.
 """
 
 from __future__ import annotations
