@@ -10,8 +10,6 @@ from html.parser import HTMLParser
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
-import pytest
-
 import dither
 import dither.density
 import dither.local
@@ -47,15 +45,15 @@ def build(docs: Path, out: Path) -> subprocess.CompletedProcess[str]:
     return subprocess.run(command, capture_output=True, text=True, timeout=600, env=variables)
 
 
-@pytest.fixture(scope="module")
-def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    out = tmp_path_factory.mktemp("site") / "out"
-    made = build(ROOT / "docs", out)
+def test_the_site_builds_and_is_whole(tmp_path):
+    made = build(ROOT / "docs", tmp_path / "out")
     assert made.returncode == 0, made.stderr
-    return out
+    check_links(tmp_path / "out")
+    check_reference(tmp_path / "out")
 
 
-def test_every_link_of_the_site_leads_somewhere(site):
+def check_links(site: Path) -> None:
+    """Every link leads somewhere."""
     pages = {page: Links(page) for page in site.rglob("*.html") if page.name != "404.html"}
     assert len(pages) > 35
     for page, links in pages.items():
@@ -69,7 +67,8 @@ def test_every_link_of_the_site_leads_somewhere(site):
                 assert unquote(place.fragment) in pages[target].ids, f"{page.relative_to(site)} leads to {link}"
 
 
-def test_the_reference_has_every_public_class_and_function(site):
+def check_reference(site: Path) -> None:
+    """Every public class and function is in it."""
     for front in (dither, dither.density, dither.local, dither.noise):
         page = (site / "api" / f"{front.__name__}.html").read_text()
         for name in front.__all__:

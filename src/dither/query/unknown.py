@@ -108,7 +108,8 @@ class UnknownKeys(Choice):
     def noisy(self, rows: Sequence[Row]) -> dict[str, Any]:
         """The keys that are shown, in order, and their noisy counts where the rule tells them."""
         width = len(self.plan.groups)
-        held = {row[:width]: int(row[width]) for row in rows}
+        ordered = sorted(rows, key=lambda row: repr(row[:width]))  # never the engine's order, which changes from run to run
+        held = {row[:width]: int(row[width]) for row in ordered}
         if len(held) != len(rows):  # two keys of the engine's that Python takes for one
             raise RuntimeError("the engine gave a key twice")
         found = self.rule.release(held)
