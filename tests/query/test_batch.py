@@ -183,6 +183,20 @@ def test_no_person_costs_more_than_the_share_of_all_answers(tmp_path, pure, unit
     assert worst_cost(tmp_path, pure, unit, person) > 0.1  # and hardly more noise than is needed
 
 
+def test_somebody_replaced_by_nobody_in_any_cell_is_paid_for(tmp_path):
+    """She moves the answers by a whole column, and not by the difference of two, which may be nothing."""
+    same = ["SELECT COUNT(*) AS n FROM visits WHERE ward IN ('A', 'B')"] * 2
+    for asked in (same, [*same, "SELECT COUNT(*) AS n FROM visits WHERE ward = 'A'"]):
+        for pure in (True, False):
+            part = together(clinic(tmp_path), asked, pure=pure, unit=Unit.REPLACE_ONE).parts[0]
+            claim = part.guarantee.charge().epsilon if pure else part.guarantee.charge().rho
+            for cell in range(max(part.merged) + 1):
+                counts = [part.units * (at == part.merged.index(cell)) for at in range(len(part.merged))]
+                change = moved(part, counts, [0] * len(counts))
+                assert any(change)
+                assert cost(part, change) <= claim
+
+
 def test_the_bound_that_is_lost_is_found(tmp_path, monkeypatch):
     """Planted: a person counts for twice as much as is paid for."""
     real = shared_file.bounding_of
