@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 from rich.console import Console
 from rich.panel import Panel
 
-from dither.errors import ConflictError
+from dither.errors import ConflictError, MissingExtraError
+from dither.extras import needs
 
 VISITS, PATIENTS = 30_000, 9_000
 WARDS = ["cardiology", "maternity", "oncology", "paediatrics", "surgery"]
@@ -163,8 +164,10 @@ def _picture(answer: object, path: Path, console: Console) -> None:
 
     assert isinstance(answer, Answer)
     try:
+        with needs("dither[plot]"):
+            import vl_convert  # noqa: F401 - altair writes SVG with it
         answer.plot("cost").save(str(path))
-    except ImportError:
-        console.print("for a picture: pip install 'dither[plot]'", markup=False)
+    except MissingExtraError as error:
+        console.print(f"for a picture: {error.instead}", markup=False)
     else:
         console.print(f"a picture of the first answer: {path}", markup=False)

@@ -11,6 +11,7 @@ DitherError
 │   ├── PolicyError                    an owner's policy that says too little, too much, or two things at once
 │   ├── QuestionError                  SQL that dither does not answer, with its place and a rewrite
 │   └── GuaranteeError                 a theorem that does not apply, or a promise that does not have what was asked
+├── MissingExtraError (also an ImportError) a library beyond the base is not installed; nothing has happened yet
 ├── EntropyError (also a RuntimeError) the operating system gave no randomness; nothing was drawn
 ├── PrecisionError (also a RuntimeError) a bound could not be certified, so it is not given
 ├── InProgressError (also a RuntimeError) the answer is being computed elsewhere; ask again in a while
@@ -37,6 +38,7 @@ __all__ = [
     "InProgressError",
     "InputError",
     "LedgerError",
+    "MissingExtraError",
     "NotPrivateWarning",
     "NumberError",
     "PolicyError",
@@ -129,6 +131,10 @@ class QuestionError(InputError):
 
 class GuaranteeError(InputError):
     """A theorem does not apply here, or a promise does not have what was asked of it."""
+
+
+class MissingExtraError(DitherError, ImportError):
+    """A library beyond the base installation is not there; `instead` is the command that installs it."""
 
 
 class EntropyError(DitherError, RuntimeError):

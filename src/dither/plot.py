@@ -16,6 +16,7 @@ from dither.channels.rows import flat
 from dither.density.axis import Bins
 from dither.density.distribution import Distribution
 from dither.errors import DataError, SizeError
+from dither.extras import needs
 from dither.local.bridge import compare
 from dither.mechanisms.additive import Additive
 from dither.numeric.number import integer
@@ -38,7 +39,8 @@ Promise = Guarantee | Loss
 
 def tradeoff(guarantees: Mapping[str, Promise] | Promise) -> altair.Chart:
     """The power that a test of "was this person in?" can reach at each level: the closer to the diagonal, the better."""
-    import altair
+    with needs("dither[plot]"):
+        import altair
 
     named = _named(guarantees)
     rows = [
@@ -62,7 +64,8 @@ def tradeoff(guarantees: Mapping[str, Promise] | Promise) -> altair.Chart:
 
 def epsilon(guarantees: Mapping[str, Promise] | Promise) -> altair.Chart:
     """The epsilon at each delta, from 1e-2 down to 1e-12: one promise, seen at every delta."""
-    import altair
+    with needs("dither[plot]"):
+        import altair
 
     named = _named(guarantees)
     rows = [
@@ -87,7 +90,8 @@ def epsilon(guarantees: Mapping[str, Promise] | Promise) -> altair.Chart:
 
 def composition(losses: Mapping[str, Promise] | Promise, *, delta: object, most: object = 1000) -> altair.Chart:
     """How epsilon grows when a mechanism is used again and again, at one delta."""
-    import altair
+    with needs("dither[plot]"):
+        import altair
 
     named, last = _named(losses), integer(most, name="most", least=2)
     counts = sorted({1, last, *(round(last ** (i / 11)) for i in range(12))})
@@ -130,7 +134,8 @@ def _guarantee(promise: Promise) -> Guarantee:
 
 def neighbours(mechanism: Additive, value: object, other: object) -> altair.Chart:
     """What may come out for one value and for another, with the exact probabilities: the picture of the promise."""
-    import altair
+    with needs("dither[plot]"):
+        import altair
 
     if not isinstance(mechanism, Additive) or mechanism.dimension is not None:
         raise DataError(
@@ -160,7 +165,8 @@ def neighbours(mechanism: Additive, value: object, other: object) -> altair.Char
 
 def channel(matrix: Channel) -> altair.Chart:
     """A channel as a heat map: a row for each input, darker where an output is likelier."""
-    import altair
+    with needs("dither[plot]"):
+        import altair
 
     if not isinstance(matrix, Channel):
         raise DataError("channel", matrix, "it is not a channel", "RandomizedResponse(epsilon=1).channel()")
@@ -192,7 +198,8 @@ def utility(
     graph: object = "path",
 ) -> altair.Chart:
     """What can be gained at each epsilon: by the best mechanism, and by the flat one, each with its best remap."""
-    import altair
+    with needs("dither[plot]"):
+        import altair
 
     nodes, rows = read_graph(graph, inputs), []
     if isinstance(epsilons, str) or not isinstance(epsilons, Iterable):
@@ -220,7 +227,8 @@ def utility(
 
 def trust(epsilon: object, *, most: object = 10**6) -> altair.Chart:
     """What trust in a collector buys: the deviation of a count of 1 to `most` people, with such a collector and without."""
-    import altair
+    with needs("dither[plot]"):
+        import altair
 
     last = integer(most, name="most", least=10)
     names = ("a trusted collector: Laplace noise", "nobody is trusted: randomized response")
@@ -245,7 +253,8 @@ def trust(epsilon: object, *, most: object = 10**6) -> altair.Chart:
 
 def density(distribution: Distribution) -> altair.Chart:
     """A released histogram: people in each cell, and the band that the truth lies in. The true shape is never shown."""
-    import altair
+    with needs("dither[plot]"):
+        import altair
 
     found = _released(distribution)
     columns = (range(found.axis.size), found.counts.tolist(), found.low.tolist(), found.high.tolist())
@@ -268,7 +277,8 @@ def density(distribution: Distribution) -> altair.Chart:
 
 def cdf(distribution: Distribution) -> altair.Chart:
     """The released share of people below each edge, and the band that the truth lies in at all edges at once."""
-    import altair
+    with needs("dither[plot]"):
+        import altair
 
     found = _released(distribution)
     if not isinstance(found.axis, Bins):

@@ -9,6 +9,7 @@ from fractions import Fraction
 import duckdb
 import pyarrow
 import pytest
+from flint import arb
 from scipy.stats import binom
 
 import dither
@@ -21,7 +22,7 @@ from dither.numeric.enclosure import ends, precision, to_ball
 from dither.privacy.filter import sum_filter
 from dither.privacy.unit import Unit
 from dither.query.engines.keys import key
-from dither.query.shown import ShownCounts, intervals
+from dither.query.shown import ShownCounts, _log_normal_tail, intervals
 from dither.testing import seeded
 
 from .clinics import ledger
@@ -290,6 +291,14 @@ def test_the_error_bars_hold_given_that_a_key_is_shown(rule):
         worst = min(worst, inside / sum(mass.values()))
     assert 0.9 - 1e-6 <= worst < 0.96
     assert intervals(rule, [], 0.1) == ([], [])
+
+
+@pytest.mark.parametrize("x", [-30.0, -8.5, -1.0, -1e-9, 0.0, 0.5, 8.0, 35.9, 36.0, 36.1, 100.0, 1e5])
+def test_the_tail_of_the_normal_law_is_accurate_far_out(x):
+    """ln P(Z >= x), beside balls: so that error bars of shown keys need no library beyond the base."""
+    with precision(2000):
+        truth = ((arb(x) / arb(2).sqrt()).erfc() / 2).log()
+        assert abs(arb(_log_normal_tail(x)) - truth) <= abs(truth) * arb("2e-12")
 
 
 def test_nobody_holds_a_key(tmp_path):

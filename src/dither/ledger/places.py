@@ -6,6 +6,7 @@ import os
 from pathlib import Path
 
 from dither.errors import DitherError, LedgerError
+from dither.extras import needs
 from dither.ledger.store import Database
 
 
@@ -19,7 +20,8 @@ def open_database(location: object, *, name: str = "location") -> Database:
     scheme, colon, _ = text.partition("://")
     try:
         if colon and scheme in ("postgresql", "postgres"):
-            from dither.ledger.postgres import PostgresDatabase
+            with needs("dither[postgres]"):
+                from dither.ledger.postgres import PostgresDatabase
 
             return PostgresDatabase(text)
         if colon:
@@ -27,8 +29,6 @@ def open_database(location: object, *, name: str = "location") -> Database:
         from dither.ledger.sqlite import SqliteDatabase
 
         return SqliteDatabase(Path(text))
-    except ImportError as error:
-        raise LedgerError(name, scheme, "psycopg is not installed", "pip install 'dither[postgres]'") from error
     except (OSError, ValueError, RuntimeError) as error:
         if isinstance(error, DitherError):
             raise

@@ -15,6 +15,7 @@ from math import ceil, floor
 from typing import TYPE_CHECKING, Any
 
 from dither.errors import DataError, QuestionError
+from dither.extras import needs
 from dither.ledger.receipt import Receipt
 from dither.privacy.guarantee import Guarantee
 from dither.query import interval
@@ -129,11 +130,14 @@ class Answer:
 
     def to_pandas(self) -> pandas.DataFrame:
         """As a pandas DataFrame."""
+        with needs("pandas"):
+            import pandas  # noqa: F401 - pyarrow imports it too, and says less where it is missing
         return self.to_arrow().to_pandas()
 
     def to_polars(self) -> polars.DataFrame:
         """As a polars DataFrame."""
-        import polars
+        with needs("polars"):
+            import polars
 
         return polars.DataFrame(self.to_arrow())
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from dither.errors import DataError
+from dither.extras import needs
 from dither.query.show import plain
 
 if TYPE_CHECKING:
@@ -17,7 +18,8 @@ MOST_POINTS = 200
 
 def chart(answer: Answer, name: str | None) -> altair.LayerChart:
     """One aggregate, one point a group, with the interval that holds the noise."""
-    import altair
+    with needs("dither[plot]"):
+        import altair
 
     names = [aggregate.name for aggregate in answer.quote.plan.aggregates if aggregate.name in answer.columns]
     chosen = names[0] if name is None else name

@@ -11,6 +11,7 @@ import sqlglot
 from sqlglot import exp
 
 from dither.errors import QuestionError
+from dither.extras import needs
 from dither.query.syntax import DIALECT, LONGEST
 
 AFTER = ("where", "order", "limit")  # what may stand around a question that is answered: it concerns released numbers
@@ -20,9 +21,10 @@ def as_sql(question: object) -> Any:
     """The SQL of an Ibis expression; anything else as it came."""
     if not type(question).__module__.startswith("ibis."):
         return question
-    try:
+    with needs("dither[ibis]"):
         import ibis
 
+    try:
         text = str(ibis.to_sql(question, dialect=DIALECT))
     except Exception as error:
         came = type(question).__name__

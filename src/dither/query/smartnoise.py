@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from dither.errors import PolicyError
+from dither.extras import needs
 from dither.query.column import Type, read_column
 from dither.query.policy import MARK
 from dither.query.table import EACH_ROW, MOST, NAME_LENGTH
@@ -73,10 +74,8 @@ def import_smartnoise(path: Path) -> str:
 
 def _read(path: Path) -> Any:
     """The file as nested facts; each said once, and none by reference."""
-    try:
+    with needs("dither[yaml]"):
         import yaml
-    except ImportError as error:
-        raise PolicyError("metadata", str(path), "PyYAML is not installed", "pip install 'dither[yaml]'") from error
 
     class Loader(yaml.SafeLoader):
         def compose_node(self, parent: Any, index: Any) -> Any:
