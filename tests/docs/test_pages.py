@@ -2,61 +2,79 @@
 
 from __future__ import annotations
 
-import contextlib
-import io
 import re
 import subprocess
 import sys
-import warnings
 from pathlib import Path
 
 import pytest
 
 from dither import demo
+from tests.docs.snippets import Page, PageError, blocks
 
 ROOT = Path(__file__).parent.parent.parent
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 EXAMPLES = sorted((ROOT / "examples").glob("[0-9]*.py"))
-BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
-
-
-def blocks(page: Path) -> list[tuple[str, str]]:
-    return BLOCK.findall(page.read_text())
-
-
-def as_pattern(text: str) -> re.Pattern[str]:
-    """Expected output, in which ... stands for anything on the line."""
-    lines = [".*".join(re.escape(part) for part in line.rstrip().split("...")) for line in text.strip().splitlines()]
-    return re.compile(r"\s*" + r" *\n".join(lines) + r"\s*")
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
-def test_every_snippet_of_a_page_runs(page, tmp_path, monkeypatch):
-    """```python blocks run in order in one namespace; an ```output block must match what the last one printed."""
-    monkeypatch.chdir(tmp_path)
-    namespace: dict[str, object] = {"__name__": "page"}
-    printed = ""
-    for kind, text in blocks(page):
-        if kind == "python":
-            with contextlib.redirect_stdout(io.StringIO()) as captured, warnings.catch_warnings():
-                warnings.simplefilter("ignore")
-                exec(compile(text, str(page), "exec"), namespace)
-            printed = captured.getvalue()
-        elif kind == "console":
-            set_up(text, tmp_path, monkeypatch)
-        elif kind == "output":
-            assert as_pattern(text).fullmatch(printed), f"{page.name} promises\n{text}\nbut the code printed\n{printed}"
-        else:
-            assert kind in ("text", "toml", "sql"), f"{page.name}: what is ```{kind}?"
+def test_every_snippet_of_a_page_runs(page, tmp_path):
+    found = Page(page)
+    found.run(tmp_path)
+    assert not found.absent, "the tests have every extra"
 
 
-def set_up(commands: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """What a page tells its reader to do before its code runs: write the made-up clinic, and go there."""
-    for line in commands.splitlines():
-        if saved := re.match(r"\$ dither demo --save (\w+)", line):
-            demo.save(folder / saved[1])
-        if there := re.match(r"\$ cd (\w+)", line):
-            monkeypatch.chdir(folder / there[1])
+def page_of(tmp_path: Path, code: str, output: str, kind: str = "output") -> Page:
+    path = tmp_path / "page.md"
+    path.write_text(f"```python\n{code}\n```\n\n```{kind}\n{output}\n```\n")
+    return Page(path)
+
+
+def test_rounded_floats_agree_within_one_unit_in_their_last_digit(tmp_path):
+    for code, output in (
+        ("print(round(2 / 3, 3), 'of', 12)", "0.668 of 12"),
+        ("print(f'{2 / 3:.3f} of {12}')", "0.666 of 12"),
+        ("import numpy as np\nprint(np.array([2 / 3]).round(2))", "[0.66]"),
+        ("print(f'{12345.678:,.1f}')", "12,345.6"),
+        ("print(f'{2e-7 / 3:.1e}')", "6.8e-08"),
+        ("print(round(2 / 3, 3), 'of', 12)", "... of 12"),
+    ):
+        page_of(tmp_path, code, output, "output-float").run(tmp_path)
+    for code, output in (
+        ("print(round(2 / 3, 3))", "0.669"),
+        ("print(round(2 / 3, 3), 'of', 12)", "0.667 of 13"),
+        ("print(round(2 / 3, 3), 'of')", "0.667 on"),
+        ("print(f'{2e-7 / 3:.1e}')", "6.7e-07"),
+        ("print(round(2 / 3, 3), round(1 / 3, 3))", "0.667"),
+    ):
+        with pytest.raises(PageError, match="promises"):
+            page_of(tmp_path, code, output, "output-float").run(tmp_path)
+
+
+def test_exact_numbers_agree_to_the_last_digit_and_rounded_ones_must_be_marked(tmp_path):
+    page_of(tmp_path, "import dither\nprint(dither.pure('0.5').epsilon())", "0.5").run(tmp_path)
+    with pytest.raises(PageError, match="promises"):
+        page_of(tmp_path, "print(0.667)", "0.668").run(tmp_path)
+    with pytest.raises(PageError, match="output-float"):
+        page_of(tmp_path, "print(round(2 / 3, 3))", "0.667").run(tmp_path)
+    with pytest.raises(PageError, match="what is"):
+        page_of(tmp_path, "print(1)", "1", "outptu").run(tmp_path)
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "print(round(0.8375, 3))",
+        "print(f'{0.1 + 0.025:.2f}')",
+        "print(format(0.5 * (1 + 2e-16), '.0f'))",
+        "import numpy as np\nprint(np.array([0.3, 0.8375]).round(3))",
+        "import numpy as np\nprint(np.round(np.array([0.3, 0.8375]), 3))",
+        "print(f'{2.5:.0f}', f'{0.3:.{1}f}')",
+    ],
+)
+def test_a_tie_is_found(code, tmp_path):
+    with pytest.raises(PageError, match="prints a tie"):
+        page_of(tmp_path, code, "...", "output-float").run(tmp_path)
 
 
 def test_the_readme_shows_the_script_that_is_saved():
