@@ -140,4 +140,3 @@ def test_the_command_line_says_which_extra_is_missing(tmp_path):
     done = with_the_base_alone(SOURCE / "__main__.py", tmp_path, "ledger", "show", "postgresql://nowhere.invalid/x")
     assert done.returncode == 2
     assert "pip install 'dither[postgres]'" in done.stderr
-

@@ -194,8 +194,8 @@ def test_it_is_a_value():
     assert hash(mechanism) == hash(Quantile(bins=LINE, q=0.5, epsilon=1))
 
 
-def test_ten_million_cells(soak):
-    cells = 10**7 if soak else 10**6
+def test_ten_million_cells(every):
+    cells = 10**7 if every else 10**6
     bins = Bins.even(0, 1, cells)
     counts = bins.count(np.random.default_rng(1).beta(2, 2, 10**5))
     answer = Quantile(bins=bins, q=0.5, epsilon=1).release(counts)

@@ -156,9 +156,9 @@ def test_64_callers_with_one_key_see_one_answer(location, tmp_path):
         assert check_history(ledger, Fraction(1), seen) == {"charged": 1, "answered": 1, "seen": len(seen)}
 
 
-def test_killed_at_any_moment(location, tmp_path, soak):
+def test_killed_at_any_moment(location, tmp_path, every):
     """Workers are killed, by themselves at the tender moments and by others at any; what is left is always in order."""
-    kills = 1000 if soak else 200
+    kills = 1000 if every else 200
     log = str(tmp_path / "seen")
     rng = random.Random(7)
     with Ledger(location, budget=pure(1000), domain="clinic") as ledger:

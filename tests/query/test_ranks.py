@@ -16,6 +16,7 @@ from dither.privacy.unit import Unit
 from dither.query.plan import Aggregate
 from dither.query.ranks import ALL_CELLS, FEWEST_CELLS, FINEST
 from dither.testing import seeded
+from tests.seeds import rounds
 
 from .clinics import KEYS, clinic, ledger, private_counts, visits
 
@@ -52,9 +53,8 @@ def facts_of(person, tmp_path, unit=Unit.ADD_REMOVE):
     "sql", [ASKED, GROUPED, "SELECT ward, MEDIAN(CASE WHEN cost > 3 THEN 2 * cost END) FROM visits GROUP BY 1"]
 )
 def test_no_person_moves_the_counts_of_all_groups_and_cells_by_more_than_the_mass(tmp_path, sql, person):
-    rng = random.Random(f"{sql} {person}")
     worst = 0
-    for _ in range(3):
+    for rng in rounds(1, 2, "quantiles", sql, person):
         rows = hostile(rng, 40)
         whole = clinic(tmp_path, table(rows), **facts_of(person, tmp_path)).quote(sql, epsilon=1)
         (mechanism,) = whole.parts[0].mechanisms

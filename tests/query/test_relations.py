@@ -17,6 +17,7 @@ from dither.query.parse import parse
 from dither.query.relation import HIDDEN, MOST_PAIRED, OURS
 from tests.query.grammar import ask_at_random
 from tests.query.owners import PEOPLE, Asked, clinic, policy, table_of, without
+from tests.seeds import examples
 
 RELATIONS = [
     "visits v",
@@ -44,7 +45,7 @@ RELATIONS = [
 
 
 @pytest.mark.parametrize("unit", [Unit.ADD_REMOVE, Unit.REPLACE_ONE])
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(80, 4000), deadline=None)
 @given(seed=st.integers(0, 2**32))
 def test_refused_or_one_person_moves_no_more_than_is_claimed(unit, seed):
     ask_at_random(seed, unit)

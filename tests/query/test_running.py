@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import datetime
 import math
-import random
 from fractions import Fraction
 from itertools import product
 
@@ -19,6 +18,7 @@ from dither.errors import QuestionError
 from dither.privacy.unit import Unit
 from dither.testing import seeded
 from tests.query.clinics import clinic, ledger, private_counts, visits
+from tests.seeds import of_the_day
 
 pytestmark = pytest.mark.filterwarnings("ignore::dither.errors.NotPrivateWarning")
 MONTHS = "SELECT EXTRACT(month FROM day) AS m, SUM(COUNT(*)) OVER (ORDER BY m) AS so_far FROM visits GROUP BY m"
@@ -132,7 +132,7 @@ def extremes(rng):
 @pytest.mark.parametrize("question", [BY_SEX, ONE_LIST])
 def test_no_person_costs_more_than_is_charged(tmp_path, question, limits, person, pure, unit):
     """The mechanism's own noise against the change of everything to which it adds it: no theorem about groups between."""
-    rng = random.Random(f"{question} {limits} {person} {pure} {unit}")
+    rng = of_the_day("running counts", question, limits, person, pure, unit)
     budget = dither.pure(1, unit=unit) if pure else dither.zcdp(1, unit=unit)
     facts = (
         {"max_groups": limits[0], "max_rows_per_group": limits[1]}

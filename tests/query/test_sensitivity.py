@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from dither.privacy.unit import Unit
 from tests.query.neighbours import PEOPLE, random_case, random_row
+from tests.seeds import examples
 
 WAYS = ["weights", "clip", "groups"]
 
@@ -22,7 +23,7 @@ def rows_of(rng: random.Random) -> list:
 
 @pytest.mark.parametrize("unit", [Unit.ADD_REMOVE, Unit.REPLACE_ONE])
 @pytest.mark.parametrize("way", WAYS)
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=examples(20, 500), deadline=None)
 @given(seed=st.integers(0, 2**32))
 def test_one_person_moves_the_totals_by_no_more_than_is_claimed(way, unit, seed):
     rng = random.Random(seed)
@@ -39,7 +40,7 @@ def test_one_person_moves_the_totals_by_no_more_than_is_claimed(way, unit, seed)
 
 
 @pytest.mark.parametrize("unit", [Unit.ADD_REMOVE, Unit.REPLACE_ONE])
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=examples(20, 500), deadline=None)
 @given(seed=st.integers(0, 2**32))
 def test_where_each_row_is_a_person(unit, seed):
     rng = random.Random(seed)

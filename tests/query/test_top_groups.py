@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import random
-
 import pytest
 
 import dither
 from dither.privacy.unit import Unit
+from tests.seeds import rounds
 
 from .clinics import ledger
 from .shop import each_row, held, shop
@@ -29,8 +28,8 @@ def some(rng, person=None):
 @pytest.mark.parametrize("unit", [Unit.ADD_REMOVE, Unit.REPLACE_ONE])
 @pytest.mark.parametrize("asked", ["COUNT(*)", "COUNT(cost)", "SUM(cost)", "COUNT(DISTINCT person)"])
 def test_a_person_moves_every_score_by_no_more_than_is_claimed_and_all_in_one_direction(tmp_path, asked, unit):
-    rng, same, worst = random.Random(f"{asked} {unit}"), ledger(tmp_path, dither.pure(10**6, unit=unit)), 0
-    for _ in range(3):
+    same, worst = ledger(tmp_path, dither.pure(10**6, unit=unit)), 0
+    for rng in rounds(2, 2, "largest groups", asked, unit):
         rows = [some(rng) for _ in range(30)]
 
         def scores(rows):

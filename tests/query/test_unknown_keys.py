@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import datetime
-import random
 from fractions import Fraction
 
 import duckdb
@@ -24,6 +23,7 @@ from dither.privacy.unit import Unit
 from dither.query.engines.keys import key
 from dither.query.shown import ShownCounts, _log_normal_tail, intervals
 from dither.testing import seeded
+from tests.seeds import rounds
 
 from .clinics import ledger
 from .shop import KINDS, LONG, LOUD, TEXTS, counted, each_row, held, row, shop
@@ -108,10 +108,9 @@ BY = ["product", "number", "day", "new", "product, new", "ward, product"]
 @pytest.mark.parametrize("unit", [Unit.ADD_REMOVE, Unit.REPLACE_ONE])
 @pytest.mark.parametrize("person", ["person", "each row"])
 def test_in_stage_one_a_person_moves_at_most_so_many_keys_by_one_each(tmp_path, person, unit):
-    rng = random.Random(f"{person} {unit}")
     make, reached = (shop, {"max_groups": 2}) if person == "person" else (each_row, {}), 0
     same = ledger(tmp_path, dither.zcdp(3, delta="1e-6", unit=unit))  # nothing is charged to it
-    for case in range(12):
+    for case, rng in enumerate(rounds(6, 6, "stage one", person, unit)):
         by, other = BY[case % len(BY)], "others" if case % len(BY) in (0, 1, 2, 5) and rng.random() < 0.5 else None
         where = rng.choice(["", " WHERE cost > 2", " WHERE product <> 'a' OR number = 1"])
         sql = f"SELECT {by}, COUNT(*) AS n FROM sales{where} GROUP BY {by}"
@@ -140,13 +139,12 @@ def test_in_stage_one_a_person_moves_at_most_so_many_keys_by_one_each(tmp_path, 
 @pytest.mark.parametrize("unit", [Unit.ADD_REMOVE, Unit.REPLACE_ONE])
 @pytest.mark.parametrize("way", ["weights", "clip", "groups", None])
 def test_in_stage_two_a_person_moves_the_totals_by_no_more_than_is_claimed(tmp_path, way, unit):
-    rng = random.Random(f"{way} {unit}")
     pure = way in ("weights", None)
     budget = sum_filter(100, "1e-6", unit=unit) if pure else dither.zcdp(3, delta="1e-6", unit=unit)
     price, same = {"epsilon": 1} if pure else {"rho": 1}, ledger(tmp_path, budget)
     keys = {"product": [["a"], ["é"], ["e\u0301"], ["a\0b"], ["'; --"]], "number": [[0], [-(2**63)], [1]]}
     keys |= {"day": [["2024-02-29"], ["0001-01-01"]], "product, new": [["a", True], ["", False], ["a", False]]}
-    for case in range(8):
+    for case, rng in enumerate(rounds(0, 8, "stage two", way, unit)):
         by = list(keys)[case % len(keys)]
         other = "others" if case % len(keys) < 3 and rng.random() < 0.7 else None
         sql = f"SELECT {by}, ward, COUNT(*) AS n, SUM(cost) AS c FROM sales GROUP BY {by}, ward"
