@@ -1,11 +1,12 @@
-"""Private SQL: count, sum and average by region; unknown keys, medians, joins and batches; beside plain DuckDB and peers."""
+"""Private SQL: a new price; count, sum and average by region; unknown keys, medians, joins, batches; beside peers."""
 
 from __future__ import annotations
 
-from benchmarks.query import medians, questions, regions
+from benchmarks.query import medians, prices, questions, regions
 
 
 def main(*, soak: bool) -> None:
+    prices.main(soak=soak)
     questions.main(soak=soak)
     medians.main(soak=soak)
     regions.main(soak=soak)

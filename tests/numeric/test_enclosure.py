@@ -136,3 +136,10 @@ def test_threads_do_not_disturb_each_other():
     for thread in threads:
         thread.join()
     assert not failures
+
+
+def test_a_ball_across_an_integer_has_the_floor_of_its_lower_end():
+    with precision(104):
+        assert floor_scaled(arb(0.5, 2.0**-70), 64) == 2**63 - 1
+        assert floor_scaled(arb(0.5), 64) == 2**63
+        assert floor_scaled(arb((-3, -2)), 0) == -1

@@ -90,10 +90,29 @@ class _Normal(TabledLaw):
             weight *= ratio
             ratio *= fall
 
-    def curvature(self, near: Fraction | int, far: Fraction | int) -> arb:
-        variance = to_ball(self._sigma2)
-        bend = [abs(to_ball(end) ** 2 / variance - 1) for end in (near, far)]
-        return bend[0].max(bend[1]) / variance * self.weight(near)
+    def chord_gaps(self, start: Fraction | int, width: int, cells: int, unit: int) -> list[int]:
+        """In whole numbers, by a rational bound.
+
+        With t = y / sigma and h = width / sigma, |weight''| = |t^2 - 1| weight / sigma2 is at most m near / sigma2 on a
+        cell, m the larger |t^2 - 1| of its ends; and far = near exp(-z), z = (t1^2 - t0^2) / 2. So near cancels, and the gap
+        is at most unit h^2 m / 8 / (1 - exp(-z)). As x coth x = 1 + sum of 2 x^2 / (x^2 + pi^2 n^2) <= 1 + x^2 / 3,
+        1 / (1 - exp(-z)) = (1 + coth(z/2)) / 2 <= 1/z + 1/2 + z/12: too much by less than z^3 / 720.
+
+        Below, distances are doubled to be whole; with sigma2 = p / q, y^2, sigma2 and m sigma2 are multiplied by 4 q.
+        """
+        q, variance = self._sigma2.denominator, 4 * self._sigma2.numerator
+        step, near = 2 * width, int(2 * start)
+        assert near == 2 * start >= 0, "cells begin at whole or half numbers"
+        square, cube = 48 * variance**2, 192 * variance**3
+        gaps, inner = [], q * near**2
+        for _ in range(cells):
+            ends = 2 * near + step
+            fall = q * step * ends  # 2 z, times the variance
+            m = max(abs(inner - variance), abs(inner + fall - variance))
+            above = unit * step * m * (square + 12 * variance * fall + fall**2)
+            gaps.append(-(-above // (cube * ends)))
+            near, inner = near + step, inner + fall
+        return gaps
 
     def _series(self, start: Fraction | int, step: int) -> arb:
         """weight(start) + weight(start + step) + ..., with what is left out enclosed."""

@@ -22,7 +22,7 @@ from dither.errors import NumberError
 from dither.noise.direct import DirectSampler
 from dither.noise.law import Sampler, TabledLaw, check_rate, check_scale
 from dither.noise.staircase import StaircaseSampler
-from dither.numeric.enclosure import to_ball
+from dither.numeric.enclosure import ceil_of, precision, to_ball
 from dither.numeric.number import Number
 
 if TYPE_CHECKING:
@@ -85,8 +85,11 @@ class _Geometric(TabledLaw):
             yield weight
             weight *= factor
 
-    def curvature(self, near: Fraction | int, far: Fraction | int) -> arb:
-        return to_ball(self._rate) ** 2 * self.weight(near)
+    def chord_gaps(self, start: Fraction | int, width: int, cells: int, unit: int) -> list[int]:
+        # The largest curvature of a cell is rate^2 near, and far = near exp(-rate width): near cancels, one gap for all.
+        with precision(96):
+            fall = to_ball(self._rate) * width
+            return [ceil_of(fall**2 * unit / 8 / -(-fall).expm1())] * cells
 
     def _geometric_series(self, cells: int, width: int) -> arb:
         return self.weight(cells * width) / -(-(to_ball(self._rate) * width)).expm1()

@@ -14,8 +14,17 @@ exactly the law g, and the normalising constant is never needed. A level is take
 For a *rounded* law g is a density: x = round(y), and y = x - 1/2 + u where u is a uniform real, revealed lazily.
 
 Accepting. With d = distance from the near end, (g - far)/(near - far) differs from the chord 1 - d/M by at most
-slack(v) = M^2 max|g''| / 8 / (near - far). A 30-bit uniform a/2^30 outside that band is settled with integers; inside
-it the *same* uniform gets more bits and g is evaluated in balls until the answer is certain (`_accepts`).
+M^2 max|g''| / 8 / (near - far). `slack` is any whole number of 2^-30 that is larger (`TabledLaw.chord_gaps`). A 30-bit
+uniform a/2^30 further than that from the chord is settled with integers; nearer, the *same* uniform gets more bits and g
+is evaluated in balls until the answer is certain (`_accepts`).
+
+How large the slack is changes nothing but time. A gap comes with one unit to spare, so for what integers settle the true
+ratio is a unit or more beyond the uniform, for every fraction u that is still possible. The first balls of `_accepts` have
+126 bits, of which the factor 2^30 and the differences take less than 60 (near - far > 2^-16 near in the shapes that laws
+choose): they would have settled it the same way, and asked for no further bit.
+
+All gaps are computed when the sampler is made, from the law alone and not from what is drawn. To compute one when a draw
+first needs it would show, to whoever measures time, that noise has fallen on a slope where it had not been before.
 """
 
 from __future__ import annotations
@@ -31,7 +40,7 @@ from dither.noise.direct import put
 from dither.noise.entropy import Bits, stream
 from dither.noise.law import Sampler, TabledLaw
 from dither.noise.table import CHUNK, Special, Table, below, lazy_index
-from dither.numeric.enclosure import ceil_of, precision, to_ball
+from dither.numeric.enclosure import precision, to_ball
 
 if TYPE_CHECKING:
     from flint import arb
@@ -96,18 +105,17 @@ class StaircaseSampler(Sampler):
         return [running * share for running in accumulate(parts)]
 
     def _chord_slack(self) -> NDArray[np.int64]:
-        """slack(v) in acceptance units, rounded up; everything where the peak lies inside the cell."""
-        slack = []
-        with precision(96):
-            near, far = self._edges()
-            for at, v in enumerate(range(self._first, self._cells)):
-                if self._law.rounded and v in (-1, 0):
-                    slack.append(self._one)
-                    continue
-                bend = self._law.curvature(self._edge(v), self._edge(v, 1))
-                bound = bend * (to_ball(Fraction(self._width**2 * self._one, 8))) / (near[at] - far[at])
-                slack.append(min(self._one, ceil_of(bound)) if bound.is_finite() else self._one)
-        return np.array(slack, dtype=np.int64)
+        """The slack of every cell in acceptance units, from the leftmost on."""
+        right = self._side_slack(0)
+        left = self._side_slack(-1) if self._law.two_sided else []
+        return np.array(left[::-1] + right, dtype=np.int64)
+
+    def _side_slack(self, v: int) -> list[int]:
+        """The slack of one side outwards; everything where the peak may lie inside the cell."""
+        peak = [self._one] if self._law.rounded else []
+        start = self._edge(v, len(peak))
+        gaps = self._law.chord_gaps(start, self._width, self._cells - len(peak), self._one)
+        return peak + [min(self._one, gap + 1) for gap in gaps]
 
     # -- one draw ----------------------------------------------------------------------------------------------
 

@@ -74,13 +74,17 @@ class Table:
 
     @cached_property
     def _lookup(self) -> NDArray[np.int16]:
-        """What each prefix decides; single draws do without it."""
-        tail = self._word_bits - self._prefix_bits
-        first = np.arange(1 << self._prefix_bits, dtype=np.uint64) << np.uint64(tail)
-        last = first + np.uint64((1 << tail) - 1)
-        outcome, decided = self._search(first)
-        decided &= outcome == self._search(last)[0]  # every word in between agrees: the outcome is monotone
-        decided &= outcome < self._plain
+        """What each prefix decides; single draws do without it.
+
+        A prefix leaves something open if one of its words is c or c + 1 for some c, and only then: otherwise each c lies
+        in an earlier prefix, with c + 1, or in a later one, and all words with this prefix have the earlier ones below them.
+        """
+        tail, size = np.uint64(self._word_bits - self._prefix_bits), 1 << self._prefix_bits
+        last = np.uint64((1 << self._word_bits) - 2)  # where c is the largest word, c + 1 is none
+        inside = np.bincount((self._words >> tail).astype(np.intp), minlength=size)
+        outcome = np.cumsum(inside)
+        decided = (inside == 0) & (outcome < self._plain)
+        decided[((np.minimum(self._words, last) + np.uint64(1)) >> tail).astype(np.intp)] = False
         return np.where(decided, outcome - self._offset, UNDECIDED).astype(np.int16)
 
     def _search(self, words: NDArray[np.uint64]) -> tuple[NDArray[np.intp], NDArray[np.bool_]]:

@@ -13,6 +13,7 @@ import threading
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from fractions import Fraction
+from functools import lru_cache
 from typing import NamedTuple
 
 from flint import arb, ctx, fmpq
@@ -94,8 +95,16 @@ def _dyadic(mantissa: int, exponent: int) -> Fraction:
     return Fraction(mantissa << exponent) if exponent >= 0 else Fraction(mantissa, 1 << -exponent)
 
 
+@lru_cache
+def _power_of_two(exponent: int) -> arb:
+    return arb((1, exponent))  # exact at any precision
+
+
 def floor_scaled(ball: arb, bits: int) -> int:
     """An integer n with n <= 2^bits * x < n + 2 for every x in the ball; refused if the ball is too wide for one."""
+    floor = (ball * _power_of_two(bits)).floor().unique_fmpz()
+    if floor is not None:  # one floor for every x; most balls come this way, which is the faster one
+        return int(floor)
     mantissa, exponent = _parts(ball.lower())
     shift = exponent + bits
     low = mantissa << shift if shift >= 0 else mantissa >> -shift
