@@ -1,7 +1,13 @@
-"""Set up and run: `python3 dev.py demo` or `python3 dev.py test`.
+"""Set up and run, with nothing but Python 3.11 or later and pip; nothing is installed outside this folder or needs root.
 
-Needs Python 3.11 or later with pip. Makes .venv in this folder, installs dither and what it needs into it, and
-runs. Nothing is installed outside this folder and nothing needs root.
+    python3 dev.py demo      three private questions about a made-up clinic
+    python3 dev.py quick     the tests to run between two edits: under a minute
+    python3 dev.py check     style (ruff) and types (mypy, strict)
+    python3 dev.py test      every test, on all cores; the examples of properties are drawn with a seed of the day
+                             --all: long forms, more examples; everything else goes to pytest, such as tests/noise -x
+    python3 dev.py kernels   the tests as other processors would compute them; likewise
+
+Makes .venv in this folder and installs into it what the command needs: `demo` needs dither alone, the others test tools too.
 """
 
 from __future__ import annotations
@@ -14,11 +20,23 @@ from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
 VENV = HERE / ".venv"
-PYTHON = VENV / ("Scripts/python.exe" if os.name == "nt" else "bin/python")
+SCRIPTS = VENV / ("Scripts" if os.name == "nt" else "bin")
+PYTHON = SCRIPTS / ("python.exe" if os.name == "nt" else "python")
 STAMP = VENV / "installed-for"
+QUICK = [
+    "tests/test_errors.py", "tests/test_imports.py", "tests/test_layers.py", "tests/test_surface.py",
+    "tests/numeric", "tests/mechanisms/test_geometric.py", "tests/mechanisms/test_gaussian.py",
+    "tests/privacy/test_guarantee.py", "tests/ledger/test_sqlite.py",
+    "tests/query/test_corpus.py", "tests/query/test_parse.py", "tests/query/test_policy.py", "tests/query/test_price.py",
+    "tests/query/test_refusals.py", "tests/query/test_plain_sql.py",
+]  # fmt: skip
+PYTEST = ["-m", "pytest", "-n", "logical"]  # a process for each core
 COMMANDS = {
-    "demo": ["-m", "dither", "demo"],
-    "test": ["-m", "pytest", "-n", "logical"],  # a process for each core
+    "demo": [["-m", "dither", "demo"]],
+    "quick": [[*PYTEST, *QUICK]],
+    "check": [["-m", "ruff", "check", "."], ["-m", "ruff", "format", "--check", "."], ["-m", "mypy", "--strict", "src"]],
+    "test": [PYTEST],
+    "kernels": [["-m", "tests.kernels"]],
 }
 
 
@@ -30,21 +48,31 @@ def main() -> int:
         found = ".".join(map(str, sys.version_info[:3]))
         print(f"dither needs Python 3.11 or later; this is {found}. Try python3.11 dev.py", file=sys.stderr)
         return 2
-    set_up()
-    return subprocess.run([PYTHON, *COMMANDS[sys.argv[1]], *sys.argv[2:]], cwd=HERE).returncode
+    command, *options = sys.argv[1:]
+    set_up("" if command == "demo" else "[test]")
+    code = 0
+    for arguments in COMMANDS[command]:
+        code = subprocess.run([PYTHON, *arguments, *options], cwd=HERE).returncode or code
+    if command == "demo" and code == 0:
+        dither = (SCRIPTS / "dither").relative_to(HERE)
+        print(f"\nFrom now on, in this folder: {dither} --help, or python programs with {PYTHON.relative_to(HERE)}")
+    return code
 
 
-def set_up() -> None:
-    """Make the environment, or bring it up to date when pyproject.toml has changed."""
-    wanted = hashlib.sha256((HERE / "pyproject.toml").read_bytes() + sys.version.encode()).hexdigest()
-    if PYTHON.exists() and STAMP.exists() and STAMP.read_text() == wanted:
+def set_up(extras: str) -> None:
+    """Make the environment, or bring it up to date when pyproject.toml has changed or more is needed."""
+    project = hashlib.sha256((HERE / "pyproject.toml").read_bytes() + sys.version.encode()).hexdigest()
+    stamp = STAMP.read_text() if PYTHON.exists() and STAMP.exists() else ""
+    if stamp in (f"{project} [test]", f"{project} {extras}"):
         return
     if not PYTHON.exists() or not run([PYTHON, "-m", "pip", "--version"]):
         make_environment()
-    print("installing dither into .venv (a minute, the first time) ...", flush=True)
-    subprocess.run([PYTHON, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "-e", ".[test]"],
+    if "[test]" in stamp:
+        extras = "[test]"  # never back to less than was there
+    print(f"installing dither{extras} into .venv (a minute, the first time) ...", flush=True)
+    subprocess.run([PYTHON, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "-e", f".{extras}"],
                    cwd=HERE, check=True)  # fmt: skip
-    STAMP.write_text(wanted)
+    STAMP.write_text(f"{project} {extras}")
 
 
 def make_environment() -> None:

@@ -29,7 +29,11 @@ def modules(requirements: list[str]) -> set[str]:
 
 
 BASE = modules(PROJECT["dependencies"])
-EXTRAS = {f"dither[{name}]": modules(wanted) for name, wanted in PROJECT["optional-dependencies"].items() if name != "test"}
+EXTRAS = {
+    f"dither[{name}]": modules(wanted)
+    for name, wanted in PROJECT["optional-dependencies"].items()
+    if name not in ("all", "test")
+}
 
 
 def imported(tree: ast.AST, package: str = "") -> Iterator[tuple[str, str]]:
