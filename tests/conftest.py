@@ -19,6 +19,7 @@ BUDGETS = {
     "tests/cli": 45,
     "tests/density": 90,
     "tests/docs": 90,
+    "tests/golden": 30,
     "tests/ledger": 90,
     "tests/local": 60,
     "tests/mechanisms": 100,

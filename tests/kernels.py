@@ -20,7 +20,7 @@ import sys
 KERNELS = ["Prescott", "Haswell", "SkylakeX", "Zen"]
 ALIASES = {"Prescott": "Katmai"}  # 64-bit builds have one kernel under both names, and report the older one
 SHORT = ["tests/docs/test_pages.py", "tests/channels", "tests/density", "tests/local", "tests/mechanisms/test_workload.py",
-         "tests/query/test_batch.py", "tests/query/test_dispersion.py", "tests/query/test_interval.py",
+         "tests/golden", "tests/query/test_batch.py", "tests/query/test_dispersion.py", "tests/query/test_interval.py",
          "tests/query/test_ranks.py", "tests/query/test_running.py", "tests/query/test_unknown_keys.py"]  # fmt: skip
 # What else differs, run by run: a comma in numbers, half an hour off, west of everybody, the other side of the date line.
 ELSEWHERE = [
