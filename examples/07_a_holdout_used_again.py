@@ -7,23 +7,24 @@ import dither
 ROWS = 1000
 
 
-def vote(training, ask, features):
-    """Keep the features that agree with the label, or disagree with it, in both sets; let them vote."""
-    kept = []
+def vote(training, agreement, features):
+    """Keep the features that agree with the label, or disagree with it, in both sets; let them vote on a row."""
+    kept, signs = [], []
     for j in range(features):
-        here = np.mean(training[:, j] == training[:, -1]) - 0.5
-        there = ask(lambda rows, j=j: (rows[:, j] == rows[:, -1]).astype(float)) - 0.5
+        here, there = np.mean(training[:, j] == training[:, -1]) - 0.5, agreement(j) - 0.5
         if here * there > 0 and min(abs(here), abs(there)) > 0.02:
-            kept.append((j, np.sign(here)))
-    return lambda rows: ((sum(s * (2.0 * rows[:, j] - 1) for j, s in kept) > 0) == (rows[:, -1] > 0)).astype(float)
+            kept.append(j)
+            signs.append(np.sign(here))
+    return lambda row: (signs @ (2.0 * np.asarray(row)[kept] - 1) > 0) == (row[-1] > 0)
 
 
 def experiment(features, rng):
     training, holdout, fresh = (rng.integers(0, 2, size=(ROWS, features + 1)) for _ in range(3))
-    plain = vote(training, lambda question: np.mean(question(holdout)), features)
-    careful = dither.ReusableHoldout(training, holdout, threshold="0.08", epsilon=20, budget=10)
-    guarded = vote(training, lambda question: careful.ask(question).value, features)
-    return np.mean(plain(holdout)), careful.ask(guarded).value, np.mean(guarded(fresh))
+    plain = vote(training, lambda j: np.mean(holdout[:, j] == holdout[:, -1]), features)
+    careful = dither.ReusableHoldout(training.tolist(), holdout.tolist(), threshold="0.08", epsilon=20, budget=10)
+    guarded = vote(training, lambda j: careful.ask(lambda row: row[j] == row[-1]).value, features)
+    fair = np.mean([guarded(row) for row in fresh])
+    return np.mean([plain(row) for row in holdout]), careful.ask(guarded).value, fair
 
 
 rng = np.random.default_rng(3)

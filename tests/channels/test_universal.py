@@ -28,7 +28,7 @@ def test_one_record_with_three_values_has_no_universally_optimal_mechanism():
 
 
 @pytest.mark.parametrize("epsilon", ["0.1", "3"])
-def test_where_answers_form_a_cycle_there_is_none(epsilon):
+def test_cycles_on_which_two_priors_exclude_it(epsilon):
     ring = graph.of(range(4), [(0, 1), (1, 2), (2, 3), (3, 0)])
     opposite = [["1/2", 0, "1/2", 0], [0, "1/2", 0, "1/2"]]
     assert universal.joint(range(4), epsilon=epsilon, priors=opposite, graph=ring).lost.lower > 0.04
@@ -38,6 +38,26 @@ def test_where_answers_form_a_cycle_there_is_none(epsilon):
     assert found.impossible
     again = universal.joint(average.nodes, epsilon=epsilon, priors=found.priors, graph=average)
     assert again.lost.lower == pytest.approx(found.lost.lower, abs=1e-9)
+
+
+RINGS = [  # how many answers, and where two priors are uniform
+    (4, (0, 2), (1, 3), (0, 2), (1, 3)),
+    (5, (0, 1), (0, 1, 3), (0, 1), (0, 1, 3)),
+    (6, (0, 2), (1, 4), (0, 2), (1, 4)),
+    (7, (0, 1), (0, 2, 5), (0, 1), (0, 3, 6)),
+]
+
+
+@pytest.mark.parametrize("ring", RINGS, ids=lambda ring: f"ring of {ring[0]}")
+def test_on_rings_two_priors_exclude_it(ring):
+    """Proved margins, for each ring at two epsilons. Of all epsilons, and of longer rings, this says nothing."""
+    size = ring[0]
+    edges = graph.of(range(size), [(at, (at + 1) % size) for at in range(size)])
+    for epsilon, places in (("0.5", ring[1:3]), ("3", ring[3:5])):
+        priors = [[Fraction(at in some, len(some)) for at in range(size)] for some in places]
+        found = universal.joint(range(size), epsilon=epsilon, priors=priors, graph=edges)
+        assert found.impossible
+        assert found.lost.lower > 1e-6 > 1e6 * found.lost.width
 
 
 def test_on_a_path_no_witness_is_found():

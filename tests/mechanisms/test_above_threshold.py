@@ -180,6 +180,13 @@ def test_errors_are_the_sum_of_two():
     root = each_of("0.9", 2)
     parts = (half_width(mechanism.threshold_law, root, 1), half_width(mechanism.answer_law, root, 3))
     assert mechanism.error("0.9") == sum(parts)
+    assert type(mechanism.error("0.9")) is int
+    mechanism.start().ask(int(mechanism.threshold) + mechanism.error("0.9"))  # whole answers, so a whole error
+    for confidence in ("0.5", "0.9", "0.999"):
+        wide = AboveThreshold(epsilon="0.001", sensitivity=3, threshold=5, integers=True, queries=1000, count=4)
+        assert wide.error(confidence) == sum(
+            half_width(law, each_of(confidence, 2), many) for law, many in ((wide.threshold_law, 1), (wide.answer_law, 1000))
+        )
     real = AboveThreshold(epsilon=ln(2), sensitivity=1, threshold=0, step=1, queries=3)
     assert real.reach == 2  # one step to spare
     parts = (half_width(real.threshold_law, root, 1), half_width(real.answer_law, root, 3))

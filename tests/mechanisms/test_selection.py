@@ -119,6 +119,35 @@ def test_planted_bugs_are_caught(bug):
         check_mechanism(bug(epsilon=1, sensitivity=1, candidates=2, integers=True))
 
 
+@pytest.mark.parametrize(
+    ("epsilon", "least", "most"), [("0.01", 0.99, 1), ("0.1", 0.95, 0.96), (1, 0.65, 0.67), (4, 0.31, 0.33)]
+)
+def test_rho_of_permute_and_flip_is_near_half_a_square_for_small_epsilon_only(epsilon, least, most):
+    """The largest D_a / a over gaps, moves and orders, in parts of epsilon^2 / 2: two candidates, a hundred steps a move."""
+    reach = 100
+    mechanism = PermuteAndFlip(epsilon=epsilon, sensitivity=reach, candidates=2, integers=True)
+    far = reach * 20 if mechanism.epsilon > 1 else reach * 8
+    wins = {gap: float(first_wins(mechanism, gap)) for gap in range(-far, far + 2 * reach + 1, reach // 5)}
+    p = np.array([wins[gap] for gap in range(-far, far + 1, reach // 5)])
+    q = np.array([wins[gap + 2 * reach] for gap in range(-far, far + 1, reach // 5)])
+    found = 0.0
+    for order in 1 + np.logspace(-4, 3, 80):
+        for one, other in ((p, q), (q, p)):
+            terms = (
+                order * np.log(one) - (order - 1) * np.log(other),
+                order * np.log1p(-one) - (order - 1) * np.log1p(-other),
+            )
+            found = max(found, float((np.logaddexp(*terms) / (order - 1) / order).max()))
+    assert least < found / (float(mechanism.epsilon) ** 2 / 2) <= most
+    assert found <= mechanism.guarantee.rho()
+
+
+def first_wins(mechanism, gap):
+    """P(the first wins) where it lies so many steps above the second: q^gap / 2 is what the second has."""
+    behind = (-mechanism.rate.ball() * abs(gap)).exp() / 2
+    return behind if gap < 0 else 1 - behind
+
+
 class ForgetsTheChosen(TopK):
     """Chooses k times from all candidates at the epsilon of one choice."""
 

@@ -1,4 +1,4 @@
-"""Universal optimality: one mechanism that is the best for every prior. Counts have it; where answers form a cycle
+"""Universal optimality: one mechanism that is the best for every prior. Counts have it; where answers form a triangle
 there is none.
 
     shortfall(channel, graph, epsilon, cases)     how far one channel stays behind the best mechanism, case by case
@@ -8,10 +8,14 @@ there is none.
 Theorem (Ghosh, Roughgarden and Sundararajan 2009). For counts the truncated geometric mechanism stays behind nothing, for
 any prior and any gain that falls with the distance.
 
-Theorem (Brenner and Nissim 2010). Where the graph of answers has a cycle there is no such mechanism. A proof for any
-given graph and epsilon is a list of priors and a number: a mechanism that were the best for each prior would gain the sum
-of the optima, and `joint` proves that no mechanism gains as much. It is a linear program too: an output now says a guess
-for each prior, so the guesses are tuples and their gain is the sum.
+Brenner and Nissim 2010: essentially only counts have it. A proof for any given graph and epsilon is a list of priors and
+a number: a mechanism that were the best for each prior would gain the sum of the optima, and `joint` proves that no
+mechanism gains as much. It is a linear program too: an output now says a guess for each prior, so the guesses are tuples
+and their gain is the sum.
+
+What is proved here of cycles, for the identity gain: a graph with a triangle has no such mechanism, at any epsilon (below,
+for the triangle alone; docs/exercises.md, 8). On rings of 4 to 7 answers two priors exclude it at epsilon 0.5 and 3, by
+`joint`: each is a proof for that ring and that epsilon, and for no other. Longer cycles without triangles are open here.
 
 By hand, for one record with three values (all neighbours), identity gain: a column with largest entry m has sum >=
 m (1 + 2/E); summing over columns, 3 >= (1 + 2/E) sum of m, with equality, so optimality for the uniform prior, only if

@@ -1,10 +1,10 @@
 """Which rule for unknown keys: the one that shows keys with the fewest holders, computed before any data is seen.
 
-Rules are compared by how many holders a key needs to be shown half of the time. Equals go to the one that is listed first:
-magic shows the most of all where they tie at one key a person.
+Rules are compared by how many holders a key needs to be shown half of the time; those that need as many, by how likely a key
+with that many holders is shown. What is then still equal goes to the one that is listed first.
 
-    magic       keys alone                   the best for one or two keys a person
-    geometric   keys and numbers of people   for one key a person, where counts are wanted too
+    magic       keys alone                   the best for one or two keys a person, where people come or go
+    geometric   keys and numbers of people   for one key a person: where people are replaced, or counts are wanted too
     gaussian    keys and numbers of people   from about three keys a person on
     weighted    keys and weights             where most people hold far fewer keys than max_keys; asked for by `held`
 """
@@ -101,19 +101,25 @@ def keys(
         kinds["weighted"] = WeightedKeys
     found: dict[str, KeyRule] = {}
     reached: dict[str, int] = {}
+    chances: dict[str, float] = {}
     refused: list[Exception] = []
     for name, kind in kinds.items():
         try:
             rule = kind(epsilon=epsilon, delta=delta, max_keys=most, unit=unit)
             reached[name] = _holders(rule, HALF, own)
+            chances[name] = _chance(rule, reached[name], own)
             found[name] = rule  # only now: a rule that does not say what it needs is not compared
         except (InputError, PrecisionError) as error:
             refused.append(error)
     if not found:
         raise refused[0]
-    best = min(found, key=lambda name: (reached[name], list(kinds).index(name)))
+    best = min(found, key=lambda name: (reached[name], -chances[name], list(kinds).index(name)))
     needs = {name: reached.get(name) for name in kinds}
     return KeyChoice(best, found[best], needs, own)
+
+
+def _chance(rule: KeyRule, holders: int, held: int) -> float:
+    return rule.chance(holders, held) if isinstance(rule, WeightedKeys) else rule.chance(holders)
 
 
 def _holders(rule: KeyRule, chance: str, held: int) -> int:

@@ -2,10 +2,16 @@
 
     kinds      text, bytes, whole numbers, floats, dates, and tuples of these; nothing else, so that keys that are equal also
                look the same: which of two writings is shown would tell who came first. So True is 1, and 2.0 is 2.
-    missing    None and NaN are no keys, and neither is a tuple with one of them in it: nobody is counted there. Nor are
-               days that only numpy can write, or tuples nested too deeply to compare: no person's key stops a release.
+    missing    None and NaN are no keys, and neither is a tuple with one of them in it: nobody is counted there. Nor is
+               anything of another kind (a list, a Decimal, a time, a day that only numpy can write), nor are tuples nested
+               too deeply to compare: no person's key stops a release.
     people     anything hashable that equals itself; read like keys, so that one person under two writings stays one.
+               Whatever else stands there names nobody, and is counted nowhere.
+    pairs      a person and a key. Anything else is refused: that is the shape of the table, and whoever calls makes it.
     order      numbers, text, bytes, dates, tuples; rising within each. Never the order of the data.
+
+Leaving a pair out costs nothing: whether it is left out depends on that pair alone, so two data sets that differ in one
+person's pairs still do, and she holds no more keys than before. Leaving out keys of a mapping only forgets counts.
 
 `bound_keys` keeps at most so many different keys of each person, every such choice equally likely. What it keeps of one
 person depends on that person's rows alone, so two data sets that differ in a person still differ in that person's keys only,
@@ -39,7 +45,7 @@ EXAMPLE = "[('ann', 'flu'), ('ann', 'asthma'), ('bob', 'flu')]"
 
 
 def plain_key(value: Any, depth: int = 0) -> Key | None:
-    """The one way in which a key is written; None where it is missing."""
+    """The one way in which a key is written; None where it is missing, or no key."""
     kind = type(value)
     if kind in SAME or value is None:
         return value  # type: ignore[no-any-return]
@@ -54,8 +60,7 @@ def plain_key(value: Any, depth: int = 0) -> Key | None:
         return None
     if kind.__module__ == "numpy" and not getattr(value, "ndim", 1):
         return _plain_scalar(value, depth)
-    why = "two that are equal may look different, and which is shown would tell whose it was"
-    raise DataError("type of a key", kind.__name__, why, "text, whole numbers, floats, dates or tuples; or str(key)")
+    return None  # two of another kind that are equal may look different
 
 
 def _plain_scalar(value: Any, depth: int) -> Key | None:
@@ -69,8 +74,7 @@ def _plain_scalar(value: Any, depth: int) -> Key | None:
         return inner if type(inner) is date else None
     if kind not in "MmV" and type(inner) is not type(value):
         return plain_key(inner, depth)
-    why = "it is no text, whole number, float or whole date"
-    raise DataError("type of a key", value.dtype.name, why, "values.astype('datetime64[D]') for dates; or str(key)")
+    return None
 
 
 def order(key: Key) -> tuple[Any, ...]:
@@ -96,14 +100,12 @@ def plain_person(value: Any, depth: int = 0) -> Any:
         return None if any(part is None for part in parts) else parts
     if value is None or type(value).__name__ in UNKNOWN or (isinstance(value, Decimal) and value.is_nan()):
         return None
+    plain = plain_key(value) if type(value).__module__ == "numpy" else value
     try:
-        plain = plain_key(value) if type(value).__module__ == "numpy" else value
         hash(plain)
-        named = bool(plain == plain)
-    except (TypeError, ValueError, DataError):
-        why = "it has no one writing or is not hashable, so it names nobody"
-        raise DataError("type of a person", type(value).__name__, why, "text or a number") from None
-    return plain if named else None
+        return plain if plain == plain else None
+    except Exception:  # not hashable, or no truth value: it names nobody
+        return None
 
 
 def _keep(listed: list[Key], most: int) -> tuple[Key, ...]:
@@ -126,7 +128,7 @@ def _pairs(pairs: object) -> Iterable[tuple[Any, Any]]:
 
 
 def read_totals(value: object, *, parts: int = 1) -> tuple[list[Key], NDArray[np.int64]]:
-    """Keys and what was counted of each, without those of which there is nothing; refused by kind, never by size.
+    """Keys and what was counted of each, without those of which there is nothing; counts are refused by kind, never by size.
 
     Of a key that comes under two writings the larger count is taken: one person moves that by no more than either. Their sum
     would move by twice as much, and the last of them would depend on the order.

@@ -17,10 +17,12 @@ both directions, and g <= e^(epsilon / k) only makes them stricter. Keys are ind
     Rounding keeps all of it. p_n is floored onto a grid of 2^-bits after p_{n-1} was, and the inequalities above are those
 of the floored p_{n-1}. And p does not fall: p_{n-1} + d, or 1, is on the grid and within both bounds, so p_n is not below.
 
-For one key a person no rule of this promise shows any key with a higher probability: p_n is the largest that p_{n-1} allows
-and grows with p_{n-1}. For k keys that holds among rules that promise (epsilon / k, delta / k) for each key. Gaussian
-thresholds do not, and win from about three keys on (`keys` compares). That any of k keys of one's own is shown has the
-probability 1 - (1 - d)^k <= delta.
+Where a person who comes or goes holds one key (k = 1), no rule of this promise shows any key with a higher probability: p_n
+is the largest that p_{n-1} allows and grows with p_{n-1}. For larger k, and so whenever a person is replaced, that holds
+among rules that promise (epsilon / k, delta / k) for each key. Thresholds do not, and can show more: Gaussian ones from
+about three keys on, and geometric ones where a person with one key is replaced, by up to twice as much, at all counts that
+matter from an epsilon of about 2 on (`keys` compares). That any of k keys of one's own is shown has the probability
+1 - (1 - d)^k <= delta.
 
 How long the table is. p_n <= d (g^n - 1) / (g - 1), so p_n < 1/2 for all n below L = ln(1 + (g - 1) / (2 d)) / ln g. The
 second inequality is the first for 1 - p, counted back from the end N, so p_n > 1/2 for all n above N - L. Hence
@@ -53,7 +55,7 @@ SPARE_BITS = 64  # of the grid below d, and of g above 1: what rounding costs is
 
 @dataclass(frozen=True, kw_only=True, init=False)
 class MagicKeys(KeyRule):
-    """Keys without counts: the most that can be shown where a person holds one key."""
+    """Keys without counts: the most that can be shown where people who hold one key come or go."""
 
     def _start(self) -> None:
         with precision(2 * SPARE_BITS):

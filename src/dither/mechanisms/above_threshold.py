@@ -123,11 +123,14 @@ class AboveThreshold:
         moves = self.count if self.monotone else 2 * self.count
         return DiscreteLaplace(rate=self.epsilon * (1 - self.share) / (moves * self.reach))
 
-    def error(self, confidence: object) -> float:
-        """With this probability all of `queries` answers are right, but for those this close to the threshold."""
+    def error(self, confidence: object) -> int | float:
+        """With this probability all of `queries` answers are right, but for those this close to the threshold.
+
+        A whole number where answers are whole numbers, so that it can be added to a threshold and asked.
+        """
         each = each_of(confidence, 2)
         steps = half_width(self.threshold_law, each, 1) + half_width(self.answer_law, each, self.queries)
-        return round_up((steps + (0 if self.integers else 1)) * self.step)  # two roundings of half a step
+        return steps if self.integers else round_up((steps + 1) * self.step)  # two roundings of half a step
 
     def start(self) -> Watch:
         """Draw the noise of the threshold, and be ready for questions."""

@@ -12,20 +12,27 @@ chosen by what was said cannot have been fitted to those rows; its mean over the
 (Dwork, Feldman, Hardt, Pitassi, Reingold and Roth 2015). After `budget` such answers the holdout is used up, and
 asking is refused.
 
-Rows are replaced, their number being public. Values are put on a lattice of 2^-32 before they are added up, so a sum
-moves by at most 2^32 steps when one row is replaced, whatever floats do. The difference of the two means is an exact
-fraction.
+Rows are replaced, their number being public. A question is called with one row at a time, and what it gives is put on
+a lattice of 2^-32 before it is added up. A number is moved into [0, 1]; True counts as 1. Whatever else happens to a
+row counts as 0: an exception, no number, NaN, an infinity, an array.
 
-What is trusted: a question is handed all rows at once, for speed, and must give each row a number that depends on
-that row alone; it must not write rows of the holdout down. It is tried on the training data first, and what goes
-wrong there is said. What goes wrong on the holdout is not: the mean then counts as 0, so that no error shows what is
-in it.
+Proof that one row moves the mean by at most 1/n. The mean is the sum of n whole numbers of 2^-32, one a row, over n.
+The summand of a row is computed from that row alone, whatever the question does with it, and lies between 0 and 2^32;
+so replacing a row moves one summand by at most 2^32, and what is watched and what is released by at most 1/n. Sums are
+of Python integers: nothing overflows, and the difference of the two means is an exact fraction.
+
+What is trusted: that a question gives a row what depends on that row alone (it keeps no notes on earlier rows), that
+it ends, and that it neither writes nor prints rows of the holdout, nor warns about them. (What floats of NumPy would
+warn about is not said.) It is tried on the training data first, and what goes wrong there is said. Only what is no
+error but an order to stop, such as KeyboardInterrupt, passes on.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import math
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from decimal import Decimal
 from fractions import Fraction
 from threading import Lock
 from typing import Any
@@ -33,12 +40,13 @@ from typing import Any
 from dither.errors import BudgetError, DataError
 from dither.mechanisms.above_threshold import AboveThreshold, Watch
 from dither.mechanisms.laplace import Laplace
-from dither.numeric.lattice import Lattice, as_array
+from dither.numeric.lattice import Lattice
 from dither.numeric.number import exact, integer, rational
 from dither.privacy.guarantee import Guarantee
 from dither.privacy.unit import Unit, read_replacement
 
-FINE = Lattice(Fraction(1, 2**32))
+WHOLE = 2**32  # places between 0 and 1
+FINE = Lattice(Fraction(1, WHOLE))
 
 
 @dataclass(frozen=True)
@@ -63,13 +71,11 @@ class ReusableHoldout:
         step: object = None,
         unit: object = Unit.REPLACE_ONE,
     ) -> None:
-        if len(training) == 0 or len(holdout) == 0:
-            raise DataError("training, holdout", (len(training), len(holdout)), "a mean needs rows", "data with rows")
-        self._training, self._holdout = training, holdout
+        self._training, self._holdout = _rows(training, "training"), _rows(holdout, "holdout")
         self.budget = integer(budget, name="budget", least=1)
         read_replacement(unit)
         whole = exact(epsilon, name="epsilon", positive=True)
-        moved = Fraction(1, len(holdout))
+        moved = Fraction(1, len(self._holdout))
         self.watch = AboveThreshold(
             epsilon=whole / 2,
             sensitivity=moved,
@@ -97,29 +103,66 @@ class ReusableHoldout:
         return float(self.answer.error(confidence))
 
     def ask(self, question: Callable[[Any], Any]) -> Checked:
-        """The mean of a function of the rows, which gives an array of numbers in [0, 1], one a row."""
-        here = _mean(question, self._training)
+        """The mean of a function of one row, which gives a number in [0, 1]: `lambda row: row["age"] > 65`."""
+        here = _mean([_place(question(row)) for row in self._training])
         with self._lock:
             if self.left <= 0:
                 raise BudgetError("budget", self.budget, "the holdout has given all its answers", "a fresh holdout")
-            try:
-                there = _mean(question, self._holdout)
-            except Exception:  # whatever it is, it may depend on a row
-                there = Fraction(0)
+            there = _mean(_silent(question, self._holdout))
             if self._watching.ask(abs(here - there)) is None:
                 return Checked(float(here), overfitted=False)
             return Checked(float(self.answer.release(there)), overfitted=True)
 
 
-def _mean(question: Callable[[Any], Any], rows: Sequence[Any]) -> Fraction:
-    """The exact mean of the values on the lattice, each moved into [0, 1]."""
+def _rows(rows: object, name: str) -> Any:
+    """Something with rows that are gone through one by one, as many as it has now: frames go through their columns."""
     import numpy as np
 
-    values = as_array(question(rows), name="question")
-    if values.dtype == np.bool_:
-        values = values.astype(np.int64)  # yes counts as 1
-    places = FINE.indices(values)
-    if places.shape != (len(rows),):
-        raise DataError("question", places.shape, "it must give one number for each row", "an array as long as the rows")
-    inside = np.clip(places, 0, 2**32)
-    return Fraction(int(inside.sum()), 2**32 * len(rows))
+    if isinstance(rows, np.ndarray) and rows.ndim > 0:
+        found: Any = rows  # a row is rows[i]: a number, or an array of one dimension less
+    elif isinstance(rows, Sequence) and not isinstance(rows, (str, bytes, bytearray, memoryview)):
+        found = tuple(rows)
+    else:
+        instead = "a list or an array; of a frame, frame.to_dict('records') or frame.to_numpy()"
+        raise DataError(f"type of {name}", type(rows).__name__, "it does not say what a row is", instead)
+    if len(found) == 0:
+        raise DataError(name, rows, "a mean needs rows", "data with rows")
+    return found
+
+
+def _mean(places: list[int]) -> Fraction:
+    """The exact mean of places on the lattice."""
+    return Fraction(sum(places), WHOLE * len(places))
+
+
+def _silent(question: Callable[[Any], Any], rows: Iterable[Any]) -> list[int]:
+    """A place for each row, 0 for those on which anything goes wrong: that it did must not show beyond that row."""
+    import numpy as np
+
+    places = []
+    with np.errstate(all="ignore"):  # a warning would tell of a row
+        for row in rows:
+            try:
+                places.append(_place(question(row)))
+            except Exception:  # whatever it is, it may depend on the row
+                places.append(0)
+    return places
+
+
+def _place(value: object) -> int:
+    """Where the value of a row stands on the lattice, moved into [0, 1]."""
+    if value is True or value is False:
+        return WHOLE if value else 0
+    import numpy as np
+
+    if isinstance(value, np.bool_):
+        return WHOLE if value else 0
+    if isinstance(value, (float, np.float16, np.float32)):
+        value = float(value)
+        return max(0, min(WHOLE, FINE.index(value))) if math.isfinite(value) else 0
+    if isinstance(value, Decimal) and not value.is_finite():
+        return 0
+    if not isinstance(value, (int, np.integer, Fraction, Decimal)):
+        why = f"it was called with one row and gave {type(value).__name__}, not a number"
+        raise DataError("question", value, why, "lambda row: row[0] > 5")
+    return max(0, min(WHOLE, FINE.index(value)))

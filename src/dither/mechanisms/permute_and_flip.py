@@ -13,8 +13,9 @@ moves by at most 2S, or by at most S where all scores move one way. P(E_i > x) c
 or q^-S.
 
 It never errs more than the exponential mechanism at the same epsilon, and up to half as much. But its range is *not*
-bounded: for two candidates rho is close to epsilon^2/2, not epsilon^2/8, so under zCDP `Exponential` is the better
-choice.
+bounded, so a guarantee counts it as rho = epsilon^2/2, not epsilon^2/8, and under zCDP `Exponential` is the better
+choice. For small epsilon no much smaller rho is true: on two candidates, where the first wins with the distribution
+function of Laplace noise, some D_a / a reaches 0.95 epsilon^2/2 at epsilon 0.1, 0.66 at 1 and 0.32 at 4.
 """
 
 from __future__ import annotations

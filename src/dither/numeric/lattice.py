@@ -10,8 +10,9 @@ For a vector each coordinate moves by less than one step more than it did, so th
 D1 / step + d, is at most ceil(D1 / step) + d - 1, and the L2 change at most D2 / step + sqrt(d). Sums of values that were
 rounded one by one are sums of whole steps: they cost nothing further.
 
-Private values pass through here, so nothing raises on them: NaN goes to 0, and whatever lies beyond the
-saturation bound goes to the bound. Both are fixed maps of the value, chosen before any data is seen.
+Private values pass through here, so no number is refused: NaN goes to 0, and whatever lies beyond the saturation
+bound goes to the bound. Both are fixed maps of the value, chosen before any data is seen. What is no number (None, text,
+a truth value) is refused by its kind: whoever makes the list sees to it that it holds numbers.
 """
 
 from __future__ import annotations

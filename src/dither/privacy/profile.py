@@ -61,6 +61,36 @@ def _exactly(terms: Terms, lost: tuple[Fraction, Fraction]) -> Profile | None:
     return found
 
 
+def exact_profile(terms: Terms) -> Profile | None:
+    """The profile where it needs no approximation."""
+    return _exactly(terms, lost_of(terms))
+
+
+def line_for(terms: Terms, log_delta: float) -> Profile | None:
+    """A profile by a line that is sharp where delta is about this large; None where there is none."""
+    formulas = _formulas(terms)
+    try:
+        return (
+            None
+            if formulas is None
+            else line.draw(formulas, _between(lost_of(terms)), *tilt_for_delta(formulas, log_delta), log_delta)
+        )
+    except LOST_THE_WAY:
+        return None
+
+
+def line_at(terms: Terms, epsilon: float) -> Profile | None:
+    """A profile by a line that is sharp at this epsilon; None where there is none."""
+    formulas = _formulas(terms)
+    try:
+        if formulas is None:
+            return None
+        c, log_delta = tilt_for_epsilon(formulas, epsilon)
+        return line.draw(formulas, _between(lost_of(terms)), c, epsilon, log_delta)
+    except LOST_THE_WAY:
+        return None
+
+
 def _between(lost: tuple[Fraction, Fraction]) -> arb:
     return to_ball(lost[0]) if lost[0] == lost[1] else to_ball(lost[0]).union(to_ball(lost[1]))
 
@@ -163,7 +193,7 @@ def epsilon_in_order(terms: Terms, delta: Fraction, *, both: bool, quick: bool) 
     if least > delta:
         return Enclosure(math.inf, math.inf)
     if most >= delta:  # nothing is left for the finite losses, or it cannot be told
-        largest = _largest(terms)
+        largest = largest_of(terms)
         exactly = all(isinstance(pair, (Finite, Laplace)) for pair, _ in terms)
         if largest is None or most > delta:
             return Enclosure(0.0, math.inf)
@@ -171,11 +201,11 @@ def epsilon_in_order(terms: Terms, delta: Fraction, *, both: bool, quick: bool) 
     if len(terms) == 1 and isinstance(terms[0][0], Normal):
         return GaussianPart(terms[0][0].mu2 * terms[0][1]).rest_epsilon(delta)
     found = epsilon_between(terms, delta, both=both, quick=quick)
-    largest = _largest(terms)
+    largest = largest_of(terms)
     return found if largest is None else Enclosure(found.lower, min(found.upper, largest.bounds().upper))
 
 
-def _largest(terms: Terms) -> Number | None:
+def largest_of(terms: Terms) -> Number | None:
     """A bound on the finite losses in this order."""
     total = Number(0)
     for pair, count in terms:
@@ -202,7 +232,7 @@ def delta_in_order(terms: Terms, epsilon: Number, *, both: bool, quick: bool) ->
         return Enclosure(0.0, 0.0)
     if len(terms) == 1 and isinstance(terms[0][0], Normal):
         return GaussianPart(terms[0][0].mu2 * terms[0][1]).rest_delta(epsilon)
-    largest, (least, most) = _largest(terms), lost_of(terms)
+    largest, (least, most) = largest_of(terms), lost_of(terms)
     if least >= 1 or (largest is not None and largest <= epsilon):
         return Enclosure(round_down(least), round_up(most) + 0.0)
     with precision(BITS):

@@ -1,20 +1,24 @@
 """The view of a tester: was this person in? At level a (false alarms), how large can the power (detections) be?
 
 From a profile: if delta(eps) is proved, a test with level a has power at most e^eps a + delta, and applied to the other
-hypothesis, 1 - e^-eps (1 - delta - a) (Wasserman and Zhou 2010). Every eps gives a bound; the least is taken, over the
-epsilons of a grid. Pure epsilon: min(e^eps a, 1 - e^-eps (1 - a)). mu-GDP exactly: Phi(Phi^-1(a) + mu).
+hypothesis, 1 - e^-eps (1 - delta - a) (Wasserman and Zhou 2010). Every eps gives a bound; the least is taken.
+
+    pure epsilon    min(e^eps a, 1 - e^-eps (1 - a))
+    mu-GDP          Phi(Phi^-1(a) + mu), exactly
+    a loss          the least over all eps, which is the power of the best test of the two that are hardest to tell apart
+                    (`power.py`): above it by no more than delta is
+    others          the least over the epsilons of a grid, from conversions
 """
 
 from __future__ import annotations
 
 import math
 from fractions import Fraction
-from functools import lru_cache
 
 from dither.errors import NumberError
-from dither.numeric.enclosure import certify, to_ball
 from dither.numeric.number import Number, rational
 from dither.privacy.guarantee import Guarantee
+from dither.privacy.power import direct, power_of_loss, reverse
 
 GRID = 24  # epsilons tried
 
@@ -28,24 +32,14 @@ def power(guarantee: Guarantee, alpha: object) -> float:
         return 1.0
     if len(guarantee.parts) == 1 and (exactly := guarantee.parts[0].power(level)) is not None:
         return exactly
-    if any(part.kind == "loss" for part in guarantee.parts):  # each delta takes a while: the same ones for all levels
-        return min([1.0, *(_bound_at(level, epsilon, delta) for epsilon, delta in _profile(guarantee))])
+    if any(part.kind == "loss" for part in guarantee.parts) and (loss := guarantee.conversion.loss()) is not None:
+        return power_of_loss(loss, level)
     return min([1.0, *(_bound(guarantee, level, epsilon) for epsilon in _epsilons(guarantee, level))])
 
 
-@lru_cache(maxsize=64)
-def _profile(guarantee: Guarantee) -> list[tuple[Number, Fraction]]:
-    return [(epsilon, Fraction(guarantee.delta(epsilon))) for epsilon in _epsilons(guarantee, Fraction(1, 100))[::4]]
-
-
 def _bound(guarantee: Guarantee, level: Fraction, epsilon: Number) -> float:
-    return _bound_at(level, epsilon, Fraction(guarantee.delta(epsilon)))
-
-
-def _bound_at(level: Fraction, epsilon: Number, delta: Fraction) -> float:
-    direct = certify(lambda: epsilon.ball().exp() * to_ball(level) + to_ball(delta)).upper
-    reverse = certify(lambda: 1 - (-epsilon.ball()).exp() * to_ball(1 - delta - level)).upper
-    return max(0.0, min(direct, reverse, 1.0))
+    delta = Fraction(guarantee.delta(epsilon))
+    return max(0.0, min(direct(level, epsilon, delta), reverse(level, epsilon, delta), 1.0))
 
 
 def _epsilons(guarantee: Guarantee, level: Fraction) -> list[Number]:
