@@ -25,6 +25,7 @@ from dither.errors import (
     NumberError,
     UnitError,
 )
+from dither.ledger.show import about
 from dither.ledger.turns import Turns
 
 from .children import fork, wait
@@ -690,3 +691,28 @@ def test_a_policy_is_put_in_force_only_if_nothing_is_spent(ledger):
     with pytest.raises(ConflictError, match="spent under another policy"):
         ledger.amend("three", loosens=True, note="too late", unspent=True)
     assert ledger.policy_hash == "two"
+
+
+def test_refusals_and_exports_are_written_down_and_cost_nothing(location, tmp_path):
+    with Ledger(location, budget=pure(1), domain="clinic") as ledger:
+        before = ledger.remaining()
+        ledger.record_refusal("SELECT name FROM visits", "rows are not shown", analyst="ann", door="http")
+        receipt = ledger.reserve(pure("0.1"), "how many", text="SELECT COUNT(*)\nFROM visits", door="http")
+        with pytest.raises(ConflictError, match="no answer yet"):
+            ledger.record_export(receipt, "csv")
+        ledger.commit(receipt, "42")
+        ledger.record_export(receipt, "csv", analyst="ann", door="http")
+        told = [(entry.kind, about(entry)) for entry in ledger.history()][2:]
+        assert told == [
+            ("refused", "refused: rows are not shown"),
+            ("reserved", "SELECT COUNT(*) FROM visits"),
+            ("answered", "entry 4"),
+            ("exported", "entry 4 as csv"),
+        ]
+        assert ledger.verify([receipt]).ok
+        assert str(before) != str(ledger.remaining())
+        again = ledger.reserve(pure("0.1"), "how many", text="another text", door="python")
+        assert again.answer == "42"  # text and door decide nothing
+        for bad in ({"text": 1}, {"text": "x" * 1_000_001}, {"door": "a\nb"}):
+            with pytest.raises(DataError):
+                ledger.reserve(pure("0.1"), "how many", **bad)

@@ -24,7 +24,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from dither.density.axis import MOST_CELLS
 from dither.density.counts import LARGEST_COUNT, read_counts
@@ -45,6 +45,8 @@ if TYPE_CHECKING:
 @dataclass(frozen=True, kw_only=True, init=False)
 class Histogram:
     """Whole-number noise in every cell: pure epsilon, or zCDP."""
+
+    code: ClassVar[str] = "histogram"
 
     cells: int  # how many
     epsilon: Number | None  # the promise: either this

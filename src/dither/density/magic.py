@@ -38,7 +38,7 @@ from bisect import bisect_left
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from typing import Any
+from typing import Any, ClassVar
 
 from dither.density.key_lists import Key, order, read_totals
 from dither.density.key_rule import KeyRule
@@ -56,6 +56,8 @@ SPARE_BITS = 64  # of the grid below d, and of g above 1: what rounding costs is
 @dataclass(frozen=True, kw_only=True, init=False)
 class MagicKeys(KeyRule):
     """Keys without counts: the most that can be shown where people who hold one key come or go."""
+
+    code: ClassVar[str] = "magic_keys"
 
     def _start(self) -> None:
         with precision(2 * SPARE_BITS):

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 from dither.density.counts import read_counts
 from dither.density.flat import count_neighbours, read_cells, replaces
@@ -32,6 +32,8 @@ MOST_CELLS = 128  # a strategy takes half a second of one core; several where a 
 @dataclass(frozen=True, kw_only=True, init=False)
 class PrefixWorkload:
     """The optimal strategy for prefixes: zCDP."""
+
+    code: ClassVar[str] = "prefix_workload"
 
     cells: int
     rho: Fraction

@@ -44,7 +44,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from dither.density.axis import Bins, read_bins
 from dither.density.counts import read_counts
@@ -74,6 +74,8 @@ Cells = tuple[int, int, int]  # the same as cells
 @dataclass(frozen=True, kw_only=True, init=False)
 class QuantileInterval:
     """A quantile and an interval that holds it with a stated probability: pure epsilon, or of bounded range for a rho."""
+
+    code: ClassVar[str] = "quantile_interval"
 
     bins: Bins  # the cells among which three are chosen, known beforehand
     q: Fraction  # the share of the counts below: 0 for near the least, 1/2 for the median, 1 for near the largest

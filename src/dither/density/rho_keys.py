@@ -28,7 +28,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from statistics import NormalDist
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 from dither.density.key_rule import read_facts
 from dither.density.sole_keys import BITS, any_shown
@@ -46,6 +46,8 @@ if TYPE_CHECKING:
 @dataclass(frozen=True, kw_only=True, init=False)
 class RhoKeys(ThresholdKeys):
     """Keys and counts with Gaussian noise, priced in rho. `epsilon` is 0: all but delta is in rho."""
+
+    code: ClassVar[str] = "rho_keys"
 
     rho: Fraction  # what keys that others hold too can tell
 

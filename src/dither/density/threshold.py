@@ -38,7 +38,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from statistics import NormalDist
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from dither.density.key_lists import Key, order, read_totals
 from dither.density.key_rule import KeyRule, first
@@ -181,6 +181,8 @@ class ThresholdKeys(KeyRule):
 class GeometricKeys(ThresholdKeys):
     """Keys and counts with geometric noise: for one key a person, or few."""
 
+    code: ClassVar[str] = "geometric_keys"
+
     @cached_property
     def law(self) -> DiscreteLaplace:
         """Two-sided geometric noise."""
@@ -199,6 +201,8 @@ class GeometricKeys(ThresholdKeys):
 @dataclass(frozen=True, kw_only=True, init=False)
 class GaussianKeys(ThresholdKeys):
     """Keys and counts with Gaussian noise: for several keys a person."""
+
+    code: ClassVar[str] = "gaussian_keys"
 
     @cached_property
     def sigma2(self) -> Fraction:

@@ -35,7 +35,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from dither.density.counts import LARGEST_COUNT, read_counts
 from dither.density.flat import count_neighbours, noise, read_cells, read_price, replaces
@@ -61,6 +61,8 @@ LISTED = 2**16  # prefixes whose variances are computed one by one; beyond, all 
 @dataclass(frozen=True, kw_only=True, init=False)
 class Tree:
     """Noise in every node of a tree over the cells, made consistent: pure epsilon, or zCDP."""
+
+    code: ClassVar[str] = "tree"
 
     cells: int  # how many leaves
     branching: int  # children of a node; chosen for prefixes where none is given

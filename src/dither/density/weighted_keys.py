@@ -23,6 +23,7 @@ import math
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
+from typing import ClassVar
 
 from dither.density.threshold import GaussianKeys
 from dither.errors import NumberError
@@ -34,6 +35,8 @@ from dither.privacy import calibrate
 @dataclass(frozen=True, kw_only=True, init=False)
 class WeightedKeys(GaussianKeys):
     """Keys and weights with Gaussian noise: for people who hold few keys or many."""
+
+    code: ClassVar[str] = "weighted_keys"
 
     most_keys = 64
     parts = 2**10

@@ -81,6 +81,14 @@ def refund(page: Page, budget: Filter, receipt: Receipt) -> None:
     page.add("refunded", {"receipt": charged.number, "analyst": analyst, "share": share}, spent=spent.totals)
 
 
+def export(page: Page, receipt: Receipt, body: dict[str, str]) -> None:
+    """Write down that an answer was handed out: only one that is stored can be."""
+    charged, state = _charge_of(page, receipt)
+    if state is None or state.answer is None:
+        raise ConflictError("receipt", receipt.name, "it has no answer yet", "a receipt whose answer is stored")
+    page.add("exported", {"receipt": charged.number, **body})
+
+
 def _charge_of(page: Page, receipt: Receipt) -> tuple[Entry, Entry | None]:
     """The entry that charged, and the last one about it: what the ledger says, not what the receipt does."""
     charged, state = page.entry(receipt.number), page.latest("about", receipt.number)

@@ -23,9 +23,13 @@ from dither.ledger.store import Row
 from dither.numeric.number import Number
 from dither.privacy.spending import Totals
 
-VERSION = 1
-PURPOSE = b"dither ledger entry 1\n"  # the key signs nothing else by accident
-KINDS = ("created", "bound", "policy", "share", "moved", "reserved", "touched", "rerun", "answered", "replayed", "refunded")
+VERSION = 2
+PURPOSE = b"dither ledger entry 2\n"  # the key signs nothing else by accident
+KINDS = (
+    *("created", "bound", "policy", "share", "moved"),  # what the owner did
+    *("reserved", "touched", "rerun", "answered", "replayed", "refunded"),  # what became of a charge
+    *("refused", "exported"),  # what was asked and not answered, and where answers went
+)
 
 
 _ENCODER = json.JSONEncoder(sort_keys=True, separators=(",", ":"), allow_nan=False)

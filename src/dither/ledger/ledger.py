@@ -28,7 +28,7 @@ from dither.ledger.book import Book
 from dither.ledger.ceiling import Remaining, read_price
 from dither.ledger.entry import Entry, Head, State, digest, read, written
 from dither.ledger.page import Page
-from dither.ledger.receipt import Asked, Receipt, plain_text, read_name, read_question
+from dither.ledger.receipt import Asked, Receipt, plain_text, read_name, read_question, read_text
 from dither.ledger.seals import begin_refund, break_seal, in_doubt, seal
 from dither.ledger.store import BATCH, Query, Row, batch, latest, numbered
 from dither.ledger.turns import Decide, Turns
@@ -93,11 +93,14 @@ class Ledger:
         data_version: str = "",
         lease: int = 300,
         policy_hash: str | None = None,
+        text: str = "",
+        door: str = "",
     ) -> Receipt:
         """Charge for a question; or give the receipt, and the stored answer, of the same question asked before.
 
         `data_version` is a label that the owner sets when the data changes. The lease, in seconds, is how long nobody else
-        may compute the same answer. `policy_hash` refuses the question unless that policy is in force.
+        may compute the same answer. `policy_hash` refuses the question unless that policy is in force. `text` is the
+        question as it was asked, and `door` the way by which it came: for the history, they decide nothing.
         """
         seconds = integer(lease, name="lease", least=1)
         if seconds > LONGEST_LEASE:
@@ -110,6 +113,8 @@ class Ledger:
             data_version=read_name(data_version, "data_version", empty=True),
             analyst=read_name(analyst, "analyst", empty=True),
             key=None if idempotency_key is None else read_name(idempotency_key, "idempotency_key"),
+            text=read_text(text, "text"),
+            door=read_name(door, "door", empty=True),
         )
 
         number, attempt, answer, last = self._turn(
@@ -147,6 +152,20 @@ class Ledger:
         except LedgerError:  # a second try will tell; until then nobody takes the charge for untouched
             in_doubt(self.identity, own.number)
             raise
+
+    def record_refusal(self, text: str, why: str, *, analyst: str = "", door: str = "") -> None:
+        """Write down that a question was refused: nothing is charged. What the reason says must be public."""
+        names = {"analyst": read_name(analyst, "analyst", empty=True), "door": read_name(door, "door", empty=True)}
+        body = {"text": read_text(text, "text"), "why": read_text(why, "why"), **names}
+        self._turn((), lambda page: page.add("refused", body))
+
+    def record_export(self, receipt: Receipt, what: str, *, analyst: str = "", door: str = "") -> None:
+        """Write down that a stored answer was handed out, and in which form."""
+        own = self._own(receipt)
+        names = {"analyst": read_name(analyst, "analyst", empty=True), "door": read_name(door, "door", empty=True)}
+        body = {"what": read_name(what, "what"), **names}
+        queries = (numbered(own.number), latest("about", own.number))
+        self._turn(queries, lambda page: charge.export(page, own, body))
 
     def remaining(self, analyst: str | None = None) -> Remaining:
         """What is left: of the whole budget, or of one analyst's share."""

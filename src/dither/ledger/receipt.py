@@ -81,14 +81,16 @@ class Asked:
         data_version: str,
         analyst: str,
         key: str | None,
+        text: str = "",  # of the question, as it was asked
+        door: str = "",  # through which it came
     ) -> None:
-        text = _text(guarantee)
+        promised = _text(guarantee)
         self.guarantee, self.price, self.policy, self.analyst, self.key = guarantee, price, policy, analyst, key
-        self.fingerprint = fingerprint(question, text, policy, data_version)
+        self.fingerprint = fingerprint(question, promised, policy, data_version)
         self.key_tag = None if key is None else digest(key)
         self.record: dict[str, object] = {
-            **{"question": question, "guarantee": text, "policy": policy, "data_version": data_version},
-            **{"analyst": analyst, "key": key, "fingerprint": self.fingerprint},
+            **{"question": question, "guarantee": promised, "policy": policy, "data_version": data_version},
+            **{"analyst": analyst, "key": key, "fingerprint": self.fingerprint, "text": text, "door": door},
         }
 
     @property
@@ -129,6 +131,14 @@ def read_name(value: object, name: str, *, empty: bool = False) -> str:
         why = f"it is not a text of 1 to {LONGEST_NAME} printable characters"
         raise DataError(name, value, why, "a name such as 'clinic'")
     return value
+
+
+def read_text(value: object, name: str) -> str:
+    """A text of several lines: a question as it was asked."""
+    text = plain_text(value, name)
+    if len(text) > LONGEST_QUESTION:
+        raise DataError(name, text, f"it is longer than {LONGEST_QUESTION} characters", "a shorter one")
+    return text
 
 
 def _plain(value: object, depth: int) -> object:

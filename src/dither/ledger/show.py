@@ -97,7 +97,11 @@ def about(entry: Entry) -> str:
         case "moved":
             text = f"to {body['place']}"
         case "reserved":
-            text = str(body["question"])
+            text = " ".join(str(body["text"] or body["question"]).split())
+        case "refused":
+            text = f"refused: {body['why']}"
+        case "exported":
+            text = f"entry {body['receipt']} as {body['what']}"
         case _:
             text = f"entry {body['receipt']}"
     return text if len(text) <= LONGEST_SHOWN else text[: LONGEST_SHOWN - 3] + "..."

@@ -176,7 +176,7 @@ class Audit:
                 return self._returned(entry)
             case "answered" | "rerun" | "touched":
                 self._used(entry, body["receipt"])
-            case "replayed":
+            case "replayed" | "exported":
                 if self._fates.get(body["receipt"]) != ANSWERED:
                     raise _fault(entry, f"receipt {body['receipt']} had no answer")
         return self._state

@@ -24,6 +24,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
+from typing import ClassVar
 
 from dither.errors import NumberError
 from dither.mechanisms.additive import Additive, covers, least_rate, read_confidence, read_dimension, steps_within
@@ -39,6 +40,8 @@ from dither.privacy.unit import Unit
 @dataclass(frozen=True, kw_only=True, init=False)
 class DiscreteGaussian(Additive):
     """Discrete Gaussian noise for whole numbers, promised in zCDP only."""
+
+    code: ClassVar[str] = "discrete_gaussian"
 
     l2_squared: Fraction  # the largest change of the value, in L2 norm, squared
     sigma2: Fraction  # the parameter of the law; its variance is a little smaller

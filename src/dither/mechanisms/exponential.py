@@ -21,7 +21,7 @@ from collections import Counter
 from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from dither.channels.channel import Entry
 from dither.channels.rows import exponential
@@ -42,6 +42,8 @@ if TYPE_CHECKING:
 @dataclass(frozen=True, kw_only=True, init=False)
 class Exponential(Selection):
     """A choice with probability proportional to exp(rate * score): pure epsilon, of bounded range."""
+
+    code: ClassVar[str] = "exponential"
 
     @property
     def guarantee(self) -> Guarantee:

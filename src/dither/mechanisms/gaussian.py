@@ -27,6 +27,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from statistics import NormalDist
+from typing import ClassVar
 
 from dither.errors import NumberError
 from dither.mechanisms.additive import (
@@ -55,6 +56,8 @@ WAYS = "sigma=2, sigma2=4, rho='0.1', or epsilon=1 with delta='1e-6'"
 @dataclass(frozen=True, kw_only=True, init=False)
 class Gaussian(Additive):
     """Gaussian noise for a known L2 sensitivity: the mechanism of vectors and of long compositions."""
+
+    code: ClassVar[str] = "gaussian"
 
     l2_squared: Fraction  # the largest change of the value, in L2 norm, squared: sqrt 2 has no exact decimal
     sigma2: Fraction  # the variance of the noise before it is rounded

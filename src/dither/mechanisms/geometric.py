@@ -26,6 +26,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
+from typing import ClassVar
 
 from dither.channels.channel import Channel
 from dither.channels.rows import truncated
@@ -47,6 +48,8 @@ LARGEST_CHANNEL = 1000  # rows of an exact matrix
 @dataclass(frozen=True, kw_only=True, init=False)
 class Geometric(Additive):
     """Whole-number noise for counts: pure epsilon, and the best there is."""
+
+    code: ClassVar[str] = "geometric"
 
     epsilon: Number  # the promise
     sensitivity: int  # the largest change of the value, in L1 norm

@@ -23,6 +23,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
+from typing import ClassVar
 
 from dither.mechanisms.additive import (
     Additive,
@@ -49,6 +50,8 @@ from dither.privacy.unit import Unit
 @dataclass(frozen=True, kw_only=True, init=False)
 class Laplace(Additive):
     """Noise for real numbers: pure epsilon, for a known L1 sensitivity."""
+
+    code: ClassVar[str] = "laplace"
 
     epsilon: Number  # the promise
     sensitivity: Fraction  # the largest change of the value, in L1 norm

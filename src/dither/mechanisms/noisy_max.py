@@ -24,7 +24,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from dither.errors import SizeError
 from dither.mechanisms.selection import Selection
@@ -45,6 +45,8 @@ if TYPE_CHECKING:
 @dataclass(frozen=True, kw_only=True, init=False)
 class NoisyMax(Selection):
     """The winner after noise, and the gap by which it won: pure epsilon."""
+
+    code: ClassVar[str] = "noisy_max"
 
     def _check(self) -> None:
         if self.size < 2:

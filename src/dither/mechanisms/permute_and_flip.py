@@ -21,7 +21,7 @@ function of Laplace noise, some D_a / a reaches 0.95 epsilon^2/2 at epsilon 0.1,
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from dither.channels.channel import Entry
 from dither.channels.rows import flips
@@ -39,6 +39,8 @@ if TYPE_CHECKING:
 @dataclass(frozen=True, kw_only=True, init=False)
 class PermuteAndFlip(Selection):
     """The first candidate, in random order, that passes a coin flip: pure epsilon, with the least error."""
+
+    code: ClassVar[str] = "permute_and_flip"
 
     @property
     def guarantee(self) -> Guarantee:

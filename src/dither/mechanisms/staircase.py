@@ -25,6 +25,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
+from typing import ClassVar
 
 from dither.errors import NumberError
 from dither.mechanisms.additive import (
@@ -49,6 +50,8 @@ from dither.privacy.unit import Unit
 @dataclass(frozen=True, kw_only=True, init=False)
 class Staircase(Additive):
     """Noise in flat steps for one real number: pure epsilon, best at large epsilon."""
+
+    code: ClassVar[str] = "staircase"
 
     epsilon: Number  # the promise
     sensitivity: Fraction  # the largest change of the value

@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from dither.errors import NumberError
 from dither.mechanisms.norms import root_below
@@ -31,6 +31,8 @@ if TYPE_CHECKING:
 @dataclass(frozen=True, kw_only=True, init=False)
 class TopK(Selection):
     """The best k candidates, in order: pure epsilon, of bounded range."""
+
+    code: ClassVar[str] = "top_k"
 
     k: int  # how many are chosen
 

@@ -15,7 +15,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import product
-from typing import Any
+from typing import Any, ClassVar
 
 from dither.privacy.guarantee import Guarantee
 from dither.privacy.loss import Loss
@@ -40,6 +40,8 @@ class Chosen:
 @dataclass(frozen=True)
 class Choice(ABC):
     """A release of groups: priced, and fixed before anything private is read."""
+
+    code: ClassVar[str]  # how stored questions spell it
 
     plan: Plan  # what is counted to choose by
     bounding: Bounding

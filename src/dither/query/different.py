@@ -13,7 +13,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 from math import floor
-from typing import Any
+from typing import Any, ClassVar
 
 from dither.mechanisms.additive import half_width
 from dither.mechanisms.gaussian import Gaussian
@@ -25,12 +25,15 @@ from dither.query.bounding import Bounding, Way
 from dither.query.measure import Measure
 from dither.query.part import Columns, Counts, Part, Price, counted_by
 from dither.query.plan import Cell, Plan
+from dither.query.spelling import spell
 from dither.query.strategy import Beside, Family
 
 
 @dataclass(frozen=True)
 class Different(Part):
     """How many different keys each group holds."""
+
+    code: ClassVar[str] = "distinct_keys"
 
     mechanism: Geometric | Gaussian
     confidence: Fraction
@@ -70,7 +73,7 @@ class Different(Part):
 
     def spelled(self) -> dict[str, object]:
         """The noise."""
-        return {"part": "different", "noise": repr(self.mechanism)}
+        return {"noise": spell(self.mechanism)}
 
     def noisy(self, counts: Counts) -> list[int]:
         """How many keys of each group have somebody, with noise."""

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from math import ceil, floor
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, ClassVar, Literal
 
 from dither.query.column import Type
 from dither.query.facts import Facts, around, common_type
@@ -30,6 +30,8 @@ LONGEST_TEXT = 2000  # characters of a text that functions look at
 class DateStart:
     """The start of the year, month, ... that a date lies in; weeks start on Mondays."""
 
+    code: ClassVar[str] = "date_trunc"
+
     period: Period
     of: Expression
 
@@ -42,6 +44,8 @@ class DateStart:
 class Spelled:
     """A text in capital or small letters, or without the spaces around it."""
 
+    code: ClassVar[str] = "change_text"
+
     how: Spelling
     of: Expression
 
@@ -53,6 +57,8 @@ class Spelled:
 @dataclass(frozen=True)
 class Piece:
     """So many characters of a text from a place on, the first being 1; or its last ones."""
+
+    code: ClassVar[str] = "substring"
 
     of: Expression
     start: int | None  # None: from the end
@@ -67,6 +73,8 @@ class Piece:
 class Joined:
     """Texts one after the other; missing where one of them is."""
 
+    code: ClassVar[str] = "concat"
+
     parts: tuple[Expression, ...]
 
     @property
@@ -77,6 +85,8 @@ class Joined:
 @dataclass(frozen=True)
 class Length:
     """How many characters a text has."""
+
+    code: ClassVar[str] = "length"
 
     of: Expression
 
@@ -89,6 +99,8 @@ class Length:
 class FirstPresent:
     """The first of several values that is not missing."""
 
+    code: ClassVar[str] = "coalesce"
+
     parts: tuple[Expression, ...]
 
     @property
@@ -100,6 +112,8 @@ class FirstPresent:
 @dataclass(frozen=True)
 class Extreme:
     """The largest, or the least, of the values that are not missing."""
+
+    code: ClassVar[str] = "greatest_least"
 
     largest: bool
     parts: tuple[Expression, ...]
@@ -140,6 +154,8 @@ def _sure(ends: list[Fraction | None], there: list[bool], *, largest: bool) -> F
 class Absolute:
     """A number without its sign."""
 
+    code: ClassVar[str] = "abs"
+
     of: Expression
 
     @property
@@ -154,6 +170,8 @@ class Absolute:
 @dataclass(frozen=True)
 class Rounded:
     """A number with so many digits after the point (before it, where negative); halves go away from zero."""
+
+    code: ClassVar[str] = "round"
 
     way: Way
     of: Expression
@@ -178,6 +196,8 @@ class Rounded:
 @dataclass(frozen=True)
 class WidthBucket:
     """Which of `count` equal parts of low..high a number lies in: 1 to count; 0 below, count + 1 from high on."""
+
+    code: ClassVar[str] = "width_bucket"
 
     of: Expression
     low: Fraction

@@ -24,7 +24,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 from math import ceil, floor
-from typing import Literal
+from typing import ClassVar, Literal
 
 from dither.query.plan import Expression
 
@@ -35,6 +35,8 @@ SQUARES: tuple[Kind, ...] = ("high", "middle", "low", "nothing")
 @dataclass(frozen=True)
 class Measure:
     """A whole number for every row."""
+
+    code: ClassVar[str] = "counter"
 
     kind: Kind
     of: Expression | None = None

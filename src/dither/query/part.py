@@ -12,7 +12,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import Any
+from typing import Any, ClassVar
 
 from dither.numeric.number import Number
 from dither.privacy.guarantee import Guarantee
@@ -43,6 +43,8 @@ class Price:
 @dataclass(frozen=True)
 class Part(ABC):
     """A release beside counters: priced, and fixed before anything private is read."""
+
+    code: ClassVar[str]  # how stored questions spell it
 
     plan: Plan  # the question's groups, and last the one by which rows are counted
     bounding: Bounding

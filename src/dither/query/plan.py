@@ -12,7 +12,7 @@ from __future__ import annotations
 import datetime
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, ClassVar, Literal
 
 from dither.query.column import Column, Key, Type
 from dither.query.facts import Facts, around, common_type
@@ -36,6 +36,8 @@ PARTS: dict[Part, tuple[int, int]] = {
 class Cell:
     """The cell of a column."""
 
+    code: ClassVar[str] = "column"
+
     column: Column
 
     @property
@@ -47,6 +49,8 @@ class Cell:
 @dataclass(frozen=True)
 class Constant:
     """A value that the analyst wrote."""
+
+    code: ClassVar[str] = "literal"
 
     value: Value
 
@@ -66,6 +70,8 @@ class Constant:
 @dataclass(frozen=True)
 class Arithmetic:
     """Sum, difference, product of two numbers, or a number divided by a constant; bounds follow from theirs."""
+
+    code: ClassVar[str] = "arithmetic"
 
     operator: Operator
     left: Expression
@@ -96,6 +102,8 @@ class Arithmetic:
 class DatePart:
     """The year, month, ... of a date."""
 
+    code: ClassVar[str] = "date_part"
+
     part: Part
     of: Expression
 
@@ -108,6 +116,8 @@ class DatePart:
 @dataclass(frozen=True)
 class Compare:
     """A comparison of two values of one kind."""
+
+    code: ClassVar[str] = "compare"
 
     operator: Comparison
     left: Expression
@@ -122,6 +132,8 @@ class Compare:
 class OneOf:
     """Whether a value is in a list that the analyst wrote."""
 
+    code: ClassVar[str] = "in_list"
+
     value: Expression
     options: tuple[Constant, ...]
 
@@ -133,6 +145,8 @@ class OneOf:
 @dataclass(frozen=True)
 class Like:
     """Whether a text matches a pattern of % and _ that the analyst wrote."""
+
+    code: ClassVar[str] = "like"
 
     value: Expression
     pattern: str
@@ -146,6 +160,8 @@ class Like:
 class IsMissing:
     """Whether a value is NULL, or no value of its column's type."""
 
+    code: ClassVar[str] = "is_null"
+
     value: Expression
 
     @property
@@ -156,6 +172,8 @@ class IsMissing:
 @dataclass(frozen=True)
 class Logic:
     """All of several conditions, or any of them; NULL as in SQL."""
+
+    code: ClassVar[str] = "logic"
 
     every: bool
     parts: tuple[Expression, ...]
@@ -169,6 +187,8 @@ class Logic:
 class Not:
     """The opposite of a condition."""
 
+    code: ClassVar[str] = "not"
+
     condition: Expression
 
     @property
@@ -179,6 +199,8 @@ class Not:
 @dataclass(frozen=True)
 class Case:
     """The value of the first condition that holds; otherwise another one, or NULL."""
+
+    code: ClassVar[str] = "case"
 
     branches: tuple[tuple[Expression, Expression], ...]
     otherwise: Expression | None
@@ -192,6 +214,8 @@ class Case:
 @dataclass(frozen=True)
 class Bucket:
     """In which of several intervals of equal width, counted from 0, a bounded number lies after clamping; ours alone."""
+
+    code: ClassVar[str] = "bucket"
 
     of: Expression
     step: Fraction  # of the lattice on which the number stands

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
+from typing import Any, ClassVar
 
 from dither.density.axis import Bins
 from dither.density.quantile_interval import MOST_COUNTS, QuantileInterval
@@ -28,6 +28,7 @@ from dither.query.lattice import step_of
 from dither.query.measure import Measure
 from dither.query.part import Columns, Counts, Part, Price, counted_by
 from dither.query.plan import Bucket, Plan
+from dither.query.spelling import spell
 from dither.query.strategy import Beside
 from dither.query.words import words
 
@@ -43,6 +44,8 @@ WIDEST = 2**62  # steps: whole numbers beyond do not fit into 64 bits
 @dataclass(frozen=True)
 class Ranks(Part):
     """Cells of values, chosen by their rank in each group."""
+
+    code: ClassVar[str] = "quantiles"
 
     mechanisms: tuple[QuantileInterval, ...]  # one for each share, from small to large
     places: tuple[int, ...]  # of each column: which of them
@@ -89,7 +92,7 @@ class Ranks(Part):
 
     def spelled(self) -> dict[str, object]:
         """The mechanisms."""
-        return {"part": "ranks", "noise": [repr(mechanism) for mechanism in self.mechanisms]}
+        return {"noise": [spell(mechanism) for mechanism in self.mechanisms]}
 
     def noisy(self, counts: Counts) -> list[list[list[int]]]:
         """For each share, for each group: the cell of the value, and those of the ends."""

@@ -21,7 +21,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
-from typing import Literal
+from typing import ClassVar, Literal
 
 from dither.query.column import Column, Type
 from dither.query.plan import Cell, Compare, Expression
@@ -38,6 +38,8 @@ OwnKind = Literal["rows", "values", "different", "sum", "average", "least", "mos
 class Scan:
     """The rows of a table of the policy."""
 
+    code: ClassVar[str] = "scan"
+
     table: Table
 
     @property
@@ -48,6 +50,8 @@ class Scan:
 @dataclass(frozen=True)
 class Kept:
     """The rows that meet a condition."""
+
+    code: ClassVar[str] = "filter"
 
     of: Relation
     condition: Expression
@@ -64,6 +68,8 @@ class Kept:
 @dataclass(frozen=True)
 class Chosen:
     """Other columns; the person goes along, under her own name or hidden."""
+
+    code: ClassVar[str] = "project"
 
     of: Relation
     columns: tuple[tuple[Column, Expression], ...]
@@ -89,6 +95,8 @@ class Chosen:
 class WithPublic:
     """Rows beside those of a public table that match them."""
 
+    code: ClassVar[str] = "join_public"
+
     of: Relation
     public: Scan
     columns: tuple[tuple[Column, Column], ...]  # of the public table: as they are called here, and there
@@ -109,6 +117,8 @@ class WithPublic:
 @dataclass(frozen=True)
 class SamePerson:
     """Rows of a person beside other rows of the same person."""
+
+    code: ClassVar[str] = "join_on_person"
 
     left: Relation
     right: Relation
@@ -143,6 +153,8 @@ class SamePerson:
 class Own:
     """One of a person's own totals."""
 
+    code: ClassVar[str] = "person_total"
+
     column: Column
     kind: OwnKind
     of: Expression | None = None
@@ -151,6 +163,8 @@ class Own:
 @dataclass(frozen=True)
 class PerPerson:
     """A person's own totals: one row for each person and key."""
+
+    code: ClassVar[str] = "group_by_person"
 
     of: Relation
     keys: tuple[tuple[Column, Expression], ...]  # beside the person
@@ -171,6 +185,8 @@ class PerPerson:
 @dataclass(frozen=True)
 class Together:
     """Rows of several relations with the same columns."""
+
+    code: ClassVar[str] = "union_all"
 
     parts: tuple[Relation, ...]
 

@@ -31,7 +31,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from math import ceil, floor, prod, sqrt
-from typing import Any
+from typing import Any, ClassVar
 
 from dither.density.axis import Bins
 from dither.density.flat import Histogram
@@ -44,6 +44,7 @@ from dither.query.bounding import Bounding, Way
 from dither.query.measure import Measure
 from dither.query.part import Columns, Counts, Part, Price, counted
 from dither.query.plan import Plan
+from dither.query.spelling import spell
 from dither.query.strategy import Beside, Family
 
 RESOLUTION = 2**10  # units of a row
@@ -53,6 +54,8 @@ COMES = {Unit.REPLACE_ONE: Unit.ADD_REMOVE, Unit.REPLACE_ONE_ROW: Unit.ADD_REMOV
 @dataclass(frozen=True)
 class Running(Part):
     """How many rows there are up to each key."""
+
+    code: ClassVar[str] = "running_counts"
 
     chosen: Chosen  # what releases the line of one combination
     place: int  # of the ordered key among the groups of the question
@@ -98,7 +101,7 @@ class Running(Part):
 
     def spelled(self) -> dict[str, object]:
         """The mechanism of a line."""
-        return {"part": "running", "mechanism": repr(self.chosen.mechanism)}
+        return {"noise": spell(self.chosen.mechanism)}
 
     def noisy(self, counts: Counts) -> list[list[float]]:
         """For each combination of the other groups, the mechanism's estimates of its cells, in units."""

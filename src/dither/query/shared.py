@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from math import ceil, floor
-from typing import Any
+from typing import Any, ClassVar
 
 from dither.density.prefix_workload import padded, with_nowhere
 from dither.mechanisms.workload import Workload
@@ -27,8 +27,8 @@ from dither.privacy.guarantee import Guarantee
 from dither.privacy.loss import Loss
 from dither.query.atoms import Atoms
 from dither.query.bounding import Bounding
-from dither.query.canonical import plain
 from dither.query.part import Columns, Counts, Part, Price
+from dither.query.spelling import spell
 
 RESOLUTION = 2**10  # parts of a row, where people with many rows weigh less
 
@@ -36,6 +36,8 @@ RESOLUTION = 2**10  # parts of a row, where people with many rows weigh less
 @dataclass(frozen=True)
 class SharedCounts(Part):
     """The counts of several questions of a batch."""
+
+    code: ClassVar[str] = "shared_counts"
 
     atoms: Atoms
     merged: tuple[int, ...]  # for each cell, which of the different ones it is; -1 for those that no answer has
@@ -79,10 +81,10 @@ class SharedCounts(Part):
         """Rows, cells, answers and noise."""
         tables = (self.workload.queries, self.workload.strategy.matrix)
         hashes = [hashlib.sha256(table.tobytes()).hexdigest() for table in tables]
-        groups = [[plain(group.by), list(group.listed)] for group in self.plan.groups]
+        groups = [[spell(group.by), [spell(key) for key in group.listed]] for group in self.plan.groups]
         return {
-            **{"part": "shared counts", "where": plain(self.plan.where), "groups": groups, "merged": list(self.merged)},
-            **{"queries": hashes[0], "strategy": hashes[1], "noise": repr(self.workload._noise)},
+            **{"where": spell(self.plan.where), "groups": groups, "merged": list(self.merged)},
+            **{"queries": hashes[0], "strategy": hashes[1], "noise": spell(self.workload._noise)},
         }
 
     def noisy(self, counts: Counts) -> list[float]:

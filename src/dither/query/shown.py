@@ -21,7 +21,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from dither.density.threshold import ThresholdKeys
 from dither.noise.laplace import DiscreteLaplace
@@ -41,6 +41,8 @@ FAR = 36.0  # deviations; erfc underflows at 38
 class ShownCounts(Part):
     """Counts of people beside the keys that are shown. It is priced as the choice of keys, of which it is a reading."""
 
+    code: ClassVar[str] = "shown_key_counts"
+
     rule: ThresholdKeys
     confidence: Fraction
 
@@ -55,7 +57,7 @@ class ShownCounts(Part):
 
     def spelled(self) -> dict[str, object]:
         """Nothing of its own."""
-        return {"part": "shown"}
+        return {}
 
     def noisy(self, counts: Counts) -> Any:
         """Never called: what it reads was released with the keys."""

@@ -20,7 +20,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import product
-from typing import Literal
+from typing import ClassVar, Literal
 
 from dither.errors import QuestionError
 from dither.query.lattice import step_of, step_of_squares
@@ -37,6 +37,9 @@ PARTS = 10**6  # a share of the budget is so many millionths
 @dataclass(frozen=True)
 class Family:
     """Measures that are released together."""
+
+    code: ClassVar[str] = "counter_set"
+    spelled_fields: ClassVar[dict[str, str]] = {"measures": "counters"}
 
     measures: tuple[Measure, ...]
 

@@ -20,7 +20,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
 from math import prod
-from typing import Any
+from typing import Any, ClassVar
 
 from dither.mechanisms.top_k import TopK
 from dither.numeric.number import Number
@@ -32,6 +32,7 @@ from dither.query.choice import Cell, Choice, Chosen, Row, all_cells, only
 from dither.query.lattice import step_of
 from dither.query.measure import Measure
 from dither.query.plan import Aggregate, Plan
+from dither.query.spelling import spell
 from dither.query.strategy import LARGEST, Family
 
 MANY = 50  # groups: fewer are counted all together, so that other questions about them are answered from what is stored
@@ -41,6 +42,8 @@ MOST_CHOSEN = 1000  # groups that are chosen one by one
 @dataclass(frozen=True)
 class TopGroups(Choice):
     """The groups with the largest totals."""
+
+    code: ClassVar[str] = "top_groups"
 
     mechanism: TopK
     measure: Measure
@@ -78,7 +81,7 @@ class TopGroups(Choice):
 
     def spelled(self) -> dict[str, object]:
         """How many are chosen, and at which price."""
-        return {"choice": "top", "noise": repr(self.mechanism)}
+        return {"noise": spell(self.mechanism)}
 
     def keeps(self, row: Row) -> bool:
         """One of the declared groups."""

@@ -23,7 +23,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import product
-from typing import Any
+from typing import Any, ClassVar
 
 from dither.density.key_choice import keys as choose_rule
 from dither.density.key_rule import KeyRule
@@ -42,6 +42,7 @@ from dither.query.engines.keys import LONGEST_KEY
 from dither.query.measure import Measure
 from dither.query.plan import Aggregate, Case, Cell, Compare, Constant, Expression, Group, Logic, OneOf, Plan
 from dither.query.show import number
+from dither.query.spelling import spell
 from dither.query.strategy import Family
 
 MOST_SHOWN = 100_000  # keys of an answer
@@ -52,6 +53,8 @@ MADE_UP: dict[Type, Key] = {Type.TEXT: "a", Type.INTEGER: 0, Type.BOOLEAN: False
 @dataclass(frozen=True)
 class UnknownKeys(Choice):
     """Which keys are shown of columns whose keys nobody declared."""
+
+    code: ClassVar[str] = "unknown_keys"
 
     rule: KeyRule
     other: str | None  # what rows of all other keys are called together
@@ -99,7 +102,7 @@ class UnknownKeys(Choice):
 
     def spelled(self) -> dict[str, object]:
         """The rule, and what is done with other keys."""
-        return {"choice": "keys", "rule": repr(self.rule), "other": self.other, "most": self.most}
+        return {"noise": spell(self.rule), "other": self.other, "most": self.most}
 
     def keeps(self, row: Row) -> bool:
         """A key that is there."""

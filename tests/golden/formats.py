@@ -1,0 +1,134 @@
+"""Stored formats: one of each, as it was written by the version that docs/formats.md lists.
+
+`python -m tests.golden.formats` writes the files that are missing. A file that is there is never written again: it stands
+for what is stored somewhere, and must be read for as long as its version is listed.
+"""
+
+from __future__ import annotations
+
+import importlib
+import json
+import os
+import pkgutil
+import tempfile
+import warnings
+from collections.abc import Callable
+from dataclasses import fields, is_dataclass
+from pathlib import Path
+from typing import Any
+
+import dither
+from dither import Loss
+from dither.ledger.entry import write
+from dither.ledger.store import Row
+from dither.privacy.filter import approx_filter, gaussian_filter, renyi_filter, some_order_filter, sum_filter, zcdp_filter
+from dither.testing import seeded
+
+FOLDER = Path(__file__).parent / "formats"
+
+
+def guarantees() -> list[dither.Guarantee]:
+    every = dither.pure(1) + dither.zcdp("0.1") + dither.gdp("0.5") + dither.approx(1, "1e-6") + dither.renyi({2: "0.1"})
+    by_loss = (3 * Loss.gaussian(5) + Loss.laplace(1)).guarantee(unit="add/remove one person")
+    return [every + dither.bounded_range(dither.ln(3)), by_loss, dither.pure("0.5", unit="replace one person")]
+
+
+def losses() -> list[Loss]:
+    sampled = Loss.poisson_subsampled(Loss.gaussian(2), rate="0.01")
+    return [3 * Loss.gaussian(5) + Loss.laplace(1), 10 * sampled, Loss.discrete_gaussian(3), Loss.randomized_response("3/4")]
+
+
+def filters() -> list[Any]:
+    some = [sum_filter(1, "1e-6"), zcdp_filter("0.5", "1e-7"), gaussian_filter(1), renyi_filter({2: 1, 8: 3})]
+    return [*some, approx_filter(3, "1e-6"), some_order_filter(3, "1e-6", orders=[2, 4, 8])]
+
+
+def survey() -> Any:
+    return dither.local.DirectEncoding(["yes", "no", "unsure"], epsilon=1)
+
+
+def reports() -> Any:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        with seeded(1):
+            return survey().randomize(["yes", "no", "yes", "unsure"])
+
+
+def ledger() -> dict[str, Any]:
+    """All kinds of entries but a move: the rows as they are stored, and the key that signs them."""
+    with tempfile.TemporaryDirectory() as folder, tempfile.TemporaryDirectory() as home:
+        before, os.environ["DITHER_HOME"] = os.environ.get("DITHER_HOME"), home
+        try:
+            with dither.Ledger(Path(folder) / "a.ledger", budget=dither.approx(3, "1e-6"), domain="clinic") as made:
+                made.amend("0" * 64, loosens=False, note="limits")
+                made.share("ann", dither.approx(1, "1e-6"))
+                asked = {"analyst": "ann", "text": "SELECT COUNT(*) FROM visits", "door": "test"}
+                first = made.reserve(dither.pure("0.1"), {"count": "rows"}, **asked)
+                made.commit(first, "42")
+                made.reserve(dither.pure("0.1"), {"count": "rows"}, idempotency_key="k", **asked)
+                made.refund(made.reserve(dither.zcdp("0.01"), "another", analyst="ann"))
+                made.record_refusal("SELECT *", "rows are not shown", analyst="ann", door="test")
+                made.record_export(first, "csv", analyst="ann", door="test")
+                return {"key": made._book.key.hex(), "rows": signed_again(made), "receipt": first.to_json()}
+        finally:
+            if before is not None:
+                os.environ["DITHER_HOME"] = before
+
+
+def signed_again(made: dither.Ledger) -> list[list[Any]]:
+    """The rows, with a place that tells nothing of the machine."""
+    rows, last = [], None
+    for entry in made.history():
+        body = {**entry.body, "place": "a.ledger"} if entry.kind == "created" else entry.body
+        told = {"time": entry.time, "body": body, "state": entry.state, "answer": entry.answer}
+        row, last = write(made._book.key, last, entry.kind, **told)
+        rows.append(list(row))
+    return rows
+
+
+WRITTEN: dict[str, Callable[[], Any]] = {
+    "guarantee-1": lambda: [one.to_json() for one in guarantees()],
+    "loss-1": lambda: [one.to_json() for one in losses()],
+    "filter-1": lambda: [one.to_json() for one in filters()],
+    "reports-1": lambda: reports().to_bytes().hex(),
+    "tally-1": lambda: survey().tally(reports()).to_json(),
+    "ledger-entry-2": ledger,
+}
+
+
+def rows_of(stored: dict[str, Any]) -> list[Row]:
+    return [Row(*row) for row in stored["rows"]]
+
+
+def codes() -> dict[str, list[str]]:
+    """Every class that is spelled in stored questions: its code, and its fields as they are spelled."""
+    for module in pkgutil.walk_packages(dither.__path__, "dither."):
+        if module.name.split(".")[1] in ("query", "density", "mechanisms"):
+            importlib.import_module(module.name)
+    found: dict[str, list[str]] = {}
+    todo: list[type] = [object]
+    while todo:
+        kind = todo.pop()
+        todo += type.__subclasses__(kind)
+        if str(kind.__module__).startswith("dither.") and isinstance(vars(kind).get("code"), str):
+            names = getattr(kind, "spelled_fields", {})
+            code = vars(kind)["code"]
+            assert code not in found, f"two classes are spelled {code}"
+            own = not hasattr(kind, "spelled") and is_dataclass(
+                kind
+            )  # statistics and choices say for themselves what decides
+            found[code] = [names.get(f.name, f.name) for f in fields(kind)] if own else []
+    return found
+
+
+def main() -> None:
+    FOLDER.mkdir(exist_ok=True)
+    for name, make in WRITTEN.items():
+        path = FOLDER / f"{name}.json"
+        if not path.exists():
+            path.write_text(json.dumps(make(), indent=1) + "\n")
+            print(f"wrote {path.name}")
+
+
+if __name__ == "__main__":
+    main()

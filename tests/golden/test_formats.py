@@ -1,0 +1,85 @@
+"""Stored formats are treaties: what was written once is read, and stored spellings have no name of a class in them."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+import dither
+from dither.errors import TamperError
+from dither.ledger.entry import VERSION, read
+from dither.ledger.receipt import Receipt
+from dither.ledger.verify import Audit
+from dither.privacy.filter import from_json
+from dither.query.spelling import spell
+from tests.golden import formats
+from tests.golden.formats import FOLDER, WRITTEN, codes, rows_of
+
+PAGE = (Path(__file__).parent.parent.parent / "docs" / "formats.md").read_text()
+
+
+def stored(name: str) -> object:
+    return json.loads((FOLDER / f"{name}.json").read_text())
+
+
+def test_every_listed_format_has_its_file_and_every_file_is_listed():
+    listed = set(re.findall(r"`([\w-]+)\.json` \|$", PAGE, re.MULTILINE))
+    assert listed == {path.stem for path in FOLDER.glob("*.json")} == set(WRITTEN)
+
+
+def test_guarantees_losses_and_filters_are_read():
+    assert [dither.Guarantee.from_json(text) for text in stored("guarantee-1")] == formats.guarantees()
+    assert [dither.Loss.from_json(text) for text in stored("loss-1")] == formats.losses()
+    assert [from_json(text) for text in stored("filter-1")] == formats.filters()
+
+
+def test_reports_and_tallies_are_read():
+    survey = formats.survey()
+    found = dither.local.Reports.from_bytes(bytes.fromhex(stored("reports-1")), size=survey.dtype.itemsize)
+    assert survey.tally(found).to_json() == stored("tally-1")
+    assert dither.local.Tally.from_json(stored("tally-1")).to_json() == stored("tally-1")
+
+
+def test_entries_of_a_ledger_are_read_and_add_up():
+    held = stored("ledger-entry-2")
+    audit, kinds = Audit((Receipt.from_json(held["receipt"]),)), []
+    for row in rows_of(held):
+        entry = read(row, bytes.fromhex(held["key"]))
+        audit.follow(entry)
+        kinds.append(entry.kind)
+        body = re.search(rf"^\| `{entry.kind}` \| (.*) \|$", PAGE, re.MULTILINE)[1]
+        assert set(entry.body) == set(re.findall(r"`(\w+)`", body)), entry.kind
+    assert {"refused", "exported", "reserved", "answered"} <= set(kinds)
+    assert json.loads(rows_of(held)[0].record)["entry"] == VERSION == 2
+    with pytest.raises(TamperError):
+        read(rows_of(held)[0]._replace(record=rows_of(held)[0].record.replace('"entry":2', '"entry":1')), None)
+
+
+def test_every_code_is_listed_with_its_fields():
+    rows = dict(re.findall(r"^\| `(\w+)` \| (.*) \|$", PAGE.partition("## Questions")[2], re.MULTILINE))
+    own = {code: fields for code, fields in codes().items() if fields}
+    assert {code: re.findall(r"`(\w+)`", fields) for code, fields in rows.items()} == own
+    for code in set(codes()) - set(own):
+        assert f"`{code}`" in PAGE.partition("## Questions")[2], code
+
+
+def test_stored_questions_have_no_name_of_a_class():
+    """Of all golden records: codes are small words, and nothing looks like Python."""
+    for path in (FOLDER.parent / "records").glob("*.json"):
+        for name, record in json.loads(path.read_text()).items():
+            text = json.dumps(record.get("question", {}))
+            assert not re.search(r'"is": "[^"]*[A-Z(<]', text), name
+            assert "Fraction(" not in text, name
+
+
+def test_a_class_without_a_code_of_its_own_is_not_spelled():
+    class Doubled(dither.Geometric):
+        pass
+
+    with pytest.raises(AssertionError, match="no code of its own"):
+        spell(Doubled(epsilon=1, sensitivity=1))
+    with pytest.raises(AssertionError, match="no spelling"):
+        spell(1.5)
