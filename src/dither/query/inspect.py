@@ -6,11 +6,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from dither.errors import DataError
-from dither.query.column import Column, Type
+from dither.query.column import Column
 from dither.query.engines.duckdb import Engine
 from dither.query.engines.sql import cell, constant, name, number, person
 from dither.query.source import Source
 from dither.query.table import Table
+from dither.query.table_source import TableSource, table_source
 
 BANNER = "NOT PRIVATE: exact counts from the data, for its owner alone. Do not pass them on, do not choose bounds by them."
 
@@ -39,12 +40,12 @@ class TableReport:
 
 def inspect(table: Table, source: Source) -> TableReport:
     """Read the whole table and count what does not fit."""
-    schema = source.check(table)
+    place = table_source(table, source)
     parts = ["count(*)"]
     for column in table.columns:
         parts += _counts(column)
-    relation = source.relation(table)
-    whole = _one(f"SELECT {', '.join(parts)} FROM {relation}", table, source)  # noqa: S608
+    relation = place.relation
+    whole = _one(f"SELECT {', '.join(parts)} FROM {relation}", place)  # noqa: S608
     columns = tuple(
         ColumnReport(column.name, *whole[1 + 4 * place : 5 + 4 * place]) for place, column in enumerate(table.columns)
     )
@@ -52,21 +53,21 @@ def inspect(table: Table, source: Source) -> TableReport:
         return TableReport(whole[0], 0, whole[0], 0, columns)
     whose = table.column(table.person)
     assert whose is not None
-    id_ = person(whose, is_text=schema[whose.name].type is Type.TEXT)
+    id_ = person(whose, is_text=whose.name in place.texts)
     most = table.max_groups * table.max_rows_per_group
     each = f"SELECT p, count(*) AS n FROM (SELECT {id_} AS p FROM {relation}) GROUP BY p"  # noqa: S608
     counts = "coalesce(sum(n) FILTER (p IS NULL), 0), count(p), count(*) FILTER (p IS NOT NULL AND n > {most})"
-    nobody, people, over = _one(f"SELECT {counts.format(most=most)} FROM ({each})", table, source)  # noqa: S608
+    nobody, people, over = _one(f"SELECT {counts.format(most=most)} FROM ({each})", place)  # noqa: S608
     return TableReport(whole[0], int(nobody), people, over, columns)
 
 
-def _one(sql: str, table: Table, source: Source) -> tuple[Any, ...]:
+def _one(sql: str, place: TableSource) -> tuple[Any, ...]:
     try:
-        with Engine() as engine, engine.reading({table.name: source}) as run:
+        with Engine() as engine, engine.reading([place]) as run:
             (row,) = run(sql, lambda row: True)
     except RuntimeError:
         why = "it cannot be read to its end: a line or a page of it is broken"
-        raise DataError("source", source.paths or source.kind, why, "files that are whole") from None
+        raise DataError("source", place.source.paths or place.source.kind, why, "files that are whole") from None
     return row
 
 
