@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from benchmarks.query import medians, questions, regions
+from benchmarks.query import lengths, medians, questions, regions
 
 
 def main(*, soak: bool) -> None:
     questions.main(soak=soak)
+    lengths.main(soak=soak)
     medians.main(soak=soak)
     regions.main(soak=soak)
