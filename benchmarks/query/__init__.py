@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from benchmarks.query import medians, prices, questions, regions
+from benchmarks.query import lengths, medians, prices, questions, regions
 
 
 def main(*, soak: bool) -> None:
     prices.main(soak=soak)
     questions.main(soak=soak)
+    lengths.main(soak=soak)
     medians.main(soak=soak)
     regions.main(soak=soak)

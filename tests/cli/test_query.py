@@ -209,7 +209,7 @@ def test_a_check_reads_rows_only_when_it_is_asked(clinic, monkeypatch):
 
 def test_what_a_check_counts(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    Path("rows.csv").write_text("id,cost,ward\n1,5,A\n1,700,A\n,x,B\n2,,\nz,1e999,A\n")
+    Path("rows.csv").write_text(f"id,cost,ward\n1,5,A\n1,700,A\n,x,B\n2,,\nz,1e999,A\n3,{'0' * 2001},{'A' * 2001}\n")
     Path("policy.toml").write_text(
         """version = 1
 domain = "d"
@@ -228,9 +228,9 @@ ward = { type = "text", keys = ["A"] }
 """
     )
     lines = dither("policy", "check", "policy.toml", "--read-data").splitlines()
-    assert "5 rows, 2 without a person, 2 people, 1 of them with more than 1 rows" in " ".join(lines)
+    assert "6 rows, 2 without a person, 3 people, 1 of them with more than 1 rows" in " ".join(lines)
     cells = {line.split("│")[1].strip(): [cell.strip() for cell in line.split("│")[2:-1]] for line in lines if "│" in line}
-    assert cells == {"id": ["1", "1", "0", "0"], "cost": ["1", "1", "2", "0"], "ward": ["1", "0", "0", "1"]}
+    assert cells == {"id": ["1", "1", "0", "0", "0"], "cost": ["1", "1", "2", "0", "1"], "ward": ["1", "0", "0", "2", "1"]}
 
 
 def test_what_is_broken_is_told_to_the_owner(tmp_path, monkeypatch):

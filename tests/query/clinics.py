@@ -18,6 +18,7 @@ from dither.query.answer import Answer
 from dither.query.dataset import Dataset
 from dither.query.engines.duckdb import Engine
 from dither.query.quote import Quote
+from dither.query.table_source import table_source
 
 NUMBERS = itertools.count()
 KEYS = {"ward": ["A", "B", "C"], "sex": ["f", "m"]}
@@ -68,11 +69,10 @@ def private_counts(quote: Quote, part: int = 0, threads: int = 2) -> list[int]:
 
 @contextmanager
 def _reading(quote: Quote, threads: int) -> Iterator[tuple[Any, releasing.Place]]:
-    tables = {table.name: table for table in quote.plan.relation.tables}
-    sources = {name: quote.dataset.source(table) for name, table in tables.items()}
-    texts = {name: releasing._texts(sources[name].check(table)) for name, table in tables.items()}
-    places = {name: sources[name].relation(table) for name, table in tables.items()}
-    with Engine() as engine, engine.reading(sources, threads=threads) as run:
+    sources = {table.name: table_source(table, quote.dataset.source(table)) for table in quote.plan.relation.tables}
+    texts = {name: source.texts for name, source in sources.items()}
+    places = {name: source.relation for name, source in sources.items()}
+    with Engine() as engine, engine.reading([*sources.values()], threads=threads) as run:
         yield run, releasing.Place(places, texts, 7)
 
 

@@ -19,6 +19,7 @@ from dither.errors import BudgetError, DitherError, GuaranteeError, PolicyError,
 from dither.query import release as releasing
 from dither.query.engines.duckdb import Engine
 from dither.query.source import Frame, ParquetFiles
+from dither.query.table_source import TableSource
 from tests.query.clinics import clinic, ledger, private_totals, visits
 
 ALICE = 10**6
@@ -249,8 +250,8 @@ def test_a21_the_second_wall_holds_by_itself(tmp_path, statement):
     path = tmp_path / "visits.parquet"
     pyarrow.parquet.write_table(visits(), path)
     before = path.read_bytes()
-    source = {"visits": ParquetFiles((str(path),))}
-    with Engine() as engine, pytest.raises(RuntimeError, match="the engine failed"), engine.reading(source) as run:
+    source = TableSource(None, ParquetFiles((str(path),)), {})
+    with Engine() as engine, pytest.raises(RuntimeError, match="the engine failed"), engine.reading([source]) as run:
         run(statement.format(folder=tmp_path), lambda row: True)
     assert path.read_bytes() == before
     assert [file.name for file in tmp_path.iterdir()] == ["visits.parquet"]

@@ -78,9 +78,9 @@ def check(
                 f"{report.rows:,} rows, {report.nobody:,} without a person, {report.people:,} people, "
                 f"{report.over:,} of them with more than {table.max_groups * table.max_rows_per_group} rows",
             )
-            shown = Table("column", "missing", "unreadable", "clamped", "outside the keys")
+            shown = Table("column", "missing", "unreadable", "clamped", "outside the keys", "too long")
             for column in report.columns:
-                counts = (column.missing, column.unreadable, column.clamped, column.undeclared)
+                counts = (column.missing, column.unreadable, column.clamped, column.undeclared, column.long)
                 shown.add_row(Text(column.name), *(f"{count:,}" for count in counts))
             console.print(shown)
     console.print(f"policy hash {found.hash}", highlight=False, soft_wrap=True)

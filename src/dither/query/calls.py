@@ -10,10 +10,9 @@ from typing import TYPE_CHECKING
 
 from sqlglot import exp
 
-from dither.query.column import Type
+from dither.query.column import LONGEST_TEXT, Type
 from dither.query.facts import a
 from dither.query.functions import (
-    LONGEST_TEXT,
     PERIODS,
     Absolute,
     DateStart,

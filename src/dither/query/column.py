@@ -19,6 +19,7 @@ from dither.numeric.number import Number
 FINEST = 2**20  # steps between the bounds of a float, unless the owner says otherwise
 MOST_STEPS = 2**52  # beyond this a double cannot tell the steps apart
 MOST_KEYS = 100_000
+LONGEST_TEXT = 2000  # characters of a text that are read
 
 
 class Type(Enum):
@@ -154,6 +155,9 @@ def _keys(stated: object, kind: Type, where: str) -> tuple[Key, ...] | None:
     for key in stated:
         if type(key) is not wanted[kind]:
             raise PolicyError(where, key, f"keys of a {kind.value} column are {wanted[kind].__name__}s", '["A", "B"]')
+        if isinstance(key, str) and len(key) >= LONGEST_TEXT:
+            why = f"of texts of more than {LONGEST_TEXT} characters only those are read: no text is told apart by more"
+            raise PolicyError(where, key, why, f"keys of less than {LONGEST_TEXT} characters")
         if isinstance(key, int) and not -(2**63) <= key < 2**63:
             raise PolicyError(where, key, "it does not fit into 64 bits", "a smaller number")
     if len(set(stated)) != len(stated):

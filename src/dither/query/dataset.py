@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, TypedDict, Unpack, overload
 
@@ -13,6 +13,7 @@ from dither.query.batch import Batch, make_batch
 from dither.query.from_ibis import as_sql
 from dither.query.policy import VERSION, Policy, load_policy, read_policy
 from dither.query.quote import Quote, make_quote
+from dither.query.schema import Held, Schema, unreadable
 from dither.query.source import Source, find_source
 from dither.query.table import Table
 
@@ -167,7 +168,10 @@ def protect(
     if isinstance(complete, str) or not isinstance(complete, Sequence):
         raise PolicyError("complete", complete, "it lists columns that have a value in every row", "['age']")
     facts = {"type": types, "bounds": bounds, "step": steps, "keys": keys, "nullable": dict.fromkeys(complete, False)}
-    columns = _columns(name, sources, {fact: _mapping(stated, fact) for fact, stated in facts.items()})
+    held = {table: source.schema(table) for table, source in sources.items()}
+    columns = _columns(name, held, {fact: _mapping(stated, fact) for fact, stated in facts.items()})
+    if isinstance(person, str) and person in held[name] and held[name][person].type is None:
+        raise unreadable(person, held[name][person], "person")
     table: dict[str, Any] = {"person": person, "columns": columns.pop(name)}
     for limit, value in (("max_groups", max_groups), ("max_rows_per_group", max_rows_per_group)):
         if value is not None:
@@ -180,6 +184,7 @@ def protect(
         "tables": {name: table, **{other: {"public": True, "columns": held} for other, held in columns.items()}},
     }
     policy = read_policy(stated_policy, per_question=per_question)
+    policy = replace(policy, tables=tuple(replace(table, unread=_unread(held[table.name])) for table in policy.tables))
     if ledger.domain is None:
         ledger.bind(policy.domain, policy.hash)
     _put_in_force(policy, ledger)
@@ -187,10 +192,10 @@ def protect(
 
 
 def _columns(
-    name: str, sources: Mapping[str, Source], facts: Mapping[str, Mapping[str, Any]]
+    name: str, held: Mapping[str, Schema], facts: Mapping[str, Mapping[str, Any]]
 ) -> dict[str, dict[str, dict[str, Any]]]:
-    """The columns of each table, with their facts; 'wards.site' is the column site of another table than the first."""
-    held = {table: source.schema(table) for table, source in sources.items()}
+    """The columns of each table that can be read, with their facts; 'wards.site' is the column site of another table than
+    the first."""
     columns: dict[str, dict[str, dict[str, Any]]] = {
         table: {column: {"type": found.type.value} for column, found in schema.items() if found.type is not None}
         for table, schema in held.items()
@@ -198,12 +203,18 @@ def _columns(
     for fact, stated in facts.items():
         for called, value in stated.items():
             table, column = name, called
-            if called not in held[name] and str(called).partition(".")[0] in sources:
+            if called not in held[name] and str(called).partition(".")[0] in held:
                 table, _, column = str(called).partition(".")
             if column not in held[table]:
                 raise PolicyError(f"tables.{table}.columns", column, "the data has no such column", ", ".join(held[table]))
-            columns[table].setdefault(column, {})[fact] = list(value) if isinstance(value, tuple) else value
+            if held[table][column].type is None:
+                raise unreadable(column, held[table][column], f"{fact} of {table}")
+            columns[table][column][fact] = list(value) if isinstance(value, tuple) else value
     return columns
+
+
+def _unread(schema: Schema) -> tuple[tuple[str, Held], ...]:
+    return tuple((column, held) for column, held in schema.items() if held.type is None)
 
 
 def _mapping(stated: object, fact: str) -> Mapping[str, Any]:

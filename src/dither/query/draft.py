@@ -9,6 +9,7 @@ from pathlib import Path
 from dither.errors import DataError
 from dither.query.column import Type
 from dither.query.policy import MARK
+from dither.query.schema import reason
 from dither.query.source import DuckDBFile, find_source
 
 
@@ -41,11 +42,11 @@ def draft(path: Path, folder: Path, table: str | None = None) -> str:
         "",
         f"[tables.{json.dumps(name)}.columns]",
     ]
-    for column, (kind, _) in source.schema(name).items():
-        if kind is None:
-            lines.append(f"# {json.dumps(column)}: lists, structures and bytes are not described by a policy")
+    for column, held in source.schema(name).items():
+        if held.type is None:
+            lines.append(f"# {json.dumps(column)}: {' '.join(reason(column, held)[0].split())}")
         else:
-            lines.append(f"{json.dumps(column)} = {{ {_facts(kind, source.kind)} }}{_advice(kind)}")
+            lines.append(f"{json.dumps(column)} = {{ {_facts(held.type, source.kind)} }}{_advice(held.type)}")
     return "\n".join(lines) + "\n"
 
 

@@ -12,7 +12,7 @@ from sqlglot import exp
 from dither.errors import NumberError, QuestionError
 from dither.numeric.number import Number
 from dither.query.calls import CALLS, WIDEST
-from dither.query.column import Key, Type
+from dither.query.column import LONGEST_TEXT, Key, Type
 from dither.query.facts import a
 from dither.query.keys import possible_keys
 from dither.query.plan import (
@@ -140,6 +140,9 @@ class Reader:
         if isinstance(node, exp.Boolean):
             return Constant(bool(node.this))
         if isinstance(node, exp.Literal):
+            if node.is_string and len(node.this) >= LONGEST_TEXT:
+                why = f"of texts of more than {LONGEST_TEXT} characters only those are read: no text is told apart by more"
+                raise refuse(node, why, f"a text of less than {LONGEST_TEXT} characters")
             return Constant(node.this) if node.is_string else Constant(_fraction(node, node.this))
         if isinstance(node, exp.Neg) and isinstance(node.this.unnest(), exp.Literal) and not node.this.unnest().is_string:
             return Constant(-_fraction(node, node.this.unnest().this))

@@ -1,6 +1,6 @@
 """Functions of a row: nodes of expressions beside those of `plan.py`, a small closed set.
 
-Texts: functions look at the first LONGEST_TEXT characters, so that their work and what they give is bounded; a text that is
+Texts: of a text LONGEST_TEXT characters are read, and functions give no more, so that their work is bounded; a text that is
 no text (bytes that are not UTF-8) is missing. Numbers are doubles, as everywhere in expressions.
 """
 
@@ -12,7 +12,7 @@ from functools import cached_property
 from math import ceil, floor
 from typing import TYPE_CHECKING, ClassVar, Literal
 
-from dither.query.column import Type
+from dither.query.column import LONGEST_TEXT, Type
 from dither.query.facts import Facts, around, common_type
 
 if TYPE_CHECKING:
@@ -23,7 +23,6 @@ Spelling = Literal["upper", "lower", "trim", "ltrim", "rtrim"]
 Way = Literal["floor", "ceil", "round"]
 
 PERIODS: tuple[Period, ...] = ("year", "quarter", "month", "week", "day", "hour")
-LONGEST_TEXT = 2000  # characters of a text that functions look at
 
 
 @dataclass(frozen=True)

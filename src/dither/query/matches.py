@@ -13,22 +13,22 @@ from dither.errors import DataError, QuestionError
 from dither.query.engines.duckdb import Engine
 from dither.query.engines.relation import matches_sql
 from dither.query.relation import Chosen, Kept, PerPerson, Relation, SamePerson, Scan, Together, WithPublic
-from dither.query.source import Source
+from dither.query.table_source import TableSource
 
 MOST_MATCHES = 1000  # rows that a question makes of one
 PAIRED = 100  # what a join of two protected tables counts as: a person has up to 10^6 pairs there, whatever comes before
 
 
-def check_matches(relation: Relation, sources: Mapping[str, Source]) -> None:
+def check_matches(relation: Relation, sources: Mapping[str, TableSource]) -> None:
     """Refuse a question that makes too many rows of one. Reads public tables only."""
     joins = _joins(relation)
     if not joins:
         return
-    tables = {join.public.table.name: join.public.table for join in joins}
-    places = {name: (sources[name].relation(table), frozenset[str]()) for name, table in tables.items()}
+    tables = dict.fromkeys(join.public.table.name for join in joins)
+    places = {name: (sources[name].relation, frozenset[str]()) for name in tables}
     looked = ", ".join(f"({matches_sql(join, places)})" for join in joins)
     try:
-        with Engine() as engine, engine.reading({name: sources[name] for name in tables}) as run:
+        with Engine() as engine, engine.reading([sources[name] for name in tables]) as run:
             ((*most,),) = run(f"SELECT {looked}", lambda _: True)
     except Exception:
         why = "a public table cannot be read"

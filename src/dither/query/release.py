@@ -24,14 +24,13 @@ from dither.errors import DataError, ReleaseError
 from dither.query.answer import Answer
 from dither.query.answers import Answers
 from dither.query.choice import Cell, Chosen, all_cells
-from dither.query.column import Type
 from dither.query.engines.duckdb import Engine, Progress, Run
 from dither.query.engines.relation import relation_sql
 from dither.query.engines.totals import totals_sql
 from dither.query.matches import check_matches
 from dither.query.relation import Relation, Scan
-from dither.query.schema import Schema
 from dither.query.shown import ShownCounts
+from dither.query.table_source import table_source
 
 if TYPE_CHECKING:
     from dither.ledger.receipt import Receipt
@@ -110,11 +109,15 @@ class Work:
         tables = {table.name: table for quote in self.quotes for table in quote.plan.relation.tables}
         if threads is not None and (type(threads) is not int or not 1 <= threads <= 1024):
             raise DataError("threads", threads, "it is not a number of threads", "2")
-        sources = {name: dataset.source(table) for name, table in tables.items()}
-        schemas = {name: sources[name].check(table) for name, table in tables.items()}
-        texts, salt = {name: _texts(schema) for name, schema in schemas.items()}, secrets.randbits(64)
+        sources = {name: table_source(table, dataset.source(table)) for name, table in tables.items()}
+        texts, salt = {name: source.texts for name, source in sources.items()}, secrets.randbits(64)
+        schemas = {name: source.schema for name, source in sources.items()}
+
+        def made_up(places: Mapping[str, str]) -> Place:
+            return Place({name: sources[name].read(where) for name, where in places.items()}, texts, salt)
+
         with Engine() as engine:
-            engine.rehearse(lambda places: self._selects(Place(places, texts, salt)), schemas)
+            engine.rehearse(lambda places: self._selects(made_up(places)), schemas)
             for relation in {quote.plan.relation for quote in self.quotes}:
                 check_matches(relation, sources)
             receipt = dataset.ledger.reserve(
@@ -131,8 +134,8 @@ class Work:
                 dataset.ledger.touch(receipt)
                 text = None
                 with suppress(Exception):  # what it says may tell of single rows
-                    places = {name: sources[name].relation(table) for name, table in tables.items()}
-                    with engine.reading(sources, threads=threads, progress=progress) as run:
+                    places = {name: source.relation for name, source in sources.items()}
+                    with engine.reading([*sources.values()], threads=threads, progress=progress) as run:
                         text = _text(written(*self._noisy(run, Place(places, texts, salt))))
                 if text is None:
                     why = FAILED
@@ -160,10 +163,6 @@ class Work:
         parts: list[tuple[Part, Any]] = []
         found = [_noisy(quote, run, place, parts) for quote in self.quotes]
         return found, [made for _, made in parts]
-
-
-def _texts(schema: Schema) -> frozenset[str]:
-    return frozenset(column for column, held in schema.items() if held.type is Type.TEXT)
 
 
 def exact_totals(

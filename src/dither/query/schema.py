@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any, NamedTuple
 
-from dither.errors import DataError
+from dither.errors import LONGEST_SHOWN, DataError
 from dither.query.column import Column, Type
 
 STORED: list[tuple[tuple[str, ...], Type]] = [
@@ -20,12 +20,13 @@ STORED: list[tuple[tuple[str, ...], Type]] = [
 ]
 WIDE = ("uint64", "UBIGINT", "HUGEINT", "UHUGEINT")  # whole numbers that 64 bits with a sign do not hold
 TOO_FINE = ("timestamp[ns", "TIMESTAMP_NS", "date64")  # finer than what they are read as
+PLAIN = "whole numbers, decimals, floats, text, truth values, dates or timestamps"
 
 
 class Held(NamedTuple):
     """One column of a source."""
 
-    type: Type | None  # None for what no policy can describe: lists, structures, bytes
+    type: Type | None  # None for what no policy can describe, or no engine reads: lists, structures, bytes, 16-bit floats
     stored: str  # in the words of the source: files of one table must agree in this
 
 
@@ -67,8 +68,7 @@ def unique(columns: Iterable[tuple[str, Held]], where: str) -> Schema:
 def must_fit(column: Column, held: Held, where: str, *, person: bool) -> None:
     """Refuse a column that cannot be what the policy says; for a person, also every cast that makes two people one."""
     if held.type is None:
-        why = "its cells are lists, structures or bytes, which no policy describes"
-        raise DataError(where, column.name, why, "a column of plain values")
+        raise unreadable(column.name, held, where)
     if not person:
         return
     if held.type in (Type.FLOAT, Type.DECIMAL, Type.BOOLEAN):
@@ -85,11 +85,37 @@ def must_fit(column: Column, held: Held, where: str, *, person: bool) -> None:
         raise DataError(where, column.name, why, instead)
 
 
+def unreadable(column: str, held: Held, where: str) -> DataError:
+    """The refusal of a column that no question can read."""
+    return DataError(where, column, *reason(column, held))
+
+
+def reason(column: str, held: Held) -> tuple[str, str]:
+    """Why a column cannot be read, and what would make it readable."""
+    stored = held.stored if len(held.stored) <= LONGEST_SHOWN else held.stored[: LONGEST_SHOWN - 3] + "..."
+    if stored == "object":
+        why = "its dtype is object: each cell could be anything"
+        return why, f"frame[{column!r}] = frame[{column!r}].astype('string'), or the dtype that it has"
+    if stored.startswith("Sparse"):
+        why = f"its dtype is {stored}, and sparse columns are not read"
+        return why, f"frame[{column!r}] = frame[{column!r}].sparse.to_dense()"
+    if stored.lower() in ("halffloat", "float16"):
+        why = f"it is stored as {stored}, and the engine reads no floats of 16 bits"
+        return why, "the same column as floats of 32 or 64 bits"
+    if stored.startswith("decimal"):
+        why = f"it is stored as {stored}, and the engine reads decimals of at most 38 digits, some of them behind the point"
+        return why, "the same column as such decimals, or as floats"
+    why = f"it is stored as {stored}: lists, structures or bytes, or something else that no policy describes"
+    return why, f"a column of plain values: {PLAIN}"
+
+
 def _fitting(kind: Any) -> Type | None:
     from pyarrow import types
 
     if types.is_float16(kind) or types.is_decimal256(kind):
         return None  # the engine does not read them
+    if types.is_decimal(kind) and not 0 <= kind.scale <= kind.precision:
+        return None  # nor these: it has no such type
     tests = [
         (types.is_boolean, Type.BOOLEAN),
         (types.is_integer, Type.INTEGER),

@@ -10,6 +10,7 @@ import csv
 import glob
 import hashlib
 from abc import ABC, abstractmethod
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -25,6 +26,10 @@ if TYPE_CHECKING:
     import duckdb
 
 KINDS = "a .parquet, .csv or .duckdb file, a glob of such, a pandas or polars DataFrame, or an Arrow table"
+POLARS = {
+    *("Boolean", "Int8", "Int16", "Int32", "Int64", "UInt8", "UInt16", "UInt32", "UInt64", "Float32", "Float64"),
+    *("Decimal", "String", "Categorical", "Enum", "Date", "Datetime"),
+}  # the conversion of others may end the process
 
 
 class Source(ABC):
@@ -41,18 +46,18 @@ class Source(ABC):
     def relation(self, table: Table) -> str:
         """What stands after FROM."""
 
-    def attach(self, connection: duckdb.DuckDBPyConnection, table: str) -> None:  # noqa: B027 - files hand nothing over
-        """Hand over what is in memory, for a table; called when the charge is made."""
+    def attach(self, connection: duckdb.DuckDBPyConnection, table: Table, schema: Schema) -> None:  # noqa: B027
+        """Hand over what is in memory (of files nothing is) for a table that was checked; called when the charge is made."""
 
     def check(self, table: Table) -> Schema:
-        """Refuse a source that cannot be the table of the policy, before anything is charged; its schema."""
+        """Refuse a source that cannot be the table of the policy, before anything is charged; what of it will be read."""
         found, where = self.schema(table.name), f"source of {table.name}"
         for column in table.columns:
             if column.name not in found:
                 why = f"the policy describes a column {column.name} that is not there"
                 raise DataError(where, column.name, why, "a source with that column, or a policy without")
             must_fit(column, found[column.name], where, person=column.name == table.person)
-        return found
+        return {column.name: found[column.name] for column in table.columns}
 
 
 @dataclass(frozen=True)
@@ -124,7 +129,7 @@ class CsvFiles(Source):
         strict = "strict_mode = true, ignore_errors = false, parallel = false"
         return f"read_csv([{files}], columns = {{{columns}}}, {dialect}, {strict})"
 
-    def attach(self, connection: duckdb.DuckDBPyConnection, table: str) -> None:
+    def attach(self, connection: duckdb.DuckDBPyConnection, table: Table, schema: Schema) -> None:
         for path in self.paths:
             if (place := misplaced_quote(path)) is not None:
                 raise DataError("source", path, f"the quote at byte {place:,} is out of order", "CSV that is well formed")
@@ -155,7 +160,7 @@ class DuckDBFile(Source):
         )
         try:
             with duckdb.connect(":memory:", config={"autoinstall_known_extensions": "false"}) as connection:
-                self.attach(connection, "")
+                self._open(connection)
                 rows = connection.execute(catalogue, [self._called, self._called]).fetchall()
         except duckdb.Error:
             why = "it cannot be opened as a DuckDB file, or somebody writes to it"
@@ -173,54 +178,73 @@ class DuckDBFile(Source):
         """One name a file: a file cannot be attached twice."""
         return f"protected_file_{hashlib.sha256(self.path.encode()).hexdigest()[:16]}"
 
-    def attach(self, connection: duckdb.DuckDBPyConnection, table: str) -> None:
+    def attach(self, connection: duckdb.DuckDBPyConnection, table: Table, schema: Schema) -> None:
+        self._open(connection)
+
+    def _open(self, connection: duckdb.DuckDBPyConnection) -> None:
         connection.execute(f"ATTACH IF NOT EXISTS {text(self.path)} AS {self._called} (TYPE duckdb, READ_ONLY)")
 
 
 @dataclass(frozen=True, eq=False)
 class Frame(Source):
-    """A frame in memory: pandas, polars, or an Arrow table."""
+    """A frame in memory: pandas, polars, or an Arrow table. Only the columns of the policy are handed over: what else it
+    holds may be of any type."""
 
     frame: Any
     kind: str
 
     def schema(self, table: str) -> Schema:
-        import pyarrow
-
-        try:
-            return from_arrow(self._schema(), "frame")
-        except pyarrow.ArrowException:  # what it says may show a value
-            why = "a column of it is of several types, or of none that is known"
-            raise DataError("frame", self.kind, why, KINDS) from None
-
-    def _schema(self) -> Any:
-        import pyarrow
-
-        if self.kind == "polars":
-            return self.frame.head(0).to_arrow().schema
         if self.kind == "arrow":
-            return self.frame.schema
-        unique(((str(column), Held(None, "")) for column in self.frame.columns), "frame")
-        for column, dtype in self.frame.dtypes.items():
-            if dtype.kind == "O" and str(dtype) == "object":
-                why = "its dtype is object: each cell could be anything"
-                raise DataError("frame", column, why, f"frame[{column!r}] = frame[{column!r}].astype('string')")
-        return pyarrow.Schema.from_pandas(self.frame.head(0), preserve_index=False)
+            return from_arrow(self.frame.schema, "frame")
+        dtypes = [(str(column), dtype) for column, dtype in zip(self.frame.columns, self.frame.dtypes, strict=True)]
+        found = unique(((column, Held(None, str(dtype))) for column, dtype in dtypes), "frame")
+        for at, (column, dtype) in enumerate(dtypes):
+            if dtype.base_type().__name__ in POLARS if self.kind == "polars" else str(dtype) != "object":
+                with suppress(Exception):  # it has no counterpart in Arrow, and what is said of that differs by dtype
+                    found[column] = from_arrow(self._arrow([at], rows=False).schema, "frame")[column]
+        return found
 
-    def relation(self, table: Table) -> str:
-        return name(_frame(table.name))
-
-    def attach(self, connection: duckdb.DuckDBPyConnection, table: str) -> None:
+    def _arrow(self, places: list[int], *, rows: bool) -> Any:
+        """Some of its columns, under their names; without rows, where only their types are asked for."""
         import pyarrow
 
         if self.kind == "pandas":
-            connection.register(_frame(table), pyarrow.Table.from_pandas(self.frame, preserve_index=False))
-        else:
-            connection.register(_frame(table), pyarrow.table(self.frame))
+            part = self.frame.iloc[:, places] if rows else self.frame.iloc[:0, places]
+            return pyarrow.Table.from_pandas(part, preserve_index=False)
+        part = self.frame.select([self._names[at] for at in places])
+        return part if self.kind == "arrow" else pyarrow.table(part if rows else part.head(0))
+
+    @property
+    def _names(self) -> list[str]:
+        return self.frame.column_names if self.kind == "arrow" else [str(column) for column in self.frame.columns]
+
+    def relation(self, table: Table) -> str:
+        return name(_frame(table))
+
+    def attach(self, connection: duckdb.DuckDBPyConnection, table: Table, schema: Schema) -> None:
+        import pyarrow
+
+        names = self._names
+        given = self._arrow([names.index(column.name) for column in table.columns], rows=True)
+        if from_arrow(given.schema, "frame") != schema:  # somebody changed it, after it was checked
+            raise DataError("frame", self.kind, "it is not what it was when it was checked", "a frame that nobody changes")
+        # without metadata, by which the engine might take a column for something else than was checked
+        arrays = [_without_zone(column) for column in given.columns]
+        connection.register(_frame(table), pyarrow.Table.from_arrays(arrays, names=given.column_names))
 
 
-def _frame(table: str) -> str:
-    return f"protected frame {table}"
+def _without_zone(column: Any) -> Any:
+    """Times with a zone in UTC, without it: with one, the engine fails on times that it cannot count in microseconds."""
+    from pyarrow import timestamp, types
+
+    kind = column.type.value_type if types.is_dictionary(column.type) else column.type
+    if types.is_timestamp(kind) and kind.tz is not None and kind.unit in ("s", "ms"):
+        return column.cast(kind).cast(timestamp(kind.unit))
+    return column
+
+
+def _frame(table: Table) -> str:
+    return f"protected frame {table.name}"
 
 
 def find_source(stated: object, folder: Path, where: str) -> Source:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import tempfile
 import threading
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -18,7 +18,7 @@ from dither.errors import QuestionError
 from dither.query.column import Type
 from dither.query.engines.sql import name, text
 from dither.query.schema import Schema
-from dither.query.source import Source
+from dither.query.table_source import TableSource
 
 POLL = 0.1  # seconds between two looks at the progress
 AT_ONCE = 10_000  # rows handed over at once
@@ -66,20 +66,20 @@ class Engine:
 
     @contextmanager
     def reading(
-        self, sources: Mapping[str, Source], *, threads: int | None = None, progress: Progress | None = None
+        self, sources: Sequence[TableSource], *, threads: int | None = None, progress: Progress | None = None
     ) -> Iterator[Run]:
         """Lock the engine to its sources; then SELECTs can be run. What they raise may tell of rows: not to be passed on."""
         with tempfile.TemporaryDirectory(prefix="dither-") as spill:
-            for table, source in sources.items():
-                source.attach(self._connection, table)
-            for statement in lock(sources.values(), spill, threads):
+            for source in sources:
+                source.attach(self._connection)
+            for statement in lock(sources, spill, threads):
                 self._connection.execute(statement)
             yield lambda sql, keep: _fetch(self._connection, sql, keep, progress)
 
 
-def lock(sources: Iterable[Source], spill: str, threads: int | None) -> list[str]:
+def lock(sources: Iterable[TableSource], spill: str, threads: int | None) -> list[str]:
     """The statements after which the engine can do nothing but read the sources."""
-    paths = ", ".join(text(path) for source in sources for path in source.paths)
+    paths = ", ".join(text(path) for place in sources for path in place.source.paths)
     return [
         *([] if threads is None else [f"SET threads = {int(threads)}"]),
         f"SET temp_directory = {text(spill)}",

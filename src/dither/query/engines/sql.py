@@ -16,9 +16,8 @@ from __future__ import annotations
 import datetime
 from fractions import Fraction
 
-from dither.query.column import Column, Type
+from dither.query.column import LONGEST_TEXT, Column, Type
 from dither.query.functions import (
-    LONGEST_TEXT,
     Absolute,
     DateStart,
     Extreme,
