@@ -128,6 +128,7 @@ class Work:
                 data_version=dataset.policy.data_version,
                 lease=LEASE,
                 policy_hash=dataset.policy.hash,
+                text=";\n".join(quote.sql for quote in self.quotes),
             )
             stored = receipt.answer
             if stored is None:
