@@ -44,6 +44,7 @@ if TYPE_CHECKING:
     from dither.query.strategy import Family
 
 VERSION = 1
+LONGEST_TEXT = 100_000  # characters of a question that the history keeps; a batch may be longer
 LEASE = 300  # seconds in which nobody else computes the same answer
 FAILED = "it failed after data was touched; the charge stays, and the cause is not told: it may depend on a row"
 Released = dict[str, Any]  # what is stored of one question, as JSON can hold it
@@ -128,7 +129,7 @@ class Work:
                 data_version=dataset.policy.data_version,
                 lease=LEASE,
                 policy_hash=dataset.policy.hash,
-                text=";\n".join(quote.sql for quote in self.quotes),
+                text=";\n".join(quote.sql for quote in self.quotes)[:LONGEST_TEXT],
             )
             stored = receipt.answer
             if stored is None:
