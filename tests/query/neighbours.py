@@ -15,7 +15,7 @@ from dither.privacy.unit import Unit
 from dither.query.bounding import Bounding, choose_bounding
 from dither.query.engines.totals import totals_sql
 from dither.query.parse import parse
-from dither.query.plan import Plan
+from dither.query.plan.question import Plan
 from dither.query.policy import Policy, read_policy
 from dither.query.strategy import Strategy, choose_strategy
 

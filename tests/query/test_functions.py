@@ -21,7 +21,8 @@ from dither.query.engines.sql import render
 from dither.query.functions import LONGEST_TEXT, Extreme, Rounded, WidthBucket
 from dither.query.keys import start_of
 from dither.query.parse import parse
-from dither.query.plan import Constant, Expression
+from dither.query.plan.base import Expression
+from dither.query.plan.expressions import Constant
 from dither.query.policy import read_policy
 from tests.query.clinics import clinic, private_totals
 from tests.query.engines.test_sql import CELLS, ROWS

@@ -11,26 +11,22 @@ from hypothesis import strategies as st
 
 from dither.query.column import Type
 from dither.query.parse import parse
-from dither.query.plan import (
-    Aggregate,
+from dither.query.plan import Facts
+from dither.query.plan.base import Expression
+from dither.query.plan.expressions import (
     Arithmetic,
     Case,
     Cell,
     Compare,
     Constant,
     DatePart,
-    Expression,
-    Facts,
-    Group,
     IsMissing,
-    Keep,
     Like,
     Logic,
     Not,
     OneOf,
-    Order,
-    Plan,
 )
+from dither.query.plan.question import Aggregate, Group, Keep, Order, Plan
 from dither.query.policy import read_policy
 from dither.query.relation import Scan
 

@@ -13,7 +13,7 @@ import pytest
 import dither
 from dither.errors import QuestionError
 from dither.privacy.unit import Unit
-from dither.query.plan import Aggregate
+from dither.query.plan.question import Aggregate
 from dither.query.ranks import ALL_CELLS, FEWEST_CELLS, FINEST
 from dither.testing import seeded
 from tests.seeds import rounds
@@ -180,7 +180,7 @@ def test_extremes_are_values_near_the_end(tmp_path):
     told = quote.explain()
     assert "not the least value, which is somebody's: a value with about" in told
     assert "rows' worth above it" in told
-    assert "near the largest cost" in quote.plan.explain()
+    assert "near the largest cost" in quote.describe()
 
 
 def test_having_order_and_limit_are_about_released_quantiles(tmp_path):

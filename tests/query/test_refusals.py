@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from dither.errors import QuestionError
 from dither.query.parse import parse
-from dither.query.plan import Plan
+from dither.query.plan.question import Plan
 from tests.query.clinics import clinic
 from tests.query.test_parse import CONDITIONS, POLICY
 

@@ -263,7 +263,7 @@ def test_it_is_stored_and_shares_its_price(tmp_path):
     again = data.quote(BY_SEX.replace("SELECT", "SELECT COUNT(*) AS k,").replace("so_far", "run"), epsilon=1).release()
     assert again.is_replay
     assert again["run"] == first["so_far"]
-    assert "how many rows there are up to each ward" in quote.plan.explain()
+    assert "how many rows there are up to each ward" in quote.describe()
 
 
 KEYED = "FROM visits GROUP BY ward"

@@ -42,11 +42,12 @@ def explain(
     from dither.query.options import apply_options, check_options, read_options
     from dither.query.parse import parse
     from dither.query.policy import load_policy
+    from dither.query.words import explain_plan
 
     loaded, (text, options) = load_policy(policy), read_options(sql)
     plan = parse(text, apply_options(options, loaded))
     check_options(options, loaded, plan)
-    typer.echo(plan.explain())
+    typer.echo(explain_plan(plan))
 
 
 def quote(

@@ -19,7 +19,9 @@ from math import prod
 from typing import Any
 
 from dither.query.column import Key
-from dither.query.plan import Case, Cell, Compare, Constant, Expression, Group, IsMissing, Logic, OneOf, Plan, Value
+from dither.query.plan.base import Expression
+from dither.query.plan.expressions import Case, Cell, Compare, Constant, IsMissing, Logic, OneOf, Value
+from dither.query.plan.question import Group, Plan
 
 MOST_CELLS = 4096
 MOST_ROWS = 2048  # of all answers together

@@ -27,7 +27,7 @@ from typing import Literal
 
 from dither.errors import QuestionError
 from dither.privacy.unit import Unit
-from dither.query.plan import Plan
+from dither.query.plan.question import Plan
 from dither.query.strategy import Family, Strategy
 
 Way = Literal["each row", "weights", "clip", "groups"]

@@ -25,7 +25,8 @@ from dither.query.functions import (
     Spelled,
     WidthBucket,
 )
-from dither.query.plan import Arithmetic, Case, Compare, Constant, Expression
+from dither.query.plan.base import Expression
+from dither.query.plan.expressions import Arithmetic, Case, Compare, Constant
 from dither.query.syntax import refuse, shown
 
 if TYPE_CHECKING:

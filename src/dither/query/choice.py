@@ -21,7 +21,8 @@ from dither.privacy.guarantee import Guarantee
 from dither.privacy.loss import Loss
 from dither.query.bounding import Bounding
 from dither.query.column import Key, Type
-from dither.query.plan import Expression, Group, Plan
+from dither.query.plan.base import Expression
+from dither.query.plan.question import Group, Plan
 from dither.query.strategy import Family
 
 Cell = tuple[Key | None, ...]  # a group of the question: a key for each column of GROUP BY

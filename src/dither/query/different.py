@@ -24,7 +24,8 @@ from dither.privacy.unit import Unit
 from dither.query.bounding import Bounding, Way
 from dither.query.measure import Measure
 from dither.query.part import Columns, Counts, Part, Price, counted_by
-from dither.query.plan import Cell, Plan
+from dither.query.plan.expressions import Cell
+from dither.query.plan.question import Plan
 from dither.query.spelling import spell
 from dither.query.strategy import Beside, Family
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from dither.mechanisms.geometric import Geometric
-from dither.query.plan import SPREADS, Aggregate
+from dither.query.plan.question import SPREADS, Aggregate
 from dither.query.relation import Scan
 from dither.query.show import number
 from dither.query.strategy import Place, Ratio, Reading, Spread, Sum

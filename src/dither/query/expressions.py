@@ -15,7 +15,8 @@ from dither.query.calls import CALLS, WIDEST
 from dither.query.column import LONGEST_TEXT, Key, Type
 from dither.query.facts import a
 from dither.query.keys import possible_keys
-from dither.query.plan import (
+from dither.query.plan.base import Expression
+from dither.query.plan.expressions import (
     PARTS,
     Arithmetic,
     Case,
@@ -24,7 +25,6 @@ from dither.query.plan import (
     Comparison,
     Constant,
     DatePart,
-    Expression,
     IsMissing,
     Like,
     Logic,

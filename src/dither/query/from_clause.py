@@ -16,7 +16,7 @@ from dither.query.column import Column
 from dither.query.expressions import Reader
 from dither.query.join import MOST_RELATIONS, is_public, joined, limited, person_of
 from dither.query.own import check_names, column_of, per_person
-from dither.query.plan import Cell
+from dither.query.plan.expressions import Cell
 from dither.query.policy import Policy
 from dither.query.relation import Chosen, Kept, Relation, Scan, Together, shown_columns
 from dither.query.scope import Name, Scope

@@ -1,4 +1,4 @@
-"""Functions of a row: nodes of expressions beside those of `plan.py`, a small closed set.
+"""Functions of a row: nodes of expressions beside those of `plan/expressions.py`, a small closed set.
 
 Texts: of a text LONGEST_TEXT characters are read, and functions give no more, so that their work is bounded; a text that is
 no text (bytes that are not UTF-8) is missing. Numbers are doubles, as everywhere in expressions.
@@ -10,13 +10,11 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from math import ceil, floor
-from typing import TYPE_CHECKING, ClassVar, Literal
+from typing import ClassVar, Literal
 
 from dither.query.column import LONGEST_TEXT, Type
 from dither.query.facts import Facts, around, common_type
-
-if TYPE_CHECKING:
-    from dither.query.plan import Expression
+from dither.query.plan.base import Expression
 
 Period = Literal["year", "quarter", "month", "week", "day", "hour"]
 Spelling = Literal["upper", "lower", "trim", "ltrim", "rtrim"]
@@ -26,7 +24,7 @@ PERIODS: tuple[Period, ...] = ("year", "quarter", "month", "week", "day", "hour"
 
 
 @dataclass(frozen=True)
-class DateStart:
+class DateStart(Expression):
     """The start of the year, month, ... that a date lies in; weeks start on Mondays."""
 
     code: ClassVar[str] = "date_trunc"
@@ -40,7 +38,7 @@ class DateStart:
 
 
 @dataclass(frozen=True)
-class Spelled:
+class Spelled(Expression):
     """A text in capital or small letters, or without the spaces around it."""
 
     code: ClassVar[str] = "change_text"
@@ -54,7 +52,7 @@ class Spelled:
 
 
 @dataclass(frozen=True)
-class Piece:
+class Piece(Expression):
     """So many characters of a text from a place on, the first being 1; or its last ones."""
 
     code: ClassVar[str] = "substring"
@@ -69,7 +67,7 @@ class Piece:
 
 
 @dataclass(frozen=True)
-class Joined:
+class Joined(Expression):
     """Texts one after the other; missing where one of them is."""
 
     code: ClassVar[str] = "concat"
@@ -82,7 +80,7 @@ class Joined:
 
 
 @dataclass(frozen=True)
-class Length:
+class Length(Expression):
     """How many characters a text has."""
 
     code: ClassVar[str] = "length"
@@ -95,7 +93,7 @@ class Length:
 
 
 @dataclass(frozen=True)
-class FirstPresent:
+class FirstPresent(Expression):
     """The first of several values that is not missing."""
 
     code: ClassVar[str] = "coalesce"
@@ -109,7 +107,7 @@ class FirstPresent:
 
 
 @dataclass(frozen=True)
-class Extreme:
+class Extreme(Expression):
     """The largest, or the least, of the values that are not missing."""
 
     code: ClassVar[str] = "greatest_least"
@@ -150,7 +148,7 @@ def _sure(ends: list[Fraction | None], there: list[bool], *, largest: bool) -> F
 
 
 @dataclass(frozen=True)
-class Absolute:
+class Absolute(Expression):
     """A number without its sign."""
 
     code: ClassVar[str] = "abs"
@@ -167,7 +165,7 @@ class Absolute:
 
 
 @dataclass(frozen=True)
-class Rounded:
+class Rounded(Expression):
     """A number with so many digits after the point (before it, where negative); halves go away from zero."""
 
     code: ClassVar[str] = "round"
@@ -193,7 +191,7 @@ class Rounded:
 
 
 @dataclass(frozen=True)
-class WidthBucket:
+class WidthBucket(Expression):
     """Which of `count` equal parts of low..high a number lies in: 1 to count; 0 below, count + 1 from high on."""
 
     code: ClassVar[str] = "width_bucket"

@@ -13,7 +13,7 @@ from sqlglot import exp
 from dither.query import scope
 from dither.query.column import Column
 from dither.query.expressions import ABSENT, Reader
-from dither.query.plan import Cell, Compare, cells
+from dither.query.plan.expressions import Cell, Compare, cells
 from dither.query.relation import Relation, SamePerson, Scan, WithPublic, shown_columns
 from dither.query.scope import Name, Scope
 from dither.query.syntax import refuse

@@ -22,7 +22,8 @@ from dither.query.column import MOST_KEYS, Column, Key, Type
 from dither.query.engines.image import images
 from dither.query.facts import Facts, a
 from dither.query.functions import DateStart, Period, Rounded, WidthBucket
-from dither.query.plan import Case, Cell, Compare, Constant, DatePart, Expression, Logic, cells
+from dither.query.plan.base import Expression
+from dither.query.plan.expressions import Case, Cell, Compare, Constant, DatePart, Logic, cells
 from dither.query.relation import Chosen, Kept, Relation, SamePerson, WithPublic
 from dither.query.syntax import refuse, shown
 

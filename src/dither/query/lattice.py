@@ -5,7 +5,8 @@ from __future__ import annotations
 from fractions import Fraction
 
 from dither.query.column import FINEST
-from dither.query.plan import Cell, Expression
+from dither.query.plan.base import Expression
+from dither.query.plan.expressions import Cell
 
 MOST_SQUARED = 2**10  # steps of a variance: their squares, times rows, limits and resolution, stay within bounding.LARGEST
 

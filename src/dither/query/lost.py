@@ -20,7 +20,7 @@ from dither.privacy.currency import read_delta
 from dither.privacy.filter import ApproxFilter, Filter, SumFilter, ZcdpFilter
 from dither.privacy.guarantee import Guarantee
 from dither.query.choice import unknown_groups
-from dither.query.plan import Plan
+from dither.query.plan.question import Plan
 
 QUESTIONS = 100  # with keys that nobody declared, unless delta is stated
 

@@ -14,7 +14,7 @@ from dither.query.bounding import Bounding
 from dither.query.choice import Choice
 from dither.query.parse import MOST_ROWS
 from dither.query.part import Part
-from dither.query.plan import Plan
+from dither.query.plan.question import Plan
 from dither.query.promise import Promise
 from dither.query.ranks import MOST_UNKNOWN
 from dither.query.shown import ShownCounts

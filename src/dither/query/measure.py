@@ -26,7 +26,7 @@ from fractions import Fraction
 from math import ceil, floor
 from typing import ClassVar, Literal
 
-from dither.query.plan import Expression
+from dither.query.plan.base import Expression
 
 Kind = Literal["one", "present", "person", "steps", "above", "below", "missing", "high", "middle", "low", "nothing"]
 SQUARES: tuple[Kind, ...] = ("high", "middle", "low", "nothing")

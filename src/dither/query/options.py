@@ -20,7 +20,7 @@ from dither.errors import NumberError, QuestionError
 from dither.numeric.number import Number, exact, rational
 from dither.privacy.filter import Filter
 from dither.privacy.guarantee import approx
-from dither.query.plan import Plan
+from dither.query.plan.question import Plan
 from dither.query.policy import Policy
 from dither.query.promise import HOWS
 from dither.query.syntax import DIALECT, LONGEST

@@ -18,7 +18,8 @@ from dither.query import scope
 from dither.query.column import Column, Type
 from dither.query.expressions import Reader
 from dither.query.lattice import step_of
-from dither.query.plan import Cell, Expression
+from dither.query.plan.base import Expression
+from dither.query.plan.expressions import Cell
 from dither.query.relation import HIDDEN, OURS, Chosen, Kept, Own, OwnKind, PerPerson, Relation, shown_columns
 from dither.query.strategy import LARGEST
 from dither.query.syntax import refuse, shown

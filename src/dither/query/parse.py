@@ -15,7 +15,9 @@ from sqlglot import exp
 
 from dither.query.expressions import SIGNS, Reader
 from dither.query.from_clause import FromReader
-from dither.query.plan import Aggregate, AggregateKind, Cell, Constant, Expression, Group, Keep, Order, Plan
+from dither.query.plan.base import Expression
+from dither.query.plan.expressions import Cell, Constant
+from dither.query.plan.question import Aggregate, AggregateKind, Group, Keep, Order, Plan
 from dither.query.policy import Policy
 from dither.query.share import SHARED, read_quantile
 from dither.query.syntax import read, refuse, shown

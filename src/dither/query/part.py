@@ -21,7 +21,8 @@ from dither.privacy.unit import Unit
 from dither.query.bounding import Bounding
 from dither.query.column import Key
 from dither.query.measure import Measure
-from dither.query.plan import Aggregate, Expression, Group, Plan
+from dither.query.plan.base import Expression
+from dither.query.plan.question import Aggregate, Group, Plan
 from dither.query.strategy import Beside, Family, PartKind
 
 Columns = tuple[list[Any], list[Any], list[Any]]  # values, lower ends, upper ends: one of each a group of the question

@@ -25,7 +25,7 @@ from dither.query.choice import Choice
 from dither.query.dispersion import spread_error
 from dither.query.interval import average_error, sum_error
 from dither.query.part import Part, Price, make_part
-from dither.query.plan import Plan
+from dither.query.plan.question import Plan
 from dither.query.promise import Promise
 from dither.query.strategy import Beside, Family, Place, Ratio, Reading, Spread, Strategy, Sum
 

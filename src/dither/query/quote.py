@@ -21,11 +21,12 @@ from dither.query.made import Made, most_cells, priced, with_keys, with_top
 from dither.query.options import Options, apply_options, check_options, read_options, stated_price
 from dither.query.parse import parse
 from dither.query.part import Part
-from dither.query.plan import Plan
+from dither.query.plan.question import Plan
 from dither.query.promise import HOWS, Promise, counts_rho, read_promise
 from dither.query.show import preformatted
 from dither.query.strategy import Place, Reading, Strategy, choose_strategy
 from dither.query.unknown import read_other
+from dither.query.words import explain_plan
 
 if TYPE_CHECKING:
     from dither.query.answer import Answer
@@ -103,6 +104,10 @@ class Quote:
     def explain(self) -> str:
         """Price, error, bounds and what they mean, in words."""
         return explain_quote(self)
+
+    def describe(self) -> str:
+        """How dither understood the question."""
+        return explain_plan(self.plan)
 
     def compare(self, *others: Quote) -> str:
         """This quote beside others, line by line: prices, errors, bounds and noise."""

@@ -27,7 +27,8 @@ from dither.query.bounding import Bounding
 from dither.query.lattice import step_of
 from dither.query.measure import Measure
 from dither.query.part import Columns, Counts, Part, Price, counted_by
-from dither.query.plan import Bucket, Plan
+from dither.query.plan.expressions import Bucket
+from dither.query.plan.question import Plan
 from dither.query.spelling import spell
 from dither.query.strategy import Beside
 from dither.query.words import words

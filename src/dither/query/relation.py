@@ -24,7 +24,8 @@ from functools import cached_property
 from typing import ClassVar, Literal
 
 from dither.query.column import Column, Type
-from dither.query.plan import Cell, Compare, Expression
+from dither.query.plan.base import Expression
+from dither.query.plan.expressions import Cell, Compare
 from dither.query.table import Table
 
 OURS = "\u200b"  # ends names of columns that no question can name: it is not printable

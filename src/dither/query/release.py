@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from dither.query.bounding import Bounding
     from dither.query.dataset import Dataset
     from dither.query.part import Part
-    from dither.query.plan import Plan
+    from dither.query.plan.question import Plan
     from dither.query.quote import Quote
     from dither.query.strategy import Family
 

@@ -14,7 +14,8 @@ from sqlglot import exp
 from dither.density.ranks import read_share
 from dither.errors import NumberError
 from dither.query.expressions import Reader
-from dither.query.plan import Aggregate, Constant
+from dither.query.plan.expressions import Constant
+from dither.query.plan.question import Aggregate
 from dither.query.syntax import refuse, shown
 
 SHARED: dict[type[Any], str] = {

@@ -25,8 +25,9 @@ from typing import ClassVar, Literal
 from dither.errors import QuestionError
 from dither.query.lattice import step_of, step_of_squares
 from dither.query.measure import Kind, Measure
-from dither.query.plan import SPREADS, Aggregate, AggregateKind, Expression, Plan
-from dither.query.plan import Spread as Kinds
+from dither.query.plan.base import Expression
+from dither.query.plan.question import SPREADS, Aggregate, AggregateKind, Plan
+from dither.query.plan.question import Spread as Kinds
 from dither.query.words import words
 
 MOST_WAYS = 512

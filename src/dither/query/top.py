@@ -31,7 +31,7 @@ from dither.query.bounding import Bounding
 from dither.query.choice import Cell, Choice, Chosen, Row, all_cells, only
 from dither.query.lattice import step_of
 from dither.query.measure import Measure
-from dither.query.plan import Aggregate, Plan
+from dither.query.plan.question import Aggregate, Plan
 from dither.query.spelling import spell
 from dither.query.strategy import LARGEST, Family
 

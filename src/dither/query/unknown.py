@@ -40,7 +40,9 @@ from dither.query.choice import Choice, Chosen, Row, only, read_key, unknown_gro
 from dither.query.column import Key, Type
 from dither.query.engines.keys import LONGEST_KEY
 from dither.query.measure import Measure
-from dither.query.plan import Aggregate, Case, Cell, Compare, Constant, Expression, Group, Logic, OneOf, Plan
+from dither.query.plan.base import Expression
+from dither.query.plan.expressions import Case, Cell, Compare, Constant, Logic, OneOf
+from dither.query.plan.question import Aggregate, Group, Plan
 from dither.query.show import number
 from dither.query.spelling import spell
 from dither.query.strategy import Family

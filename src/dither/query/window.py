@@ -6,7 +6,9 @@ from collections.abc import Sequence
 
 from sqlglot import exp
 
-from dither.query.plan import Aggregate, Cell, Expression, Group
+from dither.query.plan.base import Expression
+from dither.query.plan.expressions import Cell
+from dither.query.plan.question import Aggregate, Group
 from dither.query.syntax import refuse, shown
 
 

@@ -17,8 +17,8 @@ from dither.query.functions import (
     Spelled,
     WidthBucket,
 )
-from dither.query.plan import (
-    Aggregate,
+from dither.query.plan.base import Expression
+from dither.query.plan.expressions import (
     Arithmetic,
     Bucket,
     Case,
@@ -26,14 +26,13 @@ from dither.query.plan import (
     Compare,
     Constant,
     DatePart,
-    Expression,
     IsMissing,
     Like,
     Logic,
     Not,
     OneOf,
-    Plan,
 )
+from dither.query.plan.question import Aggregate, Plan
 from dither.query.relation import Chosen, Kept, Own, PerPerson, Relation, SamePerson, Scan, Together, WithPublic
 
 SPELLED: dict[str, str] = {
@@ -147,6 +146,7 @@ def words(node: Expression) -> str:
             told = "; ".join(f"{words(value)} if {words(condition)}" for condition, value in branches)
             return f"({told}; otherwise {'nothing' if otherwise is None else words(otherwise)})"
         case _:
+            assert isinstance(node, Function), node
             return _function(node)
 
 

@@ -18,14 +18,14 @@ from hypothesis import strategies as st
 
 from dither.query.engines.sql import constant, name, render
 from dither.query.parse import parse
-from dither.query.plan import (
+from dither.query.plan.base import Expression
+from dither.query.plan.expressions import (
     Arithmetic,
     Case,
     Cell,
     Compare,
     Constant,
     DatePart,
-    Expression,
     IsMissing,
     Like,
     Logic,

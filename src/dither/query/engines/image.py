@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 from dither.query.column import Column, Key, Type
 from dither.query.engines.sql import TYPES, name, render
-from dither.query.plan import Expression
+from dither.query.plan.base import Expression
 
 
 def images(by: Expression, columns: Sequence[Column]) -> list[Key] | None:

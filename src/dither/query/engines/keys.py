@@ -6,7 +6,8 @@ from fractions import Fraction
 
 from dither.query.column import Key, Type
 from dither.query.engines.sql import constant, render
-from dither.query.plan import Bucket, Case, Constant, Expression, OneOf
+from dither.query.plan.base import Expression
+from dither.query.plan.expressions import Bucket, Case, Constant, OneOf
 
 LONGEST_KEY = 500  # characters: a longer text is no key
 

@@ -31,7 +31,8 @@ from dither.query.functions import (
     WidthBucket,
 )
 from dither.query.measure import Measure
-from dither.query.plan import (
+from dither.query.plan.base import Expression
+from dither.query.plan.expressions import (
     Arithmetic,
     Bucket,
     Case,
@@ -39,7 +40,6 @@ from dither.query.plan import (
     Compare,
     Constant,
     DatePart,
-    Expression,
     IsMissing,
     Like,
     Logic,
@@ -154,6 +154,7 @@ def render(node: Expression) -> str:
             told = " ".join(f"WHEN {render(condition)} THEN {spell(value)}" for condition, value in branches)
             return f"(CASE {told} ELSE {'NULL' if otherwise is None else spell(otherwise)} END)"
         case _:
+            assert isinstance(node, Function), node
             return _function(node)
 
 

@@ -30,7 +30,8 @@ from dither.query.bounding import Bounding
 from dither.query.engines.keys import key
 from dither.query.engines.sql import clamped, constant, counted, is_there, person, render, value
 from dither.query.measure import Kind, Measure
-from dither.query.plan import Expression, Plan
+from dither.query.plan.base import Expression
+from dither.query.plan.question import Plan
 from dither.query.strategy import Family
 
 WIDEST = 2**52  # of one weighted total in `clip`: it fits into 64 bits, and 2^20 groups of 4 squares into 127

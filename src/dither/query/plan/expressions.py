@@ -12,15 +12,11 @@ from __future__ import annotations
 import datetime
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING, ClassVar, Literal
+from typing import ClassVar, Literal
 
-from dither.query.column import Column, Key, Type
+from dither.query.column import Column, Type
 from dither.query.facts import Facts, around, common_type
-from dither.query.functions import Function
-from dither.query.table import Table
-
-if TYPE_CHECKING:
-    from dither.query.relation import Relation
+from dither.query.plan.base import Expression
 
 Value = Fraction | str | bool | datetime.date | datetime.datetime
 Operator = Literal["+", "-", "*", "/"]
@@ -33,7 +29,7 @@ PARTS: dict[Part, tuple[int, int]] = {
 
 
 @dataclass(frozen=True)
-class Cell:
+class Cell(Expression):
     """The cell of a column."""
 
     code: ClassVar[str] = "column"
@@ -47,7 +43,7 @@ class Cell:
 
 
 @dataclass(frozen=True)
-class Constant:
+class Constant(Expression):
     """A value that the analyst wrote."""
 
     code: ClassVar[str] = "literal"
@@ -68,7 +64,7 @@ class Constant:
 
 
 @dataclass(frozen=True)
-class Arithmetic:
+class Arithmetic(Expression):
     """Sum, difference, product of two numbers, or a number divided by a constant; bounds follow from theirs."""
 
     code: ClassVar[str] = "arithmetic"
@@ -99,7 +95,7 @@ class Arithmetic:
 
 
 @dataclass(frozen=True)
-class DatePart:
+class DatePart(Expression):
     """The year, month, ... of a date."""
 
     code: ClassVar[str] = "date_part"
@@ -114,7 +110,7 @@ class DatePart:
 
 
 @dataclass(frozen=True)
-class Compare:
+class Compare(Expression):
     """A comparison of two values of one kind."""
 
     code: ClassVar[str] = "compare"
@@ -129,7 +125,7 @@ class Compare:
 
 
 @dataclass(frozen=True)
-class OneOf:
+class OneOf(Expression):
     """Whether a value is in a list that the analyst wrote."""
 
     code: ClassVar[str] = "in_list"
@@ -143,7 +139,7 @@ class OneOf:
 
 
 @dataclass(frozen=True)
-class Like:
+class Like(Expression):
     """Whether a text matches a pattern of % and _ that the analyst wrote."""
 
     code: ClassVar[str] = "like"
@@ -157,7 +153,7 @@ class Like:
 
 
 @dataclass(frozen=True)
-class IsMissing:
+class IsMissing(Expression):
     """Whether a value is NULL, or no value of its column's type."""
 
     code: ClassVar[str] = "is_null"
@@ -170,7 +166,7 @@ class IsMissing:
 
 
 @dataclass(frozen=True)
-class Logic:
+class Logic(Expression):
     """All of several conditions, or any of them; NULL as in SQL."""
 
     code: ClassVar[str] = "logic"
@@ -184,7 +180,7 @@ class Logic:
 
 
 @dataclass(frozen=True)
-class Not:
+class Not(Expression):
     """The opposite of a condition."""
 
     code: ClassVar[str] = "not"
@@ -197,7 +193,7 @@ class Not:
 
 
 @dataclass(frozen=True)
-class Case:
+class Case(Expression):
     """The value of the first condition that holds; otherwise another one, or NULL."""
 
     code: ClassVar[str] = "case"
@@ -212,7 +208,7 @@ class Case:
 
 
 @dataclass(frozen=True)
-class Bucket:
+class Bucket(Expression):
     """In which of several intervals of equal width, counted from 0, a bounded number lies after clamping; ours alone."""
 
     code: ClassVar[str] = "bucket"
@@ -227,11 +223,6 @@ class Bucket:
         return Facts(Type.INTEGER, Fraction(0), Fraction(self.size - 1), self.of.facts.nullable)
 
 
-Expression = (
-    Cell | Constant | Arithmetic | DatePart | Compare | OneOf | Like | IsMissing | Logic | Not | Case | Function | Bucket
-)
-
-
 def cells(node: object) -> set[Column]:
     """The columns that an expression is about."""
     if isinstance(node, Cell):
@@ -241,78 +232,3 @@ def cells(node: object) -> set[Column]:
     if hasattr(node, "__dataclass_fields__"):
         return {column for field in node.__dataclass_fields__ for column in cells(getattr(node, field))}
     return set()
-
-
-Spread = Literal["variance", "sample variance", "deviation", "sample deviation"]
-AggregateKind = Literal["rows", "values", "persons", "sum", "average", "different", "quantile", "running"] | Spread
-SPREADS: tuple[Spread, ...] = ("variance", "sample variance", "deviation", "sample deviation")
-
-
-@dataclass(frozen=True)
-class Aggregate:
-    """One number a group."""
-
-    kind: AggregateKind
-    name: str  # of its column in the answer
-    of: Expression | None = None  # of which values; None for rows and persons
-    share: Fraction | None = None  # of the rows that lie below a quantile; 0 for the least, 1 for the largest
-
-
-@dataclass(frozen=True)
-class Group:
-    """A way to sort rows into groups: an expression, and all the values that the answer will list for it.
-
-    Without keys nobody declared them: which are listed is a private release of its own, `unknown.py`.
-    """
-
-    name: str
-    by: Expression
-    keys: tuple[Key, ...] | None
-
-    @property
-    def listed(self) -> tuple[Key, ...]:
-        """The keys, where they are known."""
-        assert self.keys is not None
-        return self.keys
-
-
-@dataclass(frozen=True)
-class Order:
-    """By which column of the answer it is sorted."""
-
-    name: str
-    descending: bool
-
-
-@dataclass(frozen=True)
-class Keep:
-    """Which rows of the answer are shown: a comparison of a released column with a constant."""
-
-    name: str
-    operator: Comparison
-    value: Fraction
-
-
-@dataclass(frozen=True)
-class Plan:
-    """A question about the rows of a relation. Everything after `aggregates` concerns released values only."""
-
-    relation: Relation
-    where: Expression | None
-    groups: tuple[Group, ...]
-    aggregates: tuple[Aggregate, ...]
-    shown: tuple[str, ...]  # the columns of the answer, in the order in which they were asked for
-    having: tuple[Keep, ...] = ()
-    order: tuple[Order, ...] = ()
-    limit: int | None = None
-
-    @property
-    def table(self) -> Table:
-        """The relation as a table: its columns, its person, its limits."""
-        return self.relation.table
-
-    def explain(self) -> str:
-        """How dither understood the question."""
-        from dither.query.words import explain_plan
-
-        return explain_plan(self)

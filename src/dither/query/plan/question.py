@@ -1,0 +1,81 @@
+"""What is asked: aggregates of groups of the rows of a relation, and what is done with them once they are released."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Literal
+
+from dither.query.column import Key
+from dither.query.plan.base import Expression
+from dither.query.plan.expressions import Comparison
+from dither.query.relation import Relation
+from dither.query.table import Table
+
+Spread = Literal["variance", "sample variance", "deviation", "sample deviation"]
+AggregateKind = Literal["rows", "values", "persons", "sum", "average", "different", "quantile", "running"] | Spread
+SPREADS: tuple[Spread, ...] = ("variance", "sample variance", "deviation", "sample deviation")
+
+
+@dataclass(frozen=True)
+class Aggregate:
+    """One number a group."""
+
+    kind: AggregateKind
+    name: str  # of its column in the answer
+    of: Expression | None = None  # of which values; None for rows and persons
+    share: Fraction | None = None  # of the rows that lie below a quantile; 0 for the least, 1 for the largest
+
+
+@dataclass(frozen=True)
+class Group:
+    """A way to sort rows into groups: an expression, and all the values that the answer will list for it.
+
+    Without keys nobody declared them: which are listed is a private release of its own, `unknown.py`.
+    """
+
+    name: str
+    by: Expression
+    keys: tuple[Key, ...] | None
+
+    @property
+    def listed(self) -> tuple[Key, ...]:
+        """The keys, where they are known."""
+        assert self.keys is not None
+        return self.keys
+
+
+@dataclass(frozen=True)
+class Order:
+    """By which column of the answer it is sorted."""
+
+    name: str
+    descending: bool
+
+
+@dataclass(frozen=True)
+class Keep:
+    """Which rows of the answer are shown: a comparison of a released column with a constant."""
+
+    name: str
+    operator: Comparison
+    value: Fraction
+
+
+@dataclass(frozen=True)
+class Plan:
+    """A question about the rows of a relation. Everything after `aggregates` concerns released values only."""
+
+    relation: Relation
+    where: Expression | None
+    groups: tuple[Group, ...]
+    aggregates: tuple[Aggregate, ...]
+    shown: tuple[str, ...]  # the columns of the answer, in the order in which they were asked for
+    having: tuple[Keep, ...] = ()
+    order: tuple[Order, ...] = ()
+    limit: int | None = None
+
+    @property
+    def table(self) -> Table:
+        """The relation as a table: its columns, its person, its limits."""
+        return self.relation.table
