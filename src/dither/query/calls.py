@@ -6,7 +6,7 @@ from __future__ import annotations
 import datetime
 from collections.abc import Callable
 from fractions import Fraction
-from typing import TYPE_CHECKING
+from typing import Protocol
 
 from sqlglot import exp
 
@@ -29,14 +29,27 @@ from dither.query.plan.base import Expression
 from dither.query.plan.expressions import Arithmetic, Case, Compare, Constant
 from dither.query.syntax import refuse, shown
 
-if TYPE_CHECKING:
-    from dither.query.expressions import Reader
-
 MOST_DIGITS = 15  # a double has no more
 MOST_BUCKETS = 10_000
 MOST_PARTS = 100  # of CONCAT, COALESCE, GREATEST and LEAST
 WIDEST = (exp.DataType.Type.BIGINT, exp.DataType.Type.DOUBLE)
 Kind = type[exp.Expr]
+
+
+class Reader(Protocol):
+    """What a call needs of the reader of expressions."""
+
+    def meaning(self, node: exp.Expr) -> Expression | None:
+        """What a node means, if it is an expression about a row."""
+
+    def value(self, node: exp.Expr) -> Expression:
+        """Any allowed expression."""
+
+    def number(self, node: exp.Expr) -> Expression:
+        """A number with bounds, or without."""
+
+    def pair(self, first: exp.Expr, left: Expression, second: exp.Expr) -> tuple[Expression, Expression]:
+        """Two values of one kind."""
 
 
 def _text(reader: Reader, node: exp.Expr, inner: exp.Expr) -> Expression:

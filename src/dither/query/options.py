@@ -17,12 +17,9 @@ import sqlglot
 from sqlglot.tokenizer_core import TokenType
 
 from dither.errors import NumberError, QuestionError
-from dither.numeric.number import Number, exact, rational
-from dither.privacy.filter import Filter
-from dither.privacy.guarantee import approx
+from dither.numeric.number import Number
 from dither.query.plan.question import Plan
 from dither.query.policy import Policy
-from dither.query.promise import HOWS
 from dither.query.syntax import DIALECT, LONGEST
 
 CLAUSE, BOUNDS = "differential_privacy", "contribution_bounds"
@@ -99,32 +96,6 @@ def tightened(plan: Plan, policy: Policy) -> dict[str, int]:
     """The limits that a question has for itself: under others it is another question, as bounds may follow from them."""
     given = {table.name: table.max_groups for table in policy.tables}
     return {table.name: table.max_groups for table in plan.relation.tables if table.max_groups != given[table.name]}
-
-
-def stated_price(
-    options: Options, budget: Filter, *, epsilon: object, rho: object, guarantee: object, error: object
-) -> tuple[object, object]:
-    """Epsilon and guarantee, as the question and the arguments together state them."""
-    if options.epsilon is None and options.delta is None:
-        return epsilon, guarantee
-    for name, other in (("rho", rho), ("guarantee", guarantee), ("error", error)):
-        if other is not None:
-            raise NumberError("price", f"OPTIONS beside {name}", "a price is stated in exactly one way", HOWS)
-    wanted = options.epsilon if epsilon is None else epsilon
-    if wanted is None:
-        raise NumberError("price", "delta alone", "a price is stated in exactly one way", "epsilon = 0.5 beside it")
-    if options.epsilon is not None and exact(wanted, name="epsilon") != Number(options.epsilon):
-        came = f"{wanted} and, in OPTIONS, {options.epsilon}"
-        raise NumberError("epsilon", came, "a price is stated in exactly one way", "one of the two")
-    if options.delta is None:
-        return wanted, None
-    delta, most = rational(options.delta, name="delta"), budget.ceiling.charge().delta
-    if delta > most:
-        why = f"options may only tighten, and the budget is {budget.ceiling}" + (": it has no delta" if most == 0 else "")
-        raise NumberError("delta", options.delta, why, f"delta = {float(most):g}, or leaving it out")
-    if delta == most:
-        return wanted, None
-    return None, approx(wanted, delta, unit=budget.unit)
 
 
 def _listed(tokens: list[Any], first: int) -> tuple[int, Options]:

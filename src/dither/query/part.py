@@ -9,7 +9,7 @@ with the quote.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any, ClassVar
@@ -23,7 +23,7 @@ from dither.query.column import Key
 from dither.query.measure import Measure
 from dither.query.plan.base import Expression
 from dither.query.plan.question import Aggregate, Group, Plan
-from dither.query.strategy import Beside, Family, PartKind
+from dither.query.strategy import Family
 
 Columns = tuple[list[Any], list[Any], list[Any]]  # values, lower ends, upper ends: one of each a group of the question
 Counts = Sequence[Sequence[int]]  # for each group of the question, for each key of the part
@@ -106,17 +106,3 @@ def counted_by(plan: Plan, by: Expression, keys: tuple[Key, ...]) -> Plan:
 def counted(plan: Plan, groups: tuple[Group, ...]) -> Plan:
     """The plan that counts the rows of groups."""
     return replace(plan, groups=groups, aggregates=(Aggregate("rows", "n"),), shown=("n",), having=(), order=(), limit=None)
-
-
-def make_part(beside: Beside, plan: Plan, price: Price) -> Part:
-    """The part for what is asked beside counters."""
-    from dither.query.different import Different
-    from dither.query.ranks import Ranks
-    from dither.query.running import Running
-
-    makers: dict[PartKind, Callable[[Beside, Plan, Price], Part]] = {
-        "different": Different.make,
-        "ranks": Ranks.make,
-        "running": Running.make,
-    }
-    return makers[beside.kind](beside, plan, price)

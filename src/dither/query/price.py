@@ -24,9 +24,10 @@ from dither.query.bounding import Bounding
 from dither.query.choice import Choice
 from dither.query.dispersion import spread_error
 from dither.query.interval import average_error, sum_error
-from dither.query.part import Part, Price, make_part
+from dither.query.part import Part, Price
 from dither.query.plan.question import Plan
 from dither.query.promise import Promise
+from dither.query.registry import make_part
 from dither.query.strategy import Beside, Family, Place, Ratio, Reading, Spread, Strategy, Sum
 
 Mechanism = Geometric | Gaussian

@@ -11,6 +11,7 @@ from dither.privacy import calibrate
 from dither.privacy.approx import ApproxPart
 from dither.privacy.filter import Filter
 from dither.privacy.guarantee import Guarantee, approx, gdp
+from dither.query.options import Options
 
 HOWS = "epsilon='0.5', rho='0.01', guarantee=pure('0.5'), or error={'n': 20}"
 SMALLEST = Fraction(1, 10**100)
@@ -119,3 +120,29 @@ def _from_guarantee(budget: Filter, guarantee: object, lost: Fraction) -> Promis
         why = f"it asks for Gaussian noise, which has no price under {budget.ceiling}"
         raise GuaranteeError("guarantee", str(guarantee), why, "pure('0.5')")
     return promise
+
+
+def stated_price(
+    options: Options, budget: Filter, *, epsilon: object, rho: object, guarantee: object, error: object
+) -> tuple[object, object]:
+    """Epsilon and guarantee, as the question and the arguments together state them."""
+    if options.epsilon is None and options.delta is None:
+        return epsilon, guarantee
+    for name, other in (("rho", rho), ("guarantee", guarantee), ("error", error)):
+        if other is not None:
+            raise NumberError("price", f"OPTIONS beside {name}", "a price is stated in exactly one way", HOWS)
+    wanted = options.epsilon if epsilon is None else epsilon
+    if wanted is None:
+        raise NumberError("price", "delta alone", "a price is stated in exactly one way", "epsilon = 0.5 beside it")
+    if options.epsilon is not None and exact(wanted, name="epsilon") != Number(options.epsilon):
+        came = f"{wanted} and, in OPTIONS, {options.epsilon}"
+        raise NumberError("epsilon", came, "a price is stated in exactly one way", "one of the two")
+    if options.delta is None:
+        return wanted, None
+    delta, most = rational(options.delta, name="delta"), budget.ceiling.charge().delta
+    if delta > most:
+        why = f"options may only tighten, and the budget is {budget.ceiling}" + (": it has no delta" if most == 0 else "")
+        raise NumberError("delta", options.delta, why, f"delta = {float(most):g}, or leaving it out")
+    if delta == most:
+        return wanted, None
+    return None, approx(wanted, delta, unit=budget.unit)

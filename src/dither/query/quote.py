@@ -18,11 +18,11 @@ from dither.query.choice import Choice, Chosen, all_cells
 from dither.query.explain import explain_quote
 from dither.query.lost import read_lost
 from dither.query.made import Made, most_cells, priced, with_keys, with_top
-from dither.query.options import Options, apply_options, check_options, read_options, stated_price
+from dither.query.options import Options, apply_options, check_options, read_options
 from dither.query.parse import parse
 from dither.query.part import Part
 from dither.query.plan.question import Plan
-from dither.query.promise import HOWS, Promise, counts_rho, read_promise
+from dither.query.promise import HOWS, Promise, counts_rho, read_promise, stated_price
 from dither.query.show import preformatted
 from dither.query.strategy import Place, Reading, Strategy, choose_strategy
 from dither.query.unknown import read_other
