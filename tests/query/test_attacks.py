@@ -263,7 +263,7 @@ def test_a25_a_quote_reads_nothing(tmp_path, monkeypatch):
     def refuse(*_, **__):
         raise AssertionError("the quote touched the source")
 
-    for name in ("schema", "attach", "relation", "check"):
+    for name in ("schema", "arrow", "_arrow", "check"):
         monkeypatch.setattr(Frame, name, refuse)
     quote = data.quote(
         "SELECT ward, COUNT(*) AS n, AVG(cost) AS c FROM visits WHERE age > 3 GROUP BY ward", epsilon=1, size=10

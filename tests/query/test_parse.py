@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from dither.query.column import Type
 from dither.query.parse import parse
-from dither.query.plan import Facts
+from dither.query.facts import Facts
 from dither.query.plan.base import Expression
 from dither.query.plan.expressions import (
     Arithmetic,

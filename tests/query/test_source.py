@@ -155,7 +155,7 @@ def test_frames_are_not_converted_before_the_charge(tmp_path, monkeypatch):
     def refuse(*_, **__):
         raise AssertionError("read")
 
-    monkeypatch.setattr("dither.query.source.Frame.attach", refuse)
+    monkeypatch.setattr("dither.query.source.Frame.arrow", refuse)
     with pytest.raises(dither.errors.ReleaseError):
         quote.release()
     assert "left" in str(data.ledger.remaining())

@@ -9,8 +9,10 @@ from dither.errors import DataError
 from dither.query.column import Column
 from dither.query.engines.duckdb import Engine
 from dither.query.engines.read import is_long, read_column
-from dither.query.engines.sql import cell, constant, name, number, person
+from dither.query.engines.read_sources import from_source
+from dither.query.engines.sql import cell, constant, number, person
 from dither.query.source import Source
+from dither.query.sql_quotes import name
 from dither.query.table import Table
 from dither.query.table_source import TableSource, table_source
 
@@ -49,7 +51,7 @@ def inspect(table: Table, source: Source) -> TableReport:
         parts += _counts(column, at)
         read.append(f"{read_column(column, held, table)} AS {name(column.name)}")
         read += [f"{name(column.name)} IS NOT NULL AS {_there(at)}", f"{is_long(column, held, table)} AS {_long(at)}"]
-    rows = f"SELECT {', '.join(read)} FROM {source.relation(table)}"  # noqa: S608
+    rows = f"SELECT {', '.join(read)} FROM {from_source(source, table)}"  # noqa: S608
     whole = _one(f"SELECT {', '.join(parts)} FROM ({rows})", place)  # noqa: S608
     columns = tuple(ColumnReport(column.name, *whole[1 + 5 * at : 6 + 5 * at]) for at, column in enumerate(table.columns))
     if table.person is None:

@@ -17,9 +17,8 @@ from typing import TYPE_CHECKING, Any
 
 from dither.errors import DataError
 from dither.query.column import Type
-from dither.query.engines.sql import name, text
-from dither.query.quoting import misplaced_quote
 from dither.query.schema import Held, Schema, from_arrow, from_duckdb, must_fit, unique
+from dither.query.sql_quotes import text
 from dither.query.table import Table
 
 if TYPE_CHECKING:
@@ -41,13 +40,6 @@ class Source(ABC):
     @abstractmethod
     def schema(self, table: str) -> Schema:
         """Names and types of its columns; reads no row."""
-
-    @abstractmethod
-    def relation(self, table: Table) -> str:
-        """What stands after FROM."""
-
-    def attach(self, connection: duckdb.DuckDBPyConnection, table: Table, schema: Schema) -> None:  # noqa: B027
-        """Hand over what is in memory (of files nothing is) for a table that was checked; called when the charge is made."""
 
     def check(self, table: Table) -> Schema:
         """Refuse a source that cannot be the table of the policy, before anything is charged; what of it will be read."""
@@ -84,27 +76,23 @@ class ParquetFiles(Source):
             found = mine
         return found or {}
 
-    def relation(self, table: Table) -> str:
-        files = ", ".join(text(path) for path in self.paths)
-        return f"read_parquet([{files}], hive_partitioning = false)"  # names of folders are not cells
-
 
 @dataclass(frozen=True)
 class CsvFiles(Source):
     """CSV in one fixed dialect: commas, double quotes, a header line, UTF-8. A cell is text until the policy casts it.
 
     Files must be well formed: with a quote left open, one line would take others with it. So nothing is skipped: a
-    broken file fails as a whole (`quoting.py` looks at the quotes, once the charge is made). It is read from the
-    beginning by one thread, since a second one might begin inside a cell.
+    broken file fails as a whole (`quoting.py` looks at the quotes, once the charge is made).
     """
 
     paths: tuple[str, ...]
     kind = "csv"
 
     def schema(self, table: str) -> Schema:
-        return unique(((column, Held(Type.TEXT, "text")) for column in self._header()), "source")
+        return unique(((column, Held(Type.TEXT, "text")) for column in self.header()), "source")
 
-    def _header(self) -> list[str]:
+    def header(self) -> list[str]:
+        """The names of its columns, from the first line of each file."""
         found: list[str] | None = None
         for path in self.paths:
             try:
@@ -121,18 +109,6 @@ class CsvFiles(Source):
             why = "its header leaves a column without a name, or breaks a line"
             raise DataError("source", self.paths[0], why, "CSV with a header line")
         return found
-
-    def relation(self, table: Table) -> str:
-        columns = ", ".join(f"{text(column)}: 'VARCHAR'" for column in self._header())
-        files = ", ".join(text(path) for path in self.paths)
-        dialect = "auto_detect = false, header = true, delim = ',', quote = '\"', escape = '\"', nullstr = ''"
-        strict = "strict_mode = true, ignore_errors = false, parallel = false"
-        return f"read_csv([{files}], columns = {{{columns}}}, {dialect}, {strict})"
-
-    def attach(self, connection: duckdb.DuckDBPyConnection, table: Table, schema: Schema) -> None:
-        for path in self.paths:
-            if (place := misplaced_quote(path)) is not None:
-                raise DataError("source", path, f"the quote at byte {place:,} is out of order", "CSV that is well formed")
 
 
 @dataclass(frozen=True)
@@ -160,8 +136,8 @@ class DuckDBFile(Source):
         )
         try:
             with duckdb.connect(":memory:", config={"autoinstall_known_extensions": "false"}) as connection:
-                self._open(connection)
-                rows = connection.execute(catalogue, [self._called, self._called]).fetchall()
+                self.open(connection)
+                rows = connection.execute(catalogue, [self.called, self.called]).fetchall()
         except duckdb.Error:
             why = "it cannot be opened as a DuckDB file, or somebody writes to it"
             raise DataError("source", self.path, why, "a DuckDB file that nobody writes to") from None
@@ -170,19 +146,14 @@ class DuckDBFile(Source):
             found.setdefault(table, []).append((column, kind))
         return found
 
-    def relation(self, table: Table) -> str:
-        return f"{self._called}.main.{name(table.name)}"
-
     @property
-    def _called(self) -> str:
-        """One name a file: a file cannot be attached twice."""
+    def called(self) -> str:
+        """The name under which it is attached: one a file, which cannot be attached twice."""
         return f"protected_file_{hashlib.sha256(self.path.encode()).hexdigest()[:16]}"
 
-    def attach(self, connection: duckdb.DuckDBPyConnection, table: Table, schema: Schema) -> None:
-        self._open(connection)
-
-    def _open(self, connection: duckdb.DuckDBPyConnection) -> None:
-        connection.execute(f"ATTACH IF NOT EXISTS {text(self.path)} AS {self._called} (TYPE duckdb, READ_ONLY)")
+    def open(self, connection: duckdb.DuckDBPyConnection) -> None:
+        """Attach it beside what the connection has, to be read only."""
+        connection.execute(f"ATTACH IF NOT EXISTS {text(self.path)} AS {self.called} (TYPE duckdb, READ_ONLY)")
 
 
 @dataclass(frozen=True, eq=False)
@@ -214,37 +185,20 @@ class Frame(Source):
         part = self.frame.select([self._names[at] for at in places])
         return part if self.kind == "arrow" else pyarrow.table(part if rows else part.head(0))
 
-    @property
-    def _names(self) -> list[str]:
-        return self.frame.column_names if self.kind == "arrow" else [str(column) for column in self.frame.columns]
-
-    def relation(self, table: Table) -> str:
-        return name(_frame(table))
-
-    def attach(self, connection: duckdb.DuckDBPyConnection, table: Table, schema: Schema) -> None:
+    def arrow(self, table: Table, schema: Schema) -> Any:
+        """The columns of the policy as an Arrow table; refused where they are not as they were when they were checked."""
         import pyarrow
 
         names = self._names
         given = self._arrow([names.index(column.name) for column in table.columns], rows=True)
         if from_arrow(given.schema, "frame") != schema:  # somebody changed it, after it was checked
             raise DataError("frame", self.kind, "it is not what it was when it was checked", "a frame that nobody changes")
-        # without metadata, by which the engine might take a column for something else than was checked
-        arrays = [_without_zone(column) for column in given.columns]
-        connection.register(_frame(table), pyarrow.Table.from_arrays(arrays, names=given.column_names))
+        # without metadata, by which an engine might take a column for something else than was checked
+        return pyarrow.Table.from_arrays(given.columns, names=given.column_names)
 
-
-def _without_zone(column: Any) -> Any:
-    """Times with a zone in UTC, without it: with one, the engine fails on times that it cannot count in microseconds."""
-    from pyarrow import timestamp, types
-
-    kind = column.type.value_type if types.is_dictionary(column.type) else column.type
-    if types.is_timestamp(kind) and kind.tz is not None and kind.unit in ("s", "ms"):
-        return column.cast(kind).cast(timestamp(kind.unit))
-    return column
-
-
-def _frame(table: Table) -> str:
-    return f"protected frame {table.name}"
+    @property
+    def _names(self) -> list[str]:
+        return self.frame.column_names if self.kind == "arrow" else [str(column) for column in self.frame.columns]
 
 
 def find_source(stated: object, folder: Path, where: str) -> Source:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from dither.query.column import Type
 from dither.query.engines.read import read_sql
+from dither.query.engines.read_sources import from_source, hand_over
 from dither.query.schema import Schema
 from dither.query.source import Source
 from dither.query.table import Table
@@ -31,7 +32,7 @@ class TableSource:
     @property
     def relation(self) -> str:
         """What stands after FROM."""
-        return self.read(self.source.relation(self.table))
+        return self.read(from_source(self.source, self.table))
 
     def read(self, where: str) -> str:
         """What stands after FROM if rows stored in the same way are there."""
@@ -39,7 +40,7 @@ class TableSource:
 
     def attach(self, connection: duckdb.DuckDBPyConnection) -> None:
         """Hand over what is in memory; called when the charge is made."""
-        self.source.attach(connection, self.table, self.schema)
+        hand_over(self.source, connection, self.table, self.schema)
 
 
 def table_source(table: Table, source: Source) -> TableSource:

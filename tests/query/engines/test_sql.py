@@ -16,7 +16,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dither.query.engines.sql import constant, name, render
+from dither.query.engines.sql import constant, render
 from dither.query.parse import parse
 from dither.query.plan.base import Expression
 from dither.query.plan.expressions import (
@@ -32,6 +32,7 @@ from dither.query.plan.expressions import (
     Not,
     OneOf,
 )
+from dither.query.sql_quotes import name
 from tests.query.test_parse import CONDITIONS, POLICY, VALUES
 
 INF, NAN = math.inf, math.nan

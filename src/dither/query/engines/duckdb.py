@@ -16,8 +16,8 @@ import duckdb
 
 from dither.errors import QuestionError
 from dither.query.column import Type
-from dither.query.engines.sql import name, text
 from dither.query.schema import Schema
+from dither.query.sql_quotes import name, text
 from dither.query.table_source import TableSource
 
 POLL = 0.1  # seconds between two looks at the progress

@@ -9,8 +9,9 @@ import datetime
 from collections.abc import Sequence
 
 from dither.query.column import Column, Key, Type
-from dither.query.engines.sql import TYPES, name, render
+from dither.query.engines.sql import TYPES, render
 from dither.query.plan.base import Expression
+from dither.query.sql_quotes import name
 
 
 def images(by: Expression, columns: Sequence[Column]) -> list[Key] | None:

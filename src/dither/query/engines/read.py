@@ -18,8 +18,8 @@ missing. Nanoseconds with a zone become timestamps only by way of nanoseconds wi
 from __future__ import annotations
 
 from dither.query.column import LONGEST_TEXT, Column, Type
-from dither.query.engines.sql import name
 from dither.query.schema import Held, Schema
+from dither.query.sql_quotes import name
 from dither.query.table import Table
 
 FINE_WITH_ZONE = ("timestamp[ns, tz", "TIMESTAMPTZ_NS")

@@ -10,10 +10,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from dither.query.column import Column, Type
-from dither.query.engines.sql import cell, clamped, counted, is_there, name, number, person, render, value
+from dither.query.engines.sql import cell, clamped, counted, is_there, number, person, render, value
 from dither.query.lattice import step_of
 from dither.query.measure import Measure
 from dither.query.relation import Chosen, Kept, Own, PerPerson, Relation, SamePerson, Scan, Together, WithPublic
+from dither.query.sql_quotes import name
 
 Texts = frozenset[str]  # columns that a source holds as text
 Places = Mapping[str, tuple[str, Texts]]  # by table: what stands after FROM

@@ -46,6 +46,7 @@ from dither.query.plan.expressions import (
     Not,
     OneOf,
 )
+from dither.query.sql_quotes import name, text
 
 TYPES = {
     Type.INTEGER: "BIGINT",
@@ -58,16 +59,6 @@ TYPES = {
 }
 WEEKDAY = {"weekday": "dow"}
 WHOLE = (Cell, DatePart, Length, WidthBucket)  # their whole numbers are BIGINTs, all other numbers may be doubles
-
-
-def name(text: str) -> str:
-    """A name, quoted."""
-    return '"' + text.replace('"', '""') + '"'
-
-
-def text(value: str) -> str:
-    """A text, quoted: inside single quotes only a single quote means anything."""
-    return "'" + value.replace("'", "''") + "'"
 
 
 def cell(column: Column) -> str:
