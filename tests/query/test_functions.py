@@ -24,6 +24,7 @@ from dither.query.parse import parse
 from dither.query.plan.base import Expression
 from dither.query.plan.expressions import Constant
 from dither.query.policy import read_policy
+from dither.query.words import explain_plan
 from tests.query.clinics import clinic, private_totals
 from tests.query.engines.test_sql import CELLS, ROWS
 from tests.query.test_parse import cell, plan, summed, where
@@ -420,7 +421,7 @@ def test_they_are_explained():
         ("round(cost, 1) > ceil(cost)", "cost rounded to 1 digits after the point > cost rounded up"),
         ("width_bucket(cost, 0, 10, 5) > cost / 2", "which of 5 equal parts of 0 to 10 cost lies in > (cost / 2)"),
     ]:
-        assert words in plan(f"SELECT COUNT(*) FROM visits WHERE {sql}").explain()
+        assert words in explain_plan(plan(f"SELECT COUNT(*) FROM visits WHERE {sql}"))
 
 
 def test_images_of_odd_letters():

@@ -10,8 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dither.query.column import Type
-from dither.query.parse import parse
 from dither.query.facts import Facts
+from dither.query.parse import parse
 from dither.query.plan.base import Expression
 from dither.query.plan.expressions import (
     Arithmetic,
