@@ -45,7 +45,7 @@ def engine(folder):
         from dither.query.engines.totals import totals_sql
 
         quote = quoted(protected(folder))
-        sql = totals_sql(quote.plan, quote.strategy.families, quote.bounding, "purchases", 7)
+        sql = totals_sql(quote.offer.plan, quote.offer.strategy.families, quote.offer.bounding, "purchases", 7)
         calls["ours"] = lambda: connection.execute(sql).fetchall()
     forget_peak()  # of loading the table
     return calls

@@ -23,6 +23,7 @@ from dither.ledger.entry import write
 from dither.ledger.store import Row
 from dither.privacy.filter import approx_filter, gaussian_filter, renyi_filter, some_order_filter, sum_filter, zcdp_filter
 from dither.testing import seeded
+from tests.golden.clinic import save
 
 FOLDER = Path(__file__).parent / "formats"
 
@@ -86,6 +87,19 @@ def signed_again(made: dither.Ledger) -> list[list[Any]]:
     return rows
 
 
+def answer() -> str:
+    """With keys, whole numbers, averages and dates, under a key and a ledger that are gone."""
+    with tempfile.TemporaryDirectory() as folder, tempfile.TemporaryDirectory() as home:
+        before, os.environ["DITHER_HOME"] = os.environ.get("DITHER_HOME"), home
+        try:
+            data = save(Path(folder) / "clinic", "rho")
+            sql = "SELECT ward, COUNT(*) AS n, AVG(cost) AS cost FROM visits GROUP BY ward"
+            return data.quote(sql, epsilon="0.5").release().to_json()
+        finally:
+            if before is not None:
+                os.environ["DITHER_HOME"] = before
+
+
 WRITTEN: dict[str, Callable[[], Any]] = {
     "guarantee-1": lambda: [one.to_json() for one in guarantees()],
     "loss-1": lambda: [one.to_json() for one in losses()],
@@ -93,6 +107,7 @@ WRITTEN: dict[str, Callable[[], Any]] = {
     "reports-1": lambda: reports().to_bytes().hex(),
     "tally-1": lambda: survey().tally(reports()).to_json(),
     "ledger-entry-2": ledger,
+    "answer-1": answer,
 }
 
 

@@ -43,6 +43,13 @@ def test_reports_and_tallies_are_read():
     assert dither.local.Tally.from_json(stored("tally-1")).to_json() == stored("tally-1")
 
 
+def test_answers_are_read_and_shown():
+    found = dither.Answer.from_json(stored("answer-1"))
+    assert found.to_json() == stored("answer-1")
+    assert found["ward"] == ["A", "B", "C", "D"]
+    assert "each low to high holds the noise with 95% probability" in str(found)
+
+
 def test_entries_of_a_ledger_are_read_and_add_up():
     held = stored("ledger-entry-2")
     audit, kinds = Audit((Receipt.from_json(held["receipt"]),)), []

@@ -12,7 +12,7 @@ import psycopg
 import pytest
 
 from dither import Ledger, pure
-from dither.errors import InProgressError, LedgerError
+from dither.errors import InProgressError, LedgerError, MissingExtraError
 from dither.ledger.postgres import without_password
 
 TENTH = pure("0.1")
@@ -185,5 +185,5 @@ def test_without_psycopg_the_error_says_what_to_install(monkeypatch):
 
     monkeypatch.setitem(sys.modules, "psycopg", None)
     monkeypatch.delitem(sys.modules, "dither.ledger.postgres", raising=False)
-    with pytest.raises(LedgerError, match=r"dither\[postgres\]"):
+    with pytest.raises(MissingExtraError, match=r"dither\[postgres\]"):
         Ledger("postgresql://host/db", budget=pure(1), domain="clinic")

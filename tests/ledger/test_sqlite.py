@@ -266,6 +266,8 @@ def test_what_a_writer_goes_on_with_is_what_a_reader_finds(tmp_path, monkeypatch
         time.sleep(1.1)
         again = ledger.reserve(pure(ln(3)), {"rows": [1, True, None]}, analyst="ana")
         assert ledger.commit(again, "é \U0001f600") == "é \U0001f600"
+        ledger.record_refusal("SELECT é", "no such column")
+        ledger.record_export(again, "csv")
         ledger.reserve(pure(ln(3)), {"rows": [1, True, None]}, analyst="ana", idempotency_key="k")
     (tmp_path / "a.ledger").rename(tmp_path / "b.ledger")
     with Ledger(tmp_path / "b.ledger", moved=True) as ledger:

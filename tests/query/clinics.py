@@ -17,7 +17,9 @@ from dither.query import release as releasing
 from dither.query.answer import Answer
 from dither.query.dataset import Dataset
 from dither.query.engines.duckdb import Engine
+from dither.query.estimates import read_answer
 from dither.query.quote import Quote
+from dither.query.released import Released
 from dither.query.table_source import table_source
 
 NUMBERS = itertools.count()
@@ -56,12 +58,12 @@ def clinic(folder: Path, data: object = None, *, budget: object = None, **facts:
 def private_totals(quote: Quote, threads: int = 2) -> list[tuple[int, ...]]:
     """What nobody gets to see: the totals before noise."""
     with _reading(quote, threads) as (run, place):
-        return releasing.exact_totals(run, place, quote.plan, quote.strategy.families, quote.bounding)
+        return releasing.exact_totals(run, place, quote.offer.plan, quote.offer.strategy.families, quote.offer.bounding)
 
 
 def private_counts(quote: Quote, part: int = 0, threads: int = 2) -> list[int]:
     """The counts of a part before noise: for each group of the question, for each key of the part."""
-    made = quote.parts[part]
+    made = quote.offer.parts[part]
     with _reading(quote, threads) as (run, place):
         found = releasing.exact_totals(run, place, made.plan, (made.family,), made.bounding)
     return [count for (count,) in found]
@@ -69,7 +71,7 @@ def private_counts(quote: Quote, part: int = 0, threads: int = 2) -> list[int]:
 
 @contextmanager
 def _reading(quote: Quote, threads: int) -> Iterator[tuple[Any, releasing.Place]]:
-    sources = {table.name: table_source(table, quote.dataset.source(table)) for table in quote.plan.relation.tables}
+    sources = {table.name: table_source(table, quote.holdings.source(table)) for table in quote.offer.plan.relation.tables}
     texts = {name: source.texts for name, source in sources.items()}
     places = {name: source.relation for name, source in sources.items()}
     with Engine() as engine, engine.reading([*sources.values()], threads=threads) as run:
@@ -78,7 +80,6 @@ def _reading(quote: Quote, threads: int) -> Iterator[tuple[Any, releasing.Place]
 
 def repeated(quote: Quote, runs: int) -> Iterator[Answer]:
     """Answers to a quote with noise of their own each, of rows that are read once."""
-    dataset = quote.dataset
     receipt = Receipt("0" * 32, 1, 1, "0" * 64, quote.guarantee, (1, "0" * 64), None)
     with _reading(quote, 2) as (run, place):
         known: dict[str, list[tuple[Any, ...]]] = {}
@@ -88,7 +89,7 @@ def repeated(quote: Quote, runs: int) -> Iterator[Answer]:
                 known[sql] = run(sql, lambda _: True)
             return [row for row in known[sql] if keep(row)]
 
-        work = releasing.Work(dataset, (quote,), quote.guarantee, quote.question)
+        work = releasing.Work(quote.holdings, (quote.offer,), quote.guarantee, quote.question)
         for _ in range(runs):
-            found, parts = work._noisy(once, place)
-            yield Answer(quote, releasing._with_parts(found[0], parts), receipt)
+            text = releasing._one_to_json(*work._noisy(once, place))
+            yield read_answer(quote.offer, Released.from_json(text), receipt)

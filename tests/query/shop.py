@@ -83,7 +83,7 @@ def each_row(folder: Path, rows: Any, **facts: Any) -> Dataset:
 
 def held(quote: Quote) -> dict[tuple[Any, ...], int]:
     """How many people hold each key, as stage one sees it."""
-    choice = quote.choice
+    choice = quote.offer.choice
     assert choice is not None
     with _reading(quote, 2) as (run, place):
         found = run(place.select(choice.plan, (choice.family,), choice.bounding), choice.keeps)
@@ -94,7 +94,9 @@ def held(quote: Quote) -> dict[tuple[Any, ...], int]:
 
 def counted(quote: Quote, released: Any) -> dict[tuple[Any, ...], tuple[int, ...]]:
     """The totals of stage two, for the groups that were released."""
-    chosen = quote.chosen(released)
+    chosen = quote.offer.chosen(released)
     with _reading(quote, 2) as (run, place):
-        found = releasing.exact_totals(run, place, chosen.plan, quote.strategy.families, quote.bounding, chosen.cells)
+        found = releasing.exact_totals(
+            run, place, chosen.plan, quote.offer.strategy.families, quote.offer.bounding, chosen.cells
+        )
     return dict(zip(chosen.shown, [tuple(map(int, totals)) for totals in found], strict=True))

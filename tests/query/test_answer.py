@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import dataclasses
+import gc
+import pickle
 import re
+import types
 
 import pandas
 import polars
 import pyarrow
 import pytest
 
+import dither
 from dither.errors import DataError, QuestionError
 from tests.query.clinics import clinic, visits
 
@@ -116,7 +120,7 @@ def test_plot(answer):
 
 def test_explain_says_what_the_bars_hold(answer):
     words = answer.explain()
-    for part in ("hold the noise", "do not hold what clamping", "charged", "Clamped", "left"):
+    for part in ("hold the noise", "do not hold what clamping", "charged", "Clamped"):
         assert part in words
 
 
@@ -130,4 +134,63 @@ def test_long_answers_are_cut_on_the_screen(tmp_path):
 
 def test_answers_are_frozen(answer):
     with pytest.raises(dataclasses.FrozenInstanceError):
-        answer.stored = {}
+        answer.columns = {}
+
+
+KINDS_OF_ANSWERS = [
+    "SELECT ward, COUNT(*) AS n, AVG(cost) AS a, STDDEV(cost) AS d FROM visits GROUP BY ward",
+    "SELECT MEDIAN(cost) AS m, COUNT(DISTINCT ward) AS k FROM visits",
+    "SELECT DATE_TRUNC('month', day) AS m, COUNT(*) AS n FROM visits "
+    "WHERE day >= DATE '2024-01-01' AND day < DATE '2024-04-01' GROUP BY m",
+    "SELECT age > 40 AS old, SUM(cost) AS s FROM visits GROUP BY old",
+    "SELECT ward, SUM(COUNT(*)) OVER (ORDER BY ward) AS so_far FROM visits GROUP BY ward",
+]
+
+
+@pytest.mark.parametrize("sql", KINDS_OF_ANSWERS)
+def test_an_answer_pickles_and_goes_through_json_and_prints_the_same(tmp_path, sql):
+    answer = clinic(tmp_path).quote(sql, epsilon=1).release()
+    for again in (pickle.loads(pickle.dumps(answer)), dither.Answer.from_json(answer.to_json())):
+        assert str(again) == str(answer)
+        assert again.rows() == answer.rows()
+        assert again.explain() == answer.explain()
+        assert again.to_html() == answer.to_html()
+        assert again.to_arrow().equals(answer.to_arrow())
+        assert again.guarantee == answer.guarantee
+        assert again.to_json() == answer.to_json()
+        assert again.released == answer.released
+
+
+def test_answers_of_unknown_keys_and_of_batches_pickle(tmp_path):
+    data = clinic(tmp_path, budget=dither.approx(200, "1e-6"))
+    answers = data.quote(
+        ["SELECT COUNT(*) AS n FROM visits", "SELECT ward, COUNT(*) AS n FROM visits GROUP BY ward"], epsilon=1
+    )
+    found = answers.release()
+    again = pickle.loads(pickle.dumps(found))
+    assert str(again) == str(found)
+    assert again.explain() == found.explain()
+    assert again.to_html() == found.to_html()
+
+
+def test_no_answer_reaches_the_rows(tmp_path):
+    """Nothing that hangs on an answer is a dataset, a ledger, a source, a frame or a connection."""
+    data = clinic(tmp_path)
+    batch = data.quote(["SELECT COUNT(*) AS n FROM visits", "SELECT SUM(cost) AS c FROM visits"], epsilon=1).release()
+    for answer in (data.quote("SELECT ward, COUNT(*) AS n FROM visits GROUP BY ward", epsilon=1).release(), batch):
+        reached, todo = {}, [answer]
+        while todo:
+            one = todo.pop()
+            if id(one) in reached or isinstance(one, (type, types.ModuleType, types.FunctionType, str, int, float)):
+                continue
+            reached[id(one)] = one
+            todo += gc.get_referents(one)
+        names = {f"{type(one).__module__}.{type(one).__name__}" for one in reached.values()}
+        for wrong in ("pyarrow", "duckdb", "Ledger", "Dataset", "Holdings", "Policy", "Frame", "Quote", "Database"):
+            assert not any(wrong in name for name in names), (wrong, names)
+
+
+def test_what_is_no_answer_is_refused():
+    for text in ("", "{}", '{"answer": 2}', '{"answer": 1}', "[]"):
+        with pytest.raises(DataError):
+            dither.Answer.from_json(text)

@@ -61,14 +61,14 @@ def test_a4_integers_at_the_edge_neither_wrap_nor_raise(tmp_path):
         quote = data[0].quote(sql, epsilon=1)
         one, other = (private_totals(each.quote(sql, epsilon=1)) for each in data)
         place = 0
-        for family in quote.strategy.families:
+        for family in quote.offer.strategy.families:
             last = place + len(family.measures)
             moved = sum(
                 abs(a - b)
                 for x, y in zip(one, other, strict=True)
                 for a, b in zip(x[place:last], y[place:last], strict=True)
             )
-            assert moved <= quote.bounding.l1(family)
+            assert moved <= quote.offer.bounding.l1(family)
             place = last
     with pytest.raises(PolicyError, match="fit between"):
         clinic(tmp_path, bounds={"age": (-(2**62), 2**62), "cost": (0, 400)})
@@ -83,7 +83,7 @@ def test_a4_averages_of_many_wide_values_do_not_overflow(tmp_path, person):
     facts = {"bounds": {"age": (0, 2**52)}, "keys": {}, "steps": {}, "complete": []}
     data = clinic(tmp_path, table, person=person, max_groups=limit[0], max_rows_per_group=limit[1], **facts)
     quote = data.quote("SELECT AVG(age) AS a, COUNT(*) AS n FROM visits", epsilon=1)
-    assert quote.bounding.way == ("groups" if person == "person" else "each row")
+    assert quote.offer.bounding.way == ("groups" if person == "person" else "each row")
     assert private_totals(quote) == [((16 if person == "person" else rows) * 2**52, 0, 0)]
 
 
@@ -181,9 +181,9 @@ def test_a12_a_bound_is_not_lost_by_a_later_step(tmp_path):
     ):
         quotes = [clinic(tmp_path, table, budget=budget).quote(sql, bounding=way, **price) for table in (many, visits())]
         one, other = (private_totals(quote) for quote in quotes)
-        for place, family in enumerate(quotes[0].strategy.families):
+        for place, family in enumerate(quotes[0].offer.strategy.families):
             moved = [a[place] - b[place] for a, b in zip(one, other, strict=True)]
-            assert sum(change**2 for change in moved) <= quotes[0].bounding.l2_squared(family)
+            assert sum(change**2 for change in moved) <= quotes[0].offer.bounding.l2_squared(family)
             assert any(moved)
 
 

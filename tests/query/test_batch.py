@@ -99,7 +99,8 @@ def together(whole, asked, *, pure=True, unit=Unit.ADD_REMOVE):
     amount = dither.Number(1) if pure else Fraction(1, 10)
     part = shared_file.SharedCounts.make(atoms, Price(amount, pure, unit, 1, Fraction(95, 100)))
     quote = whole.quote(asked[0], epsilon=1)
-    return replace(quote, strategy=Strategy((), (Place(0, 0),)), bounding=part.bounding, noise=(), parts=(part,))
+    alike = {"strategy": Strategy((), (Place(0, 0),)), "bounding": part.bounding, "noise": (), "parts": (part,)}
+    return replace(quote, offer=replace(quote.offer, **alike))
 
 
 @pytest.mark.parametrize("place", range(examples(5, 40)))
@@ -118,7 +119,7 @@ def test_sums_over_cells_are_what_each_question_counts_by_itself(tmp_path, place
         if quote is None:
             continue
         tried += 1
-        counts, atoms = private_counts(quote), quote.parts[0].atoms
+        counts, atoms = private_counts(quote), quote.offer.parts[0].atoms
         for sql, (first, last) in zip(asked, atoms.places, strict=True):
             told = {tuple(row[:-1]): row[-1] for row in connection.execute(sql).fetchall()}
             cells = itertools.product(*(group.keys for group in parse(sql, whole.policy).groups))
@@ -155,7 +156,7 @@ def worst_cost(tmp_path, pure, unit, person, fixed=1, day=1):
         while quote is None:
             data, asked = hostile(rng, 14), [*random_batch(rng), WARD, SEX]
             quote = together(clinic(tmp_path, data, **facts), asked, pure=pure, unit=unit)
-        part, counts = quote.parts[0], private_counts(quote)
+        part, counts = quote.offer.parts[0], private_counts(quote)
         claim = part.guarantee.charge().epsilon if pure else part.guarantee.charge().rho
         people = [1, 2, 3, 4] if person == "person" else range(data.num_rows)
         whose = data["person"].to_pylist() if person == "person" else list(people)
@@ -167,7 +168,7 @@ def worst_cost(tmp_path, pure, unit, person, fixed=1, day=1):
                 own = own.set_column(0, "person", pyarrow.array([one] * own.num_rows, pyarrow.int64()))
                 others.append(pyarrow.concat_tables([rest, own]))
             for table in others:
-                other = replace(quote, dataset=clinic(tmp_path, table, **facts))
+                other = replace(quote, holdings=clinic(tmp_path, table, **facts))
                 spent = cost(part, moved(part, counts, private_counts(other)))
                 assert spent <= claim
                 worst = max(worst, float(spent) / float(claim))
@@ -186,7 +187,7 @@ def test_somebody_replaced_by_nobody_in_any_cell_is_paid_for(tmp_path):
     same = ["SELECT COUNT(*) AS n FROM visits WHERE ward IN ('A', 'B')"] * 2
     for asked in (same, [*same, "SELECT COUNT(*) AS n FROM visits WHERE ward = 'A'"]):
         for pure in (True, False):
-            part = together(clinic(tmp_path), asked, pure=pure, unit=Unit.REPLACE_ONE).parts[0]
+            part = together(clinic(tmp_path), asked, pure=pure, unit=Unit.REPLACE_ONE).offer.parts[0]
             claim = part.guarantee.charge().epsilon if pure else part.guarantee.charge().rho
             for cell in range(max(part.merged) + 1):
                 counts = [part.units * (at == part.merged.index(cell)) for at in range(len(part.merged))]
@@ -222,7 +223,7 @@ def test_the_price_of_a_batch_is_that_of_its_parts_and_is_charged_once(tmp_path)
     batch = data.quote(asked, epsilon=1)
     assert batch.guarantee.epsilon() == 1
     assert len(batch.parts) == 2
-    assert sum(len(quote.parts) for quote in batch) == 4
+    assert sum(len(quote.offer.parts) for quote in batch) == 4
     answers = batch.release()
     assert "ε = 9 left" in str(data.ledger.remaining())
     assert len(answers) == 5
@@ -254,7 +255,7 @@ def test_error_bars_of_a_batch_hold_as_often_as_they_say(tmp_path, budget):
         for run in range(runs):
             asked = between(sorted(rng.sample(range(120), 2)) for _ in range(6))
             answers = data.quote([*asked, f"SELECT COUNT(*) AS n FROM visits WHERE age > {run}"], epsilon="0.05").release()
-            sql, answer = next((one.quote.sql, one) for one in answers)
+            sql, answer = next((one.sql, one) for one in answers)
             (true,) = exactly.execute(sql).fetchone()
             outside += not answer["n_low"][0] <= true <= answer["n_high"][0]
         assert outside <= 8  # of 15 at 5%: P(> 8) < 1e-7
@@ -388,7 +389,7 @@ def test_questions_that_list_different_days_of_one_expression_count_their_own(tm
     data = visits(len(days)).set_column(5, "day", pyarrow.array(days))
     whole = clinic(tmp_path, data, **facts)
     quote = together(whole, asked)
-    counts, atoms = private_counts(quote), quote.parts[0].atoms
+    counts, atoms = private_counts(quote), quote.offer.parts[0].atoms
     found = [[sum(counts[cell] for cell in atoms.rows[row]) for row in range(*place)] for place in atoms.places]
     assert found == [[1, 2, 3], [3, 4, 5, 6, 7, 8, 9, 10, 11]]
 
@@ -411,7 +412,7 @@ def test_a_stated_way_to_bound_is_kept_in_a_batch(tmp_path):
     assert data.quote(asked, epsilon=1).gains
     batch = data.quote(asked, epsilon=1, bounding="groups")
     assert not batch.gains
-    assert {quote.bounding.way for quote in batch} == {"groups"}
+    assert {quote.offer.bounding.way for quote in batch} == {"groups"}
 
 
 PRICES = [
@@ -435,14 +436,14 @@ def test_keys_that_nobody_declared_are_priced_with_the_rest_of_a_batch(tmp_path,
     data = shop(tmp_path, rows, budget=budget, per_question=kept)
     batch = data.quote(asked, other="rest", **price)
     assert batch.guarantee.within(kept)
-    assert batch.guarantee == sum((quote.guarantee for quote in batch.quotes[1:]), start=batch[0].guarantee)
-    assert batch[0].choice.rule.delta == batch[1].choice.rule.delta
-    assert [quote.choice is None or quote.choice.other for quote in batch] == ["rest", "rest", True]
+    assert batch.guarantee == sum((offer.guarantee for offer in batch.offers[1:]), start=batch[0].guarantee)
+    assert batch[0].offer.choice.rule.delta == batch[1].offer.choice.rule.delta
+    assert [quote.offer.choice is None or quote.offer.choice.other for quote in batch] == ["rest", "rest", True]
     batch.release()
     assert data.quote(asked, other="rest", **price).release().is_replay
     assert not data.quote(asked[::-1], other="rest", **price).release().is_replay
     people = data.quote([asked[0]], **price)
-    assert isinstance(people[0].parts[0], ShownCounts)
+    assert isinstance(people[0].offer.parts[0], ShownCounts)
     assert people.guarantee.within(kept)
 
 

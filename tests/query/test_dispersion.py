@@ -197,10 +197,10 @@ def test_sums_do_not_overflow(tmp_path):
     for way in ("weights", "groups"):
         quote = data.quote("SELECT VAR_POP(cost) AS v FROM visits", epsilon=1, bounding=way)
         ((high, middle, low),) = private_totals(quote)
-        family = quote.strategy.families[0]
+        family = quote.offer.strategy.families[0]
         assert middle == 0
         assert abs(high - low) <= 1
-        assert 0.99 * quote.bounding.l1(family) < high + low <= quote.bounding.l1(family)
+        assert 0.99 * quote.offer.bounding.l1(family) < high + low <= quote.offer.bounding.l1(family)
 
 
 # -- meaning -------------------------------------------------------------------------------------------------------------
@@ -240,7 +240,7 @@ def test_missing_values_are_rows_and_not_values(tmp_path, way):
         facts |= {"person": "each row", "max_groups": None, "max_rows_per_group": None}
     question = "SELECT VAR_POP(age) AS v, AVG(age) AS a, SUM(age) AS s, COUNT(age) AS c, COUNT(*) AS n FROM visits"
     quote = clinic(tmp_path, table, **facts).quote(question, epsilon=10**6, bounding=way)
-    assert [[measure.kind for measure in family.measures] for family in quote.strategy.families] == [
+    assert [[measure.kind for measure in family.measures] for family in quote.offer.strategy.families] == [
         ["high", "middle", "low", "nothing"]
     ]
     answer = quote.release()

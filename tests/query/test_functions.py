@@ -373,7 +373,7 @@ def test_groups_hold_every_row(tmp_path):
             quote = data.quote(sql, epsilon=1, bounding=way)
             totals = private_totals(quote)
             assert len(totals) == size
-            weight = quote.bounding.resolution if way == "weights" else 1
+            weight = quote.offer.bounding.resolution if way == "weights" else 1
             assert sum(total[0] for total in totals) == 60 * weight, (by, way)
     with dither.testing.seeded(1):
         sql = f"SELECT DATE_TRUNC('month', day) AS m, COUNT(*) AS n FROM visits WHERE {year} GROUP BY m"

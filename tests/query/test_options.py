@@ -177,7 +177,7 @@ def test_groups_may_be_tightened(tmp_path):
     for most in (3, 2, 1):
         clause = f"WITH DIFFERENTIAL_PRIVACY OPTIONS(max_groups_contributed={most})"
         quotes.append(data.quote(sql.format(clause), epsilon=1, bounding="groups"))
-    assert [quote.bounding.groups for quote in quotes] == [3, 3, 2, 1]
+    assert [quote.offer.bounding.groups for quote in quotes] == [3, 3, 2, 1]
     errors = [quote.errors["n"] for quote in quotes]
     assert errors[0] == errors[1] > errors[2] > errors[3]
     assert quotes[0].question == quotes[1].question

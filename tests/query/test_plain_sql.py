@@ -51,14 +51,15 @@ def test_answers_are_plain_sql(tmp_path, way):
             if way == "weights" and "DISTINCT" in sql:
                 continue
             price = {"epsilon": 10**6} if pure else {"rho": 10**12}
-            answer = data.quote(sql, bounding=way, **price).release()
-            keys = [group.name for group in answer.quote.plan.groups]
+            quote = data.quote(sql, bounding=way, **price)
+            answer = quote.release()
+            keys = list(answer.keys)
             result = engine.execute(sql)
             names = [column[0] for column in result.description]
             plain = {tuple(row[: len(keys)]): dict(zip(names, row, strict=True)) for row in result.fetchall()}
             for row in answer:
                 expected = plain.get(tuple(row[key] for key in keys), {})
-                for aggregate in answer.quote.plan.aggregates:
+                for aggregate in quote.offer.plan.aggregates:
                     truth = expected.get(aggregate.name)
                     if aggregate.kind == "average" and truth is None:
                         continue  # of nothing: no average to compare

@@ -36,7 +36,7 @@ def test_a_person_moves_every_score_by_no_more_than_is_claimed_and_all_in_one_di
             return held(shop(tmp_path, rows, **facts(ledger=same)).quote(TOP.format(asked, 3), epsilon=1))
 
         quote = shop(tmp_path, rows, **facts(ledger=same)).quote(TOP.format(asked, 3), epsilon=1)
-        assert quote.choice.mechanism.monotone == (unit is Unit.ADD_REMOVE)
+        assert quote.offer.choice.mechanism.monotone == (unit is Unit.ADD_REMOVE)
         whole = held(quote)
         assert {key[0] for key in whole} <= set(MANY)
         for person in (1, 2, 3):
@@ -44,18 +44,18 @@ def test_a_person_moves_every_score_by_no_more_than_is_claimed_and_all_in_one_di
             rest += [some(rng, person) for _ in range(8)] if unit is Unit.REPLACE_ONE else []
             less = scores(rest)
             change = [whole.get(key, 0) - less.get(key, 0) for key in {*whole, *less}]
-            assert max(map(abs, change)) <= quote.choice.mechanism.sensitivity
+            assert max(map(abs, change)) <= quote.offer.choice.mechanism.sensitivity
             assert unit is Unit.REPLACE_ONE or min(change) >= 0
             worst = max(worst, *map(abs, change))
-    assert worst > quote.choice.mechanism.sensitivity / 2
+    assert worst > quote.offer.choice.mechanism.sensitivity / 2
 
 
 def test_the_largest_are_shown_with_counts_of_their_own(tmp_path):
     rows = [(1000 * key + at, MANY[key], 0, None, None, "A", 1.0) for key in range(9) for at in range(50 + 20 * key)]
     data = shop(tmp_path, rows, **facts())
     quote = data.quote(TOP.format("COUNT(*)", 3), epsilon=1000)
-    assert quote.choice is not None
-    assert quote.bounding.groups == 3
+    assert quote.offer.choice is not None
+    assert quote.offer.bounding.groups == 3
     assert quote.guarantee.charge().epsilon == 1000
     assert "chosen first" in quote.explain()
     answer = quote.release()
@@ -69,7 +69,7 @@ def test_the_largest_are_shown_with_counts_of_their_own(tmp_path):
 
 def test_where_rho_counts_the_choice_is_priced_in_rho(tmp_path):
     quote = shop(tmp_path, [], **facts(budget=dither.zcdp(10))).quote(TOP.format("COUNT(*)", 3), rho=1)
-    assert quote.choice is not None
+    assert quote.offer.choice is not None
     assert quote.guarantee.charge().rho <= 1
     assert quote.guarantee.charge().delta == 0
     assert float(quote.guarantee.charge().rho) > 0.999
@@ -77,11 +77,11 @@ def test_where_rho_counts_the_choice_is_priced_in_rho(tmp_path):
 
 def test_the_better_way_is_taken_from_public_facts_and_said(tmp_path):
     few = shop(tmp_path, [], **facts(max_groups=3)).quote(TOP.format("COUNT(*)", 10), epsilon=1)
-    assert few.choice is None
+    assert few.offer.choice is None
     assert "if all are counted" in few.explain()
     assert "chosen first, then counted" not in few.explain()
     rows = each_row(tmp_path, [], keys={"product": MANY}, budget=PURE).quote(TOP.format("COUNT(*)", 3), epsilon=1)
-    assert rows.choice is None  # nobody is in two groups
+    assert rows.offer.choice is None  # nobody is in two groups
 
 
 @pytest.mark.parametrize(
@@ -97,4 +97,4 @@ def test_the_better_way_is_taken_from_public_facts_and_said(tmp_path):
     ],
 )
 def test_other_questions_count_all_groups(tmp_path, sql):
-    assert shop(tmp_path, [], **facts()).quote(sql, epsilon=1).choice is None
+    assert shop(tmp_path, [], **facts()).quote(sql, epsilon=1).offer.choice is None

@@ -66,8 +66,8 @@ def test_a10_any_key_of_one_person_alone_is_shown_with_probability_delta_at_most
         assert set(mine.values()) == {1}
         assert len(mine) == min(own, most)
         with precision(256):
-            assert any_shown(to_ball(shown_of_one(quote.choice.rule)), len(mine)) <= quote.choice.rule.delta
-        assert quote.guarantee.charge().delta == quote.choice.rule.delta
+            assert any_shown(to_ball(shown_of_one(quote.offer.choice.rule)), len(mine)) <= quote.offer.choice.rule.delta
+        assert quote.guarantee.charge().delta == quote.offer.choice.rule.delta
 
 
 def test_a10_opendp_2922_the_count_at_the_threshold_is_part_of_delta():
@@ -163,11 +163,11 @@ def test_in_stage_two_a_person_moves_the_totals_by_no_more_than_is_claimed(tmp_p
             if unit is Unit.REPLACE_ONE and (way or len(rest) < len(rows)):
                 rest += [row(rng, one) for _ in range(rng.randrange(0, 5) if way else 1)]
             less, place = counted(quoted(rest), released), 0
-            for family in quote.strategy.families:
+            for family in quote.offer.strategy.families:
                 last = place + len(family.measures)
                 change = [a - b for key in whole for a, b in zip(whole[key][place:last], less[key][place:last], strict=True)]
-                assert sum(c * c for c in change) <= quote.bounding.l2_squared(family)
-                assert way == "clip" or sum(map(abs, change)) <= quote.bounding.l1(family)
+                assert sum(c * c for c in change) <= quote.offer.bounding.l2_squared(family)
+                assert way == "clip" or sum(map(abs, change)) <= quote.offer.bounding.l1(family)
                 place = last
 
 
@@ -245,7 +245,7 @@ def test_a_key_that_is_not_shown_is_told_nowhere(tmp_path):
     assert quote.explain() == without.quote(BY_PRODUCT, epsilon=1).explain()
     answer = quote.release()
     assert answer["product"] == ["bread", "milk"]
-    told = [str(answer), answer.explain(), answer._repr_html_(), repr(answer.stored), repr(quote.question)]
+    told = [str(answer), answer.explain(), answer._repr_html_(), answer.to_json(), repr(quote.question)]
     assert not any("insulin" in text for text in told)
     again = data.quote("SELECT COUNT(*) AS m, product AS p FROM sales GROUP BY 2", epsilon=1).release()
     assert again.is_replay
@@ -256,17 +256,17 @@ def test_a_key_that_is_not_shown_is_told_nowhere(tmp_path):
 def test_counts_of_people_come_with_the_keys_at_the_whole_price(tmp_path):
     data = shop(tmp_path, crowd({"bread": 400, "milk": 500, "rare": 20}))
     quote, two = data.quote(PEOPLE, epsilon=1), data.quote(BY_PRODUCT, epsilon=1)
-    assert isinstance(quote.parts[0], ShownCounts)
-    assert quote.choice.rule.rho == 2 * two.choice.rule.rho
-    assert quote.choice.rule.threshold < two.choice.rule.threshold
+    assert isinstance(quote.offer.parts[0], ShownCounts)
+    assert quote.offer.choice.rule.rho == 2 * two.offer.choice.rule.rho
+    assert quote.offer.choice.rule.threshold < two.offer.choice.rule.threshold
     assert quote.guarantee.charge() == two.guarantee.charge()
     assert quote.price == two.price == "(ε = 1, δ = 1e-06) (add/remove one person)"
     answer = quote.release()
     assert answer["product"] == ["bread", "milk"]
     assert all(low <= n <= high for n, low, high in zip(answer["n"], answer["n_low"], answer["n_high"], strict=True))
     rows = each_row(tmp_path, crowd({"bread": 400})).quote(BY_PRODUCT, epsilon=1)
-    assert isinstance(rows.parts[0], ShownCounts)
-    assert rows.choice.rule.max_keys == 1
+    assert isinstance(rows.offer.parts[0], ShownCounts)
+    assert rows.offer.choice.rule.max_keys == 1
 
 
 @pytest.mark.parametrize(
@@ -327,7 +327,7 @@ def test_at_most_so_many_keys_are_shown_and_texts_fit_into_the_ledger(tmp_path, 
     asked = {"guarantee": dither.zcdp(10**8, delta="0.1")}
     monkeypatch.setattr("dither.query.made.MOST_SHOWN", 3)
     quote = data.quote(BY_PRODUCT, **asked)
-    assert "at most 3 are shown" in "".join(quote.choice.told(quote.plan))
+    assert "at most 3 are shown" in "".join(quote.offer.choice.told(quote.offer.plan))
     assert quote.release()["product"] == ["p0", "p1", "p2"]
     monkeypatch.setattr("dither.query.made.MOST_SHOWN", 100)
     monkeypatch.setattr("dither.query.unknown.LONGEST_LIST", 13)
@@ -399,9 +399,9 @@ def test_a_wished_error_is_met_and_the_keys_cost_as_much_again(tmp_path):
     data = shop(tmp_path, crowd({"bread": 30}))
     two, one = data.quote(BY_PRODUCT, error={"n": 200}), data.quote(PEOPLE, error={"n": 50})
     assert two.errors["n"] <= 200
-    assert two.choice.rule.rho == two.noise[0].guarantee.charge().rho
+    assert two.offer.choice.rule.rho == two.offer.noise[0].guarantee.charge().rho
     assert one.errors["n"] <= 50
-    assert one.noise == ()
+    assert one.offer.noise == ()
 
 
 def test_the_deltas_of_questions_run_out(tmp_path):
@@ -471,7 +471,7 @@ def test_in_a_batch_delta_and_other_concern_the_questions_with_such_keys(tmp_pat
     data = shop(tmp_path, crowd({"a": 300}), budget=dither.approx(50, "1e-6"))
     declared = "SELECT ward, COUNT(*) AS n FROM sales GROUP BY ward"
     batch = data.quote([BY_PRODUCT, declared], epsilon=5, delta="1e-9", other="rest")
-    assert [quote.choice is None for quote in batch] == [False, True]
+    assert [quote.offer.choice is None for quote in batch] == [False, True]
     assert batch.guarantee.charge().delta == Fraction(1, 10**9)
     assert batch.release()[0]["product"][-1] == "rest"
     for term in ({"delta": "1e-9"}, {"other": "rest"}):
@@ -491,7 +491,7 @@ def test_quantiles_in_groups_that_nobody_declared(tmp_path, unit, other):
     for products in ([], ["a"], ["a", "b", "c"]):
         rows = [of(person, product, cost=at) for at, product in enumerate(products, 1) for person in range(40)]
         quote = shop(tmp_path, rows, budget=dither.zcdp(10**9, delta="0.5", unit=unit), max_groups=3).quote(sql, **asked)
-        assert quote.parts[0].mechanisms[0].histograms == 2**10
+        assert quote.offer.parts[0].mechanisms[0].histograms == 2**10
         answer = quote.release()
         found = {
             key: (low, high, w)
@@ -508,7 +508,7 @@ def test_quantiles_in_groups_that_nobody_declared(tmp_path, unit, other):
 def test_a_list_of_keys_beside_all_others_is_looked_through_once(tmp_path):
     """The engine takes the square of the time for IN within IN: 90,000 keys took many minutes."""
     quote = shop(tmp_path, []).quote(BY_PRODUCT, epsilon=1, other="rest")
-    (group,) = quote.chosen({"keys": [["a"], ["b"]], "counts": None}).plan.groups
+    (group,) = quote.offer.chosen({"keys": [["a"], ["b"]], "counts": None}).plan.groups
     assert group.keys == ("a", "b", "rest")
     assert key(group.by, group.keys).count(" IN ") == 1
     assert key(group.by, ("a", "rest")).count(" IN ") > 1  # b is not listed, so it is no key
@@ -519,8 +519,8 @@ def test_a_case_that_gives_more_than_the_keys_is_looked_through_again(tmp_path):
     rows = [of(1, "a", ward=ward) for ward in "AZZZ"]
     sql = "SELECT CASE WHEN ward IN ('A', 'Z') THEN ward ELSE 'rest' END AS w, COUNT(*) AS n FROM sales GROUP BY 1"
     quote = shop(tmp_path, rows, budget=LOUD, max_groups=1, max_rows_per_group=1).quote(sql, rho=10**6)
-    assert quote.plan.groups[0].keys == ("A", "rest")
-    assert counted(quote, None)[("A",)] == (quote.bounding.resolution,)
+    assert quote.offer.plan.groups[0].keys == ("A", "rest")
+    assert counted(quote, None)[("A",)] == (quote.offer.bounding.resolution,)
 
 
 @pytest.mark.parametrize("unit", [Unit.ADD_REMOVE, Unit.REPLACE_ONE])

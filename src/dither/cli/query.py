@@ -76,7 +76,7 @@ def quote(
         other=other,
     )
     typer.echo(made.explain())
-    made.dataset.ledger.close()
+    made.holdings.ledger.close()
 
 
 def query(
@@ -129,8 +129,8 @@ def query(
         _write(answer, format, out)
     if explain:
         typer.echo(answer.explain(), err=True)
-    typer.echo(f"left: {made.dataset.ledger.remaining()}", err=True)
-    made.dataset.ledger.close()
+    typer.echo(f"left: {made.holdings.ledger.remaining()}", err=True)
+    made.holdings.ledger.close()
 
 
 def _quote(sql: list[str], policy: Path, error: list[str] | None, **terms: Any) -> Quote | Batch:
@@ -207,7 +207,7 @@ def _facts(answer: Answer) -> dict[str, Any]:
 
     facts: dict[str, Any] = {
         "rows": [{name: _plain(value) for name, value in row.items()} for row in answer.rows()],
-        "confidence": str(answer.quote.confidence),
+        "confidence": str(answer.confidence),
         "guarantee": json.loads(answer.receipt.guarantee.to_json()),
         "receipt": json.loads(answer.receipt.to_json()),
     }

@@ -1,29 +1,24 @@
-"""The answer: a table with error bars. Everything here is computed from what was released; nothing else is known.
+"""The answer: a table with error bars, and what they mean. A plain value: no data, no policy, no ledger and no way to them.
 
-One row for each combination of declared keys, whether the data has it or not, and of the keys that a private release chose
-where nobody declared them; sorted by key unless the question says otherwise. `x_low` and `x_high` hold the true value of
-the bounded data with the stated probability, each by itself.
+It pickles, goes through JSON and back, and prints the same wherever it is shown. Everything in it was released or is public.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import datetime
+import json
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from fractions import Fraction
-from functools import cached_property
-from math import ceil, floor
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
-from dither.errors import DataError, QuestionError
+from dither.errors import DataError, DitherError
 from dither.extras import needs
 from dither.ledger.receipt import Receipt
 from dither.privacy.guarantee import Guarantee
-from dither.query import interval
-from dither.query.column import Type
-from dither.query.dispersion import spreads
-from dither.query.explain import explain_answer
-from dither.query.show import html, page, table_text
-from dither.query.strategy import Place, Ratio, Reading, Spread, Sum
+from dither.query.chart import chart
+from dither.query.released import Released
+from dither.query.show import html_table, page, table_text
 
 if TYPE_CHECKING:
     import altair
@@ -31,51 +26,38 @@ if TYPE_CHECKING:
     import polars
     import pyarrow
 
-    from dither.query.quote import Quote
-
+VERSION = 1
 Column = list[Any]
-WIDE = 2**20  # what one row adds to a sum that is shown in 64 bits
-SIGNS = {
-    "=": lambda a, b: a == b,
-    "<>": lambda a, b: a != b,
-    "<": lambda a, b: a < b,
-    "<=": lambda a, b: a <= b,
-    ">": lambda a, b: a > b,
-    ">=": lambda a, b: a >= b,
+Kind = Literal["text", "boolean", "date", "timestamp", "whole", "number"]
+FROM_JSON: dict[Kind, Callable[[Any], Any]] = {
+    "date": datetime.date.fromisoformat,
+    "timestamp": datetime.datetime.fromisoformat,
+    "number": float,
 }
 
 
 @dataclass(frozen=True, eq=False)
 class Answer:
-    """Released numbers, read as a table."""
+    """Released numbers as a table; `x_low` and `x_high` hold what the noise left open of x."""
 
-    quote: Quote = field(repr=False)
-    stored: dict[str, Any] = field(repr=False)  # "released": for each family, each group: its measures; and "parts"
+    sql: str
+    columns: dict[str, Column] = field(repr=False)  # the table, column by column
+    kinds: dict[str, Kind] = field(repr=False)  # what each column holds
+    keys: tuple[str, ...] = field(repr=False)  # columns of groups
+    aggregates: tuple[str, ...] = field(repr=False)  # columns of numbers, without their ends
+    confidence: Fraction  # with which each interval holds
+    price: str  # as people know it
+    guarantee: Guarantee = field(repr=False)  # of this question
+    note: str = field(repr=False)  # how much of one person counts
+    explained: str = field(repr=False)
+    frame_kind: str = field(repr=False)  # the kind of table that was protected
+    released: Released = field(repr=False)
     receipt: Receipt = field(repr=False)
-
-    @property
-    def guarantee(self) -> Guarantee:
-        """What was charged for it."""
-        return self.quote.guarantee
 
     @property
     def is_replay(self) -> bool:
         """Whether it was stored before, so that nothing was charged now."""
         return self.receipt.answer is not None
-
-    @cached_property
-    def columns(self) -> dict[str, Column]:
-        """The table, column by column."""
-        plan = self.quote.plan
-        cells = self.quote.chosen(self.stored.get("chosen")).shown
-        whole: dict[str, Column] = {group.name: [cell[place] for cell in cells] for place, group in enumerate(plan.groups)}
-        for aggregate, reading in zip(plan.aggregates, self.quote.strategy.readings, strict=True):
-            for suffix, column in zip(("", "_low", "_high"), self._read(reading), strict=True):
-                whole[aggregate.name + suffix] = column
-        kept = self._kept(whole, len(cells))
-        shown = [name for base in plan.shown for name in (base, f"{base}_low", f"{base}_high") if name in whole]
-        keys = [group.name for group in plan.groups if group.name not in shown]
-        return {name: [whole[name][row] for row in kept] for name in [*keys, *shown]}
 
     def __getitem__(self, name: str) -> Column:
         """A column by its name."""
@@ -95,10 +77,10 @@ class Answer:
 
     def scalar(self) -> int | float:
         """The one number of an answer that has one."""
-        if len(self) != 1 or len(self.quote.plan.aggregates) != 1:
-            came = f"{len(self)} rows, {len(self.quote.plan.aggregates)} aggregates"
+        if len(self) != 1 or len(self.aggregates) != 1:
+            came = f"{len(self)} rows, {len(self.aggregates)} aggregates"
             raise DataError("answer", came, "it is not one number", "answer['n'], answer.rows()")
-        found: int | float = self[self.quote.plan.aggregates[0].name][0]
+        found: int | float = self[self.aggregates[0]][0]
         return found
 
     # -- as other tables ---------------------------------------------------------------------------------------
@@ -107,26 +89,10 @@ class Answer:
         """As an Arrow table."""
         import pyarrow
 
-        kinds = self._kinds()
-        return pyarrow.table({name: pyarrow.array(column, kinds[name]) for name, column in self.columns.items()})
-
-    def _kinds(self) -> dict[str, Any]:
-        """Types of the columns: of the question, not of what came out."""
-        import pyarrow
-
-        plan = self.quote.plan
-        keys = {Type.TEXT: pyarrow.string(), Type.BOOLEAN: pyarrow.bool_(), Type.DATE: pyarrow.date32()}
-        keys[Type.TIMESTAMP] = pyarrow.timestamp("us")
-        kinds = {group.name: keys.get(group.by.facts.type, pyarrow.int64()) for group in plan.groups}
-        for aggregate, reading in zip(plan.aggregates, self.quote.strategy.readings, strict=True):
-            kind = pyarrow.int64() if self._is_whole(reading) else pyarrow.float64()
-            kinds |= dict.fromkeys((aggregate.name + end for end in ("", "_low", "_high")), kind)
-        return kinds
-
-    def _is_whole(self, reading: Reading) -> bool:
-        if isinstance(reading, Place):
-            return self.quote.parts[reading.part].is_whole(reading.place)
-        return isinstance(reading, Sum) and reading.quantum.denominator == 1 and reading.row < WIDE
+        types = {"text": pyarrow.string(), "boolean": pyarrow.bool_(), "date": pyarrow.date32(), "whole": pyarrow.int64()}
+        types |= {"timestamp": pyarrow.timestamp("us"), "number": pyarrow.float64()}
+        arrays = {name: pyarrow.array(column, types[self.kinds[name]]) for name, column in self.columns.items()}
+        return pyarrow.table(arrays)
 
     def to_pandas(self) -> pandas.DataFrame:
         """As a pandas DataFrame."""
@@ -143,89 +109,78 @@ class Answer:
 
     def frame(self) -> Any:
         """As the kind of table that was protected: pandas, polars, or Arrow."""
-        kind = self.quote.dataset.source(self.quote.plan.relation.tables[0]).kind
-        return {"pandas": self.to_pandas, "polars": self.to_polars}.get(kind, self.to_arrow)()
+        return {"pandas": self.to_pandas, "polars": self.to_polars}.get(self.frame_kind, self.to_arrow)()
 
     # -- to look at --------------------------------------------------------------------------------------------
 
     def explain(self) -> str:
         """What was released, what the error bars hold and what they do not."""
-        return explain_answer(self)
+        paid = "stored before, nothing was charged now" if self.is_replay else f"charged {self.guarantee}"
+        return f"{self.explained}\nReceipt    {self.receipt.name}: {paid}"
 
     def plot(self, name: str | None = None) -> altair.LayerChart:
         """A chart of one aggregate with its error bars (install `dither[plot]`); save it with .save('answer.svg')."""
-        from dither.query.chart import chart
+        names = [aggregate for aggregate in self.aggregates if aggregate in self.columns]
+        keys = [key for key in self.keys if key in self.columns]
+        return chart(self.rows(), keys, names, name, self.confidence)
 
-        return chart(self, name)
+    @property
+    def caption(self) -> str:
+        """What was promised, and what the bars hold."""
+        percent = f"{float(self.confidence * 100):.4g}%"
+        paid = "stored before, nothing charged now" if self.is_replay else f"charged {self.price}"
+        if self.receipt.guarantee != self.guarantee and not self.is_replay:
+            paid = f"charged {self.receipt.guarantee} with its whole batch"
+        lines = [f"{paid}; each low to high holds the noise with {percent} probability", self.note]
+        return "\n".join(line for line in lines if line)
 
     def __str__(self) -> str:
-        return table_text(self)
+        return f"{table_text(self.columns, self.keys)}\n{self.caption}"
 
     def _repr_html_(self) -> str:
-        return html(self)
+        shown = [name for name in self.aggregates if name in self.columns]
+        return html_table(self.columns, shown, f"{self.caption}\nreceipt {self.receipt.name}")
 
     def to_html(self) -> str:
         """A page that stands by itself: the table with its error bars, and what the numbers mean."""
-        return page(html(self), self.explain())
+        return page(self._repr_html_(), self.explain())
 
-    # -- from the released numbers -------------------------------------------------------------------------------
+    # -- to keep -------------------------------------------------------------------------------------------------
 
-    def _read(self, reading: Reading) -> tuple[Column, Column, Column]:
-        if isinstance(reading, Place):
-            found = self.stored["parts"][reading.part]
-            return self.quote.parts[reading.part].read(found, reading.place) if found != [] else ([], [], [])
-        if isinstance(reading, Spread):
-            noise, counters = self.quote.noise[reading.family], self._counters(reading.family)
-            return spreads(counters, reading, noise, self.quote.bounding.resolution, self.quote.confidence)
-        return self._sums(reading) if isinstance(reading, Sum) else self._averages(reading)
+    def to_json(self) -> str:
+        """The whole answer as text; `from_json` gives it back."""
+        told = {"sql": self.sql, "keys": list(self.keys), "aggregates": list(self.aggregates), "kinds": self.kinds}
+        words = {"price": self.price, "note": self.note, "explained": self.explained, "frame_kind": self.frame_kind}
+        stored = {
+            "columns": {name: [_plain(cell) for cell in column] for name, column in self.columns.items()},
+            "confidence": str(self.confidence),
+            "guarantee": self.guarantee.to_json(),
+            "released": self.released.to_json(),
+            "receipt": self.receipt.to_json(),
+        }
+        return json.dumps({"answer": VERSION, **told, **words, **stored}, ensure_ascii=False)
 
-    def _counters(self, family: int) -> list[list[int]]:
-        """The measures of each group."""
-        found: list[list[int]] = self.stored["released"][family]
-        return found
-
-    def _sums(self, reading: Sum) -> tuple[Column, Column, Column]:
-        quote = self.quote
-        weights = [weight / quote.bounding.resolution for weight in reading.weights]
-        half = Fraction(interval.sum_error(quote.noise[reading.family], weights, quote.confidence))
-        quantum = reading.quantum
-        values, lows, highs = [], [], []
-        for numbers in self._counters(reading.family):
-            exactly = sum((weight * number for weight, number in zip(weights, numbers, strict=True)), start=Fraction(0))
-            values.append(_plain(floor(exactly / quantum + Fraction(1, 2)) * quantum))
-            lows.append(_plain(floor((exactly - half) / quantum) * quantum))
-            highs.append(_plain(ceil((exactly + half) / quantum) * quantum))
-        return values, lows, highs
-
-    def _averages(self, reading: Ratio) -> tuple[Column, Column, Column]:
-        quote = self.quote
-        counters = self._counters(reading.family)
-        last, shared = (2, 0.5) if reading.of_squares else (1, 0)
-        above, below = ([numbers[place] + shared * numbers[1] for numbers in counters] for place in (0, last))
-        limits = interval.quantiles(quote.noise[reading.family], quote.confidence, of_squares=reading.of_squares)
-        low, high = interval.fractions(above, below, limits)
-        if reading.rounding:  # what the coarser steps of a variance may have changed
-            hidden = float(reading.rounding / reading.width)
-            low, high = (low - hidden).clip(0.0), (high + hidden).clip(None, 1.0)
-        floor_ = reading.row * quote.bounding.resolution  # as if at least one row had counted
-        middle = [min(1.0, max(0.0, a / max(a + b, floor_))) for a, b in zip(above, below, strict=True)]
-        lower, width = float(reading.lower), float(reading.width)
-        inside = (max(a, min(b, c)) for a, b, c in zip(low.tolist(), middle, high.tolist(), strict=True))
-        return tuple([lower + width * float(part) for part in column] for column in (list(inside), low, high))  # type: ignore[return-value]
-
-    def _kept(self, whole: dict[str, Column], count: int) -> list[int]:
-        """Which rows are shown, in which order: HAVING, ORDER BY and LIMIT, on released values."""
-        plan = self.quote.plan
-        rows = list(range(count))
-        for keep in plan.having:
-            rows = [row for row in rows if SIGNS[keep.operator](whole[keep.name][row], keep.value)]
-        for order in reversed(plan.order):
-            if order.name not in whole:
-                raise QuestionError("ORDER BY", order.name, "the answer has no such column", ", ".join(whole))
-            column = whole[order.name]  # the key of all others together may be None: it is sorted as the last one
-            rows.sort(key=lambda row, of=column: (of[row] is None, of[row]), reverse=order.descending)  # type: ignore[misc]
-        return rows if plan.limit is None else rows[: plan.limit]
+    @classmethod
+    def from_json(cls, text: str) -> Answer:
+        """The answer that `to_json` wrote."""
+        try:
+            found = json.loads(text)
+            if found.pop("answer") != VERSION:
+                raise ValueError("another version")
+            kinds = found["kinds"]
+            for name, column in found["columns"].items():
+                read = FROM_JSON.get(kinds[name])
+                if read is not None:
+                    found["columns"][name] = [None if cell is None else read(cell) for cell in column]
+            found |= {"keys": tuple(found["keys"]), "aggregates": tuple(found["aggregates"])}
+            found |= {"confidence": Fraction(found["confidence"]), "guarantee": Guarantee.from_json(found["guarantee"])}
+            found |= {"released": Released.from_json(found["released"]), "receipt": Receipt.from_json(found["receipt"])}
+            return cls(**found)
+        except (KeyError, TypeError, ValueError, AttributeError) as error:
+            if isinstance(error, DitherError):
+                raise
+            raise DataError("answer", text, "dither did not write this", "what Answer.to_json gave") from error
 
 
-def _plain(value: Fraction) -> int | float:
-    return int(value) if value.denominator == 1 else float(value)
+def _plain(cell: Any) -> Any:
+    return cell.isoformat() if isinstance(cell, datetime.date) else cell

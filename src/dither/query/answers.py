@@ -1,32 +1,24 @@
-"""The answers to a batch, in the order of its questions."""
+"""The answers to a batch, in the order of its questions. A plain value, as each of them is."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
 from dither.ledger.receipt import Receipt
 from dither.privacy.guarantee import Guarantee
+from dither.query.answer import Answer
 from dither.query.show import page
-
-if TYPE_CHECKING:
-    from dither.query.answer import Answer
-    from dither.query.batch import Batch
 
 
 @dataclass(frozen=True, eq=False)
 class Answers:
     """An answer to each question; all were paid for at once."""
 
-    batch: Batch = field(repr=False)
     answers: tuple[Answer, ...]
+    guarantee: Guarantee = field(repr=False)  # what was charged for all of them
+    explained: str = field(repr=False)
     receipt: Receipt = field(repr=False)
-
-    @property
-    def guarantee(self) -> Guarantee:
-        """What was charged for all of them."""
-        return self.batch.guarantee
 
     @property
     def is_replay(self) -> bool:
@@ -45,10 +37,10 @@ class Answers:
     def explain(self) -> str:
         """What was released, and what the numbers mean."""
         paid = "stored before, nothing was charged now" if self.is_replay else f"charged {self.guarantee}"
-        return f"{self.batch.explain()}\nReceipt    {self.receipt.name}: {paid}"
+        return f"{self.explained}\nReceipt    {self.receipt.name}: {paid}"
 
     def __str__(self) -> str:
-        told = [f"{' '.join(answer.quote.sql.split())}\n{answer}" for answer in self.answers]
+        told = [f"{' '.join(answer.sql.split())}\n{answer}" for answer in self.answers]
         return "\n\n".join(told)
 
     def _repr_html_(self) -> str:

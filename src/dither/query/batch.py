@@ -10,54 +10,50 @@ since the list is fixed before anything is released.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from math import prod
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from dither.errors import NumberError, PrecisionError, QuestionError, SizeError
 from dither.privacy.guarantee import Guarantee
 from dither.privacy.loss import Loss
 from dither.query import price
+from dither.query.answers import Answers
+from dither.query.ask import Ask
 from dither.query.atoms import Atoms, countable, find_atoms
 from dither.query.canonical import batch_question
 from dither.query.choice import Choice
+from dither.query.engines.duckdb import Progress
+from dither.query.explain import explain_batch
+from dither.query.gain import Gain
+from dither.query.holdings import Holdings
 from dither.query.lost import share_lost
 from dither.query.made import priced
+from dither.query.make_offer import make_offer, read_question
+from dither.query.offer import Offer
 from dither.query.part import Part, Price
 from dither.query.price import Mechanism
 from dither.query.promise import Promise, counts_rho, read_promise
-from dither.query.quote import Quote, make_quote, read_question
+from dither.query.quote import Quote
+from dither.query.release import release_batch
 from dither.query.shared import SharedCounts, one_by_one
+from dither.query.show import number
 from dither.query.shown import ShownCounts
 from dither.query.strategy import Place, Strategy, choose_strategy
 from dither.query.unknown import read_other
-
-if TYPE_CHECKING:
-    from dither.query.answers import Answers
-    from dither.query.dataset import Dataset
-    from dither.query.engines.duckdb import Progress
 
 MOST_QUESTIONS = 1000
 EXAMPLE = "['SELECT COUNT(*) FROM visits', 'SELECT AVG(cost) FROM visits']"
 
 
 @dataclass(frozen=True)
-class Gain:
-    """How much better some questions are answered together."""
-
-    questions: tuple[int, ...]  # their places in the batch
-    together: float  # root mean square of their error bars
-    apart: float  # as if each was asked by itself, at its part of the price
-
-
-@dataclass(frozen=True)
 class Batch:
     """What several questions would cost together, and how far their answers may be off."""
 
-    dataset: Dataset = field(repr=False)
-    quotes: tuple[Quote, ...]
+    holdings: Holdings = field(repr=False)
+    offers: tuple[Offer, ...]
     gains: tuple[Gain, ...] = field(repr=False)  # which of them are answered together
     asked: object = field(default=None, repr=False)  # the epsilon that was stated
 
@@ -77,20 +73,20 @@ class Batch:
     @property
     def price(self) -> str:
         """The guarantee as people know it."""
-        return price.text(self._released, self.dataset.ledger.budget, self.asked)
+        return price.text(self._released, self.holdings.ledger.budget, self.asked)
 
     @property
     def _released(self) -> list[Mechanism | Part | Choice]:
         """All that is released, each once."""
-        own = [one for quote in self.quotes for one in priced(quote.choice, quote.noise, ())]
-        counted = [quote.choice for quote in self.quotes if any(isinstance(part, ShownCounts) for part in quote.parts)]
+        own = [one for offer in self.offers for one in priced(offer.choice, offer.noise, ())]
+        counted = [offer.choice for offer in self.offers if any(isinstance(part, ShownCounts) for part in offer.parts)]
         return [*(one for one in own if all(one is not choice for choice in counted)), *self.parts]
 
     @property
     def parts(self) -> list[Part]:
         """What is released beside counters; one that serves several questions once."""
         found: list[Part] = []
-        for part in (part for quote in self.quotes for part in quote.parts):
+        for part in (part for offer in self.offers for part in offer.parts):
             if all(part is not other for other in found):
                 found.append(part)
         return found
@@ -98,23 +94,24 @@ class Batch:
     @property
     def question(self) -> dict[str, object]:
         """How the ledger knows it."""
-        return batch_question(self.quotes, self.parts)
+        return batch_question(self.offers, self.parts)
 
     @property
     def errors(self) -> list[dict[str, float | None]]:
         """How far each aggregate of each question may be off because of noise."""
-        return [quote.errors for quote in self.quotes]
+        return [offer.errors for offer in self.offers]
 
     @property
     def affordable(self) -> int:
         """How many batches of this price the ledger has left."""
-        return self.dataset.ledger.remaining().like(self.guarantee)
+        return self.holdings.ledger.remaining().like(self.guarantee)
 
     def explain(self) -> str:
         """Price and error of all questions, and which of them are answered together."""
-        from dither.query.explain import explain_batch
+        return self._explained(f"; {number(self.affordable)} such batches are left")
 
-        return explain_batch(self)
+    def _explained(self, left: str) -> str:
+        return explain_batch(self.offers, self.gains, f"{self.price}{left}")
 
     def release(
         self,
@@ -125,94 +122,93 @@ class Batch:
         progress: Progress | None = None,
     ) -> Answers:
         """Charge the ledger once, then ask all. The same batch under the same policy and data version is free."""
-        from dither.query.release import release_batch
-
-        return release_batch(self, idempotency_key=idempotency_key, analyst=analyst, threads=threads, progress=progress)
+        how = {"idempotency_key": idempotency_key, "analyst": analyst, "threads": threads, "progress": progress}
+        return release_batch(self.offers, self.parts, self.guarantee, self._explained(""), self.holdings, **how)
 
     def __len__(self) -> int:
-        return len(self.quotes)
+        return len(self.offers)
 
     def __iter__(self) -> Iterator[Quote]:
-        return iter(self.quotes)
+        return (Quote(offer, self.holdings) for offer in self.offers)
 
     def __getitem__(self, place: int) -> Quote:
-        return self.quotes[place]
+        return Quote(self.offers[place], self.holdings)
 
     def __str__(self) -> str:
         return self.explain()
 
 
-def make_batch(dataset: Dataset, questions: Sequence[Any], **terms: Any) -> Batch:
-    """The batch of several questions; see `Dataset.quote`."""
+def make_batch(ask: Ask, holdings: Holdings) -> Batch:
+    """The batch of several questions, whose texts are a list; see `Dataset.quote`."""
+    questions = ask.text
+    assert isinstance(questions, list)
     if not 0 < len(questions) <= MOST_QUESTIONS:
         raise SizeError("questions", len(questions), f"a batch has 1 to {MOST_QUESTIONS} of them", EXAMPLE)
-    if terms.get("error") is not None:
+    if ask.error is not None:
         why = "the errors of a batch depend on how its price is shared"
-        raise QuestionError("error", terms["error"], why, "epsilon='1' for all of it, then batch.errors")
-    budget = dataset.ledger.budget
-    plans = [read_question(dataset, sql)[0] for sql in questions]
+        raise QuestionError("error", ask.error, why, "epsilon='1' for all of it, then batch.errors")
+    budget = holdings.ledger.budget
+    plans = [read_question(text, holdings.policy)[0] for text in questions]
     in_rho = counts_rho(budget)
-    lost = share_lost(plans, budget, terms["delta"], terms["guarantee"], counts_rho=in_rho)
-    if terms["other"] is not None and not any(lost):
-        read_other(plans[0], terms["other"])
-    promise = read_promise(budget, terms["epsilon"], terms["rho"], terms["guarantee"], sum(lost, start=Fraction(0)))
-    own = [{**terms, "lost": part, "other": terms["other"] if part else None} for part in lost]
+    lost = share_lost(plans, budget, ask.delta, ask.guarantee, counts_rho=in_rho)
+    if ask.other is not None and not any(lost):
+        read_other(plans[0], ask.other)
+    promise = read_promise(budget, ask.epsilon, ask.rho, ask.guarantee, sum(lost, start=Fraction(0)))
+    own = [replace(ask, text=text, other=ask.other if part else None) for text, part in zip(questions, lost, strict=True)]
     weights = [choose_strategy(plan, pure=promise.is_pure).weight(pure=promise.is_pure) for plan in plans]
     shared = [Fraction(weight, sum(weights)) for weight in weights]
 
     def made(promise: Promise) -> Batch:
-        quotes = [
-            make_quote(dataset, sql, promise=promise.part(share), **mine)
-            for sql, share, mine in zip(questions, shared, own, strict=True)
+        offers = [
+            make_offer(mine, holdings, promise=promise.part(share), lost=part)
+            for mine, share, part in zip(own, shared, lost, strict=True)
         ]
-        return _together(dataset, quotes, shared, promise, terms)
+        return _together(ask, holdings, offers, shared, promise)
 
     batch = made(promise)
     fitting = promise.fitting(batch.guarantee)
     batch = batch if fitting is None else made(fitting)
-    price.check_limit(batch.guarantee, dataset.policy.per_question)
+    price.check_limit(batch.guarantee, holdings.policy.per_question)
     return batch
 
 
-def _together(
-    dataset: Dataset, quotes: list[Quote], shared: list[Fraction], promise: Promise, terms: dict[str, Any]
-) -> Batch:
-    """The batch of these quotes, of which some are answered together where that is better."""
+def _together(ask: Ask, holdings: Holdings, offers: list[Offer], shared: list[Fraction], promise: Promise) -> Batch:
+    """The batch of these offers, of which some are answered together where that is better."""
     gains = []
-    for places in _alike(quotes) if terms["bounding"] in (None, "weights") else []:  # a person is bounded in that way there
+    for places in _alike(offers) if ask.bounding in (None, "weights") else []:  # a person is bounded in that way there
         share = sum((shared[at] for at in places), start=Fraction(0))
-        gain = _answer_together(quotes, places, promise.part(share))
+        gain = _answer_together(offers, places, promise.part(share))
         gains += [] if gain is None else [gain]
-    return Batch(dataset, tuple(quotes), tuple(gains), terms["epsilon"])
+    return Batch(holdings, tuple(offers), tuple(gains), ask.epsilon)
 
 
-def _alike(quotes: list[Quote]) -> list[list[int]]:
+def _alike(offers: list[Offer]) -> list[list[int]]:
     """Places of questions that count rows of one relation: two or more of each."""
     found: dict[Any, list[int]] = {}
-    for at, quote in enumerate(quotes):
-        if quote.choice is None and countable(quote.plan):
-            found.setdefault(quote.plan.relation, []).append(at)
+    for at, offer in enumerate(offers):
+        if offer.choice is None and countable(offer.plan):
+            found.setdefault(offer.plan.relation, []).append(at)
     return [places for places in found.values() if len(places) > 1]
 
 
-def _answer_together(quotes: list[Quote], places: list[int], promise: Promise) -> Gain | None:
+def _answer_together(offers: list[Offer], places: list[int], promise: Promise) -> Gain | None:
     """Put the part that answers these questions together into their quotes, where it is better."""
-    own = [quotes[at] for at in places]
-    atoms = find_atoms([quote.plan for quote in own])
+    own = [offers[at] for at in places]
+    atoms = find_atoms([offer.plan for offer in own])
     part = None if atoms is None else _part(atoms, promise, own[0])
     if part is None:
         return None
-    rows = [prod(len(group.listed) for group in quote.plan.groups) for quote in own]
-    apart = one_by_one([quote.error_of(quote.strategy.readings[0]) for quote in own], rows)
+    rows = [prod(len(group.listed) for group in offer.plan.groups) for offer in own]
+    apart = one_by_one([offer.error_of(offer.strategy.readings[0]) for offer in own], rows)
     if part.squares() >= apart:
         return None
-    for number, at in enumerate(places):
-        strategy = Strategy((), (Place(0, number),))
-        quotes[at] = replace(quotes[at], strategy=strategy, bounding=part.bounding, noise=(), parts=(part,))
+    for place, at in enumerate(places):
+        strategy = Strategy((), (Place(0, place),))
+        offers[at] = replace(offers[at], strategy=strategy, bounding=part.bounding, noise=(), parts=(part,))
     return Gain(tuple(places), (part.squares() / sum(rows)) ** 0.5, (apart / sum(rows)) ** 0.5)
 
 
-def _part(atoms: Atoms, promise: Promise, like: Quote) -> SharedCounts | None:
+def _part(atoms: Atoms, promise: Promise, like: Offer) -> SharedCounts | None:
     amount = promise.rho if promise.epsilon is None else promise.epsilon
     assert amount is not None
     made = Price(amount, promise.is_pure, like.bounding.unit, len(atoms.rows), like.confidence)

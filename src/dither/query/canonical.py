@@ -9,30 +9,25 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
+from dither.query.choice import Choice
 from dither.query.column import Key
-from dither.query.options import tightened
+from dither.query.offer import Offer
+from dither.query.part import Part
 from dither.query.relation import Scan
 from dither.query.spelling import spell
-
-if TYPE_CHECKING:
-    from dither.query.choice import Choice
-    from dither.query.part import Part
-    from dither.query.quote import Quote
 
 VERSION = 2
 MOST_KEYS = 100  # that are spelled out
 
 
-def question(quote: Quote) -> dict[str, object]:
+def question(offer: Offer) -> dict[str, object]:
     """The question as the ledger keeps it."""
-    return {**_counters(quote), **({"statistics": [_part(part) for part in quote.parts]} if quote.parts else {})}
+    return {**_counters(offer), **({"statistics": [_part(part) for part in offer.parts]} if offer.parts else {})}
 
 
-def _counters(quote: Quote) -> dict[str, object]:
-    plan, strategy, bounding = quote.plan, quote.strategy, quote.bounding
-    limits = tightened(plan, quote.dataset.policy)
+def _counters(offer: Offer) -> dict[str, object]:
+    plan, strategy, bounding = offer.plan, offer.strategy, offer.bounding
     return {
         "dither": VERSION,
         "table": plan.table.name if isinstance(plan.relation, Scan) else spell(plan.relation),
@@ -40,18 +35,18 @@ def _counters(quote: Quote) -> dict[str, object]:
         "groups": [{"by": spell(group.by), "keys": _keys(group.keys)} for group in plan.groups],
         "counters": [spell(family) for family in strategy.families],
         "bounding": [bounding.way, bounding.groups, bounding.rows, bounding.resolution],
-        "noise": [spell(mechanism) for mechanism in quote.noise],
-        **({"max_groups": limits} if limits else {}),
-        **({} if quote.choice is None else {"choice": _choice(quote.choice)}),
+        "noise": [spell(mechanism) for mechanism in offer.noise],
+        **({"max_groups": dict(offer.limits)} if offer.limits else {}),
+        **({} if offer.choice is None else {"choice": _choice(offer.choice)}),
     }
 
 
-def batch_question(quotes: Sequence[Quote], parts: Sequence[Part]) -> dict[str, object]:
+def batch_question(offers: Sequence[Offer], parts: Sequence[Part]) -> dict[str, object]:
     """A batch as the ledger keeps it: parts that several questions share are spelled once."""
     spelled = []
-    for quote in quotes:
-        own = [next(at for at, part in enumerate(parts) if part is mine) for mine in quote.parts]
-        spelled.append({**_counters(quote), "statistics": own})
+    for offer in offers:
+        own = [next(at for at, part in enumerate(parts) if part is mine) for mine in offer.parts]
+        spelled.append({**_counters(offer), "statistics": own})
     return {"dither": VERSION, "batch": spelled, "statistics": [_part(part) for part in parts]}
 
 

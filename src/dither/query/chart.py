@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Mapping, Sequence
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
 
 from dither.errors import DataError
 from dither.extras import needs
@@ -11,21 +13,19 @@ from dither.query.show import plain
 if TYPE_CHECKING:
     import altair
 
-    from dither.query.answer import Answer
-
 MOST_POINTS = 200
 
 
-def chart(answer: Answer, name: str | None) -> altair.LayerChart:
+def chart(
+    table: Sequence[Mapping[str, Any]], keys: Sequence[str], names: Sequence[str], name: str | None, confidence: Fraction
+) -> altair.LayerChart:
     """One aggregate, one point a group, with the interval that holds the noise."""
     with needs("dither[plot]"):
         import altair
 
-    names = [aggregate.name for aggregate in answer.quote.plan.aggregates if aggregate.name in answer.columns]
     chosen = names[0] if name is None else name
     if chosen not in names:
         raise DataError("name", name, "it is no aggregate of the answer", ", ".join(names))
-    keys = [group.name for group in answer.quote.plan.groups if group.name in answer.columns]
     rows = [
         {
             "group": ", ".join(plain(row[key]) for key in keys) or "all",
@@ -33,12 +33,12 @@ def chart(answer: Answer, name: str | None) -> altair.LayerChart:
             "low": float(row[f"{chosen}_low"]),
             "high": float(row[f"{chosen}_high"]),
         }
-        for row in answer.rows()[:MOST_POINTS]
+        for row in table[:MOST_POINTS]
     ]
     base = altair.Chart(altair.InlineData(values=rows)).encode(
         y=altair.Y("group:N", sort=[str(row["group"]) for row in rows], title=", ".join(keys) or None)
     )
-    percent = f"{float(answer.quote.confidence * 100):.4g}%"
+    percent = f"{float(confidence * 100):.4g}%"
     axis = altair.Scale(zero=False)
     bars = base.mark_rule(strokeWidth=2).encode(
         x=altair.X("low:Q", title=f"{chosen}, with {percent} error bars for the noise", scale=axis), x2="high:Q"

@@ -3,27 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
-from dither.errors import DataError
+from dither.query.offer import Offer
 from dither.query.show import number
 
-if TYPE_CHECKING:
-    from dither.query.quote import Quote
 
-
-def compare(quotes: Sequence[Quote]) -> str:
-    """A table with a column for each quote."""
-    from dither.query.quote import Quote
-
-    for quote in quotes:
-        if not isinstance(quote, Quote):
-            raise DataError("quote", quote, "it is not a quote", "clinic.quote(sql, epsilon=1).compare(another)")
+def compare(offers: Sequence[tuple[Offer, int]]) -> str:
+    """A table with a column for each offer, beside how many of it the ledger has left."""
+    quotes = [offer for offer, _ in offers]
     names = list(dict.fromkeys(name for quote in quotes for name in quote.errors))
     asked = [" ".join(quote.sql.split()) for quote in quotes]
     rows: dict[str, list[str]] = {
         "price": [quote.price for quote in quotes],
-        "such questions left": [number(quote.affordable) for quote in quotes],
+        "such questions left": [number(left) for _, left in offers],
         **{f"error of {name}": [_error(quote, name) for quote in quotes] for name in names},
         "with probability": [f"{float(quote.confidence * 100):.4g}%" for quote in quotes],
         "a person counts by": [quote.bounding.way for quote in quotes],
@@ -39,7 +31,7 @@ def compare(quotes: Sequence[Quote]) -> str:
     return "\n".join(lines)
 
 
-def _error(quote: Quote, name: str) -> str:
+def _error(quote: Offer, name: str) -> str:
     if name not in quote.errors:
         return "not asked"
     error = quote.errors[name]

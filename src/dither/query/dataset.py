@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypedDict, Unpack, overload
 
 from dither.errors import ConflictError, DataError, PolicyError
 from dither.ledger.ledger import Ledger
+from dither.query.ask import Ask
 from dither.query.batch import Batch, make_batch
 from dither.query.from_ibis import as_sql
+from dither.query.holdings import Holdings
 from dither.query.policy import VERSION, Policy, load_policy, read_policy
 from dither.query.quote import Quote, make_quote
 from dither.query.schema import Held, Schema, unreadable
-from dither.query.source import Source, find_source
-from dither.query.table import Table
+from dither.query.source import find_source
 
 
 class Terms(TypedDict, total=False):
@@ -32,13 +33,8 @@ class Terms(TypedDict, total=False):
     other: object
 
 
-@dataclass(frozen=True)
-class Dataset:
+class Dataset(Holdings):
     """What people hold, and what may be asked about it."""
-
-    policy: Policy
-    ledger: Ledger
-    sources: Mapping[str, Source] = field(repr=False)  # where the rows of each table are, found when it was opened
 
     @overload
     def quote(self, sql: str, **terms: Unpack[Terms]) -> Quote: ...
@@ -68,18 +64,11 @@ class Dataset:
         probability with which keys of one person alone may be shown, a hundredth of the budget's if left out, and `other`
         the name under which rows of keys that are not shown are counted together.
         """
-        terms: dict[str, Any] = {"epsilon": epsilon, "rho": rho, "guarantee": guarantee, "error": error}
-        terms |= {"confidence": confidence, "size": size, "bounding": bounding, "delta": delta, "other": other}
+        terms: Terms = {"epsilon": epsilon, "rho": rho, "guarantee": guarantee, "error": error, "confidence": confidence}
+        terms |= {"size": size, "bounding": bounding, "delta": delta, "other": other}
         if isinstance(sql, (list, tuple)):
-            return make_batch(self, [as_sql(one) for one in sql], **terms)
-        return make_quote(self, as_sql(sql), **terms)
-
-    def source(self, table: Table) -> Source:
-        """Where the rows of a table are."""
-        if table.name not in self.sources:
-            why = "the policy does not say where its rows are"
-            raise PolicyError(f"tables.{table.name}.source", None, why, '"visits.parquet"')
-        return self.sources[table.name]
+            return make_batch(Ask(text=[as_sql(one) for one in sql], **terms), self)
+        return make_quote(Ask(text=as_sql(sql), **terms), self)
 
     def explain(self) -> str:
         """What is protected, how, and what is left of the budget."""

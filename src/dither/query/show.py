@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import html as escape
-from typing import TYPE_CHECKING, Any
-
-if TYPE_CHECKING:
-    from dither.query.answer import Answer
+from collections.abc import Collection, Mapping, Sequence
+from typing import Any
 
 MOST_ROWS = 50
 DIGITS = 6  # of numbers that are not whole
@@ -25,53 +23,42 @@ def number(value: Any) -> str:
     return f"{value:,}" if isinstance(value, int) else f"{value:,.{DIGITS}g}"
 
 
-def table_text(answer: Answer) -> str:
-    """A plain table; keys on the left, numbers on the right, a line below that says what the bars mean."""
-    columns = {name: [number(value) for value in column[:MOST_ROWS]] for name, column in answer.columns.items()}
-    keys = {group.name for group in answer.quote.plan.groups}
-    widths = {name: max([len(name), *(len(cell) for cell in cells)]) for name, cells in columns.items()}
+def table_text(columns: Mapping[str, Sequence[Any]], keys: Collection[str]) -> str:
+    """A plain table; keys on the left, numbers on the right."""
+    shown = {name: [number(value) for value in column[:MOST_ROWS]] for name, column in columns.items()}
+    widths = {name: max([len(name), *(len(cell) for cell in cells)]) for name, cells in shown.items()}
 
     def line(cells: dict[str, str]) -> str:
         placed = [cells[name].ljust(width) if name in keys else cells[name].rjust(width) for name, width in widths.items()]
         return "  ".join(placed).rstrip()
 
-    lines = [line({name: name for name in columns}), "  ".join("-" * width for width in widths.values())]
-    lines += [line(dict(zip(columns, row, strict=True))) for row in zip(*columns.values(), strict=True)]
-    if len(answer) > MOST_ROWS:
-        lines.append(f"... and {len(answer) - MOST_ROWS:,} rows more")
-    return "\n".join([*lines, caption(answer)])
+    lines = [line({name: name for name in shown}), "  ".join("-" * width for width in widths.values())]
+    lines += [line(dict(zip(shown, row, strict=True))) for row in zip(*shown.values(), strict=True)]
+    return "\n".join([*lines, *_more(columns)])
 
 
-def caption(answer: Answer) -> str:
-    """What was promised, and what the bars hold."""
-    percent = f"{float(answer.quote.confidence * 100):.4g}%"
-    paid = "stored before, nothing charged now" if answer.is_replay else f"charged {answer.quote.price}"
-    if answer.receipt.guarantee != answer.quote.guarantee and not answer.is_replay:
-        paid = f"charged {answer.receipt.guarantee} with its whole batch"
-    lines = [f"{paid}; each low to high holds the noise with {percent} probability"]
-    quote = answer.quote
-    bounding = quote.bounding if quote.strategy.families else quote.parts[0].bounding
-    if bounding.way != "each row":
-        rows = f"{bounding.rows} row{'s' if bounding.rows > 1 else ''}"
-        groups = "" if not answer.quote.plan.groups else f" in each of {bounding.groups} groups"
-        lines.append(f"nobody counts for more than about {rows}{groups}")
-    return "\n".join(lines)
-
-
-def html(answer: Answer) -> str:
+def html_table(columns: Mapping[str, Sequence[Any]], aggregates: Sequence[str], note: str) -> str:
     """A table with a bar for each interval."""
-    shown = [aggregate.name for aggregate in answer.quote.plan.aggregates if aggregate.name in answer.columns]
-    ends = {name: _range(answer, name) for name in shown}
-    heads = "".join(f"<th>{escape.escape(name)}</th>" for name in answer.columns)
-    bars = "".join(f"<th>{escape.escape(name)}</th>" for name in shown)
+    ends = {name: _range(columns, name) for name in aggregates}
+    heads = "".join(f"<th>{escape.escape(name)}</th>" for name in columns)
+    bars = "".join(f"<th>{escape.escape(name)}</th>" for name in aggregates)
     body = []
-    for row in answer.rows()[:MOST_ROWS]:
-        cells = "".join(f"<td>{escape.escape(number(value))}</td>" for value in row.values())
-        drawn = "".join(f"<td>{_bar(row, name, *ends[name])}</td>" for name in shown)
+    for values in list(zip(*columns.values(), strict=True))[:MOST_ROWS]:
+        row = dict(zip(columns, values, strict=True))
+        cells = "".join(f"<td>{escape.escape(number(value))}</td>" for value in values)
+        drawn = "".join(f"<td>{_bar(row, name, *ends[name])}</td>" for name in aggregates)
         body.append(f"<tr>{cells}{drawn}</tr>")
-    more = f"<p>... and {len(answer) - MOST_ROWS:,} rows more</p>" if len(answer) > MOST_ROWS else ""
-    note = f"<p>{escape.escape(caption(answer))}<br>receipt {escape.escape(answer.receipt.name)}</p>"
-    return f"<table><thead><tr>{heads}{bars}</tr></thead><tbody>{''.join(body)}</tbody></table>{more}{note}"
+    more = "".join(f"<p>{line}</p>" for line in _more(columns))
+    caption, _, receipt = escape.escape(note).rpartition("\n")
+    return (
+        f"<table><thead><tr>{heads}{bars}</tr></thead><tbody>{''.join(body)}</tbody></table>{more}"
+        f"<p>{caption}<br>{receipt}</p>"
+    )
+
+
+def _more(columns: Mapping[str, Sequence[Any]]) -> list[str]:
+    left = len(next(iter(columns.values()))) - MOST_ROWS
+    return [f"... and {left:,} rows more"] if left > 0 else []
 
 
 STYLE = (
@@ -92,9 +79,9 @@ def preformatted(text: str) -> str:
     return f"<pre>{escape.escape(text)}</pre>"
 
 
-def _range(answer: Answer, name: str) -> tuple[float, float]:
-    low = min((float(value) for value in answer[f"{name}_low"]), default=0.0)
-    high = max((float(value) for value in answer[f"{name}_high"]), default=1.0)
+def _range(columns: Mapping[str, Sequence[Any]], name: str) -> tuple[float, float]:
+    low = min((float(value) for value in columns[f"{name}_low"]), default=0.0)
+    high = max((float(value) for value in columns[f"{name}_high"]), default=1.0)
     return low, high if high > low else low + max(1.0, abs(low))  # beyond 2^53, one more is the same number
 
 

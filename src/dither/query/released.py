@@ -1,0 +1,72 @@
+"""What is stored of a release: whole numbers with noise, and nothing else that is private. Anybody may read it.
+
+{"dither": 1, "released": [...], "chosen": ..., "parts": [...]}          of one question
+{"dither": 1, "batch": [{"released": ..., "parts": [0, 2]}, ...], "parts": [...]}   of a batch: parts may serve several
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from dither.errors import DataError
+
+VERSION = 1
+
+
+@dataclass(frozen=True)
+class Released:
+    """Of one question: its counters, the choice of its groups where there was one, and what was released beside them."""
+
+    counters: list[list[list[int]]]  # for each set of counters, for each group in order, its counters
+    chosen: Any = None  # what the choice of groups released
+    parts: tuple[Any, ...] = ()  # what each statistic released
+
+    def to_json(self) -> str:
+        """What the ledger stores."""
+        return _text({**_facts(self), **({"parts": list(self.parts)} if self.parts else {})})
+
+    @classmethod
+    def from_json(cls, text: str) -> Released:
+        """What `to_json` wrote."""
+        found = _read(text, "released")
+        return _made(found, tuple(found.get("parts", ())))
+
+
+def batch_to_json(several: Sequence[Released], places: Sequence[Sequence[int]], parts: Sequence[Any]) -> str:
+    """What the ledger stores of a batch: each part once, and for each question the places of its parts."""
+    own = [{**_facts(one), **({"parts": list(at)} if at else {})} for one, at in zip(several, places, strict=True)]
+    return _text({"batch": own, "parts": list(parts)})
+
+
+def batch_from_json(text: str) -> list[Released]:
+    """What `batch_to_json` wrote, each question with its own parts."""
+    found = _read(text, "batch")
+    return [_made(one, tuple(found["parts"][at] for at in one.get("parts", ()))) for one in found["batch"]]
+
+
+def _facts(released: Released) -> dict[str, Any]:
+    chosen = {} if released.chosen is None else {"chosen": released.chosen}
+    return {"released": released.counters, **chosen}
+
+
+def _made(found: dict[str, Any], parts: tuple[Any, ...]) -> Released:
+    return Released(found["released"], found.get("chosen"), parts)
+
+
+def _text(found: dict[str, Any]) -> str:
+    return json.dumps({"dither": VERSION, **found}, separators=(",", ":"))
+
+
+def _read(stored: str, wanted: str) -> dict[str, Any]:
+    try:
+        found: dict[str, Any] = json.loads(stored)
+        if found["dither"] != VERSION or not isinstance(found[wanted], list):
+            raise ValueError("another version")
+        return found
+    except (ValueError, KeyError, TypeError) as error:
+        raise DataError(
+            "stored answer", stored, "this version of dither did not write it", "the version that did"
+        ) from error
