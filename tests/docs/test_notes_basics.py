@@ -16,7 +16,8 @@ import dither
 from dither import Unit, approx, calibrate, gdp, ln, pure, sensitivity, theorems, zcdp
 from dither.channels import graph, oblivious
 from dither.errors import BrokenPromise, GuaranteeError, NumberError, UnitError
-from dither.numeric.enclosure import precision, to_ball
+from dither.numeric.balls import precision
+from dither.numeric.enclosure import to_ball
 from dither.testing import check_mechanism
 
 ROOT = Path(__file__).parent.parent.parent

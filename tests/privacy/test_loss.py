@@ -15,7 +15,8 @@ from hypothesis import strategies as st
 
 from dither import Flat, Geometric, Loss, Unit, approx, gdp, ln, parallel, pure
 from dither.errors import GuaranteeError, NumberError, PrecisionError, UnitError
-from dither.numeric.enclosure import precision, to_ball
+from dither.numeric.balls import precision
+from dither.numeric.enclosure import to_ball
 from dither.privacy import amplify, cells, grid, line, profile, tilt
 from dither.privacy.compose import compose
 from dither.privacy.finite_sums import enumerate_losses
@@ -130,7 +131,7 @@ def test_the_inverse_of_two_thousand_answers(delta):
 
 
 def _around_exp(value: Fraction) -> tuple[Fraction, Fraction]:
-    from dither.numeric.enclosure import ends
+    from dither.numeric.balls import ends
 
     return ends(to_ball(value).exp())
 

@@ -12,7 +12,8 @@ import pytest
 from scipy import stats
 
 from dither import Loss, approx, gdp, ln, pure, zcdp
-from dither.numeric.enclosure import certify, precision, to_ball
+from dither.numeric.balls import precision
+from dither.numeric.enclosure import certify, to_ball
 from dither.numeric.number import Number
 from dither.privacy import cells, power, profile
 from dither.privacy.tilt import grid_tilt

@@ -33,7 +33,7 @@ from dither.channels.remapped import Remapped, best_on_path, spread
 from dither.channels.utility import read_gain
 from dither.channels.whole_rows import WholeRows
 from dither.errors import DataError, GuaranteeError, NumberError, SizeError
-from dither.numeric.enclosure import round_up
+from dither.numeric.balls import round_up
 from dither.numeric.number import Number, exact, rational
 from dither.privacy.guarantee import Guarantee, pure
 from dither.privacy.loss import Loss

@@ -21,8 +21,9 @@ from dither.channels.channel import Channel, Entry
 from dither.channels.graph import Graph
 from dither.channels.ratio import Ratio
 from dither.errors import DataError
-from dither.numeric.enclosure import Enclosure, certify, precision, to_ball
-from dither.numeric.number import Number, exact, ln
+from dither.numeric.balls import precision
+from dither.numeric.enclosure import certify, to_ball
+from dither.numeric.number import Enclosure, Number, exact, ln
 
 if TYPE_CHECKING:
     import numpy as np

@@ -27,7 +27,8 @@ from dither.channels.kernels import GeometricKernel
 from dither.channels.rows import truncated
 from dither.channels.utility import GainTable
 from dither.noise.laplace import DiscreteLaplace
-from dither.numeric.enclosure import enclose, precision, round_down, round_up
+from dither.numeric.balls import precision, round_down, round_up
+from dither.numeric.enclosure import enclose
 from dither.numeric.number import Number
 
 if TYPE_CHECKING:

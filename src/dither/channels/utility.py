@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, Any
 from dither.channels.channel import Channel, check_channel, read_prior
 from dither.channels.labels import read_labels
 from dither.errors import DataError, NumberError, SizeError
-from dither.numeric.enclosure import round_down, round_up
+from dither.numeric.balls import round_down, round_up
 from dither.numeric.number import rational
 
 if TYPE_CHECKING:

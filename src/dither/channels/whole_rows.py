@@ -25,7 +25,7 @@ from dither.channels.channel import Entry
 from dither.channels.graph import Graph
 from dither.errors import PrecisionError
 from dither.noise.integers import weighted
-from dither.numeric.enclosure import ends, precision
+from dither.numeric.balls import ends, precision
 from dither.numeric.number import Number
 
 if TYPE_CHECKING:

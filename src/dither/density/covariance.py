@@ -37,7 +37,7 @@ from dither.density.summary import noise_in_records
 from dither.errors import NumberError, SizeError
 from dither.mechanisms.additive import log_odds, read_confidence
 from dither.mechanisms.geometric import Geometric
-from dither.numeric.enclosure import round_down, round_up
+from dither.numeric.balls import round_down, round_up
 from dither.numeric.number import Number, exact
 from dither.privacy.guarantee import Guarantee
 from dither.privacy.loss import Loss

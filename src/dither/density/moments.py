@@ -47,7 +47,7 @@ from typing import TYPE_CHECKING
 from dither.density.ruler import STEPS, Ruler, exact_sum
 from dither.errors import DataError, NumberError, SizeError
 from dither.mechanisms.geometric import Geometric
-from dither.numeric.enclosure import round_up
+from dither.numeric.balls import round_up
 from dither.numeric.lattice import as_array
 from dither.numeric.number import Number, exact, integer
 from dither.privacy.guarantee import Guarantee

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 
 from dither.density.axis import _floats
 from dither.errors import DataError, NumberError
-from dither.numeric.enclosure import round_down, round_up
+from dither.numeric.balls import round_down, round_up
 from dither.numeric.lattice import as_array
 from dither.numeric.number import integer, rational
 

@@ -28,7 +28,7 @@ from dither.density.moments import Moments, weights_of
 from dither.errors import GuaranteeError
 from dither.mechanisms.additive import log_odds, read_confidence
 from dither.mechanisms.geometric import Geometric
-from dither.numeric.enclosure import round_down, round_up
+from dither.numeric.balls import round_down, round_up
 
 if TYPE_CHECKING:
     from dither.density.fieller import Floats

@@ -49,7 +49,8 @@ from dither.noise.bernoulli import Bernoulli
 from dither.noise.gaussian import RoundedGaussian
 from dither.noise.laplace import DiscreteLaplace
 from dither.noise.law import Law, probability
-from dither.numeric.enclosure import precision, to_ball
+from dither.numeric.balls import precision
+from dither.numeric.enclosure import to_ball
 from dither.numeric.lattice import LARGEST_INDEX, add
 from dither.numeric.number import integer
 from dither.privacy import calibrate

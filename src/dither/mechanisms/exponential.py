@@ -28,9 +28,10 @@ from dither.channels.rows import exponential
 from dither.errors import DataError, GuaranteeError
 from dither.mechanisms.selection import Selection
 from dither.noise.categorical import Categorical
-from dither.numeric.enclosure import Enclosure, certify, precision, to_ball
+from dither.numeric.balls import precision
+from dither.numeric.enclosure import certify, to_ball
 from dither.numeric.lattice import Lattice
-from dither.numeric.number import Number, ln, rational
+from dither.numeric.number import Enclosure, Number, ln, rational
 from dither.privacy.guarantee import Guarantee, bounded_range
 
 if TYPE_CHECKING:

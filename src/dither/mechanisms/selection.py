@@ -38,7 +38,8 @@ from dither.mechanisms.additive import (
 )
 from dither.mechanisms.sensitivity import read_l1
 from dither.noise.law import check_rate
-from dither.numeric.enclosure import MOST_BITS, precision, round_up, to_ball
+from dither.numeric.balls import MOST_BITS, precision, round_up
+from dither.numeric.enclosure import to_ball
 from dither.numeric.lattice import LARGEST_INDEX, Lattice, as_array
 from dither.numeric.number import Number, exact, integer
 from dither.privacy.guarantee import Guarantee

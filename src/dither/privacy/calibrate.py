@@ -12,7 +12,8 @@ from collections.abc import Callable
 from fractions import Fraction
 
 from dither.errors import GuaranteeError, NumberError, PrecisionError
-from dither.numeric.enclosure import certify, precision, to_ball
+from dither.numeric.balls import precision
+from dither.numeric.enclosure import certify, to_ball
 from dither.numeric.number import Number, exact, integer, rational
 from dither.privacy import amplify
 from dither.privacy.currency import read_delta

@@ -20,7 +20,8 @@ from typing import TYPE_CHECKING
 from flint import arb
 
 from dither.errors import PrecisionError
-from dither.numeric.enclosure import certify, ends, precision, round_up, to_ball
+from dither.numeric.balls import ends, precision, round_up
+from dither.numeric.enclosure import certify, to_ball
 from dither.numeric.number import Number
 from dither.privacy.currency import Currency
 from dither.privacy.gaussian import GaussianPart

@@ -18,8 +18,9 @@ from typing import TYPE_CHECKING, ClassVar, NamedTuple, Protocol, Self
 from flint import arb
 
 from dither.errors import NumberError
-from dither.numeric.enclosure import Enclosure, ends, precision, to_ball
-from dither.numeric.number import Number, rational
+from dither.numeric.balls import ends, precision
+from dither.numeric.enclosure import to_ball
+from dither.numeric.number import Enclosure, Number, rational
 
 if TYPE_CHECKING:
     from dither.privacy.pairs.record import Terms

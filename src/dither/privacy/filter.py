@@ -29,7 +29,8 @@ from collections.abc import Mapping
 from fractions import Fraction
 
 from dither.errors import GuaranteeError, NumberError
-from dither.numeric.enclosure import ends, precision, to_ball
+from dither.numeric.balls import ends, precision
+from dither.numeric.enclosure import to_ball
 from dither.numeric.number import Number, exact, rational
 from dither.privacy.budgets import (
     KINDS,

@@ -18,8 +18,9 @@ from typing import TYPE_CHECKING, ClassVar, Self
 
 from flint import arb
 
-from dither.numeric.enclosure import Enclosure, certify, precision, to_ball
-from dither.numeric.number import Number
+from dither.numeric.balls import precision
+from dither.numeric.enclosure import certify, to_ball
+from dither.numeric.number import Enclosure, Number
 from dither.privacy.currency import Currency, stored_fraction
 from dither.privacy.show import four_digits
 from dither.privacy.solve import smallest, surely

@@ -19,8 +19,8 @@ from typing import TYPE_CHECKING
 from flint import arb
 
 from dither.errors import GuaranteeError, NumberError, UnitError
-from dither.numeric.enclosure import Enclosure, certify
-from dither.numeric.number import Number, exact, integer, rational
+from dither.numeric.enclosure import certify
+from dither.numeric.number import Enclosure, Number, exact, integer, rational
 from dither.privacy.approx import ApproxPart
 from dither.privacy.bounded_range import RangePart
 from dither.privacy.convert import Conversion

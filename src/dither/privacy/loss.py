@@ -18,8 +18,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from dither.errors import DitherError, GuaranteeError, NumberError, PrecisionError, UnitError
-from dither.numeric.enclosure import Enclosure
-from dither.numeric.number import Number, exact, integer, rational
+from dither.numeric.number import Enclosure, Number, exact, integer, rational
 from dither.privacy.currency import MOST_COPIES, read_delta
 from dither.privacy.pairs.discrete_gaussian import DiscreteGaussian
 from dither.privacy.pairs.discrete_laplace import discrete_laplace

@@ -28,8 +28,9 @@ from fractions import Fraction
 from functools import lru_cache
 
 from dither.errors import PrecisionError
-from dither.numeric.enclosure import Enclosure, certify, enclose, precision, round_up, to_ball
-from dither.numeric.number import Number
+from dither.numeric.balls import precision, round_up
+from dither.numeric.enclosure import certify, enclose, to_ball
+from dither.numeric.number import Enclosure, Number
 from dither.privacy import cells, profile
 from dither.privacy.gaussian import GaussianPart
 from dither.privacy.grid import Side

@@ -15,8 +15,9 @@ from fractions import Fraction
 from flint import arb
 
 from dither.errors import PrecisionError
-from dither.numeric.enclosure import Enclosure, enclose, ends, precision, round_down, round_up, to_ball
-from dither.numeric.number import Number
+from dither.numeric.balls import ends, precision, round_down, round_up
+from dither.numeric.enclosure import enclose, to_ball
+from dither.numeric.number import Enclosure, Number
 from dither.privacy import cells, line
 from dither.privacy.finite_sums import Single, enumerate_losses
 from dither.privacy.gaussian import GaussianPart

@@ -15,7 +15,7 @@ from math import ceil
 from typing import ClassVar, Self
 
 from dither.errors import GuaranteeError
-from dither.numeric.enclosure import ends, precision
+from dither.numeric.balls import ends, precision
 from dither.numeric.number import Number
 from dither.privacy.currency import stored_fraction
 from dither.privacy.guarantee import Guarantee

@@ -18,7 +18,8 @@ from typing import ClassVar, Self
 
 from flint import arb
 
-from dither.numeric.enclosure import ends, precision, to_ball
+from dither.numeric.balls import ends, precision
+from dither.numeric.enclosure import to_ball
 from dither.numeric.number import Number
 from dither.privacy.currency import stored_fraction
 from dither.privacy.pairs.pair import Atom, Pair

@@ -22,7 +22,8 @@ from typing import TYPE_CHECKING, ClassVar
 
 from flint import acb, acb_mat, arb
 
-from dither.numeric.enclosure import ends, precision, to_ball
+from dither.numeric.balls import ends, precision
+from dither.numeric.enclosure import to_ball
 from dither.privacy.gaussian import phi
 from dither.privacy.pairs.normal import Normal
 from dither.privacy.pairs.pair import Transformed
