@@ -14,7 +14,8 @@ from collections.abc import Hashable, Iterable
 from fractions import Fraction
 from typing import Any
 
-from dither.channels.channel import Channel, check_channel, read_prior
+from dither.channels.channel import Channel
+from dither.channels.matrix import check_channel, read_prior
 from dither.channels.ratio import Ratio
 from dither.channels.utility import read_gain, utility
 from dither.errors import DataError

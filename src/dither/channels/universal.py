@@ -31,8 +31,9 @@ from dataclasses import dataclass
 from fractions import Fraction
 from itertools import combinations, product
 
-from dither.channels.channel import Channel, check_channel, read_prior
+from dither.channels.channel import Channel
 from dither.channels.graph import Graph
+from dither.channels.matrix import check_channel, read_prior
 from dither.channels.optimal import optimal, read_graph
 from dither.channels.program import best_on_graph, check_size
 from dither.channels.utility import read_gain

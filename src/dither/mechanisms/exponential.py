@@ -23,7 +23,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from dither.channels.channel import Entry
+from dither.channels.matrix import Entry
 from dither.channels.rows import exponential
 from dither.errors import DataError, GuaranteeError
 from dither.mechanisms.selection import Selection

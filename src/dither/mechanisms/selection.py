@@ -24,7 +24,8 @@ from functools import cached_property
 from itertools import product
 from typing import TYPE_CHECKING, Any, Self
 
-from dither.channels.channel import Channel, Entry
+from dither.channels.channel import Channel
+from dither.channels.matrix import Entry
 from dither.errors import DataError, GuaranteeError, NumberError, SizeError, UnitError
 from dither.mechanisms.additive import (
     choose_step,
