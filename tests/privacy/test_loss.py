@@ -20,7 +20,7 @@ from dither.numeric.enclosure import to_ball
 from dither.privacy import amplify, cells, grid, line, profile, tilt
 from dither.privacy.compose import compose
 from dither.privacy.finite_sums import enumerate_losses
-from dither.privacy.gaussian import profile as gaussian
+from dither.privacy.formulas.normal import profile as gaussian
 from dither.privacy.guarantee import Guarantee
 from dither.privacy.pairs.normal import Normal
 from dither.privacy.pairs.pair import Transformed

@@ -54,7 +54,7 @@ from dither.numeric.enclosure import to_ball
 from dither.numeric.lattice import LARGEST_INDEX, add
 from dither.numeric.number import integer
 from dither.privacy import calibrate
-from dither.privacy.gaussian import profile
+from dither.privacy.formulas.normal import profile
 from dither.privacy.solve import surely
 
 if TYPE_CHECKING:

@@ -24,7 +24,7 @@ from dither.numeric.balls import ends, precision, round_up
 from dither.numeric.enclosure import certify, to_ball
 from dither.numeric.number import Number
 from dither.privacy.currency import Currency
-from dither.privacy.gaussian import GaussianPart
+from dither.privacy.formulas import normal
 from dither.privacy.orders import best_order
 from dither.privacy.renyi import epsilon_at, log_delta_at
 from dither.privacy.solve import smallest, surely
@@ -182,7 +182,7 @@ def _hardest(part: Currency, delta: Fraction) -> float:
     if exactly is None and (rho := part.rho()) is not None and part.largest_loss() is None:
         with precision(192):
             mu2 = ends(2 * rho)[0]
-        exactly = GaussianPart(max(mu2, Fraction(0))).rest_epsilon(left)  # a Gaussian is one such mechanism
+        exactly = normal.epsilon_between(max(mu2, Fraction(0)), left)  # a Gaussian is one such mechanism
     return 0.0 if exactly is None else exactly.lower
 
 

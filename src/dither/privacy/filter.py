@@ -41,8 +41,8 @@ from dither.privacy.budgets import (
     SumFilter,
     ZcdpFilter,
 )
-from dither.privacy.currency import read_delta
 from dither.privacy.guarantee import renyi
+from dither.privacy.records import read_delta
 from dither.privacy.renyi import epsilon_at
 from dither.privacy.spending import VERSION, Filter, Spent
 from dither.privacy.unit import Unit, read_unit

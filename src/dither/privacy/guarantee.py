@@ -24,9 +24,10 @@ from dither.numeric.number import Enclosure, Number, exact, integer, rational
 from dither.privacy.approx import ApproxPart
 from dither.privacy.bounded_range import RangePart
 from dither.privacy.convert import Conversion
-from dither.privacy.currency import MOST_COPIES, Charge, Currency, read_delta
+from dither.privacy.currency import Charge, Currency
 from dither.privacy.gaussian import GaussianPart
 from dither.privacy.loss_part import LossPart
+from dither.privacy.records import MOST_COPIES, read_delta
 from dither.privacy.renyi import RenyiPart
 from dither.privacy.unit import Unit, read_unit
 from dither.privacy.zcdp import ZcdpPart

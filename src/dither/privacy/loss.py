@@ -19,7 +19,6 @@ from typing import TYPE_CHECKING
 
 from dither.errors import DitherError, GuaranteeError, NumberError, PrecisionError, UnitError
 from dither.numeric.number import Enclosure, Number, exact, integer, rational
-from dither.privacy.currency import MOST_COPIES, read_delta
 from dither.privacy.pairs.discrete_gaussian import DiscreteGaussian
 from dither.privacy.pairs.discrete_laplace import discrete_laplace
 from dither.privacy.pairs.finite import Finite
@@ -33,6 +32,7 @@ from dither.privacy.pairs.shuffled import Shuffled
 from dither.privacy.pairs.swapped import Swapped
 from dither.privacy.pairs.table import table
 from dither.privacy.profile import delta_in_order, epsilon_in_order, lost_of
+from dither.privacy.records import MOST_COPIES, read_delta
 from dither.privacy.unit import Unit, read_unit
 
 if TYPE_CHECKING:

@@ -17,8 +17,8 @@ from typing import ClassVar, Self
 from dither.errors import GuaranteeError
 from dither.numeric.balls import ends, precision
 from dither.numeric.number import Number
-from dither.privacy.currency import stored_fraction
 from dither.privacy.guarantee import Guarantee
+from dither.privacy.records import stored_fraction
 from dither.privacy.unit import Unit, read_unit
 
 VERSION = 1
