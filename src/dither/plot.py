@@ -129,7 +129,7 @@ def _guarantee(promise: Promise) -> Guarantee:
     return (
         promise
         if isinstance(promise, Guarantee)
-        else promise.guarantee(unit=promise.unit or promise.relation() or Unit.ADD_REMOVE)
+        else Guarantee.from_loss(promise, unit=promise.unit or promise.relation() or Unit.ADD_REMOVE)
     )
 
 

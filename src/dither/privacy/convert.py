@@ -15,7 +15,6 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING
 
 from flint import arb
 
@@ -25,13 +24,11 @@ from dither.numeric.enclosure import certify, to_ball
 from dither.numeric.number import Number
 from dither.privacy.currency import Currency
 from dither.privacy.formulas import normal
+from dither.privacy.loss import Loss
 from dither.privacy.orders import best_order
 from dither.privacy.renyi import epsilon_at, log_delta_at
 from dither.privacy.solve import smallest, surely
 from dither.privacy.zcdp import tail_delta
-
-if TYPE_CHECKING:
-    from dither.privacy.loss import Loss
 
 MOST_TERMS = 64  # kinds of mechanisms whose losses are added up unasked
 
@@ -86,8 +83,6 @@ class Conversion:
 
     def loss(self) -> Loss | None:
         """The hardest mechanisms of all parts together; None where they are not known."""
-        from dither.privacy.loss import Loss
-
         found = [part.pairs() for part in self.parts]
         terms = [term for terms in found if terms is not None for term in terms]
         known = None not in found and (self._backed or len(terms) <= MOST_TERMS)
