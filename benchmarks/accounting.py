@@ -10,7 +10,7 @@ from benchmarks import report
 from benchmarks.clock import best
 from benchmarks.peer import ask
 from dither import Loss, calibrate, gdp, pure, zcdp
-from dither.numeric.enclosure import Enclosure
+from dither.numeric.number import Enclosure
 from dither.privacy.pairs import finite, sampled_normal
 
 

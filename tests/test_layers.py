@@ -58,6 +58,59 @@ def test_imports_point_downward(path):
     assert not upward(room, found)
 
 
+def arrows(files: dict[str, str]) -> dict[str, set[str]]:
+    """For each module of dither by its text: the modules it imports, at the top, in functions or for types only."""
+    found: dict[str, set[str]] = {}
+    for name, text in files.items():
+        found[name] = set()
+        for node in ast.walk(ast.parse(text)):
+            if isinstance(node, ast.Import):
+                names = [alias.name for alias in node.names]
+            elif isinstance(node, ast.ImportFrom):
+                names = [f"{node.module}.{alias.name}" for alias in node.names]
+            else:
+                continue
+            for one in names:
+                module = one if one in files else one.rpartition(".")[0]
+                found[name] |= {module} & set(files) - {name}
+    return found
+
+
+def cycle(graph: dict[str, set[str]]) -> set[str]:
+    """What is left when files that import nothing left, and files that nothing left imports, are taken away."""
+    left = dict(graph)
+    while True:
+        wanted = set().union(*left.values())
+        ends = [name for name, found in left.items() if not found & set(left) or name not in wanted]
+        if not ends:
+            return set(left)
+        for name in ends:
+            del left[name]
+
+
+def test_files_import_each_other_in_no_circle():
+    files = {
+        ".".join(("dither", *path.relative_to(SOURCE).with_suffix("").parts)): path.read_text()
+        for path in SOURCE.rglob("*.py")
+        if path.name != "__init__.py" and path.relative_to(SOURCE).parts[0] != "query"
+    }
+    assert "dither.numeric.number" in files
+    assert not cycle(arrows(files))
+
+
+def test_a_circle_is_found():
+    number = "from dither.a.ball import ends\nclass Number: ..."
+    for text in (
+        "from dither.a.number import Number",
+        "def f():\n    from dither.a import number",
+        "if TYPE_CHECKING:\n    from dither.a.number import Number",
+        "import dither.a.number",
+    ):
+        files = {"dither.a.number": number, "dither.a.ball": text, "dither.b": "import dither.a.ball", "dither.c": ""}
+        assert cycle(arrows(files)) == {"dither.a.number", "dither.a.ball"}
+    assert not cycle(arrows({"dither.a.number": number, "dither.a.ball": "import math"}))
+
+
 def test_an_upward_import_is_caught():
     tree = ast.parse("def f():\n    from dither.noise.laplace import DiscreteLaplace")
     assert upward("numeric", imports(tree)) == {"noise"}

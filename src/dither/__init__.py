@@ -45,8 +45,8 @@ if TYPE_CHECKING:
     from dither.mechanisms.staircase import Staircase as Staircase
     from dither.mechanisms.top_k import TopK as TopK
     from dither.mechanisms.workload import Workload as Workload
-    from dither.numeric.enclosure import Enclosure as Enclosure
     from dither.numeric.lattice import Lattice as Lattice
+    from dither.numeric.number import Enclosure as Enclosure
     from dither.numeric.number import Number as Number
     from dither.numeric.number import ln as ln
     from dither.privacy import amplify as amplify
@@ -148,7 +148,7 @@ _LAZY = {
     "Channel": "dither.channels.channel",
     "Dataset": "dither.query.dataset",
     "DiscreteGaussian": "dither.mechanisms.discrete_gaussian",
-    "Enclosure": "dither.numeric.enclosure",
+    "Enclosure": "dither.numeric.number",
     "Exponential": "dither.mechanisms.exponential",
     "Flat": "dither.mechanisms.flat",
     "Gaussian": "dither.mechanisms.gaussian",

@@ -10,7 +10,8 @@ from collections.abc import Hashable, Iterable, Mapping
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from dither.channels.channel import Channel, read_prior
+from dither.channels.channel import Channel
+from dither.channels.matrix import read_prior
 from dither.channels.optimal import optimal, read_graph
 from dither.channels.rows import flat
 from dither.density.axis import Bins
@@ -128,7 +129,7 @@ def _guarantee(promise: Promise) -> Guarantee:
     return (
         promise
         if isinstance(promise, Guarantee)
-        else promise.guarantee(unit=promise.unit or promise.relation() or Unit.ADD_REMOVE)
+        else Guarantee.from_loss(promise, unit=promise.unit or promise.relation() or Unit.ADD_REMOVE)
     )
 
 

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from dither import Channel, Flat, Geometric, Number, RandomizedResponse, ln
 from dither.channels import graph, privacy
 from dither.errors import InputError
-from dither.numeric.enclosure import precision
+from dither.numeric.balls import precision
 
 COIN = Channel([["3/4", "1/4"], ["1/4", "3/4"]], ["yes", "no"], ["yes", "no"])
 BOTH = graph.complete(["yes", "no"])

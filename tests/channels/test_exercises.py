@@ -9,7 +9,8 @@ import pytest
 
 from dither import Channel, Flat, Geometric, Laplace, Number, ln, optimal, sensitivity
 from dither.channels import graph, leakage, oblivious, universal
-from dither.numeric.enclosure import precision, to_ball
+from dither.numeric.balls import precision
+from dither.numeric.enclosure import to_ball
 
 
 def test_1_laplace_density_of_a_percentage():

@@ -18,7 +18,8 @@ from dither.channels.remapped import Remapped, best_on_path
 from dither.channels.utility import read_gain
 from dither.channels.whole_rows import WholeRows, _factor, repair
 from dither.errors import GuaranteeError, InputError
-from dither.numeric.enclosure import precision, to_ball
+from dither.numeric.balls import precision
+from dither.numeric.enclosure import to_ball
 from dither.testing import check_mechanism
 
 

@@ -12,7 +12,7 @@ from hypothesis import given
 
 from dither import Channel, Flat, Geometric, ln
 from dither.channels import leakage
-from dither.channels.utility import deterministic
+from dither.channels.channel import deterministic
 from dither.errors import InputError
 from tests.channels.test_channel import COIN, rows
 

@@ -14,7 +14,7 @@ from dither.density import Covariance, Moments, PairSummary, Summary
 from dither.density.fieller import Noise, interval, quantile, ratio_interval, square_range, variance_interval
 from dither.errors import NotPrivateWarning, NumberError
 from dither.noise import DiscreteLaplace
-from dither.numeric.enclosure import precision
+from dither.numeric.balls import precision
 from dither.testing import seeded
 
 COME, REPLACE = "add/remove one person", "replace one person"

@@ -18,7 +18,7 @@ from dither.density import GaussianKeys, GeometricKeys, MagicKeys, WeightedKeys,
 from dither.density.key_lists import DEEPEST, plain_key, plain_person, read_totals
 from dither.density.magic import MOST_HOLDERS
 from dither.errors import DataError, InputError, NotPrivateWarning, NumberError, PrecisionError, UnitError
-from dither.numeric.enclosure import precision
+from dither.numeric.balls import precision
 from dither.testing import seeded
 from dither.testing.rehearse import outcomes
 

@@ -21,7 +21,8 @@ from dither.density.key_lists import order, plain_key
 from dither.density.sole_keys import NOBODY, Holding, any_shown, hardest, joint, within
 from dither.errors import DataError, InputError, NotPrivateWarning, NumberError, SizeError, UnitError
 from dither.mechanisms.protocol import Mechanism
-from dither.numeric.enclosure import precision, to_ball
+from dither.numeric.balls import precision
+from dither.numeric.enclosure import to_ball
 from dither.testing import seeded
 from dither.testing.claim import Claim
 from dither.testing.rehearse import BITS, outcomes

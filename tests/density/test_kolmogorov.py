@@ -22,7 +22,8 @@ from dither.density.kolmogorov import KolmogorovSmirnov
 from dither.density.paths import Paths
 from dither.errors import DataError, InputError, NumberError, SizeError
 from dither.noise.lazy import FIRST_PRECISION
-from dither.numeric.enclosure import precision, to_ball
+from dither.numeric.balls import precision
+from dither.numeric.enclosure import to_ball
 from dither.testing import Outcomes, check_mechanism, outcomes, seeded
 
 pytestmark = pytest.mark.filterwarnings("ignore::dither.errors.NotPrivateWarning")

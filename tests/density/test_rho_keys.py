@@ -12,7 +12,7 @@ from dither import density
 from dither.density.rho_keys import RhoKeys
 from dither.density.sole_keys import any_shown
 from dither.errors import NumberError, UnitError
-from dither.numeric.enclosure import precision
+from dither.numeric.balls import precision
 from dither.testing.rehearse import BITS
 
 from .test_keys import UNITS, key_law, moves, stick

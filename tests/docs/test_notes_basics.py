@@ -16,7 +16,8 @@ import dither
 from dither import Unit, approx, calibrate, gdp, ln, pure, sensitivity, theorems, zcdp
 from dither.channels import graph, oblivious
 from dither.errors import BrokenPromise, GuaranteeError, NumberError, UnitError
-from dither.numeric.enclosure import precision, to_ball
+from dither.numeric.balls import precision
+from dither.numeric.enclosure import to_ball
 from dither.testing import check_mechanism
 
 ROOT = Path(__file__).parent.parent.parent
@@ -466,7 +467,8 @@ def test_the_divergence_as_printed():
                 assert abs(left - right) < 1e-25
     shown = ((Fraction(1), Fraction(0)), (Fraction(0), Fraction(1)))  # the data are printed
     assert all(printed(p, q, order) == 0 for p, q in (shown, shown[::-1]) for order in (2, 3, 50))
-    loss = dither.Loss.from_pair({"y": "3/4", "n": "1/4"}, {"y": "1/4", "n": "3/4"}).guarantee(unit=Unit.REPLACE_ONE)
+    flip = dither.Loss.from_pair({"y": "3/4", "n": "1/4"}, {"y": "1/4", "n": "3/4"})
+    loss = dither.Guarantee.from_loss(flip, unit=Unit.REPLACE_ONE)
     for order in (2, 3, 5):
         assert loss.renyi(order) == pytest.approx(float(renyi(*COIN, order)), rel=1e-12)
     assert loss.renyi(2) != pytest.approx(float(to_ball(printed(*COIN, 2)).log()))  # planted

@@ -30,7 +30,7 @@ FOLDER = Path(__file__).parent / "formats"
 
 def guarantees() -> list[dither.Guarantee]:
     every = dither.pure(1) + dither.zcdp("0.1") + dither.gdp("0.5") + dither.approx(1, "1e-6") + dither.renyi({2: "0.1"})
-    by_loss = (3 * Loss.gaussian(5) + Loss.laplace(1)).guarantee(unit="add/remove one person")
+    by_loss = dither.Guarantee.from_loss(3 * Loss.gaussian(5) + Loss.laplace(1), unit="add/remove one person")
     return [every + dither.bounded_range(dither.ln(3)), by_loss, dither.pure("0.5", unit="replace one person")]
 
 

@@ -12,7 +12,8 @@ from dither.channels import graph
 from dither.errors import InputError
 from dither.local.reports import Reports
 from dither.local.tally import Tally
-from dither.numeric.enclosure import precision, to_ball
+from dither.numeric.balls import precision
+from dither.numeric.enclosure import to_ball
 from dither.testing import outcomes
 from dither.testing.rehearse import as_key
 

@@ -15,7 +15,8 @@ from dither.channels.channel import Channel
 from dither.errors import InputError
 from dither.local.longitudinal import Longitudinal, second_growth
 from dither.local.reports import Reports
-from dither.numeric.enclosure import precision, to_ball
+from dither.numeric.balls import precision
+from dither.numeric.enclosure import to_ball
 from dither.testing import outcomes
 from tests.local import suite
 

@@ -18,7 +18,8 @@ from dither.local.numbers import Duchi, Hybrid, Piecewise
 from dither.local.reports import Reports
 from dither.local.tally import Tally
 from dither.noise.bernoulli import Bernoulli
-from dither.numeric.enclosure import precision, to_ball
+from dither.numeric.balls import precision
+from dither.numeric.enclosure import to_ball
 from dither.testing import outcomes
 
 KINDS = [Duchi, Piecewise, Hybrid, NoisyNumber]

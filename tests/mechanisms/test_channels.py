@@ -7,7 +7,8 @@ import pytest
 from dither import Exponential, Flat, Geometric, Grid, NoisyMax, PermuteAndFlip, RandomizedResponse, ln, optimal
 from dither.channels import graph
 from dither.errors import InputError
-from dither.numeric.enclosure import precision, to_ball
+from dither.numeric.balls import precision
+from dither.numeric.enclosure import to_ball
 from dither.testing import outcomes
 from dither.testing.rehearse import as_key
 

@@ -11,7 +11,7 @@ import pytest
 
 from dither import NoisyMax, ln, pure
 from dither.errors import BrokenPromise, SizeError
-from dither.numeric.enclosure import precision
+from dither.numeric.balls import precision
 from dither.numeric.lattice import LARGEST_INDEX
 from dither.testing import check_mechanism, outcomes
 

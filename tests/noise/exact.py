@@ -14,7 +14,7 @@ from flint import arb, ctx, fmpq
 
 from dither.noise.entropy import _swapped
 from dither.noise.law import Law
-from dither.numeric.enclosure import ends, precision
+from dither.numeric.balls import ends, precision
 
 BITS = 256  # working precision of the laws below
 

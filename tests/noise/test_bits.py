@@ -14,7 +14,8 @@ from dither.noise.bernoulli import Bernoulli
 from dither.noise.bits import Flips, sums
 from dither.noise.entropy import _swapped
 from dither.noise.table import UNDECIDED, Table
-from dither.numeric.enclosure import ends, precision, to_ball
+from dither.numeric.balls import ends, precision
+from dither.numeric.enclosure import to_ball
 from dither.testing import outcomes
 from tests.noise import exact
 

@@ -235,7 +235,7 @@ def test_a_seed_stays_in_its_task():
 
 def test_a_fork_beside_a_thread_that_computes_does_not_hang():
     """The lock around ball arithmetic must not be inherited in the hands of a thread that the child does not have."""
-    from dither.numeric.enclosure import precision
+    from dither.numeric.balls import precision
 
     stop, inside = threading.Event(), threading.Event()
 

@@ -20,7 +20,8 @@ from dither.noise.laplace import DiscreteLaplace, OneSidedGeometric
 from dither.noise.law import Law
 from dither.noise.staircase import StaircaseSampler
 from dither.noise.table import UNDECIDED, Table, below, lazy_index
-from dither.numeric.enclosure import precision, to_ball
+from dither.numeric.balls import precision
+from dither.numeric.enclosure import to_ball
 from dither.numeric.number import ln
 
 from . import exact
@@ -275,7 +276,7 @@ def staircase_weights(law: Law, sampler: StaircaseSampler) -> list[tuple[Fractio
         for part in levels + slopes:
             running += part
             sums.append(running / total)
-        from dither.numeric.enclosure import ends
+        from dither.numeric.balls import ends
 
         return [ends(ball) for ball in sums]
 

@@ -26,7 +26,7 @@ from dither.noise import (
     weighted,
 )
 from dither.noise import gaussian as gaussian_file
-from dither.numeric.enclosure import MOST_BITS, precision
+from dither.numeric.balls import MOST_BITS, precision
 
 from . import exact
 

@@ -12,7 +12,8 @@ from flint import arb, ctx
 
 from dither.noise.entropy import _swapped
 from dither.noise.lazy import FIRST_PRECISION, by_balls, by_floats
-from dither.numeric.enclosure import precision, to_ball
+from dither.numeric.balls import precision
+from dither.numeric.enclosure import to_ball
 from dither.testing import outcomes
 
 

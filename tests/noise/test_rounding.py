@@ -11,7 +11,8 @@ import pytest
 from dither.errors import InputError, NotPrivateWarning
 from dither.noise import rounding
 from dither.noise.rounding import round_randomly
-from dither.numeric.enclosure import precision, to_ball
+from dither.numeric.balls import precision
+from dither.numeric.enclosure import to_ball
 from dither.testing import outcomes, seeded
 
 

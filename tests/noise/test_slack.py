@@ -11,7 +11,7 @@ from dither.noise.entropy import Keystream, _swapped, stream
 from dither.noise.gaussian import DiscreteGaussian, RoundedGaussian, _Normal
 from dither.noise.laplace import DiscreteLaplace, OneSidedGeometric
 from dither.noise.staircase import StaircaseSampler
-from dither.numeric.enclosure import ends, precision
+from dither.numeric.balls import ends, precision
 from dither.numeric.number import ln
 
 from . import exact

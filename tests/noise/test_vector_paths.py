@@ -13,7 +13,8 @@ from dither.noise.direct import DirectSampler
 from dither.noise.entropy import _swapped
 from dither.noise.staircase import StaircaseSampler
 from dither.noise.table import CHUNK, Special, Table, below
-from dither.numeric.enclosure import precision, to_ball
+from dither.numeric.balls import precision
+from dither.numeric.enclosure import to_ball
 
 MIXED = 0x3333333333333333  # bits for refinement: neither all zeros nor all ones, which would never settle a tie
 

@@ -14,7 +14,9 @@ from hypothesis import strategies as st
 from dither import ln
 from dither.errors import NumberError, PrecisionError
 from dither.numeric import enclosure
-from dither.numeric.enclosure import Enclosure, ceil_of, certify, ends, floor_scaled, precision, to_ball
+from dither.numeric.balls import ceil_of, ends, floor_scaled, precision
+from dither.numeric.enclosure import certify, to_ball
+from dither.numeric.number import Enclosure
 
 numbers = st.fractions(min_value=-700, max_value=700, max_denominator=1000)
 

@@ -8,7 +8,7 @@ from itertools import product
 
 from flint import arb, fmpq
 
-from dither.numeric.enclosure import ends, precision
+from dither.numeric.balls import ends, precision
 
 Pair = tuple[tuple[Fraction, ...], tuple[Fraction, ...]]
 

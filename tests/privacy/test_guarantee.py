@@ -348,8 +348,8 @@ def test_a_sum_of_renyi_curves_ends_where_the_shorter_one_does():
 @pytest.mark.parametrize("mu", ["0.3", "1"])
 def test_pure_and_gaussian_together_against_the_truth(mu):
     """Randomized response with odds 3 beside a Gaussian: delta = 3/4 delta_G(eps - ln 3) + 1/4 delta_G(eps + ln 3)."""
-    from dither.numeric.enclosure import ends, precision
-    from dither.privacy.gaussian import profile
+    from dither.numeric.balls import ends, precision
+    from dither.privacy.formulas.normal import profile
 
     both = pure(ln(3)) + gdp(mu)
     for epsilon in ("0.5", "1.2", "2", "4"):

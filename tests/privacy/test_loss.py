@@ -15,11 +15,12 @@ from hypothesis import strategies as st
 
 from dither import Flat, Geometric, Loss, Unit, approx, gdp, ln, parallel, pure
 from dither.errors import GuaranteeError, NumberError, PrecisionError, UnitError
-from dither.numeric.enclosure import precision, to_ball
+from dither.numeric.balls import precision
+from dither.numeric.enclosure import to_ball
 from dither.privacy import amplify, cells, grid, line, profile, tilt
 from dither.privacy.compose import compose
 from dither.privacy.finite_sums import enumerate_losses
-from dither.privacy.gaussian import profile as gaussian
+from dither.privacy.formulas.normal import profile as gaussian
 from dither.privacy.guarantee import Guarantee
 from dither.privacy.pairs.normal import Normal
 from dither.privacy.pairs.pair import Transformed
@@ -130,7 +131,7 @@ def test_the_inverse_of_two_thousand_answers(delta):
 
 
 def _around_exp(value: Fraction) -> tuple[Fraction, Fraction]:
-    from dither.numeric.enclosure import ends
+    from dither.numeric.balls import ends
 
     return ends(to_ball(value).exp())
 
@@ -376,7 +377,7 @@ def test_delta_zero():
 
 def test_a_guarantee_backed_by_a_loss():
     loss = 1000 * Loss.gaussian(1).poisson_subsampled("0.01")
-    promise = loss.guarantee(unit="add/remove one person")
+    promise = Guarantee.from_loss(loss, unit="add/remove one person")
     assert promise.epsilon("1e-6") == loss.epsilon("1e-6")
     assert promise.delta(3) == loss.delta(3)
     assert promise.bracket("1e-6") == loss.bracket("1e-6")
@@ -384,7 +385,7 @@ def test_a_guarantee_backed_by_a_loss():
     assert promise.rho() == 500.0  # of the noise without the sample: sampling does not hurt
     assert promise.renyi(3) < 1
     twice = promise + promise
-    assert twice == (2 * loss).guarantee(unit=Unit.ADD_REMOVE)
+    assert twice == Guarantee.from_loss(2 * loss, unit=Unit.ADD_REMOVE)
     with_more = promise + pure("0.1") + gdp("0.1")
     assert promise.epsilon("1e-6") < with_more.epsilon("1e-6") < promise.epsilon("1e-6") + 1
     assert promise.within(twice)
@@ -415,29 +416,31 @@ def test_mixed_guarantees_are_at_least_as_tight_as_the_sum():
 
 def test_a_loss_says_whom_it_protects():
     poisson = Loss.laplace(1).poisson_subsampled("0.1")
-    assert poisson.guarantee(unit="add/remove one row").unit is Unit.ADD_REMOVE_ROW
+    assert Guarantee.from_loss(poisson, unit="add/remove one row").unit is Unit.ADD_REMOVE_ROW
     fixed = amplify.without_replacement(Loss.laplace(1), 10, 100)
-    assert fixed.guarantee(unit="replace one person").unit is Unit.REPLACE_ONE
-    assert amplify.shuffled(1, 10).guarantee().unit is Unit.REPLACE_ONE
+    assert Guarantee.from_loss(fixed, unit="replace one person").unit is Unit.REPLACE_ONE
+    assert Guarantee.from_loss(amplify.shuffled(1, 10)).unit is Unit.REPLACE_ONE
     with pytest.raises(UnitError, match="come or go"):
-        poisson.guarantee(unit="replace one person")
+        Guarantee.from_loss(poisson, unit="replace one person")
     with pytest.raises(UnitError, match="replaced"):
-        fixed.guarantee(unit="add/remove one person")
+        Guarantee.from_loss(fixed, unit="add/remove one person")
     with pytest.raises(GuaranteeError, match="replaced"):
         _ = poisson + fixed
     with pytest.raises(UnitError, match="does not say"):
-        Loss.gaussian(1).guarantee()
+        Guarantee.from_loss(Loss.gaussian(1))
     rows = Geometric(epsilon=1, sensitivity=1, unit=Unit.ADD_REMOVE_ROW).loss()
-    assert (3 * rows).guarantee().unit is Unit.ADD_REMOVE_ROW
+    assert Guarantee.from_loss(3 * rows).unit is Unit.ADD_REMOVE_ROW
     with pytest.raises(UnitError, match="is about"):
-        rows.guarantee(unit="add/remove one person")
+        Guarantee.from_loss(rows, unit="add/remove one person")
     with pytest.raises(UnitError, match="add up"):
         _ = rows + Flat(["a", "b"], epsilon=1).loss()
     with pytest.raises(UnitError, match="come or go"):
         Flat(["a", "b"], epsilon=1).loss().poisson_subsampled("0.1")
     with pytest.raises(UnitError, match="replaced"):
         amplify.without_replacement(rows, 1, 10)
-    assert (0 * rows).guarantee().epsilon() == 0
+    assert Guarantee.from_loss(0 * rows).epsilon() == 0
+    with pytest.raises(GuaranteeError, match="not a loss"):
+        Guarantee.from_loss(pure(1))
 
 
 def test_a_replacement_may_go_either_way_in_every_question():
@@ -449,19 +452,19 @@ def test_a_replacement_may_go_either_way_in_every_question():
     crossed = pairs.fold((one, other), (other, one))
     assert pairs.delta(crossed, Fraction(3)) == Fraction(3, 10)
     with pytest.raises(UnitError, match="either way"):
-        loss.guarantee(unit="replace one person")
+        Guarantee.from_loss(loss, unit="replace one person")
     with pytest.raises(GuaranteeError, match="either way"):
         amplify.without_replacement(Loss.from_pair(p, q), 1, 10)
-    assert loss.guarantee(unit="add/remove one person").delta("ln(3)") == pytest.approx(0.22)
+    assert Guarantee.from_loss(loss, unit="add/remove one person").delta("ln(3)") == pytest.approx(0.22)
 
 
 def test_a_move_between_cells_goes_both_ways():
     """Away from one cell and into another: P x Q against Q x P, which a sum in one order does not cover."""
-    cell = Loss.from_pair(("1/2", "1/2"), ("1/10", "9/10")).guarantee(unit=Unit.ADD_REMOVE) + pure("0.01")
-    inside = Loss.pure("0.01").guarantee(unit=Unit.REPLACE_ONE) + pure("0.01", unit=Unit.REPLACE_ONE)
+    cell = Guarantee.from_loss(Loss.from_pair(("1/2", "1/2"), ("1/10", "9/10")), unit=Unit.ADD_REMOVE) + pure("0.01")
+    inside = Guarantee.from_loss(Loss.pure("0.01"), unit=Unit.REPLACE_ONE) + pure("0.01", unit=Unit.REPLACE_ONE)
     with pytest.raises(UnitError, match="either way"):
         parallel([cell, cell], unit=Unit.REPLACE_ONE, inside=inside)
-    sampled = Loss.pure(1).poisson_subsampled("0.1").guarantee(unit=Unit.ADD_REMOVE)
+    sampled = Guarantee.from_loss(Loss.pure(1).poisson_subsampled("0.1"), unit=Unit.ADD_REMOVE)
     record = sampled.to_json().replace("add/remove one person", "replace one person")
     with pytest.raises((GuaranteeError, UnitError)):
         Guarantee.from_json(record)

@@ -10,7 +10,8 @@ import pytest
 from flint import acb, arb
 
 from dither import Loss, ln
-from dither.numeric.enclosure import precision, to_ball
+from dither.numeric.balls import precision
+from dither.numeric.enclosure import to_ball
 from dither.numeric.number import Number
 from dither.privacy import amplify
 from dither.privacy.finite_sums import Single

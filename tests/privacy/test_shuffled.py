@@ -14,7 +14,8 @@ from flint import arb
 
 from dither import ln
 from dither.errors import InputError, PrecisionError
-from dither.numeric.enclosure import ends, precision, to_ball
+from dither.numeric.balls import ends, precision
+from dither.numeric.enclosure import to_ball
 from dither.numeric.number import Number
 from dither.privacy.pairs import shuffled
 from dither.privacy.pairs.shuffled import Shuffled

@@ -11,8 +11,9 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from dither import Loss, approx, gdp, ln, pure, zcdp
-from dither.numeric.enclosure import certify, precision, to_ball
+from dither import Guarantee, Loss, approx, gdp, ln, pure, zcdp
+from dither.numeric.balls import precision
+from dither.numeric.enclosure import certify, to_ball
 from dither.numeric.number import Number
 from dither.privacy import cells, power, profile
 from dither.privacy.tilt import grid_tilt
@@ -23,7 +24,7 @@ LEVELS = ["1e-12", "1e-9", "1e-6", "1e-3", "0.05", "0.1", "0.3", "0.5", "0.9", "
 
 
 def tradeoff(loss: Loss, level: str) -> float:
-    return loss.guarantee(unit=UNIT).tradeoff(level)
+    return Guarantee.from_loss(loss, unit=UNIT).tradeoff(level)
 
 
 def check(found: float, low: float, high: float, off: float) -> None:
@@ -187,9 +188,9 @@ def test_a_loss_is_no_worse_than_what_it_implies(level):
         (Loss.approx(1, "1e-6"), approx(1, "1e-6")),
     ):
         assert tradeoff(loss, level) <= implied.tradeoff(level) * (1 + 1e-12)
-    both = Loss.laplace(1).guarantee(unit=UNIT) + gdp(1)
+    both = Guarantee.from_loss(Loss.laplace(1), unit=UNIT) + gdp(1)
     assert both.tradeoff(level) <= (pure(1) + gdp(1)).tradeoff(level) * (1 + 1e-9)
-    curve = Loss.laplace(1).guarantee(unit=UNIT) + zcdp("0.1")  # of which no hardest pair is known
+    curve = Guarantee.from_loss(Loss.laplace(1), unit=UNIT) + zcdp("0.1")  # of which no hardest pair is known
     assert float(level) <= curve.tradeoff(level) <= 1
 
 
@@ -208,4 +209,4 @@ def test_the_same_whether_asked_before_or_not():
     for cache in (power._first, power._near, power._grid):
         cache.cache_clear()
     assert [tradeoff(loss, level) for level in reversed(LEVELS)] == first[::-1]
-    assert power_of(loss.guarantee(unit=UNIT), "0.05") == first[4]
+    assert power_of(Guarantee.from_loss(loss, unit=UNIT).conversion, "0.05") == first[4]

@@ -17,7 +17,8 @@ from dither.density.rho_keys import RhoKeys
 from dither.density.sole_keys import any_shown
 from dither.errors import BudgetError, DataError, DitherError, GuaranteeError, NumberError, QuestionError
 from dither.noise.laplace import DiscreteLaplace
-from dither.numeric.enclosure import ends, precision, to_ball
+from dither.numeric.balls import ends, precision
+from dither.numeric.enclosure import to_ball
 from dither.privacy.filter import sum_filter
 from dither.privacy.unit import Unit
 from dither.query.engines.keys import key

@@ -21,7 +21,8 @@ from dither.noise import (
     permutation,
     uniform,
 )
-from dither.numeric.enclosure import precision, to_ball
+from dither.numeric.balls import precision
+from dither.numeric.enclosure import to_ball
 from dither.numeric.number import ln
 from dither.testing import outcomes
 from dither.testing.rehearse import as_key

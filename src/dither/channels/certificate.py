@@ -27,7 +27,8 @@ import math
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from dither.numeric.enclosure import exp, round_up
+from dither.numeric.balls import round_up
+from dither.numeric.enclosure import exp
 from dither.numeric.number import Number
 
 if TYPE_CHECKING:

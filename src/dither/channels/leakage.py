@@ -14,11 +14,13 @@ from collections.abc import Hashable, Iterable
 from fractions import Fraction
 from typing import Any
 
-from dither.channels.channel import Channel, check_channel, read_prior
+from dither.channels.channel import Channel
+from dither.channels.matrix import check_channel, read_prior
 from dither.channels.ratio import Ratio
 from dither.channels.utility import read_gain, utility
 from dither.errors import DataError
-from dither.numeric.enclosure import Enclosure, certify, to_ball
+from dither.numeric.enclosure import certify, to_ball
+from dither.numeric.number import Enclosure
 
 __all__ = [
     "bayes_capacity",

@@ -17,9 +17,10 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Iterable
 from typing import Any
 
-from dither.channels.channel import Channel, check_channel
+from dither.channels.channel import Channel
 from dither.channels.graph import databases
 from dither.channels.labels import check_callable, check_hashable, plain
+from dither.channels.matrix import check_channel
 from dither.errors import DataError
 
 __all__ = ["is_oblivious", "lift", "lower"]

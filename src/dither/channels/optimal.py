@@ -25,15 +25,16 @@ from fractions import Fraction
 from functools import cached_property
 from typing import Any
 
-from dither.channels.channel import Channel, read_prior
+from dither.channels.channel import Channel
 from dither.channels.graph import Graph, complete, path
 from dither.channels.labels import plain, read_labels
+from dither.channels.matrix import read_prior
 from dither.channels.program import best_on_graph, check_size
 from dither.channels.remapped import Remapped, best_on_path, spread
 from dither.channels.utility import read_gain
 from dither.channels.whole_rows import WholeRows
 from dither.errors import DataError, GuaranteeError, NumberError, SizeError
-from dither.numeric.enclosure import round_up
+from dither.numeric.balls import round_up
 from dither.numeric.number import Number, exact, rational
 from dither.privacy.guarantee import Guarantee, pure
 from dither.privacy.loss import Loss

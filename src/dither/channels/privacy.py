@@ -17,12 +17,13 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
-from dither.channels.channel import Channel, Entry
 from dither.channels.graph import Graph
+from dither.channels.matrix import Entry, StochasticMatrix
 from dither.channels.ratio import Ratio
 from dither.errors import DataError
-from dither.numeric.enclosure import Enclosure, certify, precision, to_ball
-from dither.numeric.number import Number, exact, ln
+from dither.numeric.balls import precision
+from dither.numeric.enclosure import certify, to_ball
+from dither.numeric.number import Enclosure, Number, exact, ln
 
 if TYPE_CHECKING:
     import numpy as np
@@ -54,7 +55,7 @@ class Leak:
         return f"ε = {value}{where}"
 
 
-def epsilon(channel: Channel, graph: Graph) -> Leak:
+def epsilon(channel: StochasticMatrix, graph: Graph) -> Leak:
     """The smallest epsilon on the edges of a graph."""
     _same_nodes(channel, graph)
     lost, best = _of_exact(channel, graph) if channel.rows is not None else _of_floats(channel.matrix, graph)
@@ -70,7 +71,7 @@ def epsilon(channel: Channel, graph: Graph) -> Leak:
     return Leak(bounds, value, (channel.inputs[x], channel.inputs[y]), channel.outputs[z])
 
 
-def delta(channel: Channel, graph: Graph, at: object) -> float:
+def delta(channel: StochasticMatrix, graph: Graph, at: object) -> float:
     """The largest sum over outputs of (C[x, z] - e^(epsilon d) C[y, z])_+ on an edge, either way; rounded up."""
     _same_nodes(channel, graph)
     bound = exact(at, name="epsilon", nonnegative=True)
@@ -103,7 +104,7 @@ def _ball(entry: Entry) -> Any:
 # -- exact entries -----------------------------------------------------------------------------------------------------
 
 
-def _of_exact(channel: Channel, graph: Graph) -> tuple[tuple[int, int, int] | None, Found | None]:
+def _of_exact(channel: StochasticMatrix, graph: Graph) -> tuple[tuple[int, int, int] | None, Found | None]:
     """Where something is lost outright, or else the largest ratio; nothing where all rows are the same."""
     assert channel.rows is not None
     best: Found | None = None
@@ -222,7 +223,7 @@ def _remainder(a: NDArray[np.float64], b: NDArray[np.float64], quotient: float) 
     return (a - product) - error  # a and the product are next to each other, so their difference is exact
 
 
-def _same_nodes(channel: Channel, graph: Graph) -> None:
+def _same_nodes(channel: StochasticMatrix, graph: Graph) -> None:
     if not isinstance(graph, Graph):
         raise DataError("graph", graph, "it is not a graph", "graph.path(range(11)), graph.complete(['a', 'b'])")
     if graph.nodes != channel.inputs:

@@ -31,8 +31,9 @@ from typing import TYPE_CHECKING, Any
 from dither.channels.graph import Graph
 from dither.channels.whole_rows import WholeRows, repair
 from dither.errors import SizeError
-from dither.numeric.enclosure import Enclosure, exp, round_down, round_up
-from dither.numeric.number import Number
+from dither.numeric.balls import round_down, round_up
+from dither.numeric.enclosure import exp
+from dither.numeric.number import Enclosure, Number
 
 if TYPE_CHECKING:
     import numpy as np

@@ -16,7 +16,8 @@ from functools import lru_cache
 from flint import arb, fmpq, fmpq_poly
 
 from dither.errors import NumberError
-from dither.numeric.enclosure import certify, precision, to_ball
+from dither.numeric.balls import precision
+from dither.numeric.enclosure import certify, to_ball
 from dither.numeric.number import Number
 
 Exact = Fraction | int

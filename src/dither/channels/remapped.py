@@ -21,13 +21,14 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from dither.channels.certificate import bound
-from dither.channels.channel import Entry
 from dither.channels.graph import Graph
 from dither.channels.kernels import GeometricKernel
+from dither.channels.matrix import Entry
 from dither.channels.rows import truncated
 from dither.channels.utility import GainTable
 from dither.noise.laplace import DiscreteLaplace
-from dither.numeric.enclosure import enclose, precision, round_down, round_up
+from dither.numeric.balls import precision, round_down, round_up
+from dither.numeric.enclosure import enclose
 from dither.numeric.number import Number
 
 if TYPE_CHECKING:

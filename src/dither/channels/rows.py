@@ -15,7 +15,7 @@ from collections.abc import Sequence
 from fractions import Fraction
 from typing import Any
 
-from dither.channels.channel import Entry
+from dither.channels.matrix import Entry
 from dither.channels.ratio import Ratio
 from dither.numeric.number import Number
 

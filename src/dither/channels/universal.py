@@ -31,14 +31,15 @@ from dataclasses import dataclass
 from fractions import Fraction
 from itertools import combinations, product
 
-from dither.channels.channel import Channel, check_channel, read_prior
+from dither.channels.channel import Channel
 from dither.channels.graph import Graph
+from dither.channels.matrix import check_channel, read_prior
 from dither.channels.optimal import optimal, read_graph
 from dither.channels.program import best_on_graph, check_size
 from dither.channels.utility import read_gain
 from dither.errors import DataError, GuaranteeError, SizeError
-from dither.numeric.enclosure import Enclosure, round_down, round_up
-from dither.numeric.number import exact
+from dither.numeric.balls import round_down, round_up
+from dither.numeric.number import Enclosure, exact
 
 __all__ = ["Case", "Joint", "joint", "shortfall", "witness"]
 

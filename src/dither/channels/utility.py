@@ -21,10 +21,10 @@ from fractions import Fraction
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from dither.channels.channel import Channel, check_channel, read_prior
 from dither.channels.labels import read_labels
+from dither.channels.matrix import StochasticMatrix, check_channel, read_prior
 from dither.errors import DataError, NumberError, SizeError
-from dither.numeric.enclosure import round_down, round_up
+from dither.numeric.balls import round_down, round_up
 from dither.numeric.number import rational
 
 if TYPE_CHECKING:
@@ -113,7 +113,7 @@ def _by_name(gain: object) -> Callable[[Any, Any], Any]:
     raise DataError("gain", gain, "there is no gain of that name", NAMES)
 
 
-def utility(channel: Channel, prior: object, gain: object, guesses: Iterable[Hashable] | None = None) -> Utility:
+def utility(channel: StochasticMatrix, prior: object, gain: object, guesses: Iterable[Hashable] | None = None) -> Utility:
     """The best expected gain over all remaps of the outputs."""
     check_channel(channel)
     chances = read_prior(prior, channel.inputs)
@@ -121,7 +121,7 @@ def utility(channel: Channel, prior: object, gain: object, guesses: Iterable[Has
     return _with_floats(channel, chances, table) if channel.rows is None else _exactly(channel, chances, table)
 
 
-def _exactly(channel: Channel, chances: list[Fraction], table: GainTable) -> Utility:
+def _exactly(channel: StochasticMatrix, chances: list[Fraction], table: GainTable) -> Utility:
     assert channel.rows is not None
     weighted = [[(i, p * g) for i, (p, g) in enumerate(zip(chances, row, strict=True)) if p * g] for row in table.rows]
     total: Any = Fraction(0)
@@ -138,7 +138,7 @@ def _exactly(channel: Channel, chances: list[Fraction], table: GainTable) -> Uti
     return Utility(total, remap)
 
 
-def _with_floats(channel: Channel, chances: list[Fraction], table: GainTable) -> Utility:
+def _with_floats(channel: StochasticMatrix, chances: list[Fraction], table: GainTable) -> Utility:
     import numpy as np
 
     gains = table.bounds()[0] * np.array([float(p) for p in chances])
@@ -146,13 +146,3 @@ def _with_floats(channel: Channel, chances: list[Fraction], table: GainTable) ->
     best = values.argmax(axis=0)
     remap = {output: table.guesses[int(at)] for output, at in zip(channel.outputs, best, strict=True)}
     return Utility(float(values.max(axis=0).sum()), remap)
-
-
-def deterministic(outputs: Iterable[Hashable], remap: Mapping[Hashable, Hashable]) -> Channel:
-    """A remap as a channel: what it says is certain."""
-    listed = tuple(outputs)
-    missing = [output for output in listed if output not in remap]
-    if missing:
-        raise DataError("remap", missing[0], "it says nothing about this output", "a guess for every output")
-    said = tuple(dict.fromkeys(remap[output] for output in listed))
-    return Channel([[Fraction(int(remap[output] == guess)) for guess in said] for output in listed], listed, said)

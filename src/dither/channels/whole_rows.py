@@ -21,11 +21,11 @@ from fractions import Fraction
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from dither.channels.channel import Entry
 from dither.channels.graph import Graph
+from dither.channels.matrix import Entry
 from dither.errors import PrecisionError
 from dither.noise.integers import weighted
-from dither.numeric.enclosure import ends, precision
+from dither.numeric.balls import ends, precision
 from dither.numeric.number import Number
 
 if TYPE_CHECKING:

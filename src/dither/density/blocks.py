@@ -26,7 +26,7 @@ from dither.density.bands import Bands
 from dither.density.bases import Base
 from dither.density.paths import Paths
 from dither.noise.lazy import FIRST_PRECISION, by_balls
-from dither.numeric.enclosure import precision
+from dither.numeric.balls import precision
 from dither.numeric.number import Number
 
 if TYPE_CHECKING:

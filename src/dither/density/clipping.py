@@ -38,7 +38,7 @@ from dither.mechanisms.additive import read_confidence, read_flag
 from dither.mechanisms.combine import each_of
 from dither.mechanisms.exponential import Exponential
 from dither.mechanisms.permute_and_flip import PermuteAndFlip
-from dither.numeric.enclosure import round_up
+from dither.numeric.balls import round_up
 from dither.numeric.number import Number, integer, rational
 from dither.privacy.guarantee import Guarantee, pure
 from dither.privacy.loss import Loss

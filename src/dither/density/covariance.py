@@ -31,13 +31,13 @@ from itertools import combinations, product
 from typing import TYPE_CHECKING
 
 from dither.density.fieller import Ask, interval, ratio_interval
-from dither.density.moments import FARTHEST, read_whole
-from dither.density.ruler import STEPS, Ruler, exact_sum
+from dither.density.moments import FARTHEST
+from dither.density.ruler import STEPS, Ruler, exact_sum, read_whole
 from dither.density.summary import noise_in_records
 from dither.errors import NumberError, SizeError
 from dither.mechanisms.additive import log_odds, read_confidence
 from dither.mechanisms.geometric import Geometric
-from dither.numeric.enclosure import round_down, round_up
+from dither.numeric.balls import round_down, round_up
 from dither.numeric.number import Number, exact
 from dither.privacy.guarantee import Guarantee
 from dither.privacy.loss import Loss

@@ -21,7 +21,7 @@ from dither.density.threshold import GaussianKeys, GeometricKeys
 from dither.density.weighted_keys import WeightedKeys
 from dither.errors import InputError, NumberError, PrecisionError
 from dither.mechanisms.additive import read_flag
-from dither.numeric.enclosure import round_up
+from dither.numeric.balls import round_up
 from dither.numeric.number import integer
 from dither.privacy.guarantee import Guarantee
 from dither.privacy.unit import Unit

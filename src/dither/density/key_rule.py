@@ -16,8 +16,8 @@ from dither.density.key_lists import Key, bound_keys
 from dither.errors import NumberError, PrecisionError, UnitError
 from dither.numeric.lattice import LARGEST_INDEX
 from dither.numeric.number import Number, exact, integer
-from dither.privacy.currency import read_delta
 from dither.privacy.guarantee import Guarantee, approx
+from dither.privacy.records import read_delta
 from dither.privacy.unit import Unit, read_unit
 
 

@@ -45,7 +45,8 @@ from dither.density.key_rule import KeyRule
 from dither.errors import NumberError
 from dither.mechanisms.additive import read_confidence
 from dither.noise.bernoulli import Bernoulli
-from dither.numeric.enclosure import ends, precision, round_down, to_ball
+from dither.numeric.balls import ends, precision, round_down
+from dither.numeric.enclosure import to_ball
 from dither.numeric.number import Number, integer
 
 MOST_HOLDERS = 2**20  # up to which a key may be left out: the length of the table

@@ -37,25 +37,20 @@ Dwork, McSherry, Nissim and Smith 2006 for the noise; the counters are the Berns
 from __future__ import annotations
 
 import math
-import numbers
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from typing import TYPE_CHECKING
 
-from dither.density.ruler import STEPS, Ruler, exact_sum
-from dither.errors import DataError, NumberError, SizeError
+from dither.density.ruler import STEPS, Ruler, exact_sum, read_whole, whole
+from dither.density.summary import Summary
+from dither.errors import NumberError, SizeError
 from dither.mechanisms.geometric import Geometric
-from dither.numeric.enclosure import round_up
-from dither.numeric.lattice import as_array
+from dither.numeric.balls import round_up
 from dither.numeric.number import Number, exact, integer
 from dither.privacy.guarantee import Guarantee
 from dither.privacy.loss import Loss
 from dither.privacy.unit import Unit, read_replacement, read_unit
-
-if TYPE_CHECKING:
-    from dither.density.summary import Summary
 
 FARTHEST = 2**200  # numbers are moved to this before the noise: a contraction of each, beyond every count
 
@@ -150,7 +145,7 @@ class Moments:
 
     def from_sums(self, count: object, total: object, squares: object = 0) -> list[int]:
         """The true counters from what an engine adds up: how many places there are, their sum, the sum of their squares."""
-        n, s1, s2 = (_whole(x, name) for x, name in ((count, "count"), (total, "total"), (squares, "squares")))
+        n, s1, s2 = (whole(x, name) for x, name in ((count, "count"), (total, "total"), (squares, "squares")))
         side = self.steps
         if self.degree == 1:
             counters = [n * side - s1, s1]
@@ -168,8 +163,6 @@ class Moments:
 
     def release(self, counters: object) -> Summary:
         """What may be published, from the true counters that `count` and `from_sums` give."""
-        from dither.density.summary import Summary
-
         exactly = self.truth(counters)
         noise = self.noise.law.sample(len(exactly)).tolist()
         return Summary(self, tuple(value + draw for value, draw in zip(exactly, noise, strict=True)))
@@ -193,27 +186,3 @@ class Moments:
             for at, one in enumerate(records):
                 for other in [nothing, *(records[:at] if self.replaces else [])]:
                     yield [start + x for x in one], [start + x for x in other]
-
-
-def read_whole(values: object, size: int) -> list[int]:
-    """So many whole numbers of any length; refused by type and shape, never by value."""
-    array = as_array(values, name="counters")
-    if array.shape != (size,):
-        raise SizeError("shape of counters", array.shape, f"there are {size} of them", "what count(values) gives")
-    return [_whole(item, "counters") for item in array.tolist()]
-
-
-def _whole(value: object, name: str) -> int:
-    if isinstance(value, numbers.Integral) and not isinstance(value, bool):
-        return int(value)
-    raise DataError(f"type of {name}", type(value).__name__, "counters are whole numbers", "sums of places on the ruler")
-
-
-def weights_of(moments: Moments) -> Sequence[tuple[Fraction, ...]]:
-    """How the count, the sum and the sum of squares follow from the numbers that are released (and from a public total)."""
-    none, half, one = Fraction(0), Fraction(1, 2), Fraction(1)
-    if moments.degree == 1:
-        return [(one, none), (half, half)] if moments.replaces else [(one, one), (none, one)]
-    if moments.replaces:
-        return [(one, none, none), (half, half, none), (half, half, -half)]
-    return [(one, one, one), (none, half, one), (none, none, one)]

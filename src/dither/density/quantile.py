@@ -38,7 +38,7 @@ from dither.density.ranks import chooser, distances, middle, read_people, read_p
 from dither.mechanisms.additive import read_half_width
 from dither.mechanisms.exponential import Exponential
 from dither.mechanisms.permute_and_flip import PermuteAndFlip
-from dither.numeric.enclosure import round_down, round_up
+from dither.numeric.balls import round_down, round_up
 from dither.numeric.number import Number
 from dither.privacy.guarantee import Guarantee
 from dither.privacy.loss import Loss

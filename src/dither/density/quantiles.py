@@ -65,7 +65,7 @@ from dither.errors import DataError, NumberError, SizeError
 from dither.mechanisms.combine import each_of
 from dither.mechanisms.exponential import Exponential
 from dither.mechanisms.permute_and_flip import PermuteAndFlip
-from dither.numeric.enclosure import round_down, round_up
+from dither.numeric.balls import round_down, round_up
 from dither.numeric.number import Number, integer
 from dither.privacy.guarantee import Guarantee, pure, zcdp
 from dither.privacy.loss import Loss

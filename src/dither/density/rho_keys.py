@@ -34,7 +34,7 @@ from dither.density.key_rule import read_facts
 from dither.density.sole_keys import BITS, any_shown
 from dither.density.threshold import ThresholdKeys
 from dither.noise.gaussian import RoundedGaussian
-from dither.numeric.enclosure import precision
+from dither.numeric.balls import precision
 from dither.numeric.number import Number, rational
 from dither.privacy.guarantee import Guarantee, approx, gdp
 from dither.privacy.unit import Unit

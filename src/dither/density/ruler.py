@@ -6,18 +6,22 @@ Values beyond the ends are moved to them; the others go to the nearest step. A p
 How near. A value, the lower end and their difference are doubles, off by half a unit in the last place of the larger end
 (or of the width) each. Ends whose last place exceeds 1/1024 of a step are refused, so all this is below 1/256 of a step: a
 place is off by at most `rounding` = (1/2 + 1/256) / steps of the width.
+
+Counters of places are read here too: whole numbers of any length, and the weights by which counts and sums follow from them.
 """
 
 from __future__ import annotations
 
 import math
+import numbers
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from dither.density.axis import _floats
-from dither.errors import DataError, NumberError
-from dither.numeric.enclosure import round_down, round_up
+from dither.errors import DataError, NumberError, SizeError
+from dither.numeric.balls import round_down, round_up
 from dither.numeric.lattice import as_array
 from dither.numeric.number import integer, rational
 
@@ -93,3 +97,28 @@ def exact_sum(values: NDArray[np.int64]) -> int:
     import numpy as np
 
     return (int(np.sum(values >> 32)) << 32) + int(np.sum(values & 0xFFFFFFFF))
+
+
+def read_whole(values: object, size: int) -> list[int]:
+    """So many whole numbers of any length; refused by type and shape, never by value."""
+    array = as_array(values, name="counters")
+    if array.shape != (size,):
+        raise SizeError("shape of counters", array.shape, f"there are {size} of them", "what count(values) gives")
+    return [whole(item, "counters") for item in array.tolist()]
+
+
+def whole(value: object, name: str) -> int:
+    """A whole number of any length; refused by type, never by value."""
+    if isinstance(value, numbers.Integral) and not isinstance(value, bool):
+        return int(value)
+    raise DataError(f"type of {name}", type(value).__name__, "counters are whole numbers", "sums of places on the ruler")
+
+
+def weights_of(degree: int, *, replaces: bool) -> Sequence[tuple[Fraction, ...]]:
+    """How the count, the sum and the sum of squares follow from the numbers that are released (and from a public total)."""
+    none, half, one = Fraction(0), Fraction(1, 2), Fraction(1)
+    if degree == 1:
+        return [(one, none), (half, half)] if replaces else [(one, one), (none, one)]
+    if replaces:
+        return [(one, none, none), (half, half, none), (half, half, -half)]
+    return [(one, one, one), (none, half, one), (none, none, one)]

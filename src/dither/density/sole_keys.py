@@ -33,7 +33,8 @@ from collections.abc import Callable, Iterable, Sequence
 from fractions import Fraction
 from typing import TYPE_CHECKING, NamedTuple
 
-from dither.numeric.enclosure import ends, to_ball
+from dither.numeric.balls import ends
+from dither.numeric.enclosure import to_ball
 from dither.privacy.solve import surely
 
 if TYPE_CHECKING:

@@ -21,24 +21,46 @@ import math
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from dither.density.fieller import Noise, quantile, ratio_interval, variance_interval
-from dither.density.moments import Moments, weights_of
+from dither.density.ruler import Ruler, weights_of
 from dither.errors import GuaranteeError
 from dither.mechanisms.additive import log_odds, read_confidence
 from dither.mechanisms.geometric import Geometric
-from dither.numeric.enclosure import round_down, round_up
+from dither.numeric.balls import round_down, round_up
 
 if TYPE_CHECKING:
     from dither.density.fieller import Floats
+
+
+class Counters(Protocol):
+    """What a summary has to know of the `Moments` that were asked for."""
+
+    @property
+    def degree(self) -> int: ...
+
+    @property
+    def rows(self) -> int | None: ...
+
+    @property
+    def replaces(self) -> bool: ...
+
+    @property
+    def one(self) -> int: ...
+
+    @property
+    def ruler(self) -> Ruler: ...
+
+    @property
+    def noise(self) -> Geometric: ...
 
 
 @dataclass(frozen=True)
 class Summary:
     """A released count, mean and variance of values between public bounds, with intervals."""
 
-    moments: Moments  # what was asked
+    moments: Counters  # what was asked
     released: tuple[int, ...]  # whole numbers with noise: everything else follows from them
 
     # -- estimates ---------------------------------------------------------------------------------------------
@@ -101,7 +123,7 @@ class Summary:
         """n, the sum of u, the sum of their squares: with noise, and exactly what the released numbers say."""
         rows = self.moments.rows
         known = self.released if rows is None else (rows * self.moments.one, *self.released)
-        rows_of = weights_of(self.moments)
+        rows_of = weights_of(self.moments.degree, replaces=self.moments.replaces)
         sums = [sum((w * x for w, x in zip(row, known, strict=True)), start=Fraction(0)) for row in rows_of]
         return [sum_ / self.moments.one for sum_ in sums]
 
@@ -111,7 +133,8 @@ class Summary:
         import numpy as np
 
         skipped = 0 if self.moments.rows is None else 1  # a public total has none
-        return np.array([[float(w) for w in row[skipped:]] for row in weights_of(self.moments)])
+        rows_of = weights_of(self.moments.degree, replaces=self.moments.replaces)
+        return np.array([[float(w) for w in row[skipped:]] for row in rows_of])
 
     @property
     def _noise(self) -> Noise:

@@ -49,11 +49,12 @@ from dither.noise.bernoulli import Bernoulli
 from dither.noise.gaussian import RoundedGaussian
 from dither.noise.laplace import DiscreteLaplace
 from dither.noise.law import Law, probability
-from dither.numeric.enclosure import precision, to_ball
+from dither.numeric.balls import precision
+from dither.numeric.enclosure import to_ball
 from dither.numeric.lattice import LARGEST_INDEX, add
 from dither.numeric.number import integer
 from dither.privacy import calibrate
-from dither.privacy.gaussian import profile
+from dither.privacy.formulas.normal import profile
 from dither.privacy.solve import surely
 
 if TYPE_CHECKING:

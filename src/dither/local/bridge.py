@@ -34,8 +34,8 @@ from dither.local.survey import Survey
 from dither.mechanisms.accuracy import deviation_of_count, deviation_of_survey
 from dither.numeric.number import Number, exact, integer, rational
 from dither.privacy import amplify
-from dither.privacy.currency import read_delta
 from dither.privacy.guarantee import Guarantee, approx, pure
+from dither.privacy.records import read_delta
 from dither.privacy.unit import Unit, read_replacement
 
 __all__ = ["Trust", "compare", "for_any_query", "people_needed", "shuffled"]

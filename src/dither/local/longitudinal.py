@@ -42,7 +42,7 @@ from dither.local.direct import histogram, smallest
 from dither.local.reports import Reports
 from dither.local.survey import Survey, read_epsilon
 from dither.mechanisms.flat import Flat
-from dither.numeric.enclosure import MOST_BITS, ends, precision
+from dither.numeric.balls import MOST_BITS, ends, precision
 from dither.numeric.number import Number, exact, ln, rational
 from dither.privacy.guarantee import Guarantee, pure
 from dither.privacy.unit import Unit

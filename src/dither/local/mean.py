@@ -32,7 +32,8 @@ from fractions import Fraction
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
-from dither.channels.channel import Channel, Entry
+from dither.channels.channel import Channel
+from dither.channels.matrix import Entry
 from dither.errors import DataError, NumberError, SizeError
 from dither.local.direct import histogram, smallest
 from dither.local.intervals import normal_quantile

@@ -18,8 +18,8 @@ from fractions import Fraction
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from dither.channels.channel import Entry
 from dither.channels.kernels import GeometricKernel
+from dither.channels.matrix import Entry
 from dither.channels.rows import power, truncated
 from dither.errors import NumberError
 from dither.local.mean import MOST_REPORTS, NumberSurvey

@@ -24,7 +24,7 @@ from fractions import Fraction
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from dither.channels.channel import Entry
+from dither.channels.matrix import Entry
 from dither.channels.rows import flat, power
 from dither.errors import NumberError
 from dither.local.mean import MOST_REPORTS, NumberSurvey

@@ -34,7 +34,7 @@ from dither.mechanisms.additive import choose_step, half_width, read_flag, spare
 from dither.mechanisms.combine import each_of
 from dither.mechanisms.sensitivity import read_l1
 from dither.noise.laplace import DiscreteLaplace
-from dither.numeric.enclosure import round_up
+from dither.numeric.balls import round_up
 from dither.numeric.lattice import LARGEST_INDEX, Lattice
 from dither.numeric.number import Number, exact, integer, rational
 from dither.privacy.guarantee import Guarantee, pure

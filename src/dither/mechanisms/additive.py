@@ -30,7 +30,8 @@ from typing import TYPE_CHECKING, Any, TypeVar, overload
 from dither.errors import DataError, NumberError, SizeError
 from dither.mechanisms.norms import SLIVERS
 from dither.noise.law import Law
-from dither.numeric.enclosure import MOST_BITS, precision, round_up, to_ball
+from dither.numeric.balls import MOST_BITS, precision, round_up
+from dither.numeric.enclosure import to_ball
 from dither.numeric.lattice import LARGEST_INDEX, Lattice, add, as_array
 from dither.numeric.number import Number, integer, rational
 from dither.privacy.guarantee import Guarantee

@@ -23,14 +23,15 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from dither.channels.channel import Entry
+from dither.channels.matrix import Entry
 from dither.channels.rows import exponential
 from dither.errors import DataError, GuaranteeError
 from dither.mechanisms.selection import Selection
 from dither.noise.categorical import Categorical
-from dither.numeric.enclosure import Enclosure, certify, precision, to_ball
+from dither.numeric.balls import precision
+from dither.numeric.enclosure import certify, to_ball
 from dither.numeric.lattice import Lattice
-from dither.numeric.number import Number, ln, rational
+from dither.numeric.number import Enclosure, Number, ln, rational
 from dither.privacy.guarantee import Guarantee, bounded_range
 
 if TYPE_CHECKING:

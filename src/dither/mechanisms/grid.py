@@ -33,7 +33,8 @@ from dither.channels.rows import exponential
 from dither.errors import DataError, NumberError
 from dither.mechanisms.combine import each_of
 from dither.noise.categorical import Categorical
-from dither.numeric.enclosure import precision, to_ball
+from dither.numeric.balls import precision
+from dither.numeric.enclosure import to_ball
 from dither.numeric.number import Number, exact, integer
 from dither.privacy.guarantee import Guarantee, pure
 from dither.privacy.loss import Loss

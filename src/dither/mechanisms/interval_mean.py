@@ -36,7 +36,7 @@ from dither.errors import DataError, NumberError
 from dither.mechanisms.additive import choose_step, read_flag
 from dither.mechanisms.exponential import Exponential
 from dither.mechanisms.norms import root_above
-from dither.numeric.enclosure import round_up
+from dither.numeric.balls import round_up
 from dither.numeric.number import Number, exact, integer, rational
 from dither.privacy.guarantee import Guarantee
 from dither.privacy.unit import Unit, read_replacement

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from fractions import Fraction
 from itertools import product
 
-from dither.numeric.enclosure import round_up
+from dither.numeric.balls import round_up
 
 SLIVERS = 512  # of a step
 MOST_LISTED = 8  # whole changes up to this are tried one by one

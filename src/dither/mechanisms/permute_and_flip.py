@@ -23,7 +23,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from dither.channels.channel import Entry
+from dither.channels.matrix import Entry
 from dither.channels.rows import flips
 from dither.mechanisms.selection import Selection
 from dither.noise.bernoulli import passes

@@ -24,7 +24,8 @@ from functools import cached_property
 from itertools import product
 from typing import TYPE_CHECKING, Any, Self
 
-from dither.channels.channel import Channel, Entry
+from dither.channels.channel import Channel
+from dither.channels.matrix import Entry
 from dither.errors import DataError, GuaranteeError, NumberError, SizeError, UnitError
 from dither.mechanisms.additive import (
     choose_step,
@@ -38,7 +39,8 @@ from dither.mechanisms.additive import (
 )
 from dither.mechanisms.sensitivity import read_l1
 from dither.noise.law import check_rate
-from dither.numeric.enclosure import MOST_BITS, precision, round_up, to_ball
+from dither.numeric.balls import MOST_BITS, precision, round_up
+from dither.numeric.enclosure import to_ball
 from dither.numeric.lattice import LARGEST_INDEX, Lattice, as_array
 from dither.numeric.number import Number, exact, integer
 from dither.privacy.guarantee import Guarantee

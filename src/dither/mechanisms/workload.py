@@ -52,7 +52,7 @@ from dither.mechanisms.additive import half_width, log_odds, read_confidence
 from dither.mechanisms.discrete_gaussian import DiscreteGaussian
 from dither.mechanisms.geometric import Geometric
 from dither.mechanisms.reconstruction import Reconstruction, reconstruct
-from dither.numeric.enclosure import round_up
+from dither.numeric.balls import round_up
 from dither.numeric.lattice import as_array
 from dither.numeric.number import Number, exact, rational
 from dither.privacy.guarantee import Guarantee

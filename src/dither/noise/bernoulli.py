@@ -24,8 +24,8 @@ from dither.noise.entropy import _rehearsal, stream
 from dither.noise.laplace import OneSidedGeometric
 from dither.noise.law import check_size, probability
 from dither.noise.table import CHUNK, Table
-from dither.numeric.enclosure import Enclosure, to_ball
-from dither.numeric.number import Number, exact, integer, rational
+from dither.numeric.enclosure import to_ball
+from dither.numeric.number import Enclosure, Number, exact, integer, rational
 
 if TYPE_CHECKING:
     from flint import arb

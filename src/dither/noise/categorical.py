@@ -30,7 +30,8 @@ from dither.noise.entropy import Bits, _rehearsal, stream
 from dither.noise.integers import uniform_each, uniform_one
 from dither.noise.law import check_size
 from dither.noise.table import CHUNK, GUARD_BITS, Table, below, lazy_index
-from dither.numeric.enclosure import ceil_of, floor_scaled, precision, to_ball
+from dither.numeric.balls import ceil_of, floor_scaled, precision
+from dither.numeric.enclosure import to_ball
 from dither.numeric.lattice import as_array
 from dither.numeric.number import exact, rational
 from dither.numeric.reading import LARGEST_BITS

@@ -22,7 +22,8 @@ from dither.errors import NumberError
 from dither.noise.direct import DirectSampler
 from dither.noise.law import Sampler, TabledLaw, check_rate, check_scale
 from dither.noise.staircase import StaircaseSampler
-from dither.numeric.enclosure import ceil_of, precision, to_ball
+from dither.numeric.balls import ceil_of, precision
+from dither.numeric.enclosure import to_ball
 from dither.numeric.number import Number
 
 if TYPE_CHECKING:

@@ -18,8 +18,9 @@ import numpy as np
 
 from dither.errors import NumberError, SizeError
 from dither.noise.entropy import _rehearsal
-from dither.numeric.enclosure import MOST_BITS, Enclosure, certify, precision, to_ball
-from dither.numeric.number import Number, exact, integer, rational
+from dither.numeric.balls import MOST_BITS, precision
+from dither.numeric.enclosure import certify, to_ball
+from dither.numeric.number import Enclosure, Number, exact, integer, rational
 
 if TYPE_CHECKING:
     from flint import arb

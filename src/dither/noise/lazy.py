@@ -19,7 +19,7 @@ import numpy as np
 from dither.noise.entropy import _rehearsal, stream
 from dither.noise.integers import weighted
 from dither.noise.table import GUARD_BITS
-from dither.numeric.enclosure import precision
+from dither.numeric.balls import precision
 
 if TYPE_CHECKING:
     from flint import arb

@@ -24,7 +24,7 @@ import numpy as np
 from dither.errors import DataError
 from dither.noise.bernoulli import Bernoulli
 from dither.noise.entropy import _rehearsal, stream
-from dither.numeric.enclosure import round_down, round_up
+from dither.numeric.balls import round_down, round_up
 from dither.numeric.lattice import LARGEST_DECIMAL, as_array
 
 if TYPE_CHECKING:

@@ -40,7 +40,8 @@ from dither.noise.direct import put
 from dither.noise.entropy import Bits, stream
 from dither.noise.law import Sampler, TabledLaw
 from dither.noise.table import CHUNK, Special, Table, below, lazy_index
-from dither.numeric.enclosure import precision, to_ball
+from dither.numeric.balls import precision
+from dither.numeric.enclosure import to_ball
 
 if TYPE_CHECKING:
     from flint import arb

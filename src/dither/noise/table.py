@@ -28,7 +28,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from dither.noise.entropy import Bits
-from dither.numeric.enclosure import floor_scaled, precision
+from dither.numeric.balls import floor_scaled, precision
 
 if TYPE_CHECKING:
     from flint import arb

@@ -24,8 +24,8 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from dither.errors import DataError, NumberError
-from dither.numeric.enclosure import Enclosure, certify, to_ball
-from dither.numeric.number import Number, integer, rational
+from dither.numeric.enclosure import certify, to_ball
+from dither.numeric.number import Enclosure, Number, integer, rational
 
 if TYPE_CHECKING:
     import numpy as np

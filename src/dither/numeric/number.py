@@ -9,6 +9,8 @@ so their logarithms are linearly independent over the rationals (unique factoris
 part is zero only when it has no terms; and a rational plus a non-empty logarithmic part is never zero, since
 e^r is irrational for every rational r other than 0 (Lambert). So a number is zero exactly when it is written
 as zero, and in every other case balls of growing precision separate it from zero after finitely many steps.
+
+`Enclosure` stands here as well: a number gives its bounds as one, and one is asked whether a number is in it.
 """
 
 from __future__ import annotations
@@ -16,15 +18,13 @@ from __future__ import annotations
 import math
 import numbers
 from fractions import Fraction
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from dither.errors import NumberError
 from dither.numeric.reading import LARGEST_BITS, from_object, from_text
 
 if TYPE_CHECKING:
     from flint import arb
-
-    from dither.numeric.enclosure import Enclosure
 
 DIGITS = frozenset("-/0123456789")
 
@@ -74,7 +74,7 @@ class Number:
         return self._rational
 
     def ball(self) -> arb:
-        """A ball around the value at the present working precision (see `enclosure.precision`)."""
+        """A ball around the value at the present working precision (see `balls.precision`)."""
         from flint import arb, fmpq
 
         total = arb(fmpq(self._rational.numerator, self._rational.denominator))
@@ -101,15 +101,15 @@ class Number:
 
     def bounds(self) -> Enclosure:
         """Floats below and above the value."""
-        from dither.numeric import enclosure
+        from dither.numeric.balls import sharpen
 
-        return enclosure.certify(self.ball)
+        return sharpen(self.ball, Enclosure)
 
     def sign(self) -> int:
         """-1, 0 or 1, exactly (the module's first lines say why this always ends)."""
         if not self._logs:
             return (self._rational > 0) - (self._rational < 0)
-        from dither.numeric.enclosure import precision
+        from dither.numeric.balls import precision
 
         bits = 128
         while True:
@@ -208,7 +208,7 @@ class Number:
         """The nearest float: for the eye, never for a guarantee."""
         if self.is_rational:
             return _nearest_float(self._rational)
-        from dither.numeric.enclosure import ends, precision
+        from dither.numeric.balls import ends, precision
 
         bits = 128
         while True:
@@ -259,6 +259,27 @@ class Number:
 
     def __repr__(self) -> str:
         return f"Number('{self}')"
+
+
+class Enclosure(NamedTuple):
+    """Two floats with the exact value between them."""
+
+    lower: float
+    upper: float
+
+    @property
+    def width(self) -> float:
+        return self.upper - self.lower
+
+    def __contains__(self, value: object) -> bool:
+        point = Number(value)
+        return _below(self.lower, point) and _below(-self.upper, -point)
+
+
+def _below(end: float, point: Number) -> bool:
+    if math.isinf(end):
+        return end < 0
+    return point >= Fraction(end)
 
 
 def ln(value: object) -> Number:

@@ -19,11 +19,11 @@ from flint import arb
 from dither.errors import GuaranteeError, NumberError, UnitError
 from dither.numeric.enclosure import certify, to_ball
 from dither.numeric.number import Number, exact, integer
-from dither.privacy.currency import read_delta
 from dither.privacy.loss import Loss
 from dither.privacy.pairs.sampled import Sampled
 from dither.privacy.pairs.shuffled import Shuffled
 from dither.privacy.pairs.swapped import Swapped
+from dither.privacy.records import read_delta
 from dither.privacy.unit import Unit
 
 __all__ = ["poisson", "shuffled", "shuffled_closed_form", "without_replacement"]

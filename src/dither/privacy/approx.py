@@ -17,10 +17,12 @@ from typing import TYPE_CHECKING, ClassVar, Self
 
 from flint import arb, ctx
 
-from dither.numeric.enclosure import MOST_BITS, Enclosure, certify, enclose, ends, precision, to_ball
-from dither.numeric.number import Number
+from dither.numeric.balls import MOST_BITS, ends, precision
+from dither.numeric.enclosure import certify, enclose, to_ball
+from dither.numeric.number import Enclosure, Number
 from dither.privacy import pure
-from dither.privacy.currency import Answers, Currency, stored_count, stored_delta, stored_list, stored_number
+from dither.privacy.currency import Answers, Currency
+from dither.privacy.records import stored_count, stored_delta, stored_list, stored_number
 from dither.privacy.show import four_digits
 
 if TYPE_CHECKING:

@@ -27,10 +27,12 @@ from typing import ClassVar, Self
 
 from flint import arb
 
-from dither.numeric.enclosure import Enclosure, certify, ends, precision, to_ball
-from dither.numeric.number import Number
+from dither.numeric.balls import ends, precision
+from dither.numeric.enclosure import certify, to_ball
+from dither.numeric.number import Enclosure, Number
 from dither.privacy import pure
-from dither.privacy.currency import Currency, stored_count, stored_list, stored_number
+from dither.privacy.currency import Currency
+from dither.privacy.records import stored_count, stored_list, stored_number
 from dither.privacy.show import four_digits
 
 Entry = tuple[Number, int]  # epsilon, how many of them

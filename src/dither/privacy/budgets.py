@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import ClassVar
 
-from dither.numeric.enclosure import ends, precision
+from dither.numeric.balls import ends, precision
 from dither.numeric.number import Number
 from dither.privacy.gaussian import GaussianPart
 from dither.privacy.guarantee import Guarantee, approx, gdp, renyi, zcdp

@@ -12,14 +12,15 @@ from collections.abc import Callable
 from fractions import Fraction
 
 from dither.errors import GuaranteeError, NumberError, PrecisionError
-from dither.numeric.enclosure import certify, precision, to_ball
+from dither.numeric.balls import precision
+from dither.numeric.enclosure import certify, to_ball
 from dither.numeric.number import Number, exact, integer, rational
 from dither.privacy import amplify
-from dither.privacy.currency import read_delta
-from dither.privacy.gaussian import profile
+from dither.privacy.formulas.normal import profile
 from dither.privacy.guarantee import pure, zcdp
 from dither.privacy.inverse import log_of
 from dither.privacy.loss import Loss
+from dither.privacy.records import read_delta
 from dither.privacy.solve import smallest, surely
 
 __all__ = [

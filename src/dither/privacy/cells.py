@@ -24,7 +24,8 @@ from fractions import Fraction
 from flint import arb, fmpz_poly
 
 from dither.errors import PrecisionError
-from dither.numeric.enclosure import ceil_of, ends, to_ball
+from dither.numeric.balls import ceil_of, ends
+from dither.numeric.enclosure import to_ball
 from dither.privacy import grid
 from dither.privacy.grid import Side, Weights, suffix
 from dither.privacy.pairs.pair import Pair

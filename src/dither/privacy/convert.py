@@ -15,22 +15,20 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING
 
 from flint import arb
 
 from dither.errors import PrecisionError
-from dither.numeric.enclosure import certify, ends, precision, round_up, to_ball
+from dither.numeric.balls import ends, precision, round_up
+from dither.numeric.enclosure import certify, to_ball
 from dither.numeric.number import Number
 from dither.privacy.currency import Currency
-from dither.privacy.gaussian import GaussianPart
+from dither.privacy.formulas import normal
+from dither.privacy.loss import Loss
 from dither.privacy.orders import best_order
 from dither.privacy.renyi import epsilon_at, log_delta_at
 from dither.privacy.solve import smallest, surely
 from dither.privacy.zcdp import tail_delta
-
-if TYPE_CHECKING:
-    from dither.privacy.loss import Loss
 
 MOST_TERMS = 64  # kinds of mechanisms whose losses are added up unasked
 
@@ -85,8 +83,6 @@ class Conversion:
 
     def loss(self) -> Loss | None:
         """The hardest mechanisms of all parts together; None where they are not known."""
-        from dither.privacy.loss import Loss
-
         found = [part.pairs() for part in self.parts]
         terms = [term for terms in found if terms is not None for term in terms]
         known = None not in found and (self._backed or len(terms) <= MOST_TERMS)
@@ -181,7 +177,7 @@ def _hardest(part: Currency, delta: Fraction) -> float:
     if exactly is None and (rho := part.rho()) is not None and part.largest_loss() is None:
         with precision(192):
             mu2 = ends(2 * rho)[0]
-        exactly = GaussianPart(max(mu2, Fraction(0))).rest_epsilon(left)  # a Gaussian is one such mechanism
+        exactly = normal.epsilon_between(max(mu2, Fraction(0)), left)  # a Gaussian is one such mechanism
     return 0.0 if exactly is None else exactly.lower
 
 

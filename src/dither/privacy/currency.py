@@ -10,22 +10,19 @@ P(S) - e^eps Q(S) <= (1-e) (P'(S) - e^eps Q'(S)) + e, so delta(P, Q) <= e + (1-e
 
 from __future__ import annotations
 
-import re
 from abc import ABC, abstractmethod
 from fractions import Fraction
 from typing import TYPE_CHECKING, ClassVar, NamedTuple, Protocol, Self
 
 from flint import arb
 
-from dither.errors import NumberError
-from dither.numeric.enclosure import Enclosure, ends, precision, to_ball
-from dither.numeric.number import Number, rational
+from dither.numeric.balls import ends, precision
+from dither.numeric.enclosure import to_ball
+from dither.numeric.number import Enclosure, Number
 
 if TYPE_CHECKING:
     from dither.privacy.pairs.record import Terms
     from dither.privacy.unit import Unit
-
-MOST_COPIES = 10**18  # of one guarantee in a sum
 
 
 class Charge(NamedTuple):
@@ -44,50 +41,6 @@ class Answers(Protocol):
     def charge(self) -> Charge: ...
 
     def charged_renyi(self, alpha: Fraction) -> Number | None: ...
-
-
-def read_delta(delta: object) -> Fraction:
-    """The front door for a delta: a rational, at least 0 and below 1."""
-    value = rational(delta, name="delta", nonnegative=True)
-    if value >= 1:
-        raise NumberError("delta", delta, "with delta = 1 nothing is promised", "a small probability such as '1e-6'")
-    return value
-
-
-# -- stored records: dither wrote them, but somebody else may have touched them -------------------------------------
-
-
-def stored_list(value: object) -> list[list[object]]:
-    if not isinstance(value, list) or not value:
-        raise ValueError("a list with something in it")
-    return value
-
-
-def stored_fraction(value: object) -> Fraction:
-    """A rational at least zero, written as digits or digits/digits: no exponents, so no surprises in size."""
-    if not isinstance(value, str) or not re.fullmatch(r"[0-9]+(/[0-9]+)?", value):
-        raise ValueError("a rational")
-    return Fraction(value)
-
-
-def stored_delta(value: object) -> Fraction:
-    delta = stored_fraction(value)
-    if delta > 1:
-        raise ValueError("a probability")
-    return delta
-
-
-def stored_count(value: object) -> int:
-    if type(value) is not int or not 1 <= value <= MOST_COPIES:
-        raise ValueError("a count")
-    return value
-
-
-def stored_number(value: object) -> Number:
-    number = Number.from_json(value)
-    if number.sign() < 0:
-        raise ValueError("not negative")
-    return number
 
 
 class Currency(ABC):

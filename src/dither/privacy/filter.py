@@ -29,7 +29,8 @@ from collections.abc import Mapping
 from fractions import Fraction
 
 from dither.errors import GuaranteeError, NumberError
-from dither.numeric.enclosure import ends, precision, to_ball
+from dither.numeric.balls import ends, precision
+from dither.numeric.enclosure import to_ball
 from dither.numeric.number import Number, exact, rational
 from dither.privacy.budgets import (
     KINDS,
@@ -40,8 +41,8 @@ from dither.privacy.budgets import (
     SumFilter,
     ZcdpFilter,
 )
-from dither.privacy.currency import read_delta
 from dither.privacy.guarantee import renyi
+from dither.privacy.records import read_delta
 from dither.privacy.renyi import epsilon_at
 from dither.privacy.spending import VERSION, Filter, Spent
 from dither.privacy.unit import Unit, read_unit

@@ -8,7 +8,8 @@ from fractions import Fraction
 
 from flint import arb, fmpz_poly
 
-from dither.numeric.enclosure import ends, to_ball
+from dither.numeric.balls import ends
+from dither.numeric.enclosure import to_ball
 
 BITS = 96
 CUT = Fraction(1, 10**24)  # of the tilted mass, at each product

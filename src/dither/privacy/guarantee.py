@@ -14,25 +14,23 @@ import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING
 
 from flint import arb
 
 from dither.errors import GuaranteeError, NumberError, UnitError
-from dither.numeric.enclosure import Enclosure, certify
-from dither.numeric.number import Number, exact, integer, rational
+from dither.numeric.enclosure import certify
+from dither.numeric.number import Enclosure, Number, exact, integer, rational
 from dither.privacy.approx import ApproxPart
 from dither.privacy.bounded_range import RangePart
 from dither.privacy.convert import Conversion
-from dither.privacy.currency import MOST_COPIES, Charge, Currency, read_delta
+from dither.privacy.currency import Charge, Currency
 from dither.privacy.gaussian import GaussianPart
+from dither.privacy.loss import Loss
 from dither.privacy.loss_part import LossPart
+from dither.privacy.records import MOST_COPIES, read_delta
 from dither.privacy.renyi import RenyiPart
 from dither.privacy.unit import Unit, read_unit
 from dither.privacy.zcdp import ZcdpPart
-
-if TYPE_CHECKING:
-    from dither.privacy.loss import Loss
 
 VERSION = 1
 KINDS: dict[str, type[Currency]] = {
@@ -42,7 +40,10 @@ KINDS: dict[str, type[Currency]] = {
 
 @dataclass(frozen=True)
 class Guarantee:
-    """A promise about one neighbouring relation. Made by `pure`, `bounded_range`, `approx`, `zcdp`, `renyi` and `gdp`."""
+    """A promise about one neighbouring relation.
+
+    Made by `pure`, `bounded_range`, `approx`, `zcdp`, `renyi` and `gdp`, or from a loss by `from_loss`.
+    """
 
     unit: Unit
     parts: tuple[Currency, ...]
@@ -50,6 +51,19 @@ class Guarantee:
     def __post_init__(self) -> None:
         for part in self.parts:
             part.check_unit(self.unit)
+
+    @classmethod
+    def from_loss(cls, loss: Loss, *, unit: object = None) -> Guarantee:
+        """A guarantee that answers by this loss, and can be charged to a budget; `unit` unless a mechanism said it."""
+        if not isinstance(loss, Loss):
+            raise GuaranteeError("loss", loss, "it is not a loss", "Loss.gaussian(5), or what a mechanism's .loss() gives")
+        if unit is None and loss.unit is None:
+            why = "a loss alone does not say whom it protects"
+            raise UnitError("unit", unit, why, ", ".join(repr(one.value) for one in Unit))
+        whom = read_unit(loss.unit if unit is None else unit)
+        if loss.unit is not None and whom is not loss.unit:
+            raise UnitError("unit", whom.value, f"the loss is about '{loss.unit}'", f"'{loss.unit}', or none")
+        return cls(whom, (LossPart(loss.terms),)) if loss.terms else pure(0, unit=whom)
 
     # -- questions ---------------------------------------------------------------------------------------------
 
@@ -88,12 +102,10 @@ class Guarantee:
         """The largest power that any test of "was this person in?" can have at level alpha, rounded up."""
         from dither.privacy.tradeoff import power
 
-        return power(self, alpha)
+        return power(self.conversion, alpha)
 
     def loss(self) -> Loss:
         """Dominating pairs for whatever has this guarantee; refused where none are known."""
-        from dither.privacy.loss import Loss
-
         total = Loss((), self.unit)
         for part in self.parts:
             terms, largest = part.pairs(), part.largest_loss()

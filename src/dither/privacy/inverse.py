@@ -8,7 +8,8 @@ from typing import Protocol
 
 from flint import arb
 
-from dither.numeric.enclosure import Enclosure, to_ball
+from dither.numeric.enclosure import to_ball
+from dither.numeric.number import Enclosure
 
 BLURRED = 0.05  # a ball wider than this, relatively, says nothing about where the answer is
 

@@ -36,7 +36,8 @@ from fractions import Fraction
 
 from flint import acb, arb
 
-from dither.numeric.enclosure import ends, to_ball
+from dither.numeric.balls import ends
+from dither.numeric.enclosure import to_ball
 from dither.numeric.number import Number
 from dither.privacy.pairs.finite import common
 from dither.privacy.pairs.pair import Lattice, Transformed

@@ -15,12 +15,9 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING
 
 from dither.errors import DitherError, GuaranteeError, NumberError, PrecisionError, UnitError
-from dither.numeric.enclosure import Enclosure
-from dither.numeric.number import Number, exact, integer, rational
-from dither.privacy.currency import MOST_COPIES, read_delta
+from dither.numeric.number import Enclosure, Number, exact, integer, rational
 from dither.privacy.pairs.discrete_gaussian import DiscreteGaussian
 from dither.privacy.pairs.discrete_laplace import discrete_laplace
 from dither.privacy.pairs.finite import Finite
@@ -34,10 +31,8 @@ from dither.privacy.pairs.shuffled import Shuffled
 from dither.privacy.pairs.swapped import Swapped
 from dither.privacy.pairs.table import table
 from dither.privacy.profile import delta_in_order, epsilon_in_order, lost_of
+from dither.privacy.records import MOST_COPIES, read_delta
 from dither.privacy.unit import Unit, read_unit
-
-if TYPE_CHECKING:
-    from dither.privacy.guarantee import Guarantee
 
 VERSION = 1
 LARGEST_SQUARE = 10**4  # (sensitivity / noise)^2 of a sample
@@ -224,19 +219,6 @@ class Loss:
         if replaces and len(self.orders()) > 1:
             why = "a replacement can go either way in every question, and some pair here is not the same both ways"
             raise UnitError("unit", unit.value, why, "pairs that are their own reverse, or an add/remove unit")
-
-    def guarantee(self, *, unit: object = None) -> Guarantee:
-        """A guarantee that answers by this loss, and can be charged to a budget; `unit` unless a mechanism said it."""
-        from dither.privacy.guarantee import Guarantee, pure
-        from dither.privacy.loss_part import LossPart
-
-        if unit is None and self.unit is None:
-            why = "a loss alone does not say whom it protects"
-            raise UnitError("unit", unit, why, ", ".join(repr(one.value) for one in Unit))
-        whom = read_unit(self.unit if unit is None else unit)
-        if self.unit is not None and whom is not self.unit:
-            raise UnitError("unit", whom.value, f"the loss is about '{self.unit}'", f"'{self.unit}', or none")
-        return Guarantee(whom, (LossPart(self.terms),)) if self.terms else pure(0, unit=whom)
 
     # -- writing -----------------------------------------------------------------------------------------------
 

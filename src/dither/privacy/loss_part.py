@@ -19,8 +19,9 @@ from typing import ClassVar, Self
 from flint import arb
 
 from dither.errors import GuaranteeError
-from dither.numeric.enclosure import Enclosure, ends, precision, to_ball
-from dither.numeric.number import Number
+from dither.numeric.balls import ends, precision
+from dither.numeric.enclosure import to_ball
+from dither.numeric.number import Enclosure, Number
 from dither.privacy import pure
 from dither.privacy.currency import Currency
 from dither.privacy.loss import Loss

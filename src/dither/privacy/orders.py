@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable
 from fractions import Fraction
 
-from dither.numeric.enclosure import precision
+from dither.numeric.balls import precision
 
 GOLDEN = (math.sqrt(5) - 1) / 2
 LOWEST, HIGHEST = -20.0, 40.0  # of ln(alpha - 1)

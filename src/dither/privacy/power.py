@@ -28,10 +28,11 @@ from fractions import Fraction
 from functools import lru_cache
 
 from dither.errors import PrecisionError
-from dither.numeric.enclosure import Enclosure, certify, enclose, precision, round_up, to_ball
-from dither.numeric.number import Number
+from dither.numeric.balls import precision, round_up
+from dither.numeric.enclosure import certify, enclose, to_ball
+from dither.numeric.number import Enclosure, Number
 from dither.privacy import cells, profile
-from dither.privacy.gaussian import GaussianPart
+from dither.privacy.formulas import normal
 from dither.privacy.grid import Side
 from dither.privacy.inverse import Profile, log_of
 from dither.privacy.loss import Loss
@@ -71,7 +72,7 @@ def _in_order(terms: Terms, turned: Terms, level: Fraction) -> float:
     if not terms:
         return round_up(level)
     if len(terms) == 1 and isinstance(terms[0][0], Normal):
-        return GaussianPart(terms[0][0].mu2 * terms[0][1]).power(level)
+        return normal.power(terms[0][0].mu2 * terms[0][1], level)
     found = [1.0, *_at_the_end(terms, level, direct), *_at_the_end(turned, level, reverse)]
     least, place = _least(terms, level, direct, -log_of(level), log_of(level))
     found.append(least)

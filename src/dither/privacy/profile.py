@@ -15,11 +15,12 @@ from fractions import Fraction
 from flint import arb
 
 from dither.errors import PrecisionError
-from dither.numeric.enclosure import Enclosure, enclose, ends, precision, round_down, round_up, to_ball
-from dither.numeric.number import Number
+from dither.numeric.balls import ends, precision, round_down, round_up
+from dither.numeric.enclosure import enclose, to_ball
+from dither.numeric.number import Enclosure, Number
 from dither.privacy import cells, line
 from dither.privacy.finite_sums import Single, enumerate_losses
-from dither.privacy.gaussian import GaussianPart
+from dither.privacy.formulas import normal
 from dither.privacy.inverse import Profile, log_of, solve
 from dither.privacy.pairs.discrete_gaussian import DiscreteGaussian
 from dither.privacy.pairs.finite import Finite
@@ -199,7 +200,7 @@ def epsilon_in_order(terms: Terms, delta: Fraction, *, both: bool, quick: bool) 
             return Enclosure(0.0, math.inf)
         return Enclosure(max(0.0, _top(terms)) if exactly else 0.0, largest.bounds().upper)
     if len(terms) == 1 and isinstance(terms[0][0], Normal):
-        return GaussianPart(terms[0][0].mu2 * terms[0][1]).rest_epsilon(delta)
+        return normal.epsilon_between(terms[0][0].mu2 * terms[0][1], delta)
     found = epsilon_between(terms, delta, both=both, quick=quick)
     largest = largest_of(terms)
     return found if largest is None else Enclosure(found.lower, min(found.upper, largest.bounds().upper))
@@ -231,7 +232,7 @@ def delta_in_order(terms: Terms, epsilon: Number, *, both: bool, quick: bool) ->
     if not terms:
         return Enclosure(0.0, 0.0)
     if len(terms) == 1 and isinstance(terms[0][0], Normal):
-        return GaussianPart(terms[0][0].mu2 * terms[0][1]).rest_delta(epsilon)
+        return normal.delta_between(terms[0][0].mu2 * terms[0][1], epsilon)
     largest, (least, most) = largest_of(terms), lost_of(terms)
     if least >= 1 or (largest is not None and largest <= epsilon):
         return Enclosure(round_down(least), round_up(most) + 0.0)

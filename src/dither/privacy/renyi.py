@@ -20,7 +20,8 @@ from flint import arb
 from dither.errors import GuaranteeError
 from dither.numeric.enclosure import to_ball
 from dither.numeric.number import Number
-from dither.privacy.currency import Answers, Currency, stored_fraction, stored_list, stored_number
+from dither.privacy.currency import Answers, Currency
+from dither.privacy.records import stored_fraction, stored_list, stored_number
 from dither.privacy.show import four_digits
 
 

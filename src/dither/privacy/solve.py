@@ -12,7 +12,8 @@ from fractions import Fraction
 
 from flint import arb
 
-from dither.numeric.enclosure import MOST_BITS, Enclosure, precision
+from dither.numeric.balls import MOST_BITS, precision
+from dither.numeric.number import Enclosure
 
 CLOSE = 2.0**-51  # relative width at which the search stops
 

@@ -15,10 +15,10 @@ from math import ceil
 from typing import ClassVar, Self
 
 from dither.errors import GuaranteeError
-from dither.numeric.enclosure import ends, precision
+from dither.numeric.balls import ends, precision
 from dither.numeric.number import Number
-from dither.privacy.currency import stored_fraction
 from dither.privacy.guarantee import Guarantee
+from dither.privacy.records import stored_fraction
 from dither.privacy.unit import Unit, read_unit
 
 VERSION = 1

@@ -17,9 +17,9 @@ from dither.numeric.enclosure import certify, to_ball
 from dither.numeric.number import Number, exact, integer, rational
 from dither.privacy.approx import ApproxPart
 from dither.privacy.compose import compose
-from dither.privacy.currency import read_delta
 from dither.privacy.guarantee import Guarantee, approx
 from dither.privacy.pure import MOST_LOSSES
+from dither.privacy.records import read_delta
 from dither.privacy.solve import surely
 from dither.privacy.unit import Unit
 

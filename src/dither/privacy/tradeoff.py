@@ -17,38 +17,38 @@ from fractions import Fraction
 
 from dither.errors import NumberError
 from dither.numeric.number import Number, rational
-from dither.privacy.guarantee import Guarantee
+from dither.privacy.convert import Conversion
 from dither.privacy.power import direct, power_of_loss, reverse
 
 GRID = 24  # epsilons tried
 
 
-def power(guarantee: Guarantee, alpha: object) -> float:
-    """The largest power at level alpha that the guarantee leaves to any test, rounded up."""
+def power(conversion: Conversion, alpha: object) -> float:
+    """The largest power at level alpha that these parts leave to any test, rounded up."""
     level = rational(alpha, name="alpha")
     if not 0 <= level <= 1:
         raise NumberError("alpha", alpha, "a level is a probability", "'0.05'")
     if level == 1:
         return 1.0
-    if len(guarantee.parts) == 1 and (exactly := guarantee.parts[0].power(level)) is not None:
+    if len(conversion.parts) == 1 and (exactly := conversion.parts[0].power(level)) is not None:
         return exactly
-    if any(part.kind == "loss" for part in guarantee.parts) and (loss := guarantee.conversion.loss()) is not None:
+    if any(part.kind == "loss" for part in conversion.parts) and (loss := conversion.loss()) is not None:
         return power_of_loss(loss, level)
-    return min([1.0, *(_bound(guarantee, level, epsilon) for epsilon in _epsilons(guarantee, level))])
+    return min([1.0, *(_bound(conversion, level, epsilon) for epsilon in _epsilons(conversion, level))])
 
 
-def _bound(guarantee: Guarantee, level: Fraction, epsilon: Number) -> float:
-    delta = Fraction(guarantee.delta(epsilon))
+def _bound(conversion: Conversion, level: Fraction, epsilon: Number) -> float:
+    delta = Fraction(conversion.delta(epsilon))
     return max(0.0, min(direct(level, epsilon, delta), reverse(level, epsilon, delta), 1.0))
 
 
-def _epsilons(guarantee: Guarantee, level: Fraction) -> list[Number]:
+def _epsilons(conversion: Conversion, level: Fraction) -> list[Number]:
     """Epsilons worth trying: zero, the largest loss, and a grid up to where delta no longer matters."""
-    bounded, others = guarantee.conversion.split()
+    bounded, others = conversion.split()
     found = [Number(0)] if others or bounded != 0 else []
     if not others:
         found.append(bounded)
-    most = guarantee.epsilon(level / 100 if level else Fraction(1, 10**12))
+    most = conversion.epsilon(level / 100 if level else Fraction(1, 10**12))
     if math.isfinite(most) and most > 0:
         found += [Number(Fraction(most * i / GRID)) for i in range(1, GRID + 1)]
     return found or [Number(0)]

@@ -21,7 +21,8 @@ from flint import arb
 from dither.errors import GuaranteeError
 from dither.numeric.enclosure import to_ball
 from dither.numeric.number import Number
-from dither.privacy.currency import Answers, Currency, stored_delta, stored_fraction
+from dither.privacy.currency import Answers, Currency
+from dither.privacy.records import stored_delta, stored_fraction
 from dither.privacy.show import four_digits
 
 

@@ -27,7 +27,7 @@ from typing import TYPE_CHECKING
 
 from dither.density.fieller import variance_interval
 from dither.mechanisms.additive import log_odds
-from dither.numeric.enclosure import round_up
+from dither.numeric.balls import round_up
 from dither.query.interval import average_error, noise_of
 
 if TYPE_CHECKING:

@@ -30,7 +30,7 @@ from typing import TYPE_CHECKING, Any
 from dither.density.fieller import Noise, quantile
 from dither.mechanisms.additive import half_width
 from dither.noise.laplace import DiscreteLaplace
-from dither.numeric.enclosure import round_up
+from dither.numeric.balls import round_up
 
 if TYPE_CHECKING:
     import numpy as np

@@ -16,9 +16,9 @@ from fractions import Fraction
 
 from dither.errors import GuaranteeError, NumberError
 from dither.privacy.approx import ApproxPart
-from dither.privacy.currency import read_delta
 from dither.privacy.filter import ApproxFilter, Filter, SumFilter, ZcdpFilter
 from dither.privacy.guarantee import Guarantee
+from dither.privacy.records import read_delta
 from dither.query.choice import unknown_groups
 from dither.query.plan.question import Plan
 

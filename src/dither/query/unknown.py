@@ -29,7 +29,7 @@ from dither.density.key_choice import keys as choose_rule
 from dither.density.key_rule import KeyRule
 from dither.density.rho_keys import RhoKeys
 from dither.errors import QuestionError
-from dither.numeric.enclosure import round_up
+from dither.numeric.balls import round_up
 from dither.numeric.number import Number
 from dither.privacy.guarantee import Guarantee
 from dither.privacy.loss import Loss

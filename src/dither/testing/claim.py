@@ -24,7 +24,8 @@ from typing import Any
 from flint import arb
 
 from dither.errors import BrokenPromise
-from dither.numeric.enclosure import precision, to_ball
+from dither.numeric.balls import precision
+from dither.numeric.enclosure import to_ball
 from dither.privacy.bounded_range import RangePart
 from dither.privacy.guarantee import Guarantee
 from dither.testing.rehearse import BITS, Outcomes

@@ -24,7 +24,8 @@ from flint import arb
 from dither.errors import BrokenPromise, DataError, InputError, SizeError, show
 from dither.mechanisms.protocol import Mechanism
 from dither.mechanisms.sensitivity import data_sets, neighbours
-from dither.numeric.enclosure import precision, to_ball
+from dither.numeric.balls import precision
+from dither.numeric.enclosure import to_ball
 from dither.privacy.guarantee import Guarantee
 from dither.testing.claim import Claim
 from dither.testing.rehearse import BITS, Outcomes, as_key, outcomes

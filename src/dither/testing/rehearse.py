@@ -22,7 +22,8 @@ from flint import arb
 from dither.errors import DataError, SizeError
 from dither.noise.entropy import _rehearsed, _swapped
 from dither.noise.law import Law, check_size
-from dither.numeric.enclosure import precision, to_ball
+from dither.numeric.balls import precision
+from dither.numeric.enclosure import to_ball
 from dither.numeric.number import Number, rational
 
 BITS = 192

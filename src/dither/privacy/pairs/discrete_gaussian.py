@@ -26,8 +26,8 @@ from flint import acb, arb, ctx
 from dither.errors import PrecisionError
 from dither.numeric.enclosure import to_ball
 from dither.numeric.number import Number
-from dither.privacy.currency import stored_count, stored_fraction
 from dither.privacy.pairs.pair import Atom, Lattice, Transformed
+from dither.privacy.records import stored_count, stored_fraction
 from dither.privacy.show import four_digits
 
 MOST_ATOMS = 100_000

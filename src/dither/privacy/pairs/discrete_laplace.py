@@ -20,7 +20,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from dither.numeric.enclosure import ends, precision
+from dither.numeric.balls import ends, precision
 from dither.numeric.number import Number
 from dither.privacy.pairs.finite import Finite, Row
 from dither.privacy.pairs.laplace import Laplace

@@ -20,11 +20,12 @@ from typing import ClassVar, Self
 
 from flint import acb, arb
 
-from dither.numeric.enclosure import ends, precision, to_ball
+from dither.numeric.balls import ends, precision
+from dither.numeric.enclosure import to_ball
 from dither.numeric.number import Number
-from dither.privacy.currency import stored_delta, stored_list
 from dither.privacy.pairs.pair import Atom, Lattice, Transformed, Wave
 from dither.privacy.pairs.turns import turns
+from dither.privacy.records import stored_delta, stored_list
 from dither.privacy.show import four_digits
 
 Row = tuple[Number, Fraction, Number]

@@ -22,11 +22,12 @@ from typing import ClassVar, Self
 
 from flint import acb, arb
 
-from dither.numeric.enclosure import ends, to_ball
+from dither.numeric.balls import ends
+from dither.numeric.enclosure import to_ball
 from dither.numeric.number import Number
-from dither.privacy.currency import stored_number
 from dither.privacy.pairs.pair import Atom, Transformed, Wave
 from dither.privacy.pairs.turns import turns
+from dither.privacy.records import stored_number
 from dither.privacy.show import four_digits
 
 

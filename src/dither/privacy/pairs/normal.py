@@ -14,9 +14,9 @@ from typing import ClassVar, Self
 from flint import acb, arb
 
 from dither.numeric.enclosure import to_ball
-from dither.privacy.currency import stored_fraction
-from dither.privacy.gaussian import phi
+from dither.privacy.formulas.normal import phi
 from dither.privacy.pairs.pair import Transformed
+from dither.privacy.records import stored_fraction
 from dither.privacy.show import four_digits
 
 

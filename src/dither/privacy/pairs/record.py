@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dither.privacy.currency import stored_count, stored_list
 from dither.privacy.pairs.discrete_gaussian import DiscreteGaussian
 from dither.privacy.pairs.finite import Finite
 from dither.privacy.pairs.laplace import Laplace
@@ -12,6 +11,7 @@ from dither.privacy.pairs.sampled import Sampled
 from dither.privacy.pairs.sampled_normal import SampledNormal
 from dither.privacy.pairs.shuffled import Shuffled
 from dither.privacy.pairs.swapped import Swapped
+from dither.privacy.records import stored_count, stored_list
 
 KINDS: dict[str, type[Pair]] = {
     pair.kind: pair for pair in (DiscreteGaussian, Finite, Laplace, Normal, Sampled, SampledNormal, Shuffled, Swapped)

@@ -27,7 +27,7 @@ from fractions import Fraction
 from flint import acb, arb
 
 from dither.numeric.enclosure import to_ball
-from dither.privacy.gaussian import phi
+from dither.privacy.formulas.normal import phi
 
 CELLS = 64
 MOST_POINTS = 200  # between near and far; beyond that nothing is claimed

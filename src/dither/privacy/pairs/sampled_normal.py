@@ -22,8 +22,9 @@ from typing import TYPE_CHECKING, ClassVar
 
 from flint import acb, acb_mat, arb
 
-from dither.numeric.enclosure import ends, precision, to_ball
-from dither.privacy.gaussian import phi
+from dither.numeric.balls import ends, precision
+from dither.numeric.enclosure import to_ball
+from dither.privacy.formulas.normal import phi
 from dither.privacy.pairs.normal import Normal
 from dither.privacy.pairs.pair import Transformed
 from dither.privacy.pairs.sampled import Sampled

@@ -46,10 +46,11 @@ from typing import ClassVar, NamedTuple, Self
 from flint import arb, ctx
 
 from dither.errors import PrecisionError
-from dither.numeric.enclosure import ends, floor_scaled, precision, to_ball
+from dither.numeric.balls import ends, floor_scaled, precision
+from dither.numeric.enclosure import to_ball
 from dither.numeric.number import Number
-from dither.privacy.currency import stored_count, stored_number
 from dither.privacy.pairs.pair import Pair
+from dither.privacy.records import stored_count, stored_number
 from dither.privacy.show import four_digits
 
 MOST_EPSILON = 10_000

@@ -20,9 +20,9 @@ from flint import arb
 
 from dither.numeric.enclosure import to_ball
 from dither.numeric.number import Number
-from dither.privacy.currency import stored_fraction
 from dither.privacy.pairs.pair import Atom, Pair
 from dither.privacy.pairs.sampled import Sampled
+from dither.privacy.records import stored_fraction
 from dither.privacy.show import four_digits
 
 

@@ -1,0 +1,1 @@
+"""Formulas that promises and losses share."""

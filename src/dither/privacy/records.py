@@ -1,0 +1,55 @@
+"""What stored records are read with, and the front door for a delta: exact numbers of a size that cannot surprise."""
+
+from __future__ import annotations
+
+import re
+from fractions import Fraction
+
+from dither.errors import NumberError
+from dither.numeric.number import Number, rational
+
+MOST_COPIES = 10**18  # of one guarantee in a sum
+
+
+def read_delta(delta: object) -> Fraction:
+    """The front door for a delta: a rational, at least 0 and below 1."""
+    value = rational(delta, name="delta", nonnegative=True)
+    if value >= 1:
+        raise NumberError("delta", delta, "with delta = 1 nothing is promised", "a small probability such as '1e-6'")
+    return value
+
+
+# -- stored records: dither wrote them, but somebody else may have touched them -------------------------------------
+
+
+def stored_list(value: object) -> list[list[object]]:
+    if not isinstance(value, list) or not value:
+        raise ValueError("a list with something in it")
+    return value
+
+
+def stored_fraction(value: object) -> Fraction:
+    """A rational at least zero, written as digits or digits/digits: no exponents, so no surprises in size."""
+    if not isinstance(value, str) or not re.fullmatch(r"[0-9]+(/[0-9]+)?", value):
+        raise ValueError("a rational")
+    return Fraction(value)
+
+
+def stored_delta(value: object) -> Fraction:
+    delta = stored_fraction(value)
+    if delta > 1:
+        raise ValueError("a probability")
+    return delta
+
+
+def stored_count(value: object) -> int:
+    if type(value) is not int or not 1 <= value <= MOST_COPIES:
+        raise ValueError("a count")
+    return value
+
+
+def stored_number(value: object) -> Number:
+    number = Number.from_json(value)
+    if number.sign() < 0:
+        raise ValueError("not negative")
+    return number
