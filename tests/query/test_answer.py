@@ -161,7 +161,7 @@ def test_an_answer_pickles_and_goes_through_json_and_prints_the_same(tmp_path, s
         assert again.released == answer.released
 
 
-def test_answers_of_unknown_keys_and_of_batches_pickle(tmp_path):
+def test_answers_of_batches_pickle(tmp_path):
     data = clinic(tmp_path, budget=dither.approx(200, "1e-6"))
     answers = data.quote(
         ["SELECT COUNT(*) AS n FROM visits", "SELECT ward, COUNT(*) AS n FROM visits GROUP BY ward"], epsilon=1
