@@ -163,10 +163,10 @@ def test_columns_that_no_question_touches_do_not_matter(tmp_path, kind):
     data = protected(tmp_path, make({**odd, **readable}), bounds={"x": (0, 10)})
     assert {column for column, _ in data.policy.tables[0].unread} == set(odd)
     assert data.quote("SELECT SUM(x) AS x FROM t", epsilon=10**6).release().scalar() == 7
-    for column, held in data.policy.tables[0].unread:
+    for column, stored in data.policy.tables[0].unread:
         with pytest.raises(QuestionError) as caught:
             data.quote(f'SELECT COUNT("{column}") AS n FROM t', epsilon=1)
-        shown = held.stored if len(held.stored) < 60 else held.stored[:57]
+        shown = stored if len(stored) < 60 else stored[:57]
         assert shown in caught.value.why
         assert f"{column}: not read" in data.explain()
 

@@ -34,12 +34,12 @@ from dither.query.made import priced
 from dither.query.make_offer import make_offer, read_question
 from dither.query.offer import Offer
 from dither.query.part import Part, Price
+from dither.query.plan.text import number
 from dither.query.price import Mechanism
 from dither.query.promise import Promise, counts_rho, read_promise
 from dither.query.quote import Quote
 from dither.query.release import release_batch
 from dither.query.shared import SharedCounts, one_by_one
-from dither.query.show import number
 from dither.query.shown import ShownCounts
 from dither.query.strategy import Place, Strategy, choose_strategy
 from dither.query.unknown import read_other

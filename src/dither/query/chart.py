@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from dither.errors import DataError
 from dither.extras import needs
-from dither.query.show import plain
+from dither.query.plan.text import plain
 
 if TYPE_CHECKING:
     import altair

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from dither.query.offer import Offer
-from dither.query.show import number
+from dither.query.plan.text import number
 
 
 def compare(offers: Sequence[tuple[Offer, int]]) -> str:

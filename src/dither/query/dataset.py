@@ -15,7 +15,7 @@ from dither.query.from_ibis import as_sql
 from dither.query.holdings import Holdings
 from dither.query.policy import VERSION, Policy, load_policy, read_policy
 from dither.query.quote import Quote, make_quote
-from dither.query.schema import Held, Schema, unreadable
+from dither.query.schema import Schema, unreadable
 from dither.query.source import find_source
 
 
@@ -202,8 +202,8 @@ def _columns(
     return columns
 
 
-def _unread(schema: Schema) -> tuple[tuple[str, Held], ...]:
-    return tuple((column, held) for column, held in schema.items() if held.type is None)
+def _unread(schema: Schema) -> tuple[tuple[str, str], ...]:
+    return tuple((column, held.stored) for column, held in schema.items() if held.type is None)
 
 
 def _mapping(stated: object, fact: str) -> Mapping[str, Any]:

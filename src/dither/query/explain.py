@@ -9,9 +9,9 @@ from dither.query.bounding import Bounding
 from dither.query.gain import Gain
 from dither.query.offer import Offer
 from dither.query.plan.question import SPREADS, Aggregate
+from dither.query.plan.text import number
 from dither.query.price import reading_error
 from dither.query.relation import Scan
-from dither.query.show import number
 from dither.query.strategy import Place, Ratio, Reading, Spread, Sum
 from dither.query.words import rows_of
 

@@ -62,9 +62,7 @@ class Policy:
             limits = "" if table.person is None else f", {table.max_groups} groups of {table.max_rows_per_group} rows"
             lines.append(f"Table      {table.name}: {whose}{limits}")
             lines += [f"             {column.describe()}" for column in table.columns]
-            lines += [
-                f"             {column}: not read, since it is stored as {held.stored}" for column, held in table.unread
-            ]
+            lines += [f"             {column}: not read, since it is stored as {stored}" for column, stored in table.unread]
         return "\n".join(lines)
 
     @property

@@ -17,8 +17,9 @@ from dither.query.explain import explain_offer
 from dither.query.holdings import Holdings
 from dither.query.make_offer import make_offer
 from dither.query.offer import Offer
+from dither.query.plan.text import number
 from dither.query.release import release
-from dither.query.show import number, preformatted
+from dither.query.show import preformatted
 from dither.query.words import explain_plan
 
 

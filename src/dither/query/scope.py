@@ -8,7 +8,7 @@ from sqlglot import exp
 
 from dither.query.column import Column
 from dither.query.relation import Relation, Scan
-from dither.query.schema import reason
+from dither.query.schema import Held, reason
 from dither.query.syntax import refuse, shown
 from dither.query.table import Table
 
@@ -49,9 +49,9 @@ class Scope:
             known for known in self.names if known.name.lower() == wanted and (not called or known.called.lower() == called)
         ]
         if not found:
-            for column, held in (pair for table in self.relation.tables for pair in table.unread):
+            for column, stored in (pair for table in self.relation.tables for pair in table.unread):
                 if column.lower() == wanted:
-                    raise refuse(node, *reason(column, held))
+                    raise refuse(node, *reason(column, Held(None, stored)))
             names = ", ".join(dict.fromkeys(known.name for known in self.names))
             where = f"the table {self.table.name}" if isinstance(self.relation, Scan) else "what the question is about"
             raise refuse(node, f"{where} has no such column", f"one of its columns: {names}")

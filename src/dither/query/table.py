@@ -6,7 +6,6 @@ from dataclasses import dataclass, field
 
 from dither.errors import PolicyError
 from dither.query.column import Column, Type, read_column
-from dither.query.schema import Held
 
 EACH_ROW = "each row"  # instead of a column: one row is one person
 MOST = 10**6  # groups or rows a person
@@ -25,7 +24,9 @@ class Table:
     source: str | None = None  # a path or a glob; None: the data is handed over in memory
     alone: bool = False  # whether nobody has two rows, because they were added up
     public: bool = False  # whether it tells nothing of anybody: then it has no person, and nothing of it is protected
-    unread: tuple[tuple[str, Held], ...] = field(default=(), compare=False)  # columns of its data that cannot be read
+    unread: tuple[tuple[str, str], ...] = field(
+        default=(), compare=False
+    )  # columns that cannot be read, and how they are stored
 
     def column(self, name: str) -> Column | None:
         """The column of that name, whatever its case; None if there is none."""

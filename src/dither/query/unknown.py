@@ -43,7 +43,7 @@ from dither.query.measure import Measure
 from dither.query.plan.base import Expression
 from dither.query.plan.expressions import Case, Cell, Compare, Constant, Logic, OneOf
 from dither.query.plan.question import Aggregate, Group, Plan
-from dither.query.show import number
+from dither.query.plan.text import number
 from dither.query.spelling import spell
 from dither.query.strategy import Family
 

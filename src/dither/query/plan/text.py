@@ -1,0 +1,20 @@
+"""Keys and numbers as texts for people."""
+
+from __future__ import annotations
+
+from typing import Any
+
+DIGITS = 6  # of numbers that are not whole
+
+
+def plain(value: Any) -> str:
+    """A key as a text that can be shown: one of the data may hold what a terminal obeys, or what no chart can draw."""
+    text = str(value)
+    return text if text.isprintable() else text.encode("unicode_escape").decode()
+
+
+def number(value: Any) -> str:
+    """A cell, as people read it."""
+    if isinstance(value, bool) or not isinstance(value, (int, float)):
+        return plain(value)
+    return f"{value:,}" if isinstance(value, int) else f"{value:,.{DIGITS}g}"
