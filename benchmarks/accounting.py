@@ -11,7 +11,8 @@ from benchmarks.clock import best
 from benchmarks.peer import ask
 from dither import Loss, calibrate, gdp, pure, zcdp
 from dither.numeric.number import Enclosure
-from dither.privacy.pairs import finite, sampled_normal
+from dither.privacy.loss.pairs import finite
+from dither.privacy.loss.pairs import poisson_sampled_normal as sampled_normal
 
 
 class Job(NamedTuple):

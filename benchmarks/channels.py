@@ -12,9 +12,10 @@ from benchmarks import report
 from benchmarks.clock import best
 from benchmarks.peer import ask
 from dither import Channel, Number, optimal
-from dither.channels import graph, strategy
+from dither.channels import graph
 from dither.channels.kernels import FlatKernel, GeometricKernel
-from dither.channels.strategy import Strategy
+from dither.mechanisms.workload import strategy
+from dither.mechanisms.workload.strategy import Strategy
 
 EPSILON = 1
 LONGEST = 60  # seconds that a peer may take

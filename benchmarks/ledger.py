@@ -18,9 +18,9 @@ from pathlib import Path
 
 from benchmarks.report import console, table, target
 from dither import Ledger, zcdp
-from dither.ledger.entry import State, digest, write
-from dither.ledger.sqlite import SETTINGS
-from dither.ledger.store import INSERT
+from dither.ledger.entries.entry import State, digest, write
+from dither.ledger.storage.database import INSERT
+from dither.ledger.storage.sqlite import SETTINGS
 
 PRICE = zcdp("0.001")
 BUDGET = zcdp(10**9)

@@ -11,11 +11,11 @@ from benchmarks.clock import best
 from benchmarks.peer import ask
 from dither import Number
 from dither.channels.kernels import FlatKernel, GeometricKernel
-from dither.local.direct import DirectEncoding
-from dither.local.hadamard import HadamardResponse
-from dither.local.hashing import LocalHashing
 from dither.local.survey import Survey
-from dither.local.unary import UnaryEncoding
+from dither.local.surveys.direct_encoding import DirectEncoding
+from dither.local.surveys.hadamard_response import HadamardResponse
+from dither.local.surveys.local_hashing import LocalHashing
+from dither.local.surveys.unary_encoding import UnaryEncoding
 
 PEOPLE, SIZE, EPSILON = 1_000_000, 1024, 1
 KINDS: dict[str, type[Survey]] = {

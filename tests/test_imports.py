@@ -20,7 +20,7 @@ SOURCE = ROOT / "src" / "dither"
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
 IMPORTED_AS = {"python-flint": "flint", "pyyaml": "yaml", "vl-convert-python": "vl_convert", "ibis-framework": "ibis"}
 FRAMES = {"pandas", "polars"}  # people who hand over such a frame have it; others are told its own name
-BEHIND = {"ledger/postgres.py": "dither[postgres]"}  # a whole file of an extra: only imported where the extra is asked for
+BEHIND = {"ledger/storage/postgres.py": "dither[postgres]"}  # a file of an extra, imported where it is asked for
 
 
 def modules(requirements: list[str]) -> set[str]:

@@ -17,11 +17,11 @@ ROOT = Path(__file__).parent.parent
 FRONTS = ["dither", "dither.density", "dither.local", "dither.noise"]
 MODULES = [
     *("dither.errors", "dither.testing", "dither.plot"),
-    *("dither.privacy.calibrate", "dither.privacy.filter", "dither.privacy.theorems"),
+    *("dither.privacy.calibrate", "dither.privacy.budget.filter", "dither.privacy.theorems"),
     *("dither.mechanisms.accuracy", "dither.mechanisms.sensitivity"),
     *("dither.channels", "dither.channels.graph", "dither.channels.kernels", "dither.channels.leakage"),
     *("dither.channels.oblivious", "dither.channels.universal"),
-    *("dither.local.bridge", "dither.local.files", "dither.local.reconstruct"),
+    *("dither.local.bridge", "dither.local.files", "dither.local.collect.reconstruct"),
 ]
 
 

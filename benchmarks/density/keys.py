@@ -10,7 +10,7 @@ from benchmarks import report
 from benchmarks.clock import best
 from dither import calibrate
 from dither.density import GaussianKeys, GeometricKeys, MagicKeys, WeightedKeys, keys
-from dither.density.key_rule import KeyRule
+from dither.density.unknown_keys.key_rule import KeyRule
 
 PROMISES = [(1, "1e-5"), ("0.1", "1e-6")]
 KEYS = (1, 4, 16)

@@ -42,7 +42,7 @@ def engine(folder):
     connection.execute(f"CREATE TABLE purchases AS SELECT user_id, region, amount FROM '{job['path']}'")
     calls = {"plain": lambda: connection.execute(QUESTION).fetchall()}
     if way != "plain":
-        from dither.query.engines.totals import totals_sql
+        from dither.query.engines.templates.totals import totals_sql
 
         quote = quoted(protected(folder))
         sql = totals_sql(quote.offer.plan, quote.offer.strategy.families, quote.offer.bounding, "purchases", 7)

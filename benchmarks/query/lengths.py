@@ -18,10 +18,10 @@ import pyarrow.parquet
 import dither
 from benchmarks.report import console, table
 from dither.query import release
-from dither.query.engines.duckdb import Engine
+from dither.query.engines.duckdb.run import Engine
+from dither.query.engines.duckdb.table_source import table_source
 from dither.query.quote import Quote
-from dither.query.source import Frame, Source, find_source
-from dither.query.table_source import table_source
+from dither.query.sources.source import Frame, Source, find_source
 
 ROWS, BYTES, RUNS = 20_000, 10_000_000, 7
 ASKED = {

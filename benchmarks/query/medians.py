@@ -10,7 +10,7 @@ import numpy as np
 
 from benchmarks.report import table
 from dither.density import Bins, QuantileInterval
-from dither.mechanisms.exponential import Exponential
+from dither.mechanisms.selection.exponential import Exponential
 
 TALL = 2000  # the upper bound of what is spent
 

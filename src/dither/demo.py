@@ -113,7 +113,7 @@ def show(epsilon: str, keep: Path | None = None) -> None:
 
 
 def _show(epsilon: str, folder: Path, *, kept: bool) -> None:
-    from dither.ledger.show import bar
+    from dither.ledger.report import bar
     from dither.query.dataset import open as open_policy
 
     console = Console(highlight=False)
@@ -147,7 +147,7 @@ def _show(epsilon: str, folder: Path, *, kept: bool) -> None:
 
 def _bars(answer: object) -> str:
     """Average cost by ward, with its error bar, in a terminal."""
-    from dither.query.answer import Answer
+    from dither.query.answers.answer import Answer
 
     assert isinstance(answer, Answer)
     width = max(answer["cost_high"])
@@ -160,7 +160,7 @@ def _bars(answer: object) -> str:
 
 
 def _picture(answer: object, path: Path, console: Console) -> None:
-    from dither.query.answer import Answer
+    from dither.query.answers.answer import Answer
 
     assert isinstance(answer, Answer)
     try:

@@ -11,18 +11,18 @@ from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from dither.channels.channel import Channel
+from dither.channels.closed_form_rows import flat
 from dither.channels.matrix import read_prior
-from dither.channels.optimal import optimal, read_graph
-from dither.channels.rows import flat
-from dither.density.axis import Bins
-from dither.density.distribution import Distribution
+from dither.channels.optimal.optimal import optimal, read_graph
+from dither.density.histograms.axis import Bins
+from dither.density.histograms.distribution import Distribution
 from dither.errors import DataError, SizeError
 from dither.extras import needs
 from dither.local.bridge import compare
-from dither.mechanisms.additive import Additive
+from dither.mechanisms.additive.additive import Additive
 from dither.numeric.number import integer
-from dither.privacy.guarantee import Guarantee
-from dither.privacy.loss import Loss
+from dither.privacy.guarantee.guarantee import Guarantee
+from dither.privacy.loss.loss import Loss
 from dither.privacy.unit import Unit
 
 if TYPE_CHECKING:

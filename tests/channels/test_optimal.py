@@ -13,10 +13,13 @@ from hypothesis import strategies as st
 from scipy.optimize import linprog
 
 from dither import Number, Optimal, ln, optimal, pure
-from dither.channels import certificate, graph, program, remapped
-from dither.channels.remapped import Remapped, best_on_path
+from dither.channels import graph
+from dither.channels.optimal import geometric_remap as remapped
+from dither.channels.optimal import linear_program as program
+from dither.channels.optimal import path_certificate as certificate
+from dither.channels.optimal.geometric_remap import Remapped, best_on_path
+from dither.channels.optimal.integer_rows import WholeRows, _factor, repair
 from dither.channels.utility import read_gain
-from dither.channels.whole_rows import WholeRows, _factor, repair
 from dither.errors import GuaranteeError, InputError
 from dither.numeric.balls import precision
 from dither.numeric.enclosure import to_ball

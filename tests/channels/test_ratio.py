@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dither import Number, ln
-from dither.channels.ratio import Ratio
+from dither.channels.rational_function import Ratio
 from dither.errors import NumberError
 
 small = st.fractions(min_value=-5, max_value=5, max_denominator=6)

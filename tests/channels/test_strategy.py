@@ -7,10 +7,10 @@ import math
 import numpy as np
 import pytest
 
-from dither.channels.columns import largest_l1, largest_l2_squared
-from dither.channels.dual import optimise
-from dither.channels.strategy import gaussian, laplace, read_queries, tree, whole_rows
 from dither.errors import InputError
+from dither.mechanisms.workload.column_norms import largest_l1, largest_l2_squared
+from dither.mechanisms.workload.strategy import gaussian, laplace, read_queries, tree, whole_rows
+from dither.mechanisms.workload.strategy_optimum import optimise
 
 RANDOM = np.random.default_rng(20240229)
 

@@ -9,7 +9,7 @@ import numpy as np
 from dither.noise.laplace import DiscreteLaplace
 from dither.testing import conformance
 from dither.testing.claim import Claim
-from dither.testing.rehearse import as_key, outcomes
+from dither.testing.enumerate import as_key, outcomes
 
 ADD, REPLACE = "add/remove one person", "replace one person"
 UNITS = [ADD, REPLACE, "add/remove one row", "replace one row"]

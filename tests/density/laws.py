@@ -9,7 +9,7 @@ from itertools import combinations_with_replacement
 import pytest
 from flint import arb
 
-from dither.mechanisms.permute_and_flip import PermuteAndFlip
+from dither.mechanisms.selection.permute_and_flip import PermuteAndFlip
 from dither.noise.entropy import _rehearsal
 from dither.numeric.enclosure import to_ball
 

@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 
 from dither.density import Bins, Categories, ClippingRange, Tree
-from dither.density.axis import MOST_CELLS, read_axis, read_bins
-from dither.density.counts import LARGEST_COUNT, read_counts
+from dither.density.histograms.axis import MOST_CELLS, read_axis, read_bins
+from dither.density.histograms.counts import LARGEST_COUNT, read_counts
 from dither.errors import DataError, InputError, NumberError, SizeError
 
 

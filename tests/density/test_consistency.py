@@ -10,7 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dither.density import consistency, isotonic, nonnegative, simplex, tie_down
+from dither.density import isotonic, nonnegative, simplex, tie_down
+from dither.density.histograms import consistency
 from dither.errors import DataError, InputError, NumberError, SizeError
 
 FEWER = settings(max_examples=80)

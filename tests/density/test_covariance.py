@@ -13,7 +13,7 @@ import dither
 from dither.density import Covariance, PairSummary
 from dither.errors import InputError, NumberError, SizeError
 from dither.mechanisms import sensitivity
-from dither.testing.rehearse import outcomes
+from dither.testing.enumerate import outcomes
 from tests.density.exact import check_all_but_the_promise
 
 COME, REPLACE = "add/remove one person", "replace one person"

@@ -10,7 +10,7 @@ import pytest
 
 import dither
 from dither.density import Bins, Categories, Distribution, Grid, histogram
-from dither.density.distribution import SHOWN
+from dither.density.histograms.distribution import SHOWN
 from dither.errors import DataError, InputError, NumberError, SizeError
 from dither.testing import seeded
 
@@ -164,5 +164,7 @@ def test_pictures_show_bands_and_never_the_truth(tmp_path):
 
 def test_a_cell_without_people_is_never_drawn(monkeypatch):
     for draw, cell in ((0, 1), (2**36 - 1, 1), (2**36, 3), (2**37 - 1, 3)):  # weights 0, 2^36, 0, 2^36
-        monkeypatch.setattr("dither.density.distribution.uniform", lambda below, size, draw=draw: np.array([draw] * size))
+        monkeypatch.setattr(
+            "dither.density.histograms.distribution.uniform", lambda below, size, draw=draw: np.array([draw] * size)
+        )
         assert made([0, 1, 0, 1]).places(1).tolist() == [cell]

@@ -11,7 +11,7 @@ import pytest
 from flint import arb
 
 from dither.density import Covariance, Moments, PairSummary, Summary
-from dither.density.fieller import Noise, interval, quantile, ratio_interval, square_range, variance_interval
+from dither.density.moments.ratio_intervals import Noise, interval, quantile, ratio_interval, square_range, variance_interval
 from dither.errors import NotPrivateWarning, NumberError
 from dither.noise import DiscreteLaplace
 from dither.numeric.balls import precision
@@ -156,7 +156,7 @@ def test_a_total_that_does_not_stand_out_says_nothing():
 
 
 def _far(low):
-    from dither.density.fieller import Ask
+    from dither.density.moments.ratio_intervals import Ask
 
     return Ask(np.zeros((len(low), 1)), np.full(len(low), 1e9), np.full(len(low), 1e9))
 

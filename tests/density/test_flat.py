@@ -11,8 +11,8 @@ import pytest
 
 from dither import ln
 from dither.density import Histogram
-from dither.density.counts import LARGEST_COUNT
-from dither.density.flat import count_neighbours
+from dither.density.histograms.counts import LARGEST_COUNT
+from dither.density.histograms.histogram import count_neighbours
 from dither.errors import DataError, InputError, NumberError, SizeError, UnitError
 from dither.privacy.unit import Unit
 from dither.testing import check_mechanism

@@ -14,13 +14,14 @@ import pytest
 from flint import arb
 
 from dither import density
-from dither.density import GaussianKeys, GeometricKeys, MagicKeys, WeightedKeys, bound_keys, key_choice
-from dither.density.key_lists import DEEPEST, plain_key, plain_person, read_totals
-from dither.density.magic import MOST_HOLDERS
+from dither.density import GaussianKeys, GeometricKeys, MagicKeys, WeightedKeys, bound_keys
+from dither.density.unknown_keys import choose as key_choice
+from dither.density.unknown_keys.key_counts import DEEPEST, plain_key, plain_person, read_totals
+from dither.density.unknown_keys.magic_keys import MOST_HOLDERS
 from dither.errors import DataError, InputError, NotPrivateWarning, NumberError, PrecisionError, UnitError
 from dither.numeric.balls import precision
 from dither.testing import seeded
-from dither.testing.rehearse import outcomes
+from dither.testing.enumerate import outcomes
 
 UNITS = ["add/remove one person", "replace one person"]
 RULES = [MagicKeys, GeometricKeys, GaussianKeys, WeightedKeys]
@@ -248,12 +249,12 @@ def test_a_table_that_is_too_long_is_refused_before_it_is_made(monkeypatch):
             half = (gain * max_keys / (2 * arb(rule.delta.numerator) / rule.delta.denominator)).log1p() / gain.log1p()
             assert 2 * half - 1 <= last  # never refused wrongly
             assert last <= 2 * half + 2  # and rarely made in vain
-        monkeypatch.setattr("dither.density.magic.MOST_HOLDERS", last)
+        monkeypatch.setattr("dither.density.unknown_keys.magic_keys.MOST_HOLDERS", last)
         assert MagicKeys(epsilon=epsilon, delta=delta, max_keys=max_keys).holders("0.5") <= last
-        monkeypatch.setattr("dither.density.magic.MOST_HOLDERS", last - 1)
+        monkeypatch.setattr("dither.density.unknown_keys.magic_keys.MOST_HOLDERS", last - 1)
         with pytest.raises(NumberError, match="holders might not be shown"):
             MagicKeys(epsilon=epsilon, delta=delta, max_keys=max_keys)
-        monkeypatch.setattr("dither.density.magic.MOST_HOLDERS", MOST_HOLDERS)
+        monkeypatch.setattr("dither.density.unknown_keys.magic_keys.MOST_HOLDERS", MOST_HOLDERS)
 
 
 @pytest.mark.parametrize("kind", RULES)

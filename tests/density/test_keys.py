@@ -17,15 +17,15 @@ from flint import arb
 
 from dither import density
 from dither.density import GaussianKeys, GeometricKeys, MagicKeys, WeightedKeys, bound_keys
-from dither.density.key_lists import order, plain_key
-from dither.density.sole_keys import NOBODY, Holding, any_shown, hardest, joint, within
+from dither.density.unknown_keys.key_counts import order, plain_key
+from dither.density.unknown_keys.sole_holder_loss import NOBODY, Holding, any_shown, hardest, joint, within
 from dither.errors import DataError, InputError, NotPrivateWarning, NumberError, SizeError, UnitError
 from dither.mechanisms.protocol import Mechanism
 from dither.numeric.balls import precision
 from dither.numeric.enclosure import to_ball
 from dither.testing import seeded
 from dither.testing.claim import Claim
-from dither.testing.rehearse import BITS, outcomes
+from dither.testing.enumerate import BITS, outcomes
 
 UNITS = ["add/remove one person", "replace one person"]
 RULES = [MagicKeys, GeometricKeys, GaussianKeys, WeightedKeys]

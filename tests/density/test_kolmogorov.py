@@ -12,16 +12,16 @@ import pytest
 
 import dither
 from dither.density import Bins
-from dither.density import bases as bases_module
-from dither.density import kolmogorov as module
-from dither.density import paths as paths_module
-from dither.density.bands import Bands
-from dither.density.bases import Multisets, Sequences
-from dither.density.blocks import Block, Blocks
-from dither.density.kolmogorov import KolmogorovSmirnov
-from dither.density.paths import Paths
+from dither.density.samples import base_measures as bases_module
+from dither.density.samples import kolmogorov_smirnov as module
+from dither.density.samples import lattice_paths as paths_module
+from dither.density.samples.base_measures import Multisets, Sequences
+from dither.density.samples.distance_bands import Bands
+from dither.density.samples.kolmogorov_smirnov import KolmogorovSmirnov
+from dither.density.samples.lattice_paths import Paths
+from dither.density.samples.rejection_blocks import Block, Blocks
 from dither.errors import DataError, InputError, NumberError, SizeError
-from dither.noise.lazy import FIRST_PRECISION
+from dither.noise.lazy_weights import FIRST_PRECISION
 from dither.numeric.balls import precision
 from dither.numeric.enclosure import to_ball
 from dither.testing import Outcomes, check_mechanism, outcomes, seeded

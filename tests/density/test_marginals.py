@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from dither.density import Bins, Categories, Grid, Marginals
-from dither.density.marginals import _part
-from dither.density.tails import sum_width
+from dither.density.histograms.marginals import _part
+from dither.density.histograms.noise_tails import sum_width
 from dither.errors import DataError, InputError, SizeError, UnitError
 from dither.testing import seeded
 
@@ -69,7 +69,7 @@ def test_tables_have_few_columns_and_only_shared_parts_are_gone_through(monkeypa
         Marginals(grid=wide, tables=[tuple(range(11))], epsilon=1)
     seen, plain = [], _part
     monkeypatch.setattr(
-        "dither.density.marginals._part",
+        "dither.density.histograms.marginals._part",
         lambda values, table, shared: (seen.append(shared), plain(values, table, shared))[1],
     )
     marginals = Marginals(grid=wide, tables=[tuple(range(8)), tuple(range(7, 12))], epsilon=1)

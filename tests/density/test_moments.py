@@ -12,12 +12,12 @@ import pytest
 
 import dither
 from dither.density import Moments, Summary
-from dither.density.moments import FARTHEST
-from dither.density.ruler import MOST_STEPS, Ruler, exact_sum
+from dither.density.moments.moments import FARTHEST
+from dither.density.moments.steps import MOST_STEPS, Ruler, exact_sum
 from dither.errors import DataError, GuaranteeError, InputError, NumberError, SizeError, UnitError
 from dither.mechanisms import sensitivity
 from dither.testing import check_mechanism, seeded
-from dither.testing.rehearse import as_key, outcomes
+from dither.testing.enumerate import as_key, outcomes
 from tests.density.exact import check_all_but_the_promise
 
 COME, REPLACE = "add/remove one person", "replace one person"

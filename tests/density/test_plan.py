@@ -7,9 +7,9 @@ import math
 import numpy as np
 import pytest
 
-from dither.channels.columns import largest_l2_squared
 from dither.density import Bins, Categories, Grid, Histogram, Plan, PrefixWorkload, Tree, cdf, histogram
 from dither.errors import DataError, InputError, NumberError, SizeError, UnitError
+from dither.mechanisms.workload.column_norms import largest_l2_squared
 from dither.testing import seeded
 
 from .exact import ADD, REPLACE, check_noisy_numbers

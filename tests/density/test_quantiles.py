@@ -10,12 +10,12 @@ import numpy as np
 import pytest
 
 from dither.density import Bins, Quantile, Quantiles
-from dither.density import quantiles as module
-from dither.density.halving import halve
-from dither.density.quantiles import MOST_CUTS
+from dither.density.quantiles import many_quantiles as module
+from dither.density.quantiles.choice_order import halve
+from dither.density.quantiles.many_quantiles import MOST_CUTS
 from dither.errors import DataError, NumberError, SizeError
 from dither.mechanisms.combine import each_of
-from dither.privacy.guarantee import pure, zcdp
+from dither.privacy.guarantee.guarantee import pure, zcdp
 from dither.testing import check_mechanism, outcomes, seeded
 from tests.density.laws import Script, one_draw, pairs  # noqa: F401 - a fixture
 

@@ -9,11 +9,11 @@ from itertools import product
 import pytest
 
 from dither import density
-from dither.density.rho_keys import RhoKeys
-from dither.density.sole_keys import any_shown
+from dither.density.unknown_keys.rho_keys import RhoKeys
+from dither.density.unknown_keys.sole_holder_loss import any_shown
 from dither.errors import NumberError, UnitError
 from dither.numeric.balls import precision
-from dither.testing.rehearse import BITS
+from dither.testing.enumerate import BITS
 
 from .test_keys import UNITS, key_law, moves, stick
 

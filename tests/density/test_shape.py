@@ -7,7 +7,7 @@ import math
 import numpy as np
 import pytest
 
-from dither.density.shape import Shape, branchings
+from dither.density.histograms.tree_shape import Shape, branchings
 
 from .exact import tree_rows
 

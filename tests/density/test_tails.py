@@ -8,7 +8,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from dither.density.tails import _geometric, proxy, sum_width, variance
+from dither.density.histograms.noise_tails import _geometric, proxy, sum_width, variance
 from dither.noise.gaussian import RoundedGaussian
 from dither.noise.laplace import DiscreteLaplace
 

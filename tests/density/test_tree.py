@@ -10,12 +10,12 @@ import numpy as np
 import pytest
 
 from dither.density import Histogram, Tree
-from dither.density.counts import LARGEST_COUNT, read_counts
-from dither.density.tails import sum_width
-from dither.density.tree import nodes_moved
+from dither.density.histograms.counts import LARGEST_COUNT, read_counts
+from dither.density.histograms.noise_tails import sum_width
+from dither.density.histograms.tree import nodes_moved
 from dither.errors import DataError, InputError, NumberError, SizeError, UnitError
 from dither.testing import check_mechanism, seeded
-from dither.testing.rehearse import outcomes
+from dither.testing.enumerate import outcomes
 
 from .exact import ADD, REPLACE, check_claim, solve, tree_rows
 

@@ -25,7 +25,8 @@ from dither import (
     sensitivity,
 )
 from dither.channels import graph, oblivious, universal
-from dither.local import CoinFlip, bridge, reconstruct
+from dither.local import CoinFlip, bridge
+from dither.local.collect import reconstruct
 
 PAGE = Path(__file__).parents[2] / "docs" / "exercises.md"
 UNITS = (Unit.ADD_REMOVE, Unit.REPLACE_ONE)

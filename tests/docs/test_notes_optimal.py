@@ -15,7 +15,8 @@ import pytest
 
 from dither import Channel, Flat, Geometric, Laplace, Unit, errors, ln, optimal, sensitivity, testing
 from dither.channels import graph, oblivious, universal
-from dither.local import CoinFlip, Longitudinal, bayes, bridge, reconstruct
+from dither.local import CoinFlip, Longitudinal, bayes, bridge
+from dither.local.collect import reconstruct
 
 HERE = Path(__file__).parent
 PAGE = HERE.parents[1] / "docs" / "notes" / "optimal.md"

@@ -30,8 +30,9 @@ from dither import (
 )
 from dither.channels import graph
 from dither.errors import BrokenPromise, SizeError, UnitError
-from dither.mechanisms import exponential, response
-from dither.mechanisms import laplace as laplace_file
+from dither.mechanisms.additive import laplace as laplace_file
+from dither.mechanisms.response import randomized_response as response
+from dither.mechanisms.selection import exponential
 from dither.noise import DiscreteLaplace
 from dither.testing import check_mechanism
 from tests.docs.integrals import ball, laplace

@@ -19,9 +19,16 @@ from typing import Any
 
 import dither
 from dither import Loss
-from dither.ledger.entry import write
-from dither.ledger.store import Row
-from dither.privacy.filter import approx_filter, gaussian_filter, renyi_filter, some_order_filter, sum_filter, zcdp_filter
+from dither.ledger.entries.entry import write
+from dither.ledger.storage.database import Row
+from dither.privacy.budget.filter import (
+    approx_filter,
+    gaussian_filter,
+    renyi_filter,
+    some_order_filter,
+    sum_filter,
+    zcdp_filter,
+)
 from dither.testing import seeded
 from tests.golden.clinic import save
 

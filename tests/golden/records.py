@@ -20,8 +20,8 @@ from unittest import mock
 import dither
 from dither.errors import DitherError
 from dither.query import release as releasing
-from dither.query.answers import Answers
-from dither.query.engines import duckdb as engine
+from dither.query.answers.batch_answer import Answers
+from dither.query.engines.duckdb import run as engine
 from dither.testing import seeded
 from tests.golden.clinic import BUDGETS, save
 from tests.golden.questions import BATCHES, QUESTIONS, TERMS

@@ -10,11 +10,11 @@ import pytest
 
 import dither
 from dither.errors import TamperError
-from dither.ledger.entry import VERSION, read
-from dither.ledger.receipt import Receipt
+from dither.ledger.entries.entry import VERSION, read
+from dither.ledger.entries.receipt import Receipt
 from dither.ledger.verify import Audit
-from dither.privacy.filter import from_json
-from dither.query.spelling import spell
+from dither.privacy.budget.filter import from_json
+from dither.query.plan.spelling import spell
 from tests.golden import formats
 from tests.golden.formats import FOLDER, WRITTEN, codes, rows_of
 

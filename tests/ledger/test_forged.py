@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from dither import Ledger, Number, pure
-from dither.ledger.entry import Entry, digest, write
-from dither.ledger.receipt import fingerprint
-from dither.ledger.store import insert
+from dither.ledger.entries.entry import Entry, digest, write
+from dither.ledger.entries.receipt import fingerprint
+from dither.ledger.storage.database import insert
 
 TENTH = pure("0.1")
 

@@ -25,8 +25,8 @@ from dither.errors import (
     NumberError,
     UnitError,
 )
-from dither.ledger.show import about
-from dither.ledger.turns import Turns
+from dither.ledger.report import about
+from dither.ledger.write_queue import Turns
 
 from .children import fork, wait
 

@@ -13,7 +13,7 @@ import pytest
 
 from dither import Ledger, pure
 from dither.errors import InProgressError, LedgerError, MissingExtraError
-from dither.ledger.postgres import without_password
+from dither.ledger.storage.postgres import without_password
 
 TENTH = pure("0.1")
 
@@ -184,6 +184,6 @@ def test_without_psycopg_the_error_says_what_to_install(monkeypatch):
     import sys
 
     monkeypatch.setitem(sys.modules, "psycopg", None)
-    monkeypatch.delitem(sys.modules, "dither.ledger.postgres", raising=False)
+    monkeypatch.delitem(sys.modules, "dither.ledger.storage.postgres", raising=False)
     with pytest.raises(MissingExtraError, match=r"dither\[postgres\]"):
         Ledger("postgresql://host/db", budget=pure(1), domain="clinic")

@@ -16,9 +16,10 @@ import pytest
 
 from dither import Ledger, ln, pure
 from dither.errors import BudgetError, ConflictError, LedgerError
-from dither.ledger import page, seals
-from dither.ledger.entry import KINDS, State, read, write
-from dither.ledger.mounts import network_file_system
+from dither.ledger.entries import transaction as page
+from dither.ledger.entries import unused_receipts as seals
+from dither.ledger.entries.entry import KINDS, State, read, write
+from dither.ledger.storage.network_mounts import network_file_system
 
 from .children import fork, wait
 
@@ -53,7 +54,7 @@ def test_network_file_systems_are_recognised(folder, kind):
 
 
 def test_network_file_systems_are_refused(tmp_path, monkeypatch):
-    monkeypatch.setattr("dither.ledger.sqlite.network_file_system", lambda folder: "nfs4")
+    monkeypatch.setattr("dither.ledger.storage.sqlite.network_file_system", lambda folder: "nfs4")
     with pytest.raises(LedgerError, match="network file system"):
         Ledger(tmp_path / "a.ledger", budget=pure(1), domain="clinic")
 
@@ -185,7 +186,7 @@ def test_what_a_copied_process_was_granted_is_kept_when_its_parent_closes(tmp_pa
 
 
 def test_a_process_copied_in_the_middle_of_a_transaction_is_refused(tmp_path, monkeypatch):
-    monkeypatch.setattr("dither.ledger.pool.PATIENCE", 0.2)
+    monkeypatch.setattr("dither.ledger.storage.connection_pool.PATIENCE", 0.2)
     with Ledger(tmp_path / "a.ledger", budget=pure(1), domain="clinic") as ledger:
 
         def work() -> None:

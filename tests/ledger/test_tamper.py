@@ -14,8 +14,8 @@ import pytest
 
 from dither import Ledger, pure
 from dither.errors import ConflictError, LedgerError, TamperError
-from dither.ledger.entry import Head, read, write
-from dither.ledger.store import LAST, Row, insert
+from dither.ledger.entries.entry import Head, read, write
+from dither.ledger.storage.database import LAST, Row, insert
 from dither.ledger.witness import Witness
 
 TENTH = pure("0.1")
@@ -663,7 +663,7 @@ def test_two_ledgers_may_share_a_key_and_a_second_place_but_not_a_head(tmp_path,
 
 def test_a_head_of_the_same_length_is_not_replaced(apart):
     from dither.ledger import witness
-    from dither.ledger.places import open_database
+    from dither.ledger.storage.locations import open_database
 
     database = open_database(apart)
     witness.prepare(database)

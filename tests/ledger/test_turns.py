@@ -11,7 +11,7 @@ from fractions import Fraction
 
 from dither import Ledger, pure
 from dither.errors import BudgetError, ConflictError, InProgressError, LedgerError
-from dither.ledger.turns import Turns
+from dither.ledger.write_queue import Turns
 
 from .children import fork, wait
 

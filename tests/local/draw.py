@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from dither.local.tally import Tally
+from dither.local.collect.tally import Tally
 
 
 def zipf(size, power=1.1):

@@ -10,12 +10,12 @@ import pytest
 
 from dither.channels import graph
 from dither.errors import InputError
-from dither.local.reports import Reports
-from dither.local.tally import Tally
+from dither.local.collect.reports import Reports
+from dither.local.collect.tally import Tally
 from dither.numeric.balls import precision
 from dither.numeric.enclosure import to_ball
 from dither.testing import outcomes
-from dither.testing.rehearse import as_key
+from dither.testing.enumerate import as_key
 
 
 def one_report(survey, value):

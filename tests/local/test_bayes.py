@@ -8,8 +8,8 @@ import pytest
 from dither import Channel
 from dither.channels.kernels import FlatKernel, GeometricKernel, GridKernel
 from dither.errors import InputError
-from dither.local import update as module
-from dither.local.update import Dense, bayes
+from dither.local.collect import bayesian_update as module
+from dither.local.collect.bayesian_update import Dense, bayes
 from tests.local.draw import two_hills, unimodal, zipf
 
 SKEWED = Channel([["9/10", "1/10"], ["2/5", "3/5"]])

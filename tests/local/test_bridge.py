@@ -13,8 +13,8 @@ from dither import Geometric, approx, ln, pure
 from dither.channels import graph
 from dither.errors import InputError
 from dither.local.bridge import compare, for_any_query, people_needed, shuffled
-from dither.local.coin_flip import CoinFlip
-from dither.local.direct import DirectEncoding
+from dither.local.surveys.coin_flip import CoinFlip
+from dither.local.surveys.direct_encoding import DirectEncoding
 from dither.privacy import amplify
 from dither.privacy.unit import Unit
 

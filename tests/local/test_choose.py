@@ -7,7 +7,7 @@ import pytest
 from dither import ln
 from dither.errors import InputError
 from dither.local.choice import KINDS, choose, formula
-from dither.local.direct import DirectEncoding
+from dither.local.surveys.direct_encoding import DirectEncoding
 
 
 @pytest.mark.parametrize("epsilon", ["0.5", 1, 3])

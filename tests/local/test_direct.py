@@ -9,8 +9,8 @@ import pytest
 
 from dither import ln
 from dither.errors import InputError
-from dither.local.coin_flip import CoinFlip
-from dither.local.direct import DirectEncoding
+from dither.local.surveys.coin_flip import CoinFlip
+from dither.local.surveys.direct_encoding import DirectEncoding
 from tests.local import suite
 
 DIRECT = [

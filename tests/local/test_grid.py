@@ -10,11 +10,11 @@ import pytest
 from dither import ln
 from dither.channels import graph
 from dither.errors import InputError
-from dither.local import grid
-from dither.local.grid import GridResponse
-from dither.local.reports import Reports
-from dither.local.tally import Tally
-from dither.mechanisms.grid import Grid
+from dither.local.collect.reports import Reports
+from dither.local.collect.tally import Tally
+from dither.local.surveys import grid_response as grid
+from dither.local.surveys.grid_response import GridResponse
+from dither.mechanisms.response.grid_response import Grid
 from tests.local import suite
 
 SMALL = [

@@ -9,10 +9,10 @@ import pytest
 
 from dither import ln
 from dither.errors import InputError
-from dither.local.direct import DirectEncoding
-from dither.local.hadamard import HadamardResponse, transform
-from dither.local.reports import Reports
-from dither.local.tally import Tally
+from dither.local.collect.reports import Reports
+from dither.local.collect.tally import Tally
+from dither.local.surveys.direct_encoding import DirectEncoding
+from dither.local.surveys.hadamard_response import HadamardResponse, transform
 from dither.noise.bernoulli import Bernoulli
 from tests.local import simulated, suite
 

@@ -11,12 +11,13 @@ import pytest
 from dither import ln
 from dither.channels import graph
 from dither.errors import InputError
-from dither.local import hashes, hashing
-from dither.local.hashes import Balanced, Mixed, field, prime_powers
-from dither.local.hashing import LocalHashing
-from dither.local.reports import Reports
-from dither.local.tally import Tally
-from dither.mechanisms.flat import Flat
+from dither.local.collect.reports import Reports
+from dither.local.collect.tally import Tally
+from dither.local.surveys import hash_families as hashes
+from dither.local.surveys import local_hashing as hashing
+from dither.local.surveys.hash_families import Balanced, Mixed, field, prime_powers
+from dither.local.surveys.local_hashing import LocalHashing
+from dither.mechanisms.response.k_ary_response import Flat
 from tests.local import simulated, suite
 
 BALANCED = [

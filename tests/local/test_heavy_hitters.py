@@ -10,10 +10,10 @@ import pytest
 from dither import ln
 from dither.channels import graph
 from dither.errors import InputError
-from dither.local.heavy_hitters import HeavyHitters
-from dither.local.items import Texts, Wholes, mix
-from dither.local.reports import Reports
-from dither.local.tally import Tally
+from dither.local.collect.reports import Reports
+from dither.local.collect.tally import Tally
+from dither.local.surveys.heavy_hitters import HeavyHitters
+from dither.local.surveys.items import Texts, Wholes, mix
 from dither.noise.bernoulli import Bernoulli
 from dither.numeric.balls import precision
 from dither.numeric.enclosure import to_ball

@@ -13,8 +13,8 @@ from dither import ln
 from dither.channels import graph
 from dither.channels.channel import Channel
 from dither.errors import InputError
-from dither.local.longitudinal import Longitudinal, second_growth
-from dither.local.reports import Reports
+from dither.local.collect.reports import Reports
+from dither.local.surveys.longitudinal import Longitudinal, second_growth
 from dither.numeric.balls import precision
 from dither.numeric.enclosure import to_ball
 from dither.testing import outcomes

@@ -12,11 +12,11 @@ from dither import ln
 from dither.channels import graph
 from dither.channels.channel import Channel
 from dither.errors import InputError
-from dither.local.mean import NumberSurvey
-from dither.local.noisy_number import NoisyNumber
-from dither.local.numbers import Duchi, Hybrid, Piecewise
-from dither.local.reports import Reports
-from dither.local.tally import Tally
+from dither.local.collect.reports import Reports
+from dither.local.collect.tally import Tally
+from dither.local.surveys.noisy_number import NoisyNumber
+from dither.local.surveys.number_survey import NumberSurvey
+from dither.local.surveys.piecewise_and_duchi import Duchi, Hybrid, Piecewise
 from dither.noise.bernoulli import Bernoulli
 from dither.numeric.balls import precision
 from dither.numeric.enclosure import to_ball

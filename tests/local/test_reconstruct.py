@@ -11,10 +11,10 @@ import pytest
 from dither import Channel, ln
 from dither.channels.kernels import FlatKernel, GeometricKernel
 from dither.errors import InputError
-from dither.local.coin_flip import CoinFlip
-from dither.local.direct import DirectEncoding
-from dither.local.reconstruct import clip, invert, simplex, water_filling
-from dither.local.update import bayes
+from dither.local.collect.bayesian_update import bayes
+from dither.local.collect.reconstruct import clip, invert, simplex, water_filling
+from dither.local.surveys.coin_flip import CoinFlip
+from dither.local.surveys.direct_encoding import DirectEncoding
 from tests.local.draw import direct_counts, tally, two_hills, unimodal, whole, zipf
 
 

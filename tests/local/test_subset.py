@@ -10,13 +10,13 @@ import pytest
 
 from dither import ln
 from dither.errors import InputError
-from dither.local.packed import as_reports
-from dither.local.reports import Reports
-from dither.local.subset import SubsetSelection
-from dither.local.tally import Tally
+from dither.local.collect.reports import Reports
+from dither.local.collect.tally import Tally
+from dither.local.surveys.packed_bits import as_reports
+from dither.local.surveys.subset_selection import SubsetSelection
 from dither.noise.bernoulli import Bernoulli
-from dither.noise.integers import equally_likely
 from dither.noise.subsets import Subsets
+from dither.noise.uniform_integers import equally_likely
 from tests.local import simulated, suite
 
 SURVEYS = [

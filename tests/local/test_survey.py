@@ -13,22 +13,26 @@ import pytest
 
 from dither import ln
 from dither.errors import InputError
-from dither.local import files, hadamard, hashing, subset, unary
-from dither.local.coin_flip import CoinFlip
-from dither.local.direct import DirectEncoding
-from dither.local.grid import GridResponse
-from dither.local.hadamard import HadamardResponse
-from dither.local.hashing import LocalHashing
-from dither.local.heavy_hitters import HeavyHitters
-from dither.local.intervals import interval
-from dither.local.longitudinal import Longitudinal
-from dither.local.noisy_number import NoisyNumber
-from dither.local.numbers import Duchi, Hybrid, Piecewise
+from dither.local import files
+from dither.local.collect.intervals import interval
+from dither.local.collect.reports import Reports
+from dither.local.collect.tally import Tally
 from dither.local.registry import from_record
-from dither.local.reports import Reports
-from dither.local.subset import SubsetSelection
-from dither.local.tally import Tally
-from dither.local.unary import UnaryEncoding
+from dither.local.surveys import hadamard_response as hadamard
+from dither.local.surveys import local_hashing as hashing
+from dither.local.surveys import subset_selection as subset
+from dither.local.surveys import unary_encoding as unary
+from dither.local.surveys.coin_flip import CoinFlip
+from dither.local.surveys.direct_encoding import DirectEncoding
+from dither.local.surveys.grid_response import GridResponse
+from dither.local.surveys.hadamard_response import HadamardResponse
+from dither.local.surveys.heavy_hitters import HeavyHitters
+from dither.local.surveys.local_hashing import LocalHashing
+from dither.local.surveys.longitudinal import Longitudinal
+from dither.local.surveys.noisy_number import NoisyNumber
+from dither.local.surveys.piecewise_and_duchi import Duchi, Hybrid, Piecewise
+from dither.local.surveys.subset_selection import SubsetSelection
+from dither.local.surveys.unary_encoding import UnaryEncoding
 from dither.noise import subsets
 
 CHUNKS = [(hashing, "PART"), (hadamard, "PART"), (unary, "PART"), (subset, "PART"), (subsets, "ROWS")]

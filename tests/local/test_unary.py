@@ -12,10 +12,10 @@ from dither import ln
 from dither.channels import graph
 from dither.channels.channel import Channel
 from dither.errors import InputError
-from dither.local.packed import as_reports, column_sums
-from dither.local.reports import Reports
-from dither.local.tally import Tally
-from dither.local.unary import UnaryEncoding
+from dither.local.collect.reports import Reports
+from dither.local.collect.tally import Tally
+from dither.local.surveys.packed_bits import as_reports, column_sums
+from dither.local.surveys.unary_encoding import UnaryEncoding
 from dither.noise.bernoulli import Bernoulli
 from dither.testing import outcomes
 from tests.local import simulated, suite

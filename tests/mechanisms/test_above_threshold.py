@@ -15,9 +15,9 @@ import pytest
 
 from dither import AboveThreshold, Unit, ln, pure
 from dither.errors import BrokenPromise, BudgetError, InputError, UnitError
-from dither.mechanisms.above_threshold import Watch
-from dither.mechanisms.additive import half_width
+from dither.mechanisms.additive.additive import half_width
 from dither.mechanisms.combine import each_of
+from dither.mechanisms.threshold.above_threshold import Watch
 from dither.noise import DiscreteLaplace
 from dither.testing import check_mechanism, outcomes
 

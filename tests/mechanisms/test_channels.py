@@ -10,7 +10,7 @@ from dither.errors import InputError
 from dither.numeric.balls import precision
 from dither.numeric.enclosure import to_ball
 from dither.testing import outcomes
-from dither.testing.rehearse import as_key
+from dither.testing.enumerate import as_key
 
 SCORES = [(0, 0, 0), (3, 1, 3), (5, 0, 1)]
 CASES = [

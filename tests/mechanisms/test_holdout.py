@@ -15,7 +15,7 @@ import pytest
 
 from dither import ReusableHoldout, Unit, pure
 from dither.errors import BudgetError, DataError, InputError
-from dither.mechanisms import holdout as module
+from dither.mechanisms.threshold import reusable_holdout as module
 from dither.testing import outcomes
 
 

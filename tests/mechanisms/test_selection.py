@@ -13,7 +13,7 @@ import pytest
 
 from dither import Exponential, PermuteAndFlip, TopK, Unit, accuracy, bounded_range, ln, pure, zcdp
 from dither.errors import BrokenPromise, DataError, InputError, SizeError, UnitError
-from dither.mechanisms.selection import Selection
+from dither.mechanisms.selection.selection import Selection
 from dither.noise import OneSidedGeometric
 from dither.noise.bernoulli import passes
 from dither.testing import check_mechanism, outcomes

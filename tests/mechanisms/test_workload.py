@@ -11,9 +11,9 @@ import numpy as np
 import pytest
 
 from dither import Geometric, Workload, pure, zcdp
-from dither.channels.strategy import gaussian
 from dither.errors import InputError
-from dither.mechanisms.reconstruction import LARGEST_COUNT
+from dither.mechanisms.workload.reconstruction import LARGEST_COUNT
+from dither.mechanisms.workload.strategy import gaussian
 from dither.testing import check_mechanism
 
 REPLACE = "replace one person"

@@ -11,9 +11,9 @@ import pytest
 
 from dither import ln
 from dither.noise.bernoulli import Bernoulli
-from dither.noise.bits import Flips, sums
 from dither.noise.entropy import _swapped
-from dither.noise.table import UNDECIDED, Table
+from dither.noise.packed_flips import Flips, sums
+from dither.noise.samplers.table import UNDECIDED, Table
 from dither.numeric.balls import ends, precision
 from dither.numeric.enclosure import to_ball
 from dither.testing import outcomes

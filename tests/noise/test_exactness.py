@@ -9,17 +9,17 @@ import numpy as np
 import pytest
 from flint import arb
 
-from dither.noise import staircase
 from dither.noise.bernoulli import Bernoulli
 from dither.noise.categorical import Categorical
-from dither.noise.direct import DirectSampler
 from dither.noise.entropy import stream
 from dither.noise.gaussian import DiscreteGaussian, RoundedGaussian
-from dither.noise.integers import uniform, weighted
 from dither.noise.laplace import DiscreteLaplace, OneSidedGeometric
 from dither.noise.law import Law
-from dither.noise.staircase import StaircaseSampler
-from dither.noise.table import UNDECIDED, Table, below, lazy_index
+from dither.noise.samplers import large_scale as staircase
+from dither.noise.samplers.large_scale import StaircaseSampler
+from dither.noise.samplers.small_scale import DirectSampler
+from dither.noise.samplers.table import UNDECIDED, Table, below, lazy_index
+from dither.noise.uniform_integers import uniform, weighted
 from dither.numeric.balls import precision
 from dither.numeric.enclosure import to_ball
 from dither.numeric.number import ln

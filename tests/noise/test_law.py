@@ -133,7 +133,7 @@ def test_large_draws_do_not_wrap():
 
 
 def test_a_draw_beyond_64_bits_widens_the_array(monkeypatch):
-    from dither.noise.direct import put
+    from dither.noise.samplers.small_scale import put
 
     assert put(np.arange(3), {1: 2**62}).dtype == np.int64
     wide = put(np.arange(3), {1: 2**70})

@@ -11,7 +11,7 @@ import pytest
 from flint import arb, ctx
 
 from dither.noise.entropy import _swapped
-from dither.noise.lazy import FIRST_PRECISION, by_balls, by_floats
+from dither.noise.lazy_weights import FIRST_PRECISION, by_balls, by_floats
 from dither.numeric.balls import precision
 from dither.numeric.enclosure import to_ball
 from dither.testing import outcomes

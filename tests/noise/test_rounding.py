@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from dither.errors import InputError, NotPrivateWarning
-from dither.noise import rounding
-from dither.noise.rounding import round_randomly
+from dither.noise import random_rounding as rounding
+from dither.noise.random_rounding import round_randomly
 from dither.numeric.balls import precision
 from dither.numeric.enclosure import to_ball
 from dither.testing import outcomes, seeded

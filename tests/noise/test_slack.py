@@ -10,7 +10,7 @@ import pytest
 from dither.noise.entropy import Keystream, _swapped, stream
 from dither.noise.gaussian import DiscreteGaussian, RoundedGaussian, _Normal
 from dither.noise.laplace import DiscreteLaplace, OneSidedGeometric
-from dither.noise.staircase import StaircaseSampler
+from dither.noise.samplers.large_scale import StaircaseSampler
 from dither.numeric.balls import ends, precision
 from dither.numeric.number import ln
 

@@ -22,9 +22,9 @@ from dither.noise import (
     permutation,
     uniform,
 )
-from dither.noise.direct import DirectSampler
-from dither.noise.staircase import StaircaseSampler
-from dither.noise.table import Table
+from dither.noise.samplers.large_scale import StaircaseSampler
+from dither.noise.samplers.small_scale import DirectSampler
+from dither.noise.samplers.table import Table
 from dither.numeric.enclosure import to_ball
 from dither.testing import seeded
 

@@ -12,8 +12,8 @@ import pytest
 
 from dither.noise import subsets
 from dither.noise.entropy import stream
-from dither.noise.integers import uniform_one
 from dither.noise.subsets import Subsets, row_sums
+from dither.noise.uniform_integers import uniform_one
 from dither.testing import outcomes
 from tests.noise import exact
 

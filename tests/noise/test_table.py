@@ -7,7 +7,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from dither.noise.table import UNDECIDED, Table
+from dither.noise.samplers.table import UNDECIDED, Table
 from dither.numeric.enclosure import to_ball
 
 

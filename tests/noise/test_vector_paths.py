@@ -7,12 +7,13 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from dither.noise import Categorical, DiscreteGaussian, DiscreteLaplace, RoundedGaussian, integers
+from dither.noise import Categorical, DiscreteGaussian, DiscreteLaplace, RoundedGaussian
 from dither.noise import categorical as categorical_file
-from dither.noise.direct import DirectSampler
+from dither.noise import uniform_integers as integers
 from dither.noise.entropy import _swapped
-from dither.noise.staircase import StaircaseSampler
-from dither.noise.table import CHUNK, Special, Table, below
+from dither.noise.samplers.large_scale import StaircaseSampler
+from dither.noise.samplers.small_scale import DirectSampler
+from dither.noise.samplers.table import CHUNK, Special, Table, below
 from dither.numeric.balls import precision
 from dither.numeric.enclosure import to_ball
 

@@ -11,7 +11,7 @@ import pytest
 
 from dither import Guarantee, Unit, approx, filter, gdp, ln, pure, renyi, zcdp  # noqa: A004
 from dither.errors import GuaranteeError, NumberError
-from dither.privacy.filter import Filter, SomeOrderFilter, Spent
+from dither.privacy.budget.filter import Filter, SomeOrderFilter, Spent
 
 from . import pairs
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from dither import Guarantee, Number, Unit, approx, compose, gdp, ln, pure, renyi, zcdp
 from dither.errors import GuaranteeError, NumberError, UnitError
-from dither.privacy import pure as pure_file
+from dither.privacy.formulas import randomized_response as pure_file
 
 from . import pairs
 

@@ -17,13 +17,18 @@ from dither import Flat, Geometric, Loss, Unit, approx, gdp, ln, parallel, pure
 from dither.errors import GuaranteeError, NumberError, PrecisionError, UnitError
 from dither.numeric.balls import precision
 from dither.numeric.enclosure import to_ball
-from dither.privacy import amplify, cells, grid, line, profile, tilt
+from dither.privacy import amplify
 from dither.privacy.compose import compose
-from dither.privacy.finite_sums import enumerate_losses
 from dither.privacy.formulas.normal import profile as gaussian
-from dither.privacy.guarantee import Guarantee
-from dither.privacy.pairs.normal import Normal
-from dither.privacy.pairs.pair import Transformed
+from dither.privacy.guarantee.guarantee import Guarantee
+from dither.privacy.loss.pairs.normal import Normal
+from dither.privacy.loss.pairs.pair import Transformed
+from dither.privacy.loss.profile import convolve as grid
+from dither.privacy.loss.profile import discretise as cells
+from dither.privacy.loss.profile import fourier as line
+from dither.privacy.loss.profile import profile
+from dither.privacy.loss.profile import starting_points as tilt
+from dither.privacy.loss.profile.enumerate import enumerate_losses
 from tests.privacy import pairs
 from tests.privacy.oracles import divergence, laplace_delta
 

@@ -14,17 +14,17 @@ from dither.numeric.balls import precision
 from dither.numeric.enclosure import to_ball
 from dither.numeric.number import Number
 from dither.privacy import amplify
-from dither.privacy.finite_sums import Single
-from dither.privacy.pairs.discrete_gaussian import DiscreteGaussian
-from dither.privacy.pairs.discrete_laplace import LONGEST, discrete_laplace
-from dither.privacy.pairs.finite import Finite, common
-from dither.privacy.pairs.laplace import Laplace
-from dither.privacy.pairs.normal import Normal
-from dither.privacy.pairs.pair import Pair, Transformed
-from dither.privacy.pairs.sampled import Sampled
-from dither.privacy.pairs.sampled_normal import SampledNormal
-from dither.privacy.pairs.swapped import Swapped
-from dither.privacy.pairs.turns import turns
+from dither.privacy.loss.pairs.discrete_gaussian import DiscreteGaussian
+from dither.privacy.loss.pairs.discrete_laplace import LONGEST, discrete_laplace
+from dither.privacy.loss.pairs.finite import Finite, common
+from dither.privacy.loss.pairs.fixed_size_sampled import Swapped
+from dither.privacy.loss.pairs.laplace import Laplace
+from dither.privacy.loss.pairs.normal import Normal
+from dither.privacy.loss.pairs.pair import Pair, Transformed
+from dither.privacy.loss.pairs.poisson_sampled import Sampled
+from dither.privacy.loss.pairs.poisson_sampled_normal import SampledNormal
+from dither.privacy.loss.pairs.rotations import turns
+from dither.privacy.loss.profile.enumerate import Single
 from tests.privacy import pairs as tables
 from tests.privacy.oracles import divergence
 

@@ -17,8 +17,8 @@ from dither.errors import InputError, PrecisionError
 from dither.numeric.balls import ends, precision
 from dither.numeric.enclosure import to_ball
 from dither.numeric.number import Number
-from dither.privacy.pairs import shuffled
-from dither.privacy.pairs.shuffled import Shuffled
+from dither.privacy.loss.pairs import shuffled
+from dither.privacy.loss.pairs.shuffled import Shuffled
 
 ODDS = [Fraction(3), Fraction(3, 2), Fraction(20)]
 KINDS = [2, 3, 5, None]

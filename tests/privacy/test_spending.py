@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from dither import Number, approx, filter, gdp, ln, pure, renyi, zcdp  # noqa: A004
 from dither.errors import GuaranteeError
-from dither.privacy.spending import PRICE_BITS, TOTAL_BITS
+from dither.privacy.budget.filter_state import PRICE_BITS, TOTAL_BITS
 
 FILTERS = [
     filter.sum_filter(1),

@@ -15,9 +15,11 @@ from dither import Guarantee, Loss, approx, gdp, ln, pure, zcdp
 from dither.numeric.balls import precision
 from dither.numeric.enclosure import certify, to_ball
 from dither.numeric.number import Number
-from dither.privacy import cells, power, profile
-from dither.privacy.tilt import grid_tilt
-from dither.privacy.tradeoff import power as power_of
+from dither.privacy.guarantee import power
+from dither.privacy.guarantee.tradeoff import power as power_of
+from dither.privacy.loss.profile import discretise as cells
+from dither.privacy.loss.profile import profile
+from dither.privacy.loss.profile.starting_points import grid_tilt
 
 UNIT = "add/remove one person"
 LEVELS = ["1e-12", "1e-9", "1e-6", "1e-3", "0.05", "0.1", "0.3", "0.5", "0.9", "0.999"]

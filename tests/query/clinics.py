@@ -12,15 +12,15 @@ from typing import Any
 import pyarrow
 
 import dither
-from dither.ledger.receipt import Receipt
+from dither.ledger.entries.receipt import Receipt
 from dither.query import release as releasing
-from dither.query.answer import Answer
+from dither.query.answers.answer import Answer
+from dither.query.answers.estimates import read_answer
+from dither.query.answers.released import Released
 from dither.query.dataset import Dataset
-from dither.query.engines.duckdb import Engine
-from dither.query.estimates import read_answer
+from dither.query.engines.duckdb.run import Engine
+from dither.query.engines.duckdb.table_source import table_source
 from dither.query.quote import Quote
-from dither.query.released import Released
-from dither.query.table_source import table_source
 
 NUMBERS = itertools.count()
 KEYS = {"ward": ["A", "B", "C"], "sex": ["f", "m"]}

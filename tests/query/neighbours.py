@@ -12,12 +12,12 @@ import duckdb
 import pyarrow
 
 from dither.privacy.unit import Unit
-from dither.query.bounding import Bounding, choose_bounding
-from dither.query.engines.totals import totals_sql
-from dither.query.parse import parse
+from dither.query.engines.templates.totals import totals_sql
 from dither.query.plan.question import Plan
-from dither.query.policy import Policy, read_policy
-from dither.query.strategy import Strategy, choose_strategy
+from dither.query.policy.policy import Policy, read_policy
+from dither.query.sql.parse import parse
+from dither.query.statistics.bounding import Bounding, choose_bounding
+from dither.query.statistics.counter_sets import Strategy, choose_strategy
 
 NAN, INF = math.nan, math.inf
 PEOPLE = (1, 2, 3, 4)

@@ -11,13 +11,13 @@ import pyarrow
 
 from dither.errors import QuestionError
 from dither.privacy.unit import Unit
-from dither.query.bounding import choose_bounding
-from dither.query.engines.relation import relation_sql
-from dither.query.engines.totals import totals_sql
-from dither.query.parse import parse
-from dither.query.policy import read_policy
-from dither.query.relation import Scan
-from dither.query.strategy import choose_strategy
+from dither.query.engines.templates.relations import relation_sql
+from dither.query.engines.templates.totals import totals_sql
+from dither.query.plan.relations import Scan
+from dither.query.policy.policy import read_policy
+from dither.query.sql.parse import parse
+from dither.query.statistics.bounding import choose_bounding
+from dither.query.statistics.counter_sets import choose_strategy
 
 INT, TEXT, FLOAT, DAY = pyarrow.int64(), pyarrow.string(), pyarrow.float64(), pyarrow.date32()
 TABLES = {

@@ -17,9 +17,9 @@ import pytest
 import dither
 from dither.errors import BudgetError, DitherError, GuaranteeError, PolicyError, QuestionError, ReleaseError
 from dither.query import release as releasing
-from dither.query.engines.duckdb import Engine
-from dither.query.source import Frame, ParquetFiles
-from dither.query.table_source import TableSource
+from dither.query.engines.duckdb.run import Engine
+from dither.query.engines.duckdb.table_source import TableSource
+from dither.query.sources.source import Frame, ParquetFiles
 from tests.query.clinics import clinic, ledger, private_totals, visits
 
 ALICE = 10**6

@@ -15,15 +15,15 @@ import pytest
 
 import dither
 from dither.errors import DataError, NumberError, QuestionError, SizeError
-from dither.mechanisms.geometric import Geometric
-from dither.privacy.filter import sum_filter
+from dither.mechanisms.additive.geometric import Geometric
+from dither.privacy.budget.filter import sum_filter
 from dither.privacy.unit import Unit
-from dither.query import shared as shared_file
-from dither.query.atoms import find_atoms
-from dither.query.parse import parse
-from dither.query.part import Price
-from dither.query.shown import ShownCounts
-from dither.query.strategy import Place, Strategy
+from dither.query.groups.shown_key_counts import ShownCounts
+from dither.query.sql.parse import parse
+from dither.query.statistics.counter_sets import Place, Strategy
+from dither.query.statistics.statistic import Price
+from dither.query.workload import shared_counts as shared_file
+from dither.query.workload.common_cells import find_atoms
 from tests.seeds import examples, of_the_day, rounds
 
 from .clinics import clinic, private_counts, visits

@@ -8,7 +8,7 @@ import pytest
 import sqlglot
 from sqlglot import exp
 
-from dither.query.syntax import ARGS, DIALECT
+from dither.query.sql.syntax import ARGS, DIALECT
 
 PARTS = {
     "SELECTED": {

@@ -19,11 +19,11 @@ import dither
 from dither import Gaussian, Geometric
 from dither.errors import QuestionError
 from dither.privacy.unit import Unit
-from dither.query import interval
-from dither.query.bounding import LARGEST, choose_bounding
-from dither.query.dispersion import spread_error, spreads
-from dither.query.parse import parse
-from dither.query.strategy import Ratio, Spread, Sum, choose_strategy
+from dither.query.sql.parse import parse
+from dither.query.statistics import ratio_intervals as interval
+from dither.query.statistics.bounding import LARGEST, choose_bounding
+from dither.query.statistics.counter_sets import Ratio, Spread, Sum, choose_strategy
+from dither.query.statistics.variances import spread_error, spreads
 from dither.testing import seeded
 from tests.query.clinics import clinic, private_totals, visits
 from tests.query.neighbours import PEOPLE, Case, policy, random_row
@@ -69,7 +69,7 @@ def test_every_way_that_is_cheaper_would_have_been_taken(monkeypatch):
     for columns in ("VAR_POP(age) AS v, COUNT(*) AS n", "VAR_POP(age) AS v, AVG(age) AS a, COUNT(*) AS n, SUM(cost) AS s"):
         for pure in (True, False):
             plan, found = strategy_of(f"SELECT {columns} FROM visits", pure=pure)
-            monkeypatch.setattr("dither.query.strategy.MOST_WAYS", 0)  # then all share what they can
+            monkeypatch.setattr("dither.query.statistics.counter_sets.MOST_WAYS", 0)  # then all share what they can
             shared = choose_strategy(plan, pure=pure)
             monkeypatch.undo()
             assert found.cost(pure=pure) <= shared.cost(pure=pure)

@@ -16,12 +16,12 @@ import pytest
 
 import dither
 from dither.errors import DataError, QuestionError, ReleaseError
-from dither.query.column import Type
-from dither.query.engines.duckdb import Engine
-from dither.query.engines.sql import cell
-from dither.query.source import Frame
-from dither.query.table import read_table
-from dither.query.table_source import TableSource, table_source
+from dither.query.engines.duckdb.run import Engine
+from dither.query.engines.duckdb.table_source import TableSource, table_source
+from dither.query.engines.templates.expressions import cell
+from dither.query.policy.column import Type
+from dither.query.policy.table import read_table
+from dither.query.sources.source import Frame
 from tests.query.clinics import ledger
 
 ONE, TWO = decimal.Decimal(1), decimal.Decimal(2)

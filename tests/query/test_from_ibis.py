@@ -8,9 +8,9 @@ import pytest
 
 import dither
 from dither.errors import QuestionError
-from dither.query.from_ibis import as_sql
-from dither.query.parse import parse
-from dither.query.policy import read_policy
+from dither.query.policy.policy import read_policy
+from dither.query.sql.ibis import as_sql
+from dither.query.sql.parse import parse
 from tests.query.clinics import clinic
 
 ibis = pytest.importorskip("ibis", reason="ibis is not installed: pip install 'dither[ibis]'")

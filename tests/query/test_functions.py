@@ -16,15 +16,15 @@ from hypothesis import strategies as st
 
 import dither
 from dither.errors import QuestionError
-from dither.query.column import Type
-from dither.query.engines.sql import render
-from dither.query.functions import LONGEST_TEXT, Extreme, Rounded, WidthBucket
-from dither.query.keys import start_of
-from dither.query.parse import parse
+from dither.query.engines.templates.expressions import render
 from dither.query.plan.base import Expression
+from dither.query.plan.describe import explain_plan
 from dither.query.plan.expressions import Constant
-from dither.query.policy import read_policy
-from dither.query.words import explain_plan
+from dither.query.plan.functions import LONGEST_TEXT, Extreme, Rounded, WidthBucket
+from dither.query.policy.column import Type
+from dither.query.policy.policy import read_policy
+from dither.query.sql.group_keys import start_of
+from dither.query.sql.parse import parse
 from tests.query.clinics import clinic, private_totals
 from tests.query.engines.test_sql import CELLS, ROWS
 from tests.query.test_parse import cell, plan, summed, where

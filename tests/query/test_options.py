@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 import dither
 from dither.errors import BudgetError, NumberError, QuestionError
-from dither.query.options import Options, apply_options, read_options
-from dither.query.parse import parse
+from dither.query.sql.options import Options, apply_options, read_options
+from dither.query.sql.parse import parse
 from tests.query.clinics import clinic
 from tests.query.test_parse import POLICY
 

@@ -9,9 +9,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dither.query.column import Type
-from dither.query.facts import Facts
-from dither.query.parse import parse
 from dither.query.plan.base import Expression
 from dither.query.plan.expressions import (
     Arithmetic,
@@ -26,9 +23,12 @@ from dither.query.plan.expressions import (
     Not,
     OneOf,
 )
+from dither.query.plan.facts import Facts
 from dither.query.plan.question import Aggregate, Group, Keep, Order, Plan
-from dither.query.policy import read_policy
-from dither.query.relation import Scan
+from dither.query.plan.relations import Scan
+from dither.query.policy.column import Type
+from dither.query.policy.policy import read_policy
+from dither.query.sql.parse import parse
 
 COLUMNS = {
     "patient_id": {"type": "integer"},

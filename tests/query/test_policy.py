@@ -10,8 +10,8 @@ import pytest
 
 from dither import Unit, approx, zcdp
 from dither.errors import PolicyError
-from dither.query.column import Type
-from dither.query.policy import load_policy, read_policy
+from dither.query.policy.column import Type
+from dither.query.policy.policy import load_policy, read_policy
 
 TEXT = """
 version = 1

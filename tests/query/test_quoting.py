@@ -8,8 +8,8 @@ import itertools
 
 import pytest
 
-from dither.query import quoting
-from dither.query.quoting import misplaced_quote
+from dither.query.sources import csv_quotes as quoting
+from dither.query.sources.csv_quotes import misplaced_quote
 
 
 def in_order(text: str) -> bool:

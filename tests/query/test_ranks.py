@@ -14,7 +14,7 @@ import dither
 from dither.errors import QuestionError
 from dither.privacy.unit import Unit
 from dither.query.plan.question import Aggregate
-from dither.query.ranks import ALL_CELLS, FEWEST_CELLS, FINEST
+from dither.query.statistics.quantiles import ALL_CELLS, FEWEST_CELLS, FINEST
 from dither.testing import seeded
 from tests.seeds import rounds
 

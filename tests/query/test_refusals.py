@@ -9,8 +9,8 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from dither.errors import QuestionError
-from dither.query.parse import parse
 from dither.query.plan.question import Plan
+from dither.query.sql.parse import parse
 from tests.query.clinics import clinic
 from tests.query.test_parse import CONDITIONS, POLICY
 

@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 
 from dither.errors import QuestionError
 from dither.privacy.unit import Unit
-from dither.query.parse import parse
-from dither.query.relation import HIDDEN, MOST_PAIRED, OURS
-from dither.query.words import explain_plan
+from dither.query.plan.describe import explain_plan
+from dither.query.plan.relations import HIDDEN, MOST_PAIRED, OURS
+from dither.query.sql.parse import parse
 from tests.query.grammar import ask_at_random
 from tests.query.owners import PEOPLE, Asked, clinic, policy, table_of, without
 from tests.seeds import examples

@@ -12,7 +12,7 @@ import pytest
 import dither
 from dither.errors import BudgetError, ConflictError, DataError, GuaranteeError, NumberError, QuestionError, ReleaseError
 from dither.query import release as releasing
-from dither.query.engines.duckdb import Engine
+from dither.query.engines.duckdb.run import Engine
 from tests.query.clinics import clinic, ledger, visits
 
 COUNT = "SELECT COUNT(*) AS n FROM visits"

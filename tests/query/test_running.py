@@ -13,7 +13,7 @@ import pyarrow
 import pytest
 
 import dither
-from dither.density.tree import Tree
+from dither.density.histograms.tree import Tree
 from dither.errors import QuestionError
 from dither.privacy.unit import Unit
 from dither.testing import seeded
@@ -167,7 +167,7 @@ def counted_nobody(found):
 
 def test_a_price_that_is_too_low_is_found(tmp_path, monkeypatch):
     """The same test with a unit's price instead of a person's."""
-    monkeypatch.setattr("dither.query.running.COMES", {})
+    monkeypatch.setattr("dither.query.statistics.running_counts.COMES", {})
     with pytest.raises(AssertionError):
         test_no_person_costs_more_than_is_charged(tmp_path, BY_SEX, (1, 6), "person", True, Unit.REPLACE_ONE)
 

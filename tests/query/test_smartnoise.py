@@ -12,8 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dither.errors import ConflictError, PolicyError
-from dither.query.policy import MARK, read_policy
-from dither.query.smartnoise import import_smartnoise
+from dither.query.owner.smartnoise import import_smartnoise
+from dither.query.policy.policy import MARK, read_policy
 from tests.cli.test_query import dither
 
 yaml = pytest.importorskip("yaml", reason="PyYAML is not installed: pip install 'dither[yaml]'")

@@ -8,9 +8,9 @@ import pytest
 
 from dither.errors import QuestionError
 from dither.privacy.unit import Unit
-from dither.query.bounding import choose_bounding
-from dither.query.parse import parse
-from dither.query.strategy import Ratio, choose_strategy
+from dither.query.sql.parse import parse
+from dither.query.statistics.bounding import choose_bounding
+from dither.query.statistics.counter_sets import Ratio, choose_strategy
 from tests.query.neighbours import policy
 
 

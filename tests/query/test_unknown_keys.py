@@ -13,16 +13,16 @@ from scipy.stats import binom
 
 import dither
 from dither.density import GaussianKeys, GeometricKeys, MagicKeys
-from dither.density.rho_keys import RhoKeys
-from dither.density.sole_keys import any_shown
+from dither.density.unknown_keys.rho_keys import RhoKeys
+from dither.density.unknown_keys.sole_holder_loss import any_shown
 from dither.errors import BudgetError, DataError, DitherError, GuaranteeError, NumberError, QuestionError
 from dither.noise.laplace import DiscreteLaplace
 from dither.numeric.balls import ends, precision
 from dither.numeric.enclosure import to_ball
-from dither.privacy.filter import sum_filter
+from dither.privacy.budget.filter import sum_filter
 from dither.privacy.unit import Unit
-from dither.query.engines.keys import key
-from dither.query.shown import ShownCounts, _log_normal_tail, intervals
+from dither.query.engines.templates.group_keys import key
+from dither.query.groups.shown_key_counts import ShownCounts, _log_normal_tail, intervals
 from dither.testing import seeded
 from tests.seeds import rounds
 
@@ -326,12 +326,12 @@ def test_at_most_so_many_keys_are_shown_and_texts_fit_into_the_ledger(tmp_path, 
     rows = [of(person, f"p{key}") for person in range(30) for key in range(8)]
     data = shop(tmp_path, rows, budget=LOUD, max_groups=8)
     asked = {"guarantee": dither.zcdp(10**8, delta="0.1")}
-    monkeypatch.setattr("dither.query.made.MOST_SHOWN", 3)
+    monkeypatch.setattr("dither.query.pricing.candidates.MOST_SHOWN", 3)
     quote = data.quote(BY_PRODUCT, **asked)
     assert "at most 3 are shown" in "".join(quote.offer.choice.told(quote.offer.plan))
     assert quote.release()["product"] == ["p0", "p1", "p2"]
-    monkeypatch.setattr("dither.query.made.MOST_SHOWN", 100)
-    monkeypatch.setattr("dither.query.unknown.LONGEST_LIST", 13)
+    monkeypatch.setattr("dither.query.pricing.candidates.MOST_SHOWN", 100)
+    monkeypatch.setattr("dither.query.groups.unknown_keys.LONGEST_LIST", 13)
     assert data.quote(BY_PRODUCT, **asked).release()["product"] == ["p0", "p1"]
 
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import random
 
-from dither.query.parse import parse
-from dither.query.words import explain_plan
+from dither.query.plan.describe import explain_plan
+from dither.query.sql.parse import parse
 from tests.query.neighbours import policy, random_question
 
 

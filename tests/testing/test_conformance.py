@@ -28,11 +28,11 @@ from dither import (
     zcdp,
 )
 from dither.errors import BrokenPromise, DataError, SizeError
-from dither.mechanisms.additive import Additive
+from dither.mechanisms.additive.additive import Additive
 from dither.noise import Bernoulli, DiscreteLaplace, RoundedGaussian
 from dither.numeric.lattice import Lattice
 from dither.testing import Outcomes, check_mechanism, outcomes
-from dither.testing.rehearse import as_key
+from dither.testing.enumerate import as_key
 
 REPLACE = Unit.REPLACE_ONE
 

@@ -25,7 +25,7 @@ from dither.numeric.balls import precision
 from dither.numeric.enclosure import to_ball
 from dither.numeric.number import ln
 from dither.testing import outcomes
-from dither.testing.rehearse import as_key
+from dither.testing.enumerate import as_key
 
 
 def law_of(draw, cutoff="1e-30"):
@@ -134,7 +134,7 @@ def test_bad_staircases_are_refused():
 
 
 def test_outcomes_refuse_what_they_cannot_go_through(monkeypatch):
-    monkeypatch.setattr("dither.testing.rehearse.MOST_RUNS", 1000)
+    monkeypatch.setattr("dither.testing.enumerate.MOST_RUNS", 1000)
     with pytest.raises(SizeError, match="coarser"):
         law_of(DiscreteLaplace(10**4).sample, cutoff="1e-300")
     with pytest.raises(DataError, match="drew nothing"):

@@ -16,7 +16,7 @@ from typing import Any
 
 from dither.channels.channel import Channel
 from dither.channels.matrix import check_channel, read_prior
-from dither.channels.ratio import Ratio
+from dither.channels.rational_function import Ratio
 from dither.channels.utility import read_gain, utility
 from dither.errors import DataError
 from dither.numeric.enclosure import certify, to_ball

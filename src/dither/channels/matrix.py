@@ -1,7 +1,7 @@
 """Stochastic matrices: what may be said for each input, as a matrix whose rows are probabilities, and their algebra.
 
-Entries are exact (fractions, or rational functions of e^epsilon: `ratio.py`), and then rows add up to one exactly; or
-floats, and then rows add up to one within TOLERANCE and what is computed from them is floats as well.
+Entries are exact (fractions, or rational functions of e^epsilon: `rational_function.py`), and then rows add up to one
+exactly; or floats, and then rows add up to one within TOLERANCE and what is computed from them is floats as well.
 
     a.then(b)           b sees only what a says: post-processing, the product of the matrices
     a.product(b)        both on the same input, independently of each other: what is said is a pair
@@ -18,7 +18,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, Self
 
 from dither.channels.labels import read_labels
-from dither.channels.ratio import Ratio
+from dither.channels.rational_function import Ratio
 from dither.errors import DataError, NumberError, SizeError
 from dither.numeric.number import rational
 

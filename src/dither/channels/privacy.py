@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 from dither.channels.graph import Graph
 from dither.channels.matrix import Entry, StochasticMatrix
-from dither.channels.ratio import Ratio
+from dither.channels.rational_function import Ratio
 from dither.errors import DataError
 from dither.numeric.balls import precision
 from dither.numeric.enclosure import certify, to_ball

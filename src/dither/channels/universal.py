@@ -34,8 +34,8 @@ from itertools import combinations, product
 from dither.channels.channel import Channel
 from dither.channels.graph import Graph
 from dither.channels.matrix import check_channel, read_prior
-from dither.channels.optimal import optimal, read_graph
-from dither.channels.program import best_on_graph, check_size
+from dither.channels.optimal.linear_program import best_on_graph, check_size
+from dither.channels.optimal.optimal import optimal, read_graph
 from dither.channels.utility import read_gain
 from dither.errors import DataError, GuaranteeError, SizeError
 from dither.numeric.balls import round_down, round_up

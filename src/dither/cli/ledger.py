@@ -30,8 +30,8 @@ def create(
     """Make a ledger with a budget."""
     from dither.errors import ConflictError, NumberError
     from dither.ledger.ledger import Ledger
-    from dither.ledger.places import is_taken
-    from dither.privacy.guarantee import approx, zcdp
+    from dither.ledger.storage.locations import is_taken
+    from dither.privacy.guarantee.guarantee import approx, zcdp
 
     if (epsilon is None) == (rho is None):
         raise NumberError("--epsilon, --rho", (epsilon, rho), "exactly one of them is needed", "--epsilon 3 --delta 1e-6")
@@ -68,7 +68,7 @@ def history(
     from rich.console import Console
 
     from dither.ledger.ledger import Ledger
-    from dither.ledger.show import entries_table, entry_json
+    from dither.ledger.report import entries_table, entry_json
 
     with Ledger(location, key=key) as found:
         entries = found.history(max(1, found.head.entries - last + 1))
@@ -89,9 +89,9 @@ def verify(
     """Check everything: chain, signatures, sums, answers, receipts, second place. Exit code 1 if something is wrong."""
     from rich.console import Console
 
+    from dither.ledger.entries.receipt import Receipt
     from dither.ledger.ledger import Ledger
-    from dither.ledger.receipt import Receipt
-    from dither.ledger.show import verification_json, verify_with_progress
+    from dither.ledger.report import verification_json, verify_with_progress
 
     lines = [line for path in receipt or [] for line in _text(path).splitlines() if line.strip()]
     with Ledger(location, key=key) as found:
@@ -111,7 +111,7 @@ def amend(
 ) -> None:
     """Put another policy in force: an entry of its own. What was spent stays spent."""
     from dither.ledger.ledger import Ledger
-    from dither.query.policy import load_policy
+    from dither.query.policy.policy import load_policy
 
     with Ledger(location, key=key) as found:
         new = load_policy(policy).hash
@@ -130,7 +130,7 @@ def export(
 
     from dither.errors import DataError
     from dither.ledger.ledger import Ledger
-    from dither.ledger.show import entry_json
+    from dither.ledger.report import entry_json
 
     if to is not None and to.exists():
         raise DataError("--to", str(to), "there is a file already", "a name that is free")
@@ -143,8 +143,8 @@ def _show(found: object, *, analyst: str | None = None, like: str | None = None,
     from rich.console import Console
 
     from dither.ledger.ledger import Ledger
-    from dither.ledger.show import overview, summary
-    from dither.privacy.guarantee import pure
+    from dither.ledger.report import overview, summary
+    from dither.privacy.guarantee.guarantee import pure
 
     assert isinstance(found, Ledger)
     question = None if like is None else pure(like, unit=found.budget.unit)

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 if TYPE_CHECKING:
-    from dither.local.estimate import Estimate
+    from dither.local.collect.estimate import Estimate
     from dither.local.files import Progress
     from dither.local.survey import Survey
 

@@ -17,7 +17,7 @@ def init(
     table: Annotated[str | None, typer.Option(help="Which table of a .duckdb file.")] = None,
 ) -> None:
     """Draft a policy from names and types of columns; no row is read."""
-    from dither.query.draft import draft
+    from dither.query.owner.draft import draft
 
     _write(draft(file, Path.cwd() if out is None else out.parent, table), out)
 
@@ -28,7 +28,7 @@ def import_(
     out: Annotated[Path | None, typer.Option("--out", "-o", help="Where to write; left out, it is printed.")] = None,
 ) -> None:
     """Draft a policy from SmartNoise's metadata. What has no counterpart is told in comments."""
-    from dither.query.smartnoise import import_smartnoise
+    from dither.query.owner.smartnoise import import_smartnoise
 
     _write(import_smartnoise(file), out)
 
@@ -57,9 +57,9 @@ def check(
     from rich.table import Table
     from rich.text import Text
 
-    from dither.query.inspect import BANNER, inspect
-    from dither.query.policy import load_policy
-    from dither.query.source import find_source
+    from dither.query.owner.inspect import BANNER, inspect
+    from dither.query.policy.policy import load_policy
+    from dither.query.sources.source import find_source
 
     found = load_policy(file)
     console = Console(markup=False)

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 if TYPE_CHECKING:
-    from dither.query.answer import Answer
-    from dither.query.answers import Answers
+    from dither.query.answers.answer import Answer
+    from dither.query.answers.batch_answer import Answers
     from dither.query.batch import Batch
     from dither.query.quote import Quote
 
@@ -39,10 +39,10 @@ def explain(
     policy: PolicyFile = Path("policy.toml"),
 ) -> None:
     """How a question is understood. Needs no price, no ledger and no data."""
-    from dither.query.options import apply_options, check_options, read_options
-    from dither.query.parse import parse
-    from dither.query.policy import load_policy
-    from dither.query.words import explain_plan
+    from dither.query.plan.describe import explain_plan
+    from dither.query.policy.policy import load_policy
+    from dither.query.sql.options import apply_options, check_options, read_options
+    from dither.query.sql.parse import parse
 
     loaded, (text, options) = load_policy(policy), read_options(sql)
     plan = parse(text, apply_options(options, loaded))
@@ -98,7 +98,7 @@ def query(
 ) -> None:
     """Ask a question: the ledger pays, then the data is read."""
     from dither.errors import DataError
-    from dither.query.answers import Answers
+    from dither.query.answers.batch_answer import Answers
 
     if format not in FORMATS:
         raise DataError("--format", format, "it names no format", ", ".join(FORMATS))

@@ -22,20 +22,21 @@ from types import TracebackType
 from typing import Any, Self
 
 from dither.errors import ConflictError, DataError, LedgerError, NumberError
-from dither.ledger import charge, keeping
-from dither.ledger import shares as shared
-from dither.ledger.book import Book
-from dither.ledger.ceiling import Remaining, read_price
-from dither.ledger.entry import Entry, Head, State, digest, read, written
-from dither.ledger.page import Page
-from dither.ledger.receipt import Asked, Receipt, plain_text, read_name, read_question, read_text
-from dither.ledger.seals import begin_refund, break_seal, in_doubt, seal
-from dither.ledger.store import BATCH, Query, Row, batch, latest, numbered
-from dither.ledger.turns import Decide, Turns
+from dither.ledger import open as keeping
+from dither.ledger.entries import decisions as charge
+from dither.ledger.entries import shares as shared
+from dither.ledger.entries.budget import Remaining, read_price
+from dither.ledger.entries.entry import Entry, Head, State, digest, read, written
+from dither.ledger.entries.receipt import Asked, Receipt, plain_text, read_name, read_question, read_text
+from dither.ledger.entries.transaction import Page
+from dither.ledger.entries.unused_receipts import begin_refund, break_seal, in_doubt, seal
+from dither.ledger.handle import Book
+from dither.ledger.storage.database import BATCH, Query, Row, batch, latest, numbered
 from dither.ledger.verify import Verification, verify
+from dither.ledger.write_queue import Decide, Turns
 from dither.numeric.number import integer
-from dither.privacy.filter import Filter, Spent
-from dither.privacy.guarantee import Guarantee
+from dither.privacy.budget.filter import Filter, Spent
+from dither.privacy.guarantee.guarantee import Guarantee
 
 LONGEST_ANSWER = 64_000_000
 LONGEST_LEASE = 31 * 24 * 3600

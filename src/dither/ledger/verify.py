@@ -14,14 +14,14 @@ from functools import lru_cache
 from typing import Any
 
 from dither.errors import DitherError, TamperError
-from dither.ledger.ceiling import give_back, pay, read_price
-from dither.ledger.entry import Entry, Head, State, read, written
-from dither.ledger.receipt import Receipt, fingerprint
-from dither.ledger.store import BATCH, LAST, Database, Query, Row, batch
+from dither.ledger.entries.budget import give_back, pay, read_price
+from dither.ledger.entries.entry import Entry, Head, State, read, written
+from dither.ledger.entries.receipt import Receipt, fingerprint
+from dither.ledger.storage.database import BATCH, LAST, Database, Query, Row, batch
 from dither.ledger.witness import Witness
-from dither.privacy.filter import Filter, Spent, from_json
-from dither.privacy.guarantee import Guarantee
-from dither.privacy.spending import added
+from dither.privacy.budget.filter import Filter, Spent, from_json
+from dither.privacy.budget.filter_state import added
+from dither.privacy.guarantee.guarantee import Guarantee
 
 OPEN, USED, ANSWERED, RETURNED = 1, 2, 3, 4  # charged; touched or run again; answered; given back
 BEFORE: Query = ("SELECT number FROM entries WHERE number < 1 LIMIT 1", ())

@@ -11,8 +11,8 @@ from __future__ import annotations
 import hmac
 
 from dither.errors import TamperError
-from dither.ledger.entry import Head
-from dither.ledger.store import Database, Query
+from dither.ledger.entries.entry import Head
+from dither.ledger.storage.database import Database, Query
 
 TABLE = """CREATE TABLE IF NOT EXISTS heads (
     ledger TEXT PRIMARY KEY, place TEXT NOT NULL, count INTEGER NOT NULL, hash TEXT NOT NULL, mac TEXT NOT NULL)"""

@@ -4,30 +4,30 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from dither.front import resolver
+from dither.lazy import resolver
 
 if TYPE_CHECKING:
     from dither.local import bridge as bridge
     from dither.local import files as files
-    from dither.local import reconstruct as reconstruct
     from dither.local.choice import choose as choose
-    from dither.local.coin_flip import CoinFlip as CoinFlip
-    from dither.local.direct import DirectEncoding as DirectEncoding
-    from dither.local.estimate import Estimate as Estimate
-    from dither.local.grid import GridResponse as GridResponse
-    from dither.local.hadamard import HadamardResponse as HadamardResponse
-    from dither.local.hashing import LocalHashing as LocalHashing
-    from dither.local.heavy_hitters import HeavyHitters as HeavyHitters
-    from dither.local.longitudinal import Longitudinal as Longitudinal
-    from dither.local.noisy_number import NoisyNumber as NoisyNumber
-    from dither.local.numbers import Duchi as Duchi
-    from dither.local.numbers import Hybrid as Hybrid
-    from dither.local.numbers import Piecewise as Piecewise
-    from dither.local.reports import Reports as Reports
-    from dither.local.subset import SubsetSelection as SubsetSelection
-    from dither.local.tally import Tally as Tally
-    from dither.local.unary import UnaryEncoding as UnaryEncoding
-    from dither.local.update import bayes as bayes
+    from dither.local.collect import reconstruct as reconstruct
+    from dither.local.collect.bayesian_update import bayes as bayes
+    from dither.local.collect.estimate import Estimate as Estimate
+    from dither.local.collect.reports import Reports as Reports
+    from dither.local.collect.tally import Tally as Tally
+    from dither.local.surveys.coin_flip import CoinFlip as CoinFlip
+    from dither.local.surveys.direct_encoding import DirectEncoding as DirectEncoding
+    from dither.local.surveys.grid_response import GridResponse as GridResponse
+    from dither.local.surveys.hadamard_response import HadamardResponse as HadamardResponse
+    from dither.local.surveys.heavy_hitters import HeavyHitters as HeavyHitters
+    from dither.local.surveys.local_hashing import LocalHashing as LocalHashing
+    from dither.local.surveys.longitudinal import Longitudinal as Longitudinal
+    from dither.local.surveys.noisy_number import NoisyNumber as NoisyNumber
+    from dither.local.surveys.piecewise_and_duchi import Duchi as Duchi
+    from dither.local.surveys.piecewise_and_duchi import Hybrid as Hybrid
+    from dither.local.surveys.piecewise_and_duchi import Piecewise as Piecewise
+    from dither.local.surveys.subset_selection import SubsetSelection as SubsetSelection
+    from dither.local.surveys.unary_encoding import UnaryEncoding as UnaryEncoding
 
 __all__ = [
     "CoinFlip",
@@ -54,27 +54,27 @@ __all__ = [
 ]
 
 _LAZY = {
-    "CoinFlip": "dither.local.coin_flip",
-    "DirectEncoding": "dither.local.direct",
-    "Duchi": "dither.local.numbers",
-    "Estimate": "dither.local.estimate",
-    "GridResponse": "dither.local.grid",
-    "HadamardResponse": "dither.local.hadamard",
-    "HeavyHitters": "dither.local.heavy_hitters",
-    "Hybrid": "dither.local.numbers",
-    "LocalHashing": "dither.local.hashing",
-    "Longitudinal": "dither.local.longitudinal",
-    "NoisyNumber": "dither.local.noisy_number",
-    "Piecewise": "dither.local.numbers",
-    "Reports": "dither.local.reports",
-    "SubsetSelection": "dither.local.subset",
-    "Tally": "dither.local.tally",
-    "UnaryEncoding": "dither.local.unary",
-    "bayes": "dither.local.update",
+    "CoinFlip": "dither.local.surveys.coin_flip",
+    "DirectEncoding": "dither.local.surveys.direct_encoding",
+    "Duchi": "dither.local.surveys.piecewise_and_duchi",
+    "Estimate": "dither.local.collect.estimate",
+    "GridResponse": "dither.local.surveys.grid_response",
+    "HadamardResponse": "dither.local.surveys.hadamard_response",
+    "HeavyHitters": "dither.local.surveys.heavy_hitters",
+    "Hybrid": "dither.local.surveys.piecewise_and_duchi",
+    "LocalHashing": "dither.local.surveys.local_hashing",
+    "Longitudinal": "dither.local.surveys.longitudinal",
+    "NoisyNumber": "dither.local.surveys.noisy_number",
+    "Piecewise": "dither.local.surveys.piecewise_and_duchi",
+    "Reports": "dither.local.collect.reports",
+    "SubsetSelection": "dither.local.surveys.subset_selection",
+    "Tally": "dither.local.collect.tally",
+    "UnaryEncoding": "dither.local.surveys.unary_encoding",
+    "bayes": "dither.local.collect.bayesian_update",
     "bridge": "dither.local",
     "choose": "dither.local.choice",
     "files": "dither.local",
-    "reconstruct": "dither.local",
+    "reconstruct": "dither.local.collect",
 }
 
 

@@ -28,13 +28,13 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from dither.errors import DataError, GuaranteeError, NumberError, UnitError
-from dither.local.coin_flip import CoinFlip
-from dither.local.direct import DirectEncoding
 from dither.local.survey import Survey
+from dither.local.surveys.coin_flip import CoinFlip
+from dither.local.surveys.direct_encoding import DirectEncoding
 from dither.mechanisms.accuracy import deviation_of_count, deviation_of_survey
 from dither.numeric.number import Number, exact, integer, rational
 from dither.privacy import amplify
-from dither.privacy.guarantee import Guarantee, approx, pure
+from dither.privacy.guarantee.guarantee import Guarantee, approx, pure
 from dither.privacy.records import read_delta
 from dither.privacy.unit import Unit, read_replacement
 

@@ -22,12 +22,12 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from dither.errors import DataError, NumberError, SizeError
-from dither.local.direct import smallest
-from dither.local.hashes import digits
-from dither.local.hashing import best_cells
-from dither.local.intervals import normal_quantile
+from dither.local.collect.intervals import normal_quantile
 from dither.local.registry import by_name
 from dither.local.survey import MOST_VALUES, Survey, read_domain
+from dither.local.surveys.direct_encoding import smallest
+from dither.local.surveys.hash_families import digits
+from dither.local.surveys.local_hashing import best_cells
 from dither.numeric.number import Number, exact, integer, rational
 
 TIE = 1.02  # half-widths within 2% count as equal

@@ -15,9 +15,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from dither.errors import DataError
+from dither.local.collect.reports import Reports, read_record, same_survey
+from dither.local.collect.tally import Tally
 from dither.local.registry import AnySurvey, from_record
-from dither.local.reports import Reports, read_record, same_survey
-from dither.local.tally import Tally
 
 if TYPE_CHECKING:
     import numpy as np

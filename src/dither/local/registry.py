@@ -7,10 +7,10 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any, Protocol
 
 from dither.errors import DataError, PrecisionError
-from dither.local.reports import Reports
-from dither.local.tally import Tally
+from dither.local.collect.reports import Reports
+from dither.local.collect.tally import Tally
 from dither.numeric.number import Number
-from dither.privacy.guarantee import Guarantee
+from dither.privacy.guarantee.guarantee import Guarantee
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -11,7 +11,7 @@ Every survey is of one shape. A report *supports* some of the values. It support
 any other value with probability q < p. So where a share h of n reports supports a value, its frequency f satisfies
 h = q + (p - q) f on average, and (h - q) / (p - q) is an unbiased estimate. Given the answers, the number of supporting
 reports is a sum of independent flips, so its variance is at most n h (1 - h), h being its mean: the deviation is at
-most sqrt(h (1 - h) / n) / (p - q). Intervals are on h (`intervals.py`), mapped to f: for one value at a
+most sqrt(h (1 - h) / n) / (p - q). Intervals are on h (`collect/intervals.py`), mapped to f: for one value at a
 time, and on the raw estimate, whatever is done to make the frequencies look like frequencies.
 """
 
@@ -27,14 +27,14 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from dither.channels.channel import Channel
 from dither.errors import DataError, NumberError, SizeError
-from dither.local.estimate import Estimate
-from dither.local.intervals import interval, normal_quantile
-from dither.local.least import least_epsilon
-from dither.local.reconstruct import project
-from dither.local.reports import Reports
-from dither.local.tally import Tally
+from dither.local.collect.estimate import Estimate
+from dither.local.collect.intervals import interval, normal_quantile
+from dither.local.collect.reconstruct import project
+from dither.local.collect.reports import Reports
+from dither.local.collect.tally import Tally
+from dither.local.least_epsilon import least_epsilon
 from dither.numeric.number import Number, exact, integer, rational
-from dither.privacy.guarantee import Guarantee, pure
+from dither.privacy.guarantee.guarantee import Guarantee, pure
 from dither.privacy.unit import Unit, read_replacement
 
 if TYPE_CHECKING:

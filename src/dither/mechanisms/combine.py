@@ -17,13 +17,13 @@ from fractions import Fraction
 from typing import Any
 
 from dither.errors import DataError, GuaranteeError, SizeError
-from dither.mechanisms.additive import read_confidence
+from dither.mechanisms.additive.additive import read_confidence
 from dither.mechanisms.protocol import Mechanism
 from dither.numeric.enclosure import certify, to_ball
 from dither.numeric.number import integer
 from dither.privacy.compose import compose, parallel
-from dither.privacy.guarantee import Guarantee
-from dither.privacy.loss import Loss
+from dither.privacy.guarantee.guarantee import Guarantee
+from dither.privacy.loss.loss import Loss
 from dither.privacy.unit import Unit, read_unit
 
 

@@ -23,7 +23,7 @@ from __future__ import annotations
 
 from typing import Any, Protocol, runtime_checkable
 
-from dither.privacy.guarantee import Guarantee
+from dither.privacy.guarantee.guarantee import Guarantee
 
 
 @runtime_checkable

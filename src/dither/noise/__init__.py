@@ -4,20 +4,20 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from dither.front import resolver
+from dither.lazy import resolver
 
 if TYPE_CHECKING:
     from dither.noise.bernoulli import Bernoulli as Bernoulli
     from dither.noise.categorical import Categorical as Categorical
     from dither.noise.gaussian import DiscreteGaussian as DiscreteGaussian
     from dither.noise.gaussian import RoundedGaussian as RoundedGaussian
-    from dither.noise.integers import choose as choose
-    from dither.noise.integers import permutation as permutation
-    from dither.noise.integers import uniform as uniform
-    from dither.noise.integers import weighted as weighted
     from dither.noise.laplace import DiscreteLaplace as DiscreteLaplace
     from dither.noise.laplace import OneSidedGeometric as OneSidedGeometric
-    from dither.noise.steps import DiscreteStaircase as DiscreteStaircase
+    from dither.noise.staircase import DiscreteStaircase as DiscreteStaircase
+    from dither.noise.uniform_integers import choose as choose
+    from dither.noise.uniform_integers import permutation as permutation
+    from dither.noise.uniform_integers import uniform as uniform
+    from dither.noise.uniform_integers import weighted as weighted
 
 __all__ = [
     "Bernoulli",
@@ -38,13 +38,13 @@ _LAZY = {
     "Categorical": "dither.noise.categorical",
     "DiscreteGaussian": "dither.noise.gaussian",
     "DiscreteLaplace": "dither.noise.laplace",
-    "DiscreteStaircase": "dither.noise.steps",
+    "DiscreteStaircase": "dither.noise.staircase",
     "OneSidedGeometric": "dither.noise.laplace",
     "RoundedGaussian": "dither.noise.gaussian",
-    "choose": "dither.noise.integers",
-    "permutation": "dither.noise.integers",
-    "uniform": "dither.noise.integers",
-    "weighted": "dither.noise.integers",
+    "choose": "dither.noise.uniform_integers",
+    "permutation": "dither.noise.uniform_integers",
+    "uniform": "dither.noise.uniform_integers",
+    "weighted": "dither.noise.uniform_integers",
 }
 
 

@@ -23,7 +23,7 @@ from dither.errors import NumberError, show
 from dither.noise.entropy import _rehearsal, stream
 from dither.noise.laplace import OneSidedGeometric
 from dither.noise.law import check_size, probability
-from dither.noise.table import CHUNK, Table
+from dither.noise.samplers.table import CHUNK, Table
 from dither.numeric.enclosure import to_ball
 from dither.numeric.number import Enclosure, Number, exact, integer, rational
 

@@ -27,14 +27,14 @@ from flint import ctx
 
 from dither.errors import DataError
 from dither.noise.entropy import Bits, _rehearsal, stream
-from dither.noise.integers import uniform_each, uniform_one
 from dither.noise.law import check_size
-from dither.noise.table import CHUNK, GUARD_BITS, Table, below, lazy_index
+from dither.noise.samplers.table import CHUNK, GUARD_BITS, Table, below, lazy_index
+from dither.noise.uniform_integers import uniform_each, uniform_one
 from dither.numeric.balls import ceil_of, floor_scaled, precision
 from dither.numeric.enclosure import to_ball
 from dither.numeric.lattice import as_array
 from dither.numeric.number import exact, rational
-from dither.numeric.reading import LARGEST_BITS
+from dither.numeric.parse import LARGEST_BITS
 
 if TYPE_CHECKING:
     from flint import arb

@@ -28,9 +28,9 @@ from fractions import Fraction
 from flint import arb, ctx
 
 from dither.errors import NumberError
-from dither.noise.direct import DirectSampler
 from dither.noise.law import Sampler, TabledLaw, check_scale, check_variance
-from dither.noise.staircase import StaircaseSampler
+from dither.noise.samplers.large_scale import StaircaseSampler
+from dither.noise.samplers.small_scale import DirectSampler
 from dither.numeric.enclosure import to_ball
 from dither.numeric.number import Number
 

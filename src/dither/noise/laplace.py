@@ -19,9 +19,9 @@ from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from dither.errors import NumberError
-from dither.noise.direct import DirectSampler
 from dither.noise.law import Sampler, TabledLaw, check_rate, check_scale
-from dither.noise.staircase import StaircaseSampler
+from dither.noise.samplers.large_scale import StaircaseSampler
+from dither.noise.samplers.small_scale import DirectSampler
 from dither.numeric.balls import ceil_of, precision
 from dither.numeric.enclosure import to_ball
 from dither.numeric.number import Number

@@ -1,275 +1,130 @@
-"""The sampler for large scales: a staircase over the law, a table for its steps, fresh bits inside a step.
+"""The staircase law: geometric in strides of a whole sensitivity, flat inside a stride.
 
-The integers are cut into cells of width M = 2^k: x = v M + low with 0 <= low < M. On a cell the weight g falls from
-`near` (the end towards zero) to `far` (its continuation M further on). The table has two outcomes for each cell:
+    P(X = x) proportional to b^k          for k w         <= |x| < k w + flat
+                             b^(k+1)      for k w + flat  <= |x| < (k+1) w           b = exp(-rate), k = 0, 1, 2, ...
 
-    level v, with weight far(v)             the flat part: low is uniform, nothing more to decide
-    slope v, with weight near(v) - far(v)   the rest: draw low uniformly, accept with probability
-                                            (g(x) - far) / (near - far), otherwise start again
+A stride has w integers, of which the first `flat` are high. Drawn in parts, each exactly: a stride k with weight b^k,
+a place u in it uniformly, kept with probability 1 in the high part and b in the low part, then a fair sign; the pair
+(0, minus) is thrown away, since 0 has one sign only. What is kept has weight b^k or b^(k+1) for every x, once.
 
-and one outcome for all cells beyond the table. A proposal lands on x with probability proportional to near(v), and
-is then kept with probability far/near + (1 - far/near) (g - far)/(near - far) = g(x)/near(v). So a kept x has
-exactly the law g, and the normalising constant is never needed. A level is taken in 96% of the draws or more.
-
-For a *rounded* law g is a density: x = round(y), and y = x - 1/2 + u where u is a uniform real, revealed lazily.
-
-Accepting. With d = distance from the near end, (g - far)/(near - far) differs from the chord 1 - d/M by at most
-M^2 max|g''| / 8 / (near - far). `slack` is any whole number of 2^-30 that is larger (`TabledLaw.chord_gaps`). A 30-bit
-uniform a/2^30 further than that from the chord is settled with integers; nearer, the *same* uniform gets more bits and g
-is evaluated in balls until the answer is certain (`_accepts`).
-
-How large the slack is changes nothing but time. A gap comes with one unit to spare, so for what integers settle the true
-ratio is a unit or more beyond the uniform, for every fraction u that is still possible. The first balls of `_accepts` have
-126 bits, of which the factor 2^30 and the differences take less than 60 (near - far > 2^-16 near in the shapes that laws
-choose): they would have settled it the same way, and asked for no further bit.
-
-All gaps are computed when the sampler is made, from the law alone and not from what is drawn. To compute one when a draw
-first needs it would show, to whoever measures time, that noise has fallen on a slope where it had not been before.
+Tails: with W = flat + (w - flat) b the weights of all x >= 0 add up to W / (1 - b), and of all x to 2 W / (1 - b) - 1.
+Those above k, where k + 1 = j w + u, to b^j times (what is left of the stride from u on, plus b W / (1 - b)).
 """
 
 from __future__ import annotations
 
-from fractions import Fraction
-from functools import partial
-from itertools import accumulate, islice
-from typing import TYPE_CHECKING
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from dither.noise.direct import put
-from dither.noise.entropy import Bits, stream
-from dither.noise.law import Sampler, TabledLaw
-from dither.noise.table import CHUNK, Special, Table, below, lazy_index
-from dither.numeric.balls import precision
+from dither.errors import NumberError
+from dither.noise.bernoulli import Bernoulli
+from dither.noise.laplace import OneSidedGeometric
+from dither.noise.law import Law, Sampler, check_rate
+from dither.noise.uniform_integers import uniform
 from dither.numeric.enclosure import to_ball
+from dither.numeric.number import Number, integer
 
 if TYPE_CHECKING:
     from flint import arb
     from numpy.typing import NDArray
 
-ACCEPT_BITS = 30  # the chord and the acceptance uniform are counted in units of 2^-30
-HALF = Fraction(1, 2)
-WIDEST_INT64_CELL = 46  # cells of 2^46, and at most 2^14 of them, stay far inside 64 bits
+WIDEST = 2**40  # strides that stay far inside 64 bits
 
 
-class StaircaseSampler(Sampler):
-    """Cells of width 2^cell_bits, `cells` of them on each side in the table."""
+class DiscreteStaircase(Law):
+    """Integer noise in flat steps, falling by exp(-rate) every `width` integers, after `flat` of them."""
 
-    def __init__(self, law: TabledLaw, cell_bits: int, cells: int, *, prefix_bits: int = 16, word_bits: int = 64) -> None:
-        assert cells <= 1 << 14
-        self._law = law
-        self._cell_bits = cell_bits
-        self._width = 1 << cell_bits
-        self._cells = cells
-        self._step = word_bits
-        self._accept_bits = min(ACCEPT_BITS, word_bits)
-        self._one = 1 << self._accept_bits
-        self._first = -cells if law.two_sided else 0
-        self._count = cells - self._first
-        self.table = Table(
-            self._cumulative,
-            plain=self._count,
-            offset=-self._first,
-            prefix_bits=prefix_bits,
-            word_bits=word_bits,
-        )
-        self._slack = self._chord_slack()
-        self._slack_list: list[int] = self._slack.tolist()
-        self._fraction_bits = max(0, self._accept_bits + 2 - cell_bits) if law.rounded else 0
+    def __init__(self, *, rate: object, width: int, flat: int) -> None:
+        self._rate = check_rate(rate, name="rate")
+        self._width = integer(width, name="width", least=1)
+        self._flat = integer(flat, name="flat", least=1)
+        if self._width > WIDEST:
+            raise NumberError("width", width, f"strides have up to {WIDEST} integers", "a coarser lattice")
+        if self._flat > self._width:
+            raise NumberError("flat", flat, "the high part of a stride is a part of it", f"1 to {self._width}")
 
-    # -- the shape of the stairs -------------------------------------------------------------------------------
+    @property
+    def rate(self) -> Number:
+        """The fall in one stride."""
+        return self._rate
 
-    def _edge(self, v: int, steps: int = 0) -> Fraction | int:
-        """The distance from zero of the near end of cell v, or of the one `steps` cells further out."""
-        inward, outward = (-HALF, HALF) if self._law.rounded else (0, 1)
-        if v >= 0:
-            return max(0, (v + steps) * self._width + inward)
-        return (-v - 1 + steps) * self._width + outward
+    def _key(self) -> tuple[object, ...]:
+        return self._rate, self._width, self._flat
 
-    def _edges(self) -> tuple[list[arb], list[arb]]:
-        """near(v) and far(v) for every cell in the table."""
-        right = self._side(0)
-        if not self._law.two_sided:
-            return right[:-1], right[1:]
-        left = self._side(-1)
-        return left[-2::-1] + right[:-1], left[:0:-1] + right[1:]
+    def _sampler(self) -> Sampler:
+        return self._own_sampler
 
-    def _side(self, v: int) -> list[arb]:
-        """The weights at the edges of one side, from the near end of its first cell outwards."""
-        peak = [self._law.weight(self._edge(v))]
-        return peak + list(islice(self._law.ladder(self._edge(v, 1), self._width), self._cells))
+    @cached_property
+    def _own_sampler(self) -> Sampler:
+        return _StepSampler(self._rate, self._width, self._flat)
 
-    def _cumulative(self) -> list[arb]:
-        near, far = self._edges()
-        parts = far + [n - f for n, f in zip(near, far, strict=True)]
-        share = 1 / (sum(near, start=to_ball(0)) + self._law.beyond(self._cells, self._width))
-        return [running * share for running in accumulate(parts)]
+    def _fall(self, strides: int) -> arb:
+        return (-(to_ball(self._rate) * strides)).exp()
 
-    def _chord_slack(self) -> NDArray[np.int64]:
-        """The slack of every cell in acceptance units, from the leftmost on."""
-        right = self._side_slack(0)
-        left = self._side_slack(-1) if self._law.two_sided else []
-        return np.array(left[::-1] + right, dtype=np.int64)
+    def _stride(self) -> arb:
+        return self._flat + (self._width - self._flat) * self._fall(1)
 
-    def _side_slack(self, v: int) -> list[int]:
-        """The slack of one side outwards; everything where the peak may lie inside the cell."""
-        peak = [self._one] if self._law.rounded else []
-        start = self._edge(v, len(peak))
-        gaps = self._law.chord_gaps(start, self._width, self._cells - len(peak), self._one)
-        return peak + [min(self._one, gap + 1) for gap in gaps]
+    def _whole(self) -> arb:
+        return 2 * self._stride() / (1 - self._fall(1)) - 1
 
-    # -- one draw ----------------------------------------------------------------------------------------------
+    def mass(self, k: int) -> arb:
+        stride, place = divmod(abs(k), self._width)
+        return self._fall(stride + (place >= self._flat)) / self._whole()
+
+    def above(self, k: int) -> arb:
+        stride, place = divmod(k + 1, self._width)
+        high, low = max(0, self._flat - place), self._width - max(self._flat, place)
+        left = high + low * self._fall(1) + self._fall(1) * self._stride() / (1 - self._fall(1))
+        return self._fall(stride) * left / self._whole()
+
+    def __repr__(self) -> str:
+        return f"DiscreteStaircase(rate='{self._rate}', width={self._width}, flat={self._flat})"
+
+    def __reduce__(self) -> tuple[object, tuple[object, ...]]:
+        return _rebuild, self._key()
+
+
+class _StepSampler(Sampler):
+    def __init__(self, rate: Number, width: int, flat: int) -> None:
+        self._strides, self._keep = OneSidedGeometric(rate=rate), Bernoulli.exp(rate)
+        self._sign = Bernoulli("1/2")
+        self._width, self._flat = width, flat
 
     def one(self) -> int:
-        bits = stream()
         while True:
-            value = self._round(bits)
-            if value is not None:
-                return value
+            proposal = self._round()
+            if proposal is not None:
+                return proposal
 
-    def _round(self, bits: Bits) -> int | None:
-        """One proposal: a value, or None when it is rejected and everything must start again."""
-        outcome = self.table.draw_one(bits)
-        if outcome == 2 * self._count:
-            return self._tail_round(bits)
-        low = bits.bits(self._cell_bits)
-        if outcome < self._count:
-            return (outcome + self._first) * self._width + low
-        v = outcome - self._count + self._first
-        return v * self._width + low if self._accepts_quickly(v, low, bits) else None
-
-    def _accepts_quickly(self, v: int, low: int, bits: Bits) -> bool:
-        """`_settle` for one slope: integers where they are enough."""
-        a, u = bits.bits(self._accept_bits), bits.bits(self._fraction_bits)
-        span = self._cell_bits + self._fraction_bits
-        d = (low << self._fraction_bits) + u
-        if v < 0:
-            d = (1 << span) - 1 - d
-        nearest = (d << self._accept_bits) >> span
-        slack = self._slack_list[v - self._first]
-        if a + nearest + slack + 2 <= self._one:
-            return True
-        if a + nearest - slack >= self._one:
-            return False
-        return self._accepts(v, low, bits, a, self._accept_bits, u, self._fraction_bits)
-
-    def _accepts(
-        self, v: int, low: int, bits: Bits, a: int = 0, a_bits: int = 0, u: int = 0, u_bits: int = 0, slope: bool = True
-    ) -> bool:
-        """Whether the uniform real that begins with the bits of a is below the acceptance probability.
-
-        On a slope that is (g - far)/(near - far); for a whole cell (slope=False) it is g/near.
-        """
-        law, x = self._law, v * self._width + low
-        while True:
-            with precision(max(a_bits, u_bits) + 96):
-                near = law.weight(self._edge(v))
-                far = law.weight(self._edge(v, 1)) if slope else to_ball(0)
-                if law.rounded:
-                    start = x - HALF + Fraction(u, 1 << u_bits)
-                    end = start + Fraction(1, 1 << u_bits)
-                    g = law.weight(abs(start)).union(law.weight(abs(end)))
-                    if start < 0 < end:
-                        g = g.union(law.weight(0))
-                else:
-                    g = law.weight(abs(x))
-                ratio = (g - far) / (near - far) * (1 << a_bits)
-                if ratio >= a + 1:
-                    return True
-                if ratio <= a:
-                    return False
-            a, a_bits = (a << self._step) | bits.bits(self._step), a_bits + self._step
-            if law.rounded:
-                u, u_bits = (u << self._step) | bits.bits(self._step), u_bits + self._step
-
-    def _tail_round(self, bits: Bits) -> int | None:
-        """A proposal beyond the table: its cell by the exact sum of the staircase there, then as everywhere.
-
-        A rejected one starts again from the whole table. Starting again from the tail would give the tail the weight
-        of the staircase over it, which is too much.
-        """
-        law, cells, width = self._law, self._cells, self._width
-        # Cells are numbered outwards, both sides together.
-        v = cells + lazy_index(lambda j: 1 - law.beyond(cells + j + 1, width) / law.beyond(cells, width), bits, self._step)
-        if law.two_sided and not below(partial(self._right_share, v), bits, step=self._step):
-            v = -v - 1
-        low = bits.bits(self._cell_bits)
-        return v * width + low if self._accepts(v, low, bits, slope=False) else None
-
-    def _right_share(self, ring: int) -> arb:
-        """Of the two cells at the same place on either side, the right one's share of the staircase."""
-        right, left = self._law.weight(self._edge(ring)), self._law.weight(self._edge(-ring - 1))
-        return right / (right + left)
-
-    # -- many draws --------------------------------------------------------------------------------------------
+    def _round(self) -> int | None:
+        """One proposal: an integer, or None when everything must start again."""
+        place = uniform(self._width)
+        if place >= self._flat and not self._keep.sample():
+            return None
+        distance, minus = self._strides.sample() * self._width + place, self._sign.sample()
+        if minus:
+            return -distance or None
+        return distance
 
     def many(self, count: int) -> NDArray[np.int64] | NDArray[np.object_]:
-        bits = stream()
-        if self._cell_bits > WIDEST_INT64_CELL:
-            wide = np.empty(count, dtype=np.object_)
-            wide[:] = [self.one() for _ in range(count)]
-            return wide
-        result = np.empty(count, dtype=np.int64)
-        tails: dict[int, int] = {}
-        rejected = [
-            start + self._fill(result[start : start + CHUNK], start, tails, bits) for start in range(0, count, CHUNK)
-        ]
-        todo = np.concatenate([np.empty(0, dtype=np.intp), *rejected])
-        values = put(result, tails)
-        if todo.size:  # start again, at these places only
-            again = self.many(todo.size)
-            if again.dtype != values.dtype:
-                values, again = values.astype(np.object_), again.astype(np.object_)
-            values[todo] = again
-        return values
+        kept: list[NDArray[Any]] = [np.empty(0, dtype=np.int64)]
+        done = 0
+        while done < count:
+            size = count - done + 16
+            place = uniform(self._width, size)
+            high = (place < self._flat) | self._keep.sample(size)
+            strides = self._strides.sample(size)
+            if strides.dtype == np.int64 and strides.size and int(strides.max()) > 2**62 // self._width:
+                strides = strides.astype(np.object_)  # practically never: nothing wraps
+            distance, minus = strides * self._width + place, self._sign.sample(size)
+            good = high & ((distance != 0) | ~minus)
+            part = np.where(minus, -distance, distance)[good][: count - done]
+            kept.append(part)
+            done += part.size
+        return np.concatenate(kept)
 
-    def _fill(self, part: NDArray[np.int64], start: int, tails: dict[int, int], bits: Bits) -> NDArray[np.intp]:
-        """Draw for every place; note values from beyond the table, and return the places that were rejected."""
-        values, special = self.table.draw(part.size, bits)
-        part[:] = values
-        part <<= self._cell_bits
-        part += self._low(part.size, bits)
-        rejected = self._settle(part, special, bits)
-        for at in special.positions[special.outcomes == 2 * self._count]:
-            value = self._tail_round(bits)
-            if value is None:
-                rejected = np.append(rejected, at)
-            else:
-                tails[start + int(at)] = value
-        return rejected
 
-    def _low(self, count: int, bits: Bits) -> NDArray[np.int64]:
-        """Uniform integers of cell_bits bits."""
-        size = next(size for size in (16, 32, 64) if size >= self._cell_bits)
-        raw = np.empty(count, dtype=f"u{size // 8}")
-        if self._cell_bits == 0:
-            return raw.astype(np.int64) * 0
-        bits.fill(raw)
-        raw >>= raw.dtype.type(size - self._cell_bits)
-        return raw.astype(np.int64)
-
-    def _settle(self, part: NDArray[np.int64], special: Special, bits: Bits) -> NDArray[np.intp]:
-        """Decide every slope; write what is accepted, return the positions of what is not."""
-        slope = special.outcomes < 2 * self._count
-        positions, at = special.positions[slope], special.outcomes[slope] - self._count
-        v = at + self._first
-        low = self._low(v.size, bits)
-        word = bits.words(v.size)  # the acceptance uniform from its top, the fraction from its bottom: no bit twice
-        a = (word >> np.uint64(64 - self._accept_bits)).astype(np.int64)
-        u = (word & np.uint64((1 << self._fraction_bits) - 1)).astype(np.int64)
-        # d counts fractions 2^-fraction_bits of an integer; for a rounded law it stands for [d, d + 1).
-        span = self._cell_bits + self._fraction_bits
-        d = (low << self._fraction_bits) + u
-        d = np.where(v >= 0, d, (1 << span) - 1 - d)
-        shift = span - self._accept_bits
-        nearest = d >> shift if shift >= 0 else d << -shift
-        furthest = nearest + 1 if shift >= 0 else nearest
-        slack = self._slack[at]
-        accepted = a + 1 + furthest + slack <= self._one
-        rejected = a + nearest - slack >= self._one
-        for i in np.flatnonzero(~(accepted | rejected)):
-            accepted[i] = self._accepts(
-                int(v[i]), int(low[i]), bits, int(a[i]), self._accept_bits, int(u[i]), self._fraction_bits
-            )
-        part[positions[accepted]] = (v[accepted] << self._cell_bits) + low[accepted]
-        return positions[~accepted]
+def _rebuild(rate: Number, width: int, flat: int) -> DiscreteStaircase:
+    return DiscreteStaircase(rate=rate, width=width, flat=flat)

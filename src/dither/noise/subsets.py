@@ -1,7 +1,7 @@
 """Sets of a given size, every one equally likely, as rows of bits: for reports that name many values.
 
-Each place but one is taken or left by a coin of its own (`bits.py`), and then places are added or removed, one at a time,
-each equally likely among those that can be, until the size is right.
+Each place but one is taken or left by a coin of its own (`packed_flips.py`), and then places are added or removed, one at
+a time, each equally likely among those that can be, until the size is right.
 
 Theorem. Every set of that size is equally likely, whatever the coin.
 
@@ -25,9 +25,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from dither.noise.bernoulli import Bernoulli
-from dither.noise.bits import Flips
 from dither.noise.entropy import Rehearsal, _rehearsal
-from dither.noise.integers import equally_likely, uniform
+from dither.noise.packed_flips import Flips
+from dither.noise.uniform_integers import equally_likely, uniform
 
 if TYPE_CHECKING:
     from flint import arb

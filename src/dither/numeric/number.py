@@ -21,7 +21,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, NamedTuple
 
 from dither.errors import NumberError
-from dither.numeric.reading import LARGEST_BITS, from_object, from_text
+from dither.numeric.parse import LARGEST_BITS, from_object, from_text
 
 if TYPE_CHECKING:
     from flint import arb

@@ -19,10 +19,10 @@ from flint import arb
 from dither.errors import GuaranteeError, NumberError, UnitError
 from dither.numeric.enclosure import certify, to_ball
 from dither.numeric.number import Number, exact, integer
-from dither.privacy.loss import Loss
-from dither.privacy.pairs.sampled import Sampled
-from dither.privacy.pairs.shuffled import Shuffled
-from dither.privacy.pairs.swapped import Swapped
+from dither.privacy.loss.loss import Loss
+from dither.privacy.loss.pairs.fixed_size_sampled import Swapped
+from dither.privacy.loss.pairs.poisson_sampled import Sampled
+from dither.privacy.loss.pairs.shuffled import Shuffled
 from dither.privacy.records import read_delta
 from dither.privacy.unit import Unit
 

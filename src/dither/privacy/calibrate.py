@@ -16,12 +16,12 @@ from dither.numeric.balls import precision
 from dither.numeric.enclosure import certify, to_ball
 from dither.numeric.number import Number, exact, integer, rational
 from dither.privacy import amplify
+from dither.privacy.formulas.certified_search import smallest, surely
 from dither.privacy.formulas.normal import profile
-from dither.privacy.guarantee import pure, zcdp
-from dither.privacy.inverse import log_of
-from dither.privacy.loss import Loss
+from dither.privacy.guarantee.guarantee import pure, zcdp
+from dither.privacy.loss.loss import Loss
+from dither.privacy.loss.profile.invert import log_of
 from dither.privacy.records import read_delta
-from dither.privacy.solve import smallest, surely
 
 __all__ = [
     "epsilon_each",

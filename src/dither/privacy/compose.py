@@ -6,11 +6,11 @@ from collections.abc import Iterable
 from typing import overload
 
 from dither.errors import GuaranteeError, UnitError
-from dither.privacy.approx import ApproxPart
-from dither.privacy.guarantee import Guarantee
-from dither.privacy.loss import Loss, sum_of
+from dither.privacy.guarantee.approx import ApproxPart
+from dither.privacy.guarantee.guarantee import Guarantee
+from dither.privacy.guarantee.zcdp import ZcdpPart
+from dither.privacy.loss.loss import Loss, sum_of
 from dither.privacy.unit import Unit, read_unit
-from dither.privacy.zcdp import ZcdpPart
 
 
 @overload

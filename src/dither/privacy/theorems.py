@@ -15,12 +15,12 @@ from flint import arb
 from dither.errors import GuaranteeError, NumberError
 from dither.numeric.enclosure import certify, to_ball
 from dither.numeric.number import Number, exact, integer, rational
-from dither.privacy.approx import ApproxPart
 from dither.privacy.compose import compose
-from dither.privacy.guarantee import Guarantee, approx
-from dither.privacy.pure import MOST_LOSSES
+from dither.privacy.formulas.certified_search import surely
+from dither.privacy.formulas.randomized_response import MOST_LOSSES
+from dither.privacy.guarantee.approx import ApproxPart
+from dither.privacy.guarantee.guarantee import Guarantee, approx
 from dither.privacy.records import read_delta
-from dither.privacy.solve import surely
 from dither.privacy.unit import Unit
 
 __all__ = [

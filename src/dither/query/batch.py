@@ -1,8 +1,8 @@
 """Several questions priced, charged and released as one: a fixed list of mechanisms.
 
-Every question gets the part of the price that its counters weigh (`strategy.py`), as if all were one question. Counts of
-rows about one relation are also tried *together*: from the cells that they share, at the sum of their parts. That is taken
-where the sum of squared error bars is smaller. All that decides it is public.
+Every question gets the part of the price that its counters weigh (`statistics/counter_sets.py`), as if all were one
+question. Counts of rows about one relation are also tried *together*: from the cells that they share, at the sum of their
+parts. That is taken where the sum of squared error bars is smaller. All that decides it is public.
 
 What the ledger charges is the sum of all that is released; `loss()` composes the exact laws of all of it, which is allowed
 since the list is fixed before anything is released.
@@ -17,32 +17,32 @@ from math import prod
 from typing import Any
 
 from dither.errors import NumberError, PrecisionError, QuestionError, SizeError
-from dither.privacy.guarantee import Guarantee
-from dither.privacy.loss import Loss
-from dither.query import price
-from dither.query.answers import Answers
-from dither.query.ask import Ask
-from dither.query.atoms import Atoms, countable, find_atoms
-from dither.query.canonical import batch_question
-from dither.query.choice import Choice
-from dither.query.engines.duckdb import Progress
-from dither.query.explain import explain_batch
-from dither.query.gain import Gain
+from dither.privacy.guarantee.guarantee import Guarantee
+from dither.privacy.loss.loss import Loss
+from dither.query.answers.batch_answer import Answers
+from dither.query.answers.explain import explain_batch
+from dither.query.engines.duckdb.run import Progress
+from dither.query.groups.group_choice import Choice
+from dither.query.groups.shown_key_counts import ShownCounts
+from dither.query.groups.unknown_keys import read_other
 from dither.query.holdings import Holdings
-from dither.query.lost import share_lost
-from dither.query.made import priced
-from dither.query.make_offer import make_offer, read_question
-from dither.query.offer import Offer
-from dither.query.part import Part, Price
 from dither.query.plan.text import number
-from dither.query.price import Mechanism
-from dither.query.promise import Promise, counts_rho, read_promise
+from dither.query.pricing import price
+from dither.query.pricing.ask import Ask
+from dither.query.pricing.candidates import priced
+from dither.query.pricing.fingerprint import batch_question
+from dither.query.pricing.gain import Gain
+from dither.query.pricing.key_delta import share_lost
+from dither.query.pricing.make_offer import make_offer, read_question
+from dither.query.pricing.offer import Offer
+from dither.query.pricing.price import Mechanism
+from dither.query.pricing.spend import Promise, counts_rho, read_promise
 from dither.query.quote import Quote
 from dither.query.release import release_batch
-from dither.query.shared import SharedCounts, one_by_one
-from dither.query.shown import ShownCounts
-from dither.query.strategy import Place, Strategy, choose_strategy
-from dither.query.unknown import read_other
+from dither.query.statistics.counter_sets import Place, Strategy, choose_strategy
+from dither.query.statistics.statistic import Part, Price
+from dither.query.workload.common_cells import Atoms, countable, find_atoms
+from dither.query.workload.shared_counts import SharedCounts, one_by_one
 
 MOST_QUESTIONS = 1000
 EXAMPLE = "['SELECT COUNT(*) FROM visits', 'SELECT AVG(cost) FROM visits']"

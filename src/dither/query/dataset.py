@@ -9,14 +9,14 @@ from typing import Any, TypedDict, Unpack, overload
 
 from dither.errors import ConflictError, DataError, PolicyError
 from dither.ledger.ledger import Ledger
-from dither.query.ask import Ask
 from dither.query.batch import Batch, make_batch
-from dither.query.from_ibis import as_sql
 from dither.query.holdings import Holdings
-from dither.query.policy import VERSION, Policy, load_policy, read_policy
+from dither.query.policy.policy import VERSION, Policy, load_policy, read_policy
+from dither.query.pricing.ask import Ask
 from dither.query.quote import Quote, make_quote
-from dither.query.schema import Schema, unreadable
-from dither.query.source import find_source
+from dither.query.sources.schema import Schema, unreadable
+from dither.query.sources.source import find_source
+from dither.query.sql.ibis import as_sql
 
 
 class Terms(TypedDict, total=False):

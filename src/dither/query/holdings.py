@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 
 from dither.errors import PolicyError
 from dither.ledger.ledger import Ledger
-from dither.query.policy import Policy
-from dither.query.source import Source
-from dither.query.table import Table
+from dither.query.policy.policy import Policy
+from dither.query.policy.table import Table
+from dither.query.sources.source import Source
 
 
 @dataclass(frozen=True)

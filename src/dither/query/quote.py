@@ -6,21 +6,21 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 
 from dither.errors import DataError
-from dither.privacy.guarantee import Guarantee
-from dither.privacy.loss import Loss
-from dither.query.answer import Answer
-from dither.query.ask import Ask
-from dither.query.canonical import question
-from dither.query.compare import compare
-from dither.query.engines.duckdb import Progress
-from dither.query.explain import explain_offer
+from dither.privacy.guarantee.guarantee import Guarantee
+from dither.privacy.loss.loss import Loss
+from dither.query.answers.answer import Answer
+from dither.query.answers.compare import compare
+from dither.query.answers.explain import explain_offer
+from dither.query.answers.table import preformatted
+from dither.query.engines.duckdb.run import Progress
 from dither.query.holdings import Holdings
-from dither.query.make_offer import make_offer
-from dither.query.offer import Offer
+from dither.query.plan.describe import explain_plan
 from dither.query.plan.text import number
+from dither.query.pricing.ask import Ask
+from dither.query.pricing.fingerprint import question
+from dither.query.pricing.make_offer import make_offer
+from dither.query.pricing.offer import Offer
 from dither.query.release import release
-from dither.query.show import preformatted
-from dither.query.words import explain_plan
 
 
 @dataclass(frozen=True)

@@ -20,27 +20,27 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from dither.errors import DataError, ReleaseError
-from dither.ledger.receipt import Receipt
-from dither.privacy.guarantee import Guarantee
-from dither.query.answer import Answer
-from dither.query.answers import Answers
-from dither.query.bounding import Bounding
-from dither.query.canonical import batch_question, question
-from dither.query.choice import Cell, Chosen, all_cells
-from dither.query.engines.duckdb import Engine, Progress, Run
-from dither.query.engines.relation import relation_sql
-from dither.query.engines.totals import totals_sql
-from dither.query.estimates import read_answer
+from dither.ledger.entries.receipt import Receipt
+from dither.privacy.guarantee.guarantee import Guarantee
+from dither.query.answers.answer import Answer
+from dither.query.answers.batch_answer import Answers
+from dither.query.answers.estimates import read_answer
+from dither.query.answers.released import Released, batch_from_json, batch_to_json
+from dither.query.engines.duckdb.fan_out import check_matches
+from dither.query.engines.duckdb.run import Engine, Progress, Run
+from dither.query.engines.duckdb.table_source import table_source
+from dither.query.engines.templates.relations import relation_sql
+from dither.query.engines.templates.totals import totals_sql
+from dither.query.groups.group_choice import Cell, Chosen, all_cells
+from dither.query.groups.shown_key_counts import ShownCounts
 from dither.query.holdings import Holdings
-from dither.query.matches import check_matches
-from dither.query.offer import Offer
-from dither.query.part import Part
 from dither.query.plan.question import Plan
-from dither.query.relation import Relation, Scan
-from dither.query.released import Released, batch_from_json, batch_to_json
-from dither.query.shown import ShownCounts
-from dither.query.strategy import Family
-from dither.query.table_source import table_source
+from dither.query.plan.relations import Relation, Scan
+from dither.query.pricing.fingerprint import batch_question, question
+from dither.query.pricing.offer import Offer
+from dither.query.statistics.bounding import Bounding
+from dither.query.statistics.counter_sets import Family
+from dither.query.statistics.statistic import Part
 
 LONGEST_TEXT = 100_000  # characters of a question that the history keeps; a batch may be longer
 LEASE = 300  # seconds in which nobody else computes the same answer

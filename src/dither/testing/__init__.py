@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dither.testing.conformance import Report, check_mechanism
-from dither.testing.rehearse import Outcomes, outcomes
+from dither.testing.enumerate import Outcomes, outcomes
 from dither.testing.seeds import seeded
 
 __all__ = ["Outcomes", "Report", "check_mechanism", "outcomes", "seeded"]

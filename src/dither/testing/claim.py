@@ -1,7 +1,7 @@
 """Two exact laws against a guarantee. Everything here is computed, nothing is sampled.
 
 For every pair of neighbouring values, in both directions, with P and Q the exact laws of the two releases
-(`rehearse.py`):
+(`enumerate.py`):
 
     pure       P(o) <= e^epsilon Q(o) for every output o
     curve      P(A) - e^x Q(A) <= delta(x) for the set A of outputs with the largest ratio, at every ratio that occurs,
@@ -26,9 +26,9 @@ from flint import arb
 from dither.errors import BrokenPromise
 from dither.numeric.balls import precision
 from dither.numeric.enclosure import to_ball
-from dither.privacy.bounded_range import RangePart
-from dither.privacy.guarantee import Guarantee
-from dither.testing.rehearse import BITS, Outcomes
+from dither.privacy.guarantee.bounded_range import RangePart
+from dither.privacy.guarantee.guarantee import Guarantee
+from dither.testing.enumerate import BITS, Outcomes
 
 ORDERS = ("1.25", "2", "3", "5", "8", "16", "32", "64")
 GRID = [2.0 ** (k / 4) for k in range(-32, 24)]  # values of epsilon, beside those that occur; the same for all pairs

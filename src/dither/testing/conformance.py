@@ -1,6 +1,6 @@
 """Does a mechanism do what it says? Everything here is computed, nothing is sampled.
 
-For every pair of neighbouring values, in both directions, the exact laws of the two releases (`rehearse.py`) are held
+For every pair of neighbouring values, in both directions, the exact laws of the two releases (`enumerate.py`) are held
 against the guarantee (`claim.py`).
 
 Then the error: the probability that a release lies further off is at most 1 - confidence. Then the way back:
@@ -26,9 +26,9 @@ from dither.mechanisms.protocol import Mechanism
 from dither.mechanisms.sensitivity import data_sets, neighbours
 from dither.numeric.balls import precision
 from dither.numeric.enclosure import to_ball
-from dither.privacy.guarantee import Guarantee
+from dither.privacy.guarantee.guarantee import Guarantee
 from dither.testing.claim import Claim
-from dither.testing.rehearse import BITS, Outcomes, as_key, outcomes
+from dither.testing.enumerate import BITS, Outcomes, as_key, outcomes
 
 CONFIDENCES = ("0.5", "0.9", "0.95", "0.999")
 MOST_MISSING = 0.05  # more than that left out proves too little

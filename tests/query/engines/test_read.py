@@ -13,17 +13,17 @@ import pytest
 from dither.errors import PolicyError, QuestionError
 from dither.privacy.unit import Unit
 from dither.query import release as releasing
-from dither.query.column import LONGEST_TEXT, Type
-from dither.query.engines import duckdb as duckdb_engine
-from dither.query.engines import read
-from dither.query.engines.read import read_sql
-from dither.query.engines.read_sources import from_source
-from dither.query.inspect import inspect
-from dither.query.relation import Scan
-from dither.query.schema import Held
-from dither.query.source import Frame
-from dither.query.table import read_table
-from dither.query.table_source import table_source
+from dither.query.engines.duckdb import read_table as read
+from dither.query.engines.duckdb import run as duckdb_engine
+from dither.query.engines.duckdb.read_sources import from_source
+from dither.query.engines.duckdb.read_table import read_sql
+from dither.query.engines.duckdb.table_source import table_source
+from dither.query.owner.inspect import inspect
+from dither.query.plan.relations import Scan
+from dither.query.policy.column import LONGEST_TEXT, Type
+from dither.query.policy.table import read_table
+from dither.query.sources.schema import Held
+from dither.query.sources.source import Frame
 from tests.query import owners
 from tests.query.clinics import clinic, private_totals
 from tests.query.owners import Asked

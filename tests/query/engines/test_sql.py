@@ -16,8 +16,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dither.query.engines.sql import constant, render
-from dither.query.parse import parse
+from dither.query.engines.templates.expressions import constant, render
 from dither.query.plan.base import Expression
 from dither.query.plan.expressions import (
     Arithmetic,
@@ -32,7 +31,8 @@ from dither.query.plan.expressions import (
     Not,
     OneOf,
 )
-from dither.query.sql_quotes import name
+from dither.query.sources.sql_quotes import name
+from dither.query.sql.parse import parse
 from tests.query.test_parse import CONDITIONS, POLICY, VALUES
 
 INF, NAN = math.inf, math.nan

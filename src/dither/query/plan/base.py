@@ -5,11 +5,12 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from typing import ClassVar
 
-from dither.query.facts import Facts
+from dither.query.plan.facts import Facts
 
 
 class Expression(ABC):
-    """A value for each row of one person: a frozen node of a small closed set (`expressions.py`, `functions.py`)."""
+    """A value for each row of one person: a frozen node of a small closed set (`sql/expressions.py`,
+    `plan/functions.py`)."""
 
     code: ClassVar[str]  # how stored questions spell it
 

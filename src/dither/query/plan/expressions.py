@@ -14,9 +14,9 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import ClassVar, Literal
 
-from dither.query.column import Column, Type
-from dither.query.facts import Facts, around, common_type
 from dither.query.plan.base import Expression
+from dither.query.plan.facts import Facts, around, common_type
+from dither.query.policy.column import Column, Type
 
 Value = Fraction | str | bool | datetime.date | datetime.datetime
 Operator = Literal["+", "-", "*", "/"]

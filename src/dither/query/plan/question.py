@@ -6,11 +6,11 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Literal
 
-from dither.query.column import Key
 from dither.query.plan.base import Expression
 from dither.query.plan.expressions import Comparison
-from dither.query.relation import Relation
-from dither.query.table import Table
+from dither.query.plan.relations import Relation
+from dither.query.policy.column import Key
+from dither.query.policy.table import Table
 
 Spread = Literal["variance", "sample variance", "deviation", "sample deviation"]
 AggregateKind = Literal["rows", "values", "persons", "sum", "average", "different", "quantile", "running"] | Spread
@@ -31,7 +31,7 @@ class Aggregate:
 class Group:
     """A way to sort rows into groups: an expression, and all the values that the answer will list for it.
 
-    Without keys nobody declared them: which are listed is a private release of its own, `unknown.py`.
+    Without keys nobody declared them: which are listed is a private release of its own, `groups/unknown_keys.py`.
     """
 
     name: str

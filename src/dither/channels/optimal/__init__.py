@@ -1,0 +1,1 @@
+"""The best mechanism for a prior and a gain, with proof."""

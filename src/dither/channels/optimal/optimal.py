@@ -1,0 +1,237 @@
+"""The best mechanism for a query, a prior and a gain: none that keeps the same promise gains more, by a proved margin.
+
+`optimal(inputs, epsilon=, prior=, gain=)` gives a mechanism with
+
+    utility    what it gains on average, rounded down: it attains this
+    gap        no epsilon-private mechanism gains more than utility + gap: proved, not estimated
+
+On a path (answers of a count: each beside the next) the truncated geometric mechanism with the best remap is tried
+first, with a certificate that takes no solver. Where it is not the best (gains that do not fall with the distance), and on
+every other graph, a linear program is solved, and its answer repaired until the promise holds exactly.
+
+The promise is about neighbours in the graph: whoever states a graph of answers says that one person moves the answer along
+an edge at most. `graph.induced` finds it for a query on a small universe.
+"""
+
+from __future__ import annotations
+
+import math
+import numbers
+from bisect import bisect_left
+from collections.abc import Hashable, Iterable, Iterator
+from dataclasses import dataclass
+from decimal import Decimal
+from fractions import Fraction
+from functools import cached_property
+from typing import Any
+
+from dither.channels.channel import Channel
+from dither.channels.graph import Graph, complete, path
+from dither.channels.labels import plain, read_labels
+from dither.channels.matrix import read_prior
+from dither.channels.optimal.geometric_remap import Remapped, best_on_path, spread
+from dither.channels.optimal.integer_rows import WholeRows
+from dither.channels.optimal.linear_program import best_on_graph, check_size
+from dither.channels.utility import read_gain
+from dither.errors import DataError, GuaranteeError, NumberError, SizeError
+from dither.numeric.balls import round_up
+from dither.numeric.number import Number, exact, rational
+from dither.privacy.guarantee.guarantee import Guarantee, pure
+from dither.privacy.loss.loss import Loss
+from dither.privacy.unit import Unit, read_unit
+
+GOOD_ENOUGH = 1e-7  # of what guesses can change: a geometric mechanism this close to its bound needs no linear program
+ROUNDING = 1e-12  # of the gain, where guesses change nothing
+MOST_CELLS = 9_000_000
+
+
+@dataclass(frozen=True, eq=False)
+class Optimal:
+    """A mechanism on finitely many answers that gains as much as any, up to its gap."""
+
+    graph: Graph  # which answers are neighbours
+    guesses: tuple[Hashable, ...]  # what may be published
+    epsilon: Number  # the promise
+    utility: float  # what it gains on average, rounded down
+    gap: float  # how much more any other mechanism could gain, at most
+    unit: Unit
+    draws: Remapped | WholeRows  # how a guess is drawn
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "epsilon", exact(self.epsilon, name="epsilon", positive=True))
+        if self.draws.width > len(self.guesses):
+            raise SizeError("guesses", len(self.guesses), f"{self.draws.width} may be drawn", "as many guesses")
+        if not self.draws.keeps(self.graph, self.epsilon):
+            why = "neighbours differ by more than this allows"
+            raise GuaranteeError("epsilon", str(self.epsilon), why, "optimal(...), which makes a mechanism that keeps it")
+
+    @property
+    def inputs(self) -> tuple[Hashable, ...]:
+        """The true answers that it takes."""
+        return self.graph.nodes
+
+    @property
+    def guarantee(self) -> Guarantee:
+        """epsilon, pure."""
+        return pure(self.epsilon, unit=self.unit)
+
+    def loss(self) -> Loss:
+        """The privacy loss of one release: a dominating pair."""
+        return self.guarantee.loss()
+
+    def error(self, confidence: object) -> int | float:
+        """The half-width that a release stays within, whatever the answer; for numbers."""
+        level = rational(confidence, name="confidence")
+        if not 0 < level < 1:
+            raise NumberError("confidence", confidence, "it lies between 0 and 1", "0.95")
+        if self._sorted is None or not all(_is_number(label) for label in self.guesses):
+            raise GuaranteeError("confidence", confidence, "these answers are not numbers", "utility, or channel()")
+        widths = (self._half_width(place, level) for place in range(len(self.inputs)))
+        widest = max(widths)
+        return int(widest) if widest.denominator == 1 else round_up(widest)
+
+    def _half_width(self, place: int, level: Fraction) -> Fraction:
+        truth: Any = self.inputs[place]
+        far: dict[Fraction, Fraction] = {}
+        for guess, chance in self.draws.lower_row(place):
+            said: Any = self.guesses[guess]
+            away = abs(Fraction(said) - Fraction(truth))
+            far[away] = far.get(away, Fraction(0)) + chance
+        within = Fraction(0)
+        for away in sorted(far):
+            within += far[away]
+            if within >= level:
+                return away
+        return max(far)
+
+    def release(self, value: Hashable) -> Hashable:
+        """A guess, drawn exactly."""
+        return self.guesses[self.draws.draw(self._place(value))]
+
+    def _place(self, value: Hashable) -> int:
+        """Where an answer stands. Among numbers any number is moved to the nearest; NaN counts as 0."""
+        found: Any = plain(value)
+        if self._sorted is not None and isinstance(found, (numbers.Real, Decimal)) and not isinstance(found, bool):
+            known, places = self._sorted
+            number = _exactly(found)
+            if isinstance(number, float):  # beyond all numbers
+                return places[-1 if number > 0 else 0]
+            at = bisect_left(known, number)
+            near = [k for k in (at - 1, at) if 0 <= k < len(known)]
+            return places[min(near, key=lambda k: abs(known[k] - number))]
+        try:
+            if self._sorted is not None:
+                raise KeyError(found)  # True is not 1 here
+            return self.graph.place[found]
+        except (KeyError, TypeError):
+            why = "it is none of the answers that this mechanism takes"
+            raise DataError("value", value, why, str(self.inputs[:3])) from None
+
+    @cached_property
+    def _sorted(self) -> tuple[list[Fraction], list[int]] | None:
+        """The inputs in order and where they stand, if all of them are numbers."""
+        if not all(_is_number(label) for label in self.inputs):
+            return None
+        listed: Any = self.inputs
+        order = sorted(range(len(listed)), key=lambda at: Fraction(listed[at]))
+        return [Fraction(listed[at]) for at in order], order
+
+    def truth(self, value: Hashable) -> Hashable:
+        """What a release is an estimate of: the value, moved into the inputs."""
+        return self.inputs[self._place(value)]
+
+    def channel(self) -> Channel:
+        """The exact matrix. With thousands of entries that are not rational this takes long."""
+        rows = [self.draws.row(place) for place in range(len(self.inputs))]
+        said = [guess for guess in range(len(self.guesses)) if any(guess in row for row in rows)]
+        matrix = [[row.get(guess, Fraction(0)) for guess in said] for row in rows]
+        return Channel(matrix, self.inputs, [self.guesses[guess] for guess in said])
+
+    def neighbours(self) -> Iterator[tuple[Hashable, Hashable]]:
+        """The edges of the graph."""
+        return ((self.inputs[x], self.inputs[y]) for x, y in self.graph.edges)
+
+    def __repr__(self) -> str:
+        size = f"{len(self.inputs)} inputs, {len(self.guesses)} guesses"
+        return f"Optimal({size}, epsilon='{self.epsilon}', utility={self.utility:.6g}, gap={self.gap:.1e})"
+
+
+def optimal(
+    inputs: Iterable[Hashable],
+    *,
+    epsilon: object,
+    prior: object = "uniform",
+    gain: object = "identity",
+    graph: object = "path",
+    guesses: Iterable[Hashable] | None = None,
+    unit: object = Unit.ADD_REMOVE,
+) -> Optimal:
+    """The epsilon-private mechanism with the largest expected gain.
+
+    `prior` is "uniform", a mapping or a list of exact probabilities. `gain` is "identity", "absolute", "squared",
+    ("threshold", t), a function g(guess, truth) or a matrix with a row for each guess. `graph` is "path" (each input
+    beside the next, as for a count), "complete" (one person's value), or a `Graph` on the inputs. `guesses` are what may
+    be published: the inputs, unless said otherwise.
+    """
+    promised = exact(epsilon, name="epsilon", positive=True)
+    nodes = read_graph(graph, inputs)
+    whom = read_unit(unit)
+    chances, table = read_prior(prior, nodes.nodes), read_gain(gain, nodes.nodes, guesses)
+    draws: Remapped | WholeRows
+    if nodes.is_line:
+        _check_cells(len(nodes), len(table.guesses))
+        draws, gained, most = best_on_path(table, chances, promised)
+        if most is not None and most - gained <= GOOD_ENOUGH * spread(table, chances) + ROUNDING * abs(gained):
+            return Optimal(nodes, table.guesses, promised, gained, _gap(gained, most), whom, draws)
+    check_size(len(table.guesses), nodes)
+    weights = [[p * g for p, g in zip(chances, row, strict=True)] for row in table.rows]
+    draws, gained, most = best_on_graph(weights, nodes, promised)
+    return Optimal(nodes, table.guesses, promised, gained, _gap(gained, most), whom, draws)
+
+
+def read_graph(graph: object, inputs: Iterable[Hashable]) -> Graph:
+    """A graph by name or as it is, on these inputs and connected."""
+    if isinstance(graph, str) and graph in ("path", "complete"):
+        found = path(inputs) if graph == "path" else complete(inputs)
+    elif isinstance(graph, Graph):
+        found = graph
+        listed = read_labels(inputs, "inputs")
+        if listed != graph.nodes:
+            raise DataError("graph", graph.nodes[:4], "its nodes are not the inputs, in their order", str(listed[:4]))
+    else:
+        raise DataError("graph", graph, "it names no graph", "'path', 'complete', or graph.grid(3, 4)")
+    if len(found) < 2:
+        raise SizeError("inputs", len(found), "where only one answer is possible there is nothing to hide", "range(11)")
+    found.require_connected()
+    return found
+
+
+def _gap(gained: float, most: float) -> float:
+    return max(0.0, round_up(Fraction(most) - Fraction(gained)))
+
+
+def _check_cells(inputs: int, guesses: int) -> None:
+    if inputs * guesses > MOST_CELLS:
+        why = f"{inputs} inputs and {guesses} guesses have more than {MOST_CELLS} gains, which are held in memory"
+        raise SizeError("inputs", inputs, why, "fewer inputs or guesses")
+
+
+def _exactly(number: Any) -> Fraction | float:
+    """A number of any kind; infinities stay, NaN is 0, and decimals with huge exponents are 0 or infinite."""
+    if isinstance(number, Decimal):
+        if number.is_nan() or (number.is_finite() and number.adjusted() < -400):
+            return Fraction(0)
+        if number.is_infinite() or number.adjusted() > 10_000:
+            return -math.inf if number.is_signed() else math.inf
+        return Fraction(number)
+    if not isinstance(number, numbers.Rational):
+        number = float(number)
+        if not math.isfinite(number):
+            return Fraction(0) if math.isnan(number) else number
+    return Fraction(number)
+
+
+def _is_number(label: object) -> bool:
+    if isinstance(label, float):
+        return math.isfinite(label)
+    return isinstance(label, (int, Fraction)) and not isinstance(label, bool)

@@ -1,0 +1,1 @@
+"""Counts of cells: flat, in trees, by workloads."""

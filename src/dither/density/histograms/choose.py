@@ -1,0 +1,215 @@
+"""Which mechanism for a distribution: compared by error at one price, from public facts only.
+
+    histogram(axis, ...)    every cell by itself: compared by the half-width that all cells stay within at 95%
+    cdf(bins, ...)          running sums, how many people lie below each edge: compared by their expected error
+
+Expected errors are root mean squares over prefixes, in closed form (`histograms/tree_shape.py`). They choose and promise
+nothing: the promise is that of the mechanism, whichever it is, and so is the error at a confidence. For cells the
+half-width of flat noise is exact and that of a tree is a bound, so the half-widths decide: a tree of few cells may err a
+little less on the whole, where one is replaced, but nothing as small can be promised of it. Nothing of the choice reads
+data, so it costs nothing.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from dither.density.histograms.axis import Axis, read_axis, read_bins
+from dither.density.histograms.consistency import isotonic, simplex, tie_down
+from dither.density.histograms.distribution import Distribution
+from dither.density.histograms.histogram import Histogram
+from dither.density.histograms.prefix_workload import MOST_CELLS, PrefixWorkload
+from dither.density.histograms.tree import Tree, cost, read_root, read_rows
+from dither.density.histograms.tree_shape import Shape, branchings
+from dither.mechanisms.additive.additive import read_confidence
+from dither.privacy.guarantee.guarantee import Guarantee
+from dither.privacy.unit import Unit, read_unit
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+PLAINER = 0.95  # a histogram of whole numbers is kept unless another error is below this times its own
+AT = Fraction(95, 100)  # the confidence by which histograms are compared
+TREES = 3  # of each kind that is shown
+COMPARED = {  # by what
+    True: "Expected error of a running sum (root mean square)",
+    False: "What all cells stay within with 95% probability",
+}
+ROOTS = {"noisy": "with a noisy root", "absent": "without root", "exact": "with an exact root"}
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Plan:
+    """The mechanism that was chosen for a distribution, and why."""
+
+    axis: Axis  # what is counted
+    mechanism: Histogram | Tree | PrefixWorkload  # what releases
+    ordered: bool  # whether running sums count, or single cells
+    rows: int | None  # how many people are counted in some cell, where that is public
+    compared: dict[str, float]  # the error of each candidate by which it is chosen, the best first
+
+    @property
+    def guarantee(self) -> Guarantee:
+        """That of the mechanism."""
+        return self.mechanism.guarantee
+
+    def error(self, confidence: object) -> float:
+        """A half-width for all running sums together, or for all cells together."""
+        return float((self.mechanism.prefix_error if self.ordered else self.mechanism.error)(confidence))
+
+    def release(self, counts: object, *, confidence: object = "0.95") -> Distribution:
+        """The distribution, from one count for each cell."""
+        return self.read(self.mechanism.release(counts), confidence=confidence)
+
+    def read(self, released: object, *, confidence: object = "0.95") -> Distribution:
+        """The distribution, from what the mechanism released before: reads no data, and draws nothing."""
+        import numpy as np
+
+        level = read_confidence(confidence)
+        cell_error, prefix_error, range_error = self._errors(level)
+        raw = np.array(released, dtype=np.float64)
+        return Distribution(
+            axis=self.axis,
+            raw=raw,
+            counts=self._rising(raw) if self._layered else self._possible(raw),
+            rows=self.rows,
+            confidence=float(level),
+            cell_error=cell_error,
+            prefix_error=prefix_error,
+            range_error=range_error,
+            guarantee=self.guarantee,
+        )
+
+    def _errors(self, level: Fraction) -> tuple[float, float, float]:
+        """Half-widths for all cells, all running sums and all ranges: computed once for a confidence."""
+        if level not in self._known:
+            made = self.mechanism
+            self._known[level] = float(made.error(level)), float(made.prefix_error(level)), float(made.range_error(level))
+        return self._known[level]
+
+    @cached_property
+    def _known(self) -> dict[Fraction, tuple[float, float, float]]:
+        return {}
+
+    @property
+    def _layered(self) -> bool:
+        """Whether running sums have less noise than cells would give them: then they are what is made possible.
+
+        Where every cell has noise of its own, the cells are: that was never further off, and half as far for spiky data.
+        """
+        if isinstance(self.mechanism, Tree):
+            return self.ordered and self.mechanism.shape.levels > 1
+        return self.ordered and isinstance(self.mechanism, PrefixWorkload)
+
+    def _possible(self, raw: NDArray[np.float64]) -> NDArray[np.float64]:
+        """No cell below 0. The total stays as it was released: cutting cells at 0 alone would add to it."""
+        return simplex(raw, self.rows if self.rows is not None else max(0.0, float(raw.sum())))
+
+    def _rising(self, raw: NDArray[np.float64]) -> NDArray[np.float64]:
+        """No running sum below the one before it."""
+        import numpy as np
+
+        sums = np.cumsum(raw)
+        if self.rows is not None:
+            sums = tie_down(sums, self.rows)
+        rising = isotonic(sums, low=0, high=self.rows)
+        if self.rows is not None:
+            rising[-1] = self.rows
+        return np.diff(rising, prepend=0.0)
+
+    def explain(self) -> str:
+        """What was compared, and why this one was taken."""
+        what = "running sum" if self.ordered else "cell"
+        taken = describe(self.mechanism)
+        lines = [
+            f"{self.axis.size} cells, {self.guarantee}.",
+            f"{COMPARED[self.ordered]}, from public facts only:",
+            *(f"  {error:10.4g}  {name}{'   <- taken' if name == taken else ''}" for name, error in self.compared.items()),
+        ]
+        first = next(iter(self.compared))
+        if first != taken:
+            lines.append(f"'{taken}' is taken: it is plainer, and '{first}' is better by less than 5%.")
+        lines.append(f"With 95% probability every {what} stays within {self.error('0.95'):.4g} of the truth, all together.")
+        return "\n".join(lines)
+
+
+def histogram(
+    axis: Axis, *, epsilon: object = None, rho: object = None, rows: object = None, unit: object = Unit.ADD_REMOVE
+) -> Plan:
+    """The best mechanism for single cells: bins, categories, or a grid of them."""
+    cells, whom = read_axis(axis, name="axis"), read_unit(unit)
+    return _plan(cells, epsilon, rho, read_rows(rows, whom), whom, ordered=False)
+
+
+def cdf(
+    bins: Axis,
+    *,
+    epsilon: object = None,
+    rho: object = None,
+    rows: object = None,
+    unit: object = Unit.ADD_REMOVE,
+    known_loss: bool = False,
+) -> Plan:
+    """The best mechanism for running sums over bins: how many people lie below each edge.
+
+    With `known_loss`, of those whose loss is known exactly: a strategy with discrete Gaussian noise is zCDP and no more is
+    known, so that at a delta it costs a larger epsilon than rounded Gaussian noise of the same rho.
+    """
+    cells, whom = read_bins(bins, name="bins"), read_unit(unit)
+    return _plan(cells, epsilon, rho, read_rows(rows, whom), whom, ordered=True, strategies=not known_loss)
+
+
+def _plan(
+    axis: Axis, epsilon: object, rho: object, rows: int | None, unit: Unit, *, ordered: bool, strategies: bool = True
+) -> Plan:
+    size, price = axis.size, {"epsilon": epsilon, "rho": rho}
+    flat = Histogram(cells=size, unit=unit, **price)
+    plainest = math.sqrt(flat.variance * (size + 1) / 2) if ordered else float(flat.error(AT))
+    found: list[tuple[float, Callable[[], Any], str]] = [(plainest, lambda: flat, describe(flat))]
+    if size > 1:
+        found += _trees(size, rows, unit, price, ordered=ordered)
+    if strategies and ordered and rho is not None and 1 < size <= MOST_CELLS:
+        best = PrefixWorkload(cells=size, rho=rho, unit=unit)
+        spread = math.sqrt(best.workload.strategy.rmse**2 / (2 * float(best.rho)))
+        found.append((spread, lambda: best, describe(best)))
+    found.sort(key=lambda one: one[0])
+    plain = found[0][0] >= PLAINER * plainest
+    mechanism = flat if plain and not (ordered and rows is not None) else found[0][1]()
+    return Plan(
+        axis=axis, mechanism=mechanism, ordered=ordered, rows=rows, compared={name: error for error, _, name in found}
+    )
+
+
+def _trees(
+    size: int, rows: int | None, unit: Unit, price: dict[str, Any], *, ordered: bool
+) -> list[tuple[float, Callable[[], Any], str]]:
+    """The trees with the least cost, each with the error by which it is compared."""
+    shapes = [Shape(cells=size, branching=b, root=root) for b in branchings(size) for root in read_root(None, rows, unit)]
+    shapes = [shape for shape in shapes if shape.levels > 1 or shape.root == "exact"]  # one level without root is flat
+    gaussian = price["epsilon"] is None
+
+    def loss(shape: Shape) -> float:
+        return cost(shape, unit, gaussian=gaussian) * (1 if ordered else shape.leaf_square() / shape.mean_prefix())
+
+    found: list[tuple[float, Callable[[], Any], str]] = []
+    for shape in sorted(shapes, key=loss)[:TREES]:
+        tree = Tree(cells=size, branching=shape.branching, root=shape.root, rows=rows, unit=unit, **price)
+        error = math.sqrt(tree.variance * shape.mean_prefix()) if ordered else tree.error(AT)
+        found.append((error, lambda tree=tree: tree, describe(tree)))  # type: ignore[misc]
+    return found
+
+
+def describe(mechanism: Histogram | Tree | PrefixWorkload) -> str:
+    """What it is, in a few words."""
+    if isinstance(mechanism, Histogram):
+        return "noise in every cell"
+    if isinstance(mechanism, PrefixWorkload):
+        return "the best strategy for running sums"
+    levels = mechanism.shape.levels
+    return f"tree of {mechanism.branching} {ROOTS[mechanism.root]}, {levels} level{'s' if levels > 1 else ''} of noise"

@@ -1,0 +1,170 @@
+"""Noise in every cell of a histogram: the right choice for single cells, for few cells and for short ranges.
+
+Theorem. Let x be a histogram in which a person is one count in at most one cell. Then x + N, N independent, is
+
+    epsilon-DP     for two-sided geometric noise of scale D / epsilon
+    rho-zCDP       for rounded Gaussian noise with sigma2 = D / (2 rho), even sqrt(2 rho)-Gaussian DP
+
+    D      1 for add/remove, 2 for replace-one: how far a person moves x, in L1 norm and in squared L2 norm
+
+Proof. Who comes or goes moves one cell by 1. Who is replaced moves at most two cells by 1 each. Counts are first moved into
+0..2^35, which is a contraction in every cell, so both stay true. `Geometric` and `Gaussian` have the rest.
+
+Error. One cell: exact (`additive.py`). A range of r cells: a sum of r draws. All prefixes: a martingale, so that they all
+cost as much as the longest (`histograms/noise_tails.py`). Sums are whole, so a bound on |S| >= t is a half-width of
+ceil(t) - 1. Where all cells stay within k, a sum of r of them stays within r k; the smaller one is taken.
+
+Ghosh, Roughgarden and Sundararajan 2009; Doob 1953.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from dither.density.histograms.axis import MOST_CELLS
+from dither.density.histograms.counts import LARGEST_COUNT, read_counts
+from dither.density.histograms.noise_tails import sum_width, variance
+from dither.errors import NumberError, SizeError
+from dither.mechanisms.additive.additive import half_width, read_confidence
+from dither.mechanisms.additive.gaussian import Gaussian
+from dither.mechanisms.additive.geometric import Geometric
+from dither.numeric.number import Number, exact, integer, rational
+from dither.privacy.guarantee.guarantee import Guarantee
+from dither.privacy.unit import Unit, read_unit
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+
+@dataclass(frozen=True, kw_only=True, init=False)
+class Histogram:
+    """Whole-number noise in every cell: pure epsilon, or zCDP."""
+
+    code: ClassVar[str] = "histogram"
+
+    cells: int  # how many
+    epsilon: Number | None  # the promise: either this
+    rho: Fraction | None  # or this
+    unit: Unit  # whose coming, going or replacement is hidden
+
+    def __init__(self, *, cells: object, epsilon: object = None, rho: object = None, unit: object = Unit.ADD_REMOVE) -> None:
+        object.__setattr__(self, "cells", read_cells(cells))
+        paid = read_price(epsilon, rho)
+        object.__setattr__(self, "epsilon", paid[0])
+        object.__setattr__(self, "rho", paid[1])
+        object.__setattr__(self, "unit", read_unit(unit))
+        _ = self._noise  # refuses noise that cannot be drawn, now and not at the first release
+
+    @property
+    def guarantee(self) -> Guarantee:
+        """epsilon, pure; or Gaussian DP, and so rho-zCDP."""
+        return self._noise.guarantee
+
+    @cached_property
+    def _noise(self) -> Geometric | Gaussian:
+        moved = 2 if replaces(self.unit) else 1
+        return noise(moved, self.cells, epsilon=self.epsilon, rho=self.rho, unit=self.unit)
+
+    # -- error -------------------------------------------------------------------------------------------------
+
+    def error(self, confidence: object) -> int:
+        """The smallest half-width that all cells stay within together, with this probability."""
+        return int(self._noise.error(confidence))
+
+    def prefix_error(self, confidence: object) -> int:
+        """A half-width for the sums of the first 1, 2, ... cells, all together."""
+        return self._width(self.cells, confidence, all_cells=True)
+
+    def range_error(self, confidence: object, *, cells: object = None) -> int:
+        """A half-width for one range of so many cells; without a number for all ranges together."""
+        level = read_confidence(confidence)
+        if cells is not None:
+            return self._width(integer(cells, name="cells", least=1), level, all_cells=False)
+        pairs = self.cells * (self.cells + 1) // 2
+        union = sum_width(self._noise.law, squares=self.cells, events=pairs, level=level)
+        return min(2 * self.prefix_error(level), self.cells * self.error(level), math.ceil(union) - 1)
+
+    def _width(self, length: int, confidence: object, *, all_cells: bool) -> int:
+        if length > self.cells:
+            raise SizeError("cells", length, f"there are {self.cells} cells", f"{self.cells} or fewer")
+        level = read_confidence(confidence)
+        tail = sum_width(self._noise.law, squares=length, events=1, level=level)
+        plain = half_width(self._noise.law, level, self.cells if all_cells else length)
+        return min(math.ceil(tail) - 1, length * plain)
+
+    @property
+    def variance(self) -> float:
+        """Of the noise of a cell: what expected errors are compared by."""
+        return variance(self._noise.law)
+
+    # -- release -----------------------------------------------------------------------------------------------
+
+    def release(self, counts: object) -> NDArray[np.int64]:
+        """The counts, with noise: whole numbers, some of them below 0."""
+        found: Any = self._noise.release(read_counts(counts, cells=self.cells))
+        return found  # type: ignore[no-any-return]
+
+    def truth(self, counts: object) -> list[int]:
+        """What a release is an estimate of."""
+        return [int(count) for count in read_counts(counts, cells=self.cells)]
+
+    def neighbours(self) -> Iterator[tuple[list[int], list[int]]]:
+        """Every cell with one count more; and every count moved to another cell, where a person is replaced."""
+        return count_neighbours(self.cells, self.unit)
+
+
+# -- shared with trees and marginals -----------------------------------------------------------------------------------
+
+
+def noise(moved: int, size: int, *, epsilon: Number | None, rho: Fraction | None, unit: Unit) -> Geometric | Gaussian:
+    """Noise for `size` whole numbers of which a person moves up to `moved`, each by 1."""
+    if epsilon is not None:
+        return Geometric(epsilon=epsilon, sensitivity=moved, dimension=size, unit=unit)
+    return Gaussian(l2_squared=moved, rho=rho, dimension=size, integers=True, unit=unit)
+
+
+def replaces(unit: Unit) -> bool:
+    """Whether a person is replaced, so that the number of people is the same in both data sets."""
+    return unit.replacement is unit
+
+
+def read_price(epsilon: object, rho: object) -> tuple[Number | None, Fraction | None]:
+    """Exactly one of the two."""
+    if (epsilon is None) == (rho is None):
+        raise NumberError("epsilon, rho", (epsilon, rho), "exactly one is needed", "epsilon=1, or rho='0.1'")
+    if epsilon is not None:
+        return exact(epsilon, name="epsilon", positive=True), None
+    return None, rational(rho, name="rho", positive=True)
+
+
+def read_cells(value: object, *, least: int = 1) -> int:
+    """How many cells."""
+    cells = integer(value, name="cells", least=least)
+    if cells > MOST_CELLS:
+        raise SizeError("cells", value, f"at most {MOST_CELLS} cells are kept in memory", "wider cells")
+    return cells
+
+
+def count_neighbours(cells: int, unit: Unit) -> Iterator[tuple[list[int], list[int]]]:
+    """From empty, even and overfull histograms: a count more, and a count moved where a person is replaced.
+
+    A replaced person can come from no cell or go to none, so one count more is a neighbour in both units.
+    """
+    for start in (0, 3, LARGEST_COUNT):
+        for at in range(cells):
+            yield [start] * cells, _with(cells, start, at)
+            if replaces(unit):
+                yield from ((_with(cells, start, other), _with(cells, start, at)) for other in range(at))
+    if replaces(unit) and cells > 1:  # one half of a replacement is stopped at a bound
+        full = [LARGEST_COUNT, *[1] * (cells - 1)]
+        yield full, [LARGEST_COUNT + 1, 0, *full[2:]]
+
+
+def _with(cells: int, start: int, at: int) -> list[int]:
+    return [start + (cell == at) for cell in range(cells)]

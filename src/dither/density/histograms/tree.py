@@ -1,0 +1,238 @@
+"""A histogram with the sums of neighbouring cells: the right choice for prefixes and ranges over many cells.
+
+Theorem. Cells are the leaves of a tree in which every node has b children, and a node counts all cells below it; H levels
+take noise. In a histogram a person is one count in at most one cell. Then all nodes + N, N independent, is
+
+    epsilon-DP     for two-sided geometric noise of scale D / epsilon
+    rho-zCDP       for rounded Gaussian noise with sigma2 = D / (2 rho), even sqrt(2 rho)-Gaussian DP
+
+    D      H                      add/remove: one node on each level moves by 1
+           2 H                    replace-one, and the root has no noise: it is `rows`, a public total, or absent
+           2 (H - 1)              replace-one, and the root has noise; H is 2 at least
+
+Proof. Every node moves by at most 1 (counts are moved into 0..2^35 in every cell, a contraction; two cells in one node that
+move, move against each other), so the L1 norm and the squared L2 norm are at most the number of nodes that move. For the
+last line: if two cells move, the root keeps its count, and 2 (H - 1) nodes below it move; if only one does (a person comes
+from no cell, or is stopped at a bound), H nodes move, which is no more, as a tree of two cells or more has H >= 2.
+`Geometric` and `Gaussian` have the rest. What follows is post-processing, in which `rows` is a public number of people in
+cells: a false one (it counts people whose values are missing, say) makes answers wrong and gives nothing away.
+
+Consistency: of all histograms the one that is nearest to what was released, in squares; the best linear estimate. In two
+passes: upwards each node takes the best mean of its own count and the sum of its children, downwards each node gives the
+difference between its final count and its children's sum to them, in proportion to their variances
+(`histograms/tree_shape.py`, with proofs). It runs on what each node differs from the sum of its leaves by, a whole number
+that is noise alone: so large counts lose no digits.
+
+Error. `histograms/tree_shape.py` bounds the squares of the weights that noise has in an answer, and shows that no weight
+exceeds 1; `histograms/noise_tails.py` has the rest, with a share of the missing probability for each cell, prefix or range.
+
+Hay, Rastogi, Miklau and Suciu 2010; Qardaji, Yang and Li 2013.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from dither.density.histograms.counts import LARGEST_COUNT, read_counts
+from dither.density.histograms.histogram import count_neighbours, noise, read_cells, read_price, replaces
+from dither.density.histograms.noise_tails import sum_width, variance
+from dither.density.histograms.tree_least_squares import corrections
+from dither.density.histograms.tree_shape import Shape, branchings
+from dither.errors import DataError, SizeError
+from dither.mechanisms.additive.additive import read_confidence
+from dither.mechanisms.additive.gaussian import Gaussian
+from dither.mechanisms.additive.geometric import Geometric
+from dither.numeric.lattice import add
+from dither.numeric.number import Number, integer
+from dither.privacy.guarantee.guarantee import Guarantee
+from dither.privacy.unit import Unit, read_replacement, read_unit
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+LISTED = 2**16  # prefixes whose variances are computed one by one; beyond, all have the bound on them
+
+
+@dataclass(frozen=True, kw_only=True, init=False)
+class Tree:
+    """Noise in every node of a tree over the cells, made consistent: pure epsilon, or zCDP."""
+
+    code: ClassVar[str] = "tree"
+
+    cells: int  # how many leaves
+    branching: int  # children of a node; chosen for prefixes where none is given
+    root: str  # "noisy", "absent", or "exact" where rows are public; chosen where it is not given
+    epsilon: Number | None  # the promise: either this
+    rho: Fraction | None  # or this
+    rows: int | None  # how many people are counted in some cell, where that is public
+    unit: Unit  # whose coming, going or replacement is hidden
+
+    def __init__(
+        self,
+        *,
+        cells: object,
+        branching: object = None,
+        root: object = None,
+        epsilon: object = None,
+        rho: object = None,
+        rows: object = None,
+        unit: object = Unit.ADD_REMOVE,
+    ) -> None:
+        size, whom = read_cells(cells, least=2), read_unit(unit)
+        public = read_rows(rows, whom)
+        paid = read_price(epsilon, rho)
+        object.__setattr__(self, "cells", size)
+        object.__setattr__(self, "epsilon", paid[0])
+        object.__setattr__(self, "rho", paid[1])
+        object.__setattr__(self, "rows", public)
+        object.__setattr__(self, "unit", whom)
+        roots = read_root(root, public, whom)
+        tried = branchings(size) if branching is None else [read_branching(branching, size)]
+        shapes = [Shape(cells=size, branching=one, root=kind) for one in tried for kind in roots]
+        chosen = shapes[0] if len(shapes) == 1 else min(shapes, key=lambda one: cost(one, whom, gaussian=paid[0] is None))
+        object.__setattr__(self, "branching", chosen.branching)
+        object.__setattr__(self, "root", chosen.root)
+        _ = self._noise  # refuses noise that cannot be drawn, now and not at the first release
+
+    @property
+    def guarantee(self) -> Guarantee:
+        """epsilon, pure; or Gaussian DP, and so rho-zCDP."""
+        return self._noise.guarantee
+
+    @cached_property
+    def shape(self) -> Shape:
+        """Levels, and how accurate answers are in units of a node's noise."""
+        return Shape(cells=self.cells, branching=self.branching, root=self.root)
+
+    @cached_property
+    def _noise(self) -> Geometric | Gaussian:
+        nodes = sum(self.shape.sizes[: self.shape.levels])
+        return noise(nodes_moved(self.shape, self.unit), nodes, epsilon=self.epsilon, rho=self.rho, unit=self.unit)
+
+    # -- error -------------------------------------------------------------------------------------------------
+
+    def error(self, confidence: object) -> float:
+        """A half-width that all cells stay within together, with this probability."""
+        return self._width(self.shape.leaf_square(), self.cells, confidence)
+
+    def prefix_error(self, confidence: object) -> float:
+        """A half-width for the sums of the first 1, 2, ... cells, all together."""
+        if self.cells > LISTED:
+            return self._width(self.shape.prefix_square(), self.cells, confidence)
+        return self._width(self.shape.prefix_squares(), 1, confidence)
+
+    def range_error(self, confidence: object) -> float:
+        """A half-width for all ranges together."""
+        pairs = self.cells * (self.cells + 1) // 2
+        own = self._width(self.shape.range_square(), pairs, confidence)
+        return min(own, 2 * self.prefix_error(confidence))
+
+    def _width(self, squares: float | NDArray[np.float64], events: int, confidence: object) -> float:
+        level = read_confidence(confidence)
+        return sum_width(self._noise.law, squares=squares, events=events, level=level)
+
+    @property
+    def variance(self) -> float:
+        """Of the noise of a node: what expected errors are compared by."""
+        return variance(self._noise.law)
+
+    # -- release -----------------------------------------------------------------------------------------------
+
+    def release(self, counts: object) -> NDArray[np.float64]:
+        """Estimates of the counts: real numbers, some of them below 0, from which every range follows by adding."""
+        return self.consistent(self.nodes(counts))
+
+    def nodes(self, counts: object) -> list[NDArray[np.int64]]:
+        """All nodes with noise, leaves first; the root without, where it is exact."""
+        import numpy as np
+
+        levels = [read_counts(counts, cells=self.cells)]
+        for _ in self.shape.sizes[1 : self.shape.levels]:
+            levels.append(self._parents(levels[-1]))
+        noisy: list[Any] = [add(level, self._noise.law.sample(level.size)) for level in levels]
+        return noisy if self.rows is None else [*noisy, np.array([self.rows], dtype=np.int64)]
+
+    def consistent(self, nodes: list[NDArray[np.int64]]) -> NDArray[np.float64]:
+        """The histogram that is nearest to noisy nodes, in squares."""
+        return nodes[0] + corrections(self.shape, self._differences(nodes))
+
+    def _differences(self, nodes: list[NDArray[np.int64]]) -> list[NDArray[np.float64]]:
+        """By how much each node above the leaves exceeds the sum of its leaves: whole numbers, and then doubles."""
+        import numpy as np
+
+        below, found = nodes[0], []
+        wide = any(np.abs(level).max() >= most for level, most in zip(nodes, [2**38] + [2**61] * len(nodes), strict=False))
+        if wide:  # sums could leave 64 bits; doubles lose nothing against noise of that size
+            below = below.astype(np.float64)
+        for level in nodes[1:]:
+            below = self._parents(below)
+            found.append((level - below).astype(np.float64))
+        return found
+
+    def _parents(self, level: Any) -> Any:
+        import numpy as np
+
+        return np.add.reduceat(level, np.arange(0, level.size, self.branching))
+
+    def truth(self, counts: object) -> list[int]:
+        """What a release is an estimate of."""
+        return [int(count) for count in read_counts(counts, cells=self.cells)]
+
+    def neighbours(self) -> Iterator[tuple[list[int], list[int]]]:
+        """Every cell with one count more; and every count moved to another cell, where a person is replaced."""
+        return count_neighbours(self.cells, self.unit)
+
+
+# -- what is chosen and read ---------------------------------------------------------------------------------------------
+
+
+def nodes_moved(shape: Shape, unit: Unit) -> int:
+    """D of the theorem: how many nodes a person moves by 1, at most."""
+    if not replaces(unit):
+        return shape.levels
+    return 2 * (shape.levels - 1) if shape.root == "noisy" else 2 * shape.levels
+
+
+def cost(shape: Shape, unit: Unit, *, gaussian: bool) -> float:
+    """The expected squared error of a prefix, up to a factor that all trees share: variance, times what the levels cost."""
+    moved = nodes_moved(shape, unit)
+    return shape.mean_prefix() * (moved if gaussian else moved**2)
+
+
+def read_branching(value: object, cells: int) -> int:
+    """How many children a node has."""
+    found = integer(value, name="branching", least=2)
+    if found > cells:
+        raise SizeError("branching", value, f"there are {cells} cells", f"{cells} or fewer")
+    return found
+
+
+def read_root(value: object, rows: int | None, unit: Unit) -> list[str]:
+    """The roots to choose from. Where one is replaced noise in the root costs nothing, so there it is never absent."""
+    possible = ["noisy", "absent"] if rows is None else ["exact"]
+    if value is None:
+        return possible[:1] if replaces(unit) else possible
+    if not isinstance(value, str) or value not in possible:
+        why = "a root is exact where the number of rows is public, and only there"
+        raise DataError("root", value, why, " or ".join(map(repr, possible)))
+    return [str(value)]
+
+
+def read_rows(value: object, unit: Unit) -> int | None:
+    """None, or how many people are counted in some cell: public only where one is replaced and none comes or goes.
+
+    Who is in no cell (a missing value) is not among them. Where that can happen `rows` is not public: it is left out, or
+    missing values get a cell of their own.
+    """
+    if value is None:
+        return None
+    read_replacement(unit)
+    rows = integer(value, name="rows", least=0)
+    if rows > LARGEST_COUNT:
+        raise SizeError("rows", value, f"up to {LARGEST_COUNT} people are counted", "fewer")
+    return rows

@@ -1,0 +1,200 @@
+"""What a release of `Moments` says: a count, a mean, a variance and a deviation, each with its interval.
+
+All of it is computed from released numbers and public facts. Each interval holds with its confidence by itself, whatever
+the data are, for the values as they were clipped to the bounds: what clipping takes away is not in it, and no private
+number could be. Rounding to the ruler is in it: of a mean at most `rounding`, and of a deviation too, since the deviation
+of a difference is at most its largest size and deviations obey the triangle inequality.
+
+    mean        all p with S1 - p N within its quantile (`moments/ratio_intervals.py`)
+    variance    for every p in the set of the mean all v with S2 - 2 p S1 + (p^2 - v) N within its quantile (there too)
+
+    u           a value as a share of the way from `low` to `high`
+    N, S1, S2   count, sum and sum of squares of u, with noise: weighted sums of what was released
+
+Estimates are cut to what is possible: a mean to the bounds, a variance of u to p (1 - p). A count below one divides as one.
+The variance is that of the n values themselves (divided by n, not n - 1).
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from typing import TYPE_CHECKING, Protocol
+
+from dither.density.moments.ratio_intervals import Noise, quantile, ratio_interval, variance_interval
+from dither.density.moments.steps import Ruler, weights_of
+from dither.errors import GuaranteeError
+from dither.mechanisms.additive.additive import log_odds, read_confidence
+from dither.mechanisms.additive.geometric import Geometric
+from dither.numeric.balls import round_down, round_up
+
+if TYPE_CHECKING:
+    from dither.density.moments.ratio_intervals import Floats
+
+
+class Counters(Protocol):
+    """What a summary has to know of the `Moments` that were asked for."""
+
+    @property
+    def degree(self) -> int: ...
+
+    @property
+    def rows(self) -> int | None: ...
+
+    @property
+    def replaces(self) -> bool: ...
+
+    @property
+    def one(self) -> int: ...
+
+    @property
+    def ruler(self) -> Ruler: ...
+
+    @property
+    def noise(self) -> Geometric: ...
+
+
+@dataclass(frozen=True)
+class Summary:
+    """A released count, mean and variance of values between public bounds, with intervals."""
+
+    moments: Counters  # what was asked
+    released: tuple[int, ...]  # whole numbers with noise: everything else follows from them
+
+    # -- estimates ---------------------------------------------------------------------------------------------
+
+    @property
+    def count(self) -> float:
+        """How many values there are; exact where that is public."""
+        return float(max(Fraction(0), self._sums[0]))
+
+    @property
+    def mean(self) -> float:
+        """Their mean, inside the bounds."""
+        return self.moments.ruler.at(self._share)
+
+    @property
+    def variance(self) -> float:
+        """Their mean squared distance from their mean."""
+        return float(self._spread * self.moments.ruler.width**2)
+
+    @property
+    def deviation(self) -> float:
+        """The root of the variance."""
+        return math.sqrt(self._spread) * float(self.moments.ruler.width)
+
+    # -- intervals ---------------------------------------------------------------------------------------------
+
+    def count_interval(self, confidence: object) -> tuple[int, int]:
+        """Between what the count lies, with at least this probability."""
+        import numpy as np
+
+        level = read_confidence(confidence)
+        if self.moments.rows is not None:
+            return self.moments.rows, self.moments.rows
+        reach = Fraction(float(quantile(np.abs(self._weights[:1]), self._noise, log_odds(1, level))[0]))
+        first, last = math.ceil(self._sums[0] - reach), math.floor(self._sums[0] + reach)
+        if first > last:  # no whole number lies between: the nearest one stands for both
+            first = last = round(self._sums[0])
+        return max(0, first), max(0, last)
+
+    def mean_interval(self, confidence: object) -> tuple[float, float]:
+        """Between what the mean of the clipped values lies, with at least this probability."""
+        return self.moments.ruler.between(*self._shares(log_odds(1, read_confidence(confidence))))
+
+    def variance_interval(self, confidence: object) -> tuple[float, float]:
+        """Between what the variance of the clipped values lies, with at least this probability."""
+        first, last = self._deviations(confidence)
+        width = self.moments.ruler.width
+        return round_down((first * width) ** 2), round_up((last * width) ** 2)
+
+    def deviation_interval(self, confidence: object) -> tuple[float, float]:
+        """Between what the deviation of the clipped values lies, with at least this probability."""
+        first, last = self._deviations(confidence)
+        width = self.moments.ruler.width
+        return round_down(first * width), round_up(last * width)
+
+    # -- how they follow ---------------------------------------------------------------------------------------
+
+    @cached_property
+    def _sums(self) -> list[Fraction]:
+        """n, the sum of u, the sum of their squares: with noise, and exactly what the released numbers say."""
+        rows = self.moments.rows
+        known = self.released if rows is None else (rows * self.moments.one, *self.released)
+        rows_of = weights_of(self.moments.degree, replaces=self.moments.replaces)
+        sums = [sum((w * x for w, x in zip(row, known, strict=True)), start=Fraction(0)) for row in rows_of]
+        return [sum_ / self.moments.one for sum_ in sums]
+
+    @cached_property
+    def _weights(self) -> Floats:
+        """How each of the noises enters n, the sum and the sum of squares."""
+        import numpy as np
+
+        skipped = 0 if self.moments.rows is None else 1  # a public total has none
+        rows_of = weights_of(self.moments.degree, replaces=self.moments.replaces)
+        return np.array([[float(w) for w in row[skipped:]] for row in rows_of])
+
+    @property
+    def _noise(self) -> Noise:
+        return noise_in_records(self.moments.noise, self.moments.one)
+
+    @cached_property
+    def _share(self) -> Fraction:
+        return max(Fraction(0), min(Fraction(1), self._sums[1] / max(Fraction(1), self._sums[0])))
+
+    @cached_property
+    def _spread(self) -> Fraction:
+        self._need_squares()
+        found = self._sums[2] / max(Fraction(1), self._sums[0]) - self._share**2
+        return max(Fraction(0), min(self._share * (1 - self._share), found))
+
+    def _shares(self, odds: float) -> tuple[float, float]:
+        total, sum_ = (float(x) for x in self._sums[:2])
+        low, high = ratio_interval(total, sum_, self._weights[0], self._weights[1], self._noise, odds)
+        return float(low), float(high)
+
+    def _deviations(self, confidence: object) -> tuple[Fraction, Fraction]:
+        """Of u, with what rounding may have hidden."""
+        import numpy as np
+
+        self._need_squares()
+        odds = log_odds(1, read_confidence(confidence))
+        total, sum_, squares = (np.array(float(x)) for x in self._sums)
+        of_total, of_sum, of_squares = self._weights
+        ends = variance_interval((total, sum_, squares), (of_total, of_sum, of_squares), self._noise, odds)
+        found = float(ends[0]), float(ends[1])
+        hidden = self.moments.ruler.rounding
+        first, last = Fraction(round_down_root(found[0])) - hidden, Fraction(round_up_root(found[1])) + hidden
+        return max(Fraction(0), first), min(Fraction(1, 2), last)
+
+    def _need_squares(self) -> None:
+        if self.moments.degree < 2:
+            why = "only the mean was paid for, and squares were not counted"
+            raise GuaranteeError("degree", self.moments.degree, why, "Moments(..., degree=2)")
+
+    def tolist(self) -> list[int]:
+        """The released numbers."""
+        return list(self.released)
+
+    def __str__(self) -> str:
+        low, high = self.mean_interval("0.95")
+        spread = f", deviation {self.deviation:.6g}" if self.moments.degree == 2 else ""
+        return f"mean {self.mean:.6g} (95%: {low:.6g} to {high:.6g}) of {self.count:.0f} values{spread}"
+
+
+def noise_in_records(noise: Geometric, one: int) -> Noise:
+    """The scale of the noise and its step, where `one` steps are a record."""
+    rate = noise.law.rate.bounds().lower
+    return Noise(round_up(1 / (Fraction(rate) * one)), 1 / one)
+
+
+def round_down_root(value: float) -> float:
+    """Below the root of a number that is not negative."""
+    return max(0.0, math.nextafter(math.sqrt(value), 0.0))
+
+
+def round_up_root(value: float) -> float:
+    """Above it."""
+    return math.nextafter(math.sqrt(value), 1.0)

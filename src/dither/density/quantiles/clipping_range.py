@@ -1,0 +1,164 @@
+"""Private bounds, for people who know none: the cell that about r people lie beyond. Only where a good bound is not known.
+
+Values are clipped to bounds before they are added up, and noise grows with the bounds. A bound from common sense is free
+and usually good enough; one from the data costs budget and cuts off r people at each end, so sums get a bias. This is for
+bounds that are ten times too wide or more, and nothing in dither does it unasked.
+
+Theorem. Let the score of a cell be minus the distance of r from the numbers of people above it and above or in it. One
+person moves every score by at most 1, whether she comes, goes or is replaced: so the choice is epsilon-DP, or with range E
+it is (E^2 / 8)-zCDP. With both ends there are two choices, each with half of the budget.
+
+Proof. She moves each of the two numbers by at most 1, r is public, and a distance moves by no more than what it is of.
+
+    r     the rank from the outside that is aimed at, the least whole number above S
+    S     what the choice falls short of the best at most, at the confidence given: about (2 / epsilon) ln(20 cells)
+
+Why that r. Every cell above all the data has the score -r, and there may be many of them: each is as good as the next, up
+to the far end of the line. With r > S none of them is chosen, at that confidence, if there are r people or more. Then fewer
+than 2 r people are cut off. With r at the very end, where one would like it, the bound would be anything.
+
+Smith 2011 for the clipped mean.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from dither.density.histograms.axis import MOST_CELLS, Bins, read_bins
+from dither.density.histograms.counts import read_counts
+from dither.density.quantiles.quantile import moves
+from dither.density.quantiles.rank_scores import chooser, distances, read_price
+from dither.errors import NumberError, SizeError
+from dither.mechanisms.additive.additive import read_confidence, read_flag
+from dither.mechanisms.combine import each_of
+from dither.mechanisms.selection.exponential import Exponential
+from dither.mechanisms.selection.permute_and_flip import PermuteAndFlip
+from dither.numeric.balls import round_up
+from dither.numeric.number import Number, integer, rational
+from dither.privacy.guarantee.guarantee import Guarantee, pure
+from dither.privacy.loss.loss import Loss
+from dither.privacy.unit import Unit, read_unit
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+ENDS = ("upper", "both")
+
+
+@dataclass(frozen=True, kw_only=True, init=False)
+class ClippingRange:
+    """Bounds that hold all but a few people: pure epsilon, or of bounded range for a rho."""
+
+    bins: Bins  # what the bounds are chosen from, the edges known beforehand: see `log_bins`
+    epsilon: Number | None  # the promise: either this
+    rho: Fraction | None  # or this
+    ends: str  # "upper": the lower bound is the first edge; "both": both are chosen
+    confidence: Fraction  # that the bounds are not beyond the data, for `rank` people or more
+    unit: Unit  # whose coming, going or replacement moves one count
+
+    def __init__(
+        self,
+        *,
+        bins: object,
+        epsilon: object = None,
+        rho: object = None,
+        ends: object = "upper",
+        confidence: object = "0.95",
+        unit: object = Unit.ADD_REMOVE,
+    ) -> None:
+        budget, square = read_price(epsilon, rho)
+        if not isinstance(ends, str) or ends not in ENDS:
+            raise NumberError("ends", ends, "it says which bounds are chosen", "'upper' or 'both'")
+        object.__setattr__(self, "bins", read_bins(bins, name="bins"))
+        object.__setattr__(self, "epsilon", budget)
+        object.__setattr__(self, "rho", square)
+        object.__setattr__(self, "ends", ends)
+        object.__setattr__(self, "confidence", read_confidence(confidence))
+        object.__setattr__(self, "unit", read_unit(unit))
+        _ = self._choice  # refuses noise that cannot be drawn, now and not at the first release
+
+    @cached_property
+    def _choice(self) -> PermuteAndFlip | Exponential:
+        budget = None if self.epsilon is None else self.epsilon / self._bounds
+        square = None if self.rho is None else self.rho / self._bounds
+        return chooser(budget, square, candidates=self.bins.size, reach=1, unit=self.unit)
+
+    @property
+    def _bounds(self) -> int:
+        return 1 + ENDS.index(self.ends)
+
+    @property
+    def guarantee(self) -> Guarantee:
+        """epsilon, pure; or one or two choices of bounded range, with at most this rho."""
+        return self._bounds * self._choice.guarantee if self.epsilon is None else pure(self.epsilon, unit=self.unit)
+
+    def loss(self) -> Loss:
+        """The privacy loss of one release: a dominating pair."""
+        return self._bounds * self._choice.loss()
+
+    # -- error -------------------------------------------------------------------------------------------------
+
+    @cached_property
+    def rank(self) -> int:
+        """How many people are meant to lie in the outermost cell or beyond: r, from public facts."""
+        return math.floor(self._choice.error(each_of(self.confidence, self._bounds))) + 1
+
+    def error(self, confidence: object) -> float:
+        """How many people may lie beyond each bound, at this confidence: what clipping will move."""
+        return round_up(self.rank + Fraction(self._choice.error(each_of(confidence, self._bounds))))
+
+    def shortfall(self, counts: object, output: tuple[float, float]) -> int:
+        """How many people lie beyond the worse of two bounds. Not to be published."""
+        found, (low, high) = read_counts(counts, cells=self.bins.size), output
+        below, above = self.bins.edges[:-1] < low, self.bins.edges[1:] > high
+        return max(int(found[below].sum()), int(found[above].sum()))
+
+    # -- release -----------------------------------------------------------------------------------------------
+
+    def release(self, counts: object) -> tuple[float, float]:
+        """The two bounds, from a histogram with one count for each cell: `bins.count(values)`."""
+        found = read_counts(counts, cells=self.bins.size)
+        last = self.bins.size - 1
+        high = last - self._outermost(found[::-1])
+        low = 0 if self.ends == "upper" else self._outermost(found)
+        low, high = min(low, high), max(low, high)  # two choices may cross where there are few people
+        return float(self.bins.edges[low]), float(self.bins.edges[high + 1])
+
+    def _outermost(self, counts: NDArray[np.int64]) -> int:
+        """The cell, counted from the outside, that about `rank` people lie in or beyond."""
+        import numpy as np
+
+        upper = np.cumsum(counts)
+        off = distances(upper - counts, upper, a=self.rank, b=1, total=1)
+        chosen: int = self._choice.release(np.negative(off, out=off))
+        return chosen
+
+    def neighbours(self) -> Iterator[tuple[list[int], list[int]]]:
+        """Histograms of several shapes, and what one person makes of each."""
+        return moves(self.bins.size, replace=self.unit.replacement is self.unit)
+
+
+def log_bins(smallest: object, largest: object, *, signed: bool = False, each: object = 4) -> Bins:
+    """Cells that grow in proportion, `each` of them until they double, from 0 and `smallest` to `largest` or just beyond.
+
+    With `signed` the same cells below zero too. For values of which only the order of magnitude is known.
+    """
+    a, b = rational(smallest, name="smallest", positive=True), rational(largest, name="largest", positive=True)
+    steps = integer(each, name="each", least=1)
+    if not a < b or b > 2**1000 or a < Fraction(1, 2**1000):
+        why = "one lies below the other, and both between 2^-1000 and 2^1000"
+        raise NumberError("smallest, largest", (smallest, largest), why, "log_bins(1, 10**9)")
+    low, doublings = float(a), math.log2(float(b)) - math.log2(float(a))
+    if doublings * steps > MOST_CELLS // 2 - 2:
+        raise SizeError("each", each, f"at most {MOST_CELLS} cells are kept in memory", "each=4")
+    edges = [low * 2 ** (k / steps) for k in range(math.ceil(doublings * steps) + 1)]
+    if edges[-1] < float(b):  # the last step was rounded down
+        edges.append(low * 2 ** (len(edges) / steps))
+    mirrored = [-edge for edge in reversed(edges)] if read_flag(signed, name="signed") else []
+    return Bins([*mirrored, 0.0, *edges])

@@ -1,0 +1,247 @@
+"""A quantile with an interval of *values* that holds it: a median with error bars, for any data and any number of people.
+
+Three cells are chosen by the score of `Quantile`, each with a third of the budget: one for the rank q n, one for the rank
+q n - e and one for q n + e, where e is a public number. The first cell counts as reaching down to every rank in the
+choice of the low one, and the last cell as reaching up to every rank in the choice of the high one.
+
+    q     the wanted share of the counts, a/b          n      how many counts there are: private, it moves with people
+    C     counts below a cell                          C'     counts below or in it
+    W     `mass`: the most counts a person has         k, e   what a choice falls short of at a confidence, in ranks
+
+Theorem 1 (privacy). Let a person have at most W counts, in any cells of any of several histograms that are released side by
+side. Then all of it together is epsilon-DP; or the sum of the ranges E of its choices bounds it, with rho the sum of E^2/8.
+
+Proof. Let somebody come with w_g counts in histogram g. Then C - q n moves by between -q w_g and (1 - q) w_g, as does
+C' - q n; a constant e changes nothing in that, nor does leaving out one of the two in the first or the last cell, nor a
+maximum with 0. So scores there move by at most D w_g, D = max(q, 1 - q). A choice is made for D W: it costs w_g / W of its
+epsilon, and its range there is w_g / W of E (`quantiles/rank_scores.py`). Choices for different histograms have
+independent noise, so epsilons add up, and so do ranges; and the sum of the w_g is at most W.
+    Replaced: w_g counts leave and v_g come. C - q n moves by between -(1 - q) w_g - q v_g and (1 - q) v_g + q w_g. In one
+histogram that is at most W either way, which is provided for. In several, it is at most D (w_g + v_g), and the sum of those
+is at most 2 D W, which is provided for where there are several. (For q = 1/2 the two are the same.)
+
+Theorem 2 (coverage). With the stated probability C of the low cell is at most q n and C' of the high one at least q n, so
+that some q-quantile is no less than the lower edge of the low cell and no more than the upper edge of the high one: for
+every data, also for none. Intervals of several histograms hold theirs with that probability each.
+
+Proof. Some cell has distance 0 from the rank q n - e: it is at most n, and whatever lies below 0 the first cell has. So the
+distance of the chosen one is at most e, except with the probability of which e was computed: then C <= q n. (If it is the
+first cell, C = 0.) Likewise for the high one. The two draws are independent, and each has the root of the confidence. If
+the low cell lies above the high one, C >= C' and both are q n: nobody lies between them, and all values there are quantiles,
+so they may trade places. The middle one is moved between the ends.
+
+The extremes. For q = 0 every value below all data is a quantile, and a choice at rank 0 would fall anywhere there. So the
+whole budget goes to the high cell, for the rank e = k + 1: then C' >= 1, and the least value itself is no more than its
+upper edge (if it is the last cell, by its being the last). That cell is the answer as well: a value that few lie below. The
+low end is the first edge. q = 1 is the same from above.
+
+Smith 2011 for the score; the interval is ours.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from dither.density.histograms.axis import Bins, read_bins
+from dither.density.histograms.counts import read_counts
+from dither.density.quantiles.quantile import moves
+from dither.density.quantiles.rank_scores import LARGEST_DISTANCE, chooser, distances, middle, read_price, read_share
+from dither.errors import NumberError, SizeError
+from dither.mechanisms.additive.additive import read_confidence
+from dither.mechanisms.combine import each_of
+from dither.mechanisms.selection.exponential import Exponential
+from dither.mechanisms.selection.permute_and_flip import PermuteAndFlip
+from dither.numeric.balls import round_up
+from dither.numeric.number import Number, integer
+from dither.privacy.guarantee.guarantee import Guarantee, pure
+from dither.privacy.loss.loss import Loss, sum_of
+from dither.privacy.unit import Unit, read_unit
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+MOST_COUNTS = 2**59  # in all cells together
+FURTHEST = LARGEST_DISTANCE // 2  # of e, in scores: distances up to there are told apart
+Interval = tuple[float, float, float]  # the quantile, and the two ends
+Cells = tuple[int, int, int]  # the same as cells
+
+
+@dataclass(frozen=True, kw_only=True, init=False)
+class QuantileInterval:
+    """A quantile and an interval that holds it with a stated probability: pure epsilon, or of bounded range for a rho."""
+
+    code: ClassVar[str] = "quantile_interval"
+
+    bins: Bins  # the cells among which three are chosen, known beforehand
+    q: Fraction  # the share of the counts below: 0 for near the least, 1/2 for the median, 1 for near the largest
+    epsilon: Number | None  # the promise: either this
+    rho: Fraction | None  # or this
+    confidence: Fraction  # the probability with which the interval holds the quantile
+    unit: Unit  # whose coming, going or replacement moves counts
+    mass: int  # W: the most counts that one person has, in all cells of all histograms
+    histograms: int  # how many are released side by side
+
+    def __init__(
+        self,
+        *,
+        bins: object,
+        q: object,
+        epsilon: object = None,
+        rho: object = None,
+        confidence: object = "0.95",
+        unit: object = Unit.ADD_REMOVE,
+        mass: object = 1,
+        histograms: object = 1,
+    ) -> None:
+        budget, square = read_price(epsilon, rho)
+        object.__setattr__(self, "bins", read_bins(bins, name="bins"))
+        object.__setattr__(self, "q", read_share(q, name="q"))
+        object.__setattr__(self, "epsilon", budget)
+        object.__setattr__(self, "rho", square)
+        object.__setattr__(self, "confidence", read_confidence(confidence))
+        object.__setattr__(self, "unit", read_unit(unit))
+        object.__setattr__(self, "mass", integer(mass, name="mass", least=1))
+        object.__setattr__(self, "histograms", integer(histograms, name="histograms", least=1))
+        if self._shift >= FURTHEST:
+            raise NumberError("price", str(rho or epsilon), "the interval would be wider than 2^60 counts", "a higher one")
+
+    @property
+    def _is_extreme(self) -> bool:
+        return self.q in (0, 1)
+
+    @cached_property
+    def _choice(self) -> PermuteAndFlip | Exponential:
+        """Each of the choices: three, or one for an extreme."""
+        a, b = self.q.numerator, self.q.denominator
+        reach = max(a, b - a)
+        if self.unit.replacement is self.unit:
+            reach = b if self.histograms == 1 else 2 * reach
+        share = Fraction(1, self._choices)
+        budget = None if self.epsilon is None else self.epsilon * share
+        square = None if self.rho is None else self.rho * share
+        return chooser(budget, square, candidates=self.bins.size, reach=reach * self.mass, unit=self.unit)
+
+    @property
+    def _choices(self) -> int:
+        return 1 if self._is_extreme else 3
+
+    @property
+    def guarantee(self) -> Guarantee:
+        """epsilon, pure; or choices of bounded range, with at most this rho."""
+        if self.epsilon is not None:
+            return pure(self.epsilon, unit=self.unit)
+        one = self._choice.guarantee
+        return one if self._is_extreme else one + one + one
+
+    def loss(self) -> Loss:
+        """The privacy loss of one release: a dominating pair."""
+        return self.guarantee.loss() if self.rho is None else sum_of([self._choice.loss()] * self._choices)
+
+    # -- error -------------------------------------------------------------------------------------------------
+
+    @property
+    def offset(self) -> Fraction:
+        """How far from the wanted rank the ends aim, in counts: e."""
+        return Fraction(self._shift, self.q.denominator)
+
+    @cached_property
+    def _shift(self) -> int:
+        """e in units of score."""
+        return self._short(self.confidence) + self._is_extreme
+
+    def _short(self, level: Fraction) -> int:
+        ends = 1 if self._is_extreme else 2
+        return int(self._choice.error(each_of(level, ends)))  # whole numbers, rounded up where doubles have gaps
+
+    def error(self, confidence: object) -> float:
+        """How many counts the interval may miss the wanted rank by, with this probability, in all histograms together.
+
+        Nothing for one histogram at the confidence that was stated.
+        """
+        missed = (1 - read_confidence(confidence)) / self.histograms
+        over = max(0, self._short(1 - missed) + self._is_extreme - self._shift)
+        return round_up(Fraction(over, self.q.denominator)) + 0.0
+
+    def shortfall(self, counts: object, output: Any) -> Fraction:
+        """How many counts the worst interval misses its wanted rank by. Not to be published."""
+        import numpy as np
+
+        worst = Fraction(0)
+        for found, (_, low, high) in zip(self._read(counts), [output] if self.histograms == 1 else output, strict=True):
+            ranks = [0, *np.cumsum(found).tolist()]
+            one = min(1, ranks[-1]) if self._is_extreme else 0  # of an extreme, the value itself is to be held
+            wanted = self.q * ranks[-1] + (one if self.q == 0 else -one)
+            first, last = np.searchsorted(self.bins.edges, [low, high]).tolist()
+            worst = max(worst, ranks[first] - wanted, wanted - ranks[last])
+        return worst
+
+    # -- release -----------------------------------------------------------------------------------------------
+
+    def release(self, counts: object) -> Interval | list[Interval]:
+        """The quantile and two ends, from a histogram: `bins.count(values)`. From several, one row each, a list of them."""
+        edges = self.bins.edges
+        found = [
+            (middle(self.bins, point), float(edges[low]), float(edges[high + 1])) for point, low, high in self.cells(counts)
+        ]
+        return found[0] if self.histograms == 1 else found
+
+    def cells(self, counts: object) -> list[Cells]:
+        """The chosen cells of each histogram: the quantile's, the low one, the high one."""
+        return [self._cells(found) for found in self._read(counts)]
+
+    def _cells(self, counts: NDArray[np.int64]) -> Cells:
+        import numpy as np
+
+        upper = np.cumsum(counts)
+        lower = upper - counts
+        last = self.bins.size - 1
+        if self.q == 0:
+            high = self._pick(lower, upper, self._shift)
+            return high, 0, high
+        if self.q == 1:
+            low = self._pick(lower, upper, -self._shift)
+            return low, low, last
+        ends = sorted((self._pick(lower, upper, -self._shift), self._pick(lower, upper, self._shift)))
+        return max(ends[0], min(ends[1], self._pick(lower, upper, 0))), ends[0], ends[1]
+
+    def _pick(self, lower: NDArray[np.int64], upper: NDArray[np.int64], shift: int) -> int:
+        """The cell chosen for the rank q n, moved by so many units of score."""
+        import numpy as np
+
+        total = int(upper[-1])
+        if shift < 0:
+            lower = lower.copy()
+            lower[0] = -LARGEST_DISTANCE
+        if shift > 0:
+            upper = upper.copy()
+            upper[-1] = LARGEST_DISTANCE
+        off = distances(lower, upper, a=self.q.numerator, b=self.q.denominator, total=total, shift=shift)
+        chosen: int = self._choice.release(np.negative(off, out=off))
+        return chosen
+
+    def _read(self, counts: object) -> list[NDArray[np.int64]]:
+        most = MOST_COUNTS // self.bins.size
+        if self.histograms == 1:
+            return [read_counts(counts, cells=self.bins.size, most=most)]
+        rows: Any = counts if isinstance(counts, (list, tuple)) or getattr(counts, "ndim", 0) == 2 else ()
+        if not 1 <= len(rows) <= self.histograms:  # fewer cost no more: others would be empty for everybody
+            why, instead = "there is one row for each histogram", f"a list of {self.histograms} histograms"
+            raise SizeError("counts", len(rows), why, instead)
+        return [read_counts(row, cells=self.bins.size, most=most) for row in rows]
+
+    def neighbours(self) -> Iterator[tuple[list[Any], list[Any]]]:
+        """Histograms of several shapes, and what one person with all her counts in one cell makes of each."""
+        size = self.bins.size
+
+        def shaped(flat: list[int]) -> list[Any]:
+            rows = [flat[at : at + size] for at in range(0, len(flat), size)]
+            return rows[0] if self.histograms == 1 else rows
+
+        replace = self.unit.replacement is self.unit
+        for one, other in moves(size * self.histograms, replace=replace, mass=self.mass):
+            yield shaped(one), shaped(other)

@@ -1,0 +1,195 @@
+"""Wasserman and Zhou's private sample: k points whose distribution is close to that of the data. Choose it where synthetic
+rows are wanted and there are few people; for a distribution function as such `dither.density.cdf` is more accurate.
+
+Theorem. Let h(z) be proportional to exp(-epsilon n KS(x, z) / 2) over all samples z of k points in m cells, each multiset
+or each sequence of points once, where n KS(x, z) = max over j < m of |s_j n/k - C_j|. One draw z is
+epsilon-differentially private, of bounded range, whether a person comes, goes or is replaced.
+
+    n          how many rows there are, or are said to be: public, and the same for all data sets
+    C_j        rows in the first j cells, moved into 0..n
+    s_j        points of z in the first j cells
+
+Proof. One row more, less or elsewhere moves each C_j by at most 1, and so n KS for each z: this is the exponential
+mechanism with a score of sensitivity 1 and a base that does not depend on data. (Where all n rows are there, KS is the
+distance of the two distribution functions at the edges of the cells. Rows that are missing or too many change what is
+close, and not the promise.)
+
+The law is drawn exactly: `samples/distance_bands.py` has the distance in whole numbers, `samples/rejection_blocks.py` the
+way from it to a sample.
+
+Error. Let J = ceil((m - 1)/2). For every data set there are C(J + h, h) multisets or more with n KS <= (h + 1/2) n/k, for
+any h <= k/2. Proof. Let r_j be the whole number next to C_j k/n. r_j <= k/2 for the first J cells, or r_j >= k/2 for the
+last J before the m-th; say the first (else look from the other end). Add e_j with 0 <= e_1 <= ... <= e_J <= h to r_1,
+..., r_J, and put max(r_j, r_J + e_J) afterwards: nothing falls, each total is moved by h at most and stays within k, and
+different e give different samples. So with N samples in all and B(h) = C(J + h, h) e^(-epsilon (h + 1/2) n / 2k), P(n KS
+> t) is at most N e^(-epsilon t / 2) / B(h), which gives a t for each h; the least of them counts. For sequences h = 0:
+the nearest sample has a weight of at least 1, of m^k.
+
+Wasserman and Zhou 2010 have the law; how to draw from it was left open.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+from dither.density.histograms.axis import Bins, read_bins
+from dither.density.histograms.counts import LARGEST_COUNT, read_counts
+from dither.density.samples.base_measures import BASES, Base
+from dither.density.samples.distance_bands import Bands
+from dither.density.samples.rejection_blocks import Blocks
+from dither.errors import DataError, NumberError, SizeError
+from dither.mechanisms.additive.additive import log_odds, read_confidence
+from dither.numeric.number import Number, exact, integer
+from dither.privacy.guarantee.guarantee import Guarantee, bounded_range
+from dither.privacy.loss.loss import Loss
+from dither.privacy.unit import Unit, read_unit
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+MOST_STATES = 2**22  # cells times points
+MOST_CELLS = 2**11
+MOST_BITS = 2**11  # points times log2(cells), for sequences: beyond, doubles know too little of some data, and time is long
+WIDER = 1 + 2.0**-20  # what is computed in doubles is rounded up by this
+
+
+@dataclass(frozen=True, kw_only=True, init=False)
+class KolmogorovSmirnov:
+    """A private sample, likelier the closer its distribution function is to that of the data: pure epsilon."""
+
+    bins: Bins  # the cells of the line
+    rows: int  # how many rows there are, publicly
+    points: int  # of the sample
+    epsilon: Number  # the promise
+    base: str  # "multisets" or "sequences": what is drawn from where the data have no say
+    unit: Unit  # whose coming, going or replacement is hidden
+
+    def __init__(
+        self,
+        *,
+        bins: object,
+        rows: object,
+        epsilon: object,
+        points: object = None,
+        base: object = "multisets",
+        unit: object = Unit.ADD_REMOVE,
+    ) -> None:
+        found = read_bins(bins, name="bins")
+        if found.size < 2:
+            raise SizeError("bins", found, "all points lie in one cell", "two cells or more")
+        if not isinstance(base, str) or base not in BASES:
+            raise DataError("base", base, "it is none of the two", "'multisets' or 'sequences'")
+        object.__setattr__(self, "bins", found)
+        object.__setattr__(self, "rows", integer(rows, name="rows", least=1))
+        if self.rows > LARGEST_COUNT:
+            raise NumberError("rows", rows, "up to 2^35 rows are counted", "fewer rows")
+        object.__setattr__(self, "epsilon", exact(epsilon, name="epsilon", positive=True))
+        object.__setattr__(self, "base", base)
+        object.__setattr__(self, "unit", read_unit(unit))
+        wanted = self._best_points() if points is None else integer(points, name="points", least=1)
+        object.__setattr__(self, "points", wanted)
+        if not self._fits(wanted):
+            limit = f"cells times points are at most {MOST_STATES}, and cells {MOST_CELLS}"
+            if base == "sequences":
+                limit += f"; for sequences points times log2(cells) at most {MOST_BITS}"
+            raise SizeError("cells, points", (found.size, wanted), limit, "fewer points, or wider cells")
+
+    def _fits(self, points: int) -> bool:
+        cells = self.bins.size
+        few = self.base == "multisets" or points * math.log2(cells) <= MOST_BITS
+        return few and cells <= MOST_CELLS and cells * points <= MOST_STATES
+
+    def _best_points(self) -> int:
+        """The power of two with the least error that is proved, from public facts."""
+        sizes = [2**i for i in range(23) if self._fits(2**i)]
+        return min(sizes, key=lambda points: self._distance(points, Fraction(1, 2))) if sizes else 1
+
+    @property
+    def guarantee(self) -> Guarantee:
+        """epsilon, pure, of bounded range."""
+        return bounded_range(self.epsilon, unit=self.unit)
+
+    def loss(self) -> Loss:
+        """The privacy loss of one release: a dominating pair."""
+        return self.guarantee.loss()
+
+    def error(self, confidence: object) -> float:
+        """How many rows the two distribution functions differ by at most (n KS), with at least this probability."""
+        return self._distance(self.points, read_confidence(confidence))
+
+    def _distance(self, points: int, level: Fraction) -> float:
+        cells, n, k = self.bins.size, self.rows, points
+        rate = float(self.epsilon.bounds().lower) / 2
+        half = -(-(cells - 1) // 2)
+        samples = k * math.log(cells) if self.base == "sequences" else log_choose(k + cells - 1, k)
+
+        def reached(h: int) -> float:
+            missing = samples - log_choose(half + h, h) + log_odds(1, level)
+            return (h + 0.5) * n / k + (missing / rate if rate else math.inf)
+
+        low, high = 0, k // 2 if self.base == "multisets" else 0
+        while low < high:  # it falls first and rises then, since the logarithm is concave in h
+            middle = (low + high) // 2
+            low, high = (low, middle) if reached(middle) <= reached(middle + 1) else (middle + 1, high)
+        return min(reached(low) * WIDER, float(n))
+
+    # -- release -----------------------------------------------------------------------------------------------
+
+    def release(self, counts: object) -> NDArray[np.int64]:
+        """How many points of the sample lie in each cell, from a histogram with one count for each cell."""
+        import numpy as np
+
+        return np.diff(self._blocks(counts).draw(), prepend=0)
+
+    def _blocks(self, counts: object) -> Blocks:
+        bands = Bands(read_counts(counts, cells=self.bins.size), self.rows, self.points)
+        common = math.gcd(self.rows, self.points)
+        return Blocks(bands, self._samples, self.epsilon * Fraction(common, 2 * self.points))
+
+    @property
+    def _samples(self) -> Base:
+        return BASES[self.base](self.bins.size, self.points)
+
+    def synthetic(self, released: object) -> NDArray[np.float64]:
+        """The points of a release as numbers: the middle of its cell for each."""
+        import numpy as np
+
+        middles = self.bins.edges[:-1] + np.diff(self.bins.edges) / 2
+        return np.repeat(middles, self._released(released))
+
+    def _released(self, released: object) -> NDArray[np.int64]:
+        found = read_counts(released, cells=self.bins.size, name="released")
+        if int(found.sum()) != self.points:
+            raise DataError("released", int(found.sum()), f"a sample has {self.points} points", "what `release` gave")
+        return found
+
+    # -- for the conformance suite -----------------------------------------------------------------------------
+
+    def shortfall(self, counts: object, released: object) -> Fraction:
+        """n KS: how many rows the two distribution functions differ by."""
+        import numpy as np
+
+        bands = Bands(read_counts(counts, cells=self.bins.size), self.rows, self.points)
+        level = bands.level(np.cumsum(self._released(released)))
+        return Fraction(level * math.gcd(self.rows, self.points), self.points)
+
+    def neighbours(self) -> Iterator[tuple[list[int], list[int]]]:
+        """Small data sets, one row apart."""
+        m, n = self.bins.size, self.rows
+        starts = {tuple([n] + [0] * (m - 1)), tuple([0] * m), tuple(n // m for _ in range(m))}
+        replaced = self.unit.replacement is self.unit
+        for start in sorted(starts):
+            for i in range(m):
+                more = [count + (cell == i) for cell, count in enumerate(start)]
+                others = range(i) if replaced else [None]
+                yield from ((more, [count + (cell == j) for cell, count in enumerate(start)]) for j in others)
+
+
+def log_choose(n: int, k: int) -> float:
+    """The logarithm of a binomial coefficient."""
+    return math.lgamma(n + 1) - math.lgamma(k + 1) - math.lgamma(n - k + 1)

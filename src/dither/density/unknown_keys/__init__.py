@@ -1,0 +1,1 @@
+"""Which keys may be shown that nobody declared."""

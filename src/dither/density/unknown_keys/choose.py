@@ -1,0 +1,126 @@
+"""Which rule for unknown keys: the one that shows keys with the fewest holders, computed before any data is seen.
+
+Rules are compared by how many holders a key needs to be shown half of the time; those that need as many, by how likely a key
+with that many holders is shown. What is then still equal goes to the one that is listed first.
+
+    magic       keys alone                   the best for one or two keys a person, where people come or go
+    geometric   keys and numbers of people   for one key a person: where people are replaced, or counts are wanted too
+    gaussian    keys and numbers of people   from about three keys a person on
+    weighted    keys and weights             where most people hold far fewer keys than max_keys; asked for by `held`
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from dither.density.unknown_keys.key_counts import Key
+from dither.density.unknown_keys.key_rule import KeyRule
+from dither.density.unknown_keys.magic_keys import MagicKeys
+from dither.density.unknown_keys.threshold_keys import GaussianKeys, GeometricKeys
+from dither.density.unknown_keys.weighted_keys import WeightedKeys
+from dither.errors import InputError, NumberError, PrecisionError
+from dither.mechanisms.additive.additive import read_flag
+from dither.numeric.balls import round_up
+from dither.numeric.number import integer
+from dither.privacy.guarantee.guarantee import Guarantee
+from dither.privacy.unit import Unit
+
+HALF = "0.5"
+RULES: dict[str, type[KeyRule]] = {"magic": MagicKeys, "geometric": GeometricKeys, "gaussian": GaussianKeys}
+SHOWS = {
+    "magic": "the keys, without counts",
+    "geometric": "the keys, with how many people hold each",
+    "gaussian": "the keys, with how many people hold each",
+    "weighted": "the keys, with a weight each: whoever holds t keys adds 1/sqrt(t) to every one of them",
+}
+
+
+@dataclass(frozen=True)
+class KeyChoice:
+    """The rule to take, and what the others would need."""
+
+    name: str
+    rule: KeyRule
+    needs: dict[str, int | None]  # holders for a key to be shown half of the time; None where a rule does not go that far
+    held: int  # keys that a holder has, in this comparison
+
+    @property
+    def guarantee(self) -> Guarantee:
+        """What is promised, by any of them."""
+        return self.rule.guarantee
+
+    def count(self, pairs: object) -> dict[Key, int]:
+        """What `release` takes, from pairs (person, key). Not to be published."""
+        return self.rule.count(pairs)
+
+    def release(self, value: Any) -> Any:
+        """The keys that are shown, in order, as the rule shows them."""
+        return self.rule.release(value)
+
+    def explain(self) -> str:
+        """What was chosen and why, in plain words."""
+        rule, need = self.rule, self.needs[self.name]
+        each = f"{rule.max_keys} keys of a person are" if rule.max_keys > 1 else "one key of a person is"
+        others = [f"'{name}' {'cannot do this' if n is None else n}" for name, n in self.needs.items() if name != self.name]
+        lines = [
+            f"Take '{self.name}', which shows {SHOWS[self.name]}.",
+            f"A key is shown half of the time if {need} people hold it, nine times of ten if "
+            f"{_holders(rule, '0.9', self.held)} do.",
+            *([f"Others need: {', '.join(others)}."] if others else []),
+            f"At most {each} counted.",
+            f"That any key is shown that one person alone holds has a probability of {round_up(rule.delta):.3g} at most.",
+            f"Promise: {rule.guarantee}.",
+        ]
+        return "\n".join(lines)
+
+    def __str__(self) -> str:
+        return self.explain()
+
+
+def keys(
+    *,
+    epsilon: object,
+    delta: object,
+    max_keys: object,
+    counts: bool = False,
+    held: object = None,
+    unit: object = Unit.ADD_REMOVE,
+) -> KeyChoice:
+    """The rule that shows keys with the fewest holders; with `counts` among those that also say how many they are.
+
+    `held` is a public guess of how many keys a person has: with it, the weighted rule is compared too.
+    """
+    most = integer(max_keys, name="max_keys", least=1)
+    own = most if held is None else integer(held, name="held", least=1)
+    if own > most:
+        raise NumberError("held", held, f"at most {most} keys of a person are counted", "max_keys or fewer")
+    names = [name for name in RULES if not (read_flag(counts, name="counts") and name == "magic")]
+    kinds: dict[str, type[KeyRule]] = {name: RULES[name] for name in names}
+    if held is not None and not counts:
+        kinds["weighted"] = WeightedKeys
+    found: dict[str, KeyRule] = {}
+    reached: dict[str, int] = {}
+    chances: dict[str, float] = {}
+    refused: list[Exception] = []
+    for name, kind in kinds.items():
+        try:
+            rule = kind(epsilon=epsilon, delta=delta, max_keys=most, unit=unit)
+            reached[name] = _holders(rule, HALF, own)
+            chances[name] = _chance(rule, reached[name], own)
+            found[name] = rule  # only now: a rule that does not say what it needs is not compared
+        except (InputError, PrecisionError) as error:
+            refused.append(error)
+    if not found:
+        raise refused[0]
+    best = min(found, key=lambda name: (reached[name], -chances[name], list(kinds).index(name)))
+    needs = {name: reached.get(name) for name in kinds}
+    return KeyChoice(best, found[best], needs, own)
+
+
+def _chance(rule: KeyRule, holders: int, held: int) -> float:
+    return rule.chance(holders, held) if isinstance(rule, WeightedKeys) else rule.chance(holders)
+
+
+def _holders(rule: KeyRule, chance: str, held: int) -> int:
+    return rule.holders(chance, held) if isinstance(rule, WeightedKeys) else rule.holders(chance)

@@ -1,0 +1,124 @@
+"""What all rules for unknown keys share: a promise, how many holders a key needs, and a release from counts.
+
+A rule sees only keys that somebody holds. So a key that nobody holds must look, from outside, like a key with nothing in it:
+it is never shown, and neither is a key whose count is zero.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+from dither.density.unknown_keys.key_counts import Key, bound_keys
+from dither.errors import NumberError, PrecisionError, UnitError
+from dither.numeric.lattice import LARGEST_INDEX
+from dither.numeric.number import Number, exact, integer
+from dither.privacy.guarantee.guarantee import Guarantee, approx
+from dither.privacy.records import read_delta
+from dither.privacy.unit import Unit, read_unit
+
+
+@dataclass(frozen=True, kw_only=True, init=False)
+class KeyRule(ABC):
+    """Which keys are shown, where each person holds at most `max_keys` of them."""
+
+    epsilon: Number  # the promise, together with delta
+    delta: Fraction  # not below the probability that any key that one person alone holds is shown
+    max_keys: int  # different keys of one person that are counted
+    unit: Unit  # whose coming, going or replacement the promise is about
+
+    def __init__(self, *, epsilon: object, delta: object, max_keys: object, unit: object = Unit.ADD_REMOVE) -> None:
+        object.__setattr__(self, "epsilon", exact(epsilon, name="epsilon", positive=True))
+        read_facts(self, delta, max_keys, unit)
+        self._start()
+
+    @abstractmethod
+    def _start(self) -> None:
+        """Compute what a release needs, so that what cannot be done is refused now."""
+
+    @property
+    def replaces(self) -> bool:
+        """Whether one person takes the place of another: then twice as many keys change."""
+        return self.unit.replacement is self.unit
+
+    @property
+    def changed(self) -> int:
+        """The most keys whose counts differ between neighbouring data sets."""
+        return self.max_keys * (2 if self.replaces else 1)
+
+    @property
+    def guarantee(self) -> Guarantee:
+        """(epsilon, delta)."""
+        return approx(self.epsilon, self.delta, unit=self.unit)
+
+    def count(self, pairs: object) -> dict[Key, int]:
+        """How many people hold each key, from pairs (person, key), `max_keys` of a person at most. Not to be published."""
+        totals: dict[Key, int] = {}
+        for own in bound_keys(pairs, max_keys=self.max_keys):
+            weight = self.weight(len(own))
+            for key in own:
+                totals[key] = totals.get(key, 0) + weight
+        return totals
+
+    def weight(self, held: int) -> int:
+        """What a person with so many keys adds to each of them."""
+        return 1
+
+    @abstractmethod
+    def chance(self, holders: object) -> float:
+        """The probability that a key with so many holders is shown, rounded down."""
+
+    @abstractmethod
+    def holders(self, chance: object) -> int:
+        """How many holders a key needs to be shown with this probability at least."""
+
+    @abstractmethod
+    def error(self, confidence: object) -> float:
+        """How far off a release may be, with this probability at least."""
+
+    @abstractmethod
+    def release(self, value: Any) -> Any:
+        """The keys that are shown, from a mapping of keys to counts."""
+
+
+def read_facts(rule: KeyRule, delta: object, max_keys: object, unit: object) -> None:
+    """Set what all rules have beside the price of shared keys."""
+    lost = read_delta(delta)
+    if lost == 0:
+        why = "a key of one person alone can only be shown at the price of a delta, so no key ever could"
+        raise NumberError("delta", delta, why, "a small probability such as '1e-6'")
+    object.__setattr__(rule, "delta", lost)
+    object.__setattr__(rule, "max_keys", integer(max_keys, name="max_keys", least=1))
+    object.__setattr__(rule, "unit", _read_person(unit))
+
+
+def _read_person(value: object) -> Unit:
+    """A unit of people: one row more of a person who has all her keys takes the place of another key of hers."""
+    unit = read_unit(value)
+    if unit in (Unit.ADD_REMOVE_ROW, Unit.REPLACE_ONE_ROW):
+        why = "keys are bounded for each person, so one row more can put one key in the place of another and change both"
+        whole = Unit.ADD_REMOVE if unit is Unit.ADD_REMOVE_ROW else Unit.REPLACE_ONE
+        raise UnitError("unit", unit.value, why, f"'{whole}', with each row as a person of its own if rows are protected")
+    return unit
+
+
+def first(meets: Callable[[int], bool], *, least: int, guess: int) -> int:
+    """The smallest whole number from `least` on that meets, where all larger ones do too; found near the guess."""
+    high, low, step = max(guess, least), least - 1, 1
+    while not meets(high):
+        if high > LARGEST_INDEX:
+            raise PrecisionError(
+                "threshold", high, "none was found that surely keeps the promise", "less extreme parameters"
+            )
+        low, high, step = high, high + step, 2 * step
+    step = 1
+    while high - low > 1:
+        middle = max(high - step, (low + high) // 2)
+        if meets(middle):
+            high, step = middle, 2 * step
+        else:
+            low = middle
+    return high

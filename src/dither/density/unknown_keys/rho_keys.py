@@ -1,0 +1,86 @@
+"""Keys with their counts at a price in rho: for budgets that add up rhos, where an epsilon would cost its square.
+
+Theorem. Each person counts in at most m keys. Give each key that is held independent rounded Gaussian noise of variance
+sigma2 = k / (2 rho); show key and noisy count where that is T or more, and with probability r where it is T - 1. If
+
+    1 - (1 - q)^m <= delta          q the probability that a key of one holder is shown
+
+this promises no less than a release that shows everything with probability delta (and otherwise nothing), next to Gaussian
+noise of mu^2 = 2 rho: (0, delta) + mu-GDP. In particular it is delta-approximately rho-zCDP.
+
+    k       the most keys whose counts differ between neighbours: m, or twice that when a person is replaced
+
+Proof. By the theorem of `unknown_keys/sole_holder_loss.py` the largest P(A) - x Q(A) is a + (1 - a) H(x (1 - b) / (1 -
+a)), with a, b <= delta the probabilities that keys are shown which only the one data set has, and H the profile of shared
+keys, which are Gaussian noise moved by at most sqrt k, rounded and cut: at most that of mu. It grows with a and b, so take
+both as delta: it is at most delta + (1 - delta) H(x), which is the profile of the two promises together. For zCDP
+condition on the events that no such key is shown: their probability is at least 1 - delta on either side, noise of
+different keys is independent, and what is left is the noise of shared keys.
+
+Against `GaussianKeys` at an epsilon of the same rho, epsilon = sqrt(2 rho): there the same noise must also hide all that
+Gaussian noise tells beyond epsilon with probability delta, and is about sqrt(2 ln(1/delta)) times as wide.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from statistics import NormalDist
+from typing import TYPE_CHECKING, ClassVar
+
+from dither.density.unknown_keys.key_rule import read_facts
+from dither.density.unknown_keys.sole_holder_loss import BITS, any_shown
+from dither.density.unknown_keys.threshold_keys import ThresholdKeys
+from dither.noise.gaussian import RoundedGaussian
+from dither.numeric.balls import precision
+from dither.numeric.number import Number, rational
+from dither.privacy.guarantee.guarantee import Guarantee, approx, gdp
+from dither.privacy.unit import Unit
+
+if TYPE_CHECKING:
+    from flint import arb
+
+
+@dataclass(frozen=True, kw_only=True, init=False)
+class RhoKeys(ThresholdKeys):
+    """Keys and counts with Gaussian noise, priced in rho. `epsilon` is 0: all but delta is in rho."""
+
+    code: ClassVar[str] = "rho_keys"
+
+    rho: Fraction  # what keys that others hold too can tell
+
+    most_keys = 2**40
+
+    def __init__(self, *, rho: object, delta: object, max_keys: object, unit: object = Unit.ADD_REMOVE) -> None:
+        object.__setattr__(self, "rho", rational(rho, name="rho", positive=True))
+        object.__setattr__(self, "epsilon", Number(0))
+        read_facts(self, delta, max_keys, unit)
+        self._start()
+
+    @property
+    def guarantee(self) -> Guarantee:
+        """(0, delta) and mu-Gaussian DP, mu^2 = 2 rho."""
+        return approx(0, self.delta, unit=self.unit) + gdp(mu2=2 * self.rho, unit=self.unit)
+
+    @cached_property
+    def sigma2(self) -> Fraction:
+        """The variance of the noise of a count, before it is rounded."""
+        return self.changed / (2 * self.rho)
+
+    @cached_property
+    def law(self) -> RoundedGaussian:
+        """Rounded Gaussian noise."""
+        return RoundedGaussian(sigma2=self.sigma2)
+
+    def _meets(self, threshold: int, below: Fraction) -> bool:
+        with precision(BITS):
+            return any_shown(self._shown(threshold, below, 1), self.max_keys) <= self.delta
+
+    def _rest(self, moved: Fraction, x: arb) -> arb:
+        raise AssertionError("what shared keys tell is priced in rho")
+
+    def _guess(self) -> float:
+        share = min(0.5, max(1e-300, float(self.delta / self.max_keys)))
+        return -NormalDist().inv_cdf(share) * math.sqrt(self.sigma2)

@@ -1,0 +1,69 @@
+"""Keys by weight: whoever holds few keys counts more in each. For people of whom some hold one key and others many.
+
+Theorem. A person with t <= max_keys keys adds w(t) = floor(W / sqrt t) to each of them. Give each key that is held
+independent rounded Gaussian noise of variance sigma2 W^2, and show key and noisy weight where that reaches T. This is
+(epsilon, delta)-differentially private for every T for which `sole_keys.within` holds of a person with t keys, of which u
+are held by nobody else, for all u <= t <= max_keys.
+
+    W      parts of a weight of one: weights are whole numbers of parts
+
+Proof. t w(t)^2 <= W^2, so shared keys move by at most W in L2 norm, and by sqrt(t - u) w(t) where u keys are nobody else's.
+A key of one's own starts at w(t). The rest is the proof of `unknown_keys/threshold_keys.py`; where a person is replaced, the
+squares of the two add up.
+
+Against `GaussianKeys`: keys of people who all hold max_keys keys need as many holders as there, and keys of people who hold
+t need about sqrt(t / max_keys) times as many. What is shown is a weight, not a number of people.
+
+Gopi, Gulhane, Kulkarni, Shen, Shokouhi and Yekhanin 2020.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from typing import ClassVar
+
+from dither.density.unknown_keys.threshold_keys import GaussianKeys
+from dither.errors import NumberError
+from dither.mechanisms.additive.additive import read_confidence
+from dither.numeric.number import integer
+from dither.privacy import calibrate
+
+
+@dataclass(frozen=True, kw_only=True, init=False)
+class WeightedKeys(GaussianKeys):
+    """Keys and weights with Gaussian noise: for people who hold few keys or many."""
+
+    code: ClassVar[str] = "weighted_keys"
+
+    most_keys = 64
+    parts = 2**10
+
+    def weight(self, held: int) -> int:
+        """What a person with so many keys adds to each of them, in parts."""
+        return math.isqrt(self.parts**2 // held)
+
+    @cached_property
+    def sigma2(self) -> Fraction:
+        """The variance of the noise of a weight, before it is rounded."""
+        return calibrate.gaussian(self.epsilon, self.delta) ** 2 * (2 if self.replaces else 1)
+
+    def _ways(self) -> range:
+        return range(1, self.max_keys + 1)
+
+    def chance(self, holders: object, held: object = None) -> float:
+        """The probability that a key is shown, for so many holders with so many keys each (all `max_keys` unless said)."""
+        n = integer(holders, name="holders", least=0)
+        return self._chance(n * self.weight(self._read(held))) if n else 0.0
+
+    def holders(self, chance: object, held: object = None) -> int:
+        """How many holders a key needs to be shown with this probability, if they hold so many keys each."""
+        return self._holders(read_confidence(chance, name="chance"), self.weight(self._read(held)))
+
+    def _read(self, held: object) -> int:
+        own = self.max_keys if held is None else integer(held, name="held", least=1)
+        if own > self.max_keys:
+            raise NumberError("held", held, f"at most {self.max_keys} keys of a person are counted", "max_keys or fewer")
+        return own

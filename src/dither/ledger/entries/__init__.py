@@ -1,0 +1,1 @@
+"""What is written into a ledger, and the decisions behind it."""

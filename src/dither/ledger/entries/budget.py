@@ -1,0 +1,122 @@
+"""The budget of a ledger: a ceiling that a guarantee states, watched by the filter that fits it, and what is left of it.
+
+pure(epsilon)           epsilons add up
+approx(epsilon, delta)  rhos add up to what converts to (epsilon, delta/2), or epsilons add up, whichever lasts longer;
+                        deltas of questions add up to delta/2
+zcdp(rho, delta)        rhos and deltas add up
+a filter                of `dither.filter`, as it is
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import lru_cache
+
+from dither.errors import BudgetError, GuaranteeError, NumberError, TamperError, UnitError
+from dither.numeric.number import Number
+from dither.privacy.budget.filter import Filter, Spent, approx_filter, sum_filter, zcdp_filter
+from dither.privacy.budget.filter_state import Totals, without
+from dither.privacy.guarantee.approx import ApproxPart
+from dither.privacy.guarantee.guarantee import Guarantee
+from dither.privacy.guarantee.zcdp import ZcdpPart
+
+SMALLEST = Fraction(1, 10**100)  # a price below this is a slip, not a question
+
+
+def read_ceiling(budget: object, *, name: str = "budget") -> Filter:
+    """The filter that keeps a ceiling."""
+    if isinstance(budget, Filter):
+        return _above_zero(budget, budget, name)
+    if not isinstance(budget, Guarantee):
+        raise GuaranteeError(name, budget, "a budget is a guarantee", "pure(1), approx(3, '1e-6') or zcdp('0.5')")
+    charge, part = budget.charge(), budget.parts[0]
+    if len(budget.parts) == 1 and isinstance(part, ZcdpPart) and charge.rho is not None:
+        return _above_zero(zcdp_filter(charge.rho, charge.delta, unit=budget.unit), budget, name)
+    if len(budget.parts) > 1 or not isinstance(part, ApproxPart) or charge.epsilon is None:
+        instead = "pure(1), approx(3, '1e-6'), zcdp('0.5'), or a filter such as filter.gaussian_filter(1)"
+        raise GuaranteeError(name, str(budget), "it is neither pure, nor (ε, δ), nor zCDP", instead)
+    if charge.delta == 0:
+        return _above_zero(sum_filter(charge.epsilon, unit=budget.unit), budget, name)
+    return approx_filter(charge.epsilon, charge.delta, delta_events=charge.delta / 2, unit=budget.unit)
+
+
+def read_price(ceiling: Filter, guarantee: object) -> Totals:
+    """What a question costs under a ceiling; refused where that is nothing, or cannot be said."""
+    if not isinstance(guarantee, Guarantee):
+        raise GuaranteeError("guarantee", guarantee, "it is not a guarantee", "mechanism.guarantee, or pure('0.1')")
+    return _price(ceiling, guarantee)
+
+
+@lru_cache(maxsize=1024)
+def _price(ceiling: Filter, guarantee: Guarantee) -> Totals:
+    if guarantee.unit is not ceiling.unit:
+        why = f"the budget is about '{ceiling.unit}'"
+        raise UnitError("guarantee", str(guarantee), why, "the same unit; .to(unit) where that proves something")
+    price = ceiling.price(guarantee)
+    if price is None:
+        why = f"it has no price under {ceiling.ceiling}"
+        raise GuaranteeError("guarantee", str(guarantee), why, "a mechanism with the kind of promise that the budget counts")
+    if any(part < 0 for part in price):
+        raise GuaranteeError("guarantee", str(guarantee), "it promises less than nothing", "one that dither made")
+    if not any(price):
+        raise NumberError("guarantee", str(guarantee), "it costs nothing", "a price above zero: every answer has one")
+    if any(0 < part < SMALLEST for part in price):
+        raise NumberError(
+            "guarantee", str(guarantee), "it costs less than 1e-100, which is a slip", "a price that people use"
+        )
+    return price
+
+
+@dataclass(frozen=True)
+class Remaining:
+    """What is left of a budget."""
+
+    spent: Spent
+
+    @property
+    def ceiling(self) -> Guarantee:
+        """The guarantee of everything together, whatever is asked."""
+        return self.spent.budget.ceiling
+
+    @property
+    def used(self) -> float:
+        """The part that is gone, from 0 to 1: for a bar."""
+        return float(self.spent.budget.used(self.spent))
+
+    def like(self, guarantee: Guarantee) -> int:
+        """How many more questions like this one could be asked, if nothing else were."""
+        read_price(self.spent.budget, guarantee)
+        return self.spent.budget.more_like(self.spent, guarantee) or 0
+
+    def totals(self) -> list[Number]:
+        """What was spent, in exact numbers, as the filter counts it."""
+        return list(self.spent.totals)
+
+    def __str__(self) -> str:
+        return f"{self.spent.budget.left(self.spent)} left of {self.ceiling}"
+
+
+def pay(spent: Spent, price: Totals, guarantee: Guarantee, *, whose: str) -> Spent:
+    """The state after a charge; refused where the ceiling could be broken."""
+    after = spent.budget.paid(spent, price)
+    if after is None:
+        why = f"{whose} has {Remaining(spent)}"
+        raise BudgetError("guarantee", str(guarantee), why, "a question with a smaller price, or none")
+    return after
+
+
+def give_back(spent: Spent, price: Totals) -> Spent:
+    """The state without a charge that was never used."""
+    total = without(spent.totals, price)
+    if any(part < 0 for part in total):
+        raise TamperError("ledger", str(Remaining(spent)), "more would be given back than was spent", "ledger.verify()")
+    return Spent(spent.budget, total)
+
+
+def _above_zero(ceiling: Filter, given: object, name: str) -> Filter:
+    if ceiling.used(ceiling.nothing) == 1:
+        raise NumberError(
+            name, given if isinstance(given, Filter) else str(given), "nothing could ever be asked", "more than 0"
+        )
+    return ceiling

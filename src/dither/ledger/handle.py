@@ -1,0 +1,94 @@
+"""The end of a ledger as this process knows it: pages to write on and to read, and the latest head that anybody saw.
+
+Why an old copy is noticed. Before a transaction begins, the latest known head is looked up: that of this process, and that
+of the second place. The page must hold it. After a transaction, and before anything is handed out, the second place gets
+the new head.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from dither.errors import ConflictError, LedgerError, TamperError
+from dither.ledger.entries.entry import Head
+from dither.ledger.entries.transaction import Page, Recent, opening, rolled_back
+from dither.ledger.storage.database import Database, Query
+from dither.ledger.witness import Witness
+
+
+class Book:
+    """One ledger, in its database, with its second place and its key."""
+
+    def __init__(self, database: Database, witness: Witness | None, key: bytes | None) -> None:
+        self.database, self.witness, self.key = database, witness, key
+        self._head: Head | None = None  # the latest that this object has seen
+        self._home: int | None = None  # the entry that said where the ledger is when it was opened
+        self._recent: Recent | None = None
+
+    def open(self) -> None:
+        """Take note of where the ledger is, and of its head."""
+        with self.reading() as page:
+            head, self._home = page.last.head, page.state.home
+        self.publish(head)
+
+    @contextmanager
+    def page(self, *queries: Query) -> Iterator[Page]:
+        """A transaction on the end of the ledger. It is durable, and the second place knows, when this ends."""
+        known = self._known()
+        with self.database.write(*opening(*queries)) as transaction:
+            page = Page(transaction, self.key, known, queries, self._recent)
+            self._must_not_have_moved(page)
+            yield page
+        try:
+            self.publish(page.last.head)
+        except LedgerError as error:
+            if isinstance(error, TamperError):
+                raise
+            why = f"it was written, but the second place has not confirmed it: {error.why}"
+            raise LedgerError(error.where, error.came, why, error.instead) from error
+        self._recent = page.recent
+
+    @contextmanager
+    def reading(self) -> Iterator[Page]:
+        """A snapshot of the end of the ledger."""
+        known = self._known()
+        with self.database.read(*opening()) as transaction:
+            page = Page(transaction, self.key, known)
+            self._must_not_have_moved(page)
+            yield page
+
+    def publish(self, head: Head) -> None:
+        """Let the second place know of a head, before anything that it covers is shown."""
+        if self.witness is not None and self.key is not None:
+            known = self.witness.advance(head)
+            if known.entries == head.entries and known.hash != head.hash:
+                raise rolled_back(known, head.entries)
+            if known.entries > head.entries:  # others went ahead; then the ledger holds what they wrote
+                with self.database.read(*opening()) as transaction:
+                    Page(transaction, self.key, known)
+        if self._head is None or head > self._head:
+            self._head = head
+
+    def close(self) -> None:
+        """Let go of the databases."""
+        self.database.close()
+        if self.witness is not None:
+            self.witness.database.close()
+
+    def _must_not_have_moved(self, page: Page) -> None:
+        """The owner has said `moved=True` elsewhere: this object may be writing to the wrong second place."""
+        if self._home not in (None, page.state.home):
+            where = self.database.shown
+            raise ConflictError("ledger", where, "it was moved since it was opened here", "opening it again")
+
+    def _known(self) -> Head | None:
+        """The latest head that anybody saw: looked up before a transaction begins, so what that finds cannot lack it."""
+        mine = self._head
+        if self.witness is None:
+            return mine
+        seen = self.witness.head()
+        if seen is None and mine is not None:
+            why = "it has forgotten this ledger"
+            raise TamperError("witness", self.witness.database.shown, why, "the second place as it was")
+        return max((head for head in (mine, seen) if head is not None), default=None)

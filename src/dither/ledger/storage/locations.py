@@ -1,0 +1,47 @@
+"""Where a ledger is kept: a path, or a PostgreSQL server."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from dither.errors import DitherError, LedgerError
+from dither.extras import needs
+from dither.ledger.storage.database import Database
+
+
+def open_database(location: object, *, name: str = "location") -> Database:
+    """The database at a location; nothing is made there yet."""
+    text = os.fspath(location) if isinstance(location, (str, os.PathLike)) else None
+    if not isinstance(text, str) or not text or text.startswith(":memory:") or "\0" in text:
+        raise LedgerError(
+            name, location, "a ledger is kept in a file or in PostgreSQL", "'clinic.ledger', or postgresql://..."
+        )
+    scheme, colon, _ = text.partition("://")
+    try:
+        if colon and scheme in ("postgresql", "postgres"):
+            with needs("dither[postgres]"):
+                from dither.ledger.storage.postgres import PostgresDatabase
+
+            return PostgresDatabase(text)
+        if colon:
+            raise LedgerError(name, scheme, "no ledger is kept in such a database", "a path, or postgresql://...")
+        from dither.ledger.storage.sqlite import SqliteDatabase
+
+        return SqliteDatabase(Path(text))
+    except (OSError, ValueError, RuntimeError) as error:
+        if isinstance(error, DitherError):
+            raise
+        shown = scheme if colon else text  # an address may hold a password
+        raise LedgerError(
+            name, shown, "no place can be found by that name", "a path, or postgresql://host/database"
+        ) from None
+
+
+def is_taken(location: object) -> bool:
+    """Whether a ledger is there."""
+    database = open_database(location)
+    try:
+        return database.exists("entries")
+    finally:
+        database.close()

@@ -1,0 +1,134 @@
+"""From what was reported to frequencies that look like frequencies.
+
+raw         as it is: unbiased, maybe below zero, and its sum need not be one
+clip        negative ones to zero, and all divided by their sum: biased, and the largest most of all
+simplex     the nearest point (least squares) among all distributions: everything lowered by one number, and
+            negative ones to zero
+likelihood  the distribution under which the reports are likeliest; for direct encoding it has a formula
+bayes, smooth   towards the likeliest one step by step, stopping in time (`collect/bayesian_update.py`)
+
+`invert` gives the raw estimate of any square channel; `project` makes it a distribution.
+
+Water-filling. Let q = 1 / (E + d - 1), D = (E - 1) q, E = e^epsilon: a value of frequency p(i) is reported with probability
+m(i) = D p(i) + q. Let h(i) be the shares of the reports, h(1) >= h(2) >= ... after sorting, and
+
+    t(k) = (h(1) + ... + h(k)) / (D + k q)
+
+Theorem. Let k be the last place with h(k) > q t(k). Then p(i) = max(0, h(i) / t(k) - q) / D maximises the likelihood
+sum of h(i) ln m(i) among all distributions, and it is the only one.
+
+Proof. The likelihood is concave in p, and strictly so where h(i) > 0. By Karush, Kuhn and Tucker p is a maximum if and only
+if a number t has D h(i) / m(i) = D t where p(i) > 0, and D h(i) / m(i) <= D t where p(i) = 0, that is
+
+    m(i) = h(i) / t on the support,        h(i) <= q t off it        (there m(i) = q)
+
+so p(i) = max(0, h(i) / t - q) / D. If the support is the k largest then sum p = 1 says t = t(k), and what remains is
+h(k) > q t(k) >= h(k+1). Now t(k+1) is a weighted mean of t(k) and h(k+1) / q, so it lies between them, and
+
+    h(k+1) > q t(k+1)    if and only if    h(k+1) > q t(k)
+
+If the test on the left fails at k + 1 then h(k+2) / q <= h(k+1) / q <= t(k+1), so by this it fails at k + 2: it holds up to
+some k and for none after it. For that k both are true. Unique: two maxima have the same m where h > 0, by strictness, and
+where h(i) = 0 the condition leaves only p(i) = 0.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+from dither.channels.channel import Channel
+from dither.errors import DataError, NumberError, SizeError
+from dither.numeric.number import exact
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+WORST_CONDITION = 1e8  # of a matrix that is inverted: half of the digits are left
+
+__all__ = ["clip", "invert", "simplex", "water_filling"]
+
+
+def project(raw: NDArray[np.float64], method: str) -> NDArray[np.float64]:
+    """A raw estimate by one of the three methods that need nothing else."""
+    if method == "raw":
+        return raw
+    return clip(raw) if method == "clip" else simplex(raw)
+
+
+def clip(raw: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Negative ones to zero, and the rest in proportion."""
+    import numpy as np
+
+    kept = np.maximum(raw, 0.0)
+    whole = kept.sum()
+    return np.asarray(kept / whole) if whole > 0 else np.full_like(kept, 1 / kept.size)
+
+
+def simplex(raw: NDArray[np.float64]) -> NDArray[np.float64]:
+    """The nearest distribution: max(raw - t, 0) for the t that makes it add up to one."""
+    import numpy as np
+
+    raw = raw - raw.max()  # the largest is surely kept, and large numbers do not swallow the one
+    falling = np.sort(raw)[::-1]
+    sums = (np.cumsum(falling) - 1) / np.arange(1, raw.size + 1)
+    last = np.flatnonzero(falling > sums)[-1]
+    found: NDArray[np.float64] = np.maximum(raw - sums[last], 0.0)
+    return found
+
+
+def water_filling(shares: object, epsilon: object) -> NDArray[np.float64]:
+    """The distribution under which these shares of direct encoding's reports are likeliest; time d log d."""
+    import numpy as np
+
+    h, e = read_shares(shares), float(exact(epsilon, name="epsilon", positive=True))
+    small = math.exp(-e)
+    whole = 1 + (h.size - 1) * small
+    q, gap = small / whole, -math.expm1(-e) / whole  # q and D
+    falling = np.sort(h)[::-1]
+    levels = np.cumsum(falling) / (gap + q * np.arange(1, h.size + 1))
+    last = np.flatnonzero(falling > q * levels)[-1]  # the first always is: 1 > q / (D + q)
+    found = np.maximum(h / levels[last] - q, 0.0)
+    return np.asarray(found / found.sum())
+
+
+def invert(channel: object, shares: object) -> NDArray[np.float64]:
+    """The raw estimate: the p with p C = shares, for a square channel. It may have entries below zero."""
+    import numpy as np
+
+    matrix = (channel if isinstance(channel, Channel) else Channel(channel)).matrix
+    height, width = matrix.shape
+    if height != width:
+        why = "it has not as many outputs as inputs, so there is nothing to invert"
+        raise SizeError("channel", matrix.shape, why, "a square channel, or the method 'bayes'")
+    h = read_shares(shares, width)
+    condition = float(np.linalg.cond(matrix))
+    if not condition <= WORST_CONDITION:
+        why = f"two inputs look the same to it, or nearly so: it multiplies errors by {condition:.1e}"
+        raise NumberError("channel", f"{height} by {width}", why, "the method 'bayes', which needs no inverse")
+    return np.asarray(np.linalg.solve(matrix.T, h))
+
+
+def read_shares(counts: object, size: int | None = None) -> NDArray[np.float64]:
+    """Counts of reports, or shares, as shares."""
+    import numpy as np
+
+    found = read_counts(counts, size)
+    return np.asarray(found / found.sum())
+
+
+def read_counts(counts: object, size: int | None = None, *, name: str = "counts") -> NDArray[np.float64]:
+    """A row of numbers that are not below zero, and not all zero."""
+    import numpy as np
+
+    try:
+        found = np.asarray(counts, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise DataError(name, counts, "they are not numbers", "one number for each value") from error
+    if found.ndim != 1 or found.size < 1 or (size is not None and found.size != size):
+        wanted = "one number for each value" if size is None else f"{size} numbers"
+        raise SizeError(name, found.shape, "the channel has another size", wanted)
+    if not np.isfinite(found).all() or (found < 0).any() or not found.sum() > 0:
+        raise DataError(name, counts, "none is below zero, and at least one is above", "counts of reports")
+    return found

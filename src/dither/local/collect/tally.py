@@ -1,0 +1,79 @@
+"""A tally: reports as whole numbers that can be added up, wherever they were counted."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from dither.errors import DataError
+from dither.local.collect.reports import same_survey
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+LARGEST = 2**53  # reports, and counts: their sums and shares are exact
+
+
+@dataclass(frozen=True, eq=False)
+class Tally:
+    """What a collector keeps of many reports."""
+
+    record: dict[str, object]  # which survey they answer
+    counts: NDArray[np.int64]  # what this kind of survey keeps, place by place
+    people: int  # how many reports were counted
+    rejected: int = 0  # how many were no report of this survey
+
+    def __post_init__(self) -> None:
+        counts, numbers = self.counts, (self.people, self.rejected)
+        if counts.ndim != 1 or counts.dtype.kind != "i" or (counts.size and int(counts.min()) < 0):
+            raise DataError("counts", counts.dtype, "they are whole numbers in a row, not below zero", "what tally() gave")
+        if not all(type(n) is int and 0 <= n <= LARGEST for n in numbers) or (counts.size and int(counts.max()) > LARGEST):
+            raise DataError("tally", numbers, f"its numbers are whole, from 0 to {LARGEST}", "what tally() gave")
+
+    def __add__(self, other: object) -> Tally:
+        if not isinstance(other, Tally):
+            return NotImplemented
+        other.check(self.record, self.counts.size)
+        return Tally(self.record, self.counts + other.counts, self.people + other.people, self.rejected + other.rejected)
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Tally):
+            return NotImplemented
+        numbers = (self.people, self.rejected) == (other.people, other.rejected)
+        return numbers and self.record == other.record and self.counts.tolist() == other.counts.tolist()
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def check(self, record: dict[str, object], size: int) -> None:
+        """Refused where it is of another survey, or does not have as many counts as it has."""
+        same_survey(self.record, record, "tally")
+        if self.counts.size != size:
+            raise DataError("tally", self.counts.size, f"such a survey keeps {size} counts", "what tally() gave")
+
+    def to_json(self) -> str:
+        """For storing, and for adding up elsewhere."""
+        stored = {"record": self.record, "counts": self.counts.tolist(), "people": self.people, "rejected": self.rejected}
+        return json.dumps(stored)
+
+    @classmethod
+    def from_json(cls, text: str) -> Tally:
+        """What `to_json` wrote."""
+        import numpy as np
+
+        try:
+            stored: Any = json.loads(text)
+            counts, people, rejected = stored["counts"], stored["people"], stored["rejected"]
+            record = stored["record"]
+            if not isinstance(record, dict):
+                raise ValueError("a record")
+            if not all(type(count) is int for count in counts):
+                raise ValueError("counts are whole numbers")
+            return cls(record, np.array(counts, dtype=np.int64), people, rejected)
+        except (ValueError, TypeError, KeyError, OverflowError, RecursionError) as error:
+            shown = text[:40] if isinstance(text, str) else text
+            raise DataError("tally", shown, "dither did not write this", "what to_json gave") from error
+
+    def __repr__(self) -> str:
+        return f"Tally({self.record.get('kind')}, {self.people} reports, {self.rejected} rejected)"

@@ -1,0 +1,1 @@
+"""At the source: surveys that randomise answers."""

@@ -1,0 +1,93 @@
+"""Direct encoding: the true value with probability e^epsilon / (e^epsilon + d - 1), any other equally likely.
+
+For few values.
+The client is the flat mechanism (`mechanisms/response/k_ary_response.py` has its theorem and proof). A report supports the
+value that it names: p = e^epsilon q, q = 1 / (e^epsilon + d - 1). The variance of a rare value, times n, is (E + d - 2) /
+(E - 1)^2: it grows with d, so beyond d = 3 E + 2 other surveys are better (`choose`).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Hashable, Iterable
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from dither.channels.channel import Channel
+from dither.channels.kernels import FlatKernel
+from dither.local.collect.bayesian_update import bayes
+from dither.local.collect.reconstruct import water_filling
+from dither.local.collect.tally import Tally
+from dither.local.survey import Survey
+from dither.mechanisms.response.k_ary_response import Flat
+from dither.privacy.unit import Unit
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+
+class DirectEncoding(Survey):
+    """A value among d, the true one likeliest: for few values."""
+
+    kind: ClassVar[str] = "direct"
+    methods: ClassVar[tuple[str, ...]] = (*Survey.methods, "likelihood", "bayes", "smooth")
+
+    def __init__(self, domain: Iterable[Hashable], *, epsilon: object, unit: object = Unit.REPLACE_ONE) -> None:
+        super().__init__(domain, epsilon=epsilon, unit=unit)
+        self._flat = Flat(self.domain, epsilon=self.epsilon, unit=self.unit)
+
+    @cached_property
+    def support(self) -> tuple[float, float]:
+        """e^epsilon / (e^epsilon + d - 1) and 1 / (e^epsilon + d - 1)."""
+        small = math.exp(-float(self.epsilon))
+        whole = 1 + (len(self.domain) - 1) * small
+        return 1 / whole, small / whole
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """The smallest whole number that holds a place."""
+        return smallest(len(self.domain))
+
+    def _encode(self, places: NDArray[np.int64]) -> NDArray[Any]:
+        return self._flat.randomize_places(places).astype(self.dtype)
+
+    def _count(self, payload: NDArray[Any]) -> tuple[NDArray[np.int64], int]:
+        return histogram(payload, len(self.domain))
+
+    def _supports(self, counts: NDArray[np.int64]) -> NDArray[np.float64]:
+        import numpy as np
+
+        return counts.astype(np.float64)
+
+    def _reconstruct(self, method: str, raw: NDArray[np.float64], tally: Tally) -> NDArray[np.float64]:
+        """Also the likeliest distribution, and step by step towards it; "smooth" is for values in order."""
+        if method == "likelihood":
+            return water_filling(tally.counts, self.epsilon)
+        if method in ("bayes", "smooth"):
+            kernel = FlatKernel(len(self.domain), self.epsilon)
+            return bayes(kernel, tally.counts, smooth=method == "smooth").frequency
+        return super()._reconstruct(method, raw, tally)
+
+    def channel(self) -> Channel:
+        """The exact matrix of one answer."""
+        return self._flat.channel()
+
+
+def smallest(size: int) -> np.dtype[Any]:
+    """The smallest unsigned type for numbers below a size, little-endian."""
+    import numpy as np
+
+    return np.dtype("<u1" if size <= 2**8 else "<u2" if size <= 2**16 else "<u4")
+
+
+def histogram(payload: NDArray[Any], size: int) -> tuple[NDArray[np.int64], int]:
+    """How often each number below a size came, and how many others did."""
+    import numpy as np
+
+    if payload.dtype.itemsize <= 2:  # at most 65,536 different numbers: all are counted
+        counts = np.bincount(payload, minlength=size).astype(np.int64)
+        return counts[:size], int(counts[size:].sum())
+    inside = payload < size
+    kept = payload if inside.all() else payload[inside]
+    return np.bincount(kept, minlength=size).astype(np.int64), len(payload) - len(kept)

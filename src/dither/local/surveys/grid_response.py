@@ -1,0 +1,281 @@
+"""A place on a grid, randomised at the source: how many people are where, from people who trust nobody.
+
+    scores="distance"   near cells are likelier than far ones: the client is `mechanisms/response/grid_response.py`
+    scores="uniform"    all false cells are equally likely: the client is `mechanisms/response/k_ary_response.py`
+
+Both have exactly the epsilon that is promised, for any two cells (theorems and proofs there).
+
+With distances a report supports its neighbourhood, and no single p and q describe it. With a = e^-rate, the matrix of one
+axis is A = D^-1 K, where K[i, j] = a^|i - j| and D = diag(z), z being the sums of the rows of K; that of the grid is the
+Kronecker product of the two axes.
+
+Theorem (inversion). The estimate F = (A')^-1 H (B')^-1, H being the shares of the reports, is unbiased; (A')^-1 = D K^-1 and
+K^-1 = tridiag(-a, 1 + a^2, -a) / (1 - a^2) with 1 / (1 - a^2) at both ends.
+Proof. The mean of H is A' F B. A' = K D^-1, as K is symmetric. K K^-1 = 1: row i of K times column j of the matrix above is
+a^|i-j| (1 + a^2) - a a^|i-j+1| - a a^|i-j-1| = 0 off the diagonal and 1 - a^2 on it; likewise at the ends.
+
+So a report counts for its own cell and the eight around it, with weights M. F is a mean of n independent weights, and its
+variance is at most (sum of M^2 H - F^2) / n (the delta rule, which is exact here, as F is linear): with people as they are
+it is less, as the variance within people is below the variance of all. An interval is F +- z times that deviation, widened
+by z^2 / n times the range of the weights, which is what a cell with no report at all needs. It is for one cell at a time.
+
+Inversion is hopeless where the noise is wide (the deviations say so). "bayes" is then the method
+(`collect/bayesian_update.py`).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Hashable, Iterable
+from functools import cached_property
+from itertools import product
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
+
+from dither.channels.channel import Channel
+from dither.channels.kernels import FlatKernel
+from dither.errors import DataError, GuaranteeError, SizeError
+from dither.local.collect.bayesian_update import bayes
+from dither.local.collect.estimate import Estimate
+from dither.local.collect.intervals import normal_quantile
+from dither.local.collect.reconstruct import project
+from dither.local.collect.reports import Reports
+from dither.local.collect.tally import Tally
+from dither.local.least_epsilon import least_epsilon
+from dither.local.survey import MOST_VALUES, Survey
+from dither.local.surveys.direct_encoding import histogram, smallest
+from dither.mechanisms.response.grid_response import Grid
+from dither.mechanisms.response.k_ary_response import Flat
+from dither.numeric.number import integer, rational
+from dither.privacy.unit import Unit
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+SCORES = ("distance", "uniform")
+
+
+class GridResponse(Survey):
+    """Cells (column, row) of a grid, each person's place randomised by herself."""
+
+    kind: ClassVar[str] = "grid"
+    methods: ClassVar[tuple[str, ...]] = ("simplex", "clip", "raw", "bayes")
+
+    def __init__(
+        self, *, width: object, height: object, epsilon: object, scores: str = "distance", unit: object = Unit.REPLACE_ONE
+    ) -> None:
+        if scores not in SCORES:
+            raise DataError("scores", scores, "cells are likelier the nearer they are, or all alike", ", ".join(SCORES))
+        self._grid = Grid(width=width, height=height, epsilon=epsilon, unit=unit)
+        self.width, self.height, self.scores = self._grid.width, self._grid.height, scores
+        if self.width * self.height > MOST_VALUES:
+            raise SizeError("width, height", (width, height), f"a survey has up to {MOST_VALUES} cells", "coarser cells")
+        super().__init__(product(range(self.width), range(self.height)), epsilon=epsilon, unit=unit)
+
+    @cached_property
+    def record(self) -> dict[str, object]:
+        """The grid says which cells there are."""
+        sizes = {"width": self.width, "height": self.height, "scores": self.scores}
+        return {"kind": self.kind, **sizes, "epsilon": self.epsilon.to_json(), "unit": self.unit.value}
+
+    @cached_property
+    def _flat(self) -> Flat:
+        return Flat(self.domain, epsilon=self.epsilon, unit=self.unit)
+
+    @cached_property
+    def support(self) -> tuple[float, float]:
+        """p and q of the flat mechanism; with distances there is no such pair."""
+        if self.scores == "distance":
+            why = "a report supports near cells more than far ones, so no p and q describe it"
+            raise GuaranteeError("scores", self.scores, why, "scores='uniform', or channel()")
+        small = math.exp(-float(self.epsilon))
+        whole = 1 + (len(self.domain) - 1) * small
+        return 1 / whole, small / whole
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """The smallest whole number that holds a cell, column by column."""
+        return smallest(len(self.domain))
+
+    def places(self, values: Iterable[Hashable]) -> NDArray[np.int64]:
+        """The number of each cell: from pairs, or from an integer array with two columns."""
+        import numpy as np
+
+        if isinstance(values, np.ndarray) and values.ndim == 2 and values.shape[1] == 2 and values.dtype.kind in "iu":
+            outside = ((values < 0) | (values >= np.array([self.width, self.height]))).any(axis=1)
+            if outside.any():
+                at = int(np.argmax(outside))
+                why = f"the grid has {self.width} columns and {self.height} rows"
+                raise DataError(f"values[{at}]", values[at].tolist(), why, f"(0, 0) to {self.domain[-1]}")
+            return np.asarray(values[:, 0].astype(np.int64) * self.height + values[:, 1].astype(np.int64))
+        return super().places(values)
+
+    def _encode(self, places: NDArray[np.int64]) -> NDArray[Any]:
+        if self.scores == "uniform":
+            return self._flat.randomize_places(places).astype(self.dtype)
+        columns, rows = self._grid.randomize_places(places // self.height, places % self.height)
+        found: NDArray[Any] = (columns * self.height + rows).astype(self.dtype)
+        return found
+
+    def _count(self, payload: NDArray[Any]) -> tuple[NDArray[np.int64], int]:
+        return histogram(payload, len(self.domain))
+
+    def _supports(self, counts: NDArray[np.int64]) -> NDArray[np.float64]:
+        import numpy as np
+
+        return counts.astype(np.float64)
+
+    def channel(self) -> Channel:
+        """The exact matrix of one answer."""
+        return self._flat.channel() if self.scores == "uniform" else self._grid.channel()
+
+    # -- at the collector --------------------------------------------------------------------------------------
+
+    @cached_property
+    def _axes(self) -> tuple[Axis, Axis]:
+        return axis(self.width, float(self._grid.rate)), axis(self.height, float(self._grid.rate))
+
+    def estimate(self, found: Reports | Tally, *, method: str | None = None, confidence: object = "0.95") -> Estimate:
+        """Shares of all cells, by inversion or by the Bayesian update, with intervals on the inversion."""
+        import numpy as np
+
+        if self.scores == "uniform":
+            return super().estimate(found, method=method, confidence=confidence)
+        tally = found if isinstance(found, Tally) else self.tally(found)
+        tally.check(self.record, self._nothing.size)
+        chosen = self._method(method)
+        if tally.people == 0:
+            raise SizeError("reports", 0, "there is nothing to estimate from", "at least one report")
+        z, count = normal_quantile(confidence), tally.people
+        across, down = self._axes
+        share = tally.counts.reshape(self.width, self.height) / count
+        raw = across.inverse @ share @ down.inverse.T
+        squares = across.inverse**2 @ share @ (down.inverse**2).T
+        variance = np.maximum(squares - raw**2, 0.0) / count
+        half = np.hypot(z * np.sqrt(variance), z * z / count * self._range)
+        flat = raw.reshape(-1)
+        return Estimate(
+            self.domain,
+            frequency=self._reconstruct(chosen, flat, tally),
+            raw=flat,
+            deviation=np.sqrt(variance).reshape(-1),
+            low=np.clip(raw - half, 0.0, 1.0).reshape(-1),
+            high=np.clip(raw + half, 0.0, 1.0).reshape(-1),
+            people=count,
+            method=chosen,
+            confidence=float(rational(confidence, name="confidence")),
+        )
+
+    def _method(self, method: str | None) -> str:
+        chosen = self.methods[0] if method is None else method
+        if chosen not in self.methods:
+            raise DataError("method", method, "this survey has no such method", ", ".join(self.methods))
+        return chosen
+
+    @cached_property
+    def _range(self) -> NDArray[np.float64]:
+        """Of the weights that a report can have, for each cell: from the lowest to the highest product of two."""
+        import numpy as np
+
+        ends = [(m.inverse.min(axis=1), m.inverse.max(axis=1)) for m in self._axes]
+        corners = np.stack([np.outer(a, b) for a in ends[0] for b in ends[1]])
+        return np.asarray(corners.max(axis=0) - corners.min(axis=0))
+
+    def _reconstruct(self, method: str, raw: NDArray[np.float64], tally: Tally) -> NDArray[np.float64]:
+        if method != "bayes":
+            return project(raw, method)
+        if self.scores == "uniform":
+            return bayes(FlatKernel(len(self.domain), self.epsilon), tally.counts).frequency
+        return bayes(Axes(*(m.matrix for m in self._axes)), tally.counts).frequency
+
+    # -- before anything is collected --------------------------------------------------------------------------
+
+    def error(self, people: object, confidence: object = "0.95") -> float:
+        """The half-width of the interval of one cell, for the worst cell and wherever people are.
+
+        A person at x adds, for cell i, a weight with mean 1 or 0 (whether x is i) and a mean square v(x). With a share t at
+        i and all others where v is largest, the variance is t v(i) + (1 - t) v* - t^2.
+        """
+        import numpy as np
+
+        if self.scores == "uniform":
+            return super().error(people, confidence)
+        count, z = integer(people, name="people", least=1), normal_quantile(confidence)
+        across, down = (m.matrix @ (m.inverse**2).T for m in self._axes)  # mean squares [x, i] along one axis
+        own = np.outer(np.diagonal(across), np.diagonal(down))
+        others = [square - np.diag(np.diagonal(square)) for square in (across, down)]  # the place itself left out
+        best = np.maximum(
+            np.outer(others[0].max(axis=0), down.max(axis=0)), np.outer(across.max(axis=0), others[1].max(axis=0))
+        )
+        t = np.clip((own - best) / 2, 0.0, 1.0)
+        return z * math.sqrt(float((t * own + (1 - t) * best - t * t).max()) / count)
+
+    @classmethod
+    def for_error(  # type: ignore[override]
+        cls,
+        *,
+        width: object,
+        height: object,
+        people: object,
+        half_width: object,
+        confidence: object = "0.95",
+        scores: str = "distance",
+        unit: object = Unit.REPLACE_ONE,
+    ) -> GridResponse:
+        """The survey with the least epsilon whose error from so many people is within the half-width."""
+        wanted = rational(half_width, name="half_width", positive=True)
+
+        def make(epsilon: object) -> GridResponse:
+            return cls(width=width, height=height, epsilon=epsilon, scores=scores, unit=unit)
+
+        return make(least_epsilon(lambda e: make(e).error(people, confidence), wanted, half_width))
+
+    def __repr__(self) -> str:
+        return f"GridResponse({self.width} x {self.height}, epsilon='{self.epsilon}', scores='{self.scores}')"
+
+
+class Axis(NamedTuple):
+    """One axis in floats: the matrix, and the inverse of its transpose."""
+
+    matrix: NDArray[np.float64]
+    inverse: NDArray[np.float64]
+
+
+def axis(count: int, rate: float) -> Axis:
+    """exp(-rate |i - j|) / z(i), and diag(z) times the inverse of exp(-rate |i - j|)."""
+    import numpy as np
+
+    if count == 1:
+        return Axis(np.ones((1, 1)), np.ones((1, 1)))
+    steps = np.arange(count)
+    weights = np.exp(-rate * np.abs(steps[:, None] - steps[None, :]))
+    z = weights.sum(axis=1)
+    a, left = math.exp(-rate), -math.expm1(-2 * rate)  # 1 - a^2 without cancellation
+    inverse = np.diag(np.full(count, (1 + a * a) / left))
+    inverse[0, 0] = inverse[-1, -1] = 1 / left
+    inverse[steps[1:], steps[:-1]] = inverse[steps[:-1], steps[1:]] = -a / left
+    return Axis(weights / z[:, None], z[:, None] * inverse)
+
+
+class Axes:
+    """Two independent axes as a kernel: products with the Kronecker product of their matrices."""
+
+    def __init__(self, across: NDArray[np.float64], down: NDArray[np.float64]) -> None:
+        self._across, self._down = across, down
+
+    def push(self, prior: Any) -> NDArray[np.float64]:
+        """How likely each cell is to be reported."""
+        return self._both(prior, self._across.T, self._down)
+
+    def pull(self, values: Any) -> NDArray[np.float64]:
+        """What each true cell expects."""
+        return self._both(values, self._across, self._down.T)
+
+    def pull_squares(self, values: Any) -> NDArray[np.float64]:
+        """The same for squared entries."""
+        return self._both(values, self._across**2, self._down.T**2)
+
+    def _both(self, cells: Any, left: NDArray[np.float64], right: NDArray[np.float64]) -> NDArray[np.float64]:
+        import numpy as np
+
+        return np.asarray((left @ np.reshape(cells, (len(left), len(right))) @ right).reshape(-1))

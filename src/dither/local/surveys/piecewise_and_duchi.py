@@ -1,0 +1,268 @@
+"""Three ways to say a number to somebody whom one does not trust; `surveys/number_survey.py` has what they share. E =
+e^epsilon.
+
+Duchi. The place is 0 or 1 (low or high), and the report is a randomized response of it. With x in [-1, 1] standing for the
+value, the place is 1 with probability (1 + x) / 2, so P(1) = 1/2 + x (E - 1) / (2 (E + 1)). Scores: (o - q) / (p - q) with
+p = E / (E + 1), q = 1 / (E + 1), whose mean is the place: E / (E - 1) for a 1 and -1 / (E - 1) for a 0. For small epsilon.
+
+Piecewise. Reports 0..M - 1. Place i gives weight E to each of the w reports i..i + w - 1 and weight 1 to the others.
+Theorem. It is epsilon-differentially private. Proof. The weights add up to Z = w E + M - w whatever the place, so every
+ratio of probabilities is E, 1 or 1 / E.
+Theorem. The mean of the report is affine in the place, so an affine map of it is an unbiased score. Proof. It is (M (M -
+1) / 2 + (E - 1) (w i + w (w - 1) / 2)) / Z.
+There are M - w + 1 places. w / M is near 1 / (e^(epsilon / 2) + 1), which is where the continuous mechanism of Wang et
+al. 2019 has it; M is so large that rounding to places costs nothing that one could see. For large epsilon.
+
+Hybrid. Piecewise with probability 1 - e^(-epsilon / 2) and Duchi otherwise, where epsilon is above 0.61; Duchi alone
+below. A report tells which it was. That is no secret: the coin falls before the value is looked at, and for either side
+every ratio is at most E. Each side is unbiased, so a report is. Its variance is nearly the same for all values.
+"""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from dither.channels.closed_form_rows import flat, power
+from dither.channels.matrix import Entry
+from dither.errors import NumberError
+from dither.local.surveys.number_survey import MOST_REPORTS, NumberSurvey
+from dither.mechanisms.response.k_ary_response import Flat
+from dither.noise.bernoulli import Bernoulli
+from dither.noise.uniform_integers import uniform
+from dither.numeric.number import Number, integer, ln
+from dither.privacy.unit import Unit
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+FEWEST, NARROWEST = 2**10, 16  # reports, and reports in a window, unless others are asked for
+LEAST_MIXED = Fraction(61, 100)  # below this epsilon a mixture is worse than its better part
+
+
+class Duchi(NumberSurvey):
+    """One bit: the number is rounded at random to one end, and the end is told by randomized response."""
+
+    kind: ClassVar[str] = "duchi"
+    steps = 1
+    reports = 2
+
+    def __init__(self, low: object, high: object, *, epsilon: object, unit: object = Unit.REPLACE_ONE) -> None:
+        super().__init__(low, high, epsilon=epsilon, unit=unit)
+        self._flat = Flat((0, 1), epsilon=self.epsilon, unit=self.unit)
+
+    def _encode(self, places: NDArray[np.int64]) -> NDArray[np.int64]:
+        return self._flat.randomize_places(places)
+
+    def _rows(self) -> list[list[Entry]]:
+        return flat(2, self.epsilon)
+
+    def exact_scores(self) -> list[Entry]:
+        """-1 / (E - 1) and E / (E - 1)."""
+        grown = power(self.epsilon, 1)
+        return [-1 / (grown - 1), grown / (grown - 1)]
+
+    @cached_property
+    def scores(self) -> NDArray[np.float64]:
+        """The same in floats."""
+        import numpy as np
+
+        over = 1 / math.expm1(float(self.epsilon))
+        return np.array([-over, 1 + over])
+
+    @cached_property
+    def _squares(self) -> NDArray[np.float64]:
+        import numpy as np
+
+        low, high = self.scores**2
+        q = 1 / (1 + math.exp(float(self.epsilon)))
+        return np.array([(1 - q) * low + q * high, q * low + (1 - q) * high])
+
+
+class Piecewise(NumberSurvey):
+    """A window of reports around the number is likelier than all others."""
+
+    kind: ClassVar[str] = "piecewise"
+
+    def __init__(
+        self,
+        low: object,
+        high: object,
+        *,
+        epsilon: object,
+        reports: object = None,
+        window: object = None,
+        unit: object = Unit.REPLACE_ONE,
+    ) -> None:
+        super().__init__(low, high, epsilon=epsilon, unit=unit)
+        self.size, self.window = _shape(self.epsilon, reports, window)
+        self.steps = self.size - self.window
+
+    @property
+    def reports(self) -> int:
+        """M."""
+        return self.size
+
+    def parameters(self) -> dict[str, object]:
+        """M and w."""
+        return {"reports": self.size, "window": self.window}
+
+    @cached_property
+    def _near(self) -> Bernoulli:
+        """Whether a report lies in the window: w E / (w E + M - w)."""
+        return Bernoulli.response(self.epsilon + ln(self.window), self.steps + 1)
+
+    def _encode(self, places: NDArray[np.int64]) -> NDArray[np.int64]:
+        import numpy as np
+
+        near = self._near.sample(places.shape)
+        found = np.empty(places.shape, dtype=np.int64)
+        inside = places[near]
+        found[near] = inside + uniform(self.window, inside.shape)
+        outside = places[~near]
+        other = uniform(self.steps, outside.shape)
+        found[~near] = np.where(other < outside, other, other + self.window)
+        return found
+
+    def _rows(self) -> list[list[Entry]]:
+        return self.rows(power(self.epsilon, 1))
+
+    def rows(self, grown: Any) -> list[list[Entry]]:
+        """The matrix for an E that is written in some way."""
+        small = 1 / (grown * self.window + self.steps)
+        return [
+            [grown * small if i <= o < i + self.window else small for o in range(self.size)] for i in range(self.steps + 1)
+        ]
+
+    def exact_scores(self) -> list[Entry]:
+        """(o - the mean at place 0) / slope / steps."""
+        return self.affine(power(self.epsilon, 1))
+
+    def affine(self, grown: Any) -> list[Entry]:
+        """The scores for an E that is written in some way."""
+        size, window = self.size, self.window
+        whole = grown * window + self.steps
+        start = ((grown - 1) * Fraction(window * (window - 1), 2) + Fraction(size * (size - 1), 2)) / whole
+        slope = (grown - 1) * window / whole * self.steps
+        return [(o - start) / slope for o in range(size)]
+
+    @cached_property
+    def scores(self) -> NDArray[np.float64]:
+        """The same in floats, from the middle, where nothing cancels."""
+        import numpy as np
+
+        a = math.exp(-float(self.epsilon))
+        slope = -math.expm1(-float(self.epsilon)) * self.window / (self.window + a * self.steps)
+        return np.asarray(0.5 + (np.arange(self.size) - (self.size - 1) / 2) / (slope * self.steps))
+
+    @cached_property
+    def _squares(self) -> NDArray[np.float64]:
+        import numpy as np
+
+        a = math.exp(-float(self.epsilon))
+        running = np.concatenate([[0.0], np.cumsum(self.scores**2)])
+        near = running[self.window :] - running[: self.steps + 1]
+        return np.asarray((near + a * (running[-1] - near)) / (self.window + a * self.steps))
+
+
+class Hybrid(NumberSurvey):
+    """Piecewise or Duchi, by a coin that the report tells."""
+
+    kind: ClassVar[str] = "hybrid"
+
+    def __init__(
+        self,
+        low: object,
+        high: object,
+        *,
+        epsilon: object,
+        reports: object = None,
+        window: object = None,
+        unit: object = Unit.REPLACE_ONE,
+    ) -> None:
+        super().__init__(low, high, epsilon=epsilon, unit=unit)
+        self._bit = Duchi(low, high, epsilon=self.epsilon, unit=unit)
+        windows = Piecewise(low, high, epsilon=self.epsilon, reports=reports, window=window, unit=unit)
+        self._windows = windows if self.epsilon > LEAST_MIXED else None
+        self.steps = self._bit.steps if self._windows is None else self._windows.steps
+
+    @property
+    def reports(self) -> int:
+        """Those of the windows, and then the two of Duchi."""
+        return 2 if self._windows is None else self._windows.size + 2
+
+    def parameters(self) -> dict[str, object]:
+        """M and w, or nothing."""
+        return {} if self._windows is None else self._windows.parameters()
+
+    @cached_property
+    def _coin(self) -> Bernoulli:
+        """Whether it is Duchi."""
+        return Bernoulli.exp(self.epsilon / 2)
+
+    def _encode(self, places: NDArray[np.int64]) -> NDArray[np.int64]:
+        import numpy as np
+
+        if self._windows is None:
+            return self._bit._encode(places)
+        bit = self._coin.sample(places.shape)
+        found = np.empty(places.shape, dtype=np.int64)
+        up = uniform(self.steps, int(bit.sum())) < places[bit]  # with probability i / steps
+        found[bit] = self._windows.size + self._bit._encode(up.astype(np.int64))
+        found[~bit] = self._windows._encode(places[~bit])
+        return found
+
+    def _rows(self) -> list[list[Entry]]:
+        if self._windows is None:
+            return self._bit._rows()
+        root = power(self.epsilon / 2, 1)
+        other = 1 / (root * root + 1)  # a lie of Duchi
+        rows = []
+        for i, row in enumerate(self._windows.rows(root * root)):
+            one = other + (1 - 2 * other) * Fraction(i, self.steps)
+            rows.append([entry * (1 - 1 / root) for entry in row] + [(1 - one) / root, one / root])
+        return rows
+
+    def exact_scores(self) -> list[Entry]:
+        """Those of Piecewise, and then those of Duchi."""
+        if self._windows is None:
+            return self._bit.exact_scores()
+        grown = power(self.epsilon / 2, 2)
+        return [*self._windows.affine(grown), -1 / (grown - 1), grown / (grown - 1)]
+
+    @cached_property
+    def scores(self) -> NDArray[np.float64]:
+        """The same in floats."""
+        import numpy as np
+
+        return self._bit.scores if self._windows is None else np.concatenate([self._windows.scores, self._bit.scores])
+
+    @cached_property
+    def _squares(self) -> NDArray[np.float64]:
+        import numpy as np
+
+        if self._windows is None:
+            return self._bit._squares
+        share, ends = math.exp(-float(self.epsilon) / 2), self._bit._squares
+        line = ends[0] + (ends[1] - ends[0]) * np.arange(self.steps + 1) / self.steps
+        return np.asarray(share * line + (1 - share) * self._windows._squares)
+
+
+def _shape(epsilon: Number, reports: object, window: object) -> tuple[int, int]:
+    """M and w: as asked for, or w / M near 1 / (e^(epsilon / 2) + 1) with a window that is not too narrow."""
+    share = 1 / (math.exp(min(float(epsilon), 64.0) / 2) + 1)  # chooses a shape only; every shape keeps the promise
+    if reports is None:
+        size = FEWEST
+        while size * share < NARROWEST and 2 * size <= MOST_REPORTS // 2:
+            size *= 2
+    else:
+        size = integer(reports, name="reports", least=2)
+    if size > MOST_REPORTS // 2:
+        raise NumberError("reports", reports, f"there are up to {MOST_REPORTS // 2} reports", str(FEWEST))
+    width = max(1, min(size - 1, round(size * share))) if window is None else integer(window, name="window", least=1)
+    if width >= size:
+        raise NumberError("window", window, "a window of all reports says nothing", f"1 to {size - 1}")
+    return size, width

@@ -1,0 +1,314 @@
+"""What mechanisms that add noise share: value -> whole steps -> + noise -> value.
+
+A value is put on the lattice (whole numbers are on it already), bounded, given integer noise, bounded again, and read
+back. Bounding is a contraction before the noise and post-processing after it, so neither costs privacy; both hold for
+every value, so nothing is ever raised because of what a value is. NaN counts as 0.
+
+Sensitivities of real values are taken a little larger than stated, by 1/1024 of a step: values that were computed in
+floats, and bounds written as decimals, are off by far less than that, and without it a sensitivity of exactly so many
+steps would leave no room.
+
+Error. Noise N with T(k) = P(|N| > k) in each of d coordinates, independent: all of them stay within k steps with
+probability (1 - T(k))^d, so the half-width is the smallest k for which that is at least the confidence. A real value
+lies up to half a step from its place on the lattice, which is added. (The float nearest to k steps is off by half a
+unit in its last place at most; error bars do not count that. It is nothing for steps that are powers of two and
+values below 2^53 steps.) With bounds at w steps from each other a release cannot lie further off than w, and more
+than k off on both sides only if 2k + 2 <= w; on one side only if k < w.
+"""
+
+from __future__ import annotations
+
+import math
+import numbers
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator
+from fractions import Fraction
+from functools import cached_property
+from itertools import product
+from typing import TYPE_CHECKING, Any, TypeVar, overload
+
+from dither.errors import DataError, NumberError, SizeError
+from dither.mechanisms.norms import SLIVERS
+from dither.noise.law import Law
+from dither.numeric.balls import MOST_BITS, precision, round_up
+from dither.numeric.enclosure import to_ball
+from dither.numeric.lattice import LARGEST_INDEX, Lattice, add, as_array
+from dither.numeric.number import Number, integer, rational
+from dither.privacy.formulas.certified_search import smallest
+from dither.privacy.guarantee.guarantee import Guarantee
+from dither.privacy.loss.loss import Loss
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from dither.numeric.lattice import AnyArray
+
+FINEST = 2**12  # steps in the sensitivity, for each coordinate: rounding then costs about 1/4096 of the noise
+SPARE = Fraction(1, 1024)  # of a step: what the query's own float arithmetic may add to the sensitivity
+MOST_EXPONENT = 900  # steps between 2^-900 and 2^900: every release is a finite float
+HALF = Fraction(1, 2)
+T = TypeVar("T")
+
+
+class Additive(ABC):
+    """A mechanism that adds integer noise on a lattice."""
+
+    dimension: int | None  # None for one number, d for a vector of d numbers
+
+    # -- what each of them says for itself ---------------------------------------------------------------------
+
+    @property
+    @abstractmethod
+    def guarantee(self) -> Guarantee:
+        """What is promised about every release."""
+
+    @property
+    @abstractmethod
+    def law(self) -> Law:
+        """The noise, in whole steps of the lattice."""
+
+    @property
+    @abstractmethod
+    def lattice(self) -> Lattice | None:
+        """Where real values are put; None for whole numbers."""
+
+    @property
+    def limits(self) -> tuple[int, int]:
+        """The bounds of values and releases, in whole steps."""
+        return -LARGEST_INDEX, LARGEST_INDEX
+
+    @abstractmethod
+    def shifts(self) -> Iterator[tuple[Fraction, ...]]:
+        """Changes that one person can make: the hardest ones."""
+
+    def loss(self) -> Loss:
+        """The privacy loss of one release: a dominating pair."""
+        return self.guarantee.loss()
+
+    # -- error -------------------------------------------------------------------------------------------------
+
+    def error(self, confidence: object) -> int | float:
+        """The smallest half-width that holds with this probability, for all coordinates together."""
+        steps = half_width(self.law, read_confidence(confidence), self.dimension or 1, self._widest)
+        return steps if self.lattice is None else round_up((steps + HALF) * self.lattice.step)
+
+    @property
+    def limit(self) -> float:
+        """Real values and releases beyond this are moved to it."""
+        step = Fraction(1) if self.lattice is None else self.lattice.step
+        return round_up(self.limits[1] * step)
+
+    @cached_property
+    def _widest(self) -> int:
+        low, high = self.limits
+        return high - low
+
+    # -- release -----------------------------------------------------------------------------------------------
+
+    @overload
+    def release(self, value: float | Fraction) -> int | float: ...
+    @overload
+    def release(self, value: Any) -> Any: ...
+
+    def release(self, value: Any) -> Any:
+        """The value with noise: a number for a number, an array of the same shape for an array or a list."""
+        if self.dimension is None:
+            return self._one(value)
+        steps = self._many(value)
+        low, high = self.limits
+        noisy: Any = add(clipped(steps, low, high), self.law.sample(steps.shape))
+        noisy = clipped(noisy, low, high)
+        return noisy if self.lattice is None else self.lattice.values(noisy)
+
+    def _one(self, value: object) -> int | float:
+        low, high = self.limits
+        noisy = max(low, min(high, self.place(value) + self.law.sample()))
+        return noisy if self.lattice is None else self.lattice.number(noisy)
+
+    def place(self, value: object) -> int:
+        """Where one value stands before the noise, in whole steps and inside the limits."""
+        low, high = self.limits
+        steps = whole_number(value) if self.lattice is None else self.lattice.index(value)
+        return max(low, min(high, steps))
+
+    def _many(self, value: object) -> NDArray[np.int64]:
+        array = as_array(value, name="value")
+        if array.size != self.dimension:
+            why = f"this mechanism was made for {self.dimension} numbers"
+            raise SizeError("shape of value", array.shape, why, f"an array of {self.dimension}, or dimension={array.size}")
+        return whole_numbers(array) if self.lattice is None else self.lattice.indices(array)
+
+    def truth(self, value: Any) -> Any:
+        """What a release of this value is an estimate of: the value, moved into the bounds."""
+        step = Fraction(1) if self.lattice is None else self.lattice.step
+        low, high = (end * step for end in self.limits)
+        return max(low, min(high, value)) if self.dimension is None else [max(low, min(high, x)) for x in value]
+
+    # -- for the conformance suite -----------------------------------------------------------------------------
+
+    def neighbours(self) -> Iterator[tuple[Any, Any]]:
+        """Pairs of values, starting where rounding and bounds are hardest."""
+        for start, shift in product(self._starts(), self.shifts()):
+            other = tuple(x + y for x, y in zip(start, shift, strict=True))
+            yield self._as_value(start), self._as_value(other)
+
+    def _starts(self) -> list[tuple[Fraction, ...]]:
+        size = self.dimension or 1
+        low, high = self.limits
+        if self.lattice is None:
+            bounded = self._widest < 2 * LARGEST_INDEX
+            ends = [low - 1, low, low + 1, (low + high) // 2, high - 1, high] if bounded else [0, 10**12]
+            return [tuple(Fraction(point) for _ in range(size)) for point in ends]
+        step = self.lattice.step
+        places = (Fraction(0), HALF, HALF - Fraction(1, 2 * SLIVERS), -HALF, Fraction(-1, 3), Fraction(10**12))
+        return [tuple(place * step for _ in range(size)) for place in places]
+
+    def _as_value(self, point: tuple[Fraction, ...]) -> object:
+        plain = [x if self.lattice else int(x) for x in point]
+        return plain[0] if self.dimension is None else plain
+
+
+# -- whole numbers: refused by type, never by value --------------------------------------------------------------------
+
+_INSTEAD = "int(value) if it is whole; Laplace or Gaussian, or integers=False, for real values"
+
+
+def whole_number(value: object) -> int:
+    """One whole number."""
+    if isinstance(value, numbers.Integral) and not isinstance(value, bool):
+        return int(value)
+    raise DataError("type of value", type(value).__name__, "only whole numbers have a place here", _INSTEAD)
+
+
+def whole_numbers(array: AnyArray) -> NDArray[np.int64]:
+    """An array of them, in 64 bits, saturated."""
+    if array.dtype.kind == "O":
+        good = all(isinstance(x, numbers.Integral) and not isinstance(x, bool) for x in array.reshape(-1))
+    else:
+        good = array.dtype.kind in "iu"
+    if not good:
+        raise DataError("type of value", array.dtype, "only whole numbers have a place here", _INSTEAD)
+    return Lattice(1).indices(array)
+
+
+# -- shared by the constructors --------------------------------------------------------------------------------------
+
+
+def read_flag(value: object, *, name: str) -> bool:
+    """True or False, and nothing that merely counts as one."""
+    if not isinstance(value, bool):
+        raise NumberError(name, value, "it is so or not", "True or False")
+    return value
+
+
+def read_dimension(value: object) -> int | None:
+    """None, or how many numbers a value has."""
+    return None if value is None else integer(value, name="dimension", least=1)
+
+
+def read_confidence(value: object, *, name: str = "confidence") -> Fraction:
+    """A probability strictly between 0 and 1."""
+    level = rational(value, name=name)
+    if not 0 < level < 1:
+        raise NumberError(name, value, "it is a probability strictly between 0 and 1", "0.95")
+    return level
+
+
+def read_half_width(value: object) -> Fraction:
+    """How far off a release may be; what `error` gave is a binary number, and is not made smaller by printing it."""
+    width = rational(value, name="half_width", nonnegative=True)
+    return max(width, Fraction(value)) if isinstance(value, float) else width
+
+
+def steps_within(half_width: object, lattice: Lattice | None) -> int:
+    """How many steps of noise stay within a half-width, half a step being left for the rounding of a real value."""
+    width = read_half_width(half_width)
+    if lattice is None:
+        return math.floor(width)
+    steps = math.floor(width / lattice.step - HALF)
+    if steps < 0:
+        raise NumberError("half_width", half_width, f"values are rounded to steps of {Number(lattice.step)}", "a finer step")
+    return steps
+
+
+def clipped(values: Any, low: int, high: int) -> Any:
+    """Each of the values, moved to the nearest bound if it lies outside."""
+    import numpy as np
+
+    return values if high >= LARGEST_INDEX and low <= -LARGEST_INDEX else np.clip(values, low, high)
+
+
+# -- half-widths -----------------------------------------------------------------------------------------------------
+
+
+def covers(law: Law, k: int, confidence: Fraction, dimension: int, widest: int = 2 * LARGEST_INDEX) -> bool:
+    """Whether it is certain that all coordinates stay within k steps with this probability."""
+    if k >= widest:
+        return True
+    sides = 2 if law.two_sided and 2 * k + 2 <= widest else 1
+    bits = 128
+    while bits <= MOST_BITS // 4:
+        with precision(bits):
+            outside = sides * law.above(k)
+            if dimension == 1:
+                room = to_ball(1 - confidence) - outside
+            else:
+                room = dimension * (-outside).log1p() - to_ball(confidence).log()
+            if room >= 0:
+                return True
+            if room < 0:
+                return False
+        bits *= 2
+    tail = law.exactly_above(k)  # they are equal, or nearly so: rationals tell
+    return tail is not None and (1 - sides * tail) ** dimension >= confidence
+
+
+def half_width(law: Law, confidence: Fraction, dimension: int, widest: int = 2 * LARGEST_INDEX) -> int:
+    """The smallest k that covers."""
+    if covers(law, 0, confidence, dimension, widest):
+        return 0
+    low, high = 0, 1
+    while not covers(law, high, confidence, dimension, widest):
+        low, high = high, 2 * high
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if covers(law, middle, confidence, dimension, widest) else (middle, high)
+    return high
+
+
+def least_rate(law: Callable[[Fraction], T], meets: Callable[[T], bool], guess: float) -> Fraction:
+    """The smallest x, rounded up, for which the law of x meets; larger x must mean less noise."""
+
+    def good(x: Fraction) -> bool:
+        return x > 0 and meets(law(max(x, least)))
+
+    least = Fraction(1, 2**59)  # the widest noise that is drawn
+    found = max(smallest(good, guess, most=2.0**20).upper, float(least))
+    if math.isinf(found):
+        raise NumberError("half_width", "too narrow", "no noise that dither draws is that small", "a wider half_width")
+    return Fraction(found)
+
+
+def spare(sensitivity: Fraction, step: Fraction) -> Fraction:
+    """The sensitivity of a real value, with room for the arithmetic that computed it."""
+    return sensitivity + step * SPARE
+
+
+def choose_step(step: object, size: Fraction, *, integers: bool = False) -> Fraction:
+    """The step that was asked for, or a power of two far below this size; 1 for whole numbers."""
+    if integers:
+        if step is not None and rational(step, name="step") != 1:
+            raise NumberError("step", step, "whole numbers have steps of 1", "integers=False, or no step")
+        return Fraction(1)
+    chosen = Lattice.below(size / FINEST).step if step is None else rational(step, name="step", positive=True)
+    if not Fraction(1, 2**MOST_EXPONENT) <= chosen <= 2**MOST_EXPONENT:
+        given = size if step is None else step
+        raise NumberError("step", given, f"floats show steps from 2^-{MOST_EXPONENT} to 2^{MOST_EXPONENT}", "other units")
+    return chosen
+
+
+def log_odds(size: int, level: Fraction) -> float:
+    """ln(size / (1 - level)), also where 1 - level is below the smallest float: only a first guess."""
+    left = 1 - level
+    return math.log(size) + math.log(left.denominator) - math.log(left.numerator)

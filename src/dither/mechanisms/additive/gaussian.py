@@ -1,0 +1,186 @@
+"""Gaussian noise, rounded: for vectors that one person moves in many coordinates, and for everything that composes.
+
+Theorem. Let f take vectors and move by at most D in L2 norm. Put f on the lattice of step g (whole numbers are on it)
+and add N steps to each coordinate, N the nearest integers to independent normal variables of deviation sigma / g.
+This is (S g / sigma)-Gaussian differentially private, for
+
+    S = D / g            whole numbers (g = 1): there is nothing to round
+    S = ceil(D / g)      one real number
+    S = D / g + sqrt d   a real vector of d
+
+Proof. On the lattice values differ by at most S steps in L2 norm (`numeric/lattice.py`). For a whole number k and a
+real Z, k + round(Z) = round(k + Z); so the release is the continuous Gaussian mechanism, which is (S g / sigma)-GDP
+by definition, followed by rounding, which is post-processing. Nothing about discrete Gaussians is needed, in any
+dimension. (Of real values D is taken 1/1024 of a step larger than stated: see `additive/additive.py`.)
+
+sigma is given, or follows from what is wanted: rho-zCDP has mu = sqrt(2 rho), so sigma^2 = (S g)^2 / (2 rho) exactly;
+for (epsilon, delta) it is the smallest that the exact Gaussian curve allows (`calibrate.gaussian`), not the
+textbook's formula, which has too much noise below epsilon = 1 and is not proved above (far above it is false).
+
+Dong, Roth and Su 2019; Balle and Wang 2018.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from statistics import NormalDist
+from typing import ClassVar
+
+from dither.errors import NumberError
+from dither.mechanisms.additive.additive import (
+    Additive,
+    choose_step,
+    covers,
+    least_rate,
+    read_confidence,
+    read_dimension,
+    read_flag,
+    spare,
+    steps_within,
+)
+from dither.mechanisms.norms import SLIVERS, float_root, l2_shifts, root_above, root_below
+from dither.mechanisms.sensitivity import read_l2_squared
+from dither.noise.gaussian import RoundedGaussian
+from dither.numeric.lattice import Lattice
+from dither.numeric.number import rational
+from dither.privacy import calibrate
+from dither.privacy.guarantee.guarantee import Guarantee, gdp
+from dither.privacy.unit import Unit, read_unit
+
+WAYS = "sigma=2, sigma2=4, rho='0.1', or epsilon=1 with delta='1e-6'"
+
+
+@dataclass(frozen=True, kw_only=True, init=False)
+class Gaussian(Additive):
+    """Gaussian noise for a known L2 sensitivity: the mechanism of vectors and of long compositions."""
+
+    code: ClassVar[str] = "gaussian"
+
+    l2_squared: Fraction  # the largest change of the value, in L2 norm, squared: sqrt 2 has no exact decimal
+    sigma2: Fraction  # the variance of the noise before it is rounded
+    dimension: int | None  # None for one number, d for a vector
+    integers: bool  # whether values are whole numbers
+    step: Fraction  # of the lattice; 1 for whole numbers
+    unit: Unit  # whose coming, going or replacement the sensitivity is about
+
+    def __init__(
+        self,
+        *,
+        l2_sensitivity: object = None,
+        l2_squared: object = None,
+        sigma: object = None,
+        sigma2: object = None,
+        rho: object = None,
+        epsilon: object = None,
+        delta: object = None,
+        dimension: object = None,
+        integers: bool = False,
+        step: object = None,
+        unit: object = None,
+    ) -> None:
+        squared, whom = read_either(l2_sensitivity, l2_squared, unit)
+        size = read_dimension(dimension)
+        object.__setattr__(self, "l2_squared", squared)
+        object.__setattr__(self, "dimension", size)
+        object.__setattr__(self, "integers", read_flag(integers, name="integers"))
+        object.__setattr__(self, "step", choose_step(step, root_below(squared / (size or 1)), integers=integers))
+        object.__setattr__(self, "unit", whom)
+        if sum(way is not None for way in (sigma, sigma2, rho, epsilon)) != 1 or (epsilon is None) != (delta is None):
+            given = {"sigma": sigma, "sigma2": sigma2, "rho": rho, "epsilon": epsilon, "delta": delta}
+            why = "the noise is stated in exactly one way"
+            raise NumberError("noise", {name: value for name, value in given.items() if value is not None}, why, WAYS)
+        object.__setattr__(self, "sigma2", self._variance(sigma, sigma2, rho, epsilon, delta))
+        _ = self.law  # refuses a scale that cannot be drawn, now and not at the first release
+
+    def _variance(self, sigma: object, sigma2: object, rho: object, epsilon: object, delta: object) -> Fraction:
+        if sigma is not None:
+            return rational(sigma, name="sigma", positive=True) ** 2
+        if sigma2 is not None:
+            return rational(sigma2, name="sigma2", positive=True)
+        moved2 = self.reach2 * self.step**2
+        if rho is not None:
+            return moved2 / (2 * rational(rho, name="rho", positive=True))
+        return calibrate.gaussian(epsilon, delta) ** 2 * moved2
+
+    @classmethod
+    def for_error(
+        cls,
+        half_width: object,
+        confidence: object,
+        *,
+        l2_sensitivity: object = None,
+        l2_squared: object = None,
+        dimension: object = None,
+        integers: bool = False,
+        step: object = None,
+        unit: object = None,
+    ) -> Gaussian:
+        """The mechanism with the most noise whose error at this confidence is within `half_width`."""
+        squared, whom = read_either(l2_sensitivity, l2_squared, unit)
+        model = cls(l2_squared=squared, rho=1, dimension=dimension, integers=integers, step=step, unit=whom)
+        k, level = steps_within(half_width, model.lattice), read_confidence(confidence)
+        size = model.dimension or 1
+        inverse = least_rate(
+            lambda x: RoundedGaussian(sigma2=1 / x**2),
+            lambda law: covers(law, k, level, size, model._widest),
+            guess=guess_inverse(level, size, k),
+        )
+        sigma2 = (model.step / inverse) ** 2
+        return cls(
+            l2_squared=squared,
+            sigma2=sigma2,
+            dimension=dimension,
+            integers=integers,
+            step=model.step,
+            unit=whom,
+        )
+
+    @property
+    def l2_sensitivity(self) -> float:
+        """The largest change of the value in L2 norm, rounded up."""
+        return float_root(self.l2_squared)
+
+    @cached_property
+    def reach2(self) -> Fraction:
+        """The square of how far a value can move on the lattice, in steps; rounded up where it is irrational."""
+        if self.integers:
+            return self.l2_squared
+        root, steps, size = spare(root_above(self.l2_squared), self.step), Lattice(self.step), self.dimension or 1
+        return Fraction(steps.scalar_cost(root) if size == 1 else steps.l2_cost(root, size).upper) ** 2
+
+    @property
+    def guarantee(self) -> Guarantee:
+        """mu-Gaussian DP, from which every other currency follows."""
+        return gdp(mu2=self.reach2 * self.step**2 / self.sigma2, unit=self.unit)
+
+    @cached_property
+    def law(self) -> RoundedGaussian:
+        """Rounded Gaussian noise, in steps."""
+        return RoundedGaussian(sigma2=self.sigma2 / self.step**2)
+
+    @cached_property
+    def lattice(self) -> Lattice | None:
+        """Where real values are put; whole numbers need none."""
+        return None if self.integers else Lattice(self.step)
+
+    def shifts(self) -> Iterator[tuple[Fraction, ...]]:
+        """The hardest changes; for whole numbers in few dimensions all of them."""
+        return l2_shifts(self.l2_squared, self.dimension or 1, sliver=None if self.integers else self.step / SLIVERS)
+
+
+def read_either(l2_sensitivity: object, l2_squared: object, unit: object) -> tuple[Fraction, Unit]:
+    """The square of the L2 sensitivity, from either."""
+    if (l2_sensitivity is None) == (l2_squared is None):
+        given = (l2_sensitivity, l2_squared)
+        raise NumberError("l2_sensitivity, l2_squared", given, "exactly one is needed", "l2_sensitivity=1")
+    if l2_squared is None:
+        return read_l2_squared(l2_sensitivity, unit)
+    return rational(l2_squared, name="l2_squared", positive=True), read_unit(Unit.ADD_REMOVE if unit is None else unit)
+
+
+def guess_inverse(level: Fraction, size: int, steps: int) -> float:
+    """About one over the deviation for which `size` normal variables stay within so many steps."""
+    return NormalDist().inv_cdf(min(1 - 1e-16, float(1 - (1 - level) / (2 * size)))) / (steps + 0.5)

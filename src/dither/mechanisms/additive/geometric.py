@@ -1,0 +1,168 @@
+"""Two-sided geometric noise for whole numbers: the mechanism of counts under pure epsilon.
+
+Theorem. Let f take whole numbers (or vectors of them) and move by at most D in L1 norm. Then f + N, the coordinates
+of N independent with P(N = x) proportional to exp(-epsilon |x| / D), is epsilon-differentially private.
+
+    D         sensitivity: the largest change, a whole number
+    f, f'     the values on two neighbouring data sets
+
+Proof. P(f + N = y) / P(f' + N = y) = exp(epsilon (|y - f'| - |y - f|) / D) <= exp(epsilon |f - f'| / D) <= e^epsilon,
+by the triangle inequality. Attained at any y beyond f on the side away from f' when |f - f'| = D: no smaller epsilon
+is true.
+
+With bounds [lo, hi]: values are moved into them first, which is a contraction, and so are releases, which is
+post-processing. (Drawing again until a release lies inside would not be private at this epsilon: the chance of lying
+inside differs between neighbours.) Where the bounds are narrower than D, values can move by hi - lo at most, and the
+noise is smaller for it.
+
+Ghosh, Roughgarden and Sundararajan 2009: of all mechanisms that see only the count, none serves any user better, whatever
+she believes about the count.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from typing import ClassVar
+
+from dither.channels.channel import Channel
+from dither.channels.closed_form_rows import truncated
+from dither.errors import GuaranteeError, NumberError, SizeError
+from dither.mechanisms.additive.additive import (
+    Additive,
+    covers,
+    least_rate,
+    log_odds,
+    read_confidence,
+    read_dimension,
+    steps_within,
+)
+from dither.mechanisms.norms import l1_shifts
+from dither.mechanisms.sensitivity import read_l1
+from dither.noise.laplace import DiscreteLaplace
+from dither.numeric.lattice import LARGEST_INDEX
+from dither.numeric.number import Number, exact, integer
+from dither.privacy.guarantee.guarantee import Guarantee, pure
+from dither.privacy.loss.loss import Loss
+from dither.privacy.loss.pairs.discrete_laplace import discrete_laplace
+from dither.privacy.unit import Unit
+
+LARGEST_CHANNEL = 1000  # rows of an exact matrix
+
+
+@dataclass(frozen=True, kw_only=True, init=False)
+class Geometric(Additive):
+    """Whole-number noise for counts: pure epsilon, and the best there is."""
+
+    code: ClassVar[str] = "geometric"
+
+    epsilon: Number  # the promise
+    sensitivity: int  # the largest change of the value, in L1 norm
+    bounds: tuple[int, int] | None  # values and releases are moved into these
+    dimension: int | None  # None for one number, d for a vector
+    unit: Unit  # whose coming, going or replacement the sensitivity is about
+
+    def __init__(
+        self,
+        *,
+        epsilon: object,
+        sensitivity: object,
+        bounds: tuple[object, object] | None = None,
+        dimension: object = None,
+        unit: object = None,
+    ) -> None:
+        moved, whom = read_l1(sensitivity, unit)
+        if moved.denominator != 1:
+            why = "whole numbers move by whole numbers"
+            raise NumberError("sensitivity", sensitivity, why, f"{math.ceil(moved)}, or Laplace for real values")
+        object.__setattr__(self, "epsilon", exact(epsilon, name="epsilon", positive=True))
+        object.__setattr__(self, "sensitivity", int(moved))
+        object.__setattr__(self, "bounds", None if bounds is None else read_bounds(bounds))
+        object.__setattr__(self, "dimension", read_dimension(dimension))
+        object.__setattr__(self, "unit", whom)
+        _ = self.law  # refuses a scale that cannot be drawn, now and not at the first release
+
+    @classmethod
+    def for_error(
+        cls,
+        half_width: object,
+        confidence: object,
+        *,
+        sensitivity: object,
+        bounds: tuple[object, object] | None = None,
+        dimension: object = None,
+        unit: object = None,
+    ) -> Geometric:
+        """The mechanism with the least epsilon whose error at this confidence is within `half_width`."""
+        k, level = steps_within(half_width, None), read_confidence(confidence)
+        model = cls(epsilon=1, sensitivity=sensitivity, bounds=bounds, dimension=dimension, unit=unit)
+        size = model.dimension or 1
+        if k >= model._widest:
+            raise NumberError("half_width", half_width, "the bounds alone keep every release that close", "no release")
+        rate = least_rate(
+            lambda x: DiscreteLaplace(rate=x),
+            lambda law: covers(law, k, level, size, model._widest),
+            guess=log_odds(size, level) / (k + 1),
+        )
+        return cls(epsilon=rate * model.reach, sensitivity=sensitivity, bounds=bounds, dimension=dimension, unit=unit)
+
+    @property
+    def reach(self) -> int:
+        """How far a value can move once it is inside the bounds."""
+        return min(self.sensitivity, (self.dimension or 1) * self._widest)
+
+    @property
+    def guarantee(self) -> Guarantee:
+        """epsilon, pure."""
+        return pure(self.epsilon, unit=self.unit)
+
+    def loss(self) -> Loss:
+        """Of one number: discrete Laplace noise, moved by up to `reach` steps. Of a vector: any such promise."""
+        if self.dimension is not None:
+            return self.guarantee.loss()
+        return Loss(((discrete_laplace(self.epsilon / self.reach, self.reach), 1),), self.unit)
+
+    def channel(self) -> Channel:
+        """The exact matrix, for one number with bounds."""
+        if self.bounds is None or self.dimension is not None:
+            raise GuaranteeError(
+                "bounds", self.bounds, "there is no end to what may come out", "bounds=(0, 100), one number"
+            )
+        low, high = self.bounds
+        labels = range(low, high + 1)
+        if len(labels) > LARGEST_CHANNEL:
+            raise SizeError("bounds", self.bounds, f"a matrix has up to {LARGEST_CHANNEL} rows", "channels.kernels")
+        rate = self.epsilon / self.reach
+        return Channel([truncated(at, len(labels), rate) for at in range(len(labels))], labels, labels)
+
+    @cached_property
+    def law(self) -> DiscreteLaplace:
+        """Discrete Laplace noise with scale sensitivity / epsilon."""
+        return DiscreteLaplace(rate=self.epsilon / self.reach)
+
+    @property
+    def lattice(self) -> None:
+        """Whole numbers need none."""
+        return None
+
+    @property
+    def limits(self) -> tuple[int, int]:
+        """The bounds, or the largest whole numbers that are kept."""
+        return (-LARGEST_INDEX, LARGEST_INDEX) if self.bounds is None else self.bounds
+
+    def shifts(self) -> Iterator[tuple[Fraction, ...]]:
+        """All whole changes of one number, or the hardest of a vector."""
+        return l1_shifts(Fraction(self.sensitivity), self.dimension or 1)
+
+
+def read_bounds(bounds: object) -> tuple[int, int]:
+    """Two whole numbers, the lower first."""
+    if not isinstance(bounds, (tuple, list)) or len(bounds) != 2:
+        raise NumberError("bounds", bounds, "they are a pair", "(0, 100)")
+    low, high = (integer(end, name="bounds") for end in bounds)
+    if not -LARGEST_INDEX <= low < high <= LARGEST_INDEX:
+        raise NumberError("bounds", bounds, "the lower bound lies below the upper one, both below 2^62", "(0, 100)")
+    return low, high

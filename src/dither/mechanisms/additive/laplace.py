@@ -1,0 +1,124 @@
+"""Laplace noise for real numbers and vectors, on a lattice: pure epsilon where whole numbers will not do.
+
+Theorem. Let f take real vectors and move by at most D in L1 norm. Put f on the lattice of step g and add independent
+noise of N steps to each coordinate, P(N = x) proportional to exp(-epsilon |x| / S). This is epsilon-differentially
+private for
+
+    S = ceil(D / g) + d - 1,    d the number of coordinates.
+
+Proof. On the lattice values differ by at most S steps (`numeric/lattice.py`). The rest is the proof of
+`additive/geometric.py` with S for D. Reading back k steps as the float nearest to k g is post-processing, and the same for
+all data. (D is taken 1/1024 of a step larger than stated: see `additive/additive.py`.)
+
+The step, unless you give one, is the largest power of two that is at most D / (4096 d): rounding then costs about
+1/4096 of the noise. It depends on D and d only, never on data. A step as large as D doubles the noise of one number;
+for whole numbers there is `Geometric`, which rounds nothing.
+
+Dwork, McSherry, Nissim and Smith 2006. Why on a lattice: Mironov 2012.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from typing import ClassVar
+
+from dither.mechanisms.additive.additive import (
+    Additive,
+    choose_step,
+    covers,
+    least_rate,
+    log_odds,
+    read_confidence,
+    read_dimension,
+    spare,
+    steps_within,
+)
+from dither.mechanisms.norms import SLIVERS, l1_shifts
+from dither.mechanisms.sensitivity import read_l1
+from dither.noise.laplace import DiscreteLaplace
+from dither.numeric.lattice import Lattice
+from dither.numeric.number import Number, exact
+from dither.privacy.guarantee.guarantee import Guarantee, pure
+from dither.privacy.loss.loss import Loss
+from dither.privacy.loss.pairs.discrete_laplace import discrete_laplace
+from dither.privacy.unit import Unit
+
+
+@dataclass(frozen=True, kw_only=True, init=False)
+class Laplace(Additive):
+    """Noise for real numbers: pure epsilon, for a known L1 sensitivity."""
+
+    code: ClassVar[str] = "laplace"
+
+    epsilon: Number  # the promise
+    sensitivity: Fraction  # the largest change of the value, in L1 norm
+    dimension: int | None  # None for one number, d for a vector
+    step: Fraction  # of the lattice
+    unit: Unit  # whose coming, going or replacement the sensitivity is about
+
+    def __init__(
+        self, *, epsilon: object, sensitivity: object, dimension: object = None, step: object = None, unit: object = None
+    ) -> None:
+        moved, whom = read_l1(sensitivity, unit)
+        size = read_dimension(dimension)
+        object.__setattr__(self, "epsilon", exact(epsilon, name="epsilon", positive=True))
+        object.__setattr__(self, "sensitivity", moved)
+        object.__setattr__(self, "dimension", size)
+        object.__setattr__(self, "step", choose_step(step, moved / (size or 1)))
+        object.__setattr__(self, "unit", whom)
+        _ = self.law  # refuses a scale that cannot be drawn, now and not at the first release
+
+    @classmethod
+    def for_error(
+        cls,
+        half_width: object,
+        confidence: object,
+        *,
+        sensitivity: object,
+        dimension: object = None,
+        step: object = None,
+        unit: object = None,
+    ) -> Laplace:
+        """The mechanism with the least epsilon whose error at this confidence is within `half_width`."""
+        model = cls(epsilon=1, sensitivity=sensitivity, dimension=dimension, step=step, unit=unit)
+        k, level = steps_within(half_width, model.lattice), read_confidence(confidence)
+        size = model.dimension or 1
+        rate = least_rate(
+            lambda x: DiscreteLaplace(rate=x),
+            lambda law: covers(law, k, level, size, model._widest),
+            guess=log_odds(size, level) / (k + 1),
+        )
+        return cls(epsilon=rate * model.reach, sensitivity=sensitivity, dimension=dimension, step=step, unit=unit)
+
+    @property
+    def reach(self) -> int:
+        """How far a value can move on the lattice, in steps."""
+        return self.lattice.l1_cost(spare(self.sensitivity, self.step), self.dimension or 1)
+
+    @property
+    def guarantee(self) -> Guarantee:
+        """epsilon, pure."""
+        return pure(self.epsilon, unit=self.unit)
+
+    def loss(self) -> Loss:
+        """Of one number: discrete Laplace noise, moved by up to `reach` steps. Of a vector: any such promise."""
+        if self.dimension is not None:
+            return self.guarantee.loss()
+        return Loss(((discrete_laplace(self.epsilon / self.reach, self.reach), 1),), self.unit)
+
+    @cached_property
+    def law(self) -> DiscreteLaplace:
+        """Discrete Laplace noise, in steps."""
+        return DiscreteLaplace(rate=self.epsilon / self.reach)
+
+    @cached_property
+    def lattice(self) -> Lattice:
+        """Where values are put."""
+        return Lattice(self.step)
+
+    def shifts(self) -> Iterator[tuple[Fraction, ...]]:
+        """The hardest changes."""
+        return l1_shifts(self.sensitivity, self.dimension or 1, sliver=self.step / SLIVERS)

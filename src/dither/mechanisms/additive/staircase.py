@@ -1,0 +1,142 @@
+"""Staircase noise for one real number: pure epsilon with less error than Laplace when epsilon is large.
+
+Theorem. Let f take real numbers and move by at most D. Put f on the lattice of step g, S = ceil(D / g), and add N
+steps with
+
+    P(N = x) proportional to b^k for k S <= |x| < k S + r,  b^(k+1) for k S + r <= |x| < (k+1) S,   b = e^-epsilon,
+
+for any r from 1 to S. This is epsilon-differentially private.
+
+Proof. On the lattice values differ by at most S steps. Write p(|x|) for the weight: it never rises, and p(m + S) = b
+p(m) for m >= 0. For a shift s, |x - s| <= |x| + S, so p(|x - s|) >= p(|x| + S) = b p(|x|). Hence no ratio exceeds
+e^epsilon. (Of real values D is taken 1/1024 of a step larger than stated: see `additive/additive.py`.)
+
+One number only: in a vector one person may cross a step in every coordinate with an arbitrarily small change, each at
+the full epsilon. For whole numbers with D = 1 it is the geometric mechanism. The high part r / S = gamma is 1 / (1 +
+e^(epsilon/2)) unless you say otherwise, which has the least expected error; every gamma is private.
+
+Geng and Viswanath 2014.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from typing import ClassVar
+
+from dither.errors import NumberError
+from dither.mechanisms.additive.additive import (
+    Additive,
+    choose_step,
+    covers,
+    least_rate,
+    log_odds,
+    read_confidence,
+    spare,
+    steps_within,
+)
+from dither.mechanisms.norms import SLIVERS, l1_shifts
+from dither.mechanisms.sensitivity import read_l1
+from dither.noise.staircase import DiscreteStaircase
+from dither.numeric.lattice import Lattice
+from dither.numeric.number import Number, exact, rational
+from dither.privacy.guarantee.guarantee import Guarantee, pure
+from dither.privacy.unit import Unit
+
+
+@dataclass(frozen=True, kw_only=True, init=False)
+class Staircase(Additive):
+    """Noise in flat steps for one real number: pure epsilon, best at large epsilon."""
+
+    code: ClassVar[str] = "staircase"
+
+    epsilon: Number  # the promise
+    sensitivity: Fraction  # the largest change of the value
+    gamma: Fraction  # which part of a stride is high
+    step: Fraction  # of the lattice
+    unit: Unit  # whose coming, going or replacement the sensitivity is about
+
+    def __init__(
+        self, *, epsilon: object, sensitivity: object, gamma: object = None, step: object = None, unit: object = None
+    ) -> None:
+        moved, whom = read_l1(sensitivity, unit)
+        budget = exact(epsilon, name="epsilon", positive=True)
+        object.__setattr__(self, "epsilon", budget)
+        object.__setattr__(self, "sensitivity", moved)
+        object.__setattr__(self, "step", choose_step(step, moved))
+        object.__setattr__(self, "gamma", least_error_gamma(budget) if gamma is None else _read_gamma(gamma))
+        object.__setattr__(self, "unit", whom)
+        _ = self.law  # refuses a scale that cannot be drawn, now and not at the first release
+
+    @property
+    def dimension(self) -> None:  # type: ignore[override]
+        """One number."""
+        return
+
+    @classmethod
+    def for_error(
+        cls,
+        half_width: object,
+        confidence: object,
+        *,
+        sensitivity: object,
+        gamma: object = None,
+        step: object = None,
+        unit: object = None,
+    ) -> Staircase:
+        """The mechanism with the least epsilon whose error stays within `half_width`, at this gamma.
+
+        Without a gamma each epsilon has its own, and as the high part is a whole number of steps the error does not always
+        fall with epsilon: on a coarse lattice a smaller epsilon may do as well.
+        """
+        model = cls(epsilon=1, sensitivity=sensitivity, gamma=gamma, step=step, unit=unit)
+        k, level = steps_within(half_width, model.lattice), read_confidence(confidence)
+
+        def law(x: Fraction) -> DiscreteStaircase:
+            return cls(epsilon=x, sensitivity=sensitivity, gamma=gamma, step=step, unit=unit).law
+
+        guess = log_odds(1, level) * model.reach / (k + 1)
+        found = least_rate(law, lambda noise: covers(noise, k, level, 1), guess=guess)
+        return cls(epsilon=found, sensitivity=sensitivity, gamma=gamma, step=step, unit=unit)
+
+    @property
+    def reach(self) -> int:
+        """How far a value can move on the lattice, in steps."""
+        return self.lattice.scalar_cost(spare(self.sensitivity, self.step))
+
+    @property
+    def guarantee(self) -> Guarantee:
+        """epsilon, pure."""
+        return pure(self.epsilon, unit=self.unit)
+
+    @cached_property
+    def law(self) -> DiscreteStaircase:
+        """Staircase noise, in steps."""
+        flat = max(1, min(self.reach, round(self.gamma * self.reach)))
+        return DiscreteStaircase(rate=self.epsilon, width=self.reach, flat=flat)
+
+    @cached_property
+    def lattice(self) -> Lattice:
+        """Where values are put."""
+        return Lattice(self.step)
+
+    def shifts(self) -> Iterator[tuple[Fraction, ...]]:
+        """The hardest changes."""
+        yield from l1_shifts(self.sensitivity, 1, sliver=self.step / SLIVERS)
+        yield (self.step,)
+
+
+def least_error_gamma(epsilon: Number) -> Fraction:
+    """1 / (1 + e^(epsilon/2)), to the nearest of 2^20 parts: any gamma is private, so nothing rests on its last bit."""
+    half = min(float(epsilon) / 2, 700.0)
+    return max(Fraction(1, 2**20), Fraction(round(2**20 / (1 + math.exp(half))), 2**20))
+
+
+def _read_gamma(gamma: object) -> Fraction:
+    share = rational(gamma, name="gamma", positive=True)
+    if share > 1:
+        raise NumberError("gamma", gamma, "it is the part of a stride that is high", "'0.4'")
+    return share

@@ -1,0 +1,116 @@
+"""The flat mechanism: one value among k, the true one likeliest, all others equally likely.
+
+Theorem. Answering truthfully with probability e^epsilon c and with each other value with probability c, for c = 1 /
+(e^epsilon + k - 1), is epsilon-differentially private, and for no smaller epsilon: every ratio of probabilities is
+e^epsilon, 1 or e^-epsilon.
+
+It is the exponential mechanism with scores 1 (the truth) and 0 at *half* the epsilon that its theorem would promise:
+there the sum of the weights may change with the data, and here it does not.
+
+Kairouz, Bonawitz and Ramage 2016. With many values the truth is rarely told; other surveys do better then.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from dither.channels.channel import Channel
+from dither.channels.closed_form_rows import flat
+from dither.errors import DataError, GuaranteeError, SizeError
+from dither.mechanisms.selection.selection import read_candidates
+from dither.noise.bernoulli import Bernoulli
+from dither.noise.uniform_integers import uniform
+from dither.numeric.number import Number, exact
+from dither.privacy.guarantee.guarantee import Guarantee, pure
+from dither.privacy.loss.loss import Loss
+from dither.privacy.unit import Unit, read_replacement
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+
+@dataclass(frozen=True, init=False)
+class Flat:
+    """The true value among k with probability e^epsilon / (e^epsilon + k - 1), any other equally likely."""
+
+    values: tuple[Hashable, ...]  # all that can be said
+    epsilon: Number  # the promise
+    unit: Unit
+
+    def __init__(self, values: Sequence[Hashable], *, epsilon: object, unit: object = Unit.REPLACE_ONE) -> None:
+        listed = read_candidates(values)
+        if isinstance(listed, int) or len(listed) < 2:
+            raise SizeError(
+                "values", values, "an answer needs at least two values to choose from", "['yes', 'no', 'unsure']"
+            )
+        object.__setattr__(self, "values", listed)
+        object.__setattr__(self, "epsilon", exact(epsilon, name="epsilon", positive=True))
+        object.__setattr__(self, "unit", read_replacement(unit))
+
+    @property
+    def guarantee(self) -> Guarantee:
+        """epsilon, pure."""
+        return pure(self.epsilon, unit=self.unit)
+
+    def loss(self) -> Loss:
+        """The privacy loss of one answer."""
+        return Loss(Loss.randomized_response(self.epsilon, len(self.values)).terms, self.unit)
+
+    def channel(self) -> Channel:
+        """The exact matrix."""
+        return Channel(flat(len(self.values), self.epsilon), self.values, self.values)
+
+    @cached_property
+    def truthful(self) -> Bernoulli:
+        """Whether an answer is the truth."""
+        return Bernoulli.response(self.epsilon, len(self.values))
+
+    @cached_property
+    def _place(self) -> dict[Hashable, int]:
+        return {value: place for place, value in enumerate(self.values)}
+
+    def error(self, confidence: object) -> float:
+        """Refused: one answer is right or wrong, and an estimate depends on how many there are."""
+        raise GuaranteeError("confidence", confidence, "one answer is right or wrong", "the error of an estimate from many")
+
+    def release(self, value: Hashable) -> Hashable:
+        """The truth, or one of the others."""
+        place = self._find(value)
+        if self.truthful.sample():
+            return self.values[place]
+        return self.values[(place + 1 + uniform(len(self.values) - 1)) % len(self.values)]
+
+    def randomize(self, values: Sequence[Hashable]) -> list[Hashable]:
+        """The answers of many people, each with a flip of its own."""
+        import numpy as np
+
+        if not hasattr(values, "__iter__"):
+            raise DataError("values", values, "the answers of many people come in a list", str(list(self.values[:2])))
+        places = np.array([self._find(value) for value in values], dtype=np.int64)
+        return [self.values[place] for place in self.randomize_places(places).tolist()]
+
+    def randomize_places(self, places: Any) -> NDArray[np.int64]:
+        """The same for values given by their number in the list."""
+        import numpy as np
+
+        count, places = len(self.values), np.asarray(places)
+        if places.dtype.kind not in "iu" or (places.size and not (0 <= int(places.min()) <= int(places.max()) < count)):
+            raise DataError("places", places.dtype, f"they are whole numbers from 0 to {count - 1}", "an integer array")
+        moved = 1 + uniform(count - 1, places.shape)
+        moved[self.truthful.sample(places.shape)] = 0
+        return np.asarray((places.astype(np.int64) + moved) % count, dtype=np.int64)
+
+    def _find(self, value: Hashable) -> int:
+        try:
+            return self._place[value]
+        except (KeyError, TypeError):
+            raise DataError("value", value, "it is none of the values that can be said", str(self.values[:3])) from None
+
+    def neighbours(self) -> Iterator[tuple[Any, Any]]:
+        """Any two values."""
+        few = self.values[:4]
+        return ((one, other) for one in few for other in few if one != other)

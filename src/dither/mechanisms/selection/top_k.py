@@ -1,0 +1,107 @@
+"""Top k: the exponential mechanism k times, each time without those already chosen.
+
+Theorem. Each choice is the exponential mechanism with epsilon/k among the candidates that are left, so the whole is a
+composition of k releases of bounded range epsilon/k: epsilon-differentially private, and rho = epsilon^2 / (8k).
+
+Proof. Given the earlier choices the next one is the exponential mechanism on fewer scores, each of which still moves
+by at most S steps. Adding Gumbel noise to all scores once and taking the k largest has the same law (Durfee and
+Rogers 2019).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from dither.errors import NumberError
+from dither.mechanisms.norms import root_below
+from dither.mechanisms.selection.selection import Selection
+from dither.noise.categorical import Categorical
+from dither.numeric.number import Number, integer, rational
+from dither.privacy.guarantee.guarantee import Guarantee, bounded_range
+
+if TYPE_CHECKING:
+    import numpy as np
+    from flint import arb
+    from numpy.typing import NDArray
+
+
+@dataclass(frozen=True, kw_only=True, init=False)
+class TopK(Selection):
+    """The best k candidates, in order: pure epsilon, of bounded range."""
+
+    code: ClassVar[str] = "top_k"
+
+    k: int  # how many are chosen
+
+    def __init__(
+        self,
+        *,
+        k: object,
+        epsilon: object,
+        sensitivity: object,
+        candidates: object,
+        score: Callable[[Any, Any], Any] | None = None,
+        monotone: bool = False,
+        integers: bool = False,
+        step: object = None,
+        unit: object = None,
+    ) -> None:
+        object.__setattr__(self, "k", integer(k, name="k", least=1))
+        super().__init__(
+            epsilon=epsilon,
+            sensitivity=sensitivity,
+            candidates=candidates,
+            score=score,
+            monotone=monotone,
+            integers=integers,
+            step=step,
+            unit=unit,
+        )
+
+    def _check(self) -> None:
+        if self.k > self.size:
+            raise NumberError("k", self.k, f"there are only {self.size} candidates", f"1 to {self.size}")
+
+    @classmethod
+    def for_rho(cls, rho: object, *, k: int, **how: Any) -> TopK:
+        """The mechanism whose k choices together are rho-zCDP: epsilon = sqrt(8 k rho), rounded down."""
+        budget = rational(rho, name="rho", positive=True)
+        return cls(epsilon=root_below(8 * integer(k, name="k", least=1) * budget), k=k, **how)
+
+    @property
+    def guarantee(self) -> Guarantee:
+        """k releases of bounded range epsilon / k."""
+        return self.k * bounded_range(self.epsilon / self.k, unit=self.unit)
+
+    @property
+    def rate(self) -> Number:
+        """What a step of score is worth in one choice."""
+        return super().rate / self.k
+
+    def _falls_short(self, k: int, rate: arb) -> arb:
+        """For one of the choices, against the best that is left; k of them at most k times that."""
+        weight = (self.size - 1) * (-(rate * (k + 1))).exp()
+        return self.k * weight / (1 + weight)
+
+    def _choose(self, places: NDArray[np.int64]) -> Any:
+        import numpy as np
+
+        left = np.arange(self.size)
+        chosen = []
+        for _ in range(self.k):
+            at = Categorical(places[left], rate=self.rate).sample()
+            chosen.append(self.label(left[at]))
+            left = np.delete(left, at)
+        return chosen
+
+    def shortfall(self, value: Any, output: Any) -> Fraction:
+        """The most by which a choice falls short of the best that was left."""
+        scores = dict(zip(map(self.label, range(self.size)), map(Fraction, self.scores(value)), strict=True))
+        worst = Fraction(0)
+        for label in output:
+            worst = max(worst, max(scores.values()) - scores[label])
+            del scores[label]
+        return worst

@@ -1,0 +1,1 @@
+"""Watching for something above a threshold."""

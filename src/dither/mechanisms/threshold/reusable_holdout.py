@@ -1,0 +1,168 @@
+"""A reusable holdout: check many ideas, each chosen with the earlier answers in view, without fitting the holdout.
+
+A question is a function of a row with values in [0, 1]; its answer is the mean over the training data as long as the
+mean over the holdout agrees with it. Only when they differ by more than a threshold is something about the holdout
+said: its mean, with noise. `AboveThreshold` watches the difference and Laplace noise protects the mean, so the whole
+is differentially private for the rows of the holdout:
+
+    epsilon = watch + budget * answer
+
+Why that prevents overfitting: what is said hardly depends on any one row of the holdout, so a question that was
+chosen by what was said cannot have been fitted to those rows; its mean over the holdout stays close to the truth
+(Dwork, Feldman, Hardt, Pitassi, Reingold and Roth 2015). After `budget` such answers the holdout is used up, and
+asking is refused.
+
+Rows are replaced, their number being public. A question is called with one row at a time, and what it gives is put on
+a lattice of 2^-32 before it is added up. A number is moved into [0, 1]; True counts as 1. Whatever else happens to a
+row counts as 0: an exception, no number, NaN, an infinity, an array.
+
+Proof that one row moves the mean by at most 1/n. The mean is the sum of n whole numbers of 2^-32, one a row, over n.
+The summand of a row is computed from that row alone, whatever the question does with it, and lies between 0 and 2^32;
+so replacing a row moves one summand by at most 2^32, and what is watched and what is released by at most 1/n. Sums are
+of Python integers: nothing overflows, and the difference of the two means is an exact fraction.
+
+What is trusted: that a question gives a row what depends on that row alone (it keeps no notes on earlier rows), that
+it ends, and that it neither writes nor prints rows of the holdout, nor warns about them. (What floats of NumPy would
+warn about is not said.) It is tried on the training data first, and what goes wrong there is said. Only what is no
+error but an order to stop, such as KeyboardInterrupt, passes on.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from fractions import Fraction
+from threading import Lock
+from typing import Any
+
+from dither.errors import BudgetError, DataError
+from dither.mechanisms.additive.laplace import Laplace
+from dither.mechanisms.threshold.above_threshold import AboveThreshold, Watch
+from dither.numeric.lattice import Lattice
+from dither.numeric.number import exact, integer, rational
+from dither.privacy.guarantee.guarantee import Guarantee
+from dither.privacy.unit import Unit, read_replacement
+
+WHOLE = 2**32  # places between 0 and 1
+FINE = Lattice(Fraction(1, WHOLE))
+
+
+@dataclass(frozen=True)
+class Checked:
+    """An answer: the mean, and whether it came from the holdout because the training data had been fitted."""
+
+    value: float
+    overfitted: bool
+
+
+class ReusableHoldout:
+    """Training data and a holdout that is asked through a noisy threshold."""
+
+    def __init__(
+        self,
+        training: Sequence[Any],
+        holdout: Sequence[Any],
+        *,
+        threshold: object,
+        epsilon: object,
+        budget: object = 10,
+        step: object = None,
+        unit: object = Unit.REPLACE_ONE,
+    ) -> None:
+        self._training, self._holdout = _rows(training, "training"), _rows(holdout, "holdout")
+        self.budget = integer(budget, name="budget", least=1)
+        read_replacement(unit)
+        whole = exact(epsilon, name="epsilon", positive=True)
+        moved = Fraction(1, len(self._holdout))
+        self.watch = AboveThreshold(
+            epsilon=whole / 2,
+            sensitivity=moved,
+            threshold=rational(threshold, name="threshold", positive=True),
+            count=self.budget,
+            step=step,
+            unit=unit,
+        )
+        self.answer = Laplace(epsilon=whole / 2 / self.budget, sensitivity=moved, step=step, unit=unit)
+        self._watching: Watch = self.watch.start()
+        self._lock = Lock()
+
+    @property
+    def guarantee(self) -> Guarantee:
+        """What is promised to the rows of the holdout, for all questions together."""
+        return self.watch.guarantee + self.budget * self.answer.guarantee
+
+    @property
+    def left(self) -> int:
+        """How many more answers the holdout can give."""
+        return self._watching.left
+
+    def error(self, confidence: object) -> float:
+        """How far an answer from the holdout may lie from its mean."""
+        return float(self.answer.error(confidence))
+
+    def ask(self, question: Callable[[Any], Any]) -> Checked:
+        """The mean of a function of one row, which gives a number in [0, 1]: `lambda row: row["age"] > 65`."""
+        here = _mean([_place(question(row)) for row in self._training])
+        with self._lock:
+            if self.left <= 0:
+                raise BudgetError("budget", self.budget, "the holdout has given all its answers", "a fresh holdout")
+            there = _mean(_silent(question, self._holdout))
+            if self._watching.ask(abs(here - there)) is None:
+                return Checked(float(here), overfitted=False)
+            return Checked(float(self.answer.release(there)), overfitted=True)
+
+
+def _rows(rows: object, name: str) -> Any:
+    """Something with rows that are gone through one by one, as many as it has now: frames go through their columns."""
+    import numpy as np
+
+    if isinstance(rows, np.ndarray) and rows.ndim > 0:
+        found: Any = rows  # a row is rows[i]: a number, or an array of one dimension less
+    elif isinstance(rows, Sequence) and not isinstance(rows, (str, bytes, bytearray, memoryview)):
+        found = tuple(rows)
+    else:
+        instead = "a list or an array; of a frame, frame.to_dict('records') or frame.to_numpy()"
+        raise DataError(f"type of {name}", type(rows).__name__, "it does not say what a row is", instead)
+    if len(found) == 0:
+        raise DataError(name, rows, "a mean needs rows", "data with rows")
+    return found
+
+
+def _mean(places: list[int]) -> Fraction:
+    """The exact mean of places on the lattice."""
+    return Fraction(sum(places), WHOLE * len(places))
+
+
+def _silent(question: Callable[[Any], Any], rows: Iterable[Any]) -> list[int]:
+    """A place for each row, 0 for those on which anything goes wrong: that it did must not show beyond that row."""
+    import numpy as np
+
+    places = []
+    with np.errstate(all="ignore"):  # a warning would tell of a row
+        for row in rows:
+            try:
+                places.append(_place(question(row)))
+            except Exception:  # whatever it is, it may depend on the row
+                places.append(0)
+    return places
+
+
+def _place(value: object) -> int:
+    """Where the value of a row stands on the lattice, moved into [0, 1]."""
+    if value is True or value is False:
+        return WHOLE if value else 0
+    import numpy as np
+
+    if isinstance(value, np.bool_):
+        return WHOLE if value else 0
+    if isinstance(value, (float, np.float16, np.float32)):
+        value = float(value)
+        return max(0, min(WHOLE, FINE.index(value))) if math.isfinite(value) else 0
+    if isinstance(value, Decimal) and not value.is_finite():
+        return 0
+    if not isinstance(value, (int, np.integer, Fraction, Decimal)):
+        why = f"it was called with one row and gave {type(value).__name__}, not a number"
+        raise DataError("question", value, why, "lambda row: row[0] > 5")
+    return max(0, min(WHOLE, FINE.index(value)))

@@ -1,0 +1,1 @@
+"""Many linear queries together: the matrix mechanism."""

@@ -1,0 +1,1 @@
+"""Filters: budgets that are spent adaptively."""

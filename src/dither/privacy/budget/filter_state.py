@@ -1,0 +1,180 @@
+"""What every filter shares: a state that grows by exact numbers, a question that it admits or not, a record for storing.
+
+Totals are exact sums. Only when one has grown past 4096 bits (many prices with unlike denominators) is it rounded, upwards,
+to a multiple of 2^-512, and a price beyond 1024 bits likewise. So a state has a bounded size however many questions were
+asked, it is never below the true sum, and prices that people write (0.1, 1/3, ln 3) are never rounded.
+"""
+
+from __future__ import annotations
+
+import json
+from abc import ABC, abstractmethod
+from dataclasses import dataclass, fields
+from fractions import Fraction
+from math import ceil
+from typing import ClassVar, Self
+
+from dither.errors import GuaranteeError
+from dither.numeric.balls import ends, precision
+from dither.numeric.number import Number
+from dither.privacy.guarantee.guarantee import Guarantee
+from dither.privacy.records import stored_fraction
+from dither.privacy.unit import Unit, read_unit
+
+VERSION = 1
+PRICE_BITS = 1024
+TOTAL_BITS = 4096
+GRID = 1 << 512
+
+Totals = tuple[Number, ...]  # what a filter tracks, in its own order
+Caps = tuple[tuple[Fraction, Number], ...]  # Rényi orders and the divergence that each may reach
+
+
+@dataclass(frozen=True)
+class Spent:
+    """What was admitted so far under one filter. Only `Filter.nothing`, `after` and `stored` make these."""
+
+    budget: Filter
+    totals: Totals
+
+
+class Filter(ABC):
+    """A budget for an adaptive analyst. States are values: `after` gives the next one, or None where it refuses."""
+
+    kind: ClassVar[str]
+    unit: Unit
+
+    @property
+    @abstractmethod
+    def ceiling(self) -> Guarantee:
+        """The guarantee of everything that was ever admitted, together."""
+
+    @property
+    def nothing(self) -> Spent:
+        """The state before the first question."""
+        return Spent(self, self._zero())
+
+    def price(self, guarantee: Guarantee) -> Totals | None:
+        """What one question adds to the totals; None if it has no price in this filter."""
+        if not isinstance(guarantee, Guarantee):
+            raise GuaranteeError("question", guarantee, "it is not a guarantee", "pure(1), or any other Guarantee")
+        charge = self._charge(guarantee) if guarantee.unit is self.unit else None
+        return None if charge is None else tuple(_rounded_up(more, PRICE_BITS) for more in charge)
+
+    def after(self, spent: Spent, guarantee: Guarantee) -> Spent | None:
+        """The state after one more question, or None if the ceiling could be broken."""
+        if not isinstance(spent, Spent) or spent.budget != self:
+            raise GuaranteeError("spent", spent, "it is not a state of this filter", "filter.nothing, or what .after gave")
+        price = self.price(guarantee)
+        return None if price is None else self.paid(spent, price)
+
+    def paid(self, spent: Spent, price: Totals, times: int = 1) -> Spent | None:
+        """The state after paying a price so many times; None if the ceiling could be broken."""
+        total = added(spent.totals, price if times == 1 else tuple(part * times for part in price))
+        return Spent(self, total) if self._admits(total) else None
+
+    def more_like(self, spent: Spent, guarantee: Guarantee) -> int | None:
+        """How many more questions with this guarantee would be admitted; None where they cost nothing."""
+        price = self.price(guarantee)
+        if price is None:
+            return 0
+        if not any(price):
+            return None
+        # The first by itself: it may round the total. Multiples of one price do not round it again: 512 + 2 * 1024 < 4096.
+        first = self.paid(spent, price)
+        if first is None:
+            return 0
+        few, many = 0, 1
+        while self.paid(first, price, many) is not None:
+            few, many = many, 2 * many
+        while many - few > 1:
+            middle = (few + many) // 2
+            few, many = (middle, many) if self.paid(first, price, middle) is not None else (few, middle)
+        return 1 + few
+
+    def figure(self, spent: Spent) -> str:
+        """What was spent so far, in words: a figure, not a guarantee."""
+        return f"so far {self._words(spent.totals)} (a figure; the guarantee is {self.ceiling})"
+
+    @abstractmethod
+    def left(self, spent: Spent) -> str:
+        """What is left, in words, rounded down."""
+
+    @abstractmethod
+    def used(self, spent: Spent) -> Fraction:
+        """The part of the budget that is gone, from 0 to 1: for a bar, not for a decision."""
+
+    @abstractmethod
+    def _zero(self) -> Totals: ...
+
+    @abstractmethod
+    def _charge(self, guarantee: Guarantee) -> Totals | None:
+        """What one question adds to the totals, exactly."""
+
+    @abstractmethod
+    def _admits(self, total: Totals) -> bool: ...
+
+    @abstractmethod
+    def _words(self, total: Totals) -> str: ...
+
+    # -- storing -----------------------------------------------------------------------------------------------
+
+    def to_json(self) -> str:
+        """Exact text. What a filter derives when it is made (rho, caps) is written too, so a record keeps its meaning."""
+        values = {field.name: _to_record(getattr(self, field.name)) for field in fields(self)}  # type: ignore[arg-type]
+        return json.dumps({"filter": VERSION, "kind": self.kind, **values}, sort_keys=True)
+
+    @classmethod
+    def from_record(cls, stored: dict[str, object]) -> Self:
+        """The filter of this kind with the fields that `to_json` wrote."""
+        names = {field.name: str(field.type) for field in fields(cls)}  # type: ignore[arg-type]
+        if set(names) != set(stored) - {"filter", "kind"}:
+            raise ValueError("other fields than this kind has")
+        return cls(**{name: _from_record(type_, stored[name]) for name, type_ in names.items()})
+
+    def stored(self, totals: object) -> Spent:
+        """The state whose totals were written as a list."""
+        if not isinstance(totals, list) or len(totals) != len(self._zero()):
+            raise GuaranteeError("stored totals", totals, "this filter tracks something else", "totals of its own states")
+        return Spent(self, tuple(Number.from_json(total) for total in totals))
+
+
+def added(totals: Totals, price: Totals) -> Totals:
+    """The totals with a price on top; rounded up where they would grow too long."""
+    return tuple(_rounded_up(before + more, TOTAL_BITS) for before, more in zip(totals, price, strict=True))
+
+
+def without(totals: Totals, price: Totals) -> Totals:
+    """The totals without a price that they contain."""
+    return tuple(_rounded_up(before - less, TOTAL_BITS) for before, less in zip(totals, price, strict=True))
+
+
+# -- small things --------------------------------------------------------------------------------------------------
+
+
+def _rounded_up(value: Number, bits: int) -> Number:
+    if value.size() <= bits:
+        return value
+    with precision(TOTAL_BITS):
+        upper = value.fraction() if value.is_rational else ends(value.ball())[1]
+    return Number(Fraction(ceil(upper * GRID), GRID))
+
+
+def _to_record(value: object) -> object:
+    if isinstance(value, Number):
+        return value.to_json()
+    if isinstance(value, tuple):
+        return [[str(order), cap.to_json()] for order, cap in value]
+    return value.value if isinstance(value, Unit) else str(value)
+
+
+def _from_record(type_: str, value: object) -> object:
+    if type_ == "Number":
+        return Number.from_json(value)
+    if type_ == "Unit":
+        return read_unit(value)
+    if type_ == "Caps":
+        if not isinstance(value, list) or not value:
+            raise ValueError("a list of orders and caps")
+        return tuple((stored_fraction(order), Number.from_json(cap)) for order, cap in value)
+    return stored_fraction(value)

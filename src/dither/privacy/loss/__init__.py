@@ -1,0 +1,1 @@
+"""Privacy loss: lists of dominating pairs."""

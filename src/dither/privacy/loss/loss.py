@@ -1,0 +1,280 @@
+"""The privacy loss of a list of mechanisms: tight, certified, and fixed in advance.
+
+A `Loss` is a list of dominating pairs (`pairs/`). `a + b` and `n * a` compose them; `epsilon`, `delta` and `bracket`
+answer from the law of the summed losses, both orders of the neighbours, always from above (and, in a bracket, from
+below as well). `loss/profile/profile.py` says how.
+
+The list is fixed before anything is released. Inside one question that is so; an analyst who chooses the next
+mechanism with the last answer in view needs a filter (`budget/filter.py`).
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from fractions import Fraction
+
+from dither.errors import DitherError, GuaranteeError, NumberError, PrecisionError, UnitError
+from dither.numeric.number import Enclosure, Number, exact, integer, rational
+from dither.privacy.loss.pairs.discrete_gaussian import DiscreteGaussian
+from dither.privacy.loss.pairs.discrete_laplace import discrete_laplace
+from dither.privacy.loss.pairs.finite import Finite
+from dither.privacy.loss.pairs.fixed_size_sampled import Swapped
+from dither.privacy.loss.pairs.from_table import table
+from dither.privacy.loss.pairs.json import Terms, read_terms, write_terms
+from dither.privacy.loss.pairs.laplace import Laplace
+from dither.privacy.loss.pairs.normal import Normal
+from dither.privacy.loss.pairs.pair import Pair
+from dither.privacy.loss.pairs.poisson_sampled import Sampled
+from dither.privacy.loss.pairs.poisson_sampled_normal import SampledNormal
+from dither.privacy.loss.pairs.shuffled import Shuffled
+from dither.privacy.loss.profile.profile import delta_in_order, epsilon_in_order, lost_of
+from dither.privacy.records import MOST_COPIES, read_delta
+from dither.privacy.unit import Unit, read_unit
+
+VERSION = 1
+LARGEST_SQUARE = 10**4  # (sensitivity / noise)^2 of a sample
+SMALLEST_RATE = Fraction(1, 10**100)
+SMALLEST_VARIANCE = Fraction(1, 1000)
+
+
+@dataclass(frozen=True)
+class Loss:
+    """Dominating pairs with their counts. Made by the constructors below, added up with + and *."""
+
+    terms: Terms
+    unit: Unit | None = None  # whom it protects, where that is known: a mechanism says it, a formula does not
+
+    # -- constructors ------------------------------------------------------------------------------------------
+
+    @classmethod
+    def gaussian(cls, sigma: object, *, sensitivity: object = 1) -> Loss:
+        """Gaussian noise of deviation sigma, rounded or not, for an L2 sensitivity."""
+        moved = rational(sensitivity, name="sensitivity", positive=True)
+        return cls(((Normal((moved / rational(sigma, name="sigma", positive=True)) ** 2), 1),))
+
+    @classmethod
+    def laplace(cls, scale: object, *, sensitivity: object = 1) -> Loss:
+        """Continuous Laplace noise, for one number of this sensitivity."""
+        moved = exact(sensitivity, name="sensitivity", positive=True)
+        return cls(((Laplace(moved / rational(scale, name="scale", positive=True)), 1),))
+
+    @classmethod
+    def discrete_laplace(cls, scale: object, *, shift: object = 1) -> Loss:
+        """Discrete Laplace (geometric) noise on whole numbers that move by up to `shift`."""
+        rate = Number(1) / rational(scale, name="scale", positive=True)
+        return cls(((discrete_laplace(rate, integer(shift, name="shift", least=1)), 1),))
+
+    @classmethod
+    def discrete_gaussian(cls, sigma2: object, *, shift: object = 1) -> Loss:
+        """Discrete Gaussian noise of parameter sigma^2 on one whole number that moves by up to `shift`."""
+        variance = rational(sigma2, name="sigma2", positive=True)
+        if variance < SMALLEST_VARIANCE:
+            raise NumberError("sigma2", sigma2, "it is below 1/1000: such noise is nearly always 0", "a larger sigma2")
+        return cls(((DiscreteGaussian(variance, integer(shift, name="shift", least=1)), 1),))
+
+    @classmethod
+    def randomized_response(cls, epsilon: object, k: object = 2) -> Loss:
+        """k-ary randomized response."""
+        answers = integer(k, name="k", least=2)
+        number = exact(epsilon, name="epsilon", nonnegative=True)
+        return cls(((Finite.response(number, answers), 1),)) if number else cls(())
+
+    @classmethod
+    def pure(cls, epsilon: object) -> Loss:
+        """Any epsilon-DP mechanism: no worse than binary randomized response."""
+        return cls.randomized_response(exact(epsilon, name="epsilon", nonnegative=True))
+
+    @classmethod
+    def approx(cls, epsilon: object, delta: object) -> Loss:
+        """Any (epsilon, delta)-DP mechanism."""
+        number, lost = exact(epsilon, name="epsilon", nonnegative=True), read_delta(delta)
+        return cls(((Finite.approximate(number, lost), 1),)) if lost else cls.pure(number)
+
+    @classmethod
+    def from_pair(cls, p: object, q: object) -> Loss:
+        """Two finite distributions with rational probabilities: lists, or mappings from outcomes.
+
+        p is what comes out with a person and q without her; both orders are counted. An outcome that only one of them
+        has is a probability with which everything is lost.
+        """
+        return cls(((table(p, q), 1),))
+
+    def poisson_subsampled(self, rate: object) -> Loss:
+        """The same mechanism on a sample in which each person takes part with this probability, on her own."""
+        q = rational(rate, name="rate")
+        if not 0 < q <= 1:
+            raise NumberError("rate", rate, "a sampling rate lies in (0, 1]", "'0.01'")
+        if q < SMALLEST_RATE:
+            raise NumberError("rate", rate, "it is below 1e-100, which is a slip", "'0.01'")
+        if self.unit is not None and self.unit.replacement is self.unit:
+            raise UnitError("unit", self.unit.value, "a Poisson sample is about people who come or go", "an add/remove unit")
+        if q == 1 or not self.terms:
+            return self
+        base = self.alone()
+        if isinstance(base, (Swapped, Shuffled)):
+            why = "it is about people who are replaced; a Poisson sample is about people who come or go"
+            raise GuaranteeError("loss", str(self), why, "a loss before amplification")
+        if isinstance(base, Normal) and base.mu2 > LARGEST_SQUARE:
+            raise NumberError("loss", str(self), "noise below 1/100 of the sensitivity hides nothing", "more noise")
+        if isinstance(base, Sampled):  # a sample of a sample
+            q, base = q * base.rate, base.base
+        return Loss(((SampledNormal(base, q) if isinstance(base, Normal) else Sampled(base, q), 1),), self.unit)
+
+    def alone(self) -> Pair:
+        """The pair of one mechanism; refused for a sum."""
+        if len(self.terms) != 1 or self.terms[0][1] != 1:
+            why = "a sample is taken for one mechanism at a time"
+            raise GuaranteeError("loss", str(self), why, "n * loss.poisson_subsampled(rate): sample first, then add up")
+        return self.terms[0][0]
+
+    # -- composition -------------------------------------------------------------------------------------------
+
+    def __add__(self, other: object) -> Loss:
+        if not isinstance(other, Loss):
+            return NotImplemented
+        counts: dict[Pair, int] = {}
+        mu2 = Fraction(0)
+        for pair, count in (*self.terms, *other.terms):
+            if isinstance(pair, Normal):
+                mu2 += pair.mu2 * count
+            else:
+                counts[pair] = counts.get(pair, 0) + count
+        if mu2:
+            counts[Normal(mu2)] = 1
+        if self.unit is not None and other.unit is not None and self.unit is not other.unit:
+            why = f"it does not add up with a loss about '{self.unit}'"
+            raise UnitError("unit", other.unit.value, why, "the same unit on both sides")
+        found = Loss(tuple(sorted(counts.items(), key=_key)), self.unit or other.unit)
+        found.relation()  # refuses a mix of relations
+        if found.unit is not None:
+            found.check_unit(found.unit)
+        return found
+
+    def __radd__(self, other: object) -> Loss:
+        return self if other == 0 and isinstance(other, int) else NotImplemented  # so that sum() works
+
+    def __mul__(self, count: object) -> Loss:
+        if isinstance(count, (float, complex, str)):
+            return NotImplemented
+        copies = integer(count, name="count", least=0)
+        if copies > MOST_COPIES:
+            raise NumberError("count", count, f"sums of more than {MOST_COPIES} copies are not kept", "a smaller count")
+        return Loss(()) + Loss(tuple((pair, n * copies) for pair, n in self.terms if copies), self.unit)
+
+    __rmul__ = __mul__
+
+    # -- questions ---------------------------------------------------------------------------------------------
+
+    def epsilon(self, delta: object = 0) -> float:
+        """The smallest epsilon that is proved at this delta, rounded up; inf where there is none."""
+        return self.epsilon_bracket(read_delta(delta), both=False).upper
+
+    def bracket(self, delta: object = 0) -> Enclosure:
+        """(lower, upper) around the exact epsilon of this list at this delta."""
+        return self.epsilon_bracket(read_delta(delta))
+
+    def epsilon_bracket(self, delta: Fraction, *, both: bool = True, quick: bool = False) -> Enclosure:
+        """The same for those who need one side only, or nothing that takes a second (then inf may come out)."""
+        with _extreme():
+            found = [epsilon_in_order(terms, delta, both=both, quick=quick) for terms in self.orders()]
+        return Enclosure(max(pair.lower for pair in found), max(pair.upper for pair in found))
+
+    def delta(self, epsilon: object) -> float:
+        """The smallest delta that is proved at this epsilon, rounded up."""
+        return self.delta_bracket(epsilon, both=False).upper
+
+    def delta_bracket(self, epsilon: object, *, both: bool = True, quick: bool = False) -> Enclosure:
+        """(lower, upper) around the exact delta at this epsilon."""
+        number = exact(epsilon, name="epsilon", nonnegative=True)
+        with _extreme():
+            found = [delta_in_order(terms, number, both=both, quick=quick) for terms in self.orders()]
+        return Enclosure(max(pair.lower for pair in found), min(1.0, max(pair.upper for pair in found)))
+
+    def orders(self) -> list[Terms]:
+        """The pairs with the neighbours in this order, and in the other where that is not the same."""
+        turned = tuple((pair.reverse(), count) for pair, count in self.terms)
+        return [self.terms] if turned == self.terms else [self.terms, turned]
+
+    def lost(self) -> Fraction:
+        """The probability with which everything is lost, rounded up."""
+        return max((lost_of(terms)[1] for terms in self.orders()), default=Fraction(0))
+
+    def relation(self) -> Unit | None:
+        """Which neighbours it is about, where the pairs decide that: samples do."""
+        kinds = {_relation(pair) for pair, _ in self.terms} - {None}
+        if len(kinds) > 1:
+            why = "some of it is about people who come or go, some about people who are replaced"
+            raise GuaranteeError("loss", str(self), why, "one kind of sampling")
+        return next(iter(kinds), None)
+
+    def check_unit(self, unit: Unit) -> None:
+        """Refuse a neighbouring relation that these pairs cannot be about."""
+        relation, replaces = self.relation(), unit.replacement is unit
+        if relation is not None and replaces != (relation is Unit.REPLACE_ONE):
+            why = "a Poisson sample is about people who come or go; fixed sizes and shuffling about people who are replaced"
+            raise UnitError("unit", unit.value, why, str(relation))
+        if replaces and len(self.orders()) > 1:
+            why = "a replacement can go either way in every question, and some pair here is not the same both ways"
+            raise UnitError("unit", unit.value, why, "pairs that are their own reverse, or an add/remove unit")
+
+    # -- writing -----------------------------------------------------------------------------------------------
+
+    def __str__(self) -> str:
+        texts = [pair.describe() if count == 1 else f"{count} x ({pair.describe()})" for pair, count in self.terms]
+        return " + ".join(texts) or "nothing"
+
+    def to_json(self) -> str:
+        """Exact text."""
+        unit = None if self.unit is None else self.unit.value
+        return json.dumps({"loss": VERSION, "terms": write_terms(self.terms), "unit": unit}, sort_keys=True)
+
+    @classmethod
+    def from_json(cls, text: str) -> Loss:
+        """The loss that `to_json` wrote."""
+        try:
+            stored = json.loads(text)
+            version = stored["loss"]
+            if type(version) is int and version > VERSION:
+                raise GuaranteeError("record version", version, f"this dither reads up to {VERSION}", "a newer dither")
+            if version != VERSION or type(version) is not int:
+                raise ValueError("a version")
+            terms = read_terms(stored["terms"]) if stored["terms"] else ()
+            unit = None if stored["unit"] is None else read_unit(stored["unit"])
+            return cls(()) + cls(terms, unit)
+        except (KeyError, TypeError, ValueError, ZeroDivisionError, RecursionError) as error:
+            if isinstance(error, GuaranteeError):
+                raise
+            raise GuaranteeError("record", text, "dither did not write this", "what Loss.to_json gave") from error
+
+
+def sum_of(losses: Iterable[Loss]) -> Loss:
+    """All of them together."""
+    listed = list(losses)
+    whole = Loss(()) + Loss(tuple(term for loss in listed for term in loss.terms))
+    units = sum((Loss((), loss.unit) for loss in listed), start=Loss(()))  # refuses units that do not go together
+    return Loss(whole.terms, units.unit)
+
+
+@contextmanager
+def _extreme() -> Iterator[None]:
+    """Floats choose where to look; where they cannot, that is said."""
+    try:
+        yield
+    except (ArithmeticError, ValueError) as error:
+        if isinstance(error, DitherError):
+            raise
+        why = "its parameters are too extreme to find a place to look"
+        raise PrecisionError("loss", str(error), why, "less extreme parameters, or a Guarantee") from error
+
+
+def _key(item: tuple[Pair, int]) -> tuple[str, str]:
+    return item[0].kind, json.dumps(item[0].to_json(), sort_keys=True)
+
+
+def _relation(pair: Pair) -> Unit | None:
+    if isinstance(pair, Sampled):
+        return Unit.ADD_REMOVE
+    return Unit.REPLACE_ONE if isinstance(pair, (Swapped, Shuffled)) else None

@@ -1,0 +1,315 @@
+"""Shuffled reports: n people randomize their answers, a shuffler takes the names off. Replace-one, and n is public.
+
+Whoever looks may be told more than there is to see: it only makes P and Q easier to tell apart. Write g = e^epsilon -
+1.
+
+*k answers*, R(x): the truth x with probability e^epsilon / (g + k), every other answer with 1 / (g + k). That is:
+with probability w = k / (g + k) a random answer, else the truth. Tell which of the other n - 1 people say the truth,
+and take their reports away. N reports are left: N - 1, of Bin(n - 1, w), are random, and one is of the person whose x
+becomes x'. Let a of the N say x, and b say x'. Next to N random answers they have as density the mean of k R(x) over
+them:
+
+    w (N + g a) / N  under P,    w (N + g b) / N  under Q,    loss ln (N + g a) / (N + g b),
+
+so (N, a, b) is all that counts. The law of (a, b) without N does *not* dominate: the number of other answers tells
+about N, and so whether the person is behind one of them (n = 2, k = 3, e^epsilon = 3; the tests have it).
+
+*Any epsilon-DP randomizer* R, one for all, `answers` is None (Feldman, McMillan and Talwar 2021): U = (e^epsilon R(x)
+- R(x')) / g and V, the same with x and x' exchanged, are distributions. R(x) is U with probability e^epsilon / (g +
+2) and else V, R(x') the other way round. For all y, R(y) >= e^-epsilon (R(x) + R(x')) / 2 = w (U + V) / 2, w =
+e^-epsilon: so with probability w another person reports from U or V, evenly. Tell all other reports; what is left
+comes from a draws of U and b of V, with density 2 (N + g a) / ((g + 2) N) next to N = a + b even draws. That is k =
+2, with another w.
+
+Exchanging a and b exchanges P and Q: the pair is its own `reverse`, and P(L <= -l) = Q(L >= l).
+
+*Summing.* For l >= 0 and t = a + b, L > l means a > u t + y with u = 1 / (1 + e^-l) and y = N tanh(l/2) / g. So it
+takes, for each N, one sum over t of tails of Bin(t, 1/2); from t to t - 1 the bound on a moves by 0 or 1, and the
+tail by one probability. For k = 2 N is t. For k > 2 N - 1 is rounded down to a few levels (to itself while n is
+small): that dominates, as random answers can be added to those of a level. For the same reason people may be left out
+of the count.
+
+*Outside a window* of t: for z >= 0 and c = (e^(z (1-u)) + e^(-z u)) / 2, Markov gives P(Bin(t, 1/2) >= u t + y) <=
+e^(-z y) c^t. Times the law of t, which is binomial with some odds, this is e^(-z y) ((1 + c odds) / (1 + odds))^count
+times the binomial law with c odds. A window in the middle of that one leaves out little even of a tiny answer. How
+much, a geometric series tells: away from the middle the ratio of neighbouring binomial probabilities falls.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import lru_cache
+from typing import ClassVar, NamedTuple, Self
+
+from flint import arb, ctx
+
+from dither.errors import PrecisionError
+from dither.numeric.balls import ends, floor_scaled, precision
+from dither.numeric.enclosure import to_ball
+from dither.numeric.number import Number
+from dither.privacy.loss.pairs.pair import Pair
+from dither.privacy.records import stored_count, stored_number
+from dither.privacy.text import four_digits
+
+MOST_EPSILON = 10_000
+MOST_PEOPLE = 10**8  # more are not counted on: the sums would become long, and there is little left to gain
+
+
+@dataclass(frozen=True)
+class Shuffled(Pair):
+    """The reports of `people`, each with the local `epsilon` > 0: one of `answers` >= 2, or anything if that is None."""
+
+    kind: ClassVar[str] = "shuffled"
+    blurred: ClassVar[bool] = True
+    epsilon: Number
+    people: int
+    answers: int | None
+
+    @property
+    def cells(self) -> int:
+        return 400 if self.people <= 10_000 else 100
+
+    def largest_loss(self) -> Number:
+        return self.epsilon
+
+    def above(self, loss: arb) -> tuple[arb, arb]:
+        """All losses count, as none is an atom by name.
+
+        A loss that is about 2^(-3 prec / 4) or less from the middle of `loss` counts as equal to it, not as above.
+        """
+        most = self.epsilon.ball()
+        if loss > most:
+            return to_ball(0), to_ball(0)
+        if loss < -most:
+            return to_ball(1), to_ball(1)
+        if loss.rad() > arb((1, -ctx.prec // 2)):
+            low, high = self.above(loss.lower()), self.above(loss.upper())
+            return low[0].union(high[0]), low[1].union(high[1])
+        middle = loss.mid()
+        if middle >= 0:
+            return _tail(self, middle, 1)
+        p, q = _tail(self, -middle, -1)  # L >= -loss, the other way round
+        return 1 - q, 1 - p
+
+    def span(self, small: Fraction) -> tuple[Fraction, Fraction]:
+        # P(L < -x) = Q(L > x) <= P(L > x)
+        most = ends(self.epsilon.ball())[1]
+        low, high = Fraction(0), most
+        with precision(64):
+            for _ in range(10):
+                middle = (low + high) / 2
+                low, high = (low, middle) if self.above(to_ball(middle))[0] < to_ball(small) else (middle, high)
+        return -high, high
+
+    def describe(self) -> str:
+        what = "report" if self.answers is None else "binary answer" if self.answers == 2 else f"{self.answers}-ary answer"
+        return f"{self.people} shuffled {what}{'s' if self.people > 1 else ''} of ε = {four_digits(self.epsilon)}"
+
+    def to_json(self) -> dict[str, object]:
+        return {"epsilon": self.epsilon.to_json(), "people": self.people, "answers": self.answers}
+
+    @classmethod
+    def from_json(cls, stored: dict[str, object]) -> Self:
+        epsilon, people = stored_number(stored["epsilon"]), stored_count(stored["people"])
+        answers = None if stored["answers"] is None else stored_count(stored["answers"])
+        if epsilon == 0 or answers == 1:
+            raise ValueError("an epsilon above zero and two answers or more")
+        return cls(epsilon, people, answers)
+
+
+# -- levels of N --------------------------------------------------------------------------------------------------------
+
+
+class _Level(NamedTuple):
+    """P is weight (N + g a) times a binomial law of `size` draws for t and Bin(t, 1/2) for a. N is `size`, or t."""
+
+    size: int
+    weight: arb
+
+
+@lru_cache(maxsize=64)
+def _levels(pair: Shuffled, bits: int) -> tuple[_Level, ...]:
+    people, answers = min(pair.people, MOST_PEOPLE), pair.answers
+    with precision(bits):
+        gain = pair.epsilon.ball().expm1()
+        odds = (answers or 1) / gain  # of a random answer: w / (1 - w)
+        if answers is None or answers == 2:
+            # Bin(n - 1, w) at t - 1, divided by t, is Bin(n, w) at t, divided by n w
+            return (_Level(people, 2 * (1 + 1 / odds) / ((gain + 2) * people)),)
+        mean, starts = _starts(pair, people)
+        found = []
+        for start, after in zip(starts, [*starts[1:], people], strict=True):
+            share = arb(0)
+            if start <= mean:
+                share += _mass(people - 1, odds, min(mean, after - 1), start)
+            if mean < after - 1:
+                share += _mass(people - 1, odds, max(mean + 1, start), after - 1)
+            found.append(_Level(start + 1, share / ((1 + 1 / odds) * (start + 1))))
+        return tuple(found)
+
+
+def _starts(pair: Shuffled, people: int) -> tuple[int, list[int]]:
+    """The mean of N - 1, about, and where the levels of N - 1 begin: fine near the mean, coarse below, from 0 on."""
+    with precision(128):  # not the working precision: the levels are what the pair is
+        mean = floor_scaled((people - 1) / (1 + pair.epsilon.ball().expm1() / (pair.answers or 1)), 0)
+    spread = math.isqrt(mean * (people - mean) // people) + 4
+    step = max(1, math.isqrt(mean) // 3, mean // 256)
+    starts = list(range(max(0, mean - 4 * spread), min(people, mean + 2 * spread), step))
+    while starts[0] > 0:
+        step *= 2
+        starts.insert(0, max(0, starts[0] - step))
+    return mean, starts
+
+
+# -- the sum over t -----------------------------------------------------------------------------------------------------
+
+
+class _Event(NamedTuple):
+    """a > side * t + lift * N. Where N is t that is `alike`, and part of `side`. `fine` is of how many bits the line is."""
+
+    gain: arb
+    side: arb
+    lift: arb
+    odds: arb
+    alike: bool
+    fine: int
+
+
+def _tail(pair: Shuffled, loss: arb, way: int) -> tuple[arb, arb]:
+    """P and Q of L > loss, for an exact loss >= 0 that is moved up or down a little: for > and >= of what is equal."""
+    if pair.epsilon > MOST_EPSILON:
+        raise PrecisionError("epsilon", pair.epsilon, "shuffling does nothing for it", f"at most {MOST_EPSILON}")
+    bits = ctx.prec
+    fine = 2 * bits + math.ceil(float(pair.epsilon) / math.log(2))  # since dL/da may be e^epsilon
+    alike = pair.answers is None or pair.answers == 2
+    with precision(fine + 64):
+        gain = pair.epsilon.ball().expm1()
+        loss += way * arb((1, -3 * bits // 4)) * gain / (1 + gain)
+        side, lift = 1 / (1 + (-loss).exp()), (loss / 2).tanh() / gain
+        if alike:
+            side, lift = side + lift, to_ball(0)
+        odds = (pair.answers or 1) / gain if alike else to_ball(Fraction(2, (pair.answers or 0) - 2))
+    event = _Event(gain, side, lift, odds, alike, fine)
+    z = to_ball(Fraction(_exponent(event)))
+    chance = ((z * (1 - side)).exp() + (-z * side).exp()) / 2
+    each = (-z * lift).exp() * (1 + odds * chance) / (1 + odds)
+    levels = _levels(pair, bits + 64)
+    bounds = [2 * level.weight * level.size * (1 + gain) * each**level.size for level in levels]  # 2: the line is rounded
+    most, p, q, rest = arb(0), arb(0), arb(0), arb(0)
+    for bound in bounds:
+        most = most.max(bound)
+    for level, bound in zip(levels, bounds, strict=True):
+        if bound < most * arb((1, -bits)):
+            rest += bound
+            continue
+        low, high = _window(level.size, odds * chance)
+        rest += bound * (_beyond(level.size, odds * chance, low - 1, -1) + _beyond(level.size, odds * chance, high + 1, 1))
+        more, less = _sum(event, level.size, low, high)
+        p, q = p + level.weight * more, q + level.weight * less
+    return p + rest.union(arb(0)), q + (rest * (-loss).exp()).union(arb(0))  # Q is at most e^-loss P there
+
+
+def _exponent(event: _Event) -> float:
+    """About the best z, in plain floats: any z >= 0 will do."""
+    side, lift, odds = float(event.side), float(event.lift), float(event.odds)
+    low, high = 0.0, 300.0
+    for _ in range(40):
+        z = (low + high) / 2
+        up, down = math.exp(z * (1 - side)) / 2, math.exp(-z * side) / 2
+        if odds * ((1 - side) * up - side * down) < lift * (1 + odds * (up + down)):
+            low = z
+        else:
+            high = z
+    return low
+
+
+def _window(count: int, odds: arb) -> tuple[int, int]:
+    """About where all but 2^-prec of a binomial law lies (Bernstein), in plain floats: what it misses is added."""
+    share = float(odds / (1 + odds))
+    middle, logs = count * share, ctx.prec * math.log(2)
+    reach = logs / 3 + math.sqrt(logs * logs / 9 + 2 * logs * middle * (1 - share))
+    return max(0, math.floor(middle - reach)), min(count, math.ceil(middle + reach))
+
+
+def _sum(event: _Event, count: int, low: int, high: int) -> tuple[arb, arb]:
+    """The event over t from low to high, (N + g a) for P and (N + g b) for Q as weights.
+
+    With T = P(Bin(t-1, 1/2) >= h), f = P(Bin(t-1, 1/2) = h-1) and h the least a, a 1(a >= h) has under Bin(t, 1/2) the
+    mean (t/2) (T + f), b 1(a >= h) has (t/2) T, and the event has T + f/2. As t falls T mostly grows, so that its errors
+    stay small next to it (only far out, and for k > 2, some bits are lost).
+    """
+    fine = event.fine
+    with precision(fine + 64):
+        slope, line = floor_scaled(event.side, fine), floor_scaled(event.lift * count, fine)
+    at = slope * high + line
+    h = (at >> fine) + 1
+    plain_tail, plain_single, tails, singles = arb(0), arb(0), arb(0), arb(0)
+    back = 1 / event.odds
+    if high >= 1 and h <= high:
+        law, single = _chance(count, event.odds, high), _chance(high - 1, arb(1), h - 1)
+        tail = 2 * _mass(high - 1, arb(1), h, high - 1) if h < high else arb(0)  # 2 T
+        for t in range(high, max(low, 1) - 1, -1):
+            times = law * t
+            tails += times * tail
+            singles += times * single
+            if not event.alike:
+                plain_tail += law * tail
+                plain_single += law * single
+            law = times * back / (count - t + 1)
+            at -= slope
+            before, h = h, (at >> fine) + 1
+            if h >= t or t == 1:  # from here down no a is large enough
+                break
+            part = single / (t - 1)
+            move = part * (2 * (t - before))
+            if h == before:
+                tail, single = tail - move, move
+            else:
+                tail, single = tail + move, part * (2 * (before - 1))
+    if event.alike:
+        plain_tail, plain_single = tails, singles  # the sums with N = t
+    else:
+        plain_tail, plain_single = plain_tail * count, plain_single * count
+    common = (plain_tail + plain_single + event.gain * tails / 2) / 2
+    if low == 0 and line < 0 and not event.alike:
+        common += _chance(count, event.odds, 0) * count  # t = 0 has L = 0
+    return common + event.gain * singles / 2, common
+
+
+# -- binomial laws, by their odds ---------------------------------------------------------------------------------------
+
+
+def _chance(count: int, odds: arb, k: int) -> arb:
+    """The probability of k."""
+    with precision(ctx.prec + 2 * count.bit_length() + 16):  # the logarithms are large, and cancel
+        ways = arb(count + 1).lgamma() - arb(k + 1).lgamma() - arb(count - k + 1).lgamma()
+        return (ways + k * odds.log() - count * odds.log1p()).exp()
+
+
+def _ratio(count: int, odds: arb, k: int, step: int) -> arb:
+    """The probability of k + step next to that of k, for a step of 1 or -1."""
+    return odds * (count - k) / (k + 1) if step > 0 else k / (odds * (count - k + 1))
+
+
+def _beyond(count: int, odds: arb, k: int, step: int) -> arb:
+    """A bound on the probability of k and all that lies behind it."""
+    if not 0 <= k <= count:
+        return arb(0)
+    ratio = _ratio(count, odds, k, step)
+    return _chance(count, odds, k) / (1 - ratio) if ratio < 1 else arb(1)
+
+
+def _mass(count: int, odds: arb, first: int, last: int) -> arb:
+    """The probability of first, ..., last, in the order in which they become small in the end."""
+    step = 1 if last >= first else -1
+    term = _chance(count, odds, first)
+    total, tiny = term, arb((1, -ctx.prec))
+    for k in range(first, last, step):
+        ratio = _ratio(count, odds, k, step)
+        term *= ratio
+        if ratio < 1 and term < total * tiny:
+            return total + (term / (1 - ratio)).union(arb(0))
+        total += term
+    return total

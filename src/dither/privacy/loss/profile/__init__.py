@@ -1,0 +1,1 @@
+"""Profiles of losses: how delta follows from epsilon, certified."""

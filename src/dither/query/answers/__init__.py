@@ -1,0 +1,1 @@
+"""Answers: plain values, and how they are shown."""

@@ -1,0 +1,186 @@
+"""The answer: a table with error bars, and what they mean. A plain value: no data, no policy, no ledger and no way to them.
+
+It pickles, goes through JSON and back, and prints the same wherever it is shown. Everything in it was released or is public.
+"""
+
+from __future__ import annotations
+
+import datetime
+import json
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any, Literal
+
+from dither.errors import DataError, DitherError
+from dither.extras import needs
+from dither.ledger.entries.receipt import Receipt
+from dither.privacy.guarantee.guarantee import Guarantee
+from dither.query.answers.chart import chart
+from dither.query.answers.released import Released
+from dither.query.answers.table import html_table, page, table_text
+
+if TYPE_CHECKING:
+    import altair
+    import pandas
+    import polars
+    import pyarrow
+
+VERSION = 1
+Column = list[Any]
+Kind = Literal["text", "boolean", "date", "timestamp", "whole", "number"]
+FROM_JSON: dict[Kind, Callable[[Any], Any]] = {
+    "date": datetime.date.fromisoformat,
+    "timestamp": datetime.datetime.fromisoformat,
+    "number": float,
+}
+
+
+@dataclass(frozen=True, eq=False)
+class Answer:
+    """Released numbers as a table; `x_low` and `x_high` hold what the noise left open of x."""
+
+    sql: str
+    columns: dict[str, Column] = field(repr=False)  # the table, column by column
+    kinds: dict[str, Kind] = field(repr=False)  # what each column holds
+    keys: tuple[str, ...] = field(repr=False)  # columns of groups
+    aggregates: tuple[str, ...] = field(repr=False)  # columns of numbers, without their ends
+    confidence: Fraction  # with which each interval holds
+    price: str  # as people know it
+    guarantee: Guarantee = field(repr=False)  # of this question
+    note: str = field(repr=False)  # how much of one person counts
+    explained: str = field(repr=False)
+    frame_kind: str = field(repr=False)  # the kind of table that was protected
+    released: Released = field(repr=False)
+    receipt: Receipt = field(repr=False)
+
+    @property
+    def is_replay(self) -> bool:
+        """Whether it was stored before, so that nothing was charged now."""
+        return self.receipt.answer is not None
+
+    def __getitem__(self, name: str) -> Column:
+        """A column by its name."""
+        if name not in self.columns:
+            raise DataError("column", name, "the answer has no such column", ", ".join(self.columns))
+        return self.columns[name]
+
+    def __len__(self) -> int:
+        return len(next(iter(self.columns.values())))
+
+    def rows(self) -> list[dict[str, Any]]:
+        """The table, row by row."""
+        return [dict(zip(self.columns, row, strict=True)) for row in zip(*self.columns.values(), strict=True)]
+
+    def __iter__(self) -> Iterator[dict[str, Any]]:
+        return iter(self.rows())
+
+    def scalar(self) -> int | float:
+        """The one number of an answer that has one."""
+        if len(self) != 1 or len(self.aggregates) != 1:
+            came = f"{len(self)} rows, {len(self.aggregates)} aggregates"
+            raise DataError("answer", came, "it is not one number", "answer['n'], answer.rows()")
+        found: int | float = self[self.aggregates[0]][0]
+        return found
+
+    # -- as other tables ---------------------------------------------------------------------------------------
+
+    def to_arrow(self) -> pyarrow.Table:
+        """As an Arrow table."""
+        import pyarrow
+
+        types = {"text": pyarrow.string(), "boolean": pyarrow.bool_(), "date": pyarrow.date32(), "whole": pyarrow.int64()}
+        types |= {"timestamp": pyarrow.timestamp("us"), "number": pyarrow.float64()}
+        arrays = {name: pyarrow.array(column, types[self.kinds[name]]) for name, column in self.columns.items()}
+        return pyarrow.table(arrays)
+
+    def to_pandas(self) -> pandas.DataFrame:
+        """As a pandas DataFrame."""
+        with needs("pandas"):
+            import pandas  # noqa: F401 - pyarrow imports it too, and says less where it is missing
+        return self.to_arrow().to_pandas()
+
+    def to_polars(self) -> polars.DataFrame:
+        """As a polars DataFrame."""
+        with needs("polars"):
+            import polars
+
+        return polars.DataFrame(self.to_arrow())
+
+    def frame(self) -> Any:
+        """As the kind of table that was protected: pandas, polars, or Arrow."""
+        return {"pandas": self.to_pandas, "polars": self.to_polars}.get(self.frame_kind, self.to_arrow)()
+
+    # -- to look at --------------------------------------------------------------------------------------------
+
+    def explain(self) -> str:
+        """What was released, what the error bars hold and what they do not."""
+        paid = "stored before, nothing was charged now" if self.is_replay else f"charged {self.guarantee}"
+        return f"{self.explained}\nReceipt    {self.receipt.name}: {paid}"
+
+    def plot(self, name: str | None = None) -> altair.LayerChart:
+        """A chart of one aggregate with its error bars (install `dither[plot]`); save it with .save('answer.svg')."""
+        names = [aggregate for aggregate in self.aggregates if aggregate in self.columns]
+        keys = [key for key in self.keys if key in self.columns]
+        return chart(self.rows(), keys, names, name, self.confidence)
+
+    @property
+    def caption(self) -> str:
+        """What was promised, and what the bars hold."""
+        percent = f"{float(self.confidence * 100):.4g}%"
+        paid = "stored before, nothing charged now" if self.is_replay else f"charged {self.price}"
+        if self.receipt.guarantee != self.guarantee and not self.is_replay:
+            paid = f"charged {self.receipt.guarantee} with its whole batch"
+        lines = [f"{paid}; each low to high holds the noise with {percent} probability", self.note]
+        return "\n".join(line for line in lines if line)
+
+    def __str__(self) -> str:
+        return f"{table_text(self.columns, self.keys)}\n{self.caption}"
+
+    def _repr_html_(self) -> str:
+        shown = [name for name in self.aggregates if name in self.columns]
+        return html_table(self.columns, shown, f"{self.caption}\nreceipt {self.receipt.name}")
+
+    def to_html(self) -> str:
+        """A page that stands by itself: the table with its error bars, and what the numbers mean."""
+        return page(self._repr_html_(), self.explain())
+
+    # -- to keep -------------------------------------------------------------------------------------------------
+
+    def to_json(self) -> str:
+        """The whole answer as text; `from_json` gives it back."""
+        told = {"sql": self.sql, "keys": list(self.keys), "aggregates": list(self.aggregates), "kinds": self.kinds}
+        words = {"price": self.price, "note": self.note, "explained": self.explained, "frame_kind": self.frame_kind}
+        stored = {
+            "columns": {name: [_plain(cell) for cell in column] for name, column in self.columns.items()},
+            "confidence": str(self.confidence),
+            "guarantee": self.guarantee.to_json(),
+            "released": self.released.to_json(),
+            "receipt": self.receipt.to_json(),
+        }
+        return json.dumps({"answer": VERSION, **told, **words, **stored}, ensure_ascii=False)
+
+    @classmethod
+    def from_json(cls, text: str) -> Answer:
+        """The answer that `to_json` wrote."""
+        try:
+            found = json.loads(text)
+            if found.pop("answer") != VERSION:
+                raise ValueError("another version")
+            kinds = found["kinds"]
+            for name, column in found["columns"].items():
+                read = FROM_JSON.get(kinds[name])
+                if read is not None:
+                    found["columns"][name] = [None if cell is None else read(cell) for cell in column]
+            found |= {"keys": tuple(found["keys"]), "aggregates": tuple(found["aggregates"])}
+            found |= {"confidence": Fraction(found["confidence"]), "guarantee": Guarantee.from_json(found["guarantee"])}
+            found |= {"released": Released.from_json(found["released"]), "receipt": Receipt.from_json(found["receipt"])}
+            return cls(**found)
+        except (KeyError, TypeError, ValueError, AttributeError) as error:
+            if isinstance(error, DitherError):
+                raise
+            raise DataError("answer", text, "dither did not write this", "what Answer.to_json gave") from error
+
+
+def _plain(cell: Any) -> Any:
+    return cell.isoformat() if isinstance(cell, datetime.date) else cell

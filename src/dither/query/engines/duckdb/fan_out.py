@@ -1,0 +1,74 @@
+"""How many rows of public tables one row of a person can meet: counted before the charge.
+
+Every protected row is multiplied by its matches, and matches multiply each other: three joins with a table that repeats a
+key a thousand times make 10^9 rows of one, and the time, or the failure, would tell whether that one row is there. Public
+tables tell nothing of anybody, so they are looked at before anything is charged, and such a question is refused.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from dither.errors import DataError, QuestionError
+from dither.query.engines.duckdb.run import Engine
+from dither.query.engines.duckdb.table_source import TableSource
+from dither.query.engines.templates.relations import matches_sql
+from dither.query.plan.relations import Chosen, Kept, PerPerson, Relation, SamePerson, Scan, Together, WithPublic
+
+MOST_MATCHES = 1000  # rows that a question makes of one
+PAIRED = 100  # what a join of two protected tables counts as: a person has up to 10^6 pairs there, whatever comes before
+
+
+def check_matches(relation: Relation, sources: Mapping[str, TableSource]) -> None:
+    """Refuse a question that makes too many rows of one. Reads public tables only."""
+    joins = _joins(relation)
+    if not joins:
+        return
+    tables = dict.fromkeys(join.public.table.name for join in joins)
+    places = {name: (sources[name].relation, frozenset[str]()) for name in tables}
+    looked = ", ".join(f"({matches_sql(join, places)})" for join in joins)
+    try:
+        with Engine() as engine, engine.reading([sources[name] for name in tables]) as run:
+            ((*most,),) = run(f"SELECT {looked}", lambda _: True)
+    except Exception:
+        why = "a public table cannot be read"
+        raise DataError(
+            "source of a public table", ", ".join(tables), why, "files or frames of the policy's columns"
+        ) from None
+    found = _most(relation, dict(zip(joins, most, strict=True)))
+    if found > MOST_MATCHES:
+        named = ", ".join(dict.fromkeys(join.public.table.name for join in joins))
+        why = f"one protected row would become {found}, and {MOST_MATCHES} are the most"
+        why += f" (a join of protected tables counts as {PAIRED})"
+        raise QuestionError("JOIN", named, why, "ON with more columns, or a public table with fewer rows for each key")
+
+
+def _joins(relation: Relation) -> list[WithPublic]:
+    """All joins with public tables, each once."""
+    match relation:
+        case Scan():
+            return []
+        case Kept(of) | Chosen(of) | PerPerson(of):
+            return _joins(of)
+        case WithPublic(of):
+            return list(dict.fromkeys([*_joins(of), relation]))
+        case SamePerson(left, right):
+            return list(dict.fromkeys([*_joins(left), *_joins(right)]))
+        case Together(parts):
+            return list(dict.fromkeys(join for part in parts for join in _joins(part)))
+
+
+def _most(relation: Relation, matches: Mapping[WithPublic, int]) -> int:
+    """The most rows that are made of one."""
+    match relation:
+        case Scan():
+            return 1
+        case Kept(of) | Chosen(of) | PerPerson(of):
+            return _most(of, matches)
+        case WithPublic(of):
+            return _most(of, matches) * max(1, matches[relation])
+        case SamePerson(left, right):
+            both = _most(left, matches), _most(right, matches)
+            return max(*both, PAIRED) if relation.most_rows[0] is not None else both[0] * both[1]
+        case Together(parts):
+            return max(_most(part, matches) for part in parts)

@@ -1,0 +1,36 @@
+"""What an expression makes of declared keys, asked of the engine itself: the same templates, on public values.
+
+No private row is near: the engine is one of its own, in memory, and gets the keys of the policy.
+"""
+
+from __future__ import annotations
+
+import datetime
+from collections.abc import Sequence
+
+from dither.query.engines.templates.expressions import TYPES, render
+from dither.query.plan.base import Expression
+from dither.query.policy.column import Column, Key, Type
+from dither.query.sources.sql_quotes import name
+
+
+def images(by: Expression, columns: Sequence[Column]) -> list[Key] | None:
+    """The values of an expression for all keys of its columns, missing ones too; None if they are no keys."""
+    import duckdb
+
+    if by.facts.type in (Type.DECIMAL, Type.FLOAT):
+        return None
+    tables = ", ".join(f"(SELECT unnest(CAST(? AS {TYPES[column.type]}[])) AS {name(column.name)})" for column in columns)
+    with duckdb.connect(":memory:", config={"threads": 1, "enable_external_access": False}) as engine:
+        given = [[*(column.keys or ()), None] for column in columns]
+        rows = engine.execute(f"SELECT DISTINCT {render(by)} FROM {tables}", given).fetchall()
+    found: list[Key] = []
+    for (value,) in rows:
+        if by.facts.type is Type.INTEGER and value is not None:
+            if not abs(value) < 2**53:
+                return None  # an infinity, or beyond what doubles tell apart
+            value = int(value)
+        if value is not None and not isinstance(value, (str, int, datetime.date)):
+            return None
+        found += [] if value is None else [value]
+    return sorted(found)

@@ -1,0 +1,48 @@
+"""A source as the table of a policy: checked before the charge, handed over after it, and read as it was checked."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from dither.query.engines.duckdb.read_sources import from_source, hand_over
+from dither.query.engines.duckdb.read_table import read_sql
+from dither.query.policy.column import Type
+from dither.query.policy.table import Table
+from dither.query.sources.schema import Schema
+from dither.query.sources.source import Source
+
+if TYPE_CHECKING:
+    import duckdb
+
+
+@dataclass(frozen=True, eq=False)
+class TableSource:
+    """Where the rows of a table are, and how the columns of the policy are stored there."""
+
+    table: Table
+    source: Source
+    schema: Schema
+
+    @property
+    def texts(self) -> frozenset[str]:
+        """The columns that are stored as text."""
+        return frozenset(column for column, held in self.schema.items() if held.type is Type.TEXT)
+
+    @property
+    def relation(self) -> str:
+        """What stands after FROM."""
+        return self.read(from_source(self.source, self.table))
+
+    def read(self, where: str) -> str:
+        """What stands after FROM if rows stored in the same way are there."""
+        return read_sql(self.table, self.schema, where)
+
+    def attach(self, connection: duckdb.DuckDBPyConnection) -> None:
+        """Hand over what is in memory; called when the charge is made."""
+        hand_over(self.source, connection, self.table, self.schema)
+
+
+def table_source(table: Table, source: Source) -> TableSource:
+    """The source of a table; refused where it cannot be that."""
+    return TableSource(table, source, source.check(table))

@@ -1,0 +1,1 @@
+"""Nodes as SQL: what runs on private rows, from a closed set."""

@@ -1,0 +1,248 @@
+"""Integer totals a group, bounded a person: the one SELECT that runs on private rows.
+
+Rows are read into one column x for each expression (its steps, or NULL), from which all measures follow: with n rows,
+c values, s their sum and z the sum of their squares, `one` is n, `present` c, `steps` and `above` s, `below` G c - s,
+`missing` G (n - c), `high` z, `middle` 2 (G s - z), `low` G^2 c - 2 G s + z, `nothing` G^2 (n - c). Squares are taken of at
+most 2^10 steps (`statistics/counter_sets.py`): with weights they are at most LARGEST of bounding.py, and fit into 64 bits;
+sums are of 128.
+
+Why a person moves the totals by no more than `statistics/bounding.py` claims. In all ways what a person adds depends on
+her own rows and on the salt alone, is made of exact integers, and never depends on the position of a row. Rows that do not
+meet the condition, rows without a person and rows outside the declared keys are dropped before anything of a person is
+bounded: the last after their key was read (NULL for all of them), since as a condition of the first read it would be read
+twice.
+
+weights   w = min(K, C K // n) for her n rows, K the resolution: her rows together weigh at most n (C K // n) <= C K, and
+          each moves a family by at most w reach in L1 norm.
+clip      Her totals v (cut at 2^52 / K, so that nothing overflows) have S = sum v^2. All of them weigh K if S is within the
+          claim; otherwise w = min(K, L K // r) with r * r >= S K^2, L the claim rounded down: the length is at most
+          w sqrt(S) <= L K sqrt(S) / r <= L. r comes from a double, and the integer test decides whether it is used; where
+          it fails, the person counts as nothing.
+groups    Her totals in a group with n > R rows become t R // n, truncated towards zero: at most R reach, and of a family
+          at most R reach together. She keeps at most max_groups groups: first by a hash of salt, person and group, then by
+          the group itself, so that no tie is left to the engine.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from dither.query.engines.templates.expressions import clamped, constant, counted, is_there, person, render, value
+from dither.query.engines.templates.group_keys import key
+from dither.query.plan.base import Expression
+from dither.query.plan.counters import Kind, Measure
+from dither.query.plan.question import Plan
+from dither.query.statistics.bounding import Bounding
+from dither.query.statistics.counter_sets import Family
+
+WIDEST = 2**52  # of one weighted total in `clip`: it fits into 64 bits, and 2^20 groups of 4 squares into 127
+MARGIN = "1.0000001"  # far more than the error of a square root in doubles
+
+
+@dataclass(frozen=True)
+class _Column:
+    """What is read of an expression: its steps from zero, from its lower bound, or only whether it is there."""
+
+    kind: str
+    of: Expression
+    measure: Measure
+
+    def inner(self, place: int) -> list[str]:
+        """The value e and its steps k, before the clamp."""
+        if self.kind == "present":
+            return [f"{render(self.of)} AS e{place}"]
+        return [f"{value(self.measure)} AS e{place}", f"{counted(self.measure, value(self.measure))} AS k{place}"]
+
+    def outer(self, place: int) -> str:
+        """What is added up: x, or NULL."""
+        if self.kind == "present":
+            return f"CASE WHEN {is_there(self.of, f'e{place}')} THEN 1::BIGINT END AS x{place}"
+        return f"{clamped(self.measure, f'e{place}', f'k{place}')} AS x{place}"
+
+
+class _Shape:
+    """Names and columns that all parts of the SELECT share."""
+
+    def __init__(self, plan: Plan, families: Sequence[Family], bounding: Bounding) -> None:
+        self.plan, self.families, self.bounding = plan, families, bounding
+        self.measures = [measure for family in families for measure in family.measures]
+        self.keys = [f"g{place}" for place in range(len(plan.groups))]
+        self.totals = [f"t{place}" for place in range(len(self.measures))]
+        self.columns: list[_Column] = []
+        for measure in sorted(self.measures, key=lambda measure: measure.kind == "present"):
+            self._add(measure)
+
+    def _add(self, measure: Measure) -> None:
+        if measure.of is None or any(self._serves(column, measure) for column in self.columns):
+            return
+        kind: Kind = measure.kind if measure.kind in ("present", "steps") else "above"
+        self.columns.append(_Column(kind, measure.of, Measure(kind, measure.of, measure.step)))
+
+    @staticmethod
+    def _serves(column: _Column, measure: Measure) -> bool:
+        if column.of != measure.of or measure.kind == "present":
+            return column.of == measure.of
+        return column.kind == ("steps" if measure.kind == "steps" else "above") and column.measure.step == measure.step
+
+    def measured(self, measure: Measure, rows: str, count: str, added: str) -> str:
+        """A measure from the number of rows, the count and the sum of its column; `{}` stands for the column."""
+        if measure.kind == "one":
+            return rows
+        if measure.kind == "person":
+            return rows if self.bounding.way == "each row" else "1::HUGEINT"
+        place = next(place for place, column in enumerate(self.columns) if self._serves(column, measure))
+        here, sum_ = count.format(f"x{place}"), added.format(f"x{place}")
+        if measure.kind in ("present", "steps", "above"):
+            return here if measure.kind == "present" else sum_
+        side, square = f"{measure.steps}::HUGEINT", f"{measure.steps**2}::HUGEINT"
+        squares = added.format(f"x{place} * x{place}")
+        return {
+            "below": f"{side} * {here} - {sum_}",
+            "missing": f"{side} * ({rows} - {here})",
+            "high": squares,
+            "middle": f"2::HUGEINT * ({side} * {sum_} - {squares})",
+            "low": f"{square} * {here} - 2::HUGEINT * {side} * {sum_} + {squares}",
+            "nothing": f"{square} * ({rows} - {here})",
+        }[measure.kind]
+
+    def all_measured(self, rows: str, count: str, added: str) -> list[str]:
+        """All measures, named."""
+        return [
+            f"({self.measured(measure, rows, count, added)})::HUGEINT AS {total}"
+            for measure, total in zip(self.measures, self.totals, strict=True)
+        ]
+
+
+def totals_sql(
+    plan: Plan,
+    families: Sequence[Family],
+    bounding: Bounding,
+    relation: str,
+    salt: int,
+    texts: frozenset[str] = frozenset(),
+) -> str:
+    """The SELECT: columns g0.. (the group), then t0.. (its totals), one row a group that occurs. Reads `relation` once.
+
+    `texts` are the columns that the source holds as text.
+    """
+    shape = _Shape(plan, families, bounding)
+    rows = _rows(shape, relation, texts)
+    if bounding.way == "each row":
+        added = shape.all_measured("count(*)", "count({})", "coalesce(sum({}), 0)")
+        return _declared(shape, _grouped(shape.keys, added, f"({rows})"))
+    if bounding.way == "weights":
+        return _weighted(shape, rows)
+    by, number = ["p", *shape.keys], f"count({shape.keys[0]})" if shape.keys else "count(*)"
+    mine = shape.all_measured(number, "count({})", "coalesce(sum({}), 0)")
+    # as counts, these conditions stay above the grouping; a group of rows has one key, so that each is all or nothing
+    declared = " AND ".join(f"count({name}) > 0" for name in shape.keys)
+    person = f"SELECT {', '.join([*by, f'{number} AS n', *mine])} FROM ({rows}) GROUP BY {', '.join(by)}"
+    person += f" HAVING {declared}" if declared else ""
+    if bounding.way == "clip":
+        return _clipped(shape, person)
+    return _chosen(shape, person, salt)
+
+
+def _rows(shape: _Shape, relation: str, texts: frozenset[str]) -> str:
+    """Rows of a person, meeting the condition; a key that is not declared is NULL.
+
+    Where each row is a person, rows of other groups need not be dropped: they have groups of their own, of which only the
+    numbers leave the engine (`_declared`).
+    """
+    plan, alone = shape.plan, shape.bounding.way == "each row"
+    spell = [
+        render(group.by) if alone and group.keys and isinstance(group.keys[0], str) else key(group.by, group.keys)
+        for group in plan.groups
+    ]
+    inner = [f"{by} AS {name}" for by, name in zip(spell, shape.keys, strict=True)]
+    outer = list(shape.keys)
+    kept = []
+    for place, column in enumerate(shape.columns):
+        inner += column.inner(place)
+        outer.append(column.outer(place))
+    if plan.table.person is not None:
+        column_of_person = plan.table.column(plan.table.person)
+        assert column_of_person is not None
+        inner.append(f"{person(column_of_person, is_text=column_of_person.name in texts)} AS p")
+        outer.append("p")
+        kept.append("p IS NOT NULL")
+    where = "" if plan.where is None else f" WHERE {render(plan.where)}"
+    read = f"SELECT {', '.join(inner) or '1'} FROM {relation}{where}"
+    if not outer:
+        return read
+    return f"SELECT {', '.join(outer)} FROM ({read})" + (f" WHERE {' AND '.join(kept)}" if kept else "")
+
+
+def _declared(shape: _Shape, grouped: str) -> str:
+    """Totals without the texts of groups that nobody declared: a text that is not UTF-8 has no counterpart in Python,
+    and the release would fail if a single row had one. Above the grouping, so that it is looked at once a group."""
+    groups = shape.plan.groups
+    texts = [group.keys is not None and isinstance(group.keys[0], str) for group in groups]
+    if not any(texts):
+        return grouped
+    lists = [
+        ", ".join(constant(key) for key in group.listed) if text else "" for group, text in zip(groups, texts, strict=True)
+    ]
+    shown = [
+        f"CASE WHEN {name} IN ({options}) THEN {name} END AS {name}" if options else name
+        for name, options in zip(shape.keys, lists, strict=True)
+    ]
+    return f"SELECT {', '.join([*shown, *shape.totals])} FROM ({grouped})"
+
+
+def _weighted(shape: _Shape, rows: str) -> str:
+    bounding = shape.bounding
+    most, finest = bounding.groups * bounding.rows * bounding.resolution, bounding.resolution
+    declared = " AND ".join(f"{name} IS NOT NULL" for name in shape.keys)
+    inside = f" WHERE {declared}" if declared else ""
+    weights = f"SELECT p, least({finest}::BIGINT, {most}::BIGINT // count(*)) AS w FROM r{inside} GROUP BY p"
+    # a product is at most LARGEST of bounding.py: it fits into 64 bits
+    there = "coalesce(sum(CASE WHEN {} IS NOT NULL THEN w END), 0)"
+    added = shape.all_measured("coalesce(sum(w), 0)", there, "coalesce(sum({} * w), 0)")
+    return f"WITH r AS MATERIALIZED ({rows}) {_grouped(shape.keys, added, f'r JOIN ({weights}) USING (p){inside}')}"
+
+
+def _clipped(shape: _Shape, person: str) -> str:
+    bounding, keys = shape.bounding, shape.keys
+    widest, finest = WIDEST // bounding.resolution, bounding.resolution
+    cut = [f"least(greatest({total}, -{widest}), {widest})::BIGINT AS {total}" for total in shape.totals]
+    vectors = f"SELECT {', '.join(['p', *keys, *cut])} FROM ({person})"
+    squares, long, roots, weights, taken, place = [], [], [], [], [], 0
+    for number, family in enumerate(shape.families):
+        mine = shape.totals[place : place + len(family.measures)]
+        place += len(mine)
+        length = bounding.length(family)
+        squares.append(f"sum({' + '.join(f'{total}::HUGEINT * {total}' for total in mine)})::HUGEINT AS s{number}")
+        root = f"ceil(sqrt(s{number}::DOUBLE) * {finest} * {MARGIN})::HUGEINT + 1"
+        long.append(f"s{number} > {bounding.alone_squared(family)}::HUGEINT")
+        roots.append(f"CASE WHEN {long[-1]} THEN {root} END AS r{number}, s{number}")
+        tested = f"r{number} * r{number} >= s{number} * {finest**2}"
+        weight = f"WHEN {tested} THEN least({finest}, {length * finest}::HUGEINT // r{number})"
+        # NULL where she stays as she is, 0 where the root is too small
+        weights.append(f"(CASE {weight} WHEN r{number} IS NOT NULL THEN 0 END)::BIGINT AS w{number}")
+        taken += [f"coalesce(sum({total} * coalesce(w{number}, {finest})), 0)::HUGEINT AS {total}" for total in mine]
+    sums = f"SELECT p, {', '.join(squares)} FROM v GROUP BY p"
+    # only those who are too long are joined, by the same equality by which they were grouped: they are few
+    norms = f"SELECT p, {', '.join(weights)} FROM (SELECT p, {', '.join(roots)} FROM ({sums}) WHERE {' OR '.join(long)})"
+    return f"WITH v AS MATERIALIZED ({vectors}) {_grouped(keys, taken, f'v LEFT JOIN ({norms}) USING (p)')}"
+
+
+def _chosen(shape: _Shape, person: str, salt: int) -> str:
+    most = shape.bounding.rows
+    scaled = [
+        f"{total}" if measure.kind == "person" else f"CASE WHEN n <= {most} THEN {total} ELSE {total} * {most} // n END"
+        for total, measure in zip(shape.totals, shape.measures, strict=True)
+    ]
+    added = [f"coalesce(sum({part}), 0)::HUGEINT AS {total}" for part, total in zip(scaled, shape.totals, strict=True)]
+    if not shape.keys:
+        return _grouped([], added, f"({person})")
+    by = ", ".join(shape.keys)
+    order = f"hash({salt}::UBIGINT, p, {by}), {by}"
+    placed = f"SELECT *, row_number() OVER (PARTITION BY p ORDER BY {order}) AS place FROM ({person})"
+    return _grouped(shape.keys, added, f"({placed}) WHERE place <= {shape.bounding.groups}")
+
+
+def _grouped(keys: list[str], added: list[str], rows: str) -> str:
+    by = f" GROUP BY {', '.join(keys)}" if keys else ""
+    return f"SELECT {', '.join([*keys, *added])} FROM {rows}{by}"

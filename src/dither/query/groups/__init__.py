@@ -1,0 +1,1 @@
+"""Groups that a private release chooses."""

@@ -1,0 +1,124 @@
+"""Groups that are chosen by a private release: first the choice, then the counts of what was chosen, each at its own price.
+
+    unknown.py    keys that nobody declared: those that enough people hold
+    top.py        the k largest groups of many that were declared
+
+The rule of the choice is fixed with the quote, and so are the noise and the bound of a person in what comes after it. Only
+which groups are counted depends on the choice, and that was released: guarantees add up, as those of an analyst who asks the
+second question with the first answer in view (adaptive composition).
+"""
+
+from __future__ import annotations
+
+import datetime
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from itertools import product
+from typing import Any, ClassVar
+
+from dither.privacy.guarantee.guarantee import Guarantee
+from dither.privacy.loss.loss import Loss
+from dither.query.plan.base import Expression
+from dither.query.plan.question import Group, Plan
+from dither.query.policy.column import Key, Type
+from dither.query.statistics.bounding import Bounding
+from dither.query.statistics.counter_sets import Family
+
+Cell = tuple[Key | None, ...]  # a group of the question: a key for each column of GROUP BY
+Row = tuple[Any, ...]  # of the engine: keys, then totals
+
+
+@dataclass(frozen=True)
+class Chosen:
+    """The groups of a question that are counted."""
+
+    plan: Plan  # the question, about these groups
+    cells: tuple[Cell, ...]  # as the engine tells them
+    shown: tuple[Cell, ...]  # as the answer lists them, in the same order
+
+
+@dataclass(frozen=True)
+class Choice(ABC):
+    """A release of groups: priced, and fixed before anything private is read."""
+
+    code: ClassVar[str]  # how stored questions spell it
+
+    plan: Plan  # what is counted to choose by
+    bounding: Bounding
+
+    @property
+    @abstractmethod
+    def family(self) -> Family:
+        """What is counted in each group."""
+
+    @property
+    @abstractmethod
+    def guarantee(self) -> Guarantee:
+        """What it promises."""
+
+    @abstractmethod
+    def loss(self) -> Loss:
+        """Its privacy loss."""
+
+    @abstractmethod
+    def spelled(self) -> dict[str, object]:
+        """What decides the choice, beside rows and groups: for the ledger."""
+
+    @abstractmethod
+    def keeps(self, row: Row) -> bool:
+        """Whether a row of the engine is about a group that can be chosen."""
+
+    @abstractmethod
+    def noisy(self, rows: Sequence[Row]) -> Any:
+        """What is stored and may be read by anybody; as JSON can hold it. `rows` are PRIVATE."""
+
+    @abstractmethod
+    def chosen(self, plan: Plan, released: Any) -> Chosen:
+        """The groups that are counted next, from what was stored."""
+
+    @abstractmethod
+    def rehearsed(self, plan: Plan) -> Chosen:
+        """Made-up groups, to try the next SELECT on."""
+
+    @abstractmethod
+    def told(self, plan: Plan) -> list[str]:
+        """What is chosen and how, in words."""
+
+    @abstractmethod
+    def rows(self, plan: Plan) -> str:
+        """Which rows the answer has, in words."""
+
+
+def all_cells(plan: Plan) -> Chosen:
+    """Every combination of declared keys."""
+    cells = tuple(product(*(group.listed for group in plan.groups)))
+    return Chosen(plan, cells, cells)
+
+
+def only(plan: Plan, cells: Sequence[Cell]) -> Chosen:
+    """A question about these groups: keys of none of them are dropped before a person is bounded."""
+    groups = [
+        replace(group, keys=tuple(dict.fromkeys(key for cell in cells if (key := cell[place]) is not None)))
+        for place, group in enumerate(plan.groups)
+    ]
+    return Chosen(replace(plan, groups=tuple(groups)), tuple(cells), tuple(cells))
+
+
+def written(key: Any) -> Any:
+    """A key as JSON holds it."""
+    return key.isoformat() if isinstance(key, datetime.date) else key
+
+
+def read_key(found: Any, by: Expression) -> Key:
+    """A key from JSON, or from a rule, for which True is 1."""
+    kind = by.facts.type
+    if kind is Type.DATE and isinstance(found, str):
+        return datetime.date.fromisoformat(found)
+    key: Key = bool(found) if kind is Type.BOOLEAN else found
+    return key
+
+
+def unknown_groups(plan: Plan) -> tuple[Group, ...]:
+    """Those whose keys nobody declared."""
+    return tuple(group for group in plan.groups if group.keys is None)

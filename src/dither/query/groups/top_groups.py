@@ -1,0 +1,141 @@
+"""The k largest groups of many declared ones: chosen first, then counted, where that is more accurate than counting all.
+
+A question with ORDER BY n DESC LIMIT k shows k groups. Counted all together, a person may move as many of them as
+max_groups allows, and noise hides that. Chosen first by `TopK`, whose price depends on how far a person moves one score and
+not on how many, only k groups are left, of which a person moves at most min(max_groups, k).
+
+Scores are the totals that the groups are sorted by, each group with at most max_rows_per_group rows' worth of a person, and
+with no bound on how many groups she is in: one person moves every score by at most that many times what a row can add, all
+in one direction when she comes or goes, since no total is negative.
+
+Which way is taken follows from public facts: the smaller sum of how far a shown number may be off because of noise, and by
+how much a group that is left out may exceed one that is shown. Counted all together that is twice the noise of the worst of
+all groups; chosen first, what `TopK` may fall short by.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from functools import cached_property
+from math import prod
+from typing import Any, ClassVar
+
+from dither.mechanisms.selection.top_k import TopK
+from dither.numeric.number import Number
+from dither.privacy.guarantee.guarantee import Guarantee
+from dither.privacy.loss.loss import Loss
+from dither.privacy.unit import Unit
+from dither.query.groups.group_choice import Cell, Choice, Chosen, Row, all_cells, only
+from dither.query.plan.counters import Measure
+from dither.query.plan.lattice import step_of
+from dither.query.plan.question import Aggregate, Plan
+from dither.query.plan.spelling import spell
+from dither.query.statistics.bounding import Bounding
+from dither.query.statistics.counter_sets import LARGEST, Family
+
+MANY = 50  # groups: fewer are counted all together, so that other questions about them are answered from what is stored
+MOST_CHOSEN = 1000  # groups that are chosen one by one
+
+
+@dataclass(frozen=True)
+class TopGroups(Choice):
+    """The groups with the largest totals."""
+
+    code: ClassVar[str] = "top_groups"
+
+    mechanism: TopK
+    measure: Measure
+
+    @classmethod
+    def make(cls, plan: Plan, amount: Number | Fraction, *, pure: bool, unit: Unit) -> TopGroups:
+        """The choice at its price: epsilon where `pure`, otherwise rho."""
+        measure, table = sorted_by(plan), plan.table
+        assert measure is not None
+        assert plan.limit is not None
+        alone = table.person is None or table.alone
+        cells = prod(len(group.listed) for group in plan.groups)
+        rows = 1 if alone or measure.kind == "person" else table.max_rows_per_group
+        reason = "a choice depends on how far a person moves one group, not on how many"
+        bounding = Bounding("each row" if alone else "groups", cells, rows, 1, unit, reason)
+        facts: dict[str, Any] = {"k": plan.limit, "sensitivity": rows * measure.reach, "candidates": cells, "unit": unit}
+        facts |= {"monotone": unit is Unit.ADD_REMOVE, "integers": True}
+        mechanism = TopK(epsilon=amount, **facts) if pure else TopK.for_rho(amount, **facts)
+        asked = replace(plan, aggregates=(Aggregate("rows", "n"),), shown=("n",), having=(), order=(), limit=None)
+        return cls(asked, bounding, mechanism, measure)
+
+    @property
+    def family(self) -> Family:
+        """What groups are sorted by."""
+        return Family((self.measure,))
+
+    @property
+    def guarantee(self) -> Guarantee:
+        """That of k choices."""
+        return self.mechanism.guarantee
+
+    def loss(self) -> Loss:
+        """That of k choices."""
+        return self.mechanism.loss()
+
+    def spelled(self) -> dict[str, object]:
+        """How many are chosen, and at which price."""
+        return {"noise": spell(self.mechanism)}
+
+    def keeps(self, row: Row) -> bool:
+        """One of the declared groups."""
+        return row[: len(self.plan.groups)] in self._places
+
+    @cached_property
+    def _places(self) -> dict[Cell, int]:
+        return {cell: place for place, cell in enumerate(all_cells(self.plan).cells)}
+
+    def noisy(self, rows: Sequence[Row]) -> list[int]:
+        """The places of the chosen groups among all declared ones, rising."""
+        width = len(self.plan.groups)
+        totals = {row[:width]: int(row[width]) for row in rows}
+        if len(totals) != len(rows):
+            raise RuntimeError("the engine gave a group twice")
+        scores = [totals.get(cell, 0) for cell in self._places]
+        return sorted(int(place) for place in self.mechanism.release(scores))
+
+    def chosen(self, plan: Plan, released: Any) -> Chosen:
+        """Those groups."""
+        cells = all_cells(plan).cells
+        return only(plan, [cells[place] for place in released])
+
+    def rehearsed(self, plan: Plan) -> Chosen:
+        """The first of them."""
+        return self.chosen(plan, range(self.mechanism.k))
+
+    def told(self, plan: Plan) -> list[str]:
+        """What is chosen, and how far it may fall short."""
+        k = self.mechanism.k
+        return [f"Top {k:<6} {'groups are' if k > 1 else 'the group is'} chosen first, then counted ({self.guarantee})"]
+
+    def rows(self, plan: Plan) -> str:
+        """Those that are chosen."""
+        keys = " x ".join(f"{len(group.listed)} {group.name}" for group in plan.groups)
+        return f"one for each of the {self.mechanism.k} that are chosen of {keys}"
+
+    def shortfall(self, confidence: Fraction) -> float:
+        """By how much a group that is left out may exceed one that is chosen, in what the answer counts."""
+        return self.mechanism.error(confidence) * float(self.measure.step)
+
+
+def sorted_by(plan: Plan) -> Measure | None:
+    """What the groups are sorted by, where the largest k of them could be chosen first; otherwise None."""
+    cells = prod(len(group.listed) for group in plan.groups)
+    if plan.having or len(plan.order) != 1 or not plan.order[0].descending or plan.limit is None:
+        return None
+    if cells < MANY or not 1 <= plan.limit <= MOST_CHOSEN or plan.limit >= cells:
+        return None
+    found = next((aggregate for aggregate in plan.aggregates if aggregate.name == plan.order[0].name), None)
+    if found is None or found.kind not in ("rows", "values", "persons", "sum"):
+        return None
+    if found.kind == "sum":
+        assert found.of is not None
+        measure = Measure("steps", found.of, step_of(found.of))
+        return measure if measure.low >= 0 and 0 < measure.reach < LARGEST else None
+    return {"rows": Measure("one"), "persons": Measure("person"), "values": Measure("present", found.of)}[found.kind]

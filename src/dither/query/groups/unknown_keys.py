@@ -1,0 +1,251 @@
+"""Keys that nobody declared: those that enough people hold are shown, and the question is about them.
+
+Stage one counts how many people hold each key (each tuple of keys, where there are several such columns) among the rows
+that meet the condition, at most max_groups keys of a person, chosen by a keyed hash; where each row is a person, she holds
+one. A rule of `dither.density` decides which are shown. NULL is no key, and neither is a text of more than 500 characters,
+nor a day before the year 1 or after 9999. A key that is not shown and a key that nobody holds look the same: nothing is said
+of either.
+
+Which rule. Where rho counts, `RhoKeys`: its price is in rho. Otherwise the one of `density.keys` that needs the fewest
+holders. That any key is shown which one person alone holds has a probability of at most delta, for all of her keys together.
+
+Where people are all that is counted, the noisy counts of stage one are the answer: they get the whole price.
+
+Others. With `other` all rows whose key is not shown are counted in one group more, which bounding treats as any other. Keys
+are then those of `CASE WHEN key is shown THEN key ELSE others END`: a function of a single row.
+"""
+
+from __future__ import annotations
+
+import datetime
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from itertools import product
+from typing import Any, ClassVar
+
+from dither.density.unknown_keys.choose import keys as choose_rule
+from dither.density.unknown_keys.key_rule import KeyRule
+from dither.density.unknown_keys.rho_keys import RhoKeys
+from dither.errors import QuestionError
+from dither.numeric.balls import round_up
+from dither.numeric.number import Number
+from dither.privacy.guarantee.guarantee import Guarantee
+from dither.privacy.loss.loss import Loss
+from dither.privacy.unit import Unit
+from dither.query.engines.templates.group_keys import LONGEST_KEY
+from dither.query.groups.group_choice import Cell as Keys
+from dither.query.groups.group_choice import Choice, Chosen, Row, only, read_key, unknown_groups, written
+from dither.query.plan.base import Expression
+from dither.query.plan.counters import Measure
+from dither.query.plan.expressions import Case, Cell, Compare, Constant, Logic, OneOf
+from dither.query.plan.question import Aggregate, Group, Plan
+from dither.query.plan.spelling import spell
+from dither.query.plan.text import number
+from dither.query.policy.column import Key, Type
+from dither.query.statistics.bounding import Bounding
+from dither.query.statistics.counter_sets import Family
+
+MOST_SHOWN = 100_000  # keys of an answer
+LONGEST_LIST = 16_000_000  # characters of all keys of an answer: it must fit into an entry of the ledger
+MADE_UP: dict[Type, Key] = {Type.TEXT: "a", Type.INTEGER: 0, Type.BOOLEAN: False, Type.DATE: datetime.date(2000, 1, 1)}
+
+
+@dataclass(frozen=True)
+class UnknownKeys(Choice):
+    """Which keys are shown of columns whose keys nobody declared."""
+
+    code: ClassVar[str] = "unknown_keys"
+
+    rule: KeyRule
+    other: str | None  # what rows of all other keys are called together
+    most: int  # keys that are shown at most, the first in order
+
+    @classmethod
+    def make(
+        cls,
+        plan: Plan,
+        amount: Number | Fraction,
+        *,
+        pure: bool,
+        delta: Fraction,
+        unit: Unit,
+        other: str | None,
+        most: int,
+        counts: bool,
+    ) -> UnknownKeys:
+        """The choice at its price: epsilon where `pure`, otherwise rho; `counts` where they are to be read off it."""
+        table = plan.table
+        alone = table.person is None or table.alone
+        held = 1 if alone else table.max_groups
+        rule: KeyRule
+        if pure:
+            rule = choose_rule(epsilon=amount, delta=delta, max_keys=held, counts=counts, unit=unit).rule
+        else:
+            rule = RhoKeys(rho=amount, delta=delta, max_keys=held, unit=unit)
+        reason = "how many people hold a key is all that is counted"
+        bounding = Bounding("each row" if alone else "groups", held, 1, 1, unit, reason)
+        return cls(_counted(plan, other), bounding, rule, other, most)
+
+    @property
+    def family(self) -> Family:
+        """People; rows where each is one."""
+        return Family((Measure("one" if self.bounding.way == "each row" else "person"),))
+
+    @property
+    def guarantee(self) -> Guarantee:
+        """That of the rule."""
+        return self.rule.guarantee
+
+    def loss(self) -> Loss:
+        """That of the rule."""
+        return self.rule.guarantee.loss()
+
+    def spelled(self) -> dict[str, object]:
+        """The rule, and what is done with other keys."""
+        return {"noise": spell(self.rule), "other": self.other, "most": self.most}
+
+    def keeps(self, row: Row) -> bool:
+        """A key that is there."""
+        return None not in row[: len(self.plan.groups)]
+
+    def noisy(self, rows: Sequence[Row]) -> dict[str, Any]:
+        """The keys that are shown, in order, and their noisy counts where the rule tells them."""
+        width = len(self.plan.groups)
+        ordered = sorted(rows, key=lambda row: repr(row[:width]))  # never the engine's order, which changes from run to run
+        held = {row[:width]: int(row[width]) for row in ordered}
+        if len(held) != len(rows):  # two keys of the engine's that Python takes for one
+            raise RuntimeError("the engine gave a key twice")
+        found = self.rule.release(held)
+        listed, left = [], LONGEST_LIST
+        for keys in list(found)[: self.most]:
+            spelled = [written(key) for key in keys]
+            left -= len(json.dumps(spelled))
+            if left < 0:
+                break
+            listed.append(spelled)
+        counts = [int(found[key]) for key in list(found)[: len(listed)]] if isinstance(found, dict) else None
+        return {"keys": listed, "counts": counts}
+
+    def chosen(self, plan: Plan, released: Any) -> Chosen:
+        """Declared keys, each beside every key that is shown."""
+        by = [group.by for group in self.plan.groups]
+        shown: list[Keys] = [tuple(map(read_key, keys, by)) for keys in released["keys"]]
+        return self._beside(plan, shown)
+
+    def rehearsed(self, plan: Plan) -> Chosen:
+        """One made-up key of each type; a text that is not the label of all others, as no key that is shown is."""
+        made = {**MADE_UP, Type.TEXT: "b"} if self.other == MADE_UP[Type.TEXT] else MADE_UP
+        return self._beside(plan, [tuple(made[group.by.facts.type] for group in self.plan.groups)])
+
+    def _beside(self, plan: Plan, shown: list[Keys]) -> Chosen:
+        if self.other is None:
+            cells = _cells(plan, shown)
+            return only(plan, cells)
+        (group,), listed = self.plan.groups, [keys[0] for keys in shown]
+        label = _stand_in(group.by, listed, self.other)
+        sorted_out = Group(
+            group.name, _or_other(group.by, listed, label), (*(key for key in listed if key is not None), label)
+        )
+        asked = replace(plan, groups=tuple(sorted_out if one.keys is None else one for one in plan.groups))
+        cells = _cells(plan, [*shown, (label,)])
+        named = self.other if group.by.facts.type is Type.TEXT else None
+        return Chosen(asked, tuple(cells), tuple(_cells(plan, [*shown, (named,)])))
+
+    def told(self, plan: Plan) -> list[str]:
+        """Who sees which keys."""
+        rule, names = self.rule, " and ".join(group.name for group in self.plan.groups)
+        each = "one key" if rule.max_keys == 1 else f"{rule.max_keys} keys"
+        return [
+            f"Keys       nobody declared those of {names}: which are shown is chosen from the data ({rule.guarantee})",
+            f"           a key is shown half of the time if {number(rule.holders('0.5'))} people hold it, "
+            f"nine times of ten if {number(rule.holders('0.9'))} do",
+            f"           that any key is shown that one person alone holds has a probability of at most "
+            f"{round_up(rule.delta):.3g}; at most {each} of a person count{'s' if rule.max_keys == 1 else ''}",
+            f"           missing keys and texts of more than {LONGEST_KEY} characters are no keys; at most "
+            f"{number(self.most)} are shown, the first in order",
+        ]
+
+    def rows(self, plan: Plan) -> str:
+        """Declared keys, and those that are shown."""
+        told = [
+            f"{group.name} that is shown" if group.keys is None else f"{len(group.keys)} {group.name}"
+            for group in plan.groups
+        ]
+        others = "" if self.other is None else ", and one for all others together"
+        return f"one for each of {' x '.join(told)}{others}"
+
+
+def _counted(plan: Plan, other: str | None) -> Plan:
+    """How many people hold each key, among rows that the question counts."""
+    unknown = unknown_groups(plan)
+    conditions = [] if plan.where is None else [plan.where]
+    for group in plan.groups:
+        if group.keys is not None:
+            conditions.append(OneOf(group.by, tuple(_constant(key) for key in group.keys)))
+        elif other is not None and group.by.facts.type is Type.TEXT:
+            conditions.append(Compare("<>", group.by, Constant(other)))
+    where = Logic(True, tuple(conditions)) if len(conditions) > 1 else conditions[0] if conditions else None
+    asked = (Aggregate("rows", "n"),)
+    return replace(plan, where=where, groups=unknown, aggregates=asked, shown=("n",), having=(), order=(), limit=None)
+
+
+def _constant(key: Key) -> Constant:
+    return Constant(Fraction(key) if isinstance(key, int) and not isinstance(key, bool) else key)
+
+
+def _cells(plan: Plan, shown: list[Keys]) -> list[Keys]:
+    """Every combination of declared keys with the keys that are shown, sorted by the columns of GROUP BY."""
+    unknown = [place for place, group in enumerate(plan.groups) if group.keys is None]
+    known = [place for place, group in enumerate(plan.groups) if group.keys is not None]
+    ranks = {keys: rank for rank, keys in enumerate(shown)}
+    found = []
+    for keys in shown:
+        for declared in product(*(plan.groups[place].listed for place in known)):
+            cell = dict(zip([*unknown, *known], [*keys, *declared], strict=True))
+            found.append((tuple(cell[place] for place in range(len(plan.groups))), ranks[keys]))
+
+    def order(one: tuple[Keys, int]) -> tuple[Any, ...]:
+        """Column by column; others last, which only the single unknown column has."""
+        cell, rank = one
+        single = len(unknown) == 1
+        return tuple(rank if single and place == unknown[0] else key for place, key in enumerate(cell))
+
+    return [cell for cell, _ in sorted(found, key=order)]
+
+
+def _stand_in(by: Expression, listed: list[Key | None], label: str) -> Key:
+    """How the engine calls all other keys: by the label, or by a value that is not among those shown."""
+    if by.facts.type is Type.TEXT:
+        return label
+    taken, start = set(listed), MADE_UP[by.facts.type]
+    if isinstance(start, datetime.date):
+        return next(day for away in range(len(taken) + 1) if (day := start + datetime.timedelta(days=away)) not in taken)
+    return next(free for free in range(len(taken) + 1) if free not in taken)
+
+
+def _or_other(by: Expression, listed: list[Key | None], label: Key) -> Expression:
+    """A key that is shown, or the label; also for rows that have none."""
+    options = tuple(_constant(key) for key in listed if key is not None)
+    return Case(((OneOf(by, options), by),), _constant(label)) if options else _constant(label)
+
+
+def read_other(plan: Plan, stated: object) -> str | None:
+    """What all other keys are called, or why they cannot be counted together."""
+    if stated is None:
+        return None
+    unknown = unknown_groups(plan)
+    if not isinstance(stated, str) or not 0 < len(stated) <= LONGEST_KEY or not stated.isprintable():
+        why = f"it is no name of 1 to {LONGEST_KEY} printable characters for all keys that are not shown"
+        raise QuestionError("other", stated, why, "'others'")
+    if len(unknown) != 1:
+        why = "it is about one column of GROUP BY whose keys nobody declared" + (
+            ", and there are several" if unknown else ""
+        )
+        raise QuestionError("other", stated, why, "leaving it out")
+    by = unknown[0].by
+    if by.facts.type is Type.BOOLEAN:
+        raise QuestionError("other", stated, "true and false have no others", "leaving it out")
+    assert isinstance(by, Cell)
+    return stated

@@ -1,0 +1,1 @@
+"""For the owner: drafts of policies, and a look at the data before anybody asks."""

@@ -1,0 +1,71 @@
+"""A first draft of a policy, from names and types of columns alone. What an owner must decide is marked, not guessed."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+
+from dither.errors import DataError
+from dither.query.policy.column import Type
+from dither.query.policy.policy import MARK
+from dither.query.sources.schema import reason
+from dither.query.sources.source import DuckDBFile, find_source
+
+
+def draft(path: Path, folder: Path, table: str | None = None) -> str:
+    """TOML for a policy in a folder, which `dither policy check` refuses until every mark is gone."""
+    source = find_source(str(path), Path.cwd(), "file")
+    name = table or "".join(sign if sign.isalnum() else "_" for sign in path.stem.replace("*", "")).strip("_") or "rows"
+    if isinstance(source, DuckDBFile) and table is None:
+        name = _only(source)
+    lines = [
+        "# A policy says what is protected. Nothing in it comes from the rows: only names and types were read.",
+        f"# Decide every line that says {MARK}, then run: dither policy check THIS-FILE",
+        "version = 1",
+        f'domain = "{MARK}: one name for all tables that share a person, such as clinic"',
+        'unit = "add/remove one person"',
+        'data_version = ""  # change it when the data changes: stored answers are about one version',
+        "",
+        "[ledger]",
+        f'location = "{name}.ledger"',
+        f'budget = {{ epsilon = "{MARK}: such as 3", delta = "1e-6" }}  # all that may ever be spent',
+        "",
+        "[limits]",
+        f'per_question = {{ epsilon = "{MARK}: such as 1", delta = "1e-6" }}  # the most for one question',
+        "",
+        f"[tables.{json.dumps(name)}]",
+        f"source = {json.dumps(os.path.relpath(path.absolute(), folder.absolute()))}",
+        f'person = "{MARK}: the column that says whose a row is, or: each row"',
+        f'max_groups = "{MARK}: in how many groups of an answer one person may count, such as 3"',
+        f'max_rows_per_group = "{MARK}: with how many rows in each, such as 5"',
+        "",
+        f"[tables.{json.dumps(name)}.columns]",
+    ]
+    for column, held in source.schema(name).items():
+        if held.type is None:
+            lines.append(f"# {json.dumps(column)}: {' '.join(reason(column, held)[0].split())}")
+        else:
+            lines.append(f"{json.dumps(column)} = {{ {_facts(held.type, source.kind)} }}{_advice(held.type)}")
+    return "\n".join(lines) + "\n"
+
+
+def _only(source: DuckDBFile) -> str:
+    names = list(source.tables())
+    if len(names) != 1:
+        raise DataError("file", source.path, f"it has {len(names)} tables", f"--table, one of: {', '.join(names) or 'none'}")
+    return names[0]
+
+
+def _facts(kind: Type, source: str) -> str:
+    if source == "csv":
+        return f'type = "{MARK}: one of {", ".join(kind.value for kind in Type)}"'
+    return f'type = "{kind.value}"'
+
+
+def _advice(kind: Type) -> str:
+    if kind.is_number:
+        return "  # to add it up: bounds = [0, 2000]"
+    if kind is Type.TEXT:
+        return '  # to group by it: keys = ["A", "B"]'
+    return ""

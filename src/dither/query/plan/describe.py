@@ -1,0 +1,181 @@
+"""Plans in words: how dither understood a question. For people; engines have their own spelling."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+from dither.query.plan.base import Expression
+from dither.query.plan.expressions import (
+    Arithmetic,
+    Bucket,
+    Case,
+    Cell,
+    Compare,
+    Constant,
+    DatePart,
+    IsMissing,
+    Like,
+    Logic,
+    Not,
+    OneOf,
+)
+from dither.query.plan.functions import (
+    Absolute,
+    DateStart,
+    Extreme,
+    FirstPresent,
+    Function,
+    Joined,
+    Length,
+    Piece,
+    Rounded,
+    Spelled,
+    WidthBucket,
+)
+from dither.query.plan.question import Aggregate, Plan
+from dither.query.plan.relations import Chosen, Kept, Own, PerPerson, Relation, SamePerson, Scan, Together, WithPublic
+
+SPELLED: dict[str, str] = {
+    **{"upper": "in capital letters", "lower": "in small letters", "trim": "without the spaces around it"},
+    **{"ltrim": "without the spaces before it", "rtrim": "without the spaces behind it"},
+}
+COUNTED = {"rows": "how many rows", "persons": "how many people"}
+PREFIXES = {
+    "values": "how many values of",
+    "sum": "the sum of",
+    "average": "the average of",
+    "different": "how many different keys of",
+    "running": "how many rows there are up to each",
+    "variance": "the variance of",
+    "sample variance": "the variance, as of a sample, of",
+    "deviation": "the standard deviation of",
+    "sample deviation": "the standard deviation, as of a sample, of",
+}
+
+
+def explain_plan(plan: Plan) -> str:
+    """What is asked, clause by clause."""
+    lines = [f"Of         {rows_of(plan.relation)}"]
+    if plan.where is not None:
+        lines.append(f"Where      {words(plan.where)}")
+    for group in plan.groups:
+        among = "whose keys nobody declared" if group.keys is None else f"one of {len(group.keys)} keys"
+        lines.append(f"By         {group.name}: {words(group.by)}, {among}")
+    lines += [f"Asks       {aggregate.name}: {asked(aggregate)}" for aggregate in plan.aggregates]
+    lines += [f"Keeps      rows with {keep.name} {keep.operator} {_number(keep.value)}" for keep in plan.having]
+    for order in plan.order:
+        lines.append(f"Sorted     by {order.name}{', largest first' if order.descending else ''}")
+    if plan.limit is not None:
+        lines.append(f"Shows      the first {plan.limit}")
+    return "\n".join(lines)
+
+
+def rows_of(relation: Relation) -> str:
+    """Where rows come from."""
+    match relation:
+        case Scan(table):
+            return table.name
+        case Kept(of, condition):
+            return f"{rows_of(of)} with {words(condition)}"
+        case Chosen(of, columns, _):
+            told = ", ".join(c.name if by == Cell(c) else f"{c.name}: {words(by)}" for c, by in columns)
+            return f"({told} of {rows_of(of)})"
+        case WithPublic(of, public, _, on, keep_all):
+            beside = "beside" if not keep_all else "beside, where there is a match,"
+            return f"{rows_of(of)} {beside} the public {public.table.name} by {_joined(on)}"
+        case SamePerson(left, right, _, on):
+            also = f" and {_joined(on)}" if on else ""
+            most = relation.most_rows
+            few = "" if most[0] is None else f" (who has at most {most[0]} rows of the first, {most[1]} of the second)"
+            return f"{rows_of(left)} beside {rows_of(right)} of the same person{few}{also}"
+        case PerPerson(of, keys, totals, _):
+            by = "".join(f" and {words(key)}" for _, key in keys)
+            told = "".join(f", {own.column.name}: {_own(own)}" for own in totals)
+            return f"(a row for each person{by} of {rows_of(of)}{told})"
+        case Together(parts):
+            return " and then ".join(rows_of(part) for part in parts)
+
+
+def _joined(on: tuple[Compare, ...]) -> str:
+    return " and ".join(words(equal) for equal in on)
+
+
+def _own(own: Own) -> str:
+    kinds = {"rows": "how many rows", "values": "how many values of", "different": "how many different values of"}
+    kinds |= {"sum": "the sum of", "average": "the average of", "least": "the least", "most": "the largest"}
+    return kinds[own.kind] if own.of is None else f"{kinds[own.kind]} {words(own.of)}"
+
+
+def asked(aggregate: Aggregate) -> str:
+    """One aggregate."""
+    if aggregate.of is None:
+        return COUNTED[aggregate.kind]
+    if aggregate.share is not None:
+        share = f"the value with {float(100 * aggregate.share):.6g}% of rows below it, of"
+        named = {Fraction(0): "near the least", Fraction(1, 2): "the median of", Fraction(1): "near the largest"}
+        return f"{named.get(aggregate.share, share)} {words(aggregate.of)}"
+    return f"{PREFIXES[aggregate.kind]} {words(aggregate.of)}"
+
+
+def words(node: Expression) -> str:
+    """An expression."""
+    match node:
+        case Cell(column):
+            return column.name
+        case Constant(value):
+            return _number(value) if isinstance(value, Fraction) else repr(value) if isinstance(value, str) else str(value)
+        case Arithmetic(operator, left, right):
+            return f"({words(left)} {operator} {words(right)})"
+        case DatePart(part, of):
+            return f"the {part} of {words(of)}"
+        case Compare(operator, left, right):
+            return f"{words(left)} {operator} {words(right)}"
+        case OneOf(value, options):
+            return f"{words(value)} is one of {', '.join(words(option) for option in options)}"
+        case Like(value, pattern):
+            return f"{words(value)} looks like {pattern!r}"
+        case IsMissing(value):
+            return f"{words(value)} is missing"
+        case Logic(every, parts):
+            return "(" + (" and " if every else " or ").join(words(part) for part in parts) + ")"
+        case Not(condition):
+            return f"not ({words(condition)})"
+        case Bucket(of, _, _, size):
+            return f"which of {size} intervals holds {words(of)}"
+        case Case(branches, otherwise):
+            told = "; ".join(f"{words(value)} if {words(condition)}" for condition, value in branches)
+            return f"({told}; otherwise {'nothing' if otherwise is None else words(otherwise)})"
+        case _:
+            assert isinstance(node, Function), node
+            return _function(node)
+
+
+def _function(node: Function) -> str:
+    match node:
+        case DateStart(period, of):
+            return f"the start of the {period} of {words(of)}"
+        case Spelled(how, of):
+            return f"{words(of)} {SPELLED[how]}"
+        case Piece(of, None, length):
+            return f"the last {length} characters of {words(of)}"
+        case Piece(of, start, length):
+            return f"{length} characters of {words(of)} from number {start} on"
+        case Joined(parts):
+            return "(" + " followed by ".join(words(part) for part in parts) + ")"
+        case Length(of):
+            return f"the length of {words(of)}"
+        case FirstPresent(parts):
+            return f"the first that is there of ({', '.join(words(part) for part in parts)})"
+        case Extreme(largest, parts):
+            return f"the {'largest' if largest else 'least'} of ({', '.join(words(part) for part in parts)})"
+        case Absolute(of):
+            return f"{words(of)} without its sign"
+        case Rounded(way, of, digits):
+            rounded = {"floor": "down", "ceil": "up", "round": f"to {digits} digits after the point"}[way]
+            return f"{words(of)} rounded {rounded}"
+        case WidthBucket(of, low, high, count):
+            return f"which of {count} equal parts of {_number(low)} to {_number(high)} {words(of)} lies in"
+
+
+def _number(value: Fraction) -> str:
+    return str(value) if value.denominator == 1 else f"{float(value):g}"

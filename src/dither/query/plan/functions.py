@@ -1,0 +1,209 @@
+"""Functions of a row: nodes of expressions beside those of `plan/expressions.py`, a small closed set.
+
+Texts: of a text LONGEST_TEXT characters are read, and functions give no more, so that their work is bounded; a text that is
+no text (bytes that are not UTF-8) is missing. Numbers are doubles, as everywhere in expressions.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from math import ceil, floor
+from typing import ClassVar, Literal
+
+from dither.query.plan.base import Expression
+from dither.query.plan.facts import Facts, around, common_type
+from dither.query.policy.column import LONGEST_TEXT, Type
+
+Period = Literal["year", "quarter", "month", "week", "day", "hour"]
+Spelling = Literal["upper", "lower", "trim", "ltrim", "rtrim"]
+Way = Literal["floor", "ceil", "round"]
+
+PERIODS: tuple[Period, ...] = ("year", "quarter", "month", "week", "day", "hour")
+
+
+@dataclass(frozen=True)
+class DateStart(Expression):
+    """The start of the year, month, ... that a date lies in; weeks start on Mondays."""
+
+    code: ClassVar[str] = "date_trunc"
+
+    period: Period
+    of: Expression
+
+    @property
+    def facts(self) -> Facts:
+        return Facts(self.of.facts.type)  # missing, too, where an engine has no such date
+
+
+@dataclass(frozen=True)
+class Spelled(Expression):
+    """A text in capital or small letters, or without the spaces around it."""
+
+    code: ClassVar[str] = "change_text"
+
+    how: Spelling
+    of: Expression
+
+    @property
+    def facts(self) -> Facts:
+        return Facts(Type.TEXT)
+
+
+@dataclass(frozen=True)
+class Piece(Expression):
+    """So many characters of a text from a place on, the first being 1; or its last ones."""
+
+    code: ClassVar[str] = "substring"
+
+    of: Expression
+    start: int | None  # None: from the end
+    length: int
+
+    @property
+    def facts(self) -> Facts:
+        return Facts(Type.TEXT)
+
+
+@dataclass(frozen=True)
+class Joined(Expression):
+    """Texts one after the other; missing where one of them is."""
+
+    code: ClassVar[str] = "concat"
+
+    parts: tuple[Expression, ...]
+
+    @property
+    def facts(self) -> Facts:
+        return Facts(Type.TEXT)
+
+
+@dataclass(frozen=True)
+class Length(Expression):
+    """How many characters a text has."""
+
+    code: ClassVar[str] = "length"
+
+    of: Expression
+
+    @property
+    def facts(self) -> Facts:
+        return Facts(Type.INTEGER, Fraction(0), Fraction(LONGEST_TEXT))
+
+
+@dataclass(frozen=True)
+class FirstPresent(Expression):
+    """The first of several values that is not missing."""
+
+    code: ClassVar[str] = "coalesce"
+
+    parts: tuple[Expression, ...]
+
+    @property
+    def facts(self) -> Facts:
+        found = [part.facts for part in self.parts]
+        return around(found, nullable=all(facts.nullable for facts in found))
+
+
+@dataclass(frozen=True)
+class Extreme(Expression):
+    """The largest, or the least, of the values that are not missing."""
+
+    code: ClassVar[str] = "greatest_least"
+
+    largest: bool
+    parts: tuple[Expression, ...]
+
+    @cached_property  # asked for by each level above: without a memory the work would double with each
+    def facts(self) -> Facts:
+        found = [part.facts for part in self.parts]
+        lower, upper = self.ends
+        nullable = all(facts.nullable for facts in found)
+        if lower is None or upper is None:
+            return Facts(common_type(found), nullable=nullable)
+        return Facts(common_type(found), lower, upper, nullable)
+
+    @cached_property
+    def ends(self) -> tuple[Fraction | None, Fraction | None]:
+        """Bounds, each by itself: GREATEST(x, 0) is at least 0 whatever x is, so that LEAST(GREATEST(x, 0), 9) has both."""
+        ends = [part.ends if isinstance(part, Extreme) else (part.facts.lower, part.facts.upper) for part in self.parts]
+        lower, upper = [low for low, _ in ends], [high for _, high in ends]
+        there = [not part.facts.nullable for part in self.parts]
+        if self.largest:
+            return _sure(lower, there, largest=True), _hull(upper, largest=True)
+        return _hull(lower, largest=False), _sure(upper, there, largest=False)
+
+
+def _hull(ends: list[Fraction | None], *, largest: bool) -> Fraction | None:
+    """The end that holds all: unknown where one of them is."""
+    known = [end for end in ends if end is not None]
+    return None if len(known) < len(ends) else max(known) if largest else min(known)
+
+
+def _sure(ends: list[Fraction | None], there: list[bool], *, largest: bool) -> Fraction | None:
+    """The best end of those that are surely there; where none is, the worst of all, since any may be the only one."""
+    known = [end for end, sure in zip(ends, there, strict=True) if sure and end is not None]
+    return _hull(ends, largest=not largest) if not known else max(known) if largest else min(known)
+
+
+@dataclass(frozen=True)
+class Absolute(Expression):
+    """A number without its sign."""
+
+    code: ClassVar[str] = "abs"
+
+    of: Expression
+
+    @property
+    def facts(self) -> Facts:
+        of = self.of.facts
+        if of.lower is None or of.upper is None:
+            return Facts(of.type, nullable=of.nullable)
+        least = max(of.lower, -of.upper, Fraction(0))
+        return Facts(of.type, least, max(abs(of.lower), abs(of.upper)), of.nullable)
+
+
+@dataclass(frozen=True)
+class Rounded(Expression):
+    """A number with so many digits after the point (before it, where negative); halves go away from zero."""
+
+    code: ClassVar[str] = "round"
+
+    way: Way
+    of: Expression
+    digits: int = 0
+
+    @property
+    def facts(self) -> Facts:
+        of = self.of.facts
+        kind = Type.INTEGER if self.digits <= 0 else of.type
+        if of.lower is None or of.upper is None:
+            return Facts(kind, nullable=of.nullable)
+        return Facts(kind, self._rounded(of.lower), self._rounded(of.upper), of.nullable)
+
+    def _rounded(self, end: Fraction) -> Fraction:
+        unit = Fraction(10) ** -self.digits
+        number = end / unit
+        if self.way != "round":
+            return (floor(number) if self.way == "floor" else ceil(number)) * unit
+        return (floor(number + Fraction(1, 2)) if number >= 0 else ceil(number - Fraction(1, 2))) * unit
+
+
+@dataclass(frozen=True)
+class WidthBucket(Expression):
+    """Which of `count` equal parts of low..high a number lies in: 1 to count; 0 below, count + 1 from high on."""
+
+    code: ClassVar[str] = "width_bucket"
+
+    of: Expression
+    low: Fraction
+    high: Fraction
+    count: int
+
+    @property
+    def facts(self) -> Facts:
+        return Facts(Type.INTEGER, Fraction(0), Fraction(self.count + 1), self.of.facts.nullable)
+
+
+Function = DateStart | Spelled | Piece | Joined | Length | FirstPresent | Extreme | Absolute | Rounded | WidthBucket

@@ -1,0 +1,235 @@
+"""Rows with owners: where the rows of a question come from, as a small closed set of nodes.
+
+Every row of every relation belongs to exactly one person. A relation shows itself as a table: its columns with their
+facts, the column that says whose a row is, and how much of a person counts. What a person's rows are depends on her own
+rows and on public tables, on nothing else; so whatever is built here, a person who comes or goes takes her rows along and
+leaves all others as they were. Bounding comes after all of it, once.
+
+    Scan         the rows of a table; those without a person are nobody's, and are left out
+    Kept         the rows that meet a condition
+    Chosen       other columns, computed row by row
+    WithPublic   rows beside the rows of a public table that match them: the owner stays; rows without a match are left out,
+                 or kept with nothing beside them
+    SamePerson   rows of a person beside other rows of the same person, unless she has very many
+    PerPerson    a person's own totals, one row for each person and key: exact whole numbers, so that they do not depend on
+                 the order of rows, and so not on other people
+    Together     rows of several relations, one after the other
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from functools import cached_property
+from typing import ClassVar, Literal
+
+from dither.query.plan.base import Expression
+from dither.query.plan.expressions import Cell, Compare
+from dither.query.policy.column import Column, Type
+from dither.query.policy.table import Table
+
+OURS = "\u200b"  # ends names of columns that no question can name: it is not printable
+HIDDEN = f"whose row it is{OURS}"  # the column of the person where a question does not show it
+MOST_PAIRED = 1000  # rows of a person on a side of a join, unless the owner's limits allow for more
+
+OwnKind = Literal["rows", "values", "different", "sum", "average", "least", "most"]
+
+
+@dataclass(frozen=True)
+class Scan:
+    """The rows of a table of the policy."""
+
+    code: ClassVar[str] = "scan"
+
+    table: Table
+
+    @property
+    def tables(self) -> tuple[Table, ...]:
+        return (self.table,)
+
+
+@dataclass(frozen=True)
+class Kept:
+    """The rows that meet a condition."""
+
+    code: ClassVar[str] = "filter"
+
+    of: Relation
+    condition: Expression
+
+    @property
+    def table(self) -> Table:
+        return self.of.table
+
+    @property
+    def tables(self) -> tuple[Table, ...]:
+        return self.of.tables
+
+
+@dataclass(frozen=True)
+class Chosen:
+    """Other columns; the person goes along, under her own name or hidden."""
+
+    code: ClassVar[str] = "project"
+
+    of: Relation
+    columns: tuple[tuple[Column, Expression], ...]
+    hide: bool  # whether the person has a column of her own, beside those that were asked for
+
+    @cached_property
+    def table(self) -> Table:
+        before = self.of.table
+        columns, person = [column for column, _ in self.columns], None
+        if before.person is not None:
+            whose = before.column(before.person)
+            assert whose is not None
+            person = HIDDEN if self.hide else next(c.name for c, by in self.columns if by == Cell(whose))
+            columns += [Column(HIDDEN, whose.type, nullable=False)] if self.hide else []
+        return replace(before, columns=tuple(columns), person=person, source=None)
+
+    @property
+    def tables(self) -> tuple[Table, ...]:
+        return self.of.tables
+
+
+@dataclass(frozen=True)
+class WithPublic:
+    """Rows beside those of a public table that match them."""
+
+    code: ClassVar[str] = "join_public"
+
+    of: Relation
+    public: Scan
+    columns: tuple[tuple[Column, Column], ...]  # of the public table: as they are called here, and there
+    on: tuple[Compare, ...]
+    keep_all: bool  # also rows without a match
+
+    @cached_property
+    def table(self) -> Table:
+        before = self.of.table
+        beside = [column for column, _ in self.columns]
+        return replace(before, columns=(*before.columns, *beside), source=None, alone=False)
+
+    @property
+    def tables(self) -> tuple[Table, ...]:
+        return (*self.of.tables, *self.public.tables)
+
+
+@dataclass(frozen=True)
+class SamePerson:
+    """Rows of a person beside other rows of the same person."""
+
+    code: ClassVar[str] = "join_on_person"
+
+    left: Relation
+    right: Relation
+    columns: tuple[tuple[Column, Column], ...]  # of the right: as they are called here, and there
+    on: tuple[Compare, ...]  # beside the person
+
+    @property
+    def most_rows(self) -> tuple[int | None, int | None]:
+        """How many rows a person may have on each side; whoever has more is left out, so that no pair of long lists can
+        take the time, or the room, that all others need. Without limit where she has one row on a side."""
+        if self.left.table.alone or self.right.table.alone:
+            return None, None
+        left, right = (
+            max(MOST_PAIRED, side.table.max_groups * side.table.max_rows_per_group) for side in (self.left, self.right)
+        )
+        return left, right
+
+    @cached_property
+    def table(self) -> Table:
+        left, right = self.left.table, self.right.table
+        groups, rows = max(left.max_groups, right.max_groups), max(left.max_rows_per_group, right.max_rows_per_group)
+        columns = [*left.columns, *(column for column, _ in self.columns)]
+        name, alone = f"{left.name} and {right.name}", left.alone and right.alone
+        return Table(name, tuple(columns), left.person, groups, rows, alone=alone)
+
+    @property
+    def tables(self) -> tuple[Table, ...]:
+        return (*self.left.tables, *self.right.tables)
+
+
+@dataclass(frozen=True)
+class Own:
+    """One of a person's own totals."""
+
+    code: ClassVar[str] = "person_total"
+
+    column: Column
+    kind: OwnKind
+    of: Expression | None = None
+
+
+@dataclass(frozen=True)
+class PerPerson:
+    """A person's own totals: one row for each person and key."""
+
+    code: ClassVar[str] = "group_by_person"
+
+    of: Relation
+    keys: tuple[tuple[Column, Expression], ...]  # beside the person
+    totals: tuple[Own, ...]
+    person: Column  # as she is called here
+
+    @cached_property
+    def table(self) -> Table:
+        before = self.of.table
+        columns = [self.person, *(column for column, _ in self.keys), *(own.column for own in self.totals)]
+        return replace(before, columns=tuple(columns), person=self.person.name, source=None, alone=not self.keys)
+
+    @property
+    def tables(self) -> tuple[Table, ...]:
+        return self.of.tables
+
+
+@dataclass(frozen=True)
+class Together:
+    """Rows of several relations with the same columns."""
+
+    code: ClassVar[str] = "union_all"
+
+    parts: tuple[Relation, ...]
+
+    @cached_property
+    def table(self) -> Table:
+        tables = [part.table for part in self.parts]
+        columns = [_common([table.columns[place] for table in tables]) for place in range(len(tables[0].columns))]
+        groups, rows = max(table.max_groups for table in tables), sum(table.max_rows_per_group for table in tables)
+        name = " and ".join(dict.fromkeys(table.name for table in tables))
+        if tables[0].person is None:
+            groups = rows = 1
+        return Table(name, tuple(columns), tables[0].person, groups, rows)
+
+    @property
+    def tables(self) -> tuple[Table, ...]:
+        return tuple(table for part in self.parts for table in part.tables)
+
+
+Relation = Scan | Kept | Chosen | WithPublic | SamePerson | PerPerson | Together
+
+
+def shown_columns(table: Table) -> tuple[Column, ...]:
+    """The columns that a question around this one can name."""
+    return tuple(column for column in table.columns if not column.name.endswith(OURS))
+
+
+def _common(columns: list[Column]) -> Column:
+    """A column that holds what each of several holds."""
+    first = columns[0]
+    kind = first.type
+    if any(column.type is not kind for column in columns):
+        kind = Type.FLOAT if any(column.type is Type.FLOAT for column in columns) else Type.DECIMAL
+    lower = [column.lower for column in columns if column.lower is not None]
+    upper = [column.upper for column in columns if column.upper is not None]
+    step = None
+    if len(lower) == len(columns) == len(upper):
+        steps = {column.step for column in columns}
+        step = first.step if len(steps) == 1 else None
+        ends: tuple[Fraction | None, Fraction | None] = (min(lower), max(upper))
+    else:
+        ends = (None, None)
+    keys = None
+    if all(column.keys is not None for column in columns):
+        keys = tuple(sorted({key for column in columns for key in column.keys or ()}))
+    return Column(first.name, kind, *ends, step, keys, any(column.nullable for column in columns))

@@ -1,0 +1,61 @@
+"""Nodes and mechanisms as JSON, for what is stored: a treaty with ledgers that exist.
+
+A node is spelled `{"is": code, field: ...}`, with the stable `code` of its class and the names of its fields; never with the
+name of a class or its `repr`, which may change when the code is rebuilt. docs/formats.md lists all codes with their fields,
+and a test compares it. Values that JSON does not have are spelled by codes too, so that no text of an analyst is read as
+one: `{"is": "fraction", "value": "1/3"}`.
+"""
+
+from __future__ import annotations
+
+import datetime
+import hashlib
+from dataclasses import fields, is_dataclass
+from enum import Enum
+from fractions import Fraction
+
+from dither.density.histograms.axis import Bins
+from dither.numeric.number import Number
+from dither.query.policy.column import Column
+from dither.query.policy.table import Table
+
+
+def spell(node: object) -> object:
+    """Texts, whole numbers, lists and mappings; tables and columns are names, since the policy's hash covers the rest."""
+    if isinstance(node, (Column, Table)):
+        return node.name
+    if isinstance(node, tuple):
+        return [spell(part) for part in node]
+    if isinstance(node, Enum):
+        return str(node.value)
+    if isinstance(node, Fraction):
+        return {"is": "fraction", "value": str(node)}
+    if isinstance(node, Number):
+        return {"is": "number", "value": node.to_json()}
+    if isinstance(node, datetime.datetime):
+        return {"is": "timestamp", "value": node.isoformat()}
+    if isinstance(node, datetime.date):
+        return {"is": "date", "value": node.isoformat()}
+    if isinstance(node, Bins):
+        edges = hashlib.sha256(node.edges.astype("<f8").tobytes()).hexdigest()
+        return {"is": "bins", "cells": node.size, "edges": edges}
+    if is_dataclass(node) and not isinstance(node, type):
+        return {
+            "is": code_of(type(node)),
+            **{spelled_as(node, field.name): spell(getattr(node, field.name)) for field in fields(node)},
+        }
+    assert node is None or isinstance(node, (str, bool, int)), f"{type(node)} has no spelling"
+    return node
+
+
+def spelled_as(node: object, field: str) -> str:
+    """The name of a field in what is stored: its own, unless the class says otherwise."""
+    names: dict[str, str] = getattr(node, "spelled_fields", {})
+    return names.get(field, field)
+
+
+def code_of(kind: type) -> str:
+    """The code of a class: its own, since an inherited one would spell two kinds alike."""
+    code = vars(kind).get("code")
+    assert isinstance(code, str), f"{kind} has no code of its own"
+    return code

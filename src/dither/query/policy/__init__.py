@@ -1,0 +1,1 @@
+"""What the owner states: tables, columns, limits, keys."""

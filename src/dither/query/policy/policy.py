@@ -1,0 +1,191 @@
+"""The policy: what an owner states once, before anybody asks. It is public; nothing in it comes from the data.
+
+`policy.toml` in, a frozen value out, every refusal with its place in the file. The hash covers what bears on privacy
+and on the meaning of answers (tables, persons, limits, bounds, keys, units), so that a ledger notices when any of it
+changes; it does not cover where files lie.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import tomllib
+from dataclasses import dataclass
+from datetime import date
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+from dither.errors import DitherError, PolicyError
+from dither.privacy.guarantee.guarantee import Guarantee, approx, zcdp
+from dither.privacy.unit import Unit
+from dither.query.policy.table import Table, read_table
+
+VERSION = 1
+MARK = "FILL IN"  # where a draft leaves a decision to the owner
+LEDGER_FACTS = {"location", "budget", "identity", "witness"}
+UNITS = (Unit.ADD_REMOVE, Unit.REPLACE_ONE)
+
+
+@dataclass(frozen=True)
+class LedgerFacts:
+    """Which ledger keeps the budget of the domain."""
+
+    location: str
+    budget: Guarantee
+    identity: str | None = None
+    witness: str | None = None
+
+
+@dataclass(frozen=True)
+class Policy:
+    """An owner's words, checked."""
+
+    domain: str
+    unit: Unit
+    ledger: LedgerFacts | None  # None: a ledger was handed over
+    tables: tuple[Table, ...]
+    data_version: str = ""
+    per_question: Guarantee | None = None  # the most that one question may cost
+
+    def table(self, name: str) -> Table | None:
+        """The table of that name, whatever its case."""
+        return next((table for table in self.tables if table.name.lower() == name.lower()), None)
+
+    def explain(self) -> str:
+        """What is protected, and how."""
+        lines = [f"Domain     {self.domain}: {self.unit.value}"]
+        if self.per_question is not None:
+            lines.append(f"Limit      {self.per_question} for one question")
+        for table in self.tables:
+            whose = "public" if table.public else "one row a person" if table.person is None else f"by {table.person}"
+            limits = "" if table.person is None else f", {table.max_groups} groups of {table.max_rows_per_group} rows"
+            lines.append(f"Table      {table.name}: {whose}{limits}")
+            lines += [f"             {column.describe()}" for column in table.columns]
+            lines += [f"             {column}: not read, since it is stored as {stored}" for column, stored in table.unread]
+        return "\n".join(lines)
+
+    @property
+    def hash(self) -> str:
+        """The same for policies that promise the same."""
+        facts = {"version": VERSION, "domain": self.domain, "unit": self.unit.value, "tables": _plain(self.tables)}
+        limit = None if self.per_question is None else self.per_question.to_json()
+        return hashlib.sha256(json.dumps({**facts, "per_question": limit}, sort_keys=True).encode()).hexdigest()
+
+
+def load_policy(path: Path) -> Policy:
+    """The policy in a file; paths in it are relative to its folder."""
+    try:
+        stated = tomllib.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise PolicyError(
+            "policy", str(path), f"it cannot be read: {error.strerror}", "a file such as policy.toml"
+        ) from error
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise PolicyError("policy", str(path), f"it is not TOML: {error}", "what `dither policy init` writes") from error
+    return read_policy(stated)
+
+
+def read_policy(stated: dict[str, Any], *, per_question: object = None) -> Policy:
+    """A policy from nested facts; without a ledger in it, somebody hands one over."""
+    _must_be_decided(stated, "")
+    known = {"version", "domain", "unit", "data_version", "ledger", "limits", "tables"}
+    for extra in stated.keys() - known:
+        raise PolicyError(extra, stated[extra], "no such part of a policy is known", ", ".join(sorted(known)))
+    if stated.get("version") != VERSION or isinstance(stated.get("version"), bool):
+        raise PolicyError("version", stated.get("version"), f"this dither reads version {VERSION}", f"version = {VERSION}")
+    unit = _unit(stated.get("unit", Unit.ADD_REMOVE.value))
+    tables = stated.get("tables")
+    if not isinstance(tables, dict) or not tables:
+        raise PolicyError("tables", tables, "a policy protects at least one table", "[tables.visits]")
+    if len({name.lower() for name in tables}) != len(tables):
+        raise PolicyError("tables", sorted(tables), "two names differ in case only", "names that SQL can tell apart")
+    if all(isinstance(facts, dict) and facts.get("public") is True for facts in tables.values()):
+        raise PolicyError(
+            "tables", sorted(tables), "all of them are public, so nothing is protected", "a table with a person"
+        )
+    limits = _part(stated, "limits", {"per_question"})
+    return Policy(
+        domain=_text(stated.get("domain"), "domain"),
+        unit=unit,
+        ledger=None if "ledger" not in stated else _ledger(_part(stated, "ledger", LEDGER_FACTS), unit),
+        tables=tuple(read_table(name, facts, f"tables.{name}") for name, facts in tables.items()),
+        data_version=_text(stated.get("data_version", ""), "data_version", empty=True),
+        per_question=_most(limits.get("per_question", per_question), unit),
+    )
+
+
+def _must_be_decided(stated: object, where: str) -> None:
+    """A draft marks what is the owner's to decide."""
+    if isinstance(stated, str) and stated.startswith(MARK):
+        raise PolicyError(where, stated, "the owner has not decided it yet", "a decision in its place")
+    if isinstance(stated, dict):
+        for name, part in stated.items():
+            _must_be_decided(part, f"{where}.{name}".lstrip("."))
+
+
+def _ledger(facts: dict[str, Any], unit: Unit) -> LedgerFacts:
+    optional = {
+        name: None if name not in facts else _text(facts[name], f"ledger.{name}") for name in ("identity", "witness")
+    }
+    return LedgerFacts(
+        location=_text(facts.get("location"), "ledger.location"),
+        budget=_price(facts.get("budget"), "ledger.budget", unit),
+        **optional,
+    )
+
+
+def _most(stated: object, unit: Unit) -> Guarantee | None:
+    if stated is None or isinstance(stated, Guarantee):
+        return stated
+    return _price(stated, "limits.per_question", unit)
+
+
+def _price(facts: object, where: str, unit: Unit) -> Guarantee:
+    instead = '{ epsilon = "3", delta = "1e-6" }, or { rho = "0.5" }'
+    if not isinstance(facts, dict) or ("epsilon" in facts) == ("rho" in facts) or facts.keys() - {"epsilon", "rho", "delta"}:
+        raise PolicyError(where, facts, "it states epsilon or rho, and perhaps delta", instead)
+    delta = facts.get("delta", 0)
+    try:
+        if "rho" in facts:
+            return zcdp(facts["rho"], delta=delta, unit=unit)
+        return approx(facts["epsilon"], delta, unit=unit)
+    except DitherError as error:
+        raise PolicyError(f"{where}.{error.where}", error.came, error.why, instead) from error
+
+
+def _part(stated: dict[str, Any], name: str, known: set[str]) -> dict[str, Any]:
+    facts = stated.get(name, {})
+    if not isinstance(facts, dict):
+        raise PolicyError(name, facts, "it is a table of facts", f"[{name}]")
+    for extra in facts.keys() - known:
+        raise PolicyError(f"{name}.{extra}", facts[extra], "no such fact is known here", ", ".join(sorted(known)))
+    return facts
+
+
+def _unit(stated: object) -> Unit:
+    for unit in UNITS:
+        if stated == unit.value:
+            return unit
+    raise PolicyError("unit", stated, "it names no unit of people", " or ".join(f"'{unit.value}'" for unit in UNITS))
+
+
+def _text(stated: object, where: str, *, empty: bool = False) -> str:
+    if not isinstance(stated, str) or not (stated or empty) or len(stated) > 1000 or not stated.isprintable():
+        raise PolicyError(where, stated, "it is not a short text", "a text such as 'clinic'")
+    return stated
+
+
+def _plain(value: object) -> object:
+    """Facts as JSON: exact numbers as text, dates as text, sources left out."""
+    if isinstance(value, tuple):
+        return [_plain(part) for part in value]
+    if isinstance(value, Table):
+        limits = {"person": value.person, "max_groups": value.max_groups, "max_rows_per_group": value.max_rows_per_group}
+        public = {"public": True} if value.public else {}
+        return {"name": value.name, "columns": _plain(value.columns), **limits, **public}
+    if hasattr(value, "__dataclass_fields__"):
+        return {name: _plain(getattr(value, name)) for name in value.__dataclass_fields__}
+    if isinstance(value, (Fraction, date)):
+        return str(value)
+    return getattr(value, "value", value)

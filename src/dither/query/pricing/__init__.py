@@ -1,0 +1,1 @@
+"""What a question costs, and the offer that is made of it."""

@@ -1,0 +1,75 @@
+"""One spelling for each question: what decides the released numbers, and nothing else.
+
+Two texts with the same plan and the same noise have the same spelling, so that the ledger answers the second from what it
+stored for the first. Names of columns in the answer, HAVING, ORDER BY and LIMIT come after the release and are left out.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Sequence
+
+from dither.query.groups.group_choice import Choice
+from dither.query.plan.relations import Scan
+from dither.query.plan.spelling import spell
+from dither.query.policy.column import Key
+from dither.query.pricing.offer import Offer
+from dither.query.statistics.statistic import Part
+
+VERSION = 2
+MOST_KEYS = 100  # that are spelled out
+
+
+def question(offer: Offer) -> dict[str, object]:
+    """The question as the ledger keeps it."""
+    return {**_counters(offer), **({"statistics": [_part(part) for part in offer.parts]} if offer.parts else {})}
+
+
+def _counters(offer: Offer) -> dict[str, object]:
+    plan, strategy, bounding = offer.plan, offer.strategy, offer.bounding
+    return {
+        "dither": VERSION,
+        "table": plan.table.name if isinstance(plan.relation, Scan) else spell(plan.relation),
+        "where": spell(plan.where),
+        "groups": [{"by": spell(group.by), "keys": _keys(group.keys)} for group in plan.groups],
+        "counters": [spell(family) for family in strategy.families],
+        "bounding": [bounding.way, bounding.groups, bounding.rows, bounding.resolution],
+        "noise": [spell(mechanism) for mechanism in offer.noise],
+        **({"max_groups": dict(offer.limits)} if offer.limits else {}),
+        **({} if offer.choice is None else {"choice": _choice(offer.choice)}),
+    }
+
+
+def batch_question(offers: Sequence[Offer], parts: Sequence[Part]) -> dict[str, object]:
+    """A batch as the ledger keeps it: parts that several questions share are spelled once."""
+    spelled = []
+    for offer in offers:
+        own = [next(at for at, part in enumerate(parts) if part is mine) for mine in offer.parts]
+        spelled.append({**_counters(offer), "statistics": own})
+    return {"dither": VERSION, "batch": spelled, "statistics": [_part(part) for part in parts]}
+
+
+def _choice(choice: Choice) -> dict[str, object]:
+    """What is counted for it, how a person is bounded, and the rule."""
+    bounding = choice.bounding
+    limits = [bounding.way, bounding.groups, bounding.rows, bounding.resolution]
+    return {"is": choice.code, "counters": spell(choice.family), "bounding": limits, **choice.spelled()}
+
+
+def _part(part: Part) -> dict[str, object]:
+    """What is counted, how a person is bounded, and the mechanism."""
+    bounding, by = part.bounding, part.plan.groups[-1]
+    limits = [bounding.way, bounding.groups, bounding.rows, bounding.resolution]
+    counted = {"by": spell(by.by), "keys": _keys(by.keys), "counters": spell(part.family), "bounding": limits}
+    return {"is": part.code, **counted, **part.spelled()}
+
+
+def _keys(keys: tuple[Key, ...] | None) -> object:
+    """The keys, or the hash of many; nothing where nobody declared them."""
+    if keys is None:
+        return None
+    spelled = [spell(key) for key in keys]
+    if len(spelled) <= MOST_KEYS:
+        return spelled
+    return {"count": len(spelled), "sha256": hashlib.sha256(json.dumps(spelled).encode()).hexdigest()}

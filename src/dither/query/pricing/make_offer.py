@@ -1,0 +1,157 @@
+"""From a question to an offer: what is asked, at which price, bounded and released in the best way that is known.
+
+read      the text becomes a plan, or is refused
+spend     the stated price becomes an epsilon or a rho; a wished error becomes the least that is enough
+make      candidates are made at that price (all groups counted; keys chosen first; the largest chosen first) and the most
+          accurate is taken, by public facts alone
+fit       where mechanisms promise less than was stated for all of them, at a lower price again
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+from dither.errors import NumberError, QuestionError
+from dither.mechanisms.additive.additive import read_confidence
+from dither.numeric.number import integer, rational
+from dither.privacy.unit import Unit
+from dither.query.groups.unknown_keys import read_other
+from dither.query.holdings import Holdings
+from dither.query.plan.question import Plan
+from dither.query.policy.policy import Policy
+from dither.query.pricing import price
+from dither.query.pricing.ask import Ask
+from dither.query.pricing.candidates import Made, most_cells, with_keys, with_top
+from dither.query.pricing.key_delta import read_lost
+from dither.query.pricing.offer import Offer
+from dither.query.pricing.spend import HOWS, Promise, counts_rho, read_promise, stated_price
+from dither.query.sql.options import Options, apply_options, check_options, read_options, tightened
+from dither.query.sql.parse import parse
+from dither.query.statistics.bounding import choose_bounding
+from dither.query.statistics.counter_sets import Strategy, choose_strategy
+
+LARGEST_SIZE = 10**15
+LEAST_ALPHA = Fraction(1, 10**12)  # error bars that fail less often than this are not computed
+
+
+def make_offer(ask: Ask, holdings: Holdings, *, promise: Promise | None = None, lost: Fraction | None = None) -> Offer:
+    """The offer for a question. In a batch its price and its delta are given parts of the whole."""
+    policy, budget = holdings.policy, holdings.ledger.budget
+    plan, options = read_question(ask.text, policy)
+    if promise is not None and (options.epsilon is not None or options.delta is not None):
+        why = "a batch has one price for all its questions"
+        raise QuestionError("OPTIONS", ask.text, why, "quote([...], epsilon='0.5')")
+    stated = {"epsilon": ask.epsilon, "rho": ask.rho, "guarantee": ask.guarantee, "error": ask.error}
+    epsilon, guarantee = stated_price(options, budget, **stated)
+    _check_names(plan)
+    level, hint = _confidence(ask.confidence), _size(ask.size)
+    if ask.error is not None and any(way is not None for way in (epsilon, ask.rho, guarantee)):
+        raise NumberError("price", "error beside another way", "a price is stated in exactly one way", HOWS)
+    alone, other = promise is None, read_other(plan, ask.other)
+    if lost is None:
+        lost = read_lost(plan, budget, ask.delta, guarantee, counts_rho=counts_rho(budget))
+    if promise is None and ask.error is None:
+        promise = read_promise(budget, epsilon, ask.rho, guarantee, lost)
+    is_pure = promise.is_pure if promise is not None else not counts_rho(budget)
+    strategy = choose_strategy(plan, pure=is_pure)
+    pricing = Pricing(plan, strategy, ask.bounding, budget.unit, is_pure, level, hint, ask.error, lost, other)
+    made = pricing.made(promise)
+    fitting = None if promise is None else promise.fitting(price.total(made.priced))
+    made = made if fitting is None else pricing.made(fitting)
+    _check_bounding(made, ask.bounding)
+    if alone:  # otherwise the batch is one question, and looked at as a whole
+        price.check_limit(price.total(made.priced), policy.per_question)
+    first = holdings.sources.get(plan.relation.tables[0].name)
+    return Offer(
+        str(ask.text),
+        plan,
+        made.under.strategy,
+        made.under.bounding,
+        made.noise,
+        made.parts,
+        level,
+        hint,
+        budget,
+        asked=epsilon if alone else None,
+        choice=made.choice,
+        weighed=made.weighed,
+        limits=tightened(plan, policy),
+        frame="" if first is None else first.kind,
+    )
+
+
+@dataclass(frozen=True)
+class Pricing:
+    """A question under which mechanisms are made, whatever their price."""
+
+    plan: Plan
+    strategy: Strategy
+    bounding: object  # the way that was stated, or None
+    unit: Unit
+    is_pure: bool
+    confidence: Fraction
+    size: int | None
+    error: object  # that is wished, instead of a price
+    lost: Fraction  # the delta of keys that nobody declared
+    other: str | None
+
+    def under(self, cells: int) -> price.Circumstances:
+        """The circumstances of so many groups."""
+        plan, strategy = self.plan, self.strategy
+        way = choose_bounding(plan, strategy, self.bounding, cells=cells, unit=self.unit, pure=self.is_pure)
+        return price.Circumstances(plan, strategy, way, cells, self.confidence, self.size, self.is_pure)
+
+    def made(self, promise: Promise | None) -> Made:
+        """All that is released, at a price, or for a wished error where there is none."""
+        cells = most_cells(self.plan, self.strategy)
+        if self.lost:
+            return with_keys(self.under(cells), promise, self.error, lost=self.lost, other=self.other)
+        if promise is None:
+            return Made(self.under(cells), *price.for_error(self.error, self.under(cells)))
+        return with_top(self.under, cells, promise)
+
+
+def read_question(text: Any, policy: Policy) -> tuple[Plan, Options]:
+    """What is asked, and what the question says about its own privacy."""
+    found, options = read_options(text)
+    plan = parse(found, apply_options(options, policy))
+    check_options(options, policy, plan)
+    return plan, options
+
+
+def _check_bounding(made: Made, bounding: object) -> None:
+    """A way of bounding that was stated must be one for what is asked."""
+    for part in [] if made.under.strategy.families or made.choice else made.parts:
+        if bounding is not None and part.bounding.way != bounding:
+            why = f"of what is asked here, a person is bounded in one way: '{part.bounding.way}'"
+            raise QuestionError("bounding", bounding, why, "leaving it out")
+
+
+def _size(stated: object) -> int | None:
+    hint = None if stated is None else integer(stated, name="size", least=1)
+    if hint is not None and hint > LARGEST_SIZE:
+        raise NumberError("size", "so large", f"no group has more than {LARGEST_SIZE} rows", "1000")
+    return hint
+
+
+def _check_names(plan: Plan) -> None:
+    """Each aggregate x also has columns x_low and x_high, which nothing else may be called."""
+    taken = [group.name.lower() for group in plan.groups]
+    taken += [f"{aggregate.name.lower()}{end}" for aggregate in plan.aggregates for end in ("", "_low", "_high")]
+    for name in taken:
+        if taken.count(name) > 1:
+            raise QuestionError(
+                "SELECT", name, "two columns of the answer would have that name", "another name: ... AS total"
+            )
+
+
+def _confidence(stated: object) -> Fraction:
+    """0.95, or '95%'."""
+    if isinstance(stated, str) and stated.strip().endswith("%"):
+        stated = rational(stated.strip()[:-1], name="confidence") / 100
+    level = read_confidence(stated)
+    if 1 - level < LEAST_ALPHA:
+        raise NumberError("confidence", stated, "it is nearer to 1 than 1e-12", "0.95")
+    return level

@@ -1,0 +1,86 @@
+"""Everything that a question will release, priced: the value that travels from a quote to its answer.
+
+An offer is made of public facts alone and holds no data and no way to it. What it promises, how far it may be off and
+how the ledger will know it follow from its fields.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from fractions import Fraction
+from functools import cached_property
+from typing import Any
+
+from dither.privacy.budget.filter import Filter
+from dither.privacy.guarantee.guarantee import Guarantee
+from dither.privacy.loss.loss import Loss
+from dither.query.groups.group_choice import Choice, Chosen, all_cells
+from dither.query.plan.question import Plan
+from dither.query.pricing import price
+from dither.query.pricing.candidates import priced
+from dither.query.statistics.bounding import Bounding
+from dither.query.statistics.counter_sets import Place, Reading, Strategy
+from dither.query.statistics.statistic import Part
+
+
+@dataclass(frozen=True)
+class Offer:
+    """A question with its noise: what is counted, how a person is bounded, the mechanisms, and how answers are read."""
+
+    sql: str
+    plan: Plan = field(repr=False)
+    strategy: Strategy = field(repr=False)
+    bounding: Bounding = field(repr=False)
+    noise: tuple[price.Mechanism, ...] = field(repr=False)  # of each family of counters
+    parts: tuple[Part, ...] = field(repr=False)  # what is released beside them
+    confidence: Fraction
+    size: int | None
+    budget: Filter = field(repr=False)  # of the ledger that will pay: prices are told in its currency
+    asked: object = field(default=None, repr=False)  # the epsilon that was stated
+    choice: Choice | None = field(default=None, repr=False)  # of groups, where a private release chooses them
+    weighed: str = field(default="", repr=False)  # why groups are chosen first, or why not
+    limits: Mapping[str, int] = field(default_factory=dict, repr=False)  # those that the question tightened, by table
+    frame: str = field(default="arrow", repr=False)  # the kind of table that the rows are in
+
+    @cached_property
+    def guarantee(self) -> Guarantee:
+        """What the ledger will charge."""
+        return price.total(self.released)
+
+    @property
+    def released(self) -> list[price.Mechanism | Part | Choice]:
+        """Whose guarantees add up."""
+        return priced(self.choice, self.noise, self.parts)
+
+    def loss(self) -> Loss:
+        """The privacy loss of this one question: all its noise is fixed before anything is released."""
+        return price.loss(self.released)
+
+    def epsilon(self, delta: object = 0) -> float:
+        """The epsilon of this one question at a delta of your choice, by the exact law of its loss; rounded up."""
+        return price.epsilon(self.released, delta)
+
+    @cached_property
+    def price(self) -> str:
+        """The guarantee as people know it: epsilon, and at which delta where there is no epsilon alone."""
+        return price.text(self.released, self.budget, self.asked)
+
+    @property
+    def errors(self) -> dict[str, float | None]:
+        """How far each aggregate may be off because of noise; None for an average without a size hint."""
+        return {
+            aggregate.name: self.error_of(reading)
+            for aggregate, reading in zip(self.plan.aggregates, self.strategy.readings, strict=True)
+        }
+
+    def error_of(self, reading: Reading) -> float | None:
+        """How far one aggregate may be off because of noise."""
+        if isinstance(reading, Place):
+            return self.parts[reading.part].error(reading.place, self.confidence)
+        noise, resolution = self.noise[reading.family], self.bounding.resolution
+        return price.reading_error(reading, noise, resolution, self.confidence, self.size)
+
+    def chosen(self, released: Any) -> Chosen:
+        """The groups that are counted, from what was stored of their choice."""
+        return all_cells(self.plan) if self.choice is None else self.choice.chosen(self.plan, released)

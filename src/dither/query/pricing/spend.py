@@ -1,0 +1,148 @@
+"""What a question may cost: an epsilon, a rho or a guarantee, as it was stated, in the currency that the budget counts."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+
+from dither.errors import GuaranteeError, NumberError, UnitError
+from dither.numeric.number import Number, exact, rational
+from dither.privacy import calibrate
+from dither.privacy.budget.filter import Filter
+from dither.privacy.guarantee.approx import ApproxPart
+from dither.privacy.guarantee.guarantee import Guarantee, approx, gdp
+from dither.query.sql.options import Options
+
+HOWS = "epsilon='0.5', rho='0.01', guarantee=pure('0.5'), or error={'n': 20}"
+SMALLEST = Fraction(1, 10**100)
+
+
+@dataclass(frozen=True)
+class Promise:
+    """How much a question may cost, and in which currency."""
+
+    epsilon: Number | None = None  # pure
+    rho: Fraction | None = None
+    target: Guarantee | None = None  # what the rho was made for, if Gaussian noise spends all of it
+
+    @property
+    def is_pure(self) -> bool:
+        return self.epsilon is not None
+
+    @property
+    def amount(self) -> Number | Fraction:
+        """Epsilon or rho."""
+        found = self.rho if self.epsilon is None else self.epsilon
+        assert found is not None
+        return found
+
+    def part(self, share: Fraction) -> Promise:
+        """A share of it; the target is for the whole."""
+        if share == 1:
+            return self
+        if self.epsilon is not None:
+            return Promise(epsilon=self.epsilon * share)
+        assert self.rho is not None
+        return Promise(rho=self.rho * share)
+
+    def fitting(self, released: Guarantee) -> Promise | None:
+        """None where what was made of it meets the target; otherwise a promise that does, whatever is made of it.
+
+        Other mechanisms than Gaussian noise have less to say at the same rho: then the rho is what every rho-zCDP mechanism
+        converts to the target with.
+        """
+        if self.target is None or released.within(self.target):
+            return None
+        wanted = self.target.charge()
+        assert wanted.epsilon is not None
+        left = wanted.delta - released.charge().delta
+        if left <= 0:
+            why = f"keys of the question have a delta of {float(released.charge().delta):.3g}, and all may have less"
+            raise GuaranteeError("delta", str(self.target), why, "a smaller delta= for keys")
+        return Promise(rho=calibrate.largest_rho(wanted.epsilon, left))
+
+
+def counts_rho(budget: Filter) -> bool:
+    """Whether Gaussian noise has a price under a budget."""
+    return budget.price(gdp(1, unit=budget.unit)) is not None
+
+
+def read_promise(budget: Filter, epsilon: object, rho: object, guarantee: object, lost: Fraction = Fraction(0)) -> Promise:
+    """The one way in which a price was stated; of its delta, so much is lost to a choice of keys."""
+    given = {"epsilon": epsilon, "rho": rho, "guarantee": guarantee}
+    stated = {name: value for name, value in given.items() if value is not None}
+    if len(stated) != 1:
+        raise NumberError("price", stated or None, "a price is stated in exactly one way", HOWS)
+    if guarantee is not None:
+        return _from_guarantee(budget, guarantee, lost)
+    if rho is not None:
+        wanted = rational(rho, name="rho", positive=True)
+        if not counts_rho(budget):
+            raise GuaranteeError("rho", rho, f"the budget is {budget.ceiling}, which does not count rho", "epsilon=")
+        return Promise(rho=wanted)
+    number = exact(epsilon, name="epsilon", positive=True)
+    if number < SMALLEST:
+        raise NumberError("epsilon", epsilon, "it is below 1e-100, which is a slip", "'0.5'")
+    if not counts_rho(budget):
+        return Promise(epsilon=number)
+    delta = budget.ceiling.charge().delta
+    if delta == 0:
+        why = f"the budget is {budget.ceiling}: without a delta, epsilon says nothing about Gaussian noise"
+        raise GuaranteeError("epsilon", epsilon, why, "rho='0.01', or guarantee=pure('0.5')")
+    return _calibrated(number, delta, budget, lost)
+
+
+def _calibrated(epsilon: Number, delta: Fraction, budget: Filter, lost: Fraction) -> Promise:
+    rho = 1 / (2 * calibrate.gaussian(epsilon, delta - lost) ** 2)
+    return Promise(rho=rho, target=approx(epsilon, delta, unit=budget.unit))
+
+
+def _from_guarantee(budget: Filter, guarantee: object, lost: Fraction) -> Promise:
+    if not isinstance(guarantee, Guarantee):
+        raise GuaranteeError("guarantee", guarantee, "it is not a guarantee", "pure('0.5'), zcdp('0.01')")
+    if guarantee.unit is not budget.unit:
+        raise UnitError("guarantee", str(guarantee), f"the budget is about '{budget.unit}'", "the same unit")
+    charge = guarantee.charge()
+    alone = len(guarantee.parts) == 1
+    if alone and isinstance(guarantee.parts[0], ApproxPart) and charge.epsilon is not None:
+        if charge.delta == 0:
+            if charge.epsilon <= 0:
+                raise NumberError("guarantee", str(guarantee), "it costs nothing", "an epsilon above zero")
+            return Promise(epsilon=charge.epsilon)
+        if lost and not counts_rho(budget):
+            return Promise(epsilon=charge.epsilon)
+        promise = _calibrated(charge.epsilon, charge.delta, budget, lost)
+    elif charge.delta == lost and charge.rho:
+        promise = Promise(rho=charge.rho)
+    else:
+        raise GuaranteeError("guarantee", str(guarantee), "no noise here is made for it", "pure, approx, zcdp or gdp")
+    if not counts_rho(budget):
+        why = f"it asks for Gaussian noise, which has no price under {budget.ceiling}"
+        raise GuaranteeError("guarantee", str(guarantee), why, "pure('0.5')")
+    return promise
+
+
+def stated_price(
+    options: Options, budget: Filter, *, epsilon: object, rho: object, guarantee: object, error: object
+) -> tuple[object, object]:
+    """Epsilon and guarantee, as the question and the arguments together state them."""
+    if options.epsilon is None and options.delta is None:
+        return epsilon, guarantee
+    for name, other in (("rho", rho), ("guarantee", guarantee), ("error", error)):
+        if other is not None:
+            raise NumberError("price", f"OPTIONS beside {name}", "a price is stated in exactly one way", HOWS)
+    wanted = options.epsilon if epsilon is None else epsilon
+    if wanted is None:
+        raise NumberError("price", "delta alone", "a price is stated in exactly one way", "epsilon = 0.5 beside it")
+    if options.epsilon is not None and exact(wanted, name="epsilon") != Number(options.epsilon):
+        came = f"{wanted} and, in OPTIONS, {options.epsilon}"
+        raise NumberError("epsilon", came, "a price is stated in exactly one way", "one of the two")
+    if options.delta is None:
+        return wanted, None
+    delta, most = rational(options.delta, name="delta"), budget.ceiling.charge().delta
+    if delta > most:
+        why = f"options may only tighten, and the budget is {budget.ceiling}" + (": it has no delta" if most == 0 else "")
+        raise NumberError("delta", options.delta, why, f"delta = {float(most):g}, or leaving it out")
+    if delta == most:
+        return wanted, None
+    return None, approx(wanted, delta, unit=budget.unit)

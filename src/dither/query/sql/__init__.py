@@ -1,0 +1,1 @@
+"""Text to a question: SQL is read, never translated."""

@@ -1,0 +1,282 @@
+"""Expressions of a question, one row at a time: each node of the parser's tree becomes one of ours, or a refusal."""
+
+from __future__ import annotations
+
+import datetime
+import re
+from fractions import Fraction
+from typing import Any, cast
+
+from sqlglot import exp
+
+from dither.errors import NumberError, QuestionError
+from dither.numeric.number import Number
+from dither.query.plan.base import Expression
+from dither.query.plan.expressions import (
+    PARTS,
+    Arithmetic,
+    Case,
+    Cell,
+    Compare,
+    Comparison,
+    Constant,
+    DatePart,
+    IsMissing,
+    Like,
+    Logic,
+    Not,
+    OneOf,
+    Operator,
+    Part,
+)
+from dither.query.plan.facts import a
+from dither.query.policy.column import LONGEST_TEXT, Key, Type
+from dither.query.sql.functions import CALLS, WIDEST
+from dither.query.sql.group_keys import possible_keys
+from dither.query.sql.scope import Scope
+from dither.query.sql.syntax import refuse, shown
+
+Kind = type[exp.Expr]
+SIGNS: dict[Kind, Comparison] = {exp.EQ: "=", exp.NEQ: "<>", exp.LT: "<", exp.LTE: "<=", exp.GT: ">", exp.GTE: ">="}
+OPERATORS: dict[Kind, Operator] = {exp.Add: "+", exp.Sub: "-", exp.Mul: "*"}
+DATE_FUNCTIONS: dict[Kind, Part] = {
+    exp.Year: "year",
+    exp.Quarter: "quarter",
+    exp.Month: "month",
+    exp.Day: "day",
+    exp.DayOfMonth: "day",
+    exp.DayOfWeek: "weekday",
+    exp.Hour: "hour",
+}
+DAY = r"\d{4}-\d{2}-\d{2}"
+DATES = {Type.DATE: DAY, Type.TIMESTAMP: DAY + r"([ T]\d{2}:\d{2}(:\d{2}(\.\d{1,6})?)?)?"}
+CASTS = {exp.DataType.Type.DATE: Type.DATE, exp.DataType.Type.TIMESTAMPNTZ: Type.TIMESTAMP}  # how DuckDB's TIMESTAMP is read
+MOST_OPTIONS = 1000
+LONGEST_PATTERN = 200  # the work of LIKE grows with the pattern and the text
+MOST_BITS = 4096  # of a bound
+ABSENT = "for those who are not there: UNION ALL, then GROUP BY the person"
+MOST_NODES = 10_000  # of all expressions of a question
+
+
+class Reader:
+    """Reads expressions about the rows of one relation."""
+
+    def __init__(self, scope: Scope) -> None:
+        self.scope = scope
+        self._read = 0
+        self._where: Expression | None = None
+
+    def meaning(self, node: exp.Expr) -> Expression | None:
+        """What a node means, if it is an expression about a row."""
+        try:
+            return self.value(node)
+        except QuestionError:
+            return None
+
+    def condition(self, node: exp.Expr) -> Expression:
+        """Something that is true or false of a row."""
+        found = self.value(node)
+        if found.facts.type is not Type.BOOLEAN:
+            raise refuse(node, f"it is {a(found.facts.type)}, not a condition", f"{shown(node)} IS NOT NULL")
+        return found
+
+    def value(self, node: exp.Expr) -> Expression:
+        """Any allowed expression."""
+        self._read += 1  # BETWEEN and CASE read a value again for each comparison: an engine will get it as often
+        if self._read > MOST_NODES:
+            raise refuse(node, f"written out, the question has more than {MOST_NODES} parts", "a shorter question")
+        kind = type(node)
+        if kind is exp.Paren:
+            return self.value(node.this)
+        if kind is exp.Column:
+            return self._column(node)
+        if kind in (exp.Literal, exp.Boolean, exp.Cast, exp.Neg) and (constant := self._constant(node)) is not None:
+            return constant
+        if kind is exp.Neg:
+            return _within(Arithmetic("-", Constant(Fraction(0)), self.number(node.this)), node)
+        if kind in OPERATORS:
+            return _within(Arithmetic(OPERATORS[kind], self.number(node.this), self.number(node.expression)), node)
+        if kind in SIGNS:
+            return Compare(SIGNS[kind], *self.pair(node.this, self.value(node.this), node.expression))
+        if kind in (exp.And, exp.Or):
+            return Logic(kind is exp.And, tuple(self.condition(part) for part in node.flatten()))
+        if kind is exp.Not:
+            return Not(self.condition(node.this))
+        if kind is exp.Is and isinstance(node.expression, exp.Null):
+            return IsMissing(self.value(node.this))
+        if kind is exp.Between:
+            low, high = (self.pair(node.this, self.value(node.this), node.args[end]) for end in ("low", "high"))
+            return Logic(True, (Compare(">=", *low), Compare("<=", *high)))
+        if kind is exp.In:
+            return self._one_of(node)
+        if kind is exp.Like:
+            return self._like(node)
+        if kind is exp.Case:
+            return self._case(node)
+        if kind in (exp.Extract, *DATE_FUNCTIONS):
+            return self._date_part(node)
+        if kind in CALLS:
+            found = CALLS[kind](self, node)
+            return _within(found, node) if found.facts.type.is_number else found
+        raise self._unknown(node)
+
+    def kept(self, node: exp.Expr) -> Expression:
+        """The condition of WHERE, which may also tell which dates there can be."""
+        self._where = self.condition(node)
+        return self._where
+
+    def keys(self, by: Expression, node: exp.Expr) -> tuple[Key, ...] | None:
+        """All values that a group can have; None where nobody declared them, and a private release chooses."""
+        return possible_keys(by, node, self._where, self.scope.relation)
+
+    # -- leaves --------------------------------------------------------------------------------------------------
+
+    def _column(self, node: exp.Expr) -> Cell:
+        if not isinstance(node.this, exp.Identifier):
+            raise refuse(node, "single rows are never shown", "COUNT(*)")
+        return Cell(self.scope.column(node))
+
+    def _constant(self, node: exp.Expr) -> Constant | None:
+        if isinstance(node, exp.Boolean):
+            return Constant(bool(node.this))
+        if isinstance(node, exp.Literal):
+            if node.is_string and len(node.this) >= LONGEST_TEXT:
+                why = f"of texts of more than {LONGEST_TEXT} characters only those are read: no text is told apart by more"
+                raise refuse(node, why, f"a text of less than {LONGEST_TEXT} characters")
+            return Constant(node.this) if node.is_string else Constant(_fraction(node, node.this))
+        if isinstance(node, exp.Neg) and isinstance(node.this.unnest(), exp.Literal) and not node.this.unnest().is_string:
+            return Constant(-_fraction(node, node.this.unnest().this))
+        if isinstance(node, exp.Cast) and node.to.this not in WIDEST:
+            return _date(node)
+        return None
+
+    def number(self, node: exp.Expr) -> Expression:
+        found = self.value(node)
+        if not found.facts.type.is_number:
+            raise refuse(node, f"it is {a(found.facts.type)}; arithmetic needs numbers", "columns of numbers")
+        return found
+
+    # -- conditions ----------------------------------------------------------------------------------------------
+
+    def pair(self, first: exp.Expr, left: Expression, second: exp.Expr) -> tuple[Expression, Expression]:
+        """Two values that can be compared: of one kind, a text next to a date being read as one."""
+        right = self.value(second)
+        left, right = _dated(left, right, first), _dated(right, left, second)
+        ours, theirs = left.facts.type, right.facts.type
+        if ours is theirs or (ours.is_number and theirs.is_number):
+            return left, right
+        why = f"{a(ours)} is compared with {a(theirs)}"
+        raise refuse(second.parent or second, why, f"{a(ours)} on both sides")
+
+    def _one_of(self, node: exp.Expr) -> Expression:
+        if node.args.get("query") is not None:
+            raise _within_a_condition(node)
+        options, value = node.expressions, self.value(node.this)
+        if not 0 < len(options) <= MOST_OPTIONS:
+            raise refuse(node, f"IN takes a list of 1 to {MOST_OPTIONS} constants", f"{shown(node.this)} IS NOT NULL")
+        found = [self.pair(node.this, value, option)[1] for option in options]
+        if isinstance(value, Constant) or not all(isinstance(option, Constant) for option in found):
+            raise refuse(node, "IN compares a value with constants", "= for two columns")
+        return OneOf(value, tuple(cast(Constant, option) for option in found))
+
+    def _like(self, node: exp.Expr) -> Expression:
+        value, pattern = self.value(node.this), node.expression.unnest()
+        if value.facts.type is not Type.TEXT or not isinstance(pattern, exp.Literal) or not pattern.is_string:
+            raise refuse(node, "LIKE compares a text with a pattern that is written out", f"{shown(node.this)} IS NOT NULL")
+        if len(str(pattern.this)) > LONGEST_PATTERN:
+            raise refuse(node, f"a pattern has at most {LONGEST_PATTERN} characters", f"{shown(node.this)} LIKE 'A%'")
+        like = Like(value, str(pattern.this))
+        return Not(like) if node.args.get("negate") else like
+
+    def _case(self, node: exp.Expr) -> Expression:
+        subject = node.this
+        branches = []
+        for branch in node.args["ifs"]:
+            if subject is None:
+                condition = self.condition(branch.this)
+            else:
+                condition = Compare("=", *self.pair(subject, self.value(subject), branch.this))
+            branches.append((condition, self.value(branch.args["true"])))
+        default = node.args.get("default")
+        otherwise = None if default is None or isinstance(default, exp.Null) else self.value(default)
+        kinds = {value.facts.type for _, value in branches} | ({otherwise.facts.type} if otherwise is not None else set())
+        if len(kinds) > 1 and not all(kind.is_number for kind in kinds):
+            raise refuse(node, "its branches give values of different types", "texts in all branches, or numbers in all")
+        return Case(tuple(branches), otherwise)
+
+    def _date_part(self, node: exp.Expr) -> Expression:
+        if isinstance(node, exp.Extract):
+            written, inner = str(node.this.name).lower(), node.expression
+        else:
+            written, inner = DATE_FUNCTIONS[type(node)], node.this
+        written = "weekday" if written in ("dow", "dayofweek") else written
+        part = next((part for part in PARTS if part == written), None)
+        of = self.value(inner)
+        if of.facts.type not in (Type.DATE, Type.TIMESTAMP):
+            raise refuse(node, f"{a(of.facts.type)} has no parts", "a column of dates")
+        if part is None or (part == "hour" and of.facts.type is Type.DATE):
+            why = f"of {a(of.facts.type)}, the answered parts are {', '.join(PARTS)}; hours are of timestamps"
+            raise refuse(node, why, f"EXTRACT(month FROM {shown(inner)})")
+        return DatePart(part, of)
+
+    def _unknown(self, node: exp.Expr) -> QuestionError:
+        if isinstance(node, (exp.Subquery, exp.Select, exp.Exists, exp.Any, exp.All)):
+            return _within_a_condition(node)
+        if isinstance(node, exp.Window):
+            return refuse(node, "windows show single rows", "GROUP BY a column with keys")
+        if isinstance(node, exp.Null):
+            return refuse(node, "NULL is no value", "IS NULL in a condition; CASE without ELSE for a missing value")
+        if isinstance(node, exp.ILike):
+            return refuse(
+                node, "LIKE is answered with capital and small letters told apart", f"{shown(node.this)} LIKE 'A%'"
+            )
+        if isinstance(node, exp.AggFunc):
+            return refuse(node, "this aggregate is not answered here", "COUNT, SUM or AVG, in SELECT")
+        name = node.name if isinstance(node, exp.Anonymous) else type(node).__name__
+        allowed = "comparisons, AND, OR, NOT, IN, BETWEEN, LIKE, IS NULL, CASE, + - * and some functions: see the manual"
+        return refuse(node, f"{name} is not on the list of what may be computed from a row", allowed)
+
+
+def _within_a_condition(node: exp.Expr) -> QuestionError:
+    word = "" if isinstance(node, (exp.Subquery, exp.Select)) else f"{type(node).__name__.upper()} with "
+    why = f"{word}a question within a condition would keep or drop a row because of other people's rows"
+    return refuse(node, why, f"JOIN with an inner question on the person; {ABSENT}")
+
+
+def _within(found: Expression, node: exp.Expr) -> Expression:
+    """The same, unless its bounds are numbers that cost time to compute with and that no engine can hold."""
+    ends = [end for end in (found.facts.lower, found.facts.upper) if end is not None]
+    if any(max(end.numerator.bit_length(), end.denominator.bit_length()) > MOST_BITS for end in ends):
+        raise refuse(node, "its bounds are too large, or have too many digits", "factors of ordinary size")
+    return found
+
+
+def _fraction(node: exp.Expr, text: Any) -> Fraction:
+    try:
+        return Number(str(text)).fraction()
+    except NumberError as error:
+        raise refuse(node, error.why, "a number such as 0.5") from error
+
+
+def _date(node: exp.Cast) -> Constant:
+    """DATE '2026-01-31' and TIMESTAMP '...': written out, so read by us."""
+    kind = CASTS.get(node.to.this)
+    if kind is None or not isinstance(node.this, exp.Literal) or not node.this.is_string:
+        raise refuse(node, "values are not cast; the policy says what a column is", "DATE '2026-01-31' for a constant")
+    return _read_date(str(node.this.this), kind, node)
+
+
+def _dated(value: Expression, beside: Expression, node: exp.Expr) -> Expression:
+    if isinstance(value, Constant) and isinstance(value.value, str) and beside.facts.type in CASTS.values():
+        return _read_date(value.value, beside.facts.type, node)
+    return value
+
+
+def _read_date(text: str, kind: Type, node: exp.Expr) -> Constant:
+    try:
+        if re.fullmatch(DATES[kind], text, re.ASCII):
+            return Constant((datetime.date if kind is Type.DATE else datetime.datetime).fromisoformat(text))
+    except ValueError:
+        pass  # there is no such day
+    instead = "DATE '2026-01-31'" if kind is Type.DATE else "TIMESTAMP '2026-01-31 12:30:00'"
+    raise refuse(node, f"it does not read as {a(kind)}", instead)

@@ -1,0 +1,174 @@
+"""What stands behind FROM: tables, joins, questions within the question. Each becomes a relation whose rows have owners.
+
+What is refused here and in `join` would give rows without an owner, or with two: outer joins of protected rows, joins of
+protected tables on anything but the person, groups of several people, rows that are left out because others are there.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from sqlglot import exp
+
+from dither.errors import QuestionError
+from dither.query.plan.expressions import Cell
+from dither.query.plan.relations import Chosen, Kept, Relation, Scan, Together, shown_columns
+from dither.query.policy.column import Column
+from dither.query.policy.policy import Policy
+from dither.query.policy.table import NAME_LENGTH
+from dither.query.sql import scope
+from dither.query.sql.expressions import Reader
+from dither.query.sql.joins import MOST_RELATIONS, is_public, joined, limited, person_of
+from dither.query.sql.person_totals import check_names, column_of, per_person
+from dither.query.sql.scope import Name, Scope
+from dither.query.sql.syntax import refuse, shown
+
+MOST_COLUMNS = 200
+Given = dict[str, "Scope"]  # questions that WITH gave a name, by that name in small letters
+
+
+class FromReader:
+    """Reads everything that rows can come from, under one policy."""
+
+    def __init__(self, policy: Policy) -> None:
+        self._policy, self._read = policy, 0
+
+    def scope(self, tree: exp.Select) -> Scope:
+        """The relation of a whole question, before its WHERE."""
+        return self._from(tree, self._given(tree, {}))
+
+    # -- tables and joins ------------------------------------------------------------------------------------------
+
+    def _given(self, tree: exp.Expr, before: Given) -> Given:
+        clause = tree.args.get("with_")
+        known = dict(before)
+        if clause is not None and clause.args.get("recursive"):
+            raise refuse(clause, "a question that asks itself is not answered", "WITH, without RECURSIVE")
+        given: list[str] = []
+        for part in [] if clause is None else clause.expressions:
+            if not 0 < len(part.alias) <= NAME_LENGTH or not part.alias.isprintable():
+                raise refuse(part, f"a name has 1 to {NAME_LENGTH} printable characters", "another name behind WITH")
+            if part.alias.lower() in given:
+                raise refuse(part, f"WITH gives the name {part.alias} twice", "another name for one of them")
+            given.append(part.alias.lower())
+            known[part.alias.lower()] = self._inner(part.this, part.alias, known)
+        return known
+
+    def _from(self, tree: exp.Expr, given: Given) -> Scope:
+        source = tree.args.get("from_")
+        names = ", ".join(table.name for table in self._policy.tables)
+        if source is None:
+            raise QuestionError("FROM", None, "a question is about a table", f"FROM {self._policy.tables[0].name}")
+        found = self._one(source.this, given, names)
+        for join in tree.args.get("joins") or []:
+            found = joined(found, self._one(join.this, given, names), join)
+        if found.table.person is None and is_public(found.relation):
+            raise refuse(source, "it is public: nobody in it is protected, so it needs no question", f"one of {names}")
+        return found
+
+    def _one(self, node: exp.Expr, given: Given, names: str) -> Scope:
+        self._read += 1
+        if self._read > MOST_RELATIONS:
+            raise refuse(node, f"more than {MOST_RELATIONS} tables and inner questions are not answered at once", "fewer")
+        alias = node.args.get("alias")
+        if node.alias and (len(node.alias) > NAME_LENGTH or not node.alias.isprintable()):
+            raise refuse(node, f"a name has 1 to {NAME_LENGTH} printable characters", "another name behind AS")
+        if isinstance(node, exp.Subquery):
+            if alias is None or not node.alias:
+                raise refuse(node, "an inner question needs a name", f"{shown(node)} AS t")
+            return self._inner(node.this, node.alias, given)
+        if not isinstance(node, exp.Table) or not isinstance(node.this, exp.Identifier):
+            raise refuse(node, "it is not the name of a protected table", f"one of {names}")
+        if alias is not None and not isinstance(alias.this, exp.Identifier):
+            raise refuse(node, "it is not a name", f"one of {names}")
+        called = node.alias or node.name
+        if node.name.lower() in given:
+            known = given[node.name.lower()]
+            return scope.Scope(known.relation, tuple(replace(name, called=called) for name in known.names))
+        table = self._policy.table(node.name)
+        if table is None:
+            raise refuse(node, "no table of that name is protected by this policy", f"one of {names}")
+        return scope.of(Scan(table), called)
+
+    # -- questions within the question -----------------------------------------------------------------------------
+
+    def _inner(self, node: exp.Expr, called: str, given: Given) -> Scope:
+        relation = limited(self._rows(node, given), node)
+        return Scope(relation, tuple(Name(called, column.name, column) for column in shown_columns(relation.table)))
+
+    def _rows(self, node: exp.Expr, given: Given) -> Relation:
+        if isinstance(node, exp.Subquery) and node.args.get("alias") is None:
+            return self._rows(node.this, given)
+        if isinstance(node, exp.Union):
+            return self._union(node, self._given(node, given))
+        if not isinstance(node, exp.Select):
+            raise refuse(node, "an inner question is a SELECT, or several joined by UNION ALL", "SELECT ... FROM ...")
+        for clause, why, instead in (
+            ("limit", "LIMIT keeps some people's rows because of others'", "the question without LIMIT, or WHERE"),
+            ("order", "the order of rows means nothing inside a question", "ORDER BY at the very end"),
+        ):
+            if node.args.get(clause) is not None:
+                raise refuse(node.args[clause], why, instead)
+        found = self._from(node, self._given(node, given))
+        reader = Reader(found)
+        where = node.args.get("where")
+        relation = found.relation if where is None else Kept(found.relation, reader.kept(where.this))
+        items = self._items(node, found)
+        if node.args.get("group") is not None or node.args.get("distinct") is not None:
+            return per_person(node, relation, reader, items)
+        for item in items:
+            if item.find(exp.AggFunc):
+                why = "an inner total over several people is a release of its own, and has no owner"
+                raise refuse(item, why, f"GROUP BY {found.table.person or 'the person'}: a person's own totals")
+        if node.args.get("having") is not None:
+            raise refuse(node.args["having"], "HAVING needs GROUP BY", "WHERE")
+        columns = tuple(
+            (column_of(item, reader.value(item.unalias()), reader), reader.value(item.unalias())) for item in items
+        )
+        check_names(node, [column for column, _ in columns])
+        whose = person_of(found)
+        return Chosen(relation, columns, hide=whose is not None and all(by != Cell(whose) for _, by in columns))
+
+    def _items(self, node: exp.Select, found: Scope) -> list[exp.Expr]:
+        items: list[exp.Expr] = []
+        for item in node.expressions:
+            if isinstance(item, exp.Star):
+                items += [exp.column(name.name, table=name.called, quoted=True) for name in found.names]
+            else:
+                items.append(item)
+        if not 0 < len(items) <= MOST_COLUMNS:
+            raise refuse(node, f"an inner question has 1 to {MOST_COLUMNS} columns", "fewer columns")
+        return items
+
+    def _union(self, node: exp.Union, given: Given) -> Relation:
+        if node.args.get("distinct"):
+            raise refuse(node, "UNION leaves out rows of one person because of another's", "UNION ALL")
+        parts: list[Relation] = []
+        for side in (node.this, node.expression):
+            found = self._rows(side, given)
+            parts += found.parts if isinstance(found, Together) else (found,)
+        tables = [part.table for part in parts]
+        if any(table.person is None for table in tables):
+            why = "one row is one person in one of them, and she could be there twice"
+            raise refuse(node, why, "tables whose policy names the column of the person")
+        if len({column.type for table in tables for column in table.columns if column.name == table.person}) > 1:
+            raise refuse(node, "their persons are of different types", "tables with one kind of person")
+        first = shown_columns(tables[0])
+        for table in tables[1:]:
+            mine = shown_columns(table)
+            fits = len(mine) == len(first) and all(_fit(a, b) for a, b in zip(first, mine, strict=True))
+            if not fits:
+                raise refuse(node, "the parts have different columns, or different types", "the same columns in all parts")
+        if len({tuple((c.name == t.person, c in shown_columns(t)) for c in t.columns) for t in tables}) > 1:
+            parts = [_hidden(part) for part in parts]
+        return Together(tuple(parts))
+
+
+def _fit(one: Column, other: Column) -> bool:
+    return one.type is other.type or (one.type.is_number and other.type.is_number)
+
+
+def _hidden(part: Relation) -> Relation:
+    """The same with the person in a column of her own, behind all others."""
+    columns = tuple((column, Cell(column)) for column in shown_columns(part.table))
+    return Chosen(part, columns, hide=True)

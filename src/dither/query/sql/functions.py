@@ -1,0 +1,245 @@
+"""Calls of functions in a question: each becomes a node of `plan/functions.py`, or a refusal. Positions, digits and counts
+are constants, so that what a row costs does not depend on another column of it."""
+
+from __future__ import annotations
+
+import datetime
+from collections.abc import Callable
+from fractions import Fraction
+from typing import Protocol
+
+from sqlglot import exp
+
+from dither.query.plan.base import Expression
+from dither.query.plan.expressions import Arithmetic, Case, Compare, Constant
+from dither.query.plan.facts import a
+from dither.query.plan.functions import (
+    PERIODS,
+    Absolute,
+    DateStart,
+    Extreme,
+    FirstPresent,
+    Joined,
+    Length,
+    Piece,
+    Rounded,
+    Spelled,
+    WidthBucket,
+)
+from dither.query.policy.column import LONGEST_TEXT, Type
+from dither.query.sql.syntax import refuse, shown
+
+MOST_DIGITS = 15  # a double has no more
+MOST_BUCKETS = 10_000
+MOST_PARTS = 100  # of CONCAT, COALESCE, GREATEST and LEAST
+WIDEST = (exp.DataType.Type.BIGINT, exp.DataType.Type.DOUBLE)
+Kind = type[exp.Expr]
+
+
+class Reader(Protocol):
+    """What a call needs of the reader of expressions."""
+
+    def meaning(self, node: exp.Expr) -> Expression | None:
+        """What a node means, if it is an expression about a row."""
+
+    def value(self, node: exp.Expr) -> Expression:
+        """Any allowed expression."""
+
+    def number(self, node: exp.Expr) -> Expression:
+        """A number with bounds, or without."""
+
+    def pair(self, first: exp.Expr, left: Expression, second: exp.Expr) -> tuple[Expression, Expression]:
+        """Two values of one kind."""
+
+
+def _text(reader: Reader, node: exp.Expr, inner: exp.Expr) -> Expression:
+    found = reader.value(inner)
+    if found.facts.type is not Type.TEXT:
+        raise refuse(node, f"{shown(inner)} is {a(found.facts.type)}; the function is one of texts", "a column of texts")
+    return found
+
+
+def _whole(reader: Reader, node: exp.Expr, inner: exp.Expr | None, least: int, most: int, example: str) -> int:
+    """A constant whole number within limits."""
+    found = None if inner is None else reader.meaning(inner)
+    value = found.value if isinstance(found, Constant) else None
+    if not isinstance(value, Fraction) or value.denominator != 1 or not least <= value <= most:
+        raise refuse(node, f"{shown(inner or node)} is no whole number from {least} to {most}", example)
+    return int(value)
+
+
+def _alike(reader: Reader, node: exp.Expr, parts: list[exp.Expr]) -> tuple[Expression, ...]:
+    """Several values of one kind."""
+    if not 0 < len(parts) <= MOST_PARTS:
+        raise refuse(node, f"it takes 1 to {MOST_PARTS} values", shown(parts[0]) if parts else "one value")
+    found = [reader.value(parts[0])]
+    for part in parts[1:]:
+        found[0], other = reader.pair(parts[0], found[0], part)
+        found.append(other)
+    return tuple(found)
+
+
+def _date_start(reader: Reader, node: exp.Expr) -> Expression:
+    of = reader.value(node.this)
+    written = node.args["unit"].name.lower()
+    period = next((period for period in PERIODS if period == written), None)
+    if of.facts.type not in (Type.DATE, Type.TIMESTAMP):
+        raise refuse(node, f"{a(of.facts.type)} has no {written}", "a column of dates")
+    if period is None or (period == "hour" and of.facts.type is Type.DATE):
+        why = f"of {a(of.facts.type)}, the answered periods are {', '.join(PERIODS)}; hours are of timestamps"
+        raise refuse(node, why, f"DATE_TRUNC('month', {shown(node.this)})")
+    return DateStart(period, of)
+
+
+def _spelled(reader: Reader, node: exp.Expr) -> Expression:
+    return Spelled("upper" if isinstance(node, exp.Upper) else "lower", _text(reader, node, node.this))
+
+
+def _trimmed(reader: Reader, node: exp.Expr) -> Expression:
+    if node.args.get("expression") is not None:
+        raise refuse(node, "spaces are trimmed, and no other signs", f"TRIM({shown(node.this)})")
+    position = str(node.args.get("position") or "").upper()
+    of = _text(reader, node, node.this)
+    return Spelled("ltrim" if position == "LEADING" else "rtrim" if position == "TRAILING" else "trim", of)
+
+
+def _length(reader: Reader, node: exp.Expr) -> Expression:
+    return Length(_text(reader, node, node.this))
+
+
+def _part(reader: Reader, node: exp.Expr) -> Expression:
+    of, inner = _text(reader, node, node.this), shown(node.this)
+    if isinstance(node, (exp.Left, exp.Right)):
+        name = "LEFT" if isinstance(node, exp.Left) else "RIGHT"
+        length = _whole(reader, node, node.expression, 0, LONGEST_TEXT, f"{name}({inner}, 3)")
+        return Piece(of, 1 if name == "LEFT" else None, length)
+    example = f"SUBSTRING({inner}, 1, 3), where 1 is the first character"
+    start = _whole(reader, node, node.args.get("start"), 1, LONGEST_TEXT, example)
+    if node.args.get("length") is None:
+        return Piece(of, start, LONGEST_TEXT)
+    return Piece(of, start, _whole(reader, node, node.args["length"], 0, LONGEST_TEXT, example))
+
+
+def _joined(reader: Reader, node: exp.Expr) -> Expression:
+    if isinstance(node, exp.DPipe):
+        parts = list(node.flatten())
+        texts = [_text(reader, node, part) for part in parts]
+    elif not node.args.get("safe"):
+        raise refuse(node, "two texts side by side are one in some dialects and an error in others", "'one text'")
+    else:  # CONCAT takes what is missing for an empty text
+        parts = node.expressions
+        texts = [FirstPresent((_text(reader, node, part), Constant(""))) for part in parts]
+    if not 0 < len(parts) <= MOST_PARTS:
+        raise refuse(node, f"it joins 1 to {MOST_PARTS} texts", shown(parts[0]) if parts else "one text")
+    return Joined(tuple(texts))
+
+
+def _first_present(reader: Reader, node: exp.Expr) -> Expression:
+    parts = _alike(reader, node, [node.this, *node.expressions])
+    return parts[0] if len(parts) == 1 else FirstPresent(parts)
+
+
+def _extreme(reader: Reader, node: exp.Expr) -> Expression:
+    parts = _alike(reader, node, [node.this, *node.expressions])
+    if parts[0].facts.type is Type.BOOLEAN:
+        raise refuse(node, "conditions are neither large nor small", "AND or OR")
+    return parts[0] if len(parts) == 1 else Extreme(isinstance(node, exp.Greatest), parts)
+
+
+def _nullif(reader: Reader, node: exp.Expr) -> Expression:
+    left, right = reader.pair(node.this, reader.value(node.this), node.expression)
+    if not isinstance(right, Constant):
+        raise refuse(node, "NULLIF compares with a constant", f"NULLIF({shown(node.this)}, 0)")
+    reader.value(node.this)  # written twice below, and so counted twice
+    return Case(((Compare("<>", left, right), left),), None)
+
+
+def _absolute(reader: Reader, node: exp.Expr) -> Expression:
+    return Absolute(reader.number(node.this))
+
+
+def _rounded(reader: Reader, node: exp.Expr) -> Expression:
+    of, digits = reader.number(node.this), 0
+    if node.args.get("decimals") is not None:
+        name = type(node).__name__.upper()
+        if not isinstance(node, exp.Round):
+            raise refuse(node, f"{name} gives whole numbers", f"{name}({shown(node.this)})")
+        example = f"ROUND({shown(node.this)}, 2)"
+        digits = _whole(reader, node, node.args["decimals"], -MOST_DIGITS, MOST_DIGITS, example)
+    if of.facts.type is Type.INTEGER and digits >= 0:
+        return of
+    return Rounded("floor" if isinstance(node, exp.Floor) else "ceil" if isinstance(node, exp.Ceil) else "round", of, digits)
+
+
+def _divided(reader: Reader, node: exp.Expr) -> Expression:
+    of, by = reader.number(node.this), reader.meaning(node.expression)
+    if not isinstance(by, Constant) or not isinstance(by.value, Fraction) or by.value == 0:
+        why = "division could fail on a single row, unless it is by a constant that is not zero"
+        raise refuse(node, why, f"{shown(node.this)} / 2")
+    return Arithmetic("/", of, by)
+
+
+def _bucket(reader: Reader, node: exp.Expr) -> Expression:
+    of = reader.number(node.this)
+    stated = [node.args.get(end) for end in ("min_value", "max_value")]
+    ends = [None if end is None else reader.meaning(end) for end in stated]
+    low, high = (end.value if isinstance(end, Constant) else None for end in ends)
+    example = f"WIDTH_BUCKET({shown(node.this)}, 0, 100, 10)"
+    if not isinstance(low, Fraction) or not isinstance(high, Fraction) or low >= high:
+        raise refuse(node, "its bounds are two constants, the lower one first", example)
+    count = _whole(reader, node, node.args.get("num_buckets"), 1, MOST_BUCKETS, example)
+    for _ in range(3):
+        reader.number(node.this)  # an engine gets it four times, and so it is counted four times
+    return WidthBucket(of, low, high, count)
+
+
+def _widened(reader: Reader, node: exp.Expr) -> Expression:
+    """A cast to what numbers are here anyway: it changes nothing."""
+    of = reader.number(node.this)
+    if node.args["to"].this is exp.DataType.Type.BIGINT and of.facts.type is not Type.INTEGER:
+        raise refuse(node, "it may have digits after the point, which a cast would drop", f"FLOOR({shown(node.this)})")
+    return of
+
+
+def _made_date(reader: Reader, node: exp.Expr) -> Expression:
+    """MAKE_DATE and MAKE_TIMESTAMP of constants."""
+    made = reader.meaning(node.args["sec"]) if isinstance(node, exp.TimestampFromParts) and node.args.get("sec") else None
+    seconds = made.value if isinstance(made, Constant) else None
+    names = ("year", "month", "day", *(() if isinstance(node, exp.DateFromParts) else ("hour", "min")))
+    whole = [_whole(reader, node, node.args.get(name), 0, 9999, "DATE '2026-01-31'") for name in names]
+    try:
+        if isinstance(node, exp.DateFromParts):
+            return Constant(datetime.date(*whole))
+        if isinstance(seconds, Fraction) and 0 <= seconds < 60 and (seconds * 10**6).denominator == 1:
+            return Constant(datetime.datetime(*whole) + datetime.timedelta(microseconds=int(seconds * 10**6)))  # type: ignore[arg-type]
+    except ValueError:
+        pass  # there is no such day
+    raise refuse(node, "there is no such date", "DATE '2026-01-31', or TIMESTAMP '2026-01-31 12:30:00'")
+
+
+CALLS: dict[Kind, Callable[[Reader, exp.Expr], Expression]] = {
+    exp.TimestampTrunc: _date_start,
+    exp.DateTrunc: _date_start,
+    exp.Upper: _spelled,
+    exp.Lower: _spelled,
+    exp.Trim: _trimmed,
+    exp.Length: _length,
+    exp.Substring: _part,
+    exp.Left: _part,
+    exp.Right: _part,
+    exp.Concat: _joined,
+    exp.DPipe: _joined,
+    exp.Coalesce: _first_present,
+    exp.Nullif: _nullif,
+    exp.Greatest: _extreme,
+    exp.Least: _extreme,
+    exp.Abs: _absolute,
+    exp.Round: _rounded,
+    exp.Floor: _rounded,
+    exp.Ceil: _rounded,
+    exp.Div: _divided,
+    exp.WidthBucket: _bucket,
+    exp.Cast: _widened,
+    exp.DateFromParts: _made_date,
+    exp.TimestampFromParts: _made_date,
+}

@@ -1,0 +1,151 @@
+"""JOIN: two relations side by side, so that every row still has one owner.
+
+Rows may stand beside those of a public table, and rows of a person beside other rows of the same person. What is refused
+here would give rows without an owner, or with two, or more of them than a question can be allowed to make of one row.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from sqlglot import exp
+
+from dither.query.plan.expressions import Cell, Compare, cells
+from dither.query.plan.relations import Relation, SamePerson, Scan, WithPublic, shown_columns
+from dither.query.policy.column import Column
+from dither.query.sql import scope
+from dither.query.sql.expressions import ABSENT, Reader
+from dither.query.sql.scope import Name, Scope
+from dither.query.sql.syntax import refuse
+
+MOST_RELATIONS = 30
+MOST_PUBLIC = 4
+Beside = tuple[tuple[Column, Column], ...]  # columns of the right: as they are called here, and there
+
+
+def joined(left: Scope, right: Scope, join: exp.Join) -> Scope:
+    """Both relations, joined as the question says; refused where a row would not have one owner."""
+    kind, side, method = (str(join.args.get(word) or "").upper() for word in ("kind", "side", "method"))
+    called = right.names[0].called
+    if called.lower() in [name.called.lower() for name in left.names]:
+        raise refuse(join, f"two tables are called {called}", "an alias: JOIN visits AS other")
+    if method:
+        raise refuse(join, f"{method} JOIN says by what tables are joined without naming it", "JOIN with ON, or with USING")
+    if kind not in ("", "INNER", "OUTER") or side not in ("", "LEFT") or (kind == "OUTER" and side != "LEFT"):
+        why = (
+            f"{f'{side} {kind}'.strip()} JOIN makes rows that are nobody's, or everybody's, or drops rows because of others'"
+        )
+        instead = "INNER JOIN, or a protected table LEFT JOIN a public one"
+        raise refuse(join, why, instead if kind not in ("ANTI", "SEMI") else f"{instead}; {ABSENT}")
+    if is_public(left.relation):
+        instead = "the protected table first, then JOIN the public one"
+        raise refuse(join, "rows have an owner from the first table on", instead)
+    columns = scope.unlike(right.table.columns, called, left.table.columns)
+    on = _on(join, left, right, columns)
+    if is_public(right.relation):
+        return _with_public(left, right, join, columns, on, keep_all=side == "LEFT")
+    if side == "LEFT":
+        why = "LEFT JOIN of two protected tables keeps rows whose other half is missing, or is there"
+        raise refuse(join, why, f"INNER JOIN of the two on the person; {ABSENT}")
+    return _same_person(left, right, join, columns, on)
+
+
+def is_public(relation: Relation) -> bool:
+    """Whether it is a public table."""
+    return isinstance(relation, Scan) and relation.table.public
+
+
+def person_of(found: Scope) -> Column | None:
+    """The column of the person."""
+    return None if found.table.person is None else found.table.column(found.table.person)
+
+
+def limited(relation: Relation, node: exp.Expr) -> Relation:
+    """Names given by WITH may be used again and again: what counts is what they stand for."""
+    tables = relation.tables
+    if len(tables) > MOST_RELATIONS:
+        raise refuse(node, f"written out, more than {MOST_RELATIONS} tables are read", "fewer of them")
+    if sum(table.public for table in tables) > MOST_PUBLIC:
+        raise refuse(node, f"more than {MOST_PUBLIC} public tables could multiply a person's rows beyond measure", "fewer")
+    return relation
+
+
+def _on(join: exp.Join, left: Scope, right: Scope, columns: Beside) -> list[Compare]:
+    """The equalities, each with the left relation on its left."""
+    mine = {here for here, _ in columns}
+    turned = []
+    for equal in _equalities(join, left, right, columns):
+        sides = [cells(equal.left), cells(equal.right)]
+        if sides[0] <= mine and not sides[1] & mine:
+            equal, sides = Compare("=", equal.right, equal.left), sides[::-1]
+        if sides[0] & mine or not sides[1] or not sides[1] <= mine or not sides[0]:
+            raise refuse(join, "each equality has one table on its left and the other on its right", "ON a.ward = b.ward")
+        if equal.left.facts.type is not equal.right.facts.type:
+            kinds = f"{equal.left.facts.type.value} and {equal.right.facts.type.value}"
+            raise refuse(join, f"values of different types are joined: {kinds}", "columns of one type")
+        turned.append(equal)
+    return turned
+
+
+def _equalities(join: exp.Join, left: Scope, right: Scope, columns: Beside) -> list[Compare]:
+    using, condition = join.args.get("using"), join.args.get("on")
+    found = []
+    if using:
+        for node in using:
+            pair = [side.column(exp.column(node.name)) for side in (left, right)]
+            here = next(here for here, there in columns if there == pair[1])
+            found.append(Compare("=", Cell(pair[0]), Cell(here)))
+        return found
+    if condition is None:
+        raise refuse(join, "without ON every row would meet every other", "ON with the person or a public key")
+    reader = Reader(Scope(left.relation, left.names + _renamed(right, columns)))
+    for part in list(condition.flatten()) if isinstance(condition, exp.And) else [condition]:
+        equal = reader.meaning(part.unnest())
+        if not isinstance(equal, Compare) or equal.operator != "=":
+            if equal is None:
+                reader.value(part)  # an unknown column is the better message
+            raise refuse(part, "tables are joined by equalities, joined by AND", "ON a.ward = b.ward")
+        found.append(equal)
+    return found
+
+
+def _with_public(left: Scope, right: Scope, join: exp.Join, columns: Beside, on: list[Compare], *, keep_all: bool) -> Scope:
+    if left.table.person is None:
+        why = "one row is one person here, and a match with two rows would make two persons of one"
+        raise refuse(join, why, "a table whose policy names the column of the person")
+    assert isinstance(right.relation, Scan)
+    if keep_all:
+        columns = tuple((replace(here, nullable=True), there) for here, there in columns)
+    relation = limited(WithPublic(left.relation, right.relation, columns, tuple(on), keep_all), join)
+    return Scope(relation, left.names + _renamed(right, columns))
+
+
+def _same_person(left: Scope, right: Scope, join: exp.Join, columns: Beside, on: list[Compare]) -> Scope:
+    mine, theirs = person_of(left), person_of(right)
+    if mine is None or theirs is None:
+        why = "two protected tables are joined on the person, and in one of these a row is a person without a name"
+        raise refuse(join, why, "tables whose policy names the column of the person")
+    here = next(here for here, there in columns if there == theirs)
+    same = Compare("=", Cell(mine), Cell(here))
+    if same not in on:
+        why = "two protected tables are joined on the person, so that a row has one owner"
+        named = mine in shown_columns(left.table) and theirs in shown_columns(right.table)
+        equal = f"ON {left.names[0].called}.{mine.name} = {right.names[0].called}.{theirs.name}"
+        raise refuse(join, why, equal if named else "the person among the columns of both, and ON with the two")
+    shared = {table.name for table in left.relation.tables if not table.public}
+    shared &= {table.name for table in right.relation.tables}
+    if shared and not (left.table.alone or right.table.alone):
+        why = "a table joined with itself counts a person once for every pair of her rows"
+        instead = "an inner question with the person's own totals: SELECT person, COUNT(*) ... GROUP BY person"
+        raise refuse(join, why, instead)
+    others = tuple(equal for equal in on if equal != same)
+    relation = limited(SamePerson(left.relation, right.relation, columns, others), join)
+    names = tuple(
+        replace(name, column=mine) if name.column == here else name for name in _renamed(right, columns)
+    )  # the person is the same on both sides
+    return Scope(relation, left.names + names)
+
+
+def _renamed(right: Scope, columns: Beside) -> tuple[Name, ...]:
+    here = {there: here for here, there in columns}
+    return tuple(replace(name, column=here[name.column]) for name in right.names)

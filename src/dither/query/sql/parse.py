@@ -1,0 +1,265 @@
+"""SQL in, a plan out. sqlglot reads the text; every node of its tree is looked up here, and what is not listed is refused.
+
+Nothing of the text goes on to an engine: a plan is made of our own nodes. `syntax` reads the text and refuses every detail
+that nobody reads; `expressions` reads what is about single rows; here is what is about the whole question.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from fractions import Fraction
+from typing import Any
+
+from sqlglot import exp
+
+from dither.query.plan.base import Expression
+from dither.query.plan.expressions import Cell, Constant
+from dither.query.plan.question import Aggregate, AggregateKind, Group, Keep, Order, Plan
+from dither.query.policy.policy import Policy
+from dither.query.policy.table import NAME_LENGTH
+from dither.query.sql.expressions import SIGNS, Reader
+from dither.query.sql.from_clause import FromReader
+from dither.query.sql.quantiles import SHARED, read_quantile
+from dither.query.sql.syntax import read, refuse, shown
+from dither.query.sql.windows import read_window, window_keys
+
+MOST_ROWS = 1_000_000  # of an answer
+MOST_COLUMNS = 100  # of an answer
+MOST_GROUPS = 20  # columns of GROUP BY
+
+NAMES: dict[type[Any], str] = {
+    **{exp.Count: "count", exp.Sum: "sum", exp.Avg: "avg", exp.VariancePop: "var_pop", exp.Variance: "var_samp"},
+    **{exp.StddevPop: "stddev_pop", exp.StddevSamp: "stddev_samp", exp.Stddev: "stddev_samp"},
+    **SHARED,
+}
+KINDS: dict[str, AggregateKind] = {
+    **{"sum": "sum", "avg": "average", "var_pop": "variance", "var_samp": "sample variance"},
+    **{"stddev_pop": "deviation", "stddev_samp": "sample deviation"},
+}
+Read = tuple[exp.Expr, Expression | None]  # a column of the answer, and what it means where it is about single rows
+
+
+def parse(text: object, policy: Policy) -> Plan:
+    """The plan of a question, or why there is none."""
+    tree = read(text)
+    scope = FromReader(policy).scope(tree)
+    if tree.args.get("distinct") is not None:
+        raise refuse(tree, "single rows are never shown, not even once", "COUNT(*), or DISTINCT in an inner question")
+    reader = Reader(scope)
+    where = tree.args.get("where")
+    condition = None if where is None else reader.kept(where.this)
+    if len(tree.expressions) > MOST_COLUMNS:
+        raise refuse(tree, f"more than {MOST_COLUMNS} columns are not answered at once", "several questions")
+    wanted = [(item, reader.meaning(item.unalias())) for item in tree.expressions]
+    groups = _groups(tree, reader, wanted)
+    aggregates: list[Aggregate] = []
+    columns: list[str] = []
+    for item in wanted:
+        name = _output(item, reader, groups, aggregates, wanted)
+        if name.lower() in [other.lower() for other in columns]:
+            instead = f"{shown(item[0].unalias())} AS another_name"
+            raise refuse(item[0], f"the answer has a column {name} already", instead)
+        columns.append(name)
+    if not aggregates:
+        why = "a question asks for at least one COUNT, SUM, AVG, MEDIAN or the like; single rows are never shown"
+        raise refuse(tree, why, "COUNT(*) in SELECT")
+    names = [group.name for group in groups] + [aggregate.name for aggregate in aggregates]
+    for name in names:
+        if [other.lower() for other in names].count(name.lower()) > 1:
+            raise refuse(tree, f"{name} is the name of two columns", "AS another_name behind one of them")
+    for name in columns:
+        if name not in names:
+            raise refuse(tree, f"a column of GROUP BY is shown twice, once as {name}", "it once")
+    rows = 1
+    for group in groups:
+        rows *= 1 if group.keys is None else len(group.keys)
+    if rows > MOST_ROWS:
+        why = f"the answer would have {rows} rows, one for each combination of keys; {MOST_ROWS} are the most"
+        raise refuse(tree.args["group"], why, "fewer columns in GROUP BY")
+    return Plan(
+        relation=scope.relation,
+        where=condition,
+        groups=tuple(groups),
+        aggregates=tuple(aggregates),
+        shown=tuple(columns),
+        having=_having(tree, reader, aggregates),
+        order=_order(tree, reader, groups, aggregates, columns),
+        limit=_limit(tree),
+    )
+
+
+def _groups(tree: exp.Select, reader: Reader, wanted: list[Read]) -> list[Group]:
+    clause = tree.args.get("group")
+    if clause is None:
+        return []
+    if not 0 < len(clause.expressions) <= MOST_GROUPS:
+        raise refuse(clause, f"GROUP BY names 1 to {MOST_GROUPS} columns or expressions", "fewer of them, or no GROUP BY")
+    groups: list[Group] = []
+    for node in clause.expressions:
+        meant = node
+        if isinstance(node, exp.Literal) and not node.is_string:  # GROUP BY 1
+            number = _whole(node)
+            if number is None or not 1 <= number <= len(wanted):
+                raise refuse(node, "there is no such column in SELECT", "GROUP BY 1 for the first column of the answer")
+            meant = wanted[number - 1][0].unalias()
+        else:
+            meant = _meant(node, reader, wanted)
+        by = reader.value(meant)
+        if all(group.by != by for group in groups):
+            name = meant.name if isinstance(meant, exp.Column) else shown(meant)
+            groups.append(Group(name, by, reader.keys(by, meant)))
+    return groups
+
+
+def _meant(node: exp.Expr, reader: Reader, wanted: list[Read]) -> exp.Expr:
+    """What a name stands for: a column of the table, or else one of the answer."""
+    if not isinstance(node, exp.Column) or node.table or reader.scope.holds(node.name):
+        return node
+    aliases = {item.alias.lower(): item.unalias() for item, _ in wanted if isinstance(item, exp.Alias)}
+    return aliases.get(node.name.lower(), node)
+
+
+def _output(column: Read, reader: Reader, groups: list[Group], aggregates: list[Aggregate], wanted: list[Read]) -> str:
+    """Add what a column of the answer needs; its name."""
+    item, meaning = column
+    node = item.unalias()
+    name = item.alias if isinstance(item, exp.Alias) else ""
+    if isinstance(item, exp.Alias) and (not 0 < len(name) <= NAME_LENGTH or not name.isprintable()):
+        raise refuse(item, f"a name has 1 to {NAME_LENGTH} printable characters", f"{shown(node)} AS another_name")
+    if isinstance(node, exp.Star) or (isinstance(node, exp.Column) and isinstance(node.this, exp.Star)):
+        raise refuse(node, "single rows are never shown", "COUNT(*)")
+    if type(node) in NAMES:
+        made = _aggregate(node, reader, name or _unused(NAMES[type(node)], aggregates))
+        aggregates.append(made)
+        return made.name
+    if isinstance(node, exp.Window):
+        means = [reader.meaning(_meant(key, reader, wanted)) for key in window_keys(node)]
+        aggregates.append(read_window(node, means, groups, name or _unused("sum", aggregates)))
+        return aggregates[-1].name
+    for place, group in enumerate(groups):
+        if meaning == group.by:
+            groups[place] = Group(name or group.name, group.by, group.keys)
+            return groups[place].name
+    found = node.find(*NAMES)
+    if found is not None:
+        why = "an aggregate stands by itself, without FILTER, OVER or arithmetic; compute with it after the answer has come"
+        raise refuse(node, why, shown(found))
+    reader.value(node)  # an unknown column or function is the better message
+    why = "it is neither an aggregate nor in GROUP BY, so it would show single rows"
+    raise refuse(node, why, f"COUNT({shown(node)}); SUM or AVG of it, or GROUP BY if it has keys")
+
+
+def _unused(name: str, aggregates: list[Aggregate]) -> str:
+    taken = {aggregate.name for aggregate in aggregates}
+    number = 1
+    while (candidate := name if number == 1 else f"{name}_{number}") in taken:
+        number += 1
+    return candidate
+
+
+def _aggregate(node: Any, reader: Reader, name: str) -> Aggregate:
+    if type(node) in SHARED:
+        return read_quantile(node, reader, name)
+    inner = node.this
+    if inner is None:
+        raise refuse(node, "an aggregate has one argument", "COUNT(*)")
+    if isinstance(inner, exp.Distinct):
+        return _distinct(node, inner, reader, name)
+    if isinstance(node, exp.Count):
+        return Aggregate("rows", name) if isinstance(inner, exp.Star) else Aggregate("values", name, reader.value(inner))
+    of = reader.value(inner)
+    facts = of.facts
+    if not facts.type.is_number:
+        raise refuse(node, f"a {facts.type.value} cannot be added up", f"COUNT({shown(inner)})")
+    if not facts.is_bounded:
+        why = "the policy states no bounds for it, and none are taken from the data; the owner adds bounds = [lower, upper]"
+        raise refuse(node, why, f"COUNT({shown(inner)})")
+    if facts.lower == facts.upper:
+        raise refuse(node, "it is the same for every row", "COUNT(*)")
+    if facts.is_wide:
+        raise refuse(node, "its bounds are beyond 2^500, where doubles end", "the same in a larger unit")
+    return Aggregate(KINDS[NAMES[type(node)]], name, of)
+
+
+def _distinct(node: exp.Expr, inner: exp.Distinct, reader: Reader, name: str) -> Aggregate:
+    person = reader.scope.table.person
+    if not isinstance(node, exp.Count):
+        raise refuse(node, "DISTINCT is answered in COUNT only", "SUM or AVG without DISTINCT")
+    only = reader.value(inner.expressions[0]) if len(inner.expressions) == 1 else None
+    if isinstance(only, Cell) and only.column.name == person:
+        return Aggregate("persons", name)
+    if isinstance(only, Cell) and only.column.keys is not None:
+        return Aggregate("different", name, only)
+    instead = "COUNT(*)" if person is None else f"COUNT(DISTINCT {shown(exp.to_identifier(person))})"
+    raise refuse(node, "COUNT(DISTINCT ...) counts persons, or the keys of a column that has them declared", instead)
+
+
+# -- after the release -------------------------------------------------------------------------------------------------
+
+
+def _released(node: exp.Expr, reader: Reader, aggregates: list[Aggregate]) -> str | None:
+    """The aggregate that a node names, by its name or written out again."""
+    if type(node) in NAMES:
+        again = _aggregate(node, reader, "")
+        return next((found.name for found in aggregates if replace(found, name="") == again), None)
+    name = node.name.lower() if isinstance(node, exp.Column) and not node.table else None
+    return next((found.name for found in aggregates if found.name.lower() == name), None)
+
+
+def _having(tree: exp.Select, reader: Reader, aggregates: list[Aggregate]) -> tuple[Keep, ...]:
+    clause = tree.args.get("having")
+    if clause is None:
+        return ()
+    if any(aggregate.kind == "running" for aggregate in aggregates):
+        raise refuse(clause, "a running sum is of all groups, and HAVING would leave some out before", "no HAVING")
+    parts = list(clause.this.flatten()) if isinstance(clause.this, exp.And) else [clause.this]
+    kept = []
+    for node in (part.unnest() for part in parts):
+        sign = SIGNS.get(type(node))
+        name = None if sign is None else _released(node.this, reader, aggregates)
+        value = None if sign is None else reader.meaning(node.expression)
+        if sign is None or name is None or not isinstance(value, Constant) or not isinstance(value.value, Fraction):
+            why = "HAVING compares an aggregate of SELECT with a number, several of them joined by AND"
+            raise refuse(node, why, f"HAVING {shown(exp.to_identifier(aggregates[0].name))} > 10")
+        kept.append(Keep(name, sign, value.value))
+    return tuple(kept)
+
+
+def _order(
+    tree: exp.Select, reader: Reader, groups: list[Group], aggregates: list[Aggregate], columns: list[str]
+) -> tuple[Order, ...]:
+    clause = tree.args.get("order")
+    orders = []
+    for item in [] if clause is None else clause.expressions:
+        node = item.this
+        number = _whole(node)
+        name = columns[number - 1] if number is not None and 1 <= number <= len(columns) else None
+        if isinstance(node, exp.Column) and not node.table:
+            name = next((other for other in columns if other.lower() == node.name.lower()), None)
+        if name is None and number is None:
+            meaning = None if type(node) in NAMES else reader.meaning(node)
+            of_group = next((group.name for group in groups if group.by == meaning and group.name in columns), None)
+            name = _released(node, reader, aggregates) or of_group
+        if name is None:
+            why = "ORDER BY sorts by columns of the answer"
+            raise refuse(item, why, f"ORDER BY {shown(exp.to_identifier(columns[-1]))}")
+        orders.append(Order(name, bool(item.args.get("desc"))))
+    return tuple(orders)
+
+
+def _limit(tree: exp.Select) -> int | None:
+    clause = tree.args.get("limit")
+    if clause is None:
+        return None
+    number = _whole(clause.expression) if isinstance(clause, exp.Limit) else None
+    if number is None:
+        raise refuse(clause, "LIMIT is a whole number", "LIMIT 10")
+    return number
+
+
+def _whole(node: object) -> int | None:
+    """A number of at most 18 digits, as written."""
+    if not isinstance(node, exp.Literal) or node.is_string or not re.fullmatch(r"[0-9]{1,18}", str(node.this)):
+        return None
+    return int(node.this)

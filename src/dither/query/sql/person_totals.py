@@ -1,0 +1,189 @@
+"""A person's own totals: inner questions with GROUP BY or DISTINCT, the person among their columns.
+
+How much one person can have of something is bounded by the owner's limits: a count of her own rows, or a sum of her own
+values, is clamped as if she had at most max_groups * max_rows_per_group rows. (More is possible, and counts as that
+much.)
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from fractions import Fraction
+from typing import Any
+
+from sqlglot import exp
+
+from dither.errors import QuestionError
+from dither.query.plan.base import Expression
+from dither.query.plan.expressions import Cell
+from dither.query.plan.lattice import step_of
+from dither.query.plan.relations import HIDDEN, OURS, Chosen, Kept, Own, OwnKind, PerPerson, Relation, shown_columns
+from dither.query.policy.column import Column, Type
+from dither.query.policy.table import NAME_LENGTH
+from dither.query.sql import scope
+from dither.query.sql.expressions import Reader
+from dither.query.sql.syntax import refuse, shown
+from dither.query.statistics.counter_sets import LARGEST
+
+OWN: dict[type[Any], OwnKind] = {
+    exp.Count: "values",
+    exp.Sum: "sum",
+    exp.Avg: "average",
+    exp.Min: "least",
+    exp.Max: "most",
+}
+
+
+def per_person(node: exp.Select, of: Relation, reader: Reader, items: list[exp.Expr]) -> Relation:
+    whose = _whose(reader)
+    if whose is None:
+        why = "one row is one person here: there is nothing to group by person"
+        raise refuse(node, why, "the question without the inner GROUP BY or DISTINCT")
+    group = node.args.get("group")
+    if group is not None and node.args.get("distinct") is not None:
+        raise refuse(node, "DISTINCT beside GROUP BY is not answered", "GROUP BY alone")
+    if group is None and node.args.get("having") is not None:
+        raise refuse(node.args["having"], "HAVING needs GROUP BY", "WHERE")
+    keys = [reader.value(_grouped(part, items)) for part in group.expressions] if group is not None else []
+    if group is None:
+        keys = [reader.value(item.unalias()) for item in items]
+    if Cell(whose) not in keys:
+        why = "an inner GROUP BY or DISTINCT without the person would make rows of several people"
+        raise refuse(group or node, why, f"{whose.name} among its columns")
+    person, columns, totals = replace(whose, name=HIDDEN), list[tuple[Column, Expression]](), list[Own]()
+    for item in items:
+        inner = item.unalias()
+        meaning = reader.meaning(inner)
+        if meaning == Cell(whose) and person.name == HIDDEN:
+            person = replace(whose, name=_name(item))
+        elif meaning is not None and meaning in keys:
+            columns.append((column_of(item, meaning, reader), meaning))
+        elif type(inner) in OWN:
+            totals.append(_own(_name(item), inner, reader))
+        else:
+            reader.value(inner)  # an unknown column is the better message
+            raise refuse(
+                item, "it is neither in GROUP BY nor one of the person's own totals", "SUM or MAX of it, or GROUP BY"
+            )
+    beside = [(column_of(None, key, reader, f"key {at}{OURS}"), key) for at, key in enumerate(keys)]
+    shown_keys = [by for _, by in columns]
+    columns += [(column, by) for column, by in beside if by != Cell(whose) and by not in shown_keys]
+    check_names(node, [person, *(column for column, _ in columns), *(own.column for own in totals)])
+    made = PerPerson(of, tuple(columns), tuple(totals), person)
+    having, named = node.args.get("having"), tuple((column, Cell(column)) for column in shown_columns(made.table))
+    kept = made if having is None else _having(having, made, reader, keys)
+    ours = [column for column in kept.table.columns if column.name.endswith(OURS) and column.name != HIDDEN]
+    return Chosen(kept, named, hide=person.name == HIDDEN) if ours else kept  # what nobody can name goes no further
+
+
+def _grouped(part: exp.Expr, items: list[exp.Expr]) -> exp.Expr:
+    """What a part of GROUP BY means: GROUP BY 1 is by the first column."""
+    if not isinstance(part, exp.Literal):
+        return part
+    places = {str(place): item.unalias() for place, item in enumerate(items, 1)}
+    if part.is_string or str(part.this) not in places or places[str(part.this)].find(exp.AggFunc):
+        raise refuse(part, "there is no such column in SELECT that could be grouped by", "GROUP BY with names")
+    return places[str(part.this)]
+
+
+def _own(name: str, inner: exp.Expr, reader: Reader) -> Own:
+    rows = reader.scope.table.max_groups * reader.scope.table.max_rows_per_group
+    kind, argument = OWN[type(inner)], inner.this
+    most = Fraction(rows)
+    if isinstance(inner, exp.Count) and isinstance(argument, exp.Star):
+        return Own(Column(name, Type.INTEGER, Fraction(0), most, Fraction(1), None, nullable=False), "rows")
+    if isinstance(argument, exp.Distinct):
+        if not isinstance(inner, exp.Count) or len(argument.expressions) != 1:
+            raise refuse(inner, "DISTINCT is answered in COUNT of one column only", "COUNT(DISTINCT ward)")
+        of = reader.value(argument.expressions[0])
+        return Own(Column(name, Type.INTEGER, Fraction(0), most, Fraction(1), None, nullable=False), "different", of)
+    of = reader.value(argument)
+    facts = of.facts
+    if kind == "values":
+        return Own(Column(name, Type.INTEGER, Fraction(0), most, Fraction(1), None, nullable=False), kind, of)
+    if kind in ("least", "most"):
+        step = _step(of)
+        return Own(Column(name, facts.type, facts.lower, facts.upper, step), kind, of)
+    if not facts.type.is_number or facts.lower is None or facts.upper is None:
+        raise refuse(inner, "only numbers with bounds are added up, also of one person", f"COUNT({shown(argument)})")
+    if facts.lower == facts.upper:
+        raise refuse(inner, "it is the same for every row", "COUNT(*)")
+    if rows * max(abs(facts.lower), abs(facts.upper)) >= LARGEST:
+        raise refuse(inner, "its bounds are too far from zero to add up", "a smaller number")
+    whole = facts.type is Type.INTEGER and step_of(of) == 1
+    if kind == "average":
+        return Own(Column(name, Type.FLOAT, facts.lower, facts.upper, None), kind, of)
+    lower, upper = min(facts.lower, rows * facts.lower), max(facts.upper, rows * facts.upper)
+    return Own(Column(name, Type.INTEGER if whole else Type.FLOAT, lower, upper, step_of(of)), kind, of)
+
+
+def _having(clause: exp.Expr, made: PerPerson, reader: Reader, keys: list[Expression]) -> Relation:
+    """A condition on a person's own totals, also on such as SELECT does not name."""
+    condition = clause.this.copy()
+    for node in condition.find_all(exp.Column):
+        if node.name.endswith(OURS):
+            raise refuse(clause, f"{node.name!r} is no name", "one of the columns or totals of the inner question")
+    for node in list(condition.find_all(*OWN)):
+        own = _own(f"own total {len(made.totals)}{OURS}", node, reader)
+        found = next((other for other in made.totals if (other.kind, other.of) == (own.kind, own.of)), None)
+        if found is None:
+            found, made = own, replace(made, totals=(*made.totals, own))
+        column = exp.column(found.column.name, quoted=True)
+        if node is condition:
+            condition = column
+        else:
+            node.replace(column)
+    whose = _whose(reader)
+    grouped: dict[Expression, Column] = {by: column for column, by in made.keys} | (
+        {} if whose is None else {Cell(whose): made.person}
+    )
+    for node in list(condition.find_all(exp.Column)):
+        meaning = None if node.name.endswith(OURS) else reader.meaning(node)
+        if meaning in keys and meaning in grouped:  # a grouped column, whatever SELECT calls it
+            node.replace(exp.column(grouped[meaning].name, quoted=True))
+    return Kept(made, Reader(scope.of(made, "")).condition(condition))
+
+
+def _name(item: exp.Expr) -> str:
+    """What a column of an inner question is called."""
+    name = (
+        str(item.alias) if isinstance(item, exp.Alias) else str(item.name) if isinstance(item, exp.Column) else shown(item)
+    )
+    if not 0 < len(name) <= NAME_LENGTH or not name.isprintable():
+        raise refuse(item, f"a name has 1 to {NAME_LENGTH} printable characters", f"{shown(item.unalias())} AS another_name")
+    return name
+
+
+def column_of(item: exp.Expr | None, by: Expression, reader: Reader, name: str = "") -> Column:
+    """The column of an expression, with the facts that follow from it."""
+    called = name if item is None else _name(item)
+    if isinstance(by, Cell):
+        return replace(by.column, name=called)
+    facts = by.facts
+    try:
+        keys = reader.keys(by, item or exp.column(called))
+    except QuestionError:
+        keys = None
+    step = _step(by)
+    return Column(called, facts.type, facts.lower, facts.upper, step, keys, facts.nullable)
+
+
+def check_names(node: exp.Expr, columns: list[Column]) -> None:
+    names = [column.name.lower() for column in columns]
+    for column in columns:
+        if names.count(column.name.lower()) > 1:
+            raise refuse(node, f"two columns of an inner question are called {column.name}", "AS another_name")
+
+
+def _whose(reader: Reader) -> Column | None:
+    """The column of the person."""
+    table = reader.scope.table
+    return None if table.person is None else table.column(table.person)
+
+
+def _step(by: Expression) -> Fraction | None:
+    """The step of an expression; none where it has no bounds, or is one number."""
+    facts = by.facts
+    if not facts.type.is_number or facts.lower is None or facts.lower == facts.upper:
+        return None
+    return step_of(by)

@@ -1,0 +1,90 @@
+"""MEDIAN, QUANTILE and the like, MIN and MAX: each asks below which value a share of the rows lies.
+
+The kinds that SQL tells apart (between two rows, or one of them; exact or approximate) are the same here: what is released
+is a value near the quantile, with an interval that holds it.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import Any
+
+from sqlglot import exp
+
+from dither.density.quantiles.rank_scores import read_share
+from dither.errors import NumberError
+from dither.query.plan.expressions import Constant
+from dither.query.plan.question import Aggregate
+from dither.query.sql.expressions import Reader
+from dither.query.sql.syntax import refuse, shown
+
+SHARED: dict[type[Any], str] = {
+    exp.Median: "median",
+    exp.Min: "min",
+    exp.Max: "max",
+    exp.Quantile: "quantile",
+    exp.ApproxQuantile: "quantile",
+    exp.PercentileCont: "quantile",
+    exp.PercentileDisc: "quantile",
+    exp.WithinGroup: "quantile",
+}
+FIXED = {exp.Median: Fraction(1, 2), exp.Min: Fraction(0), exp.Max: Fraction(1)}
+
+
+def read_quantile(node: Any, reader: Reader, name: str) -> Aggregate:
+    """The aggregate, or why there is none."""
+    argument, share = _asked(node, reader)
+    if isinstance(argument, exp.Distinct):
+        what = shown(argument.expressions[0]) if argument.expressions else "x"
+        raise refuse(node, "DISTINCT is answered in COUNT only", f"MEDIAN({what})")
+    if not isinstance(argument, exp.Expr) or isinstance(argument, exp.Star):
+        raise refuse(node, "it is of one number a row", "MEDIAN of a column of numbers")
+    of = reader.value(argument)
+    facts = of.facts
+    if not facts.type.is_number:
+        why = f"values are put in order along a line of numbers, and this is a {facts.type.value}"
+        raise refuse(node, why, f"COUNT({shown(argument)})")
+    if not facts.is_bounded:
+        why = "the policy states no bounds for it, and none are taken from the data; the owner adds bounds = [lower, upper]"
+        raise refuse(node, why, f"COUNT({shown(argument)})")
+    if facts.lower == facts.upper:
+        raise refuse(node, "it is the same for every row", "COUNT(*)")
+    if facts.is_wide:
+        raise refuse(node, "its bounds are beyond 2^500, where doubles end", "the same in a larger unit")
+    return Aggregate("quantile", name, of, share)
+
+
+def _asked(node: Any, reader: Reader) -> tuple[Any, Fraction]:
+    """Of what, and which share of the rows lies below."""
+    if type(node) in FIXED:
+        return node.this, FIXED[type(node)]
+    if not isinstance(node, exp.WithinGroup):
+        percentile = isinstance(node, (exp.PercentileCont, exp.PercentileDisc))
+        key = "expression" if percentile else "quantile"
+        if percentile and node.expression is None:
+            instead = f"PERCENTILE_CONT({shown(node.this)}) WITHIN GROUP (ORDER BY x)"
+            raise refuse(node, "it does not say of what", instead)
+        return node.this, _share(node, node.this, node.args.get(key), reader)
+    inner, order = node.this, node.expression
+    if not isinstance(inner, (exp.PercentileCont, exp.PercentileDisc)) or inner.expression is not None:
+        raise refuse(node, "WITHIN GROUP is answered for a percentile", "PERCENTILE_CONT(0.5) WITHIN GROUP (ORDER BY x)")
+    if not isinstance(order, exp.Order) or len(order.expressions) != 1:
+        raise refuse(node, "a percentile is of one column", "PERCENTILE_CONT(0.5) WITHIN GROUP (ORDER BY x)")
+    (item,) = order.expressions
+    share = _share(node, item.this, inner.this, reader)
+    return item.this, 1 - share if item.args.get("desc") else share
+
+
+def _share(node: exp.Expr, argument: Any, stated: Any, reader: Reader) -> Fraction:
+    what = shown(argument) if isinstance(argument, exp.Expr) else "x"
+    if isinstance(stated, (exp.Array, exp.Tuple)):
+        each = [f"QUANTILE({what}, {shown(part)})" for part in stated.expressions[:3]]
+        rest = ", and so on" if len(stated.expressions) > 3 else ""
+        raise refuse(node, "a list of shares is not answered in one column", f"{', '.join(each) or 'MEDIAN(x)'}{rest}")
+    found = None if stated is None else reader.meaning(stated)
+    if isinstance(found, Constant) and isinstance(found.value, Fraction):
+        try:
+            return read_share(found.value, name="share")
+        except NumberError as error:
+            raise refuse(node, error.why, f"QUANTILE({what}, 0.9)") from None
+    raise refuse(node, "the share of rows below is a number from 0 to 1", f"QUANTILE({what}, 0.9)")

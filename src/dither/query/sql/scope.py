@@ -1,0 +1,80 @@
+"""Names in a question: which column of which relation a name means."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from sqlglot import exp
+
+from dither.query.plan.relations import Relation, Scan
+from dither.query.policy.column import Column
+from dither.query.policy.table import Table
+from dither.query.sources.schema import Held, reason
+from dither.query.sql.syntax import refuse, shown
+
+
+@dataclass(frozen=True)
+class Name:
+    """How a question may call a column: by its name, or by that of its relation and its own."""
+
+    called: str  # the relation, as the question calls it
+    name: str
+    column: Column
+
+
+@dataclass(frozen=True)
+class Scope:
+    """A relation, and the names by which its columns are known."""
+
+    relation: Relation
+    names: tuple[Name, ...]
+
+    @property
+    def table(self) -> Table:
+        """The relation as a table."""
+        return self.relation.table
+
+    def holds(self, name: str) -> bool:
+        """Whether a name without a relation in front of it means a column."""
+        return any(known.name.lower() == name.lower() for known in self.names)
+
+    def column(self, node: exp.Expr) -> Column:
+        """The column that a name means; refused where there is none, or more than one."""
+        called, wanted = node.text("table").lower(), node.name.lower()
+        relations = list(dict.fromkeys(known.called for known in self.names))
+        if called and called not in [name.lower() for name in relations]:
+            why = f"the table is called {relations[0]} here" if len(relations) == 1 else "no table is called that here"
+            raise refuse(node, why, shown(node.this) if len(relations) == 1 else f"one of {', '.join(relations)}")
+        found = [
+            known for known in self.names if known.name.lower() == wanted and (not called or known.called.lower() == called)
+        ]
+        if not found:
+            for column, stored in (pair for table in self.relation.tables for pair in table.unread):
+                if column.lower() == wanted:
+                    raise refuse(node, *reason(column, Held(None, stored)))
+            names = ", ".join(dict.fromkeys(known.name for known in self.names))
+            where = f"the table {self.table.name}" if isinstance(self.relation, Scan) else "what the question is about"
+            raise refuse(node, f"{where} has no such column", f"one of its columns: {names}")
+        if len({known.column for known in found}) > 1:
+            instead = " or ".join(f"{known.called}.{known.name}" for known in found)
+            raise refuse(node, "more than one table has a column of that name", instead)
+        return found[0].column
+
+
+def of(relation: Relation, called: str) -> Scope:
+    """The names of a relation under an alias."""
+    return Scope(relation, tuple(Name(called, column.name, column) for column in relation.table.columns))
+
+
+def unlike(columns: tuple[Column, ...], called: str, taken: tuple[Column, ...]) -> tuple[tuple[Column, Column], ...]:
+    """Columns under names that are not taken: their own, or with their relation's name in front."""
+    used = {column.name.lower() for column in taken}
+    found = []
+    for column in columns:
+        name, number = column.name, 1
+        while name.lower() in used:
+            name = f"{called}.{column.name}" if number == 1 else f"{called} {number}.{column.name}"
+            number += 1
+        used.add(name.lower())
+        found.append((replace(column, name=name), column))
+    return tuple(found)

@@ -1,0 +1,299 @@
+"""Which whole numbers are released so that all aggregates of a question follow from them, with the least error.
+
+A *family* is a few measures that one row moves by at most `reach` together, in L1 norm (and so in L2 norm); it is released
+at the price of one number. An average needs two measures, above and below; where COUNT(*), COUNT(x) or SUM(x) is asked for
+beside AVG(x) they may follow from the same two (or three, where x may be missing) or have a family of their own. A variance
+needs three measures, of squares, from which averages, counts and sums of x may follow as well. Each way is tried, with its
+budget split in the best way, and the one with the least sum of squared errors is taken, each error measured in what one row
+can add. Only the policy and the question decide, never data.
+
+    split of a pure epsilon     epsilon_f proportional to s_f^(2/3)     then the sum is (sum of s_f^(2/3))^3 / epsilon^2
+    split of a rho              rho_f proportional to s_f               then the sum is (sum of s_f)^2 / (2 rho)
+
+with s_f^2 the sum over the aggregates of a family of the squares of the weights with which noise enters them. (Minimise
+sum s_f^2 / epsilon_f^2 given sum epsilon_f: by Lagrange epsilon_f^3 is proportional to s_f^2; likewise for rho.)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import product
+from typing import ClassVar, Literal
+
+from dither.errors import QuestionError
+from dither.query.plan.base import Expression
+from dither.query.plan.counters import Kind, Measure
+from dither.query.plan.describe import words
+from dither.query.plan.lattice import step_of, step_of_squares
+from dither.query.plan.question import SPREADS, Aggregate, AggregateKind, Plan
+from dither.query.plan.question import Spread as Kinds
+
+MOST_WAYS = 512
+LARGEST = 2**62  # steps: what adds up in 64 bits
+PARTS = 10**6  # a share of the budget is so many millionths
+
+
+@dataclass(frozen=True)
+class Family:
+    """Measures that are released together."""
+
+    code: ClassVar[str] = "counter_set"
+    spelled_fields: ClassVar[dict[str, str]] = {"measures": "counters"}
+
+    measures: tuple[Measure, ...]
+
+    @property
+    def reach(self) -> int:
+        """The most that one row adds, in L1 norm: each row is above and below its bounds by G together, or missing."""
+        return max(measure.reach for measure in self.measures)
+
+    @property
+    def is_signed(self) -> bool:
+        """Whether a row can also take away."""
+        return any(measure.low < 0 for measure in self.measures)
+
+    @property
+    def counts_persons(self) -> bool:
+        return self.measures[0].kind == "person"
+
+
+@dataclass(frozen=True)
+class Sum:
+    """An aggregate that is a sum of released numbers, each times a weight."""
+
+    family: int
+    weights: tuple[Fraction, ...]
+    quantum: Fraction  # the answer is a multiple of this: 1 for counts
+    row: Fraction  # the most that one row adds to it
+
+
+@dataclass(frozen=True)
+class Ratio:
+    """An average: lower + width * A / (A + B), where A and B are above and below, or high and low with half of middle."""
+
+    family: int
+    lower: Fraction
+    width: Fraction  # G steps
+    row: int  # what a row adds to A + B: G, or G^2
+    of_squares: bool = False
+    rounding: Fraction = Fraction(0)  # what the lattice of a variance may have changed, beyond the column's own
+
+
+@dataclass(frozen=True)
+class Spread:
+    """A variance, or its root: width^2 times the mean square of the distance from the mean."""
+
+    family: int
+    kind: Kinds
+    width: Fraction  # G steps
+    row: int  # G^2
+    rounding: Fraction  # of a single value
+
+    @property
+    def of_sample(self) -> bool:
+        """Whether the sum of squares is divided by n - 1, not by n."""
+        return self.kind in ("sample variance", "sample deviation")
+
+    @property
+    def is_root(self) -> bool:
+        return self.kind in ("deviation", "sample deviation")
+
+
+@dataclass(frozen=True)
+class Beside:
+    """What does not follow from counters: a part of its own, for one or more aggregates of one expression."""
+
+    kind: PartKind
+    of: Expression
+    aggregates: tuple[Aggregate, ...]  # in the order of the places that readings name
+
+    @property
+    def numbers(self) -> int:
+        """How many numbers of a group it releases: one for each share that is asked for."""
+        return len({aggregate.share for aggregate in self.aggregates})
+
+
+@dataclass(frozen=True)
+class Place:
+    """An aggregate that is read off a part beside the counters."""
+
+    part: int
+    place: int
+
+
+Reading = Sum | Ratio | Spread | Place
+Asked = tuple[AggregateKind, Expression | None]
+Host = tuple[Literal["squares", "average"], Expression | None]  # a family from which several aggregates can follow
+PartKind = Literal["different", "ranks", "running"]
+BESIDE: dict[str, PartKind] = {  # by the kind of an aggregate
+    "different": "different",
+    "quantile": "ranks",
+    "running": "running",
+}
+
+
+@dataclass(frozen=True)
+class Strategy:
+    """What is released, and how each aggregate is read off it."""
+
+    families: tuple[Family, ...]
+    readings: tuple[Reading, ...]
+    besides: tuple[Beside, ...] = ()
+
+    def shares(self, *, pure: bool) -> tuple[Fraction, ...]:
+        """The part of the budget of each family, then of each part beside them: there a number weighs as much as one count.
+
+        (A part divides its budget among its k numbers, so the sum of squares is k^3 for an epsilon, k^2 for a rho: s^(2/3)
+        or s is k.)
+        """
+        sizes = self._weights(pure=pure)
+        return tuple(Fraction(size, sum(sizes)) for size in sizes)
+
+    def weight(self, *, pure: bool) -> int:
+        """What all of it weighs where a price is shared with other questions."""
+        return sum(self._weights(pure=pure))
+
+    def _weights(self, *, pure: bool) -> list[int]:
+        power = 2 / 3 if pure else 1.0
+        weights = [size**power for size in self._sizes()] + [beside.numbers for beside in self.besides]
+        return [max(1, round(PARTS * weight)) for weight in weights]
+
+    def cost(self, *, pure: bool) -> float:
+        """The sum of squared errors at a budget of one, up to a factor that all strategies share."""
+        sizes = self._sizes()
+        return float(sum(size ** (2 / 3) for size in sizes) ** 3) if pure else sum(sizes) ** 2
+
+    def _sizes(self) -> list[float]:
+        squares = [0.0] * len(self.families)
+        for reading in self.readings:
+            if isinstance(reading, Place):
+                continue
+            if isinstance(reading, (Ratio, Spread)):  # the weights of noise where they are largest: at either bound
+                squares[reading.family] += 1.25 if isinstance(reading, Ratio) and reading.of_squares else 1.0
+            else:
+                reach = self.families[reading.family].reach
+                squares[reading.family] += sum(float(weight * reach / reading.row) ** 2 for weight in reading.weights)
+        return [square**0.5 for square in squares]
+
+
+def choose_strategy(plan: Plan, *, pure: bool) -> Strategy:
+    """The way with the least error."""
+    counted = [aggregate for aggregate in plan.aggregates if aggregate.kind not in BESIDE]
+    asked = list(dict.fromkeys((aggregate.kind, aggregate.of) for aggregate in counted))
+    hosts: list[Host] = list(dict.fromkeys(("squares", of) for kind, of in asked if kind in SPREADS))
+    hosts += [("average", of) for kind, of in asked if kind == "average"]
+    choices = [_choices(kind, of, hosts) for kind, of in asked]
+    ways = 1
+    for options in choices:
+        ways *= len(options)
+    if ways > MOST_WAYS:
+        choices = [options[:1] for options in choices]
+    built = (_build(counted, asked, chosen) for chosen in product(*choices))
+    return _with_besides(plan, min(built, key=lambda strategy: strategy.cost(pure=pure)))
+
+
+def _choices(kind: AggregateKind, of: Expression | None, hosts: list[Host]) -> list[Host | None]:
+    """The families with others in them from which an aggregate may follow; None for one of its own."""
+    if kind in SPREADS:
+        return [("squares", of)]
+    if kind == "average":
+        return [host for host in hosts if host[1] == of]
+    if kind == "persons":
+        return [None]
+    return [*(host for host in hosts if kind == "rows" or (host[1] == of and _serves(kind, host))), None]
+
+
+def _serves(kind: AggregateKind, host: Host) -> bool:
+    """A sum adds up what rounding takes away: it follows from squares only where they stand on the column's own lattice."""
+    assert host[1] is not None
+    return kind != "sum" or host[0] == "average" or step_of_squares(host[1]) == step_of(host[1])
+
+
+def _with_besides(plan: Plan, strategy: Strategy) -> Strategy:
+    """The strategy of the counters, with all aggregates that have parts of their own in their places."""
+    found: dict[tuple[PartKind, Expression], list[Aggregate]] = {}
+    for aggregate in plan.aggregates:
+        if aggregate.kind in BESIDE:
+            assert aggregate.of is not None
+            found.setdefault((BESIDE[aggregate.kind], aggregate.of), []).append(aggregate)
+    besides = tuple(Beside(kind, of, tuple(own)) for (kind, of), own in found.items())
+    readings, counters = [], iter(strategy.readings)
+    for aggregate in plan.aggregates:
+        part = next((place for place, beside in enumerate(besides) if aggregate in beside.aggregates), None)
+        readings.append(next(counters) if part is None else Place(part, besides[part].aggregates.index(aggregate)))
+    return Strategy(strategy.families, tuple(readings), besides)
+
+
+def _build(aggregates: Sequence[Aggregate], asked: Sequence[Asked], chosen: Sequence[Host | None]) -> Strategy:
+    families: list[Family] = []
+    places: dict[Host, int] = {}
+    readings: dict[Asked, Reading] = {}
+    for host in dict.fromkeys(host for host in chosen if host is not None):
+        whole = any(other == host and kind == "rows" for (kind, _), other in zip(asked, chosen, strict=True))
+        places[host] = len(families)
+        families.append(_shared_family(host, whole))
+    for (kind, of), chosen_host in zip(asked, chosen, strict=True):
+        if chosen_host is not None:
+            readings[kind, of] = _shared(kind, places[chosen_host], families[places[chosen_host]])
+        else:
+            families.append(Family((_own(kind, of),)))
+            _check_reach(families[-1].measures[0])
+            measure = families[-1].measures[0]
+            readings[kind, of] = Sum(len(families) - 1, (measure.step,), measure.step, measure.step * measure.reach)
+    return Strategy(tuple(families), tuple(readings[aggregate.kind, aggregate.of] for aggregate in aggregates))
+
+
+def _shared_family(host: Host, whole: bool) -> Family:
+    """The counters of an average or a variance; with one of missing values where they are to count all rows."""
+    name, of = host
+    assert of is not None
+    kinds: tuple[Kind, ...] = ("above", "below", "missing") if name == "average" else ("high", "middle", "low", "nothing")
+    step = step_of(of) if name == "average" else step_of_squares(of)
+    if not (whole and of.facts.nullable):
+        kinds = kinds[:-1]
+    _check_reach(Measure(kinds[0], of, step))
+    return Family(tuple(Measure(kind, of, step) for kind in kinds))
+
+
+def _check_reach(measure: Measure) -> None:
+    if 0 < measure.reach < LARGEST and measure.low > -LARGEST:
+        return
+    why = "its bounds hold no step but zero" if measure.reach == 0 else "its bounds are too many steps from zero for 64 bits"
+    assert measure.of is not None
+    asked = words(measure.of)
+    raise QuestionError("SELECT", asked, why, "bounds nearer to zero, or another step, which the owner states")
+
+
+def _own(kind: AggregateKind, of: Expression | None) -> Measure:
+    if kind == "sum":
+        assert of is not None
+        return Measure("steps", of, step_of(of))
+    return {"rows": Measure("one"), "persons": Measure("person"), "values": Measure("present", of)}[str(kind)]
+
+
+def _shared(kind: AggregateKind, place: int, family: Family) -> Reading:
+    """An aggregate from the counters of an average or a variance: `reach` a row with a value, and a row without."""
+    first = family.measures[0]
+    assert first.of is not None
+    lower, upper = first.of.facts.lower, first.of.facts.upper
+    assert lower is not None
+    assert upper is not None
+    width, squares = first.steps * first.step, first.kind == "high"
+    rounding = first.step / 2 if first.step != step_of(first.of) else Fraction(0)
+    if kind in SPREADS:
+        return Spread(place, kind, width, first.reach, rounding)
+    if kind == "average":
+        return Ratio(place, lower, width, first.reach, squares, rounding)
+    each, none = Fraction(1, first.reach), Fraction(0)
+    shares = (1, Fraction(1, 2), 0) if squares else (1, 0)  # of G that a row is above its lower bound, in each counter
+    if kind == "sum":
+        weights = [(lower + width * share) * each for share in shares]
+        on_lattice = (lower / first.step).denominator == 1
+        quantum = first.step if on_lattice else Fraction(1, lower.denominator * first.step.denominator)
+        row = max(abs(lower), abs(upper))
+    else:
+        weights, quantum, row = [each] * len(shares), Fraction(1), Fraction(1)
+    weights.append(each if kind == "rows" else none)
+    return Sum(place, tuple(weights[: len(family.measures)]), quantum, row)

@@ -1,0 +1,187 @@
+"""Quantiles, and values near the least and the largest: rows are counted in cells of a line, and cells are chosen by rank.
+
+Theorem. All quantiles of one expression, in all groups of a question, cost the part's epsilon (or rho) together.
+
+Proof. A row of a person weighs w of K units, and all her rows in all groups together at most C K
+(`engines/templates/totals.py`, `weights`): those without a value are dropped before, and so a person moves the counts of
+all groups and cells by at most C K, in whole units; where each row is a person, by 1. That is the `mass` for which
+`QuantileInterval` is made, and its proof is about several histograms side by side. Each share has its own mechanism with
+an equal part of the budget; budgets add up.
+
+What is stored are cells: whole numbers. The rest is made of them: the value of a cell is the lattice value in its middle,
+ends are the first and the last lattice value of a cell, and values of larger shares are moved up if they came out lower.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, ClassVar
+
+from dither.density.histograms.axis import Bins
+from dither.density.quantiles.quantile_interval import MOST_COUNTS, QuantileInterval
+from dither.errors import QuestionError
+from dither.privacy.guarantee.guarantee import Guarantee
+from dither.privacy.loss.loss import Loss, sum_of
+from dither.query.plan.counters import Measure
+from dither.query.plan.describe import words
+from dither.query.plan.expressions import Bucket
+from dither.query.plan.lattice import step_of
+from dither.query.plan.question import Plan
+from dither.query.plan.spelling import spell
+from dither.query.statistics.bounding import Bounding
+from dither.query.statistics.counter_sets import Beside
+from dither.query.statistics.statistic import Columns, Counts, Part, Price, counted_by
+
+MOST_CELLS = 2**12  # of a group
+FEWEST_CELLS = 2**6
+ALL_CELLS = 2**20  # of all groups together, which an engine may return
+MOST_UNKNOWN = 2**10  # groups, where nobody declared their keys: as many cells are left to each
+FINEST = 2**16  # units of a row: whoever has more rows than this times her limit weighs nothing
+MOST_UNITS = 2**40  # of a person
+WIDEST = 2**62  # steps: whole numbers beyond do not fit into 64 bits
+
+
+@dataclass(frozen=True)
+class Ranks(Part):
+    """Cells of values, chosen by their rank in each group."""
+
+    code: ClassVar[str] = "quantiles"
+
+    mechanisms: tuple[QuantileInterval, ...]  # one for each share, from small to large
+    places: tuple[int, ...]  # of each column: which of them
+
+    @classmethod
+    def make(cls, beside: Beside, plan: Plan, price: Price) -> Ranks:
+        """The part at its price."""
+        table = plan.table
+        if table.person is None or table.alone:
+            bounding = Bounding("each row", 1, 1, 1, price.unit, "one row is one person, so there is nothing to bound")
+        else:
+            groups, rows, units = min(table.max_groups, price.cells), table.max_rows_per_group, FINEST
+            while units > 1 and groups * rows * units > MOST_UNITS:
+                units //= 2
+            bounding = Bounding("weights", groups, rows, units, price.unit, "it keeps something of every row")
+        bucket = _bucket(beside, price.cells)
+        shares = sorted({aggregate.share for aggregate in beside.aggregates if aggregate.share is not None})
+        amount = price.amount * Fraction(1, len(shares))
+        mechanisms = tuple(
+            QuantileInterval(
+                bins=Bins.even(0, bucket.size, bucket.size),
+                q=share,
+                epsilon=amount if price.pure else None,
+                rho=None if price.pure else amount,
+                confidence=price.confidence,
+                unit=price.unit,
+                mass=bounding.groups * bounding.rows * bounding.resolution,
+                histograms=price.cells,
+            )
+            for share in shares
+        )
+        places = tuple(shares.index(aggregate.share) for aggregate in beside.aggregates if aggregate.share is not None)
+        return cls(counted_by(plan, bucket, tuple(range(bucket.size))), bounding, mechanisms, places)
+
+    @property
+    def guarantee(self) -> Guarantee:
+        """Of all shares together."""
+        first, *others = (mechanism.guarantee for mechanism in self.mechanisms)
+        return sum(others, start=first)
+
+    def loss(self) -> Loss:
+        """Of all shares together."""
+        return sum_of(mechanism.loss() for mechanism in self.mechanisms)
+
+    def spelled(self) -> dict[str, object]:
+        """The mechanisms."""
+        return {"noise": [spell(mechanism) for mechanism in self.mechanisms]}
+
+    def noisy(self, counts: Counts) -> list[list[list[int]]]:
+        """For each share, for each group: the cell of the value, and those of the ends."""
+        import numpy as np
+
+        table = np.array([[min(count, MOST_COUNTS) for count in row] for row in counts], dtype=np.int64)
+        return [
+            [list(cells) for cells in mechanism.cells(table[0] if mechanism.histograms == 1 else table)]
+            for mechanism in self.mechanisms
+        ]
+
+    def read(self, released: Any, place: int) -> Columns:
+        """Values rise with their shares; an interval that does not hold its value by then is widened."""
+        at, values, lows, highs = self.places[place], [], [], []
+        for group in range(len(released[0])):
+            chosen = sorted(cells[group][0] for cells in released)[at]
+            _, low, high = released[at][group]
+            first, last = self._steps(chosen)
+            values.append(self._value((first + last) // 2))
+            lows.append(self._value(self._steps(min(low, chosen))[0]))
+            highs.append(self._value(self._steps(max(high, chosen))[1]))
+        return values, lows, highs
+
+    @property
+    def _bucket(self) -> Bucket:
+        bucket = self.plan.groups[-1].by
+        assert isinstance(bucket, Bucket)
+        return bucket
+
+    def _steps(self, cell: int) -> tuple[int, int]:
+        """The first and the last step of a cell, from the lower bound."""
+        bucket = self._bucket
+        return cell * bucket.width, min((cell + 1) * bucket.width - 1, Measure("above", bucket.of, bucket.step).high)
+
+    def _value(self, step: int) -> int | float:
+        lower, upper = self._ends
+        value = min(upper, lower + step * self._bucket.step)
+        return int(value) if value.denominator == 1 and self.is_whole(0) else float(value)
+
+    @property
+    def _ends(self) -> tuple[Fraction, Fraction]:
+        facts = self._bucket.of.facts
+        assert facts.lower is not None
+        assert facts.upper is not None
+        return facts.lower, facts.upper
+
+    def is_whole(self, place: int) -> bool:
+        """Where all that a cell can stand for are whole numbers."""
+        numbers = (*self._ends, self._bucket.step)
+        return all(number.denominator == 1 and abs(number) < WIDEST for number in numbers)
+
+    def error(self, place: int, confidence: Fraction) -> None:
+        """How far off a value is depends on how dense the rows are there."""
+        return
+
+    def told(self, place: int) -> str:
+        """How far in the order of rows, which is known beforehand."""
+        mechanism = self.mechanisms[self.places[place]]
+        rows = f"{float(mechanism.offset / self.bounding.resolution):,.4g} rows' worth"
+        if mechanism.q in (0, 1):
+            end, beyond = ("least", "below") if mechanism.q == 0 else ("largest", "above")
+            return (
+                f"not the {end} value, which is somebody's: a value with about {rows} {beyond} it, where there are as many"
+            )
+        return f"about {rows} on either side, in the order of values; the answer's low and high say which values these are"
+
+    def clamped(self, place: int) -> str:
+        """Bounds and cells."""
+        lower, upper = self._ends
+        bucket = self._bucket
+        return f"each value to {lower} to {upper}, in {bucket.size:,} cells of {float(bucket.width * bucket.step):.6g}"
+
+    @property
+    def noise(self) -> str:
+        """How a cell is chosen."""
+        return "permute-and-flip" if self.mechanisms[0].rho is None else "exponential mechanism"
+
+
+def _bucket(beside: Beside, groups: int) -> Bucket:
+    """As many cells as the expression has steps, or as many as fit."""
+    step = step_of(beside.of)
+    steps = Measure("above", beside.of, step).high + 1
+    if steps > WIDEST:
+        why = "its bounds are too many steps apart for 64 bits"
+        raise QuestionError("SELECT", words(beside.of), why, "narrower bounds, or another step, which the owner states")
+    most = min(MOST_CELLS, ALL_CELLS // groups)
+    if most < FEWEST_CELLS:
+        why = f"quantiles are answered for at most {ALL_CELLS // FEWEST_CELLS:,} groups at once, and there are {groups:,}"
+        raise QuestionError("GROUP BY", words(beside.of), why, "fewer columns in GROUP BY")
+    width = -(-steps // most)
+    return Bucket(beside.of, step, width, -(-steps // width))

@@ -1,0 +1,160 @@
+"""SUM(COUNT(*)) OVER (ORDER BY key): how many rows there are up to each key, with far less noise than sums of noisy counts.
+
+Rows are counted for each key, in each combination of the other groups. A person's rows weigh w = min(K, C K // n) units of
+1/K (`engines/templates/totals.py`), so she has at most m = C K units in all cells of all combinations together.
+`density.cdf` chooses a mechanism M for one line of cells, by the expected error of its running sums; each combination has
+its own, independent M, at the price per unit.
+
+    add/remove                      M at epsilon / m, or rho / m^2
+    replace, one combination        M for a replaced unit, at the same
+    replace, several combinations   M for a unit that comes or goes, at epsilon / 2m, or rho / (2m)^2
+
+Theorem. All combinations together are epsilon-DP, or have the rho of Gaussian DP, for the person.
+
+Proof. A unit that comes or goes moves one cell of one combination by one, and the others are not touched: so all of them
+together keep what one M promises. From one data set to its neighbour there are m such steps where a person comes or goes.
+One who is replaced takes up to m units away and brings up to m others. In one combination they are m replacements, of
+which some only come or only go: M counts those among its neighbours. In several a unit may leave one combination and come
+into another, which moves two; there it is a step for each, 2m in all. The rest is the privacy of groups, `Guarantee.group`:
+epsilons add up, and so do the mus of Gaussian DP, whose square is 2 rho.
+
+Gaussian noise in every cell has another way: a person's counts scaled down to length sqrt(groups) rows (`clip`), which is
+less than C where she may be in several groups, and the L2 norm is all that this noise needs: rho / L^2 a unit for the
+length L that `statistics/bounding.py` claims, as for any counts. Where the expected error of its sums is less, it is taken.
+
+Cells hold up to 2^35 units, beyond which they are cut (2^25 rows at K = 2^10): a contraction. Error bars are those of all
+sums of one combination together, each rounded outward to whole rows.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from math import ceil, floor, prod, sqrt
+from typing import Any, ClassVar
+
+from dither.density.histograms.axis import Bins
+from dither.density.histograms.choose import Plan as Chosen
+from dither.density.histograms.choose import cdf, describe
+from dither.density.histograms.histogram import Histogram
+from dither.privacy.guarantee.guarantee import Guarantee, gdp
+from dither.privacy.loss.loss import Loss
+from dither.privacy.unit import Unit
+from dither.query.plan.counters import Measure
+from dither.query.plan.question import Plan
+from dither.query.plan.spelling import spell
+from dither.query.statistics.bounding import Bounding, Way
+from dither.query.statistics.counter_sets import Beside, Family
+from dither.query.statistics.statistic import Columns, Counts, Part, Price, counted
+
+RESOLUTION = 2**10  # units of a row
+COMES = {Unit.REPLACE_ONE: Unit.ADD_REMOVE, Unit.REPLACE_ONE_ROW: Unit.ADD_REMOVE_ROW}
+
+
+@dataclass(frozen=True)
+class Running(Part):
+    """How many rows there are up to each key."""
+
+    code: ClassVar[str] = "running_counts"
+
+    chosen: Chosen  # what releases the line of one combination
+    place: int  # of the ordered key among the groups of the question
+    confidence: Fraction
+
+    @classmethod
+    def make(cls, beside: Beside, plan: Plan, price: Price) -> Running:
+        """The part at its price."""
+        table = plan.table
+        place = next(at for at, group in enumerate(plan.groups) if group.by == beside.of)
+        ordered, others = plan.groups[place], (*plan.groups[:place], *plan.groups[place + 1 :])
+        alone = table.person is None or table.alone
+        way: Way = "each row" if alone else "weights"
+        limits = (1, 1, 1) if alone else (min(table.max_groups, price.cells), table.max_rows_per_group, RESOLUTION)
+        bounding = Bounding(way, *limits, price.unit, "it keeps something of every row")
+        cells = len(ordered.listed)
+        unit, steps = price.unit, prod(limits)
+        if unit in COMES and prod(len(group.listed) for group in others) > 1:
+            unit, steps = COMES[unit], 2 * steps
+        each = {"epsilon": price.amount / steps} if price.pure else {"rho": price.amount / steps**2}
+        chosen = cdf(Bins.even(0, cells, cells), **each, unit=unit, known_loss=True)
+        if not price.pure and not alone:
+            bounding, chosen = _better(bounding, chosen, price)
+        return cls(counted(plan, (*others, ordered)), bounding, chosen, place, price.confidence)
+
+    @property
+    def guarantee(self) -> Guarantee:
+        """That of all units of a person together."""
+        if self.bounding.way == "clip":
+            rho = self.chosen.mechanism.rho
+            assert rho is not None
+            return gdp(mu2=2 * rho * self.bounding.l2_squared(self.family), unit=self.bounding.unit)
+        return self.chosen.guarantee.group(self._most).to(self.bounding.unit)
+
+    @property
+    def _most(self) -> int:
+        """Units of one person."""
+        return self.bounding.groups * self.bounding.rows * self.bounding.resolution
+
+    def loss(self) -> Loss:
+        """That of any release with this promise."""
+        return self.guarantee.loss()
+
+    def spelled(self) -> dict[str, object]:
+        """The mechanism of a line."""
+        return {"noise": spell(self.chosen.mechanism)}
+
+    def noisy(self, counts: Counts) -> list[list[float]]:
+        """For each combination of the other groups, the mechanism's estimates of its cells, in units."""
+        return [self.chosen.mechanism.release(row).tolist() for row in counts]
+
+    def read(self, released: Any, place: int) -> Columns:
+        """Whole rows, none below the one before; bars outward. In the order of the question's groups."""
+        import numpy as np
+
+        columns: Columns = ([], [], [])
+        for line in released:
+            middle, low, high = (part.tolist() for part in self.chosen.read(line, confidence=self.confidence).prefixes())
+            lows = [floor(self._rows(end)) for end in low]
+            highs = [max(least, ceil(self._rows(end))) for least, end in zip(lows, high, strict=True)]
+            columns[0].extend(
+                max(least, min(most, floor(self._rows(value) + Fraction(1, 2))))
+                for value, least, most in zip(middle, lows, highs, strict=True)
+            )
+            columns[1].extend(lows)
+            columns[2].extend(highs)
+        sizes = [len(group.listed) for group in self.plan.groups]
+        order = np.moveaxis(np.arange(prod(sizes)).reshape(sizes), -1, self.place).ravel().tolist()
+        return tuple([column[at] for at in order] for column in columns)  # type: ignore[return-value]
+
+    def _rows(self, units: float) -> Fraction:
+        return Fraction(units) / self.bounding.resolution
+
+    def error(self, place: int, confidence: Fraction) -> float:
+        """What all sums of one combination stay within together."""
+        return self.chosen.error(confidence) / self.bounding.resolution
+
+    def told(self, place: int) -> str:
+        """The half-width, and what is bounded."""
+        groups, rows = self.bounding.groups, self.bounding.rows
+        kept = {
+            "weights": f"; a person's rows weigh at most {groups * rows} together",
+            "clip": f"; a person's counts are scaled down to the length of {rows} in each of {groups} groups",
+        }.get(self.bounding.way, "")
+        return f"{self.error(place, self.confidence):,.4g}, all sums together that run over one list of keys{kept}"
+
+    @property
+    def noise(self) -> str:
+        """The mechanism."""
+        mechanism = self.chosen.mechanism
+        return f"{'Gaussian' if mechanism.rho is not None else 'geometric'} noise, {describe(mechanism)},"
+
+
+def _better(bounding: Bounding, chosen: Chosen, price: Price) -> tuple[Bounding, Chosen]:
+    """The same, or noise in every cell of people who are scaled down in length, where sums are expected to err less."""
+    clip = replace(bounding, way="clip", reason="it keeps something of every group")
+    square = clip.l2_squared(Family((Measure("one"),)))
+    flat = Histogram(cells=chosen.axis.size, rho=price.amount / square, unit=COMES.get(price.unit, price.unit))
+    name, expected = "noise in every cell, people scaled down", sqrt(flat.variance * (flat.cells + 1) / 2)
+    if expected >= chosen.compared[describe(chosen.mechanism)]:
+        return bounding, chosen
+    return clip, replace(chosen, mechanism=flat, compared={name: expected, **chosen.compared})

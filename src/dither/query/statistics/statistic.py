@@ -1,0 +1,108 @@
+"""What is released beside counters: each part has its own rows to count, its own bound of a person, its own mechanism.
+
+A part counts the rows of every group of the question in one group more: the values of a key, or intervals of a number (for
+running sums, in the question's own groups). The counting is that of all questions, `engines/templates/totals.py`, so a
+person is bounded in the same proved ways; what the part makes of the whole numbers is its mechanism's. Noise and mechanism
+are fixed with the quote.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import Any, ClassVar
+
+from dither.numeric.number import Number
+from dither.privacy.guarantee.guarantee import Guarantee
+from dither.privacy.loss.loss import Loss
+from dither.privacy.unit import Unit
+from dither.query.plan.base import Expression
+from dither.query.plan.counters import Measure
+from dither.query.plan.question import Aggregate, Group, Plan
+from dither.query.policy.column import Key
+from dither.query.statistics.bounding import Bounding
+from dither.query.statistics.counter_sets import Family
+
+Columns = tuple[list[Any], list[Any], list[Any]]  # values, lower ends, upper ends: one of each a group of the question
+Counts = Sequence[Sequence[int]]  # for each group of the question, for each key of the part
+WITHIN = "within a group"  # the name of the part's own grouping
+
+
+@dataclass(frozen=True)
+class Price:
+    """What a part may cost, and under which circumstances it is made."""
+
+    amount: Number | Fraction  # epsilon where `pure`, otherwise rho
+    pure: bool
+    unit: Unit
+    cells: int  # groups of the question; of unknown ones, the most that may be shown
+    confidence: Fraction
+
+
+@dataclass(frozen=True)
+class Part(ABC):
+    """A release beside counters: priced, and fixed before anything private is read."""
+
+    code: ClassVar[str]  # how stored questions spell it
+
+    plan: Plan  # the question's groups, and last the one by which rows are counted
+    bounding: Bounding
+
+    @property
+    def family(self) -> Family:
+        """What is counted in each group: rows, unless a part says otherwise."""
+        return Family((Measure("one"),))
+
+    @property
+    @abstractmethod
+    def guarantee(self) -> Guarantee:
+        """What it promises."""
+
+    @abstractmethod
+    def loss(self) -> Loss:
+        """Its privacy loss."""
+
+    @abstractmethod
+    def spelled(self) -> dict[str, object]:
+        """What decides the released numbers, beside rows and groups: for the ledger."""
+
+    @abstractmethod
+    def noisy(self, counts: Counts) -> Any:
+        """What is stored and may be read by anybody; as JSON can hold it. `counts` are PRIVATE."""
+
+    @abstractmethod
+    def read(self, released: Any, place: int) -> Columns:
+        """A column of the answer with its error bars, from what was stored."""
+
+    @abstractmethod
+    def error(self, place: int, confidence: Fraction) -> float | None:
+        """How far a column may be off because of noise; None where that depends on the data."""
+
+    @abstractmethod
+    def told(self, place: int) -> str:
+        """How far a column may be off, in words."""
+
+    @property
+    @abstractmethod
+    def noise(self) -> str:
+        """The mechanism, in a word or two."""
+
+    def clamped(self, place: int) -> str | None:
+        """What is done to values before they are counted, in words."""
+        return None
+
+    def is_whole(self, place: int) -> bool:
+        """Whether a column holds whole numbers of 64 bits."""
+        return True
+
+
+def counted_by(plan: Plan, by: Expression, keys: tuple[Key, ...]) -> Plan:
+    """The plan that counts the rows of each group of a question in one group more."""
+    return counted(plan, (*plan.groups, Group(WITHIN, by, keys)))
+
+
+def counted(plan: Plan, groups: tuple[Group, ...]) -> Plan:
+    """The plan that counts the rows of groups."""
+    return replace(plan, groups=groups, aggregates=(Aggregate("rows", "n"),), shown=("n",), having=(), order=(), limit=None)

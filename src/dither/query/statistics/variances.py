@@ -1,0 +1,102 @@
+"""Variances and deviations from their released counters, with intervals that cover.
+
+With q the steps of a value above its lower bound, u = q / G, and one row G^2: N = high + middle + low, S1 = high + middle/2
+and S2 = high are the noisy count, sum and sum of squares of u. Intervals are those of `density.fieller`, for all groups at
+once; where a group has less than a row (for a sample, two), the interval is all that is possible.
+
+    population     s2 / n - (s1 / n)^2                    0 to 1/4
+    sample         that times n / (n - 1), for n >= 2     0 to 1/2; the interval has the noise of n in it
+    deviation      the root of either
+
+They hold noise. Where the steps are coarser than the column's own, what that changes is in them too: the deviation of a
+difference is at most its largest size, half a step (sqrt 2 of that for a sample, where n >= 2), and deviations obey the
+triangle inequality.
+
+Error of a quote. At the truth (p, v) noise enters a variance with the weights (1-p)^2 - v, -p(1-p) - v and p^2 - v, divided
+by n. With v <= p(1-p) their sizes add up to at most 1 (1 - p(1-p) - v where v is below both squares; otherwise, p being
+the lesser of p and 1-p, 1 - p - p^2 + v <= 1 - 2 p^2), so no sum of noise has larger tails than one of them (Proschan 1965).
+A root is off by at most the root of what its square is off by, and by that where there is no spread.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+from dither.density.moments.ratio_intervals import variance_interval
+from dither.mechanisms.additive.additive import log_odds
+from dither.numeric.balls import round_up
+from dither.query.statistics.ratio_intervals import average_error, noise_of
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from dither.mechanisms.additive.gaussian import Gaussian
+    from dither.mechanisms.additive.geometric import Geometric
+    from dither.query.statistics.counter_sets import Spread
+
+AT_ONCE = 64  # groups
+ROOT_2 = Fraction(99, 70)  # above it
+WEIGHTS = ((1.0, 1.0, 1.0), (1.0, 0.5, 0.0), (1.0, 0.0, 0.0))  # of high, middle and low in N, S1 and S2
+Column = list[float]
+
+
+def spreads(
+    counters: Sequence[Sequence[int]],
+    reading: Spread,
+    mechanism: Geometric | Gaussian,
+    resolution: int,
+    confidence: Fraction,
+) -> tuple[Column, Column, Column]:
+    """Values, lower and upper ends: one of each for the counters of a group."""
+    import numpy as np
+
+    one = reading.row * resolution
+    noise, odds = noise_of(mechanism, one), log_odds(1, confidence)
+    rows = np.array([[float(Fraction(number, one)) for number in group[:3]] for group in counters]).reshape(-1, 3)
+    of_total, of_sum, of_squares = (np.array(row) for row in WEIGHTS)
+    values, lows, highs = [], [], []
+    for start in range(0, len(rows), AT_ONCE):
+        part = rows[start : start + AT_ONCE]
+        sums = part @ of_total, part @ of_sum, part @ of_squares
+        low, high = variance_interval(sums, (of_total, of_sum, of_squares), noise, odds, sample=reading.of_sample)
+        values += np.clip(_estimates(*sums, sample=reading.of_sample), low, high).tolist()
+        lows += low.tolist()
+        highs += high.tolist()
+    ends = [_ends(low, high, reading) for low, high in zip(lows, highs, strict=True)]
+    scale = float(reading.width) if reading.is_root else float(reading.width) ** 2
+    middle = [(math.sqrt(value) if reading.is_root else value) * scale for value in values]
+    return middle, [low for low, _ in ends], [high for _, high in ends]
+
+
+def _estimates(
+    total: NDArray[np.float64], sum_: NDArray[np.float64], squares: NDArray[np.float64], *, sample: bool
+) -> NDArray[np.float64]:
+    """Of u, cut to what the mean allows; fewer than one value (of a sample, two) divide as one."""
+    import numpy as np
+
+    rows = np.maximum(total, 2.0 if sample else 1.0)
+    mean = np.clip(sum_ / rows, 0.0, 1.0)
+    found: NDArray[np.float64] = np.clip(squares / rows - mean**2, 0.0, mean * (1 - mean))
+    return found * rows / (rows - 1) if sample else found
+
+
+def _ends(low: float, high: float, reading: Spread) -> tuple[float, float]:
+    """In the units of the answer, rounded outward, with what the steps may have hidden."""
+    hidden = float(reading.rounding * (ROOT_2 if reading.of_sample else 1))
+    width, most = float(reading.width), math.sqrt(0.5 if reading.of_sample else 0.25)
+    first = max(0.0, math.sqrt(low) * width * (1 - 1e-15) - hidden) * (1 - 1e-15)
+    last = min(most * width, math.sqrt(high) * width + hidden) * (1 + 1e-15)
+    return (first, last) if reading.is_root else (first**2 * (1 - 1e-15), last**2 * (1 + 1e-15))
+
+
+def spread_error(
+    reading: Spread, mechanism: Geometric | Gaussian, resolution: int, size: int, confidence: Fraction
+) -> float:
+    """About how far it may be off where so many rows count."""
+    part = average_error(mechanism, size, reading.row * resolution, confidence)
+    part = min(part * (size / (size - 1) if size > 1 else 2.0), 0.5) if reading.of_sample else min(part, 0.25)
+    return round_up(Fraction(math.sqrt(part)) * reading.width) if reading.is_root else part * float(reading.width) ** 2
