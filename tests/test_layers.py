@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import ast
+import importlib
+import sys
 from pathlib import Path
 
 import pytest
@@ -13,7 +15,7 @@ SOURCE = Path(dither.__file__).parent
 
 # Lowest first. Rooms on one line do not import each other. A room is a folder or a file of the package.
 FLOORS = [
-    ["errors", "front"],
+    ["errors", "lazy"],
     ["extras"],
     ["numeric"],
     ["noise"],
@@ -26,6 +28,81 @@ FLOORS = [
     ["cli"],
     ["__main__"],
 ]
+# Inside a room, lowest first: its folders, and files beside them. Arrows point to a lower line, or stay inside one place.
+SUBROOMS: dict[str, list[list[str]]] = {
+    "noise": [
+        ["entropy"],
+        ["law"],
+        ["samplers"],
+        ["gaussian", "laplace", "uniform_integers"],
+        ["bernoulli", "categorical", "lazy_weights"],
+        ["packed_flips", "random_rounding", "staircase"],
+        ["subsets"],
+    ],
+    "privacy": [
+        ["unit"],
+        ["formulas", "records", "text"],
+        ["loss/pairs"],
+        ["loss/profile"],
+        ["loss/loss"],
+        ["amplify", "guarantee"],
+        ["calibrate", "compose"],
+        ["budget", "theorems"],
+    ],
+    "channels": [
+        ["labels"],
+        ["graph", "kernels", "rational_function"],
+        ["matrix"],
+        ["closed_form_rows", "privacy", "utility"],
+        ["channel"],
+        ["leakage", "oblivious"],
+        ["optimal"],
+        ["universal"],
+    ],
+    "mechanisms": [
+        ["accuracy", "norms"],
+        ["sensitivity"],
+        ["protocol"],
+        ["additive"],
+        ["combine", "selection", "workload"],
+        ["response", "threshold"],
+    ],
+    "local": [
+        ["least_epsilon"],
+        ["collect"],
+        ["registry", "survey"],
+        ["files"],
+        ["surveys"],
+        ["bridge", "choice"],
+    ],
+    "density": [
+        ["histograms"],
+        ["moments", "quantiles", "samples", "unknown_keys"],
+    ],
+    "ledger": [
+        ["storage"],
+        ["entries"],
+        ["witness", "write_queue"],
+        ["handle", "open", "verify"],
+        ["ledger"],
+        ["report"],
+    ],
+    "query": [
+        ["policy"],
+        ["sources"],
+        ["plan"],
+        ["statistics"],
+        ["engines/templates", "holdings", "workload"],
+        ["engines/duckdb", "groups"],
+        ["owner", "sql"],
+        ["pricing"],
+        ["answers"],
+        ["release"],
+        ["quote"],
+        ["batch"],
+        ["dataset"],
+    ],
+}
 FLOOR = {room: height for height, rooms in enumerate(FLOORS) for room in rooms}
 
 
@@ -89,11 +166,7 @@ def cycle(graph: dict[str, set[str]]) -> set[str]:
 
 
 def test_files_import_each_other_in_no_circle():
-    files = {
-        ".".join(("dither", *path.relative_to(SOURCE).with_suffix("").parts)): path.read_text()
-        for path in SOURCE.rglob("*.py")
-        if path.name != "__init__.py"
-    }
+    files = texts()
     assert "dither.numeric.number" in files
     assert not cycle(arrows(files))
 
@@ -111,6 +184,64 @@ def test_a_circle_is_found():
     assert not cycle(arrows({"dither.a.number": number, "dither.a.ball": "import math"}))
 
 
+def place(module: str) -> tuple[str, str]:
+    """The room of a module, and the folder of it, or the file, that stands in SUBROOMS."""
+    room, *rest = module.split(".")[1:]
+    found = [sub for floor in SUBROOMS.get(room, []) for sub in floor if "/".join([*rest, ""]).startswith(f"{sub}/")]
+    return room, max(found, key=len, default="")
+
+
+def upward_inside(graph: dict[str, set[str]]) -> list[tuple[str, str]]:
+    """Arrows between two places of one room that do not point downward."""
+    wrong = []
+    for module, found in graph.items():
+        room, own = place(module)
+        heights = {sub: height for height, floor in enumerate(SUBROOMS.get(room, [])) for sub in floor}
+        for other in found:
+            there, sub = place(other)
+            if there == room and sub != own and not heights[sub] < heights[own]:
+                wrong.append((module, other))
+    return wrong
+
+
+def texts() -> dict[str, str]:
+    return {
+        ".".join(("dither", *path.relative_to(SOURCE).with_suffix("").parts)): path.read_text()
+        for path in SOURCE.rglob("*.py")
+        if path.name != "__init__.py"
+    }
+
+
+def test_imports_inside_a_room_point_downward():
+    graph = arrows(texts())
+    for module in graph:
+        room, own = place(module)
+        assert own or room not in SUBROOMS, f"say in SUBROOMS where {module} stands"
+    assert not upward_inside(graph)
+
+
+def test_an_upward_import_inside_a_room_is_caught():
+    low, high = "dither.query.plan.facts", "dither.query.pricing.offer"
+    assert upward_inside({low: {high}, high: {low}}) == [(low, high)]
+    assert upward_inside({"dither.privacy.loss.pairs.finite": {"dither.privacy.loss.loss"}})
+    assert not upward_inside({"dither.query.sql.parse": {"dither.query.sql.scope", "dither.query.plan.base"}})
+
+
+def test_no_room_has_more_than_18_files():
+    for folder in {path.parent for path in SOURCE.rglob("*.py")}:
+        assert len([path for path in folder.glob("*.py") if path.name != "__init__.py"]) <= 18, folder
+
+
+def test_no_public_name_of_a_front_is_also_a_file_or_folder_of_it():
+    """`import dither.density.keys` would put the folder where the function is expected."""
+    for front in ("dither", "dither.density", "dither.local", "dither.noise"):
+        module = importlib.import_module(front)
+        folder = Path(module.__file__).parent
+        held = {path.stem for path in folder.glob("*.py")} | {path.parent.name for path in folder.glob("*/__init__.py")}
+        for name, home in module._LAZY.items():
+            assert name not in held or home == front or f"{home}.{name}" in sys.modules, f"{front}.{name}"
+
+
 def test_an_upward_import_is_caught():
     tree = ast.parse("def f():\n    from dither.noise.laplace import DiscreteLaplace")
     assert upward("numeric", imports(tree)) == {"noise"}
@@ -122,5 +253,5 @@ def test_the_front_imports_nothing_before_it_is_asked():
     for folder in ("", "density", "local", "noise"):
         tree = ast.parse((SOURCE / folder / "__init__.py").read_text())
         top = [node for node in tree.body if isinstance(node, (ast.Import, ast.ImportFrom))]
-        assert {getattr(node, "module", None) for node in top} <= {"__future__", "typing", "dither.front"}
-    assert imports(ast.parse((SOURCE / "front.py").read_text())) == set()
+        assert {getattr(node, "module", None) for node in top} <= {"__future__", "typing", "dither.lazy"}
+    assert imports(ast.parse((SOURCE / "lazy.py").read_text())) == set()
