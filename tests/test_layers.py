@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import importlib
+import re
 import sys
 from pathlib import Path
 
@@ -255,3 +256,16 @@ def test_the_front_imports_nothing_before_it_is_asked():
         top = [node for node in tree.body if isinstance(node, (ast.Import, ast.ImportFrom))]
         assert {getattr(node, "module", None) for node in top} <= {"__future__", "typing", "dither.lazy"}
     assert imports(ast.parse((SOURCE / "lazy.py").read_text())) == set()
+
+
+def test_files_that_docstrings_and_pages_name_are_there():
+    root = SOURCE.parent.parent
+    for path in SOURCE.rglob("*.py"):
+        for named in re.findall(r"`([\w/]+\.py)`", path.read_text()):
+            room = SOURCE / path.relative_to(SOURCE).parts[0]
+            near = (SOURCE, room, path.parent, path.parent.parent, root)
+            assert any((folder / named).exists() for folder in near), f"{path.relative_to(SOURCE)} names {named}"
+    for page in [*(root / "docs").rglob("*.md"), *root.glob("*.md")]:
+        for room, rest in re.findall(r"`(?:src/dither/)?(\w+)/([\w/]+\.py)`", page.read_text()):
+            if (SOURCE / room).is_dir():
+                assert (SOURCE / room / rest).exists(), f"{page.name} names {room}/{rest}"

@@ -10,9 +10,10 @@ Theorem. Let x be a histogram in which a person is one count in at most one cell
 Proof. Who comes or goes moves one cell by 1. Who is replaced moves at most two cells by 1 each. Counts are first moved into
 0..2^35, which is a contraction in every cell, so both stay true. `Geometric` and `Gaussian` have the rest.
 
-Error. One cell: exact (`additive.py`). A range of r cells: a sum of r draws. All prefixes: a martingale, so that they all
-cost as much as the longest (`histograms/noise_tails.py`). Sums are whole, so a bound on |S| >= t is a half-width of
-ceil(t) - 1. Where all cells stay within k, a sum of r of them stays within r k; the smaller one is taken.
+Error. One cell: exact (`mechanisms/additive/additive.py`). A range of r cells: a sum of r draws. All prefixes: a
+martingale, so that they all cost as much as the longest (`histograms/noise_tails.py`). Sums are whole, so a bound on |S|
+>= t is a half-width of ceil(t) - 1. Where all cells stay within k, a sum of r of them stays within r k; the smaller one is
+taken.
 
 Ghosh, Roughgarden and Sundararajan 2009; Doob 1953.
 """

@@ -1,7 +1,7 @@
 """Groups that are chosen by a private release: first the choice, then the counts of what was chosen, each at its own price.
 
-    unknown.py    keys that nobody declared: those that enough people hold
-    top.py        the k largest groups of many that were declared
+    unknown_keys.py    keys that nobody declared: those that enough people hold
+    top_groups.py      the k largest groups of many that were declared
 
 The rule of the choice is fixed with the quote, and so are the noise and the bound of a person in what comes after it. Only
 which groups are counted depends on the choice, and that was released: guarantees add up, as those of an analyst who asks the

@@ -9,7 +9,7 @@ sin(a) q/(1-q) E), E = exp(mu Re z - mu^2/2). So the sum is off by at most 2 B /
 e^(y^2/2) 2^(|p|/2 if p < 0) E w^p e^(|v| min(..)), an integral which is bounded cell by cell. Beyond the last points
 terms fall faster than a geometric series, as |d log w / dz| <= mu.
 
-The decay of F along the line is bounded in `sampled_decay.py`.
+The decay of F along the line is bounded in `poisson_sampled_decay.py`.
 """
 
 from __future__ import annotations
@@ -74,7 +74,7 @@ class SampledNormal(Sampled, Transformed):
         way = -h if self.turned else h
         off, values = points.off(most), []
         weights = [weight / most for weight in points.weights]
-        # one block of AFRESH values is a row of weights, turned to its start, times a matrix of turns (see turns.py)
+        # one block of AFRESH values is a row of weights, turned to its start, times a matrix of turns (see rotations.py)
         width = min(AFRESH, count)
         block = acb_mat(len(weights), width, [turn for log_w in points.logs for turn in turns(way * log_w, width)])
         for start in range(0, count, width):

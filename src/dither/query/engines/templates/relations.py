@@ -1,8 +1,9 @@
 """Relations in DuckDB's SQL: one template a node. Columns go by their names in the relation's table, which differ.
 
-Why it is total and exact: cells are read once, at the scan, by the templates of `sql.py`; later nodes compute from what was
-read. Totals of a person are whole numbers: counts, and sums of clamped steps. Division happens once, after the sum, between
-two numbers of one person's own; least and largest values do not depend on an order. There is no row number and no position.
+Why it is total and exact: cells are read once, at the scan, by the templates of `templates/expressions.py`; later nodes
+compute from what was read. Totals of a person are whole numbers: counts, and sums of clamped steps. Division happens once,
+after the sum, between two numbers of one person's own; least and largest values do not depend on an order. There is no row
+number and no position.
 """
 
 from __future__ import annotations
