@@ -269,3 +269,12 @@ def test_files_that_docstrings_and_pages_name_are_there():
         for room, rest in re.findall(r"`(?:src/dither/)?(\w+)/([\w/]+\.py)`", page.read_text()):
             if (SOURCE / room).is_dir():
                 assert (SOURCE / room / rest).exists(), f"{page.name} names {room}/{rest}"
+
+
+def test_contributing_names_every_room():
+    page = (SOURCE.parent.parent / "CONTRIBUTING.md").read_text().partition("## The house")[2]
+    for path in SOURCE.iterdir():
+        if path.is_dir() and (path / "__init__.py").exists():
+            assert f"`{path.name}/`" in page, path.name
+            for inner in path.glob("*/__init__.py"):
+                assert f"`{inner.parent.name}/" in page, f"{path.name}/{inner.parent.name}"
