@@ -65,7 +65,7 @@ if TYPE_CHECKING:
     from dither.privacy.loss.loss import Loss as Loss
     from dither.privacy.unit import Unit as Unit
     from dither.query.answers.answer import Answer as Answer
-    from dither.query.answers.batch_answer import Answers as Answers
+    from dither.query.answers.batch_answer import BatchAnswer as BatchAnswer
     from dither.query.batch import Batch as Batch
     from dither.query.dataset import Dataset as Dataset
     from dither.query.dataset import open as open  # noqa: A004 - a policy, by its path
@@ -76,8 +76,8 @@ if TYPE_CHECKING:
 __all__ = [
     "AboveThreshold",
     "Answer",
-    "Answers",
     "Batch",
+    "BatchAnswer",
     "Channel",
     "Dataset",
     "DiscreteGaussian",
@@ -143,7 +143,7 @@ __version__ = "0.1.0"
 _LAZY = {
     "AboveThreshold": "dither.mechanisms.threshold.above_threshold",
     "Answer": "dither.query.answers.answer",
-    "Answers": "dither.query.answers.batch_answer",
+    "BatchAnswer": "dither.query.answers.batch_answer",
     "Batch": "dither.query.batch",
     "Channel": "dither.channels.channel",
     "Dataset": "dither.query.dataset",

@@ -20,7 +20,7 @@ from unittest import mock
 import dither
 from dither.errors import DitherError
 from dither.query import release as releasing
-from dither.query.answers.batch_answer import Answers
+from dither.query.answers.batch_answer import BatchAnswer
 from dither.query.engines.duckdb import run as engine
 from dither.testing import seeded
 from tests.golden.clinic import BUDGETS, save
@@ -73,7 +73,7 @@ def counted(quote: Any) -> Record:
         warnings.simplefilter("ignore")
         with seeded(1):
             answer = quote.release()
-    several = list(answer) if isinstance(answer, Answers) else [answer]
+    several = list(answer) if isinstance(answer, BatchAnswer) else [answer]
     found = {"counted": seen, "columns": [list(one.columns) for one in several], "lengths": [len(one) for one in several]}
     rows = [[{name: short(cell) for name, cell in row.items()} for row in one.rows()] for one in several]
     return {**found, "stored": json.loads(quote.release().receipt.answer), "rows": rows}

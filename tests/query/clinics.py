@@ -70,12 +70,12 @@ def private_counts(quote: Quote, part: int = 0, threads: int = 2) -> list[int]:
 
 
 @contextmanager
-def _reading(quote: Quote, threads: int) -> Iterator[tuple[Any, releasing.Place]]:
+def _reading(quote: Quote, threads: int) -> Iterator[tuple[Any, releasing.TablePlaces]]:
     sources = {table.name: table_source(table, quote.holdings.source(table)) for table in quote.offer.plan.relation.tables}
     texts = {name: source.texts for name, source in sources.items()}
     places = {name: source.relation for name, source in sources.items()}
     with Engine() as engine, engine.reading([*sources.values()], threads=threads) as run:
-        yield run, releasing.Place(places, texts, 7)
+        yield run, releasing.TablePlaces(places, texts, 7)
 
 
 def repeated(quote: Quote, runs: int) -> Iterator[Answer]:
@@ -89,7 +89,7 @@ def repeated(quote: Quote, runs: int) -> Iterator[Answer]:
                 known[sql] = run(sql, lambda _: True)
             return [row for row in known[sql] if keep(row)]
 
-        work = releasing.Work(quote.holdings, (quote.offer,), quote.guarantee, quote.question)
+        work = releasing.Release(quote.holdings, (quote.offer,), quote.guarantee, quote.question)
         for _ in range(runs):
             text = releasing._one_to_json(*work._noisy(once, place))
             yield read_answer(quote.offer, Released.from_json(text), receipt)

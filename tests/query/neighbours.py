@@ -13,11 +13,11 @@ import pyarrow
 
 from dither.privacy.unit import Unit
 from dither.query.engines.templates.totals import totals_sql
-from dither.query.plan.question import Plan
+from dither.query.plan.question import Question
 from dither.query.policy.policy import Policy, read_policy
 from dither.query.sql.parse import parse
 from dither.query.statistics.bounding import Bounding, choose_bounding
-from dither.query.statistics.counter_sets import Strategy, choose_strategy
+from dither.query.statistics.counter_sets import CounterPlan, choose_counters
 
 NAN, INF = math.nan, math.inf
 PEOPLE = (1, 2, 3, 4)
@@ -106,8 +106,8 @@ def engine_with(threads: int) -> duckdb.DuckDBPyConnection:
 class Case:
     """A question with everything that the quote would fix, and a salt."""
 
-    plan: Plan
-    strategy: Strategy
+    plan: Question
+    strategy: CounterPlan
     bounding: Bounding
     salt: int = 7
 
@@ -160,7 +160,7 @@ def random_case(rng: random.Random, way: str | None, unit: Unit = Unit.ADD_REMOV
             continue
         plan = parse(question, policy(rng.choice([1, 2, 3]), rng.choice([1, 2, 5]), person=person, unit=unit))
         pure = way != "clip"
-        strategy = choose_strategy(plan, pure=pure)
+        strategy = choose_counters(plan, pure=pure)
         cells = math.prod(len(group.keys) for group in plan.groups)
         bounding = choose_bounding(plan, strategy, way, cells=cells, unit=unit, pure=pure)
         return Case(plan, strategy, bounding, rng.getrandbits(64))

@@ -17,7 +17,7 @@ from dither.query.plan.relations import Scan
 from dither.query.policy.policy import read_policy
 from dither.query.sql.parse import parse
 from dither.query.statistics.bounding import choose_bounding
-from dither.query.statistics.counter_sets import choose_strategy
+from dither.query.statistics.counter_sets import choose_counters
 
 INT, TEXT, FLOAT, DAY = pyarrow.int64(), pyarrow.string(), pyarrow.float64(), pyarrow.date32()
 TABLES = {
@@ -136,7 +136,7 @@ class Asked:
     def __init__(self, sql, way="weights", unit=Unit.ADD_REMOVE, groups=2, rows=2, salt=7):
         self.plan = parse(sql, policy(groups, rows, unit))
         self.pure, self.unit, self.salt = way != "clip", unit, salt
-        self.strategy = choose_strategy(self.plan, pure=self.pure)
+        self.strategy = choose_counters(self.plan, pure=self.pure)
         alone = self.plan.table.person is None or self.plan.table.alone
         try:
             self.bounding = self._bounded(None if alone else way)

@@ -18,12 +18,12 @@ from dither.errors import DataError, NumberError, QuestionError, SizeError
 from dither.mechanisms.additive.geometric import Geometric
 from dither.privacy.budget.filter import sum_filter
 from dither.privacy.unit import Unit
-from dither.query.groups.shown_key_counts import ShownCounts
+from dither.query.groups.shown_key_counts import ShownKeyCounts
 from dither.query.sql.parse import parse
-from dither.query.statistics.counter_sets import Place, Strategy
+from dither.query.statistics.counter_sets import CounterPlan, FromStatistic
 from dither.query.statistics.statistic import Price
 from dither.query.workload import shared_counts as shared_file
-from dither.query.workload.common_cells import find_atoms
+from dither.query.workload.common_cells import find_common_cells
 from tests.seeds import examples, of_the_day, rounds
 
 from .clinics import clinic, private_counts, visits
@@ -93,13 +93,13 @@ def hostile(rng, rows=40):
 
 def together(whole, asked, *, pure=True, unit=Unit.ADD_REMOVE):
     """A quote for the first question that is answered together with the others, whether that is better or not."""
-    atoms = find_atoms([parse(sql, whole.policy) for sql in asked])
+    atoms = find_common_cells([parse(sql, whole.policy) for sql in asked])
     if atoms is None:
         return None
     amount = dither.Number(1) if pure else Fraction(1, 10)
     part = shared_file.SharedCounts.make(atoms, Price(amount, pure, unit, 1, Fraction(95, 100)))
     quote = whole.quote(asked[0], epsilon=1)
-    alike = {"strategy": Strategy((), (Place(0, 0),)), "bounding": part.bounding, "noise": (), "parts": (part,)}
+    alike = {"strategy": CounterPlan((), (FromStatistic(0, 0),)), "bounding": part.bounding, "noise": (), "parts": (part,)}
     return replace(quote, offer=replace(quote.offer, **alike))
 
 
@@ -443,7 +443,7 @@ def test_keys_that_nobody_declared_are_priced_with_the_rest_of_a_batch(tmp_path,
     assert data.quote(asked, other="rest", **price).release().is_replay
     assert not data.quote(asked[::-1], other="rest", **price).release().is_replay
     people = data.quote([asked[0]], **price)
-    assert isinstance(people[0].offer.parts[0], ShownCounts)
+    assert isinstance(people[0].offer.parts[0], ShownKeyCounts)
     assert people.guarantee.within(kept)
 
 

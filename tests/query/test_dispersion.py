@@ -22,7 +22,7 @@ from dither.privacy.unit import Unit
 from dither.query.sql.parse import parse
 from dither.query.statistics import ratio_intervals as interval
 from dither.query.statistics.bounding import LARGEST, choose_bounding
-from dither.query.statistics.counter_sets import Ratio, Spread, Sum, choose_strategy
+from dither.query.statistics.counter_sets import MeanEstimator, SumEstimator, VarianceEstimator, choose_counters
 from dither.query.statistics.variances import spread_error, spreads
 from dither.testing import seeded
 from tests.query.clinics import clinic, private_totals, visits
@@ -36,7 +36,7 @@ LEVEL = Fraction(9, 10)
 
 def strategy_of(question: str, *, pure: bool = True, limits: tuple[int, int] = (2, 3)):
     plan = parse(question, policy(*limits))
-    return plan, choose_strategy(plan, pure=pure)
+    return plan, choose_counters(plan, pure=pure)
 
 
 def kinds(strategy) -> list[list[str]]:
@@ -58,7 +58,13 @@ def test_what_follows_from_the_counters_of_a_variance():
     _, found = strategy_of(
         "SELECT VAR_POP(age) AS v, AVG(age) AS a, SUM(age) AS s, COUNT(age) AS c, COUNT(*) AS n FROM visits"
     )
-    assert [type(reading) for reading in found.readings] == [Spread, Ratio, Sum, Sum, Sum]
+    assert [type(reading) for reading in found.readings] == [
+        VarianceEstimator,
+        MeanEstimator,
+        SumEstimator,
+        SumEstimator,
+        SumEstimator,
+    ]
     assert kinds(found) == [["high", "middle", "low", "nothing"]]
     _, found = strategy_of("SELECT VAR_POP(age) AS v, AVG(cost) AS a FROM visits")  # another expression has its own
     assert kinds(found) == [["high", "middle", "low"], ["above", "below"]]
@@ -70,7 +76,7 @@ def test_every_way_that_is_cheaper_would_have_been_taken(monkeypatch):
         for pure in (True, False):
             plan, found = strategy_of(f"SELECT {columns} FROM visits", pure=pure)
             monkeypatch.setattr("dither.query.statistics.counter_sets.MOST_WAYS", 0)  # then all share what they can
-            shared = choose_strategy(plan, pure=pure)
+            shared = choose_counters(plan, pure=pure)
             monkeypatch.undo()
             assert found.cost(pure=pure) <= shared.cost(pure=pure)
             assert all(
@@ -88,7 +94,7 @@ def test_the_lattice_of_squares_is_coarse_and_within_the_bound():
     )
     assert found.families[0].measures[0].steps == 2**10
     assert found.readings[0].rounding == Fraction(13200, 2**11)
-    assert isinstance(found.readings[1], Sum)
+    assert isinstance(found.readings[1], SumEstimator)
     assert found.families[found.readings[1].family].measures[0].kind in ("steps", "above")  # never from coarse steps
     way = choose_bounding(plan, found, "weights", cells=1, unit=Unit.ADD_REMOVE, pure=True)
     assert way.l1(found.families[0]) <= LARGEST
@@ -101,7 +107,7 @@ def test_two_lattices_of_one_expression_are_counted_each_on_its_own():
     of = plan.aggregates[0].of
     families = (
         *found.families,
-        choose_strategy(strategy_of("SELECT AVG(cost * age) AS a FROM visits")[0], pure=True).families[0],
+        choose_counters(strategy_of("SELECT AVG(cost * age) AS a FROM visits")[0], pure=True).families[0],
     )
     way = choose_bounding(plan, found, "groups", cells=1, unit=Unit.ADD_REMOVE, pure=True)
     rng = random.Random(8)
@@ -132,7 +138,7 @@ def cases(way, unit, rng):
     for question, limits in itertools.product(VARIED, [(1, 1), (2, 5)]):
         plan = parse(question, policy(*limits, person=way is not None, unit=unit))
         pure = way != "clip"
-        strategy, cells = choose_strategy(plan, pure=pure), math.prod(len(group.keys) for group in plan.groups)
+        strategy, cells = choose_counters(plan, pure=pure), math.prod(len(group.keys) for group in plan.groups)
         yield Case(
             plan, strategy, choose_bounding(plan, strategy, way, cells=cells, unit=unit, pure=pure), rng.getrandbits(64)
         )
@@ -276,7 +282,7 @@ def counters(values) -> list[int]:
 def test_intervals_cover(name, kind, noise):
     """Seeded, so that 86 of 100 is a fixed fact; a fresh 400 draws of a coverage of 90% fall below it once in 250."""
     values, runs = DATA[name], 400
-    reading = Spread(0, kind, Fraction(G), G * G, Fraction(0))
+    reading = VarianceEstimator(0, kind, Fraction(G), G * G, Fraction(0))
     with seeded(zlib.crc32(f"{name} {kind} {noise}".encode())):
         drawn = noise.law.sample((runs, 3)).tolist()
     rows = [[c + n for c, n in zip(counters(values), draw, strict=True)] for draw in drawn]
@@ -388,7 +394,7 @@ def test_what_has_no_variance_is_refused_and_costs_nothing(tmp_path, name, inner
 def test_estimates_follow_from_the_counters_alone(kind):
     """Counters without noise under a law so wide that no interval moves the estimate."""
     wide = Geometric(epsilon=1, sensitivity=100 * G * G)
-    reading = Spread(0, kind, Fraction(G), G * G, Fraction(0))
+    reading = VarianceEstimator(0, kind, Fraction(G), G * G, Fraction(0))
     values = DATA["spread"]
     truth = np.var(values, ddof=int(reading.of_sample))
     for resolution in (1, 64):

@@ -18,9 +18,9 @@ import dither
 from dither.errors import QuestionError
 from dither.query.engines.templates.expressions import render
 from dither.query.plan.base import Expression
-from dither.query.plan.describe import explain_plan
+from dither.query.plan.describe import describe
 from dither.query.plan.expressions import Constant
-from dither.query.plan.functions import LONGEST_TEXT, Extreme, Rounded, WidthBucket
+from dither.query.plan.functions import LONGEST_TEXT, GreatestLeast, Round, WidthBucket
 from dither.query.policy.column import Type
 from dither.query.policy.policy import read_policy
 from dither.query.sql.group_keys import start_of
@@ -265,9 +265,9 @@ def test_facts():
     for sql, nullable in [("coalesce(cost, 1)", False), ("greatest(cost, 1)", False), ("greatest(cost, weight)", True)]:
         assert meant(sql).facts.nullable is nullable
     assert meant("floor(age)") == cell("age")
-    assert meant("round(cost, 2)") == Rounded("round", cell("cost"), 2)
+    assert meant("round(cost, 2)") == Round("round", cell("cost"), 2)
     assert not meant("greatest(income, 0)").facts.is_bounded
-    assert meant("greatest(age, 1)") == Extreme(True, (cell("age"), Constant(Fraction(1))))
+    assert meant("greatest(age, 1)") == GreatestLeast(True, (cell("age"), Constant(Fraction(1))))
 
 
 def test_deep_nesting_stays_quick():
@@ -421,7 +421,7 @@ def test_they_are_explained():
         ("round(cost, 1) > ceil(cost)", "cost rounded to 1 digits after the point > cost rounded up"),
         ("width_bucket(cost, 0, 10, 5) > cost / 2", "which of 5 equal parts of 0 to 10 cost lies in > (cost / 2)"),
     ]:
-        assert words in explain_plan(plan(f"SELECT COUNT(*) FROM visits WHERE {sql}"))
+        assert words in describe(plan(f"SELECT COUNT(*) FROM visits WHERE {sql}"))
 
 
 def test_images_of_odd_letters():

@@ -13,18 +13,18 @@ from dither.query.plan.base import Expression
 from dither.query.plan.expressions import (
     Arithmetic,
     Case,
-    Cell,
+    ColumnValue,
     Compare,
     Constant,
     DatePart,
-    IsMissing,
+    InList,
+    IsNull,
     Like,
     Logic,
     Not,
-    OneOf,
 )
 from dither.query.plan.facts import Facts
-from dither.query.plan.question import Aggregate, Group, Keep, Order, Plan
+from dither.query.plan.question import Aggregate, Group, HavingFilter, OrderBy, Question
 from dither.query.plan.relations import Scan
 from dither.query.policy.column import Type
 from dither.query.policy.policy import read_policy
@@ -59,17 +59,17 @@ POLICY = read_policy(
 VISITS = POLICY.tables[0]
 
 
-def cell(name: str) -> Cell:
+def cell(name: str) -> ColumnValue:
     column = VISITS.column(name)
     assert column is not None
-    return Cell(column)
+    return ColumnValue(column)
 
 
 def number(value: object) -> Constant:
     return Constant(Fraction(value))
 
 
-def plan(sql: str) -> Plan:
+def plan(sql: str) -> Question:
     return parse(sql, POLICY)
 
 
@@ -98,7 +98,7 @@ def test_a_whole_question():
         GROUP BY ward, bucket HAVING n > 10 AND n <= 0.5 ORDER BY n DESC, ward LIMIT 3;
     """
     by = Case(((Compare("<", AGE, number(18)), Constant("child")),), Constant("adult"))
-    assert plan(sql) == Plan(
+    assert plan(sql) == Question(
         relation=Scan(VISITS),
         where=Logic(True, (SMOKES, ADULT)),
         groups=(Group("ward", WARD, ("A", "B", "C")), Group("bucket", by, ("adult", "child"))),
@@ -110,8 +110,8 @@ def test_a_whole_question():
             Aggregate("average", "avg", COST),
         ),
         shown=("ward", "bucket", "n", "count", "people", "sum", "avg"),
-        having=(Keep("n", ">", Fraction(10)), Keep("n", "<=", Fraction(1, 2))),
-        order=(Order("n", True), Order("ward", False)),
+        having=(HavingFilter("n", ">", Fraction(10)), HavingFilter("n", "<=", Fraction(1, 2))),
+        order=(OrderBy("n", True), OrderBy("ward", False)),
         limit=3,
     )
 
@@ -136,16 +136,16 @@ CONDITIONS = [
     ("age > 1e300", Compare(">", AGE, number(10**300))),
     ("smokes", SMOKES),
     ("NOT smokes", Not(SMOKES)),
-    ("(NOT smokes) IS NULL", IsMissing(Not(SMOKES))),
+    ("(NOT smokes) IS NULL", IsNull(Not(SMOKES))),
     ("age > 9007199254740992", Compare(">", AGE, number(2**53))),
     ("smokes = TRUE", Compare("=", SMOKES, Constant(True))),
-    ("age IS NULL", IsMissing(AGE)),
-    ("age IS NOT NULL", Not(IsMissing(AGE))),
+    ("age IS NULL", IsNull(AGE)),
+    ("age IS NOT NULL", Not(IsNull(AGE))),
     ("age BETWEEN 18 AND 65", Logic(True, (ADULT, Compare("<=", AGE, number(65))))),
     ("age NOT BETWEEN 18 AND 65", Not(Logic(True, (ADULT, Compare("<=", AGE, number(65)))))),
-    ("ward IN ('A', 'B')", OneOf(WARD, (Constant("A"), Constant("B")))),
-    ("ward NOT IN ('A')", Not(OneOf(WARD, (Constant("A"),)))),
-    ("age IN (1, -2.5)", OneOf(AGE, (number(1), number("-2.5")))),
+    ("ward IN ('A', 'B')", InList(WARD, (Constant("A"), Constant("B")))),
+    ("ward NOT IN ('A')", Not(InList(WARD, (Constant("A"),)))),
+    ("age IN (1, -2.5)", InList(AGE, (number(1), number("-2.5")))),
     ("name LIKE 'A%'", Like(NAME, "A%")),
     ("name NOT LIKE 'A%'", Not(Like(NAME, "A%"))),
     ("NOT name NOT LIKE 'A%'", Not(Not(Like(NAME, "A%")))),
@@ -165,7 +165,7 @@ CONDITIONS = [
     ("seen < MAKE_DATE(2026, 1, 31)", Compare("<", SEEN, Constant(DAY))),
     ("at < MAKE_TIMESTAMP(2026, 1, 31, 12, 30, 0.0)", Compare("<", AT, Constant(NOON))),
     ("CAST(age AS BIGINT) >= CAST(18 AS DOUBLE)", ADULT),
-    ("seen IN ('2026-01-31')", OneOf(SEEN, (Constant(DAY),))),
+    ("seen IN ('2026-01-31')", InList(SEEN, (Constant(DAY),))),
     ("at < TIMESTAMP '2026-01-31 12:30:00'", Compare("<", AT, Constant(NOON))),
     ("at < '2026-01-31T12:30'", Compare("<", AT, Constant(NOON))),
     ("EXTRACT(year FROM seen) = 2026", Compare("=", DatePart("year", SEEN), number(2026))),
@@ -213,7 +213,7 @@ GROUPS = [
 def test_groups(sql, name, by, keys):
     assert plan(f"SELECT COUNT(*) FROM visits GROUP BY {sql}").groups == (Group(name, by, keys),)
     named = plan(f"SELECT {sql} AS g, COUNT(*) FROM visits GROUP BY {sql} ORDER BY {sql}")
-    assert (named.groups, named.shown, named.order) == ((Group("g", by, keys),), ("g", "count"), (Order("g", False),))
+    assert (named.groups, named.shown, named.order) == ((Group("g", by, keys),), ("g", "count"), (OrderBy("g", False),))
     assert plan(f"SELECT {sql} AS g, COUNT(*) FROM visits GROUP BY g ORDER BY g") == named
     assert plan(f"SELECT {sql} AS g, COUNT(*) FROM visits GROUP BY 1 ORDER BY 1") == named
 
@@ -230,7 +230,7 @@ def test_what_was_released_can_be_named_or_written_again():
     by_name = plan("SELECT COUNT(*) AS n, SUM(cost) AS s FROM visits HAVING n > 3 AND s < -1 ORDER BY s DESC")
     again = "SELECT COUNT(*) AS n, SUM(cost) AS s FROM visits HAVING COUNT(*) > 3 AND SUM(cost) < -1 ORDER BY SUM(cost) DESC"
     assert plan(again) == by_name
-    assert by_name.having == (Keep("n", ">", Fraction(3)), Keep("s", "<", Fraction(-1)))
+    assert by_name.having == (HavingFilter("n", ">", Fraction(3)), HavingFilter("s", "<", Fraction(-1)))
 
 
 def test_columns_without_a_name_get_one():
@@ -239,13 +239,13 @@ def test_columns_without_a_name_get_one():
 
 
 def test_two_aggregates_of_one_name_are_told_apart_by_what_they_are_of():
-    assert plan("SELECT SUM(cost) AS c, SUM(age) AS a FROM visits ORDER BY SUM(age)").order == (Order("a", False),)
+    assert plan("SELECT SUM(cost) AS c, SUM(age) AS a FROM visits ORDER BY SUM(age)").order == (OrderBy("a", False),)
 
 
 def test_limits_and_orders():
     assert plan("SELECT COUNT(*) FROM visits LIMIT 0").limit == 0
     assert plan("SELECT COUNT(*) FROM visits").limit is None
-    assert plan("SELECT COUNT(*) FROM visits ORDER BY count ASC NULLS LAST").order == (Order("count", False),)
+    assert plan("SELECT COUNT(*) FROM visits ORDER BY count ASC NULLS LAST").order == (OrderBy("count", False),)
 
 
 # -- facts -------------------------------------------------------------------------------------------------------------
@@ -300,7 +300,7 @@ EXPRESSIONS = st.recursive(
 def evaluate(node: Expression, row: dict[str, Fraction | None]) -> Fraction | bool | None:
     """The exact value, None where it is missing."""
     match node:
-        case Cell(column):
+        case ColumnValue(column):
             return row[column.name]
         case Constant(value):
             assert isinstance(value, Fraction)

@@ -20,7 +20,7 @@ from dither.query.plan.relations import Scan
 from dither.query.policy.policy import read_policy
 from dither.query.sql.parse import parse
 from dither.query.statistics.bounding import choose_bounding
-from dither.query.statistics.counter_sets import choose_strategy
+from dither.query.statistics.counter_sets import choose_counters
 from tests.query.owners import Asked, policy
 
 WAYS = ["weights", "clip", "groups"]
@@ -119,7 +119,7 @@ def test_opendp_2923_a_sum_of_large_numbers_in_a_narrow_range(lower, unit):
     own = "(SELECT person, SUM(x) AS x FROM visits GROUP BY person) v"
     for sql in ("SELECT SUM(x) AS s FROM visits", "SELECT AVG(x) AS s FROM visits", f"SELECT SUM(x) AS s FROM {own}"):
         plan = parse(sql, rules)
-        strategy = choose_strategy(plan, pure=True)
+        strategy = choose_counters(plan, pure=True)
         wished = None if plan.table.alone else "groups"
         bounding = choose_bounding(plan, strategy, wished, cells=1, unit=unit, pure=True)
         found = [exact(plan, strategy, bounding, table, threads) for table in (rows, other) for threads in (1, 8)]

@@ -9,7 +9,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from dither.errors import QuestionError
-from dither.query.plan.question import Plan
+from dither.query.plan.question import Question
 from dither.query.sql.parse import parse
 from tests.query.clinics import clinic
 from tests.query.test_parse import CONDITIONS, POLICY
@@ -373,10 +373,10 @@ def refusal(sql: object) -> QuestionError:
 def read_or_refused(sql: str) -> None:
     """Nothing but a plan or a refusal, and that a short one."""
     try:
-        found: Plan | QuestionError = parse(sql, POLICY)
+        found: Question | QuestionError = parse(sql, POLICY)
     except QuestionError as error:
         found = error
-    assert isinstance(found, Plan) or (found.why and found.instead and len(str(found)) < 1_000)
+    assert isinstance(found, Question) or (found.why and found.instead and len(str(found)) < 1_000)
 
 
 @pytest.mark.parametrize(("sql", "why", "rewrite"), TABLE, ids=[sql[:60] for sql, _, _ in TABLE])
@@ -384,7 +384,7 @@ def test_refusals_teach(sql, why, rewrite):
     error = refusal(sql)
     assert why in error.why
     assert error.instead
-    assert isinstance(parse(rewrite.replace("{}", error.instead), POLICY), Plan)
+    assert isinstance(parse(rewrite.replace("{}", error.instead), POLICY), Question)
 
 
 @pytest.mark.parametrize("question", [None, 3, b"SELECT COUNT(*) FROM visits", ["SELECT"], "  \n "])
@@ -449,11 +449,11 @@ def test_large_questions_are_read_or_refused_quickly(sql):
 
 def test_limits():
     comments = "SELECT COUNT(*) FROM visits --"
-    assert isinstance(parse(comments + "a" * (20_000 - len(comments)), POLICY), Plan)
+    assert isinstance(parse(comments + "a" * (20_000 - len(comments)), POLICY), Question)
     assert "longer than 20000" in refusal(comments + "a" * (20_001 - len(comments))).why
     assert "more than 4000" in refusal(WHERE.format("age" + "+1" * 2_000 + "=1")).why
-    assert isinstance(parse(WHERE.format("smokes" + " OR smokes" * 1_900), POLICY), Plan)
-    assert isinstance(parse(nested("(", "smokes", ")", 30), POLICY), Plan)
+    assert isinstance(parse(WHERE.format("smokes" + " OR smokes" * 1_900), POLICY), Question)
+    assert isinstance(parse(nested("(", "smokes", ")", 30), POLICY), Question)
     for sql in (
         nested("(", "smokes", ")", 61),
         WHERE.format("NOT " * 61 + "smokes"),
@@ -463,7 +463,7 @@ def test_limits():
     assert "nested more than 60" in refusal(nested("abs(", "age", ")", 59) + " = 1").why  # too deep for the parser itself
     assert "more than 10000 parts" in refusal(nested("(", "smokes", " BETWEEN FALSE AND TRUE)", 20)).why
     quoted = ", ".join(["'('"] * 100)
-    assert isinstance(parse(WHERE.format(f"name IN ({quoted}) AND name <> ';' AND smokes"), POLICY), Plan)
+    assert isinstance(parse(WHERE.format(f"name IN ({quoted}) AND name <> ';' AND smokes"), POLICY), Question)
 
 
 # -- whatever is written -----------------------------------------------------------------------------------------------

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from dither.errors import QuestionError
 from dither.privacy.unit import Unit
-from dither.query.plan.describe import explain_plan
+from dither.query.plan.describe import describe
 from dither.query.plan.relations import HIDDEN, MOST_PAIRED, OURS
 from dither.query.sql.parse import parse
 from tests.query.grammar import ask_at_random
@@ -204,7 +204,7 @@ def test_two_long_lists_of_one_person_do_not_meet():
     assert asked.plan.relation.most_rows == (10**6, 10**6)  # what the owner allows is never left out
     asked = Asked("SELECT COUNT(*) AS n FROM visits v JOIN stays s ON v.person = s.patient", "groups", groups=100, rows=9)
     assert asked.plan.relation.most_rows == (MOST_PAIRED, MOST_PAIRED)
-    assert "at most 1000 rows of the first" in explain_plan(asked.plan)  # whoever reads the quote is told
+    assert "at most 1000 rows of the first" in describe(asked.plan)  # whoever reads the quote is told
     few = {"visits": [(1, "A", 1.0, 3)] * 2, "stays": [(1, "A", 1.0, 3)] * 3}
     rng = random.Random(1)
     assert asked.totals(few, rng) == {(): (6,)}

@@ -10,13 +10,13 @@ from dither.errors import QuestionError
 from dither.privacy.unit import Unit
 from dither.query.sql.parse import parse
 from dither.query.statistics.bounding import choose_bounding
-from dither.query.statistics.counter_sets import Ratio, choose_strategy
+from dither.query.statistics.counter_sets import MeanEstimator, choose_counters
 from tests.query.neighbours import policy
 
 
 def strategy_of(question: str, *, pure: bool = True, limits: tuple[int, int] = (2, 3)):
     plan = parse(question, policy(*limits))
-    return plan, choose_strategy(plan, pure=pure)
+    return plan, choose_counters(plan, pure=pure)
 
 
 def kinds(strategy) -> list[list[str]]:
@@ -28,7 +28,7 @@ def test_an_average_and_its_counts_share_counters():
     assert kinds(found) == [["above", "below"]]
     _, found = strategy_of("SELECT COUNT(*) AS n, AVG(cost) AS c, SUM(cost) AS s, COUNT(cost) AS m FROM visits")
     assert kinds(found) == [["above", "below", "missing"]]
-    assert isinstance(found.readings[1], Ratio)
+    assert isinstance(found.readings[1], MeanEstimator)
 
 
 def test_sums_and_counts_have_their_own():
@@ -105,7 +105,7 @@ def test_ways_that_do_not_fit_are_refused():
             choose_bounding(plan, found, wished, cells=1, unit=Unit.ADD_REMOVE, pure=True)
     alone = parse("SELECT COUNT(*) AS n FROM visits", policy(1, 1, person=False))
     with pytest.raises(QuestionError, match="nothing to bound"):
-        choose_bounding(alone, choose_strategy(alone, pure=True), "groups", cells=1, unit=Unit.ADD_REMOVE, pure=True)
+        choose_bounding(alone, choose_counters(alone, pure=True), "groups", cells=1, unit=Unit.ADD_REMOVE, pure=True)
     plan, found = strategy_of("SELECT SUM(cost) AS n FROM visits", limits=(10**6, 10**6))
     assert choose_bounding(plan, found, None, cells=1, unit=Unit.ADD_REMOVE, pure=True).way == "weights"
     wide = choose_bounding(plan, found, None, cells=10**6, unit=Unit.ADD_REMOVE, pure=True)

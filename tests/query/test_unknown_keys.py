@@ -22,7 +22,7 @@ from dither.numeric.enclosure import to_ball
 from dither.privacy.budget.filter import sum_filter
 from dither.privacy.unit import Unit
 from dither.query.engines.templates.group_keys import key
-from dither.query.groups.shown_key_counts import ShownCounts, _log_normal_tail, intervals
+from dither.query.groups.shown_key_counts import ShownKeyCounts, _log_normal_tail, intervals
 from dither.testing import seeded
 from tests.seeds import rounds
 
@@ -257,7 +257,7 @@ def test_a_key_that_is_not_shown_is_told_nowhere(tmp_path):
 def test_counts_of_people_come_with_the_keys_at_the_whole_price(tmp_path):
     data = shop(tmp_path, crowd({"bread": 400, "milk": 500, "rare": 20}))
     quote, two = data.quote(PEOPLE, epsilon=1), data.quote(BY_PRODUCT, epsilon=1)
-    assert isinstance(quote.offer.parts[0], ShownCounts)
+    assert isinstance(quote.offer.parts[0], ShownKeyCounts)
     assert quote.offer.choice.rule.rho == 2 * two.offer.choice.rule.rho
     assert quote.offer.choice.rule.threshold < two.offer.choice.rule.threshold
     assert quote.guarantee.charge() == two.guarantee.charge()
@@ -266,7 +266,7 @@ def test_counts_of_people_come_with_the_keys_at_the_whole_price(tmp_path):
     assert answer["product"] == ["bread", "milk"]
     assert all(low <= n <= high for n, low, high in zip(answer["n"], answer["n_low"], answer["n_high"], strict=True))
     rows = each_row(tmp_path, crowd({"bread": 400})).quote(BY_PRODUCT, epsilon=1)
-    assert isinstance(rows.offer.parts[0], ShownCounts)
+    assert isinstance(rows.offer.parts[0], ShownKeyCounts)
     assert rows.offer.choice.rule.max_keys == 1
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 
-from dither.query.plan.describe import explain_plan
+from dither.query.plan.describe import describe
 from dither.query.sql.parse import parse
 from tests.query.neighbours import policy, random_question
 
@@ -14,7 +14,7 @@ def test_every_clause():
     AVG(cost * 2 - age) AS a, COUNT(cost) AS c
     FROM visits WHERE (ward LIKE 'A%' OR cost IS NULL) AND age BETWEEN 1 AND 2.5 AND day > DATE '2024-01-01'
     GROUP BY ward, m HAVING people > 3.5 ORDER BY people DESC, w LIMIT 7"""
-    assert explain_plan(parse(sql, policy(1, 1))).splitlines() == [
+    assert describe(parse(sql, policy(1, 1))).splitlines() == [
         "Of         visits",
         "Where      ((ward looks like 'A%' or cost is missing) and (age >= 1 and age <= 2.5) and day > 2024-01-01)",
         "By         w: ward, one of 4 keys",
@@ -32,4 +32,4 @@ def test_every_clause():
 def test_every_question_has_words():
     rng = random.Random(5)
     for _ in range(100):
-        assert explain_plan(parse(random_question(rng, person=True), policy(1, 1)))
+        assert describe(parse(random_question(rng, person=True), policy(1, 1)))

@@ -11,7 +11,7 @@ import typer
 
 if TYPE_CHECKING:
     from dither.query.answers.answer import Answer
-    from dither.query.answers.batch_answer import Answers
+    from dither.query.answers.batch_answer import BatchAnswer
     from dither.query.batch import Batch
     from dither.query.quote import Quote
 
@@ -39,7 +39,7 @@ def explain(
     policy: PolicyFile = Path("policy.toml"),
 ) -> None:
     """How a question is understood. Needs no price, no ledger and no data."""
-    from dither.query.plan.describe import explain_plan
+    from dither.query.plan.describe import describe
     from dither.query.policy.policy import load_policy
     from dither.query.sql.options import apply_options, check_options, read_options
     from dither.query.sql.parse import parse
@@ -47,7 +47,7 @@ def explain(
     loaded, (text, options) = load_policy(policy), read_options(sql)
     plan = parse(text, apply_options(options, loaded))
     check_options(options, loaded, plan)
-    typer.echo(explain_plan(plan))
+    typer.echo(describe(plan))
 
 
 def quote(
@@ -98,7 +98,7 @@ def query(
 ) -> None:
     """Ask a question: the ledger pays, then the data is read."""
     from dither.errors import DataError
-    from dither.query.answers.batch_answer import Answers
+    from dither.query.answers.batch_answer import BatchAnswer
 
     if format not in FORMATS:
         raise DataError("--format", format, "it names no format", ", ".join(FORMATS))
@@ -123,7 +123,7 @@ def query(
         other=other,
     )
     answer = _ask(made, key, analyst)
-    if isinstance(answer, Answers):
+    if isinstance(answer, BatchAnswer):
         _write_all(answer, format, out)
     else:
         _write(answer, format, out)
@@ -159,7 +159,7 @@ def _wish(text: str) -> tuple[str, str]:
     return name, value
 
 
-def _ask(made: Quote | Batch, key: str | None, analyst: str) -> Answer | Answers:
+def _ask(made: Quote | Batch, key: str | None, analyst: str) -> Answer | BatchAnswer:
     from rich.console import Console
     from rich.progress import Progress
 
@@ -185,7 +185,7 @@ def _write(answer: Answer, kind: str, out: Path | None) -> None:
     _put(text, out)
 
 
-def _write_all(answers: Answers, kind: str, out: Path | None) -> None:
+def _write_all(answers: BatchAnswer, kind: str, out: Path | None) -> None:
     import json
 
     if kind == "json":

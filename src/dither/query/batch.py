@@ -19,11 +19,11 @@ from typing import Any
 from dither.errors import NumberError, PrecisionError, QuestionError, SizeError
 from dither.privacy.guarantee.guarantee import Guarantee
 from dither.privacy.loss.loss import Loss
-from dither.query.answers.batch_answer import Answers
+from dither.query.answers.batch_answer import BatchAnswer
 from dither.query.answers.explain import explain_batch
 from dither.query.engines.duckdb.run import Progress
-from dither.query.groups.group_choice import Choice
-from dither.query.groups.shown_key_counts import ShownCounts
+from dither.query.groups.group_choice import GroupChoice
+from dither.query.groups.shown_key_counts import ShownKeyCounts
 from dither.query.groups.unknown_keys import read_other
 from dither.query.holdings import Holdings
 from dither.query.plan.text import number
@@ -36,12 +36,12 @@ from dither.query.pricing.key_delta import share_lost
 from dither.query.pricing.make_offer import make_offer, read_question
 from dither.query.pricing.offer import Offer
 from dither.query.pricing.price import Mechanism
-from dither.query.pricing.spend import Promise, counts_rho, read_promise
+from dither.query.pricing.spend import Spend, counts_rho, read_spend
 from dither.query.quote import Quote
 from dither.query.release import release_batch
-from dither.query.statistics.counter_sets import Place, Strategy, choose_strategy
-from dither.query.statistics.statistic import Part, Price
-from dither.query.workload.common_cells import Atoms, countable, find_atoms
+from dither.query.statistics.counter_sets import CounterPlan, FromStatistic, choose_counters
+from dither.query.statistics.statistic import Price, Statistic
+from dither.query.workload.common_cells import CommonCells, countable, find_common_cells
 from dither.query.workload.shared_counts import SharedCounts, one_by_one
 
 MOST_QUESTIONS = 1000
@@ -76,16 +76,16 @@ class Batch:
         return price.text(self._released, self.holdings.ledger.budget, self.asked)
 
     @property
-    def _released(self) -> list[Mechanism | Part | Choice]:
+    def _released(self) -> list[Mechanism | Statistic | GroupChoice]:
         """All that is released, each once."""
         own = [one for offer in self.offers for one in priced(offer.choice, offer.noise, ())]
-        counted = [offer.choice for offer in self.offers if any(isinstance(part, ShownCounts) for part in offer.parts)]
+        counted = [offer.choice for offer in self.offers if any(isinstance(part, ShownKeyCounts) for part in offer.parts)]
         return [*(one for one in own if all(one is not choice for choice in counted)), *self.parts]
 
     @property
-    def parts(self) -> list[Part]:
+    def parts(self) -> list[Statistic]:
         """What is released beside counters; one that serves several questions once."""
-        found: list[Part] = []
+        found: list[Statistic] = []
         for part in (part for offer in self.offers for part in offer.parts):
             if all(part is not other for other in found):
                 found.append(part)
@@ -120,7 +120,7 @@ class Batch:
         analyst: str = "",
         threads: int | None = None,
         progress: Progress | None = None,
-    ) -> Answers:
+    ) -> BatchAnswer:
         """Charge the ledger once, then ask all. The same batch under the same policy and data version is free."""
         how = {"idempotency_key": idempotency_key, "analyst": analyst, "threads": threads, "progress": progress}
         return release_batch(self.offers, self.parts, self.guarantee, self._explained(""), self.holdings, **how)
@@ -153,12 +153,12 @@ def make_batch(ask: Ask, holdings: Holdings) -> Batch:
     lost = share_lost(plans, budget, ask.delta, ask.guarantee, counts_rho=in_rho)
     if ask.other is not None and not any(lost):
         read_other(plans[0], ask.other)
-    promise = read_promise(budget, ask.epsilon, ask.rho, ask.guarantee, sum(lost, start=Fraction(0)))
+    promise = read_spend(budget, ask.epsilon, ask.rho, ask.guarantee, sum(lost, start=Fraction(0)))
     own = [replace(ask, text=text, other=ask.other if part else None) for text, part in zip(questions, lost, strict=True)]
-    weights = [choose_strategy(plan, pure=promise.is_pure).weight(pure=promise.is_pure) for plan in plans]
+    weights = [choose_counters(plan, pure=promise.is_pure).weight(pure=promise.is_pure) for plan in plans]
     shared = [Fraction(weight, sum(weights)) for weight in weights]
 
-    def made(promise: Promise) -> Batch:
+    def made(promise: Spend) -> Batch:
         offers = [
             make_offer(mine, holdings, promise=promise.part(share), lost=part)
             for mine, share, part in zip(own, shared, lost, strict=True)
@@ -172,7 +172,7 @@ def make_batch(ask: Ask, holdings: Holdings) -> Batch:
     return batch
 
 
-def _together(ask: Ask, holdings: Holdings, offers: list[Offer], shared: list[Fraction], promise: Promise) -> Batch:
+def _together(ask: Ask, holdings: Holdings, offers: list[Offer], shared: list[Fraction], promise: Spend) -> Batch:
     """The batch of these offers, of which some are answered together where that is better."""
     gains = []
     for places in _alike(offers) if ask.bounding in (None, "weights") else []:  # a person is bounded in that way there
@@ -191,10 +191,10 @@ def _alike(offers: list[Offer]) -> list[list[int]]:
     return [places for places in found.values() if len(places) > 1]
 
 
-def _answer_together(offers: list[Offer], places: list[int], promise: Promise) -> Gain | None:
+def _answer_together(offers: list[Offer], places: list[int], promise: Spend) -> Gain | None:
     """Put the part that answers these questions together into their quotes, where it is better."""
     own = [offers[at] for at in places]
-    atoms = find_atoms([offer.plan for offer in own])
+    atoms = find_common_cells([offer.plan for offer in own])
     part = None if atoms is None else _part(atoms, promise, own[0])
     if part is None:
         return None
@@ -203,12 +203,12 @@ def _answer_together(offers: list[Offer], places: list[int], promise: Promise) -
     if part.squares() >= apart:
         return None
     for place, at in enumerate(places):
-        strategy = Strategy((), (Place(0, place),))
+        strategy = CounterPlan((), (FromStatistic(0, place),))
         offers[at] = replace(offers[at], strategy=strategy, bounding=part.bounding, noise=(), parts=(part,))
     return Gain(tuple(places), (part.squares() / sum(rows)) ** 0.5, (apart / sum(rows)) ** 0.5)
 
 
-def _part(atoms: Atoms, promise: Promise, like: Offer) -> SharedCounts | None:
+def _part(atoms: CommonCells, promise: Spend, like: Offer) -> SharedCounts | None:
     amount = promise.rho if promise.epsilon is None else promise.epsilon
     assert amount is not None
     made = Price(amount, promise.is_pure, like.bounding.unit, len(atoms.rows), like.confidence)

@@ -14,7 +14,7 @@ from dither.query.answers.explain import explain_offer
 from dither.query.answers.table import preformatted
 from dither.query.engines.duckdb.run import Progress
 from dither.query.holdings import Holdings
-from dither.query.plan.describe import explain_plan
+from dither.query.plan.describe import describe
 from dither.query.plan.text import number
 from dither.query.pricing.ask import Ask
 from dither.query.pricing.fingerprint import question
@@ -79,7 +79,7 @@ class Quote:
 
     def describe(self) -> str:
         """How dither understood the question."""
-        return explain_plan(self.offer.plan)
+        return describe(self.offer.plan)
 
     def compare(self, *others: Quote) -> str:
         """This quote beside others, line by line: prices, errors, bounds and noise."""

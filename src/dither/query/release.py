@@ -23,7 +23,7 @@ from dither.errors import DataError, ReleaseError
 from dither.ledger.entries.receipt import Receipt
 from dither.privacy.guarantee.guarantee import Guarantee
 from dither.query.answers.answer import Answer
-from dither.query.answers.batch_answer import Answers
+from dither.query.answers.batch_answer import BatchAnswer
 from dither.query.answers.estimates import read_answer
 from dither.query.answers.released import Released, batch_from_json, batch_to_json
 from dither.query.engines.duckdb.fan_out import check_matches
@@ -31,16 +31,16 @@ from dither.query.engines.duckdb.run import Engine, Progress, Run
 from dither.query.engines.duckdb.table_source import table_source
 from dither.query.engines.templates.relations import relation_sql
 from dither.query.engines.templates.totals import totals_sql
-from dither.query.groups.group_choice import Cell, Chosen, all_cells
-from dither.query.groups.shown_key_counts import ShownCounts
+from dither.query.groups.group_choice import GroupKeys, Groups, all_groups
+from dither.query.groups.shown_key_counts import ShownKeyCounts
 from dither.query.holdings import Holdings
-from dither.query.plan.question import Plan
+from dither.query.plan.question import Question
 from dither.query.plan.relations import Relation, Scan
 from dither.query.pricing.fingerprint import batch_question, question
 from dither.query.pricing.offer import Offer
 from dither.query.statistics.bounding import Bounding
-from dither.query.statistics.counter_sets import Family
-from dither.query.statistics.statistic import Part
+from dither.query.statistics.counter_sets import CounterSet
+from dither.query.statistics.statistic import Statistic
 
 LONGEST_TEXT = 100_000  # characters of a question that the history keeps; a batch may be longer
 LEASE = 300  # seconds in which nobody else computes the same answer
@@ -48,14 +48,14 @@ FAILED = "it failed after data was touched; the charge stays, and the cause is n
 
 
 @dataclass(frozen=True)
-class Place:
+class TablePlaces:
     """Where the rows of tables are for an engine, and which of their columns it holds as text."""
 
     places: Mapping[str, str]
     texts: Mapping[str, frozenset[str]]
     salt: int
 
-    def select(self, plan: Plan, families: Sequence[Family], bounding: Bounding) -> str:
+    def select(self, plan: Question, families: Sequence[CounterSet], bounding: Bounding) -> str:
         """The SELECT of bounded totals."""
         where, texts = self._relation(plan.relation)
         return totals_sql(plan, families, bounding, where, self.salt, texts)
@@ -69,7 +69,7 @@ class Place:
 
 def release(offer: Offer, holdings: Holdings, **how: Any) -> Answer:
     """The answer to a question."""
-    work = Work(holdings, (offer,), offer.guarantee, question(offer))
+    work = Release(holdings, (offer,), offer.guarantee, question(offer))
     stored, receipt = work.done(_one_to_json, **how)
     return read_answer(offer, Released.from_json(stored), receipt)
 
@@ -79,17 +79,22 @@ def _one_to_json(found: list[Released], places: list[list[int]], parts: list[Any
 
 
 def release_batch(
-    offers: tuple[Offer, ...], parts: Sequence[Part], guarantee: Guarantee, explained: str, holdings: Holdings, **how: Any
-) -> Answers:
+    offers: tuple[Offer, ...],
+    parts: Sequence[Statistic],
+    guarantee: Guarantee,
+    explained: str,
+    holdings: Holdings,
+    **how: Any,
+) -> BatchAnswer:
     """The answers to several questions that are charged and released as one."""
-    work = Work(holdings, offers, guarantee, batch_question(offers, parts))
+    work = Release(holdings, offers, guarantee, batch_question(offers, parts))
     stored, receipt = work.done(batch_to_json, **how)
     several = zip(offers, batch_from_json(stored), strict=True)
-    return Answers(tuple(read_answer(offer, one, receipt) for offer, one in several), guarantee, explained, receipt)
+    return BatchAnswer(tuple(read_answer(offer, one, receipt) for offer, one in several), guarantee, explained, receipt)
 
 
 @dataclass(frozen=True)
-class Work:
+class Release:
     """Questions that are charged together, and what is done for them."""
 
     holdings: Holdings
@@ -115,8 +120,8 @@ class Work:
         texts, salt = {name: source.texts for name, source in sources.items()}, secrets.randbits(64)
         schemas = {name: source.schema for name, source in sources.items()}
 
-        def made_up(places: Mapping[str, str]) -> Place:
-            return Place({name: sources[name].read(where) for name, where in places.items()}, texts, salt)
+        def made_up(places: Mapping[str, str]) -> TablePlaces:
+            return TablePlaces({name: sources[name].read(where) for name, where in places.items()}, texts, salt)
 
         with Engine() as engine:
             engine.rehearse(lambda places: self._selects(made_up(places)), schemas)
@@ -139,7 +144,7 @@ class Work:
                 with suppress(Exception):  # what it says may tell of single rows
                     places = {name: source.relation for name, source in sources.items()}
                     with engine.reading([*sources.values()], threads=threads, progress=progress) as run:
-                        text = written(*self._noisy(run, Place(places, texts, salt)))
+                        text = written(*self._noisy(run, TablePlaces(places, texts, salt)))
                 if text is None:
                     why = FAILED
                     instead = f"asking again after {LEASE} s, which costs nothing more, or asking the owner"
@@ -147,35 +152,35 @@ class Work:
                 stored = ledger.commit(receipt, text)
         return stored, receipt
 
-    def _selects(self, place: Place) -> list[str]:
+    def _selects(self, place: TablePlaces) -> list[str]:
         """All SELECTs, each once; where groups are chosen, those that follow are about made-up ones."""
         found, parts = [], dict[int, str]()
         for offer in self.offers:
-            chosen = all_cells(offer.plan) if offer.choice is None else offer.choice.rehearsed(offer.plan)
+            chosen = all_groups(offer.plan) if offer.choice is None else offer.choice.rehearsed(offer.plan)
             if offer.choice is not None:
                 found.append(place.select(offer.choice.plan, (offer.choice.family,), offer.choice.bounding))
             if offer.strategy.families:
                 found.append(place.select(chosen.plan, offer.strategy.families, offer.bounding))
             for part in offer.parts:
-                if id(part) not in parts and not isinstance(part, ShownCounts):
+                if id(part) not in parts and not isinstance(part, ShownKeyCounts):
                     parts[id(part)] = place.select(_counted(offer, part, chosen.plan), (part.family,), part.bounding)
         return [*found, *parts.values()]
 
-    def _noisy(self, run: Run, place: Place) -> tuple[list[Released], list[list[int]], list[Any]]:
+    def _noisy(self, run: Run, place: TablePlaces) -> tuple[list[Released], list[list[int]], list[Any]]:
         """What is released of each question but its parts, the places of those among all parts, and all parts: one may serve
         several questions, and is released once."""
-        parts: list[tuple[Part, Any]] = []
+        parts: list[tuple[Statistic, Any]] = []
         found = [_noisy(offer, run, place, parts) for offer in self.offers]
         return [one for one, _ in found], [places for _, places in found], [made for _, made in parts]
 
 
 def exact_totals(
     run: Run,
-    place: Place,
-    plan: Plan,
-    families: Sequence[Family],
+    place: TablePlaces,
+    plan: Question,
+    families: Sequence[CounterSet],
     bounding: Bounding,
-    cells: Sequence[Cell] | None = None,
+    cells: Sequence[GroupKeys] | None = None,
 ) -> list[tuple[int, ...]]:
     """The totals of every group, in order, zeros where the data has nothing. PRIVATE: only noise may see it.
 
@@ -183,7 +188,7 @@ def exact_totals(
     """
     width = len(plan.groups)
     if cells is None:
-        cells = all_cells(plan).cells
+        cells = all_groups(plan).cells
     if not cells:
         return []
     declared = set(cells)
@@ -195,7 +200,7 @@ def exact_totals(
     return [totals.get(cell, nothing) for cell in cells]
 
 
-def _noisy(offer: Offer, run: Run, place: Place, parts: list[tuple[Part, Any]]) -> tuple[Released, list[int]]:
+def _noisy(offer: Offer, run: Run, place: TablePlaces, parts: list[tuple[Statistic, Any]]) -> tuple[Released, list[int]]:
     """The counters of a question with noise, the groups that were chosen, and the places of its parts among all."""
     released = None
     if offer.choice is not None:
@@ -214,9 +219,9 @@ def _noisy(offer: Offer, run: Run, place: Place, parts: list[tuple[Part, Any]]) 
     return Released(counters, released), own
 
 
-def _part(offer: Offer, part: Part, run: Run, place: Place, chosen: Chosen, released: Any) -> Any:
+def _part(offer: Offer, part: Statistic, run: Run, place: TablePlaces, chosen: Groups, released: Any) -> Any:
     """What a part releases about the groups that were chosen."""
-    if isinstance(part, ShownCounts):
+    if isinstance(part, ShownKeyCounts):
         return released["counts"]
     inner, cells = part.plan.groups[-1].listed, None
     if offer.choice is not None:
@@ -226,7 +231,7 @@ def _part(offer: Offer, part: Part, run: Run, place: Place, chosen: Chosen, rele
     return part.noisy(rows) if rows else []
 
 
-def _counted(offer: Offer, part: Part, plan: Plan) -> Plan:
+def _counted(offer: Offer, part: Statistic, plan: Question) -> Question:
     """What a part counts: in the groups of the question that were chosen, where they were."""
     return part.plan if offer.choice is None else replace(part.plan, groups=(*plan.groups, part.plan.groups[-1]))
 

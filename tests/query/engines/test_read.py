@@ -98,9 +98,9 @@ def test_every_source_is_read_so_in_every_question(tmp_path, monkeypatch, kind, 
         assert all(f"strlen({read.name(column)}) <= 2000" in place.relation for column in place.texts)
     ran: list[str] = []
     rehearsed: list[str] = []
-    fetch, selects = duckdb_engine._fetch, releasing.Work._selects
+    fetch, selects = duckdb_engine._fetch, releasing.Release._selects
     monkeypatch.setattr(duckdb_engine, "_fetch", lambda at, select, *more: ran.append(select) or fetch(at, select, *more))
-    monkeypatch.setattr(releasing.Work, "_selects", lambda *given: rehearsed.extend(made := selects(*given)) or made)
+    monkeypatch.setattr(releasing.Release, "_selects", lambda *given: rehearsed.extend(made := selects(*given)) or made)
     data.quote(sql, epsilon=10**6).release()
     assert ran
     for place in places.values():
@@ -251,7 +251,7 @@ class Read(Asked):
             held = {column.name: Held(column.type, "string") for column in table.columns}
             places[table.name] = read.read_sql(table, held, table.name)
             texts[table.name] = frozenset(name for name, found in held.items() if found.type is Type.TEXT)
-        place = releasing.Place(places, texts, self.salt)
+        place = releasing.TablePlaces(places, texts, self.salt)
         return place.select(self.plan, self.strategy.families, self.bounding)
 
 

@@ -21,15 +21,15 @@ from dither.query.plan.base import Expression
 from dither.query.plan.expressions import (
     Arithmetic,
     Case,
-    Cell,
+    ColumnValue,
     Compare,
     Constant,
     DatePart,
-    IsMissing,
+    InList,
+    IsNull,
     Like,
     Logic,
     Not,
-    OneOf,
 )
 from dither.query.sources.sql_quotes import name
 from dither.query.sql.parse import parse
@@ -95,7 +95,7 @@ def double(value: Any) -> float:
 
 def evaluate(node: Expression, row: dict[str, Any]) -> Any:
     match node:
-        case Cell(column):
+        case ColumnValue(column):
             value = row[column.name]
             return None if isinstance(value, float) and math.isnan(value) else value
         case Constant(value):
@@ -110,14 +110,14 @@ def evaluate(node: Expression, row: dict[str, Any]) -> Any:
             return found
         case Compare(operator, left, right):
             return compared(operator, evaluate(left, row), evaluate(right, row))
-        case OneOf(value, options):
+        case InList(value, options):
             found = evaluate(value, row)
             return None if found is None else any(compared("=", found, option.value) for option in options)
         case Like(value, pattern):
             found = evaluate(value, row)
             signs = "".join({"%": ".*", "_": "."}.get(sign, re.escape(sign)) for sign in pattern)
             return None if found is None else re.fullmatch(signs, found, re.DOTALL) is not None
-        case IsMissing(value):
+        case IsNull(value):
             found = evaluate(value, row)
             return found is None or (isinstance(found, float) and math.isnan(found))
         case Not(condition):
@@ -181,13 +181,13 @@ def test_each_construct(engine, sql, node):
 
 @pytest.mark.parametrize("column", POLICY.tables[0].columns, ids=lambda column: column.name)
 def test_cells(engine, column):
-    check(engine, Cell(column))
-    check(engine, IsMissing(Cell(column)))
+    check(engine, ColumnValue(column))
+    check(engine, IsNull(ColumnValue(column)))
 
 
 def test_every_part_of_far_dates(engine):
     for part, column in itertools.product(["year", "quarter", "month", "day", "weekday"], ["seen", "at"]):
-        check(engine, DatePart(part, Cell(POLICY.tables[0].column(column))))
+        check(engine, DatePart(part, ColumnValue(POLICY.tables[0].column(column))))
     far = engine.execute(
         "SELECT date_part('year', d) FROM (VALUES ('infinity'::DATE), ('-infinity'::DATE), ('5881580-07-10'::DATE)) t(d)"
     ).fetchall()

@@ -12,7 +12,7 @@ from dither.query.answers.table import page
 
 
 @dataclass(frozen=True, eq=False)
-class Answers:
+class BatchAnswer:
     """An answer to each question; all were paid for at once."""
 
     answers: tuple[Answer, ...]

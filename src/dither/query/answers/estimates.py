@@ -15,11 +15,11 @@ from dither.ledger.entries.receipt import Receipt
 from dither.query.answers.answer import Answer, Column, Kind
 from dither.query.answers.explain import bound_note, explain_offer
 from dither.query.answers.released import Released
-from dither.query.plan.question import Plan
+from dither.query.plan.question import Question
 from dither.query.policy.column import Type
 from dither.query.pricing.offer import Offer
 from dither.query.statistics import ratio_intervals as interval
-from dither.query.statistics.counter_sets import Place, Ratio, Reading, Spread, Sum
+from dither.query.statistics.counter_sets import Estimator, FromStatistic, MeanEstimator, SumEstimator, VarianceEstimator
 from dither.query.statistics.variances import spreads
 
 WIDE = 2**20  # what one row adds to a sum that is shown in 64 bits
@@ -85,23 +85,23 @@ def _kinds(offer: Offer) -> dict[str, Kind]:
     return kinds
 
 
-def _is_whole(offer: Offer, reading: Reading) -> bool:
-    if isinstance(reading, Place):
+def _is_whole(offer: Offer, reading: Estimator) -> bool:
+    if isinstance(reading, FromStatistic):
         return offer.parts[reading.part].is_whole(reading.place)
-    return isinstance(reading, Sum) and reading.quantum.denominator == 1 and reading.row < WIDE
+    return isinstance(reading, SumEstimator) and reading.quantum.denominator == 1 and reading.row < WIDE
 
 
-def _read(offer: Offer, released: Released, reading: Reading) -> tuple[Column, Column, Column]:
-    if isinstance(reading, Place):
+def _read(offer: Offer, released: Released, reading: Estimator) -> tuple[Column, Column, Column]:
+    if isinstance(reading, FromStatistic):
         found = released.parts[reading.part]
         return offer.parts[reading.part].read(found, reading.place) if found != [] else ([], [], [])
-    if isinstance(reading, Spread):
+    if isinstance(reading, VarianceEstimator):
         noise, counters = offer.noise[reading.family], released.counters[reading.family]
         return spreads(counters, reading, noise, offer.bounding.resolution, offer.confidence)
-    return _sums(offer, released, reading) if isinstance(reading, Sum) else _averages(offer, released, reading)
+    return _sums(offer, released, reading) if isinstance(reading, SumEstimator) else _averages(offer, released, reading)
 
 
-def _sums(offer: Offer, released: Released, reading: Sum) -> tuple[Column, Column, Column]:
+def _sums(offer: Offer, released: Released, reading: SumEstimator) -> tuple[Column, Column, Column]:
     weights = [weight / offer.bounding.resolution for weight in reading.weights]
     half = Fraction(interval.sum_error(offer.noise[reading.family], weights, offer.confidence))
     quantum = reading.quantum
@@ -114,7 +114,7 @@ def _sums(offer: Offer, released: Released, reading: Sum) -> tuple[Column, Colum
     return values, lows, highs
 
 
-def _averages(offer: Offer, released: Released, reading: Ratio) -> tuple[Column, Column, Column]:
+def _averages(offer: Offer, released: Released, reading: MeanEstimator) -> tuple[Column, Column, Column]:
     counters = released.counters[reading.family]
     last, shared = (2, 0.5) if reading.of_squares else (1, 0)
     above, below = ([numbers[place] + shared * numbers[1] for numbers in counters] for place in (0, last))
@@ -130,7 +130,7 @@ def _averages(offer: Offer, released: Released, reading: Ratio) -> tuple[Column,
     return tuple([lower + width * float(part) for part in column] for column in (list(inside), low, high))  # type: ignore[return-value]
 
 
-def _kept(plan: Plan, whole: dict[str, Column], count: int) -> list[int]:
+def _kept(plan: Question, whole: dict[str, Column], count: int) -> list[int]:
     """Which rows are shown, in which order: HAVING, ORDER BY and LIMIT, on released values."""
     rows = list(range(count))
     for keep in plan.having:

@@ -13,7 +13,7 @@ from dither.query.pricing.gain import Gain
 from dither.query.pricing.offer import Offer
 from dither.query.pricing.price import reading_error
 from dither.query.statistics.bounding import Bounding
-from dither.query.statistics.counter_sets import Place, Ratio, Reading, Spread, Sum
+from dither.query.statistics.counter_sets import Estimator, FromStatistic, MeanEstimator, SumEstimator, VarianceEstimator
 
 NOT_INCLUDED = (
     "The error bars hold the noise. They do not hold what clamping, rounding to steps and bounding a person change, "
@@ -39,7 +39,7 @@ def explain_offer(offer: Offer, left: str = "") -> str:
     for aggregate, reading in zip(plan.aggregates, offer.strategy.readings, strict=True):
         lines.append(f"             {aggregate.name}: {_error(offer, aggregate, reading)}")
     for aggregate, reading in zip(plan.aggregates, offer.strategy.readings, strict=True):
-        if isinstance(reading, Place):
+        if isinstance(reading, FromStatistic):
             told = offer.parts[reading.part].clamped(reading.place)
             lines += [] if told is None else [f"Clamped    {aggregate.name}: {told}"]
             continue
@@ -96,7 +96,9 @@ def _counts(offer: Offer) -> list[str]:
     if offer.strategy.families:
         told[_counted(offer.bounding)] = ""
     for place, part in enumerate(offer.parts):
-        names = ", ".join(name for name, reading in _named(offer) if isinstance(reading, Place) and reading.part == place)
+        names = ", ".join(
+            name for name, reading in _named(offer) if isinstance(reading, FromStatistic) and reading.part == place
+        )
         told.setdefault(_counted(part.bounding), f"for {names}: " if told else "")
     lines = [f"{'           ' if place else 'Counts     '}{names}{how}" for place, (how, names) in enumerate(told.items())]
     first = offer.bounding if offer.strategy.families else offer.parts[0].bounding
@@ -126,26 +128,26 @@ def _rows(offer: Offer) -> str:
     return f"one for each of {keys}, whether the data has it or not"
 
 
-def _error(offer: Offer, aggregate: Aggregate, reading: Reading) -> str:
-    if isinstance(reading, Place):
+def _error(offer: Offer, aggregate: Aggregate, reading: Estimator) -> str:
+    if isinstance(reading, FromStatistic):
         return offer.parts[reading.part].told(reading.place)
     error = offer.errors[aggregate.name]
-    if isinstance(reading, (Ratio, Spread)):
+    if isinstance(reading, (MeanEstimator, VarianceEstimator)):
         if error is None:
             noise, resolution = offer.noise[reading.family], offer.bounding.resolution
             one = reading_error(reading, noise, resolution, offer.confidence, 10**9)
             assert one is not None
-            if isinstance(reading, Spread) and reading.is_root:  # where there is no spread: less where there is
+            if isinstance(reading, VarianceEstimator) and reading.is_root:  # where there is no spread: less where there is
                 whole = one * 10**4.5
                 return f"at most about {whole:,.4g} divided by the root of the number of values (say size= for a figure)"
             return f"about {one * 10**9:,.4g} divided by the number of values in the group (say size= for a figure)"
         return f"about {error:,.4g} where a group has {number(offer.size)} values"
     assert error is not None
-    assert isinstance(reading, Sum)
+    assert isinstance(reading, SumEstimator)
     return f"{error:,.4g}"
 
 
-def _named(offer: Offer) -> list[tuple[str, Reading]]:
+def _named(offer: Offer) -> list[tuple[str, Estimator]]:
     return list(zip([aggregate.name for aggregate in offer.plan.aggregates], offer.strategy.readings, strict=True))
 
 
@@ -153,11 +155,11 @@ def _noises(offer: Offer) -> list[str]:
     """Each mechanism, for which columns, at which price."""
     named, told = _named(offer), []
     for place, mechanism in enumerate(offer.noise):
-        names = [name for name, reading in named if not isinstance(reading, Place) and reading.family == place]
+        names = [name for name, reading in named if not isinstance(reading, FromStatistic) and reading.family == place]
         kind = "geometric" if isinstance(mechanism, Geometric) else "Gaussian"
         told.append(f"{kind} for {', '.join(names)} ({mechanism.guarantee})")
     for place, part in enumerate(offer.parts):
-        names = [name for name, reading in named if isinstance(reading, Place) and reading.part == place]
+        names = [name for name, reading in named if isinstance(reading, FromStatistic) and reading.part == place]
         told.append(f"{part.noise} for {', '.join(names)} ({part.guarantee})")
     return told
 

@@ -20,36 +20,36 @@ from typing import Any, ClassVar
 from dither.privacy.guarantee.guarantee import Guarantee
 from dither.privacy.loss.loss import Loss
 from dither.query.plan.base import Expression
-from dither.query.plan.question import Group, Plan
+from dither.query.plan.question import Group, Question
 from dither.query.policy.column import Key, Type
 from dither.query.statistics.bounding import Bounding
-from dither.query.statistics.counter_sets import Family
+from dither.query.statistics.counter_sets import CounterSet
 
-Cell = tuple[Key | None, ...]  # a group of the question: a key for each column of GROUP BY
+GroupKeys = tuple[Key | None, ...]  # a group of the question: a key for each column of GROUP BY
 Row = tuple[Any, ...]  # of the engine: keys, then totals
 
 
 @dataclass(frozen=True)
-class Chosen:
+class Groups:
     """The groups of a question that are counted."""
 
-    plan: Plan  # the question, about these groups
-    cells: tuple[Cell, ...]  # as the engine tells them
-    shown: tuple[Cell, ...]  # as the answer lists them, in the same order
+    plan: Question  # the question, about these groups
+    cells: tuple[GroupKeys, ...]  # as the engine tells them
+    shown: tuple[GroupKeys, ...]  # as the answer lists them, in the same order
 
 
 @dataclass(frozen=True)
-class Choice(ABC):
+class GroupChoice(ABC):
     """A release of groups: priced, and fixed before anything private is read."""
 
     code: ClassVar[str]  # how stored questions spell it
 
-    plan: Plan  # what is counted to choose by
+    plan: Question  # what is counted to choose by
     bounding: Bounding
 
     @property
     @abstractmethod
-    def family(self) -> Family:
+    def family(self) -> CounterSet:
         """What is counted in each group."""
 
     @property
@@ -74,35 +74,35 @@ class Choice(ABC):
         """What is stored and may be read by anybody; as JSON can hold it. `rows` are PRIVATE."""
 
     @abstractmethod
-    def chosen(self, plan: Plan, released: Any) -> Chosen:
+    def chosen(self, plan: Question, released: Any) -> Groups:
         """The groups that are counted next, from what was stored."""
 
     @abstractmethod
-    def rehearsed(self, plan: Plan) -> Chosen:
+    def rehearsed(self, plan: Question) -> Groups:
         """Made-up groups, to try the next SELECT on."""
 
     @abstractmethod
-    def told(self, plan: Plan) -> list[str]:
+    def told(self, plan: Question) -> list[str]:
         """What is chosen and how, in words."""
 
     @abstractmethod
-    def rows(self, plan: Plan) -> str:
+    def rows(self, plan: Question) -> str:
         """Which rows the answer has, in words."""
 
 
-def all_cells(plan: Plan) -> Chosen:
+def all_groups(plan: Question) -> Groups:
     """Every combination of declared keys."""
     cells = tuple(product(*(group.listed for group in plan.groups)))
-    return Chosen(plan, cells, cells)
+    return Groups(plan, cells, cells)
 
 
-def only(plan: Plan, cells: Sequence[Cell]) -> Chosen:
+def only(plan: Question, cells: Sequence[GroupKeys]) -> Groups:
     """A question about these groups: keys of none of them are dropped before a person is bounded."""
     groups = [
         replace(group, keys=tuple(dict.fromkeys(key for cell in cells if (key := cell[place]) is not None)))
         for place, group in enumerate(plan.groups)
     ]
-    return Chosen(replace(plan, groups=tuple(groups)), tuple(cells), tuple(cells))
+    return Groups(replace(plan, groups=tuple(groups)), tuple(cells), tuple(cells))
 
 
 def written(key: Any) -> Any:
@@ -119,6 +119,6 @@ def read_key(found: Any, by: Expression) -> Key:
     return key
 
 
-def unknown_groups(plan: Plan) -> tuple[Group, ...]:
+def unknown_groups(plan: Question) -> tuple[Group, ...]:
     """Those whose keys nobody declared."""
     return tuple(group for group in plan.groups if group.keys is None)

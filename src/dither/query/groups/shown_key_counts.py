@@ -27,7 +27,7 @@ from dither.density.unknown_keys.threshold_keys import ThresholdKeys
 from dither.noise.laplace import DiscreteLaplace
 from dither.privacy.guarantee.guarantee import Guarantee
 from dither.privacy.loss.loss import Loss
-from dither.query.statistics.statistic import Columns, Counts, Part
+from dither.query.statistics.statistic import Columns, Counts, Statistic
 
 if TYPE_CHECKING:
     import numpy as np
@@ -38,7 +38,7 @@ FAR = 36.0  # deviations; erfc underflows at 38
 
 
 @dataclass(frozen=True)
-class ShownCounts(Part):
+class ShownKeyCounts(Statistic):
     """Counts of people beside the keys that are shown. It is priced as the choice of keys, of which it is a reading."""
 
     code: ClassVar[str] = "shown_key_counts"

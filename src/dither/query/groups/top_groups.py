@@ -27,29 +27,29 @@ from dither.numeric.number import Number
 from dither.privacy.guarantee.guarantee import Guarantee
 from dither.privacy.loss.loss import Loss
 from dither.privacy.unit import Unit
-from dither.query.groups.group_choice import Cell, Choice, Chosen, Row, all_cells, only
-from dither.query.plan.counters import Measure
+from dither.query.groups.group_choice import GroupChoice, GroupKeys, Groups, Row, all_groups, only
+from dither.query.plan.counters import Counter
 from dither.query.plan.lattice import step_of
-from dither.query.plan.question import Aggregate, Plan
+from dither.query.plan.question import Aggregate, Question
 from dither.query.plan.spelling import spell
 from dither.query.statistics.bounding import Bounding
-from dither.query.statistics.counter_sets import LARGEST, Family
+from dither.query.statistics.counter_sets import LARGEST, CounterSet
 
 MANY = 50  # groups: fewer are counted all together, so that other questions about them are answered from what is stored
 MOST_CHOSEN = 1000  # groups that are chosen one by one
 
 
 @dataclass(frozen=True)
-class TopGroups(Choice):
+class TopGroups(GroupChoice):
     """The groups with the largest totals."""
 
     code: ClassVar[str] = "top_groups"
 
     mechanism: TopK
-    measure: Measure
+    measure: Counter
 
     @classmethod
-    def make(cls, plan: Plan, amount: Number | Fraction, *, pure: bool, unit: Unit) -> TopGroups:
+    def make(cls, plan: Question, amount: Number | Fraction, *, pure: bool, unit: Unit) -> TopGroups:
         """The choice at its price: epsilon where `pure`, otherwise rho."""
         measure, table = sorted_by(plan), plan.table
         assert measure is not None
@@ -66,9 +66,9 @@ class TopGroups(Choice):
         return cls(asked, bounding, mechanism, measure)
 
     @property
-    def family(self) -> Family:
+    def family(self) -> CounterSet:
         """What groups are sorted by."""
-        return Family((self.measure,))
+        return CounterSet((self.measure,))
 
     @property
     def guarantee(self) -> Guarantee:
@@ -88,8 +88,8 @@ class TopGroups(Choice):
         return row[: len(self.plan.groups)] in self._places
 
     @cached_property
-    def _places(self) -> dict[Cell, int]:
-        return {cell: place for place, cell in enumerate(all_cells(self.plan).cells)}
+    def _places(self) -> dict[GroupKeys, int]:
+        return {cell: place for place, cell in enumerate(all_groups(self.plan).cells)}
 
     def noisy(self, rows: Sequence[Row]) -> list[int]:
         """The places of the chosen groups among all declared ones, rising."""
@@ -100,21 +100,21 @@ class TopGroups(Choice):
         scores = [totals.get(cell, 0) for cell in self._places]
         return sorted(int(place) for place in self.mechanism.release(scores))
 
-    def chosen(self, plan: Plan, released: Any) -> Chosen:
+    def chosen(self, plan: Question, released: Any) -> Groups:
         """Those groups."""
-        cells = all_cells(plan).cells
+        cells = all_groups(plan).cells
         return only(plan, [cells[place] for place in released])
 
-    def rehearsed(self, plan: Plan) -> Chosen:
+    def rehearsed(self, plan: Question) -> Groups:
         """The first of them."""
         return self.chosen(plan, range(self.mechanism.k))
 
-    def told(self, plan: Plan) -> list[str]:
+    def told(self, plan: Question) -> list[str]:
         """What is chosen, and how far it may fall short."""
         k = self.mechanism.k
         return [f"Top {k:<6} {'groups are' if k > 1 else 'the group is'} chosen first, then counted ({self.guarantee})"]
 
-    def rows(self, plan: Plan) -> str:
+    def rows(self, plan: Question) -> str:
         """Those that are chosen."""
         keys = " x ".join(f"{len(group.listed)} {group.name}" for group in plan.groups)
         return f"one for each of the {self.mechanism.k} that are chosen of {keys}"
@@ -124,7 +124,7 @@ class TopGroups(Choice):
         return self.mechanism.error(confidence) * float(self.measure.step)
 
 
-def sorted_by(plan: Plan) -> Measure | None:
+def sorted_by(plan: Question) -> Counter | None:
     """What the groups are sorted by, where the largest k of them could be chosen first; otherwise None."""
     cells = prod(len(group.listed) for group in plan.groups)
     if plan.having or len(plan.order) != 1 or not plan.order[0].descending or plan.limit is None:
@@ -136,6 +136,6 @@ def sorted_by(plan: Plan) -> Measure | None:
         return None
     if found.kind == "sum":
         assert found.of is not None
-        measure = Measure("steps", found.of, step_of(found.of))
+        measure = Counter("steps", found.of, step_of(found.of))
         return measure if measure.low >= 0 and 0 < measure.reach < LARGEST else None
-    return {"rows": Measure("one"), "persons": Measure("person"), "values": Measure("present", found.of)}[found.kind]
+    return {"rows": Counter("one"), "persons": Counter("person"), "values": Counter("present", found.of)}[found.kind]

@@ -35,17 +35,17 @@ from dither.privacy.guarantee.guarantee import Guarantee
 from dither.privacy.loss.loss import Loss
 from dither.privacy.unit import Unit
 from dither.query.engines.templates.group_keys import LONGEST_KEY
-from dither.query.groups.group_choice import Cell as Keys
-from dither.query.groups.group_choice import Choice, Chosen, Row, only, read_key, unknown_groups, written
+from dither.query.groups.group_choice import GroupChoice, Groups, Row, only, read_key, unknown_groups, written
+from dither.query.groups.group_choice import GroupKeys as Keys
 from dither.query.plan.base import Expression
-from dither.query.plan.counters import Measure
-from dither.query.plan.expressions import Case, Cell, Compare, Constant, Logic, OneOf
-from dither.query.plan.question import Aggregate, Group, Plan
+from dither.query.plan.counters import Counter
+from dither.query.plan.expressions import Case, ColumnValue, Compare, Constant, InList, Logic
+from dither.query.plan.question import Aggregate, Group, Question
 from dither.query.plan.spelling import spell
 from dither.query.plan.text import number
 from dither.query.policy.column import Key, Type
 from dither.query.statistics.bounding import Bounding
-from dither.query.statistics.counter_sets import Family
+from dither.query.statistics.counter_sets import CounterSet
 
 MOST_SHOWN = 100_000  # keys of an answer
 LONGEST_LIST = 16_000_000  # characters of all keys of an answer: it must fit into an entry of the ledger
@@ -53,7 +53,7 @@ MADE_UP: dict[Type, Key] = {Type.TEXT: "a", Type.INTEGER: 0, Type.BOOLEAN: False
 
 
 @dataclass(frozen=True)
-class UnknownKeys(Choice):
+class UnknownKeys(GroupChoice):
     """Which keys are shown of columns whose keys nobody declared."""
 
     code: ClassVar[str] = "unknown_keys"
@@ -65,7 +65,7 @@ class UnknownKeys(Choice):
     @classmethod
     def make(
         cls,
-        plan: Plan,
+        plan: Question,
         amount: Number | Fraction,
         *,
         pure: bool,
@@ -89,9 +89,9 @@ class UnknownKeys(Choice):
         return cls(_counted(plan, other), bounding, rule, other, most)
 
     @property
-    def family(self) -> Family:
+    def family(self) -> CounterSet:
         """People; rows where each is one."""
-        return Family((Measure("one" if self.bounding.way == "each row" else "person"),))
+        return CounterSet((Counter("one" if self.bounding.way == "each row" else "person"),))
 
     @property
     def guarantee(self) -> Guarantee:
@@ -128,18 +128,18 @@ class UnknownKeys(Choice):
         counts = [int(found[key]) for key in list(found)[: len(listed)]] if isinstance(found, dict) else None
         return {"keys": listed, "counts": counts}
 
-    def chosen(self, plan: Plan, released: Any) -> Chosen:
+    def chosen(self, plan: Question, released: Any) -> Groups:
         """Declared keys, each beside every key that is shown."""
         by = [group.by for group in self.plan.groups]
         shown: list[Keys] = [tuple(map(read_key, keys, by)) for keys in released["keys"]]
         return self._beside(plan, shown)
 
-    def rehearsed(self, plan: Plan) -> Chosen:
+    def rehearsed(self, plan: Question) -> Groups:
         """One made-up key of each type; a text that is not the label of all others, as no key that is shown is."""
         made = {**MADE_UP, Type.TEXT: "b"} if self.other == MADE_UP[Type.TEXT] else MADE_UP
         return self._beside(plan, [tuple(made[group.by.facts.type] for group in self.plan.groups)])
 
-    def _beside(self, plan: Plan, shown: list[Keys]) -> Chosen:
+    def _beside(self, plan: Question, shown: list[Keys]) -> Groups:
         if self.other is None:
             cells = _cells(plan, shown)
             return only(plan, cells)
@@ -151,9 +151,9 @@ class UnknownKeys(Choice):
         asked = replace(plan, groups=tuple(sorted_out if one.keys is None else one for one in plan.groups))
         cells = _cells(plan, [*shown, (label,)])
         named = self.other if group.by.facts.type is Type.TEXT else None
-        return Chosen(asked, tuple(cells), tuple(_cells(plan, [*shown, (named,)])))
+        return Groups(asked, tuple(cells), tuple(_cells(plan, [*shown, (named,)])))
 
-    def told(self, plan: Plan) -> list[str]:
+    def told(self, plan: Question) -> list[str]:
         """Who sees which keys."""
         rule, names = self.rule, " and ".join(group.name for group in self.plan.groups)
         each = "one key" if rule.max_keys == 1 else f"{rule.max_keys} keys"
@@ -167,7 +167,7 @@ class UnknownKeys(Choice):
             f"{number(self.most)} are shown, the first in order",
         ]
 
-    def rows(self, plan: Plan) -> str:
+    def rows(self, plan: Question) -> str:
         """Declared keys, and those that are shown."""
         told = [
             f"{group.name} that is shown" if group.keys is None else f"{len(group.keys)} {group.name}"
@@ -177,13 +177,13 @@ class UnknownKeys(Choice):
         return f"one for each of {' x '.join(told)}{others}"
 
 
-def _counted(plan: Plan, other: str | None) -> Plan:
+def _counted(plan: Question, other: str | None) -> Question:
     """How many people hold each key, among rows that the question counts."""
     unknown = unknown_groups(plan)
     conditions = [] if plan.where is None else [plan.where]
     for group in plan.groups:
         if group.keys is not None:
-            conditions.append(OneOf(group.by, tuple(_constant(key) for key in group.keys)))
+            conditions.append(InList(group.by, tuple(_constant(key) for key in group.keys)))
         elif other is not None and group.by.facts.type is Type.TEXT:
             conditions.append(Compare("<>", group.by, Constant(other)))
     where = Logic(True, tuple(conditions)) if len(conditions) > 1 else conditions[0] if conditions else None
@@ -195,7 +195,7 @@ def _constant(key: Key) -> Constant:
     return Constant(Fraction(key) if isinstance(key, int) and not isinstance(key, bool) else key)
 
 
-def _cells(plan: Plan, shown: list[Keys]) -> list[Keys]:
+def _cells(plan: Question, shown: list[Keys]) -> list[Keys]:
     """Every combination of declared keys with the keys that are shown, sorted by the columns of GROUP BY."""
     unknown = [place for place, group in enumerate(plan.groups) if group.keys is None]
     known = [place for place, group in enumerate(plan.groups) if group.keys is not None]
@@ -228,10 +228,10 @@ def _stand_in(by: Expression, listed: list[Key | None], label: str) -> Key:
 def _or_other(by: Expression, listed: list[Key | None], label: Key) -> Expression:
     """A key that is shown, or the label; also for rows that have none."""
     options = tuple(_constant(key) for key in listed if key is not None)
-    return Case(((OneOf(by, options), by),), _constant(label)) if options else _constant(label)
+    return Case(((InList(by, options), by),), _constant(label)) if options else _constant(label)
 
 
-def read_other(plan: Plan, stated: object) -> str | None:
+def read_other(plan: Question, stated: object) -> str | None:
     """What all other keys are called, or why they cannot be counted together."""
     if stated is None:
         return None
@@ -247,5 +247,5 @@ def read_other(plan: Plan, stated: object) -> str | None:
     by = unknown[0].by
     if by.facts.type is Type.BOOLEAN:
         raise QuestionError("other", stated, "true and false have no others", "leaving it out")
-    assert isinstance(by, Cell)
+    assert isinstance(by, ColumnValue)
     return stated

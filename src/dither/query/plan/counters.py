@@ -33,7 +33,7 @@ SQUARES: tuple[Kind, ...] = ("high", "middle", "low", "nothing")
 
 
 @dataclass(frozen=True)
-class Measure:
+class Counter:
     """A whole number for every row."""
 
     code: ClassVar[str] = "counter"

@@ -9,31 +9,41 @@ from dither.query.plan.expressions import (
     Arithmetic,
     Bucket,
     Case,
-    Cell,
+    ColumnValue,
     Compare,
     Constant,
     DatePart,
-    IsMissing,
+    InList,
+    IsNull,
     Like,
     Logic,
     Not,
-    OneOf,
 )
 from dither.query.plan.functions import (
-    Absolute,
-    DateStart,
-    Extreme,
-    FirstPresent,
+    Abs,
+    ChangeText,
+    Coalesce,
+    Concat,
+    DateTrunc,
     Function,
-    Joined,
+    GreatestLeast,
     Length,
-    Piece,
-    Rounded,
-    Spelled,
+    Round,
+    Substring,
     WidthBucket,
 )
-from dither.query.plan.question import Aggregate, Plan
-from dither.query.plan.relations import Chosen, Kept, Own, PerPerson, Relation, SamePerson, Scan, Together, WithPublic
+from dither.query.plan.question import Aggregate, Question
+from dither.query.plan.relations import (
+    FilterRows,
+    GroupByPerson,
+    JoinOnPerson,
+    JoinPublic,
+    PersonTotal,
+    Project,
+    Relation,
+    Scan,
+    UnionAll,
+)
 
 SPELLED: dict[str, str] = {
     **{"upper": "in capital letters", "lower": "in small letters", "trim": "without the spaces around it"},
@@ -53,7 +63,7 @@ PREFIXES = {
 }
 
 
-def explain_plan(plan: Plan) -> str:
+def describe(plan: Question) -> str:
     """What is asked, clause by clause."""
     lines = [f"Of         {rows_of(plan.relation)}"]
     if plan.where is not None:
@@ -75,24 +85,24 @@ def rows_of(relation: Relation) -> str:
     match relation:
         case Scan(table):
             return table.name
-        case Kept(of, condition):
+        case FilterRows(of, condition):
             return f"{rows_of(of)} with {words(condition)}"
-        case Chosen(of, columns, _):
-            told = ", ".join(c.name if by == Cell(c) else f"{c.name}: {words(by)}" for c, by in columns)
+        case Project(of, columns, _):
+            told = ", ".join(c.name if by == ColumnValue(c) else f"{c.name}: {words(by)}" for c, by in columns)
             return f"({told} of {rows_of(of)})"
-        case WithPublic(of, public, _, on, keep_all):
+        case JoinPublic(of, public, _, on, keep_all):
             beside = "beside" if not keep_all else "beside, where there is a match,"
             return f"{rows_of(of)} {beside} the public {public.table.name} by {_joined(on)}"
-        case SamePerson(left, right, _, on):
+        case JoinOnPerson(left, right, _, on):
             also = f" and {_joined(on)}" if on else ""
             most = relation.most_rows
             few = "" if most[0] is None else f" (who has at most {most[0]} rows of the first, {most[1]} of the second)"
             return f"{rows_of(left)} beside {rows_of(right)} of the same person{few}{also}"
-        case PerPerson(of, keys, totals, _):
+        case GroupByPerson(of, keys, totals, _):
             by = "".join(f" and {words(key)}" for _, key in keys)
             told = "".join(f", {own.column.name}: {_own(own)}" for own in totals)
             return f"(a row for each person{by} of {rows_of(of)}{told})"
-        case Together(parts):
+        case UnionAll(parts):
             return " and then ".join(rows_of(part) for part in parts)
 
 
@@ -100,7 +110,7 @@ def _joined(on: tuple[Compare, ...]) -> str:
     return " and ".join(words(equal) for equal in on)
 
 
-def _own(own: Own) -> str:
+def _own(own: PersonTotal) -> str:
     kinds = {"rows": "how many rows", "values": "how many values of", "different": "how many different values of"}
     kinds |= {"sum": "the sum of", "average": "the average of", "least": "the least", "most": "the largest"}
     return kinds[own.kind] if own.of is None else f"{kinds[own.kind]} {words(own.of)}"
@@ -120,7 +130,7 @@ def asked(aggregate: Aggregate) -> str:
 def words(node: Expression) -> str:
     """An expression."""
     match node:
-        case Cell(column):
+        case ColumnValue(column):
             return column.name
         case Constant(value):
             return _number(value) if isinstance(value, Fraction) else repr(value) if isinstance(value, str) else str(value)
@@ -130,11 +140,11 @@ def words(node: Expression) -> str:
             return f"the {part} of {words(of)}"
         case Compare(operator, left, right):
             return f"{words(left)} {operator} {words(right)}"
-        case OneOf(value, options):
+        case InList(value, options):
             return f"{words(value)} is one of {', '.join(words(option) for option in options)}"
         case Like(value, pattern):
             return f"{words(value)} looks like {pattern!r}"
-        case IsMissing(value):
+        case IsNull(value):
             return f"{words(value)} is missing"
         case Logic(every, parts):
             return "(" + (" and " if every else " or ").join(words(part) for part in parts) + ")"
@@ -152,25 +162,25 @@ def words(node: Expression) -> str:
 
 def _function(node: Function) -> str:
     match node:
-        case DateStart(period, of):
+        case DateTrunc(period, of):
             return f"the start of the {period} of {words(of)}"
-        case Spelled(how, of):
+        case ChangeText(how, of):
             return f"{words(of)} {SPELLED[how]}"
-        case Piece(of, None, length):
+        case Substring(of, None, length):
             return f"the last {length} characters of {words(of)}"
-        case Piece(of, start, length):
+        case Substring(of, start, length):
             return f"{length} characters of {words(of)} from number {start} on"
-        case Joined(parts):
+        case Concat(parts):
             return "(" + " followed by ".join(words(part) for part in parts) + ")"
         case Length(of):
             return f"the length of {words(of)}"
-        case FirstPresent(parts):
+        case Coalesce(parts):
             return f"the first that is there of ({', '.join(words(part) for part in parts)})"
-        case Extreme(largest, parts):
+        case GreatestLeast(largest, parts):
             return f"the {'largest' if largest else 'least'} of ({', '.join(words(part) for part in parts)})"
-        case Absolute(of):
+        case Abs(of):
             return f"{words(of)} without its sign"
-        case Rounded(way, of, digits):
+        case Round(way, of, digits):
             rounded = {"floor": "down", "ceil": "up", "round": f"to {digits} digits after the point"}[way]
             return f"{words(of)} rounded {rounded}"
         case WidthBucket(of, low, high, count):

@@ -29,7 +29,7 @@ PARTS: dict[Part, tuple[int, int]] = {
 
 
 @dataclass(frozen=True)
-class Cell(Expression):
+class ColumnValue(Expression):
     """The cell of a column."""
 
     code: ClassVar[str] = "column"
@@ -125,7 +125,7 @@ class Compare(Expression):
 
 
 @dataclass(frozen=True)
-class OneOf(Expression):
+class InList(Expression):
     """Whether a value is in a list that the analyst wrote."""
 
     code: ClassVar[str] = "in_list"
@@ -153,7 +153,7 @@ class Like(Expression):
 
 
 @dataclass(frozen=True)
-class IsMissing(Expression):
+class IsNull(Expression):
     """Whether a value is NULL, or no value of its column's type."""
 
     code: ClassVar[str] = "is_null"
@@ -223,12 +223,12 @@ class Bucket(Expression):
         return Facts(Type.INTEGER, Fraction(0), Fraction(self.size - 1), self.of.facts.nullable)
 
 
-def cells(node: object) -> set[Column]:
+def columns_of(node: object) -> set[Column]:
     """The columns that an expression is about."""
-    if isinstance(node, Cell):
+    if isinstance(node, ColumnValue):
         return {node.column}
     if isinstance(node, tuple):
-        return {column for part in node for column in cells(part)}
+        return {column for part in node for column in columns_of(part)}
     if hasattr(node, "__dataclass_fields__"):
-        return {column for field in node.__dataclass_fields__ for column in cells(getattr(node, field))}
+        return {column for field in node.__dataclass_fields__ for column in columns_of(getattr(node, field))}
     return set()

@@ -24,7 +24,7 @@ PERIODS: tuple[Period, ...] = ("year", "quarter", "month", "week", "day", "hour"
 
 
 @dataclass(frozen=True)
-class DateStart(Expression):
+class DateTrunc(Expression):
     """The start of the year, month, ... that a date lies in; weeks start on Mondays."""
 
     code: ClassVar[str] = "date_trunc"
@@ -38,7 +38,7 @@ class DateStart(Expression):
 
 
 @dataclass(frozen=True)
-class Spelled(Expression):
+class ChangeText(Expression):
     """A text in capital or small letters, or without the spaces around it."""
 
     code: ClassVar[str] = "change_text"
@@ -52,7 +52,7 @@ class Spelled(Expression):
 
 
 @dataclass(frozen=True)
-class Piece(Expression):
+class Substring(Expression):
     """So many characters of a text from a place on, the first being 1; or its last ones."""
 
     code: ClassVar[str] = "substring"
@@ -67,7 +67,7 @@ class Piece(Expression):
 
 
 @dataclass(frozen=True)
-class Joined(Expression):
+class Concat(Expression):
     """Texts one after the other; missing where one of them is."""
 
     code: ClassVar[str] = "concat"
@@ -93,7 +93,7 @@ class Length(Expression):
 
 
 @dataclass(frozen=True)
-class FirstPresent(Expression):
+class Coalesce(Expression):
     """The first of several values that is not missing."""
 
     code: ClassVar[str] = "coalesce"
@@ -107,7 +107,7 @@ class FirstPresent(Expression):
 
 
 @dataclass(frozen=True)
-class Extreme(Expression):
+class GreatestLeast(Expression):
     """The largest, or the least, of the values that are not missing."""
 
     code: ClassVar[str] = "greatest_least"
@@ -127,7 +127,9 @@ class Extreme(Expression):
     @cached_property
     def ends(self) -> tuple[Fraction | None, Fraction | None]:
         """Bounds, each by itself: GREATEST(x, 0) is at least 0 whatever x is, so that LEAST(GREATEST(x, 0), 9) has both."""
-        ends = [part.ends if isinstance(part, Extreme) else (part.facts.lower, part.facts.upper) for part in self.parts]
+        ends = [
+            part.ends if isinstance(part, GreatestLeast) else (part.facts.lower, part.facts.upper) for part in self.parts
+        ]
         lower, upper = [low for low, _ in ends], [high for _, high in ends]
         there = [not part.facts.nullable for part in self.parts]
         if self.largest:
@@ -148,7 +150,7 @@ def _sure(ends: list[Fraction | None], there: list[bool], *, largest: bool) -> F
 
 
 @dataclass(frozen=True)
-class Absolute(Expression):
+class Abs(Expression):
     """A number without its sign."""
 
     code: ClassVar[str] = "abs"
@@ -165,7 +167,7 @@ class Absolute(Expression):
 
 
 @dataclass(frozen=True)
-class Rounded(Expression):
+class Round(Expression):
     """A number with so many digits after the point (before it, where negative); halves go away from zero."""
 
     code: ClassVar[str] = "round"
@@ -206,4 +208,4 @@ class WidthBucket(Expression):
         return Facts(Type.INTEGER, Fraction(0), Fraction(self.count + 1), self.of.facts.nullable)
 
 
-Function = DateStart | Spelled | Piece | Joined | Length | FirstPresent | Extreme | Absolute | Rounded | WidthBucket
+Function = DateTrunc | ChangeText | Substring | Concat | Length | Coalesce | GreatestLeast | Abs | Round | WidthBucket

@@ -5,7 +5,7 @@ from __future__ import annotations
 from fractions import Fraction
 
 from dither.query.plan.base import Expression
-from dither.query.plan.expressions import Cell
+from dither.query.plan.expressions import ColumnValue
 from dither.query.policy.column import FINEST
 
 MOST_SQUARED = 2**10  # steps of a variance: their squares, times rows, limits and resolution, stay within bounding.LARGEST
@@ -13,7 +13,7 @@ MOST_SQUARED = 2**10  # steps of a variance: their squares, times rows, limits a
 
 def step_of(expression: Expression) -> Fraction:
     """The lattice of an expression: its column's, whole numbers, or 2^20 steps between its bounds."""
-    if isinstance(expression, Cell) and expression.column.step is not None:
+    if isinstance(expression, ColumnValue) and expression.column.step is not None:
         return expression.column.step
     facts = expression.facts
     assert facts.lower is not None

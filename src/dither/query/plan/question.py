@@ -46,7 +46,7 @@ class Group:
 
 
 @dataclass(frozen=True)
-class Order:
+class OrderBy:
     """By which column of the answer it is sorted."""
 
     name: str
@@ -54,7 +54,7 @@ class Order:
 
 
 @dataclass(frozen=True)
-class Keep:
+class HavingFilter:
     """Which rows of the answer are shown: a comparison of a released column with a constant."""
 
     name: str
@@ -63,7 +63,7 @@ class Keep:
 
 
 @dataclass(frozen=True)
-class Plan:
+class Question:
     """A question about the rows of a relation. Everything after `aggregates` concerns released values only."""
 
     relation: Relation
@@ -71,8 +71,8 @@ class Plan:
     groups: tuple[Group, ...]
     aggregates: tuple[Aggregate, ...]
     shown: tuple[str, ...]  # the columns of the answer, in the order in which they were asked for
-    having: tuple[Keep, ...] = ()
-    order: tuple[Order, ...] = ()
+    having: tuple[HavingFilter, ...] = ()
+    order: tuple[OrderBy, ...] = ()
     limit: int | None = None
 
     @property

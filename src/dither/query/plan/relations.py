@@ -24,7 +24,7 @@ from functools import cached_property
 from typing import ClassVar, Literal
 
 from dither.query.plan.base import Expression
-from dither.query.plan.expressions import Cell, Compare
+from dither.query.plan.expressions import ColumnValue, Compare
 from dither.query.policy.column import Column, Type
 from dither.query.policy.table import Table
 
@@ -32,7 +32,7 @@ OURS = "\u200b"  # ends names of columns that no question can name: it is not pr
 HIDDEN = f"whose row it is{OURS}"  # the column of the person where a question does not show it
 MOST_PAIRED = 1000  # rows of a person on a side of a join, unless the owner's limits allow for more
 
-OwnKind = Literal["rows", "values", "different", "sum", "average", "least", "most"]
+PersonTotalKind = Literal["rows", "values", "different", "sum", "average", "least", "most"]
 
 
 @dataclass(frozen=True)
@@ -49,7 +49,7 @@ class Scan:
 
 
 @dataclass(frozen=True)
-class Kept:
+class FilterRows:
     """The rows that meet a condition."""
 
     code: ClassVar[str] = "filter"
@@ -67,7 +67,7 @@ class Kept:
 
 
 @dataclass(frozen=True)
-class Chosen:
+class Project:
     """Other columns; the person goes along, under her own name or hidden."""
 
     code: ClassVar[str] = "project"
@@ -83,7 +83,7 @@ class Chosen:
         if before.person is not None:
             whose = before.column(before.person)
             assert whose is not None
-            person = HIDDEN if self.hide else next(c.name for c, by in self.columns if by == Cell(whose))
+            person = HIDDEN if self.hide else next(c.name for c, by in self.columns if by == ColumnValue(whose))
             columns += [Column(HIDDEN, whose.type, nullable=False)] if self.hide else []
         return replace(before, columns=tuple(columns), person=person, source=None)
 
@@ -93,7 +93,7 @@ class Chosen:
 
 
 @dataclass(frozen=True)
-class WithPublic:
+class JoinPublic:
     """Rows beside those of a public table that match them."""
 
     code: ClassVar[str] = "join_public"
@@ -116,7 +116,7 @@ class WithPublic:
 
 
 @dataclass(frozen=True)
-class SamePerson:
+class JoinOnPerson:
     """Rows of a person beside other rows of the same person."""
 
     code: ClassVar[str] = "join_on_person"
@@ -151,25 +151,25 @@ class SamePerson:
 
 
 @dataclass(frozen=True)
-class Own:
+class PersonTotal:
     """One of a person's own totals."""
 
     code: ClassVar[str] = "person_total"
 
     column: Column
-    kind: OwnKind
+    kind: PersonTotalKind
     of: Expression | None = None
 
 
 @dataclass(frozen=True)
-class PerPerson:
+class GroupByPerson:
     """A person's own totals: one row for each person and key."""
 
     code: ClassVar[str] = "group_by_person"
 
     of: Relation
     keys: tuple[tuple[Column, Expression], ...]  # beside the person
-    totals: tuple[Own, ...]
+    totals: tuple[PersonTotal, ...]
     person: Column  # as she is called here
 
     @cached_property
@@ -184,7 +184,7 @@ class PerPerson:
 
 
 @dataclass(frozen=True)
-class Together:
+class UnionAll:
     """Rows of several relations with the same columns."""
 
     code: ClassVar[str] = "union_all"
@@ -206,7 +206,7 @@ class Together:
         return tuple(table for part in self.parts for table in part.tables)
 
 
-Relation = Scan | Kept | Chosen | WithPublic | SamePerson | PerPerson | Together
+Relation = Scan | FilterRows | Project | JoinPublic | JoinOnPerson | GroupByPerson | UnionAll
 
 
 def shown_columns(table: Table) -> tuple[Column, ...]:

@@ -9,48 +9,48 @@ from math import prod
 
 from dither.density.unknown_keys.threshold_keys import GeometricKeys, ThresholdKeys
 from dither.errors import NumberError, QuestionError
-from dither.query.groups.group_choice import Choice
-from dither.query.groups.shown_key_counts import ShownCounts
+from dither.query.groups.group_choice import GroupChoice
+from dither.query.groups.shown_key_counts import ShownKeyCounts
 from dither.query.groups.top_groups import TopGroups, sorted_by
 from dither.query.groups.unknown_keys import MOST_SHOWN, UnknownKeys
-from dither.query.plan.question import Plan
+from dither.query.plan.question import Question
 from dither.query.pricing import price
-from dither.query.pricing.spend import Promise
+from dither.query.pricing.spend import Spend
 from dither.query.sql.parse import MOST_ROWS
 from dither.query.statistics.bounding import Bounding
-from dither.query.statistics.counter_sets import Place, Strategy, Sum
+from dither.query.statistics.counter_sets import CounterPlan, FromStatistic, SumEstimator
 from dither.query.statistics.quantiles import MOST_UNKNOWN
-from dither.query.statistics.statistic import Part
+from dither.query.statistics.statistic import Statistic
 
 MOST_NUMBERS = 2_000_000  # released at once: an answer must fit into an entry of the ledger
 HALF = Fraction(1, 2)  # of a price is for the choice, the rest for what is counted
 
 
 @dataclass(frozen=True)
-class Made:
+class Candidate:
     """What is released, and under which circumstances."""
 
-    under: price.Circumstances
+    under: price.Context
     noise: tuple[price.Mechanism, ...]
-    parts: tuple[Part, ...]
-    choice: Choice | None = None
+    parts: tuple[Statistic, ...]
+    choice: GroupChoice | None = None
     weighed: str = ""
 
     @property
-    def priced(self) -> list[price.Mechanism | Part | Choice]:
+    def priced(self) -> list[price.Mechanism | Statistic | GroupChoice]:
         """Whose guarantees add up."""
         return priced(self.choice, self.noise, self.parts)
 
 
 def priced(
-    choice: Choice | None, noise: tuple[price.Mechanism, ...], parts: tuple[Part, ...]
-) -> list[price.Mechanism | Part | Choice]:
+    choice: GroupChoice | None, noise: tuple[price.Mechanism, ...], parts: tuple[Statistic, ...]
+) -> list[price.Mechanism | Statistic | GroupChoice]:
     """Whose guarantees add up: where counts are read off the choice, it is paid once."""
-    once = choice is None or any(isinstance(part, ShownCounts) for part in parts)
+    once = choice is None or any(isinstance(part, ShownKeyCounts) for part in parts)
     return [*([] if once or choice is None else [choice]), *noise, *parts]
 
 
-def most_cells(plan: Plan, strategy: Strategy) -> int:
+def most_cells(plan: Question, strategy: CounterPlan) -> int:
     """How many groups the answer has; of unknown keys, the most that may be shown."""
     known = prod(1 if group.keys is None else len(group.keys) for group in plan.groups)
     each = sum(len(family.measures) for family in strategy.families) + len(strategy.besides)
@@ -66,9 +66,7 @@ def most_cells(plan: Plan, strategy: Strategy) -> int:
     return known * max(1, min(most, MOST_ROWS // known, MOST_NUMBERS // (known * each)))
 
 
-def with_keys(
-    under: price.Circumstances, promise: Promise | None, error: object, *, lost: Fraction, other: str | None
-) -> Made:
+def with_keys(under: price.Context, promise: Spend | None, error: object, *, lost: Fraction, other: str | None) -> Candidate:
     """Keys that nobody declared: chosen at half of the price, or at all of it where they come with what is asked for."""
     plan, counted = under.plan, other is None and counts_people(under)
     if promise is None:
@@ -89,7 +87,7 @@ def with_keys(
         counts=counted,
     )
     if not counted:
-        return Made(under, noise, parts, choice)
+        return Candidate(under, noise, parts, choice)
     if (
         promise is None
         and under.pure
@@ -99,12 +97,12 @@ def with_keys(
         rule = GeometricKeys(epsilon=share.amount, delta=lost, max_keys=choice.rule.max_keys, unit=under.bounding.unit)
         choice = replace(choice, rule=rule)
     assert isinstance(choice.rule, ThresholdKeys)
-    shown = ShownCounts(choice.plan, choice.bounding, choice.rule, under.confidence)
-    readings = tuple(Place(0, 0) for _ in under.strategy.readings)
-    return Made(replace(under, strategy=Strategy((), readings), bounding=choice.bounding), (), (shown,), choice)
+    shown = ShownKeyCounts(choice.plan, choice.bounding, choice.rule, under.confidence)
+    readings = tuple(FromStatistic(0, 0) for _ in under.strategy.readings)
+    return Candidate(replace(under, strategy=CounterPlan((), readings), bounding=choice.bounding), (), (shown,), choice)
 
 
-def counts_people(under: price.Circumstances) -> bool:
+def counts_people(under: price.Context) -> bool:
     """Whether people who hold a key are all that is asked for: the release of keys tells how many they are."""
     strategy, groups = under.strategy, under.plan.groups
     if len(strategy.families) != 1 or strategy.besides or any(group.keys is not None for group in groups):
@@ -113,10 +111,10 @@ def counts_people(under: price.Circumstances) -> bool:
     return kind == "person" or (kind == "one" and under.bounding.way == "each row")
 
 
-def with_top(under: Callable[[int], price.Circumstances], cells: int, promise: Promise) -> Made:
+def with_top(under: Callable[[int], price.Context], cells: int, promise: Spend) -> Candidate:
     """All groups counted; or the largest chosen first, where that is more accurate."""
     whole = under(cells)
-    made = Made(whole, *price.mechanisms(promise, whole))
+    made = Candidate(whole, *price.mechanisms(promise, whole))
     plan = whole.plan
     running = any(beside.kind == "running" for beside in whole.strategy.besides)  # of all groups, chosen or not
     if sorted_by(plan) is None or plan.limit is None or running:
@@ -125,7 +123,7 @@ def with_top(under: Callable[[int], price.Circumstances], cells: int, promise: P
     try:
         choice = TopGroups.make(plan, half.amount, pure=whole.pure, unit=whole.bounding.unit)
         few = under(plan.limit)
-        first = Made(few, *price.mechanisms(half, few), choice)
+        first = Candidate(few, *price.mechanisms(half, few), choice)
     except NumberError:  # noise that cannot be drawn
         return made
     level = whole.confidence
@@ -136,17 +134,17 @@ def with_top(under: Callable[[int], price.Circumstances], cells: int, promise: P
     return replace(first if apart < together else made, weighed=facts)
 
 
-def _off(made: Made, confidence: Fraction) -> float:
+def _off(made: Candidate, confidence: Fraction) -> float:
     """How far the number that groups are sorted by may be off."""
     plan, under = made.under.plan, made.under
     place = next(at for at, aggregate in enumerate(plan.aggregates) if aggregate.name == plan.order[0].name)
     return _sum_error(under, made.noise, place, confidence)
 
 
-def _sum_error(under: price.Circumstances, noise: tuple[price.Mechanism, ...], place: int, confidence: Fraction) -> float:
+def _sum_error(under: price.Context, noise: tuple[price.Mechanism, ...], place: int, confidence: Fraction) -> float:
     """How far a sum of counters may be off."""
     reading = under.strategy.readings[place]
-    assert isinstance(reading, Sum)
+    assert isinstance(reading, SumEstimator)
     bounding: Bounding = under.bounding
     found = price.reading_error(reading, noise[reading.family], bounding.resolution, confidence, None)
     assert found is not None

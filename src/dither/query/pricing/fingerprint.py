@@ -10,12 +10,12 @@ import hashlib
 import json
 from collections.abc import Sequence
 
-from dither.query.groups.group_choice import Choice
+from dither.query.groups.group_choice import GroupChoice
 from dither.query.plan.relations import Scan
 from dither.query.plan.spelling import spell
 from dither.query.policy.column import Key
 from dither.query.pricing.offer import Offer
-from dither.query.statistics.statistic import Part
+from dither.query.statistics.statistic import Statistic
 
 VERSION = 2
 MOST_KEYS = 100  # that are spelled out
@@ -41,7 +41,7 @@ def _counters(offer: Offer) -> dict[str, object]:
     }
 
 
-def batch_question(offers: Sequence[Offer], parts: Sequence[Part]) -> dict[str, object]:
+def batch_question(offers: Sequence[Offer], parts: Sequence[Statistic]) -> dict[str, object]:
     """A batch as the ledger keeps it: parts that several questions share are spelled once."""
     spelled = []
     for offer in offers:
@@ -50,14 +50,14 @@ def batch_question(offers: Sequence[Offer], parts: Sequence[Part]) -> dict[str, 
     return {"dither": VERSION, "batch": spelled, "statistics": [_part(part) for part in parts]}
 
 
-def _choice(choice: Choice) -> dict[str, object]:
+def _choice(choice: GroupChoice) -> dict[str, object]:
     """What is counted for it, how a person is bounded, and the rule."""
     bounding = choice.bounding
     limits = [bounding.way, bounding.groups, bounding.rows, bounding.resolution]
     return {"is": choice.code, "counters": spell(choice.family), "bounding": limits, **choice.spelled()}
 
 
-def _part(part: Part) -> dict[str, object]:
+def _part(part: Statistic) -> dict[str, object]:
     """What is counted, how a person is bounded, and the mechanism."""
     bounding, by = part.bounding, part.plan.groups[-1]
     limits = [bounding.way, bounding.groups, bounding.rows, bounding.resolution]

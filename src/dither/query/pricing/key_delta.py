@@ -20,7 +20,7 @@ from dither.privacy.guarantee.approx import ApproxPart
 from dither.privacy.guarantee.guarantee import Guarantee
 from dither.privacy.records import read_delta
 from dither.query.groups.group_choice import unknown_groups
-from dither.query.plan.question import Plan
+from dither.query.plan.question import Question
 
 QUESTIONS = 100  # with keys that nobody declared, unless delta is stated
 
@@ -32,7 +32,7 @@ def of_events(budget: Filter) -> Fraction:
     return budget.delta if isinstance(budget, (SumFilter, ZcdpFilter)) else Fraction(0)
 
 
-def read_lost(plan: Plan, budget: Filter, stated: object, guarantee: object, *, counts_rho: bool) -> Fraction:
+def read_lost(plan: Question, budget: Filter, stated: object, guarantee: object, *, counts_rho: bool) -> Fraction:
     """The delta of the choice of keys; 0 where all are declared."""
     names = ", ".join(group.name for group in unknown_groups(plan))
     if not names:
@@ -66,7 +66,7 @@ def read_lost(plan: Plan, budget: Filter, stated: object, guarantee: object, *, 
 
 
 def share_lost(
-    plans: Sequence[Plan], budget: Filter, stated: object, guarantee: object, *, counts_rho: bool
+    plans: Sequence[Question], budget: Filter, stated: object, guarantee: object, *, counts_rho: bool
 ) -> list[Fraction]:
     """The delta of each question of a batch."""
     unknown = [plan for plan in plans if unknown_groups(plan)]

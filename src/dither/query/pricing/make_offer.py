@@ -19,24 +19,24 @@ from dither.numeric.number import integer, rational
 from dither.privacy.unit import Unit
 from dither.query.groups.unknown_keys import read_other
 from dither.query.holdings import Holdings
-from dither.query.plan.question import Plan
+from dither.query.plan.question import Question
 from dither.query.policy.policy import Policy
 from dither.query.pricing import price
 from dither.query.pricing.ask import Ask
-from dither.query.pricing.candidates import Made, most_cells, with_keys, with_top
+from dither.query.pricing.candidates import Candidate, most_cells, with_keys, with_top
 from dither.query.pricing.key_delta import read_lost
 from dither.query.pricing.offer import Offer
-from dither.query.pricing.spend import HOWS, Promise, counts_rho, read_promise, stated_price
+from dither.query.pricing.spend import HOWS, Spend, counts_rho, read_spend, stated_price
 from dither.query.sql.options import Options, apply_options, check_options, read_options, tightened
 from dither.query.sql.parse import parse
 from dither.query.statistics.bounding import choose_bounding
-from dither.query.statistics.counter_sets import Strategy, choose_strategy
+from dither.query.statistics.counter_sets import CounterPlan, choose_counters
 
 LARGEST_SIZE = 10**15
 LEAST_ALPHA = Fraction(1, 10**12)  # error bars that fail less often than this are not computed
 
 
-def make_offer(ask: Ask, holdings: Holdings, *, promise: Promise | None = None, lost: Fraction | None = None) -> Offer:
+def make_offer(ask: Ask, holdings: Holdings, *, promise: Spend | None = None, lost: Fraction | None = None) -> Offer:
     """The offer for a question. In a batch its price and its delta are given parts of the whole."""
     policy, budget = holdings.policy, holdings.ledger.budget
     plan, options = read_question(ask.text, policy)
@@ -53,9 +53,9 @@ def make_offer(ask: Ask, holdings: Holdings, *, promise: Promise | None = None, 
     if lost is None:
         lost = read_lost(plan, budget, ask.delta, guarantee, counts_rho=counts_rho(budget))
     if promise is None and ask.error is None:
-        promise = read_promise(budget, epsilon, ask.rho, guarantee, lost)
+        promise = read_spend(budget, epsilon, ask.rho, guarantee, lost)
     is_pure = promise.is_pure if promise is not None else not counts_rho(budget)
-    strategy = choose_strategy(plan, pure=is_pure)
+    strategy = choose_counters(plan, pure=is_pure)
     pricing = Pricing(plan, strategy, ask.bounding, budget.unit, is_pure, level, hint, ask.error, lost, other)
     made = pricing.made(promise)
     fitting = None if promise is None else promise.fitting(price.total(made.priced))
@@ -86,8 +86,8 @@ def make_offer(ask: Ask, holdings: Holdings, *, promise: Promise | None = None, 
 class Pricing:
     """A question under which mechanisms are made, whatever their price."""
 
-    plan: Plan
-    strategy: Strategy
+    plan: Question
+    strategy: CounterPlan
     bounding: object  # the way that was stated, or None
     unit: Unit
     is_pure: bool
@@ -97,23 +97,23 @@ class Pricing:
     lost: Fraction  # the delta of keys that nobody declared
     other: str | None
 
-    def under(self, cells: int) -> price.Circumstances:
+    def under(self, cells: int) -> price.Context:
         """The circumstances of so many groups."""
         plan, strategy = self.plan, self.strategy
         way = choose_bounding(plan, strategy, self.bounding, cells=cells, unit=self.unit, pure=self.is_pure)
-        return price.Circumstances(plan, strategy, way, cells, self.confidence, self.size, self.is_pure)
+        return price.Context(plan, strategy, way, cells, self.confidence, self.size, self.is_pure)
 
-    def made(self, promise: Promise | None) -> Made:
+    def made(self, promise: Spend | None) -> Candidate:
         """All that is released, at a price, or for a wished error where there is none."""
         cells = most_cells(self.plan, self.strategy)
         if self.lost:
             return with_keys(self.under(cells), promise, self.error, lost=self.lost, other=self.other)
         if promise is None:
-            return Made(self.under(cells), *price.for_error(self.error, self.under(cells)))
+            return Candidate(self.under(cells), *price.for_error(self.error, self.under(cells)))
         return with_top(self.under, cells, promise)
 
 
-def read_question(text: Any, policy: Policy) -> tuple[Plan, Options]:
+def read_question(text: Any, policy: Policy) -> tuple[Question, Options]:
     """What is asked, and what the question says about its own privacy."""
     found, options = read_options(text)
     plan = parse(found, apply_options(options, policy))
@@ -121,7 +121,7 @@ def read_question(text: Any, policy: Policy) -> tuple[Plan, Options]:
     return plan, options
 
 
-def _check_bounding(made: Made, bounding: object) -> None:
+def _check_bounding(made: Candidate, bounding: object) -> None:
     """A way of bounding that was stated must be one for what is asked."""
     for part in [] if made.under.strategy.families or made.choice else made.parts:
         if bounding is not None and part.bounding.way != bounding:
@@ -136,7 +136,7 @@ def _size(stated: object) -> int | None:
     return hint
 
 
-def _check_names(plan: Plan) -> None:
+def _check_names(plan: Question) -> None:
     """Each aggregate x also has columns x_low and x_high, which nothing else may be called."""
     taken = [group.name.lower() for group in plan.groups]
     taken += [f"{aggregate.name.lower()}{end}" for aggregate in plan.aggregates for end in ("", "_low", "_high")]

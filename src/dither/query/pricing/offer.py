@@ -15,13 +15,13 @@ from typing import Any
 from dither.privacy.budget.filter import Filter
 from dither.privacy.guarantee.guarantee import Guarantee
 from dither.privacy.loss.loss import Loss
-from dither.query.groups.group_choice import Choice, Chosen, all_cells
-from dither.query.plan.question import Plan
+from dither.query.groups.group_choice import GroupChoice, Groups, all_groups
+from dither.query.plan.question import Question
 from dither.query.pricing import price
 from dither.query.pricing.candidates import priced
 from dither.query.statistics.bounding import Bounding
-from dither.query.statistics.counter_sets import Place, Reading, Strategy
-from dither.query.statistics.statistic import Part
+from dither.query.statistics.counter_sets import CounterPlan, Estimator, FromStatistic
+from dither.query.statistics.statistic import Statistic
 
 
 @dataclass(frozen=True)
@@ -29,16 +29,16 @@ class Offer:
     """A question with its noise: what is counted, how a person is bounded, the mechanisms, and how answers are read."""
 
     sql: str
-    plan: Plan = field(repr=False)
-    strategy: Strategy = field(repr=False)
+    plan: Question = field(repr=False)
+    strategy: CounterPlan = field(repr=False)
     bounding: Bounding = field(repr=False)
     noise: tuple[price.Mechanism, ...] = field(repr=False)  # of each family of counters
-    parts: tuple[Part, ...] = field(repr=False)  # what is released beside them
+    parts: tuple[Statistic, ...] = field(repr=False)  # what is released beside them
     confidence: Fraction
     size: int | None
     budget: Filter = field(repr=False)  # of the ledger that will pay: prices are told in its currency
     asked: object = field(default=None, repr=False)  # the epsilon that was stated
-    choice: Choice | None = field(default=None, repr=False)  # of groups, where a private release chooses them
+    choice: GroupChoice | None = field(default=None, repr=False)  # of groups, where a private release chooses them
     weighed: str = field(default="", repr=False)  # why groups are chosen first, or why not
     limits: Mapping[str, int] = field(default_factory=dict, repr=False)  # those that the question tightened, by table
     frame: str = field(default="arrow", repr=False)  # the kind of table that the rows are in
@@ -49,7 +49,7 @@ class Offer:
         return price.total(self.released)
 
     @property
-    def released(self) -> list[price.Mechanism | Part | Choice]:
+    def released(self) -> list[price.Mechanism | Statistic | GroupChoice]:
         """Whose guarantees add up."""
         return priced(self.choice, self.noise, self.parts)
 
@@ -74,13 +74,13 @@ class Offer:
             for aggregate, reading in zip(self.plan.aggregates, self.strategy.readings, strict=True)
         }
 
-    def error_of(self, reading: Reading) -> float | None:
+    def error_of(self, reading: Estimator) -> float | None:
         """How far one aggregate may be off because of noise."""
-        if isinstance(reading, Place):
+        if isinstance(reading, FromStatistic):
             return self.parts[reading.part].error(reading.place, self.confidence)
         noise, resolution = self.noise[reading.family], self.bounding.resolution
         return price.reading_error(reading, noise, resolution, self.confidence, self.size)
 
-    def chosen(self, released: Any) -> Chosen:
+    def chosen(self, released: Any) -> Groups:
         """The groups that are counted, from what was stored of their choice."""
-        return all_cells(self.plan) if self.choice is None else self.choice.chosen(self.plan, released)
+        return all_groups(self.plan) if self.choice is None else self.choice.chosen(self.plan, released)

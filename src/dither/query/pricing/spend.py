@@ -18,7 +18,7 @@ SMALLEST = Fraction(1, 10**100)
 
 
 @dataclass(frozen=True)
-class Promise:
+class Spend:
     """How much a question may cost, and in which currency."""
 
     epsilon: Number | None = None  # pure
@@ -36,16 +36,16 @@ class Promise:
         assert found is not None
         return found
 
-    def part(self, share: Fraction) -> Promise:
+    def part(self, share: Fraction) -> Spend:
         """A share of it; the target is for the whole."""
         if share == 1:
             return self
         if self.epsilon is not None:
-            return Promise(epsilon=self.epsilon * share)
+            return Spend(epsilon=self.epsilon * share)
         assert self.rho is not None
-        return Promise(rho=self.rho * share)
+        return Spend(rho=self.rho * share)
 
-    def fitting(self, released: Guarantee) -> Promise | None:
+    def fitting(self, released: Guarantee) -> Spend | None:
         """None where what was made of it meets the target; otherwise a promise that does, whatever is made of it.
 
         Other mechanisms than Gaussian noise have less to say at the same rho: then the rho is what every rho-zCDP mechanism
@@ -59,7 +59,7 @@ class Promise:
         if left <= 0:
             why = f"keys of the question have a delta of {float(released.charge().delta):.3g}, and all may have less"
             raise GuaranteeError("delta", str(self.target), why, "a smaller delta= for keys")
-        return Promise(rho=calibrate.largest_rho(wanted.epsilon, left))
+        return Spend(rho=calibrate.largest_rho(wanted.epsilon, left))
 
 
 def counts_rho(budget: Filter) -> bool:
@@ -67,7 +67,7 @@ def counts_rho(budget: Filter) -> bool:
     return budget.price(gdp(1, unit=budget.unit)) is not None
 
 
-def read_promise(budget: Filter, epsilon: object, rho: object, guarantee: object, lost: Fraction = Fraction(0)) -> Promise:
+def read_spend(budget: Filter, epsilon: object, rho: object, guarantee: object, lost: Fraction = Fraction(0)) -> Spend:
     """The one way in which a price was stated; of its delta, so much is lost to a choice of keys."""
     given = {"epsilon": epsilon, "rho": rho, "guarantee": guarantee}
     stated = {name: value for name, value in given.items() if value is not None}
@@ -79,12 +79,12 @@ def read_promise(budget: Filter, epsilon: object, rho: object, guarantee: object
         wanted = rational(rho, name="rho", positive=True)
         if not counts_rho(budget):
             raise GuaranteeError("rho", rho, f"the budget is {budget.ceiling}, which does not count rho", "epsilon=")
-        return Promise(rho=wanted)
+        return Spend(rho=wanted)
     number = exact(epsilon, name="epsilon", positive=True)
     if number < SMALLEST:
         raise NumberError("epsilon", epsilon, "it is below 1e-100, which is a slip", "'0.5'")
     if not counts_rho(budget):
-        return Promise(epsilon=number)
+        return Spend(epsilon=number)
     delta = budget.ceiling.charge().delta
     if delta == 0:
         why = f"the budget is {budget.ceiling}: without a delta, epsilon says nothing about Gaussian noise"
@@ -92,12 +92,12 @@ def read_promise(budget: Filter, epsilon: object, rho: object, guarantee: object
     return _calibrated(number, delta, budget, lost)
 
 
-def _calibrated(epsilon: Number, delta: Fraction, budget: Filter, lost: Fraction) -> Promise:
+def _calibrated(epsilon: Number, delta: Fraction, budget: Filter, lost: Fraction) -> Spend:
     rho = 1 / (2 * calibrate.gaussian(epsilon, delta - lost) ** 2)
-    return Promise(rho=rho, target=approx(epsilon, delta, unit=budget.unit))
+    return Spend(rho=rho, target=approx(epsilon, delta, unit=budget.unit))
 
 
-def _from_guarantee(budget: Filter, guarantee: object, lost: Fraction) -> Promise:
+def _from_guarantee(budget: Filter, guarantee: object, lost: Fraction) -> Spend:
     if not isinstance(guarantee, Guarantee):
         raise GuaranteeError("guarantee", guarantee, "it is not a guarantee", "pure('0.5'), zcdp('0.01')")
     if guarantee.unit is not budget.unit:
@@ -108,12 +108,12 @@ def _from_guarantee(budget: Filter, guarantee: object, lost: Fraction) -> Promis
         if charge.delta == 0:
             if charge.epsilon <= 0:
                 raise NumberError("guarantee", str(guarantee), "it costs nothing", "an epsilon above zero")
-            return Promise(epsilon=charge.epsilon)
+            return Spend(epsilon=charge.epsilon)
         if lost and not counts_rho(budget):
-            return Promise(epsilon=charge.epsilon)
+            return Spend(epsilon=charge.epsilon)
         promise = _calibrated(charge.epsilon, charge.delta, budget, lost)
     elif charge.delta == lost and charge.rho:
-        promise = Promise(rho=charge.rho)
+        promise = Spend(rho=charge.rho)
     else:
         raise GuaranteeError("guarantee", str(guarantee), "no noise here is made for it", "pure, approx, zcdp or gdp")
     if not counts_rho(budget):

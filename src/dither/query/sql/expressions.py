@@ -16,16 +16,16 @@ from dither.query.plan.expressions import (
     PARTS,
     Arithmetic,
     Case,
-    Cell,
+    ColumnValue,
     Compare,
     Comparison,
     Constant,
     DatePart,
-    IsMissing,
+    InList,
+    IsNull,
     Like,
     Logic,
     Not,
-    OneOf,
     Operator,
     Part,
 )
@@ -103,7 +103,7 @@ class Reader:
         if kind is exp.Not:
             return Not(self.condition(node.this))
         if kind is exp.Is and isinstance(node.expression, exp.Null):
-            return IsMissing(self.value(node.this))
+            return IsNull(self.value(node.this))
         if kind is exp.Between:
             low, high = (self.pair(node.this, self.value(node.this), node.args[end]) for end in ("low", "high"))
             return Logic(True, (Compare(">=", *low), Compare("<=", *high)))
@@ -131,10 +131,10 @@ class Reader:
 
     # -- leaves --------------------------------------------------------------------------------------------------
 
-    def _column(self, node: exp.Expr) -> Cell:
+    def _column(self, node: exp.Expr) -> ColumnValue:
         if not isinstance(node.this, exp.Identifier):
             raise refuse(node, "single rows are never shown", "COUNT(*)")
-        return Cell(self.scope.column(node))
+        return ColumnValue(self.scope.column(node))
 
     def _constant(self, node: exp.Expr) -> Constant | None:
         if isinstance(node, exp.Boolean):
@@ -177,7 +177,7 @@ class Reader:
         found = [self.pair(node.this, value, option)[1] for option in options]
         if isinstance(value, Constant) or not all(isinstance(option, Constant) for option in found):
             raise refuse(node, "IN compares a value with constants", "= for two columns")
-        return OneOf(value, tuple(cast(Constant, option) for option in found))
+        return InList(value, tuple(cast(Constant, option) for option in found))
 
     def _like(self, node: exp.Expr) -> Expression:
         value, pattern = self.value(node.this), node.expression.unnest()

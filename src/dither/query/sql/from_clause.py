@@ -11,8 +11,8 @@ from dataclasses import replace
 from sqlglot import exp
 
 from dither.errors import QuestionError
-from dither.query.plan.expressions import Cell
-from dither.query.plan.relations import Chosen, Kept, Relation, Scan, Together, shown_columns
+from dither.query.plan.expressions import ColumnValue
+from dither.query.plan.relations import FilterRows, Project, Relation, Scan, UnionAll, shown_columns
 from dither.query.policy.column import Column
 from dither.query.policy.policy import Policy
 from dither.query.policy.table import NAME_LENGTH
@@ -112,7 +112,7 @@ class FromReader:
         found = self._from(node, self._given(node, given))
         reader = Reader(found)
         where = node.args.get("where")
-        relation = found.relation if where is None else Kept(found.relation, reader.kept(where.this))
+        relation = found.relation if where is None else FilterRows(found.relation, reader.kept(where.this))
         items = self._items(node, found)
         if node.args.get("group") is not None or node.args.get("distinct") is not None:
             return per_person(node, relation, reader, items)
@@ -127,7 +127,7 @@ class FromReader:
         )
         check_names(node, [column for column, _ in columns])
         whose = person_of(found)
-        return Chosen(relation, columns, hide=whose is not None and all(by != Cell(whose) for _, by in columns))
+        return Project(relation, columns, hide=whose is not None and all(by != ColumnValue(whose) for _, by in columns))
 
     def _items(self, node: exp.Select, found: Scope) -> list[exp.Expr]:
         items: list[exp.Expr] = []
@@ -146,7 +146,7 @@ class FromReader:
         parts: list[Relation] = []
         for side in (node.this, node.expression):
             found = self._rows(side, given)
-            parts += found.parts if isinstance(found, Together) else (found,)
+            parts += found.parts if isinstance(found, UnionAll) else (found,)
         tables = [part.table for part in parts]
         if any(table.person is None for table in tables):
             why = "one row is one person in one of them, and she could be there twice"
@@ -161,7 +161,7 @@ class FromReader:
                 raise refuse(node, "the parts have different columns, or different types", "the same columns in all parts")
         if len({tuple((c.name == t.person, c in shown_columns(t)) for c in t.columns) for t in tables}) > 1:
             parts = [_hidden(part) for part in parts]
-        return Together(tuple(parts))
+        return UnionAll(tuple(parts))
 
 
 def _fit(one: Column, other: Column) -> bool:
@@ -170,5 +170,5 @@ def _fit(one: Column, other: Column) -> bool:
 
 def _hidden(part: Relation) -> Relation:
     """The same with the person in a column of her own, behind all others."""
-    columns = tuple((column, Cell(column)) for column in shown_columns(part.table))
-    return Chosen(part, columns, hide=True)
+    columns = tuple((column, ColumnValue(column)) for column in shown_columns(part.table))
+    return Project(part, columns, hide=True)

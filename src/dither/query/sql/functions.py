@@ -15,15 +15,15 @@ from dither.query.plan.expressions import Arithmetic, Case, Compare, Constant
 from dither.query.plan.facts import a
 from dither.query.plan.functions import (
     PERIODS,
-    Absolute,
-    DateStart,
-    Extreme,
-    FirstPresent,
-    Joined,
+    Abs,
+    ChangeText,
+    Coalesce,
+    Concat,
+    DateTrunc,
+    GreatestLeast,
     Length,
-    Piece,
-    Rounded,
-    Spelled,
+    Round,
+    Substring,
     WidthBucket,
 )
 from dither.query.policy.column import LONGEST_TEXT, Type
@@ -88,11 +88,11 @@ def _date_start(reader: Reader, node: exp.Expr) -> Expression:
     if period is None or (period == "hour" and of.facts.type is Type.DATE):
         why = f"of {a(of.facts.type)}, the answered periods are {', '.join(PERIODS)}; hours are of timestamps"
         raise refuse(node, why, f"DATE_TRUNC('month', {shown(node.this)})")
-    return DateStart(period, of)
+    return DateTrunc(period, of)
 
 
 def _spelled(reader: Reader, node: exp.Expr) -> Expression:
-    return Spelled("upper" if isinstance(node, exp.Upper) else "lower", _text(reader, node, node.this))
+    return ChangeText("upper" if isinstance(node, exp.Upper) else "lower", _text(reader, node, node.this))
 
 
 def _trimmed(reader: Reader, node: exp.Expr) -> Expression:
@@ -100,7 +100,7 @@ def _trimmed(reader: Reader, node: exp.Expr) -> Expression:
         raise refuse(node, "spaces are trimmed, and no other signs", f"TRIM({shown(node.this)})")
     position = str(node.args.get("position") or "").upper()
     of = _text(reader, node, node.this)
-    return Spelled("ltrim" if position == "LEADING" else "rtrim" if position == "TRAILING" else "trim", of)
+    return ChangeText("ltrim" if position == "LEADING" else "rtrim" if position == "TRAILING" else "trim", of)
 
 
 def _length(reader: Reader, node: exp.Expr) -> Expression:
@@ -112,12 +112,12 @@ def _part(reader: Reader, node: exp.Expr) -> Expression:
     if isinstance(node, (exp.Left, exp.Right)):
         name = "LEFT" if isinstance(node, exp.Left) else "RIGHT"
         length = _whole(reader, node, node.expression, 0, LONGEST_TEXT, f"{name}({inner}, 3)")
-        return Piece(of, 1 if name == "LEFT" else None, length)
+        return Substring(of, 1 if name == "LEFT" else None, length)
     example = f"SUBSTRING({inner}, 1, 3), where 1 is the first character"
     start = _whole(reader, node, node.args.get("start"), 1, LONGEST_TEXT, example)
     if node.args.get("length") is None:
-        return Piece(of, start, LONGEST_TEXT)
-    return Piece(of, start, _whole(reader, node, node.args["length"], 0, LONGEST_TEXT, example))
+        return Substring(of, start, LONGEST_TEXT)
+    return Substring(of, start, _whole(reader, node, node.args["length"], 0, LONGEST_TEXT, example))
 
 
 def _joined(reader: Reader, node: exp.Expr) -> Expression:
@@ -128,22 +128,22 @@ def _joined(reader: Reader, node: exp.Expr) -> Expression:
         raise refuse(node, "two texts side by side are one in some dialects and an error in others", "'one text'")
     else:  # CONCAT takes what is missing for an empty text
         parts = node.expressions
-        texts = [FirstPresent((_text(reader, node, part), Constant(""))) for part in parts]
+        texts = [Coalesce((_text(reader, node, part), Constant(""))) for part in parts]
     if not 0 < len(parts) <= MOST_PARTS:
         raise refuse(node, f"it joins 1 to {MOST_PARTS} texts", shown(parts[0]) if parts else "one text")
-    return Joined(tuple(texts))
+    return Concat(tuple(texts))
 
 
 def _first_present(reader: Reader, node: exp.Expr) -> Expression:
     parts = _alike(reader, node, [node.this, *node.expressions])
-    return parts[0] if len(parts) == 1 else FirstPresent(parts)
+    return parts[0] if len(parts) == 1 else Coalesce(parts)
 
 
 def _extreme(reader: Reader, node: exp.Expr) -> Expression:
     parts = _alike(reader, node, [node.this, *node.expressions])
     if parts[0].facts.type is Type.BOOLEAN:
         raise refuse(node, "conditions are neither large nor small", "AND or OR")
-    return parts[0] if len(parts) == 1 else Extreme(isinstance(node, exp.Greatest), parts)
+    return parts[0] if len(parts) == 1 else GreatestLeast(isinstance(node, exp.Greatest), parts)
 
 
 def _nullif(reader: Reader, node: exp.Expr) -> Expression:
@@ -155,7 +155,7 @@ def _nullif(reader: Reader, node: exp.Expr) -> Expression:
 
 
 def _absolute(reader: Reader, node: exp.Expr) -> Expression:
-    return Absolute(reader.number(node.this))
+    return Abs(reader.number(node.this))
 
 
 def _rounded(reader: Reader, node: exp.Expr) -> Expression:
@@ -168,7 +168,7 @@ def _rounded(reader: Reader, node: exp.Expr) -> Expression:
         digits = _whole(reader, node, node.args["decimals"], -MOST_DIGITS, MOST_DIGITS, example)
     if of.facts.type is Type.INTEGER and digits >= 0:
         return of
-    return Rounded("floor" if isinstance(node, exp.Floor) else "ceil" if isinstance(node, exp.Ceil) else "round", of, digits)
+    return Round("floor" if isinstance(node, exp.Floor) else "ceil" if isinstance(node, exp.Ceil) else "round", of, digits)
 
 
 def _divided(reader: Reader, node: exp.Expr) -> Expression:

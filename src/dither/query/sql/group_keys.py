@@ -20,10 +20,10 @@ from sqlglot import exp
 
 from dither.query.engines.duckdb.key_images import images
 from dither.query.plan.base import Expression
-from dither.query.plan.expressions import Case, Cell, Compare, Constant, DatePart, Logic, cells
+from dither.query.plan.expressions import Case, ColumnValue, Compare, Constant, DatePart, Logic, columns_of
 from dither.query.plan.facts import Facts, a
-from dither.query.plan.functions import DateStart, Period, Rounded, WidthBucket
-from dither.query.plan.relations import Chosen, Kept, Relation, SamePerson, WithPublic
+from dither.query.plan.functions import DateTrunc, Period, Round, WidthBucket
+from dither.query.plan.relations import FilterRows, JoinOnPerson, JoinPublic, Project, Relation
 from dither.query.policy.column import MOST_KEYS, Column, Key, Type
 from dither.query.sql.syntax import refuse, shown
 
@@ -35,11 +35,11 @@ Ends = tuple[datetime.date | None, datetime.date | None]  # the first and the la
 
 def possible_keys(by: Expression, node: exp.Expr, where: Expression | None, relation: Relation) -> tuple[Key, ...] | None:
     """The keys of an expression about the rows of a relation that meet a condition; None for a column that declares none."""
-    if isinstance(by, Cell):
+    if isinstance(by, ColumnValue):
         if by.column.keys is None:
             _check_unknown(by.column, node, relation)
         return by.column.keys
-    columns = sorted(cells(by), key=lambda column: column.name)
+    columns = sorted(columns_of(by), key=lambda column: column.name)
     keyed = len(columns) > 0 and all(column.keys is not None for column in columns)
     if isinstance(by, Case):
         labels = [value for _, value in by.branches] + ([] if by.otherwise is None else [by.otherwise])
@@ -51,10 +51,10 @@ def possible_keys(by: Expression, node: exp.Expr, where: Expression | None, rela
     if by.facts.type is Type.BOOLEAN:
         return (False, True)
     found: list[Key] | None = None
-    if isinstance(by, (DatePart, DateStart)) and isinstance(by.of, Cell):
+    if isinstance(by, (DatePart, DateTrunc)) and isinstance(by.of, ColumnValue):
         found = _between(by, span(by.of.column, where, relation), node)
-    if found is None and (isinstance(by, (WidthBucket, Rounded)) or (isinstance(by, DatePart) and by.part != "year")):
-        found = _whole(by.facts, node, 10 ** max(0, -by.digits) if isinstance(by, Rounded) else 1)
+    if found is None and (isinstance(by, (WidthBucket, Round)) or (isinstance(by, DatePart) and by.part != "year")):
+        found = _whole(by.facts, node, 10 ** max(0, -by.digits) if isinstance(by, Round) else 1)
     if found is None and keyed:
         found = _images(by, columns, node)
     if not found:
@@ -77,12 +77,12 @@ def span(column: Column, where: Expression | None, relation: Relation) -> Ends:
     """The first and the last day of a column in rows that meet a condition, by the question alone."""
     ends = _ends(column, where)
     match relation:
-        case Kept(of, condition):
+        case FilterRows(of, condition):
             return _narrower(ends, span(column, condition, of))
-        case Chosen(of, columns, _):
+        case Project(of, columns, _):
             by = next((by for here, by in columns if here == column), None)
-            return _narrower(ends, span(by.column, None, of)) if isinstance(by, Cell) else ends
-        case WithPublic(of, _, _, _, _) | SamePerson(of, _, _, _) if column in of.table.columns:
+            return _narrower(ends, span(by.column, None, of)) if isinstance(by, ColumnValue) else ends
+        case JoinPublic(of, _, _, _, _) | JoinOnPerson(of, _, _, _) if column in of.table.columns:
             return _narrower(ends, span(column, None, of))
     return ends
 
@@ -98,7 +98,7 @@ def _ends(column: Column, condition: Expression | None) -> Ends:
     sign, left, right = condition.operator, condition.left, condition.right
     if isinstance(left, Constant):
         sign, left, right = TURNED[sign], right, left  # type: ignore[assignment]
-    if left != Cell(column) or not isinstance(right, Constant):
+    if left != ColumnValue(column) or not isinstance(right, Constant):
         return (None, None)
     day, tick = cast(datetime.date, right.value), TICK[column.type]
     try:
@@ -115,7 +115,7 @@ def _narrower(one: Ends, other: Ends) -> Ends:
     return max(firsts, default=None), min(lasts, default=None)
 
 
-def _between(by: DatePart | DateStart, ends: Ends, node: exp.Expr) -> list[Key] | None:
+def _between(by: DatePart | DateTrunc, ends: Ends, node: exp.Expr) -> list[Key] | None:
     first, last = ends
     if first is None or last is None or (isinstance(by, DatePart) and by.part != "year"):
         return None

@@ -10,8 +10,8 @@ from dataclasses import replace
 
 from sqlglot import exp
 
-from dither.query.plan.expressions import Cell, Compare, cells
-from dither.query.plan.relations import Relation, SamePerson, Scan, WithPublic, shown_columns
+from dither.query.plan.expressions import ColumnValue, Compare, columns_of
+from dither.query.plan.relations import JoinOnPerson, JoinPublic, Relation, Scan, shown_columns
 from dither.query.policy.column import Column
 from dither.query.sql import scope
 from dither.query.sql.expressions import ABSENT, Reader
@@ -75,7 +75,7 @@ def _on(join: exp.Join, left: Scope, right: Scope, columns: Beside) -> list[Comp
     mine = {here for here, _ in columns}
     turned = []
     for equal in _equalities(join, left, right, columns):
-        sides = [cells(equal.left), cells(equal.right)]
+        sides = [columns_of(equal.left), columns_of(equal.right)]
         if sides[0] <= mine and not sides[1] & mine:
             equal, sides = Compare("=", equal.right, equal.left), sides[::-1]
         if sides[0] & mine or not sides[1] or not sides[1] <= mine or not sides[0]:
@@ -94,7 +94,7 @@ def _equalities(join: exp.Join, left: Scope, right: Scope, columns: Beside) -> l
         for node in using:
             pair = [side.column(exp.column(node.name)) for side in (left, right)]
             here = next(here for here, there in columns if there == pair[1])
-            found.append(Compare("=", Cell(pair[0]), Cell(here)))
+            found.append(Compare("=", ColumnValue(pair[0]), ColumnValue(here)))
         return found
     if condition is None:
         raise refuse(join, "without ON every row would meet every other", "ON with the person or a public key")
@@ -116,7 +116,7 @@ def _with_public(left: Scope, right: Scope, join: exp.Join, columns: Beside, on:
     assert isinstance(right.relation, Scan)
     if keep_all:
         columns = tuple((replace(here, nullable=True), there) for here, there in columns)
-    relation = limited(WithPublic(left.relation, right.relation, columns, tuple(on), keep_all), join)
+    relation = limited(JoinPublic(left.relation, right.relation, columns, tuple(on), keep_all), join)
     return Scope(relation, left.names + _renamed(right, columns))
 
 
@@ -126,7 +126,7 @@ def _same_person(left: Scope, right: Scope, join: exp.Join, columns: Beside, on:
         why = "two protected tables are joined on the person, and in one of these a row is a person without a name"
         raise refuse(join, why, "tables whose policy names the column of the person")
     here = next(here for here, there in columns if there == theirs)
-    same = Compare("=", Cell(mine), Cell(here))
+    same = Compare("=", ColumnValue(mine), ColumnValue(here))
     if same not in on:
         why = "two protected tables are joined on the person, so that a row has one owner"
         named = mine in shown_columns(left.table) and theirs in shown_columns(right.table)
@@ -139,7 +139,7 @@ def _same_person(left: Scope, right: Scope, join: exp.Join, columns: Beside, on:
         instead = "an inner question with the person's own totals: SELECT person, COUNT(*) ... GROUP BY person"
         raise refuse(join, why, instead)
     others = tuple(equal for equal in on if equal != same)
-    relation = limited(SamePerson(left.relation, right.relation, columns, others), join)
+    relation = limited(JoinOnPerson(left.relation, right.relation, columns, others), join)
     names = tuple(
         replace(name, column=mine) if name.column == here else name for name in _renamed(right, columns)
     )  # the person is the same on both sides

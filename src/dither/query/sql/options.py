@@ -18,7 +18,7 @@ from sqlglot.tokenizer_core import TokenType
 
 from dither.errors import NumberError, QuestionError
 from dither.numeric.number import Number
-from dither.query.plan.question import Plan
+from dither.query.plan.question import Question
 from dither.query.policy.policy import Policy
 from dither.query.sql.syntax import DIALECT, LONGEST
 
@@ -76,7 +76,7 @@ def apply_options(options: Options, policy: Policy) -> Policy:
     return replace(policy, tables=tuple(tables))
 
 
-def check_options(options: Options, policy: Policy, plan: Plan) -> None:
+def check_options(options: Options, policy: Policy, plan: Question) -> None:
     """Refuse what contradicts the policy of the tables that a question is about."""
     names = {table.name for table in plan.relation.tables}
     tables = [table for table in policy.tables if table.name in names and not table.public]
@@ -92,7 +92,7 @@ def check_options(options: Options, policy: Policy, plan: Plan) -> None:
         raise QuestionError("max_groups_contributed", most, why, f"max_groups_contributed = {allowed}, or leaving it out")
 
 
-def tightened(plan: Plan, policy: Policy) -> dict[str, int]:
+def tightened(plan: Question, policy: Policy) -> dict[str, int]:
     """The limits that a question has for itself: under others it is another question, as bounds may follow from them."""
     given = {table.name: table.max_groups for table in policy.tables}
     return {table.name: table.max_groups for table in plan.relation.tables if table.max_groups != given[table.name]}

@@ -14,8 +14,8 @@ from typing import Any
 from sqlglot import exp
 
 from dither.query.plan.base import Expression
-from dither.query.plan.expressions import Cell, Constant
-from dither.query.plan.question import Aggregate, AggregateKind, Group, Keep, Order, Plan
+from dither.query.plan.expressions import ColumnValue, Constant
+from dither.query.plan.question import Aggregate, AggregateKind, Group, HavingFilter, OrderBy, Question
 from dither.query.policy.policy import Policy
 from dither.query.policy.table import NAME_LENGTH
 from dither.query.sql.expressions import SIGNS, Reader
@@ -40,7 +40,7 @@ KINDS: dict[str, AggregateKind] = {
 Read = tuple[exp.Expr, Expression | None]  # a column of the answer, and what it means where it is about single rows
 
 
-def parse(text: object, policy: Policy) -> Plan:
+def parse(text: object, policy: Policy) -> Question:
     """The plan of a question, or why there is none."""
     tree = read(text)
     scope = FromReader(policy).scope(tree)
@@ -77,7 +77,7 @@ def parse(text: object, policy: Policy) -> Plan:
     if rows > MOST_ROWS:
         why = f"the answer would have {rows} rows, one for each combination of keys; {MOST_ROWS} are the most"
         raise refuse(tree.args["group"], why, "fewer columns in GROUP BY")
-    return Plan(
+    return Question(
         relation=scope.relation,
         where=condition,
         groups=tuple(groups),
@@ -187,9 +187,9 @@ def _distinct(node: exp.Expr, inner: exp.Distinct, reader: Reader, name: str) ->
     if not isinstance(node, exp.Count):
         raise refuse(node, "DISTINCT is answered in COUNT only", "SUM or AVG without DISTINCT")
     only = reader.value(inner.expressions[0]) if len(inner.expressions) == 1 else None
-    if isinstance(only, Cell) and only.column.name == person:
+    if isinstance(only, ColumnValue) and only.column.name == person:
         return Aggregate("persons", name)
-    if isinstance(only, Cell) and only.column.keys is not None:
+    if isinstance(only, ColumnValue) and only.column.keys is not None:
         return Aggregate("different", name, only)
     instead = "COUNT(*)" if person is None else f"COUNT(DISTINCT {shown(exp.to_identifier(person))})"
     raise refuse(node, "COUNT(DISTINCT ...) counts persons, or the keys of a column that has them declared", instead)
@@ -207,7 +207,7 @@ def _released(node: exp.Expr, reader: Reader, aggregates: list[Aggregate]) -> st
     return next((found.name for found in aggregates if found.name.lower() == name), None)
 
 
-def _having(tree: exp.Select, reader: Reader, aggregates: list[Aggregate]) -> tuple[Keep, ...]:
+def _having(tree: exp.Select, reader: Reader, aggregates: list[Aggregate]) -> tuple[HavingFilter, ...]:
     clause = tree.args.get("having")
     if clause is None:
         return ()
@@ -222,13 +222,13 @@ def _having(tree: exp.Select, reader: Reader, aggregates: list[Aggregate]) -> tu
         if sign is None or name is None or not isinstance(value, Constant) or not isinstance(value.value, Fraction):
             why = "HAVING compares an aggregate of SELECT with a number, several of them joined by AND"
             raise refuse(node, why, f"HAVING {shown(exp.to_identifier(aggregates[0].name))} > 10")
-        kept.append(Keep(name, sign, value.value))
+        kept.append(HavingFilter(name, sign, value.value))
     return tuple(kept)
 
 
 def _order(
     tree: exp.Select, reader: Reader, groups: list[Group], aggregates: list[Aggregate], columns: list[str]
-) -> tuple[Order, ...]:
+) -> tuple[OrderBy, ...]:
     clause = tree.args.get("order")
     orders = []
     for item in [] if clause is None else clause.expressions:
@@ -244,7 +244,7 @@ def _order(
         if name is None:
             why = "ORDER BY sorts by columns of the answer"
             raise refuse(item, why, f"ORDER BY {shown(exp.to_identifier(columns[-1]))}")
-        orders.append(Order(name, bool(item.args.get("desc"))))
+        orders.append(OrderBy(name, bool(item.args.get("desc"))))
     return tuple(orders)
 
 

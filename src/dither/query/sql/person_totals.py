@@ -15,9 +15,19 @@ from sqlglot import exp
 
 from dither.errors import QuestionError
 from dither.query.plan.base import Expression
-from dither.query.plan.expressions import Cell
+from dither.query.plan.expressions import ColumnValue
 from dither.query.plan.lattice import step_of
-from dither.query.plan.relations import HIDDEN, OURS, Chosen, Kept, Own, OwnKind, PerPerson, Relation, shown_columns
+from dither.query.plan.relations import (
+    HIDDEN,
+    OURS,
+    FilterRows,
+    GroupByPerson,
+    PersonTotal,
+    PersonTotalKind,
+    Project,
+    Relation,
+    shown_columns,
+)
 from dither.query.policy.column import Column, Type
 from dither.query.policy.table import NAME_LENGTH
 from dither.query.sql import scope
@@ -25,7 +35,7 @@ from dither.query.sql.expressions import Reader
 from dither.query.sql.syntax import refuse, shown
 from dither.query.statistics.counter_sets import LARGEST
 
-OWN: dict[type[Any], OwnKind] = {
+OWN: dict[type[Any], PersonTotalKind] = {
     exp.Count: "values",
     exp.Sum: "sum",
     exp.Avg: "average",
@@ -47,14 +57,14 @@ def per_person(node: exp.Select, of: Relation, reader: Reader, items: list[exp.E
     keys = [reader.value(_grouped(part, items)) for part in group.expressions] if group is not None else []
     if group is None:
         keys = [reader.value(item.unalias()) for item in items]
-    if Cell(whose) not in keys:
+    if ColumnValue(whose) not in keys:
         why = "an inner GROUP BY or DISTINCT without the person would make rows of several people"
         raise refuse(group or node, why, f"{whose.name} among its columns")
-    person, columns, totals = replace(whose, name=HIDDEN), list[tuple[Column, Expression]](), list[Own]()
+    person, columns, totals = replace(whose, name=HIDDEN), list[tuple[Column, Expression]](), list[PersonTotal]()
     for item in items:
         inner = item.unalias()
         meaning = reader.meaning(inner)
-        if meaning == Cell(whose) and person.name == HIDDEN:
+        if meaning == ColumnValue(whose) and person.name == HIDDEN:
             person = replace(whose, name=_name(item))
         elif meaning is not None and meaning in keys:
             columns.append((column_of(item, meaning, reader), meaning))
@@ -67,13 +77,13 @@ def per_person(node: exp.Select, of: Relation, reader: Reader, items: list[exp.E
             )
     beside = [(column_of(None, key, reader, f"key {at}{OURS}"), key) for at, key in enumerate(keys)]
     shown_keys = [by for _, by in columns]
-    columns += [(column, by) for column, by in beside if by != Cell(whose) and by not in shown_keys]
+    columns += [(column, by) for column, by in beside if by != ColumnValue(whose) and by not in shown_keys]
     check_names(node, [person, *(column for column, _ in columns), *(own.column for own in totals)])
-    made = PerPerson(of, tuple(columns), tuple(totals), person)
-    having, named = node.args.get("having"), tuple((column, Cell(column)) for column in shown_columns(made.table))
+    made = GroupByPerson(of, tuple(columns), tuple(totals), person)
+    having, named = node.args.get("having"), tuple((column, ColumnValue(column)) for column in shown_columns(made.table))
     kept = made if having is None else _having(having, made, reader, keys)
     ours = [column for column in kept.table.columns if column.name.endswith(OURS) and column.name != HIDDEN]
-    return Chosen(kept, named, hide=person.name == HIDDEN) if ours else kept  # what nobody can name goes no further
+    return Project(kept, named, hide=person.name == HIDDEN) if ours else kept  # what nobody can name goes no further
 
 
 def _grouped(part: exp.Expr, items: list[exp.Expr]) -> exp.Expr:
@@ -86,24 +96,24 @@ def _grouped(part: exp.Expr, items: list[exp.Expr]) -> exp.Expr:
     return places[str(part.this)]
 
 
-def _own(name: str, inner: exp.Expr, reader: Reader) -> Own:
+def _own(name: str, inner: exp.Expr, reader: Reader) -> PersonTotal:
     rows = reader.scope.table.max_groups * reader.scope.table.max_rows_per_group
     kind, argument = OWN[type(inner)], inner.this
     most = Fraction(rows)
     if isinstance(inner, exp.Count) and isinstance(argument, exp.Star):
-        return Own(Column(name, Type.INTEGER, Fraction(0), most, Fraction(1), None, nullable=False), "rows")
+        return PersonTotal(Column(name, Type.INTEGER, Fraction(0), most, Fraction(1), None, nullable=False), "rows")
     if isinstance(argument, exp.Distinct):
         if not isinstance(inner, exp.Count) or len(argument.expressions) != 1:
             raise refuse(inner, "DISTINCT is answered in COUNT of one column only", "COUNT(DISTINCT ward)")
         of = reader.value(argument.expressions[0])
-        return Own(Column(name, Type.INTEGER, Fraction(0), most, Fraction(1), None, nullable=False), "different", of)
+        return PersonTotal(Column(name, Type.INTEGER, Fraction(0), most, Fraction(1), None, nullable=False), "different", of)
     of = reader.value(argument)
     facts = of.facts
     if kind == "values":
-        return Own(Column(name, Type.INTEGER, Fraction(0), most, Fraction(1), None, nullable=False), kind, of)
+        return PersonTotal(Column(name, Type.INTEGER, Fraction(0), most, Fraction(1), None, nullable=False), kind, of)
     if kind in ("least", "most"):
         step = _step(of)
-        return Own(Column(name, facts.type, facts.lower, facts.upper, step), kind, of)
+        return PersonTotal(Column(name, facts.type, facts.lower, facts.upper, step), kind, of)
     if not facts.type.is_number or facts.lower is None or facts.upper is None:
         raise refuse(inner, "only numbers with bounds are added up, also of one person", f"COUNT({shown(argument)})")
     if facts.lower == facts.upper:
@@ -112,12 +122,12 @@ def _own(name: str, inner: exp.Expr, reader: Reader) -> Own:
         raise refuse(inner, "its bounds are too far from zero to add up", "a smaller number")
     whole = facts.type is Type.INTEGER and step_of(of) == 1
     if kind == "average":
-        return Own(Column(name, Type.FLOAT, facts.lower, facts.upper, None), kind, of)
+        return PersonTotal(Column(name, Type.FLOAT, facts.lower, facts.upper, None), kind, of)
     lower, upper = min(facts.lower, rows * facts.lower), max(facts.upper, rows * facts.upper)
-    return Own(Column(name, Type.INTEGER if whole else Type.FLOAT, lower, upper, step_of(of)), kind, of)
+    return PersonTotal(Column(name, Type.INTEGER if whole else Type.FLOAT, lower, upper, step_of(of)), kind, of)
 
 
-def _having(clause: exp.Expr, made: PerPerson, reader: Reader, keys: list[Expression]) -> Relation:
+def _having(clause: exp.Expr, made: GroupByPerson, reader: Reader, keys: list[Expression]) -> Relation:
     """A condition on a person's own totals, also on such as SELECT does not name."""
     condition = clause.this.copy()
     for node in condition.find_all(exp.Column):
@@ -135,13 +145,13 @@ def _having(clause: exp.Expr, made: PerPerson, reader: Reader, keys: list[Expres
             node.replace(column)
     whose = _whose(reader)
     grouped: dict[Expression, Column] = {by: column for column, by in made.keys} | (
-        {} if whose is None else {Cell(whose): made.person}
+        {} if whose is None else {ColumnValue(whose): made.person}
     )
     for node in list(condition.find_all(exp.Column)):
         meaning = None if node.name.endswith(OURS) else reader.meaning(node)
         if meaning in keys and meaning in grouped:  # a grouped column, whatever SELECT calls it
             node.replace(exp.column(grouped[meaning].name, quoted=True))
-    return Kept(made, Reader(scope.of(made, "")).condition(condition))
+    return FilterRows(made, Reader(scope.of(made, "")).condition(condition))
 
 
 def _name(item: exp.Expr) -> str:
@@ -157,7 +167,7 @@ def _name(item: exp.Expr) -> str:
 def column_of(item: exp.Expr | None, by: Expression, reader: Reader, name: str = "") -> Column:
     """The column of an expression, with the facts that follow from it."""
     called = name if item is None else _name(item)
-    if isinstance(by, Cell):
+    if isinstance(by, ColumnValue):
         return replace(by.column, name=called)
     facts = by.facts
     try:

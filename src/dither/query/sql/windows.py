@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from sqlglot import exp
 
 from dither.query.plan.base import Expression
-from dither.query.plan.expressions import Cell
+from dither.query.plan.expressions import ColumnValue
 from dither.query.plan.question import Aggregate, Group
 from dither.query.sql.syntax import refuse, shown
 
@@ -46,7 +46,9 @@ def _written(groups: Sequence[Group]) -> str:
     """A window that is answered, along the last of the groups."""
     if not groups:
         return "SUM(COUNT(*)) OVER (ORDER BY day), with day in GROUP BY"
-    *others, last = (shown(exp.to_identifier(group.name)) if isinstance(group.by, Cell) else group.name for group in groups)
+    *others, last = (
+        shown(exp.to_identifier(group.name)) if isinstance(group.by, ColumnValue) else group.name for group in groups
+    )
     divided = f"PARTITION BY {', '.join(others)} " if others else ""
     return f"SUM(COUNT(*)) OVER ({divided}ORDER BY {last})"
 

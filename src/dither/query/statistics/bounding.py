@@ -27,8 +27,8 @@ from typing import Literal
 
 from dither.errors import QuestionError
 from dither.privacy.unit import Unit
-from dither.query.plan.question import Plan
-from dither.query.statistics.counter_sets import Family, Strategy
+from dither.query.plan.question import Question
+from dither.query.statistics.counter_sets import CounterPlan, CounterSet
 
 Way = Literal["each row", "weights", "clip", "groups"]
 WAYS: tuple[Way, ...] = ("weights", "clip", "groups")
@@ -48,33 +48,35 @@ class Bounding:
     unit: Unit
     reason: str
 
-    def l1(self, family: Family) -> int:
+    def l1(self, family: CounterSet) -> int:
         """The most that one person moves the totals of a family, in L1 norm."""
         assert self.way != "clip"
         alone = {"each row": 1, "weights": self.groups * self.rows, "groups": self.groups * self.rows_of(family)}[self.way]
         return alone * family.reach * self.resolution * (1 if self.unit is Unit.ADD_REMOVE else 2)
 
-    def l2_squared(self, family: Family) -> int:
+    def l2_squared(self, family: CounterSet) -> int:
         """The square of the most that one person moves the totals of a family, in L2 norm."""
         alone = self.alone_squared(family) * self.resolution**2
         return alone * (1 if self.unit is Unit.ADD_REMOVE else 4 if family.is_signed else 2)
 
-    def alone_squared(self, family: Family) -> int:
+    def alone_squared(self, family: CounterSet) -> int:
         """The square of the longest vector that one person has, in L2 norm, in whole units."""
         if self.way == "weights":
             return (self.groups * self.rows * family.reach) ** 2
         return self.groups * (self.rows_of(family) * family.reach) ** 2
 
-    def rows_of(self, family: Family) -> int:
+    def rows_of(self, family: CounterSet) -> int:
         """The most rows' worth of a person in a group."""
         return 1 if family.counts_persons else self.rows
 
-    def length(self, family: Family) -> int:
+    def length(self, family: CounterSet) -> int:
         """The longest vector that `clip` leaves, in L2 norm, rounded down."""
         return isqrt(self.alone_squared(family) * self.resolution**2)
 
 
-def choose_bounding(plan: Plan, strategy: Strategy, wished: object, *, cells: int, unit: Unit, pure: bool) -> Bounding:
+def choose_bounding(
+    plan: Question, strategy: CounterPlan, wished: object, *, cells: int, unit: Unit, pure: bool
+) -> Bounding:
     """The way that was wished for, or the best that fits; refused where it does not fit."""
     table = plan.table
     groups, rows = min(table.max_groups, cells), table.max_rows_per_group

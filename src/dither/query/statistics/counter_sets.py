@@ -24,10 +24,10 @@ from typing import ClassVar, Literal
 
 from dither.errors import QuestionError
 from dither.query.plan.base import Expression
-from dither.query.plan.counters import Kind, Measure
+from dither.query.plan.counters import Counter, Kind
 from dither.query.plan.describe import words
 from dither.query.plan.lattice import step_of, step_of_squares
-from dither.query.plan.question import SPREADS, Aggregate, AggregateKind, Plan
+from dither.query.plan.question import SPREADS, Aggregate, AggregateKind, Question
 from dither.query.plan.question import Spread as Kinds
 
 MOST_WAYS = 512
@@ -36,13 +36,13 @@ PARTS = 10**6  # a share of the budget is so many millionths
 
 
 @dataclass(frozen=True)
-class Family:
+class CounterSet:
     """Measures that are released together."""
 
     code: ClassVar[str] = "counter_set"
     spelled_fields: ClassVar[dict[str, str]] = {"measures": "counters"}
 
-    measures: tuple[Measure, ...]
+    measures: tuple[Counter, ...]
 
     @property
     def reach(self) -> int:
@@ -60,7 +60,7 @@ class Family:
 
 
 @dataclass(frozen=True)
-class Sum:
+class SumEstimator:
     """An aggregate that is a sum of released numbers, each times a weight."""
 
     family: int
@@ -70,7 +70,7 @@ class Sum:
 
 
 @dataclass(frozen=True)
-class Ratio:
+class MeanEstimator:
     """An average: lower + width * A / (A + B), where A and B are above and below, or high and low with half of middle."""
 
     family: int
@@ -82,7 +82,7 @@ class Ratio:
 
 
 @dataclass(frozen=True)
-class Spread:
+class VarianceEstimator:
     """A variance, or its root: width^2 times the mean square of the distance from the mean."""
 
     family: int
@@ -102,7 +102,7 @@ class Spread:
 
 
 @dataclass(frozen=True)
-class Beside:
+class Request:
     """What does not follow from counters: a part of its own, for one or more aggregates of one expression."""
 
     kind: PartKind
@@ -116,14 +116,14 @@ class Beside:
 
 
 @dataclass(frozen=True)
-class Place:
+class FromStatistic:
     """An aggregate that is read off a part beside the counters."""
 
     part: int
     place: int
 
 
-Reading = Sum | Ratio | Spread | Place
+Estimator = SumEstimator | MeanEstimator | VarianceEstimator | FromStatistic
 Asked = tuple[AggregateKind, Expression | None]
 Host = tuple[Literal["squares", "average"], Expression | None]  # a family from which several aggregates can follow
 PartKind = Literal["different", "ranks", "running"]
@@ -135,12 +135,12 @@ BESIDE: dict[str, PartKind] = {  # by the kind of an aggregate
 
 
 @dataclass(frozen=True)
-class Strategy:
+class CounterPlan:
     """What is released, and how each aggregate is read off it."""
 
-    families: tuple[Family, ...]
-    readings: tuple[Reading, ...]
-    besides: tuple[Beside, ...] = ()
+    families: tuple[CounterSet, ...]
+    readings: tuple[Estimator, ...]
+    besides: tuple[Request, ...] = ()
 
     def shares(self, *, pure: bool) -> tuple[Fraction, ...]:
         """The part of the budget of each family, then of each part beside them: there a number weighs as much as one count.
@@ -168,17 +168,19 @@ class Strategy:
     def _sizes(self) -> list[float]:
         squares = [0.0] * len(self.families)
         for reading in self.readings:
-            if isinstance(reading, Place):
+            if isinstance(reading, FromStatistic):
                 continue
-            if isinstance(reading, (Ratio, Spread)):  # the weights of noise where they are largest: at either bound
-                squares[reading.family] += 1.25 if isinstance(reading, Ratio) and reading.of_squares else 1.0
+            if isinstance(
+                reading, (MeanEstimator, VarianceEstimator)
+            ):  # the weights of noise where they are largest: at either bound
+                squares[reading.family] += 1.25 if isinstance(reading, MeanEstimator) and reading.of_squares else 1.0
             else:
                 reach = self.families[reading.family].reach
                 squares[reading.family] += sum(float(weight * reach / reading.row) ** 2 for weight in reading.weights)
         return [square**0.5 for square in squares]
 
 
-def choose_strategy(plan: Plan, *, pure: bool) -> Strategy:
+def choose_counters(plan: Question, *, pure: bool) -> CounterPlan:
     """The way with the least error."""
     counted = [aggregate for aggregate in plan.aggregates if aggregate.kind not in BESIDE]
     asked = list(dict.fromkeys((aggregate.kind, aggregate.of) for aggregate in counted))
@@ -211,25 +213,25 @@ def _serves(kind: AggregateKind, host: Host) -> bool:
     return kind != "sum" or host[0] == "average" or step_of_squares(host[1]) == step_of(host[1])
 
 
-def _with_besides(plan: Plan, strategy: Strategy) -> Strategy:
+def _with_besides(plan: Question, strategy: CounterPlan) -> CounterPlan:
     """The strategy of the counters, with all aggregates that have parts of their own in their places."""
     found: dict[tuple[PartKind, Expression], list[Aggregate]] = {}
     for aggregate in plan.aggregates:
         if aggregate.kind in BESIDE:
             assert aggregate.of is not None
             found.setdefault((BESIDE[aggregate.kind], aggregate.of), []).append(aggregate)
-    besides = tuple(Beside(kind, of, tuple(own)) for (kind, of), own in found.items())
+    besides = tuple(Request(kind, of, tuple(own)) for (kind, of), own in found.items())
     readings, counters = [], iter(strategy.readings)
     for aggregate in plan.aggregates:
         part = next((place for place, beside in enumerate(besides) if aggregate in beside.aggregates), None)
-        readings.append(next(counters) if part is None else Place(part, besides[part].aggregates.index(aggregate)))
-    return Strategy(strategy.families, tuple(readings), besides)
+        readings.append(next(counters) if part is None else FromStatistic(part, besides[part].aggregates.index(aggregate)))
+    return CounterPlan(strategy.families, tuple(readings), besides)
 
 
-def _build(aggregates: Sequence[Aggregate], asked: Sequence[Asked], chosen: Sequence[Host | None]) -> Strategy:
-    families: list[Family] = []
+def _build(aggregates: Sequence[Aggregate], asked: Sequence[Asked], chosen: Sequence[Host | None]) -> CounterPlan:
+    families: list[CounterSet] = []
     places: dict[Host, int] = {}
-    readings: dict[Asked, Reading] = {}
+    readings: dict[Asked, Estimator] = {}
     for host in dict.fromkeys(host for host in chosen if host is not None):
         whole = any(other == host and kind == "rows" for (kind, _), other in zip(asked, chosen, strict=True))
         places[host] = len(families)
@@ -238,14 +240,14 @@ def _build(aggregates: Sequence[Aggregate], asked: Sequence[Asked], chosen: Sequ
         if chosen_host is not None:
             readings[kind, of] = _shared(kind, places[chosen_host], families[places[chosen_host]])
         else:
-            families.append(Family((_own(kind, of),)))
+            families.append(CounterSet((_own(kind, of),)))
             _check_reach(families[-1].measures[0])
             measure = families[-1].measures[0]
-            readings[kind, of] = Sum(len(families) - 1, (measure.step,), measure.step, measure.step * measure.reach)
-    return Strategy(tuple(families), tuple(readings[aggregate.kind, aggregate.of] for aggregate in aggregates))
+            readings[kind, of] = SumEstimator(len(families) - 1, (measure.step,), measure.step, measure.step * measure.reach)
+    return CounterPlan(tuple(families), tuple(readings[aggregate.kind, aggregate.of] for aggregate in aggregates))
 
 
-def _shared_family(host: Host, whole: bool) -> Family:
+def _shared_family(host: Host, whole: bool) -> CounterSet:
     """The counters of an average or a variance; with one of missing values where they are to count all rows."""
     name, of = host
     assert of is not None
@@ -253,11 +255,11 @@ def _shared_family(host: Host, whole: bool) -> Family:
     step = step_of(of) if name == "average" else step_of_squares(of)
     if not (whole and of.facts.nullable):
         kinds = kinds[:-1]
-    _check_reach(Measure(kinds[0], of, step))
-    return Family(tuple(Measure(kind, of, step) for kind in kinds))
+    _check_reach(Counter(kinds[0], of, step))
+    return CounterSet(tuple(Counter(kind, of, step) for kind in kinds))
 
 
-def _check_reach(measure: Measure) -> None:
+def _check_reach(measure: Counter) -> None:
     if 0 < measure.reach < LARGEST and measure.low > -LARGEST:
         return
     why = "its bounds hold no step but zero" if measure.reach == 0 else "its bounds are too many steps from zero for 64 bits"
@@ -266,14 +268,14 @@ def _check_reach(measure: Measure) -> None:
     raise QuestionError("SELECT", asked, why, "bounds nearer to zero, or another step, which the owner states")
 
 
-def _own(kind: AggregateKind, of: Expression | None) -> Measure:
+def _own(kind: AggregateKind, of: Expression | None) -> Counter:
     if kind == "sum":
         assert of is not None
-        return Measure("steps", of, step_of(of))
-    return {"rows": Measure("one"), "persons": Measure("person"), "values": Measure("present", of)}[str(kind)]
+        return Counter("steps", of, step_of(of))
+    return {"rows": Counter("one"), "persons": Counter("person"), "values": Counter("present", of)}[str(kind)]
 
 
-def _shared(kind: AggregateKind, place: int, family: Family) -> Reading:
+def _shared(kind: AggregateKind, place: int, family: CounterSet) -> Estimator:
     """An aggregate from the counters of an average or a variance: `reach` a row with a value, and a row without."""
     first = family.measures[0]
     assert first.of is not None
@@ -283,9 +285,9 @@ def _shared(kind: AggregateKind, place: int, family: Family) -> Reading:
     width, squares = first.steps * first.step, first.kind == "high"
     rounding = first.step / 2 if first.step != step_of(first.of) else Fraction(0)
     if kind in SPREADS:
-        return Spread(place, kind, width, first.reach, rounding)
+        return VarianceEstimator(place, kind, width, first.reach, rounding)
     if kind == "average":
-        return Ratio(place, lower, width, first.reach, squares, rounding)
+        return MeanEstimator(place, lower, width, first.reach, squares, rounding)
     each, none = Fraction(1, first.reach), Fraction(0)
     shares = (1, Fraction(1, 2), 0) if squares else (1, 0)  # of G that a row is above its lower bound, in each counter
     if kind == "sum":
@@ -296,4 +298,4 @@ def _shared(kind: AggregateKind, place: int, family: Family) -> Reading:
     else:
         weights, quantum, row = [each] * len(shares), Fraction(1), Fraction(1)
     weights.append(each if kind == "rows" else none)
-    return Sum(place, tuple(weights[: len(family.measures)]), quantum, row)
+    return SumEstimator(place, tuple(weights[: len(family.measures)]), quantum, row)

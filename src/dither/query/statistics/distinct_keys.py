@@ -21,17 +21,17 @@ from dither.mechanisms.additive.geometric import Geometric
 from dither.privacy.guarantee.guarantee import Guarantee
 from dither.privacy.loss.loss import Loss
 from dither.privacy.unit import Unit
-from dither.query.plan.counters import Measure
-from dither.query.plan.expressions import Cell
-from dither.query.plan.question import Plan
+from dither.query.plan.counters import Counter
+from dither.query.plan.expressions import ColumnValue
+from dither.query.plan.question import Question
 from dither.query.plan.spelling import spell
 from dither.query.statistics.bounding import Bounding, Way
-from dither.query.statistics.counter_sets import Beside, Family
-from dither.query.statistics.statistic import Columns, Counts, Part, Price, counted_by
+from dither.query.statistics.counter_sets import CounterSet, Request
+from dither.query.statistics.statistic import Columns, Counts, Price, Statistic, counted_by
 
 
 @dataclass(frozen=True)
-class Different(Part):
+class DistinctKeys(Statistic):
     """How many different keys each group holds."""
 
     code: ClassVar[str] = "distinct_keys"
@@ -40,9 +40,9 @@ class Different(Part):
     confidence: Fraction
 
     @classmethod
-    def make(cls, beside: Beside, plan: Plan, price: Price) -> Different:
+    def make(cls, beside: Request, plan: Question, price: Price) -> DistinctKeys:
         """The part at its price."""
-        assert isinstance(beside.of, Cell)
+        assert isinstance(beside.of, ColumnValue)
         assert beside.of.column.keys is not None
         table, keys = plan.table, beside.of.column.keys
         alone = table.person is None or table.alone
@@ -59,9 +59,9 @@ class Different(Part):
         return cls(counted_by(plan, beside.of, keys), bounding, mechanism, price.confidence)
 
     @property
-    def family(self) -> Family:
+    def family(self) -> CounterSet:
         """Persons, of whom one is enough; rows where each is a person."""
-        return Family((Measure("one" if self.bounding.way == "each row" else "person"),))
+        return CounterSet((Counter("one" if self.bounding.way == "each row" else "person"),))
 
     @property
     def guarantee(self) -> Guarantee:

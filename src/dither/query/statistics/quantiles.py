@@ -23,15 +23,15 @@ from dither.density.quantiles.quantile_interval import MOST_COUNTS, QuantileInte
 from dither.errors import QuestionError
 from dither.privacy.guarantee.guarantee import Guarantee
 from dither.privacy.loss.loss import Loss, sum_of
-from dither.query.plan.counters import Measure
+from dither.query.plan.counters import Counter
 from dither.query.plan.describe import words
 from dither.query.plan.expressions import Bucket
 from dither.query.plan.lattice import step_of
-from dither.query.plan.question import Plan
+from dither.query.plan.question import Question
 from dither.query.plan.spelling import spell
 from dither.query.statistics.bounding import Bounding
-from dither.query.statistics.counter_sets import Beside
-from dither.query.statistics.statistic import Columns, Counts, Part, Price, counted_by
+from dither.query.statistics.counter_sets import Request
+from dither.query.statistics.statistic import Columns, Counts, Price, Statistic, counted_by
 
 MOST_CELLS = 2**12  # of a group
 FEWEST_CELLS = 2**6
@@ -43,7 +43,7 @@ WIDEST = 2**62  # steps: whole numbers beyond do not fit into 64 bits
 
 
 @dataclass(frozen=True)
-class Ranks(Part):
+class QuantileStatistic(Statistic):
     """Cells of values, chosen by their rank in each group."""
 
     code: ClassVar[str] = "quantiles"
@@ -52,7 +52,7 @@ class Ranks(Part):
     places: tuple[int, ...]  # of each column: which of them
 
     @classmethod
-    def make(cls, beside: Beside, plan: Plan, price: Price) -> Ranks:
+    def make(cls, beside: Request, plan: Question, price: Price) -> QuantileStatistic:
         """The part at its price."""
         table = plan.table
         if table.person is None or table.alone:
@@ -126,7 +126,7 @@ class Ranks(Part):
     def _steps(self, cell: int) -> tuple[int, int]:
         """The first and the last step of a cell, from the lower bound."""
         bucket = self._bucket
-        return cell * bucket.width, min((cell + 1) * bucket.width - 1, Measure("above", bucket.of, bucket.step).high)
+        return cell * bucket.width, min((cell + 1) * bucket.width - 1, Counter("above", bucket.of, bucket.step).high)
 
     def _value(self, step: int) -> int | float:
         lower, upper = self._ends
@@ -172,10 +172,10 @@ class Ranks(Part):
         return "permute-and-flip" if self.mechanisms[0].rho is None else "exponential mechanism"
 
 
-def _bucket(beside: Beside, groups: int) -> Bucket:
+def _bucket(beside: Request, groups: int) -> Bucket:
     """As many cells as the expression has steps, or as many as fit."""
     step = step_of(beside.of)
-    steps = Measure("above", beside.of, step).high + 1
+    steps = Counter("above", beside.of, step).high + 1
     if steps > WIDEST:
         why = "its bounds are too many steps apart for 64 bits"
         raise QuestionError("SELECT", words(beside.of), why, "narrower bounds, or another step, which the owner states")

@@ -4,20 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from dither.query.plan.question import Plan
-from dither.query.statistics.counter_sets import Beside, PartKind
-from dither.query.statistics.distinct_keys import Different
-from dither.query.statistics.quantiles import Ranks
-from dither.query.statistics.running_counts import Running
-from dither.query.statistics.statistic import Part, Price
+from dither.query.plan.question import Question
+from dither.query.statistics.counter_sets import PartKind, Request
+from dither.query.statistics.distinct_keys import DistinctKeys
+from dither.query.statistics.quantiles import QuantileStatistic
+from dither.query.statistics.running_counts import RunningCounts
+from dither.query.statistics.statistic import Price, Statistic
 
-MAKERS: dict[PartKind, Callable[[Beside, Plan, Price], Part]] = {
-    "different": Different.make,
-    "ranks": Ranks.make,
-    "running": Running.make,
+MAKERS: dict[PartKind, Callable[[Request, Question, Price], Statistic]] = {
+    "different": DistinctKeys.make,
+    "ranks": QuantileStatistic.make,
+    "running": RunningCounts.make,
 }
 
 
-def make_part(beside: Beside, plan: Plan, price: Price) -> Part:
+def make_statistic(beside: Request, plan: Question, price: Price) -> Statistic:
     """The part for what is asked beside counters."""
     return MAKERS[beside.kind](beside, plan, price)

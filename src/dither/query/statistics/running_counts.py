@@ -40,19 +40,19 @@ from dither.density.histograms.histogram import Histogram
 from dither.privacy.guarantee.guarantee import Guarantee, gdp
 from dither.privacy.loss.loss import Loss
 from dither.privacy.unit import Unit
-from dither.query.plan.counters import Measure
-from dither.query.plan.question import Plan
+from dither.query.plan.counters import Counter
+from dither.query.plan.question import Question
 from dither.query.plan.spelling import spell
 from dither.query.statistics.bounding import Bounding, Way
-from dither.query.statistics.counter_sets import Beside, Family
-from dither.query.statistics.statistic import Columns, Counts, Part, Price, counted
+from dither.query.statistics.counter_sets import CounterSet, Request
+from dither.query.statistics.statistic import Columns, Counts, Price, Statistic, counted
 
 RESOLUTION = 2**10  # units of a row
 COMES = {Unit.REPLACE_ONE: Unit.ADD_REMOVE, Unit.REPLACE_ONE_ROW: Unit.ADD_REMOVE_ROW}
 
 
 @dataclass(frozen=True)
-class Running(Part):
+class RunningCounts(Statistic):
     """How many rows there are up to each key."""
 
     code: ClassVar[str] = "running_counts"
@@ -62,7 +62,7 @@ class Running(Part):
     confidence: Fraction
 
     @classmethod
-    def make(cls, beside: Beside, plan: Plan, price: Price) -> Running:
+    def make(cls, beside: Request, plan: Question, price: Price) -> RunningCounts:
         """The part at its price."""
         table = plan.table
         place = next(at for at, group in enumerate(plan.groups) if group.by == beside.of)
@@ -152,7 +152,7 @@ class Running(Part):
 def _better(bounding: Bounding, chosen: Chosen, price: Price) -> tuple[Bounding, Chosen]:
     """The same, or noise in every cell of people who are scaled down in length, where sums are expected to err less."""
     clip = replace(bounding, way="clip", reason="it keeps something of every group")
-    square = clip.l2_squared(Family((Measure("one"),)))
+    square = clip.l2_squared(CounterSet((Counter("one"),)))
     flat = Histogram(cells=chosen.axis.size, rho=price.amount / square, unit=COMES.get(price.unit, price.unit))
     name, expected = "noise in every cell, people scaled down", sqrt(flat.variance * (flat.cells + 1) / 2)
     if expected >= chosen.compared[describe(chosen.mechanism)]:

@@ -19,11 +19,11 @@ from dither.privacy.guarantee.guarantee import Guarantee
 from dither.privacy.loss.loss import Loss
 from dither.privacy.unit import Unit
 from dither.query.plan.base import Expression
-from dither.query.plan.counters import Measure
-from dither.query.plan.question import Aggregate, Group, Plan
+from dither.query.plan.counters import Counter
+from dither.query.plan.question import Aggregate, Group, Question
 from dither.query.policy.column import Key
 from dither.query.statistics.bounding import Bounding
-from dither.query.statistics.counter_sets import Family
+from dither.query.statistics.counter_sets import CounterSet
 
 Columns = tuple[list[Any], list[Any], list[Any]]  # values, lower ends, upper ends: one of each a group of the question
 Counts = Sequence[Sequence[int]]  # for each group of the question, for each key of the part
@@ -42,18 +42,18 @@ class Price:
 
 
 @dataclass(frozen=True)
-class Part(ABC):
+class Statistic(ABC):
     """A release beside counters: priced, and fixed before anything private is read."""
 
     code: ClassVar[str]  # how stored questions spell it
 
-    plan: Plan  # the question's groups, and last the one by which rows are counted
+    plan: Question  # the question's groups, and last the one by which rows are counted
     bounding: Bounding
 
     @property
-    def family(self) -> Family:
+    def family(self) -> CounterSet:
         """What is counted in each group: rows, unless a part says otherwise."""
-        return Family((Measure("one"),))
+        return CounterSet((Counter("one"),))
 
     @property
     @abstractmethod
@@ -98,11 +98,11 @@ class Part(ABC):
         return True
 
 
-def counted_by(plan: Plan, by: Expression, keys: tuple[Key, ...]) -> Plan:
+def counted_by(plan: Question, by: Expression, keys: tuple[Key, ...]) -> Question:
     """The plan that counts the rows of each group of a question in one group more."""
     return counted(plan, (*plan.groups, Group(WITHIN, by, keys)))
 
 
-def counted(plan: Plan, groups: tuple[Group, ...]) -> Plan:
+def counted(plan: Question, groups: tuple[Group, ...]) -> Question:
     """The plan that counts the rows of groups."""
     return replace(plan, groups=groups, aggregates=(Aggregate("rows", "n"),), shown=("n",), having=(), order=(), limit=None)

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
     from dither.mechanisms.additive.gaussian import Gaussian
     from dither.mechanisms.additive.geometric import Geometric
-    from dither.query.statistics.counter_sets import Spread
+    from dither.query.statistics.counter_sets import VarianceEstimator
 
 AT_ONCE = 64  # groups
 ROOT_2 = Fraction(99, 70)  # above it
@@ -46,7 +46,7 @@ Column = list[float]
 
 def spreads(
     counters: Sequence[Sequence[int]],
-    reading: Spread,
+    reading: VarianceEstimator,
     mechanism: Geometric | Gaussian,
     resolution: int,
     confidence: Fraction,
@@ -84,7 +84,7 @@ def _estimates(
     return found * rows / (rows - 1) if sample else found
 
 
-def _ends(low: float, high: float, reading: Spread) -> tuple[float, float]:
+def _ends(low: float, high: float, reading: VarianceEstimator) -> tuple[float, float]:
     """In the units of the answer, rounded outward, with what the steps may have hidden."""
     hidden = float(reading.rounding * (ROOT_2 if reading.of_sample else 1))
     width, most = float(reading.width), math.sqrt(0.5 if reading.of_sample else 0.25)
@@ -94,7 +94,7 @@ def _ends(low: float, high: float, reading: Spread) -> tuple[float, float]:
 
 
 def spread_error(
-    reading: Spread, mechanism: Geometric | Gaussian, resolution: int, size: int, confidence: Fraction
+    reading: VarianceEstimator, mechanism: Geometric | Gaussian, resolution: int, size: int, confidence: Fraction
 ) -> float:
     """About how far it may be off where so many rows count."""
     part = average_error(mechanism, size, reading.row * resolution, confidence)

@@ -19,8 +19,8 @@ from math import prod
 from typing import Any
 
 from dither.query.plan.base import Expression
-from dither.query.plan.expressions import Case, Cell, Compare, Constant, IsMissing, Logic, OneOf, Value
-from dither.query.plan.question import Group, Plan
+from dither.query.plan.expressions import Case, ColumnValue, Compare, Constant, InList, IsNull, Logic, Value
+from dither.query.plan.question import Group, Question
 from dither.query.policy.column import Key
 
 MOST_CELLS = 4096
@@ -34,7 +34,7 @@ Cut = tuple[Any, bool]  # a constant, and whether the cut is behind it
 class Limit:
     """A condition that compares a cell with one constant, or with several of which one is enough."""
 
-    cell: Cell
+    cell: ColumnValue
     operator: str  # < <= > >= =
     values: tuple[Value, ...]
 
@@ -53,7 +53,7 @@ class Line:
     def coded(self) -> Expression:
         """The number of the interval, or the last number where there is no value."""
         nowhere = Constant(Fraction(self.size - 1))
-        return Case(((IsMissing(self.by), nowhere),), self._search(0, len(self.cuts)))
+        return Case(((IsNull(self.by), nowhere),), self._search(0, len(self.cuts)))
 
     def _search(self, low: int, high: int) -> Expression:
         """Between the cuts low - 1 and high: by halving, so that a row takes few comparisons."""
@@ -99,10 +99,10 @@ Axis = Line | Listed
 
 
 @dataclass(frozen=True)
-class Atoms:
+class CommonCells:
     """The cells of several questions, and which of them each row of each answer adds up."""
 
-    common: Plan  # counts the rows of every cell
+    common: Question  # counts the rows of every cell
     places: tuple[tuple[int, int], ...]  # for each question, its first row and the one behind its last
     rows: tuple[frozenset[int], ...]  # of all answers: which cells
 
@@ -117,13 +117,13 @@ class Atoms:
         return prod(len(group.listed) for group in self.common.groups)
 
 
-def countable(plan: Plan) -> bool:
+def countable(plan: Question) -> bool:
     """Whether a question counts rows and does nothing else with them."""
     known = all(group.keys is not None for group in plan.groups)
     return known and [aggregate.kind for aggregate in plan.aggregates] == ["rows"]
 
 
-def find_atoms(plans: Sequence[Plan]) -> Atoms | None:
+def find_common_cells(plans: Sequence[Question]) -> CommonCells | None:
     """The cells of questions about one relation; None where they have too little in common, or too many cells."""
     conditions = [_parts(plan.where) for plan in plans]
     shared = [part for part in conditions[0] if all(part in others for others in conditions)]
@@ -151,9 +151,9 @@ def find_atoms(plans: Sequence[Plan]) -> Atoms | None:
     groups = tuple(
         Group(f"atom {at}", axis.coded(), kept) for at, (axis, kept) in enumerate(zip(axes.values(), asked, strict=True))
     )
-    common = Plan(plans[0].relation, where, groups, plans[0].aggregates, ("n",))
+    common = Question(plans[0].relation, where, groups, plans[0].aggregates, ("n",))
     renamed = {_flat(at, list(axes.values())): place for place, at in enumerate(product(*asked))}
-    return Atoms(common, tuple(places), tuple(frozenset(renamed[cell] for cell in row) for row in rows))
+    return CommonCells(common, tuple(places), tuple(frozenset(renamed[cell] for cell in row) for row in rows))
 
 
 def _parts(where: Expression | None) -> list[Expression]:
@@ -166,18 +166,18 @@ def _parts(where: Expression | None) -> list[Expression]:
 
 
 def _limit(part: Expression) -> Limit | None:
-    if isinstance(part, OneOf) and isinstance(part.value, Cell):
+    if isinstance(part, InList) and isinstance(part.value, ColumnValue):
         return Limit(part.value, "=", tuple(dict.fromkeys(option.value for option in part.options)))
     if not isinstance(part, Compare) or part.operator not in FLIPPED:
         return None
-    if isinstance(part.left, Cell) and isinstance(part.right, Constant):
+    if isinstance(part.left, ColumnValue) and isinstance(part.right, Constant):
         return Limit(part.left, part.operator, (part.right.value,))
-    if isinstance(part.left, Constant) and isinstance(part.right, Cell):
+    if isinstance(part.left, Constant) and isinstance(part.right, ColumnValue):
         return Limit(part.right, FLIPPED[part.operator], (part.left.value,))
     return None
 
 
-def _axes(plans: Sequence[Plan], limits: list[list[Limit]]) -> dict[Expression, Axis] | None:
+def _axes(plans: Sequence[Question], limits: list[list[Limit]]) -> dict[Expression, Axis] | None:
     """How each column that some question names is cut; None where one is both grouped by and compared in other ways."""
     axes: dict[Expression, Axis] = {}
     for plan in plans:
@@ -200,7 +200,7 @@ def _axes(plans: Sequence[Plan], limits: list[list[Limit]]) -> dict[Expression, 
     return axes or {NOTHING: Listed(NOTHING, (0,))}  # the same question several times: all rows are alike
 
 
-def _rows(plan: Plan, limits: list[Limit], axes: dict[Expression, Axis]) -> list[frozenset[int]]:
+def _rows(plan: Question, limits: list[Limit], axes: dict[Expression, Axis]) -> list[frozenset[int]]:
     """The cells of each row of an answer, in the order of its keys."""
     reach = {by: set(range(axis.size)) for by, axis in axes.items()}
     for limit in limits:

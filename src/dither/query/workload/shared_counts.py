@@ -27,25 +27,25 @@ from dither.privacy.guarantee.guarantee import Guarantee
 from dither.privacy.loss.loss import Loss
 from dither.query.plan.spelling import spell
 from dither.query.statistics.bounding import Bounding
-from dither.query.statistics.statistic import Columns, Counts, Part, Price
-from dither.query.workload.common_cells import Atoms
+from dither.query.statistics.statistic import Columns, Counts, Price, Statistic
+from dither.query.workload.common_cells import CommonCells
 
 RESOLUTION = 2**10  # parts of a row, where people with many rows weigh less
 
 
 @dataclass(frozen=True)
-class SharedCounts(Part):
+class SharedCounts(Statistic):
     """The counts of several questions of a batch."""
 
     code: ClassVar[str] = "shared_counts"
 
-    atoms: Atoms
+    atoms: CommonCells
     merged: tuple[int, ...]  # for each cell, which of the different ones it is; -1 for those that no answer has
     workload: Workload
     confidence: Fraction
 
     @classmethod
-    def make(cls, atoms: Atoms, price: Price) -> SharedCounts:
+    def make(cls, atoms: CommonCells, price: Price) -> SharedCounts:
         """The part at its price."""
         import numpy as np
 
@@ -133,7 +133,7 @@ class SharedCounts(Part):
         return f"the strategy '{self.workload.strategy.name}' for {len(self.atoms.rows)} counts together"
 
 
-def bounding_of(atoms: Atoms, price: Price) -> Bounding:
+def bounding_of(atoms: CommonCells, price: Price) -> Bounding:
     """As the question with the most groups is bounded: its limit holds for the rows of all questions together."""
     table = atoms.common.table
     if table.person is None or table.alone:

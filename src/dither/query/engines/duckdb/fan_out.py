@@ -13,7 +13,16 @@ from dither.errors import DataError, QuestionError
 from dither.query.engines.duckdb.run import Engine
 from dither.query.engines.duckdb.table_source import TableSource
 from dither.query.engines.templates.relations import matches_sql
-from dither.query.plan.relations import Chosen, Kept, PerPerson, Relation, SamePerson, Scan, Together, WithPublic
+from dither.query.plan.relations import (
+    FilterRows,
+    GroupByPerson,
+    JoinOnPerson,
+    JoinPublic,
+    Project,
+    Relation,
+    Scan,
+    UnionAll,
+)
 
 MOST_MATCHES = 1000  # rows that a question makes of one
 PAIRED = 100  # what a join of two protected tables counts as: a person has up to 10^6 pairs there, whatever comes before
@@ -43,32 +52,32 @@ def check_matches(relation: Relation, sources: Mapping[str, TableSource]) -> Non
         raise QuestionError("JOIN", named, why, "ON with more columns, or a public table with fewer rows for each key")
 
 
-def _joins(relation: Relation) -> list[WithPublic]:
+def _joins(relation: Relation) -> list[JoinPublic]:
     """All joins with public tables, each once."""
     match relation:
         case Scan():
             return []
-        case Kept(of) | Chosen(of) | PerPerson(of):
+        case FilterRows(of) | Project(of) | GroupByPerson(of):
             return _joins(of)
-        case WithPublic(of):
+        case JoinPublic(of):
             return list(dict.fromkeys([*_joins(of), relation]))
-        case SamePerson(left, right):
+        case JoinOnPerson(left, right):
             return list(dict.fromkeys([*_joins(left), *_joins(right)]))
-        case Together(parts):
+        case UnionAll(parts):
             return list(dict.fromkeys(join for part in parts for join in _joins(part)))
 
 
-def _most(relation: Relation, matches: Mapping[WithPublic, int]) -> int:
+def _most(relation: Relation, matches: Mapping[JoinPublic, int]) -> int:
     """The most rows that are made of one."""
     match relation:
         case Scan():
             return 1
-        case Kept(of) | Chosen(of) | PerPerson(of):
+        case FilterRows(of) | Project(of) | GroupByPerson(of):
             return _most(of, matches)
-        case WithPublic(of):
+        case JoinPublic(of):
             return _most(of, matches) * max(1, matches[relation])
-        case SamePerson(left, right):
+        case JoinOnPerson(left, right):
             both = _most(left, matches), _most(right, matches)
             return max(*both, PAIRED) if relation.most_rows[0] is not None else both[0] * both[1]
-        case Together(parts):
+        case UnionAll(parts):
             return max(_most(part, matches) for part in parts)

@@ -17,32 +17,32 @@ import datetime
 from fractions import Fraction
 
 from dither.query.plan.base import Expression
-from dither.query.plan.counters import Measure
+from dither.query.plan.counters import Counter
 from dither.query.plan.expressions import (
     Arithmetic,
     Bucket,
     Case,
-    Cell,
+    ColumnValue,
     Compare,
     Constant,
     DatePart,
-    IsMissing,
+    InList,
+    IsNull,
     Like,
     Logic,
     Not,
-    OneOf,
 )
 from dither.query.plan.functions import (
-    Absolute,
-    DateStart,
-    Extreme,
-    FirstPresent,
+    Abs,
+    ChangeText,
+    Coalesce,
+    Concat,
+    DateTrunc,
     Function,
-    Joined,
+    GreatestLeast,
     Length,
-    Piece,
-    Rounded,
-    Spelled,
+    Round,
+    Substring,
     WidthBucket,
 )
 from dither.query.policy.column import LONGEST_TEXT, Column, Type
@@ -58,7 +58,7 @@ TYPES = {
     Type.TIMESTAMP: "TIMESTAMP",
 }
 WEEKDAY = {"weekday": "dow"}
-WHOLE = (Cell, DatePart, Length, WidthBucket)  # their whole numbers are BIGINTs, all other numbers may be doubles
+WHOLE = (ColumnValue, DatePart, Length, WidthBucket)  # their whole numbers are BIGINTs, all other numbers may be doubles
 
 
 def cell(column: Column) -> str:
@@ -113,7 +113,7 @@ def constant(value: object) -> str:
 def render(node: Expression) -> str:
     """An expression as SQL."""
     match node:
-        case Cell(column):
+        case ColumnValue(column):
             return cell(column)
         case Constant(value):
             return constant(value)
@@ -125,13 +125,13 @@ def render(node: Expression) -> str:
             if {left.facts.type, right.facts.type} <= {Type.INTEGER} or not left.facts.type.is_number:
                 return f"({render(left)} {operator} {render(right)})"
             return f"({_double(left)} {operator} {_double(right)})"
-        case OneOf(value, options):
+        case InList(value, options):
             if value.facts.type.is_number and value.facts.type is not Type.INTEGER:
                 return f"({render(value)} IN ({', '.join(_double(option) for option in options)}))"
             return f"({render(value)} IN ({', '.join(render(option) for option in options)}))"
         case Like(value, pattern):
             return f"(left({render(value)}, {LONGEST_TEXT}) LIKE {text(pattern)})"
-        case IsMissing(value):
+        case IsNull(value):
             return f"(NOT {is_there(value)})"
         case Logic(every, parts):
             return "(" + (" AND " if every else " OR ").join(render(part) for part in parts) + ")"
@@ -153,25 +153,25 @@ def _function(node: Function) -> str:
     """A function of a row. Each operand is written once, but for a bucket's."""
     spell = _double if node.facts.type in (Type.DECIMAL, Type.FLOAT) else render
     match node:
-        case DateStart(period, of):  # beyond the years that a timestamp has, DuckDB fails: missing
+        case DateTrunc(period, of):  # beyond the years that a timestamp has, DuckDB fails: missing
             return f"TRY_CAST(TRY(date_trunc({text(period)}, {render(of)})) AS {TYPES[node.facts.type]})"
-        case Spelled(how, of):
+        case ChangeText(how, of):
             return f"{how}({_sound(of)})"
-        case Piece(of, None, length):
+        case Substring(of, None, length):
             return f"right({_sound(of, whole=True)}, {length})"
-        case Piece(of, start, length):
+        case Substring(of, start, length):
             return f"substring({_sound(of)}, {start}, {length})"
-        case Joined(parts):
+        case Concat(parts):
             return f"left({' || '.join(_sound(part) for part in parts)}, {LONGEST_TEXT})"
         case Length(of):
             return f"length({_sound(of)})"
-        case FirstPresent(parts):
+        case Coalesce(parts):
             return f"coalesce({', '.join(spell(part) for part in parts)})"
-        case Extreme(largest, parts):  # DuckDB leaves out what is missing
+        case GreatestLeast(largest, parts):  # DuckDB leaves out what is missing
             return f"{'greatest' if largest else 'least'}({', '.join(spell(part) for part in parts)})"
-        case Absolute(of):
+        case Abs(of):
             return f"abs({_double(of)})"  # of the least BIGINT it would fail
-        case Rounded(way, of, digits):
+        case Round(way, of, digits):
             return f"round({_double(of)}, {digits})" if way == "round" else f"{way}({_double(of)})"
         case WidthBucket(of, low, high, count):
             e, least, most = _double(of), number(low), number(high)
@@ -185,12 +185,12 @@ def _function(node: Function) -> str:
 def _sound(node: Expression, *, whole: bool = False) -> str:
     """A text that functions can take: cut, and UTF-8, or NULL. A frame in memory may hold anything, on which they fail."""
     rendered = render(node) if whole else f"left({render(node)}, {LONGEST_TEXT})"
-    return rendered if isinstance(node, (Constant, Spelled, Piece, Joined)) else f"TRY(decode(encode({rendered})))"
+    return rendered if isinstance(node, (Constant, ChangeText, Substring, Concat)) else f"TRY(decode(encode({rendered})))"
 
 
 def _bucket(node: Bucket) -> str:
     """Clamped steps, divided as whole numbers."""
-    measure = Measure("above", node.of, node.step)
+    measure = Counter("above", node.of, node.step)
     e = value(measure)
     return f"(({clamped(measure, e, counted(measure, e))}) // {node.width})"
 
@@ -203,13 +203,13 @@ def is_there(node: Expression, sql: str | None = None) -> str:
     return f"({rendered} IS NOT NULL)"
 
 
-def value(measure: Measure) -> str:
+def value(measure: Counter) -> str:
     """An expression that is about to be measured in steps: a BIGINT where it is a whole number of them, else a double."""
     assert measure.of is not None
     return render(measure.of) if _is_whole(measure) else _double(measure.of)
 
 
-def _is_whole(measure: Measure) -> bool:
+def _is_whole(measure: Counter) -> bool:
     """Whether a value is its own number of steps, in 64 bits."""
     node, wide = measure.of, 2**62
     if not isinstance(node, WHOLE) or node.facts.type is not Type.INTEGER or measure.step != 1:
@@ -217,7 +217,7 @@ def _is_whole(measure: Measure) -> bool:
     return -wide < measure.low + _origin(measure) and measure.high + _origin(measure) < wide
 
 
-def counted(measure: Measure, e: str) -> str:
+def counted(measure: Counter, e: str) -> str:
     """The value `e` in steps, before the clamp; NULL where it has none, or lies beyond 2^63 steps."""
     if _is_whole(measure):
         return "NULL::BIGINT"  # not needed: `clamped` takes the value itself
@@ -228,7 +228,7 @@ def counted(measure: Measure, e: str) -> str:
     return f"TRY_CAST(floor({scaled} + 0.5::DOUBLE) AS BIGINT)"
 
 
-def clamped(measure: Measure, e: str, k: str) -> str:
+def clamped(measure: Counter, e: str, k: str) -> str:
     """The steps `k` of the value `e`, a BIGINT from `low` to `high` whatever the row holds; NULL where e is NULL or NaN.
 
     k is missing for NaN, which is above every number, and for values beyond 2^63 steps, which the sign tells apart. `above`
@@ -245,7 +245,7 @@ def clamped(measure: Measure, e: str, k: str) -> str:
     return f"CASE WHEN {inside} WHEN {e} <= 'inf'::DOUBLE THEN {far} END"
 
 
-def _origin(measure: Measure) -> Fraction:
+def _origin(measure: Counter) -> Fraction:
     assert measure.of is not None
     assert measure.of.facts.lower is not None
     return measure.of.facts.lower if measure.kind == "above" else Fraction(0)

@@ -6,7 +6,7 @@ from fractions import Fraction
 
 from dither.query.engines.templates.expressions import constant, render
 from dither.query.plan.base import Expression
-from dither.query.plan.expressions import Bucket, Case, Constant, OneOf
+from dither.query.plan.expressions import Bucket, Case, Constant, InList
 from dither.query.policy.column import Key, Type
 
 LONGEST_KEY = 500  # characters: a longer text is no key
@@ -46,7 +46,7 @@ def _sorts_out(by: Expression, keys: tuple[Key, ...]) -> bool:
         return False
     known = set(keys)
     return by.otherwise.value in known and all(
-        isinstance(condition, OneOf)
+        isinstance(condition, InList)
         and condition.value == value
         and all(option.value in known for option in condition.options)
         for condition, value in by.branches

@@ -11,9 +11,19 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from dither.query.engines.templates.expressions import cell, clamped, counted, is_there, number, person, render, value
-from dither.query.plan.counters import Measure
+from dither.query.plan.counters import Counter
 from dither.query.plan.lattice import step_of
-from dither.query.plan.relations import Chosen, Kept, Own, PerPerson, Relation, SamePerson, Scan, Together, WithPublic
+from dither.query.plan.relations import (
+    FilterRows,
+    GroupByPerson,
+    JoinOnPerson,
+    JoinPublic,
+    PersonTotal,
+    Project,
+    Relation,
+    Scan,
+    UnionAll,
+)
 from dither.query.policy.column import Column, Type
 from dither.query.sources.sql_quotes import name
 
@@ -33,30 +43,30 @@ def relation_sql(relation: Relation, places: Places) -> str:
             ]
             read = f"SELECT {', '.join(spelled)} FROM {where}"
             return read if table.person is None else f"SELECT * FROM ({read}) WHERE {name(table.person)} IS NOT NULL"
-        case Kept(of, condition):
+        case FilterRows(of, condition):
             return f"SELECT * FROM ({relation_sql(of, places)}) WHERE {render(condition)}"
-        case Chosen(of, columns, hide):
+        case Project(of, columns, hide):
             spelled = [f"{render(by)} AS {name(column.name)}" for column, by in columns]
             if hide and of.table.person is not None:
                 spelled.append(f"{name(of.table.person)} AS {name(relation.table.columns[-1].name)}")
             return f"SELECT {', '.join(spelled)} FROM ({relation_sql(of, places)})"
-        case WithPublic(of, public, columns, on, keep_all):
+        case JoinPublic(of, public, columns, on, keep_all):
             kind = "LEFT JOIN" if keep_all else "JOIN"
             return _joined(relation_sql(of, places), kind, relation_sql(public, places), columns, [render(c) for c in on])
-        case SamePerson(left, right, columns, on):
+        case JoinOnPerson(left, right, columns, on):
             assert left.table.person is not None
             assert right.table.person is not None
             theirs = next(here.name for here, there in columns if there.name == right.table.person)
             same = [f"{name(left.table.person)} = {name(theirs)}", *(render(condition) for condition in on)]
             sides = [_few(side, places, most) for side, most in zip((left, right), relation.most_rows, strict=True)]
             return _joined(sides[0], "JOIN", sides[1], columns, same)
-        case PerPerson():
+        case GroupByPerson():
             return _per_person(relation, places)
-        case Together(parts):
+        case UnionAll(parts):
             return " UNION ALL ".join(f"SELECT * FROM ({relation_sql(part, places)})" for part in parts)
 
 
-def matches_sql(join: WithPublic, places: Places) -> str:
+def matches_sql(join: JoinPublic, places: Places) -> str:
     """A SELECT of the most rows of the public table that one row can meet."""
     renamed = ", ".join(f"{name(there.name)} AS {name(here.name)}" for here, there in join.columns)
     # numbers as doubles, by which some joins compare them: what is one there must be one here
@@ -83,7 +93,7 @@ def _joined(left: str, kind: str, right: str, columns: tuple[tuple[Column, Colum
     return f"SELECT l.*, {shown} FROM ({left}) l {kind} ({beside}) r ON {' AND '.join(on)}"
 
 
-def _per_person(relation: PerPerson, places: Places) -> str:
+def _per_person(relation: GroupByPerson, places: Places) -> str:
     whose = relation.of.table.person
     assert whose is not None
     inner, outer, by = [f"{name(whose)} AS p"], [f"p AS {name(relation.person.name)}"], ["p"]
@@ -101,16 +111,16 @@ def _per_person(relation: PerPerson, places: Places) -> str:
     return f"SELECT {', '.join(outer)} FROM ({read}) GROUP BY {', '.join(by)}"
 
 
-def _adds(own: Own) -> bool:
+def _adds(own: PersonTotal) -> bool:
     return own.kind in ("sum", "average")
 
 
-def _steps(own: Own) -> Measure:
+def _steps(own: PersonTotal) -> Counter:
     assert own.of is not None
-    return Measure("above", own.of, step_of(own.of))
+    return Counter("above", own.of, step_of(own.of))
 
 
-def _read(own: Own, place: int) -> list[str]:
+def _read(own: PersonTotal, place: int) -> list[str]:
     if own.of is None:
         return []
     if _adds(own):
@@ -119,7 +129,7 @@ def _read(own: Own, place: int) -> list[str]:
     return [f"CASE WHEN {is_there(own.of)} THEN {render(own.of)} END AS e{place}"]
 
 
-def _total(own: Own, place: int) -> str:
+def _total(own: PersonTotal, place: int) -> str:
     if own.kind == "rows":
         return "count(*)"
     if own.of is not None and _adds(own):

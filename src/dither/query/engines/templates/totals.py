@@ -31,10 +31,10 @@ from dataclasses import dataclass
 from dither.query.engines.templates.expressions import clamped, constant, counted, is_there, person, render, value
 from dither.query.engines.templates.group_keys import key
 from dither.query.plan.base import Expression
-from dither.query.plan.counters import Kind, Measure
-from dither.query.plan.question import Plan
+from dither.query.plan.counters import Counter, Kind
+from dither.query.plan.question import Question
 from dither.query.statistics.bounding import Bounding
-from dither.query.statistics.counter_sets import Family
+from dither.query.statistics.counter_sets import CounterSet
 
 WIDEST = 2**52  # of one weighted total in `clip`: it fits into 64 bits, and 2^20 groups of 4 squares into 127
 MARGIN = "1.0000001"  # far more than the error of a square root in doubles
@@ -46,7 +46,7 @@ class _Column:
 
     kind: str
     of: Expression
-    measure: Measure
+    measure: Counter
 
     def inner(self, place: int) -> list[str]:
         """The value e and its steps k, before the clamp."""
@@ -64,7 +64,7 @@ class _Column:
 class _Shape:
     """Names and columns that all parts of the SELECT share."""
 
-    def __init__(self, plan: Plan, families: Sequence[Family], bounding: Bounding) -> None:
+    def __init__(self, plan: Question, families: Sequence[CounterSet], bounding: Bounding) -> None:
         self.plan, self.families, self.bounding = plan, families, bounding
         self.measures = [measure for family in families for measure in family.measures]
         self.keys = [f"g{place}" for place in range(len(plan.groups))]
@@ -73,19 +73,19 @@ class _Shape:
         for measure in sorted(self.measures, key=lambda measure: measure.kind == "present"):
             self._add(measure)
 
-    def _add(self, measure: Measure) -> None:
+    def _add(self, measure: Counter) -> None:
         if measure.of is None or any(self._serves(column, measure) for column in self.columns):
             return
         kind: Kind = measure.kind if measure.kind in ("present", "steps") else "above"
-        self.columns.append(_Column(kind, measure.of, Measure(kind, measure.of, measure.step)))
+        self.columns.append(_Column(kind, measure.of, Counter(kind, measure.of, measure.step)))
 
     @staticmethod
-    def _serves(column: _Column, measure: Measure) -> bool:
+    def _serves(column: _Column, measure: Counter) -> bool:
         if column.of != measure.of or measure.kind == "present":
             return column.of == measure.of
         return column.kind == ("steps" if measure.kind == "steps" else "above") and column.measure.step == measure.step
 
-    def measured(self, measure: Measure, rows: str, count: str, added: str) -> str:
+    def measured(self, measure: Counter, rows: str, count: str, added: str) -> str:
         """A measure from the number of rows, the count and the sum of its column; `{}` stands for the column."""
         if measure.kind == "one":
             return rows
@@ -115,8 +115,8 @@ class _Shape:
 
 
 def totals_sql(
-    plan: Plan,
-    families: Sequence[Family],
+    plan: Question,
+    families: Sequence[CounterSet],
     bounding: Bounding,
     relation: str,
     salt: int,
