@@ -26,7 +26,7 @@ from dither.errors import (
     UnitError,
 )
 from dither.ledger.report import about
-from dither.ledger.write_queue import Turns
+from dither.ledger.write_queue import WriteQueue
 
 from .children import fork, wait
 
@@ -395,7 +395,7 @@ def test_a_refund_that_failed_can_be_tried_again(ledger, monkeypatch):
     receipt = ledger.reserve(TENTH, "question")
     with monkeypatch.context() as broken:
         broken.setattr(ledger._book, "page", lambda *queries: 1 / 0)
-        broken.setattr(ledger, "_turns", (os.getpid(), Turns(_failing)))
+        broken.setattr(ledger, "_turns", (os.getpid(), WriteQueue(_failing)))
         with pytest.raises(LedgerError):
             ledger.refund(receipt)
     ledger.refund(receipt)

@@ -11,7 +11,7 @@ from fractions import Fraction
 
 from dither import Ledger, pure
 from dither.errors import BudgetError, ConflictError, InProgressError, LedgerError
-from dither.ledger.write_queue import Turns
+from dither.ledger.write_queue import WriteQueue
 
 from .children import fork, wait
 
@@ -35,7 +35,7 @@ class Desk:
             raise self.error
 
 
-def in_threads(turns: Turns, count: int, decide) -> tuple[list[threading.Thread], dict[int, object]]:
+def in_threads(turns: WriteQueue, count: int, decide) -> tuple[list[threading.Thread], dict[int, object]]:
     found: dict[int, object] = {}
 
     def work(number: int) -> None:
@@ -53,7 +53,7 @@ def in_threads(turns: Turns, count: int, decide) -> tuple[list[threading.Thread]
 
 def test_those_who_wait_are_served_together():
     desk = Desk()
-    turns = Turns(desk.page)
+    turns = WriteQueue(desk.page)
     held, found = in_threads(turns, 100, lambda number: number * number)
     desk.gate.set()
     for thread in held:
@@ -63,9 +63,9 @@ def test_those_who_wait_are_served_together():
 
 
 def test_the_bell_saves_time_and_decides_nothing(monkeypatch):
-    monkeypatch.setattr(Turns, "_ring", lambda turns: None)
+    monkeypatch.setattr(WriteQueue, "_ring", lambda turns: None)
     desk = Desk()
-    held, found = in_threads(Turns(desk.page), 20, lambda number: number * number)
+    held, found = in_threads(WriteQueue(desk.page), 20, lambda number: number * number)
     desk.gate.set()
     for thread in held:
         thread.join(10)
@@ -79,7 +79,7 @@ def test_a_refusal_is_one_persons_and_a_failure_is_everybodys():
         return number
 
     desk = Desk()
-    turns = Turns(desk.page)
+    turns = WriteQueue(desk.page)
     held, found = in_threads(turns, 6, decide)
     desk.gate.set()
     for thread in held:
@@ -89,7 +89,7 @@ def test_a_refusal_is_one_persons_and_a_failure_is_everybodys():
     for failure, others in ((KeyboardInterrupt(), LedgerError), (LedgerError("a", "b", "c", "d"), LedgerError)):
         desk = Desk()
         desk.error = failure
-        turns = Turns(desk.page)
+        turns = WriteQueue(desk.page)
         held, found = in_threads(turns, 6, decide)
         desk.gate.set()
         for thread in held:
@@ -191,7 +191,7 @@ def together(ledger: Ledger, calls: list) -> list[object]:
         with page(*queries) as opened:
             yield opened
 
-    ledger._turns = (os.getpid(), Turns(gated))
+    ledger._turns = (os.getpid(), WriteQueue(gated))
     found: list[object] = [None] * len(calls)
 
     def work(number: int) -> None:
@@ -255,7 +255,7 @@ def test_a_copied_process_does_not_wait_for_threads_that_it_does_not_have(ledger
         with page(*queries) as opened:
             yield opened
 
-    ledger._turns = (os.getpid(), Turns(gated))
+    ledger._turns = (os.getpid(), WriteQueue(gated))
     thread = threading.Thread(target=lambda: ledger.reserve(TENTH, "parent"))
     thread.start()
     time.sleep(0.1)

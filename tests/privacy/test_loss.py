@@ -22,7 +22,7 @@ from dither.privacy.compose import compose
 from dither.privacy.formulas.normal import profile as gaussian
 from dither.privacy.guarantee.guarantee import Guarantee
 from dither.privacy.loss.pairs.normal import Normal
-from dither.privacy.loss.pairs.pair import Transformed
+from dither.privacy.loss.pairs.pair import MomentPair
 from dither.privacy.loss.profile import convolve as grid
 from dither.privacy.loss.profile import discretise as cells
 from dither.privacy.loss.profile import fourier as line
@@ -189,7 +189,7 @@ def test_the_grid_encloses_what_can_be_enumerated(one, other, m, n, c):
 def test_the_line_encloses_what_can_be_enumerated(table, count, delta):
     loss = count * Loss.from_pair(*table)
     lost = profile.lost_of(loss.terms)
-    terms = [(pair, n) for pair, n in loss.terms if isinstance(pair, Transformed)]
+    terms = [(pair, n) for pair, n in loss.terms if isinstance(pair, MomentPair)]
     whole = pairs.fold(*[table] * count)
     with precision(128):
         c, eps = tilt.tilt_for_delta(terms, math.log(float(delta)))
@@ -210,7 +210,7 @@ def test_the_line_of_response_without_any_small_print():
     """Atoms that come back for ever: the folded sum is exact, also with epsilon close to the largest loss."""
     for count in (3, 10, 100, 5000):
         loss = count * Loss.randomized_response("0.05")
-        terms = [(pair, n) for pair, n in loss.terms if isinstance(pair, Transformed)]
+        terms = [(pair, n) for pair, n in loss.terms if isinstance(pair, MomentPair)]
         with precision(128):
             sums = enumerate_losses(loss.terms, to_ball(0))
             for delta in (1e-3, 1e-6, 1e-12):
@@ -253,7 +253,7 @@ def test_the_epsilon_of_few_laplace_terms(delta):
 def test_many_laplace_terms_by_the_line_agree_with_the_closed_form():
     rate, count = Fraction("0.4"), 220
     loss = count * Loss.laplace(1 / rate)
-    terms = [(pair, n) for pair, n in loss.terms if isinstance(pair, Transformed)]
+    terms = [(pair, n) for pair, n in loss.terms if isinstance(pair, MomentPair)]
     with precision(128):
         c, eps = tilt.tilt_for_delta(terms, math.log(1e-6))
         drawn = line.draw(terms, to_ball(0), c, eps, math.log(1e-6))
@@ -325,7 +325,7 @@ def test_losses_that_come_back_beside_losses_that_do_not():
     drawn_at_all = []
     for count in (6, 200):
         loss = 12 * Loss.discrete_gaussian(1) + count * Loss.laplace(1)
-        terms = [(pair, n) for pair, n in loss.terms if isinstance(pair, Transformed)]
+        terms = [(pair, n) for pair, n in loss.terms if isinstance(pair, MomentPair)]
         with precision(128):
             above = cells.build(loss.terms, Fraction(0), 0.5, math.log(1e-3), up=True)
             below = cells.build(loss.terms, Fraction(0), 0.5, math.log(1e-3), up=False)

@@ -20,7 +20,7 @@ from dither.privacy.loss.pairs.finite import Finite, common
 from dither.privacy.loss.pairs.fixed_size_sampled import Swapped
 from dither.privacy.loss.pairs.laplace import Laplace
 from dither.privacy.loss.pairs.normal import Normal
-from dither.privacy.loss.pairs.pair import Pair, Transformed
+from dither.privacy.loss.pairs.pair import MomentPair, Pair
 from dither.privacy.loss.pairs.poisson_sampled import Sampled
 from dither.privacy.loss.pairs.poisson_sampled_normal import SampledNormal
 from dither.privacy.loss.pairs.rotations import turns
@@ -29,7 +29,7 @@ from tests.privacy import pairs as tables
 from tests.privacy.oracles import divergence
 
 ONE = Fraction(1)
-FORMULAS: list[Transformed] = [
+FORMULAS: list[MomentPair] = [
     Normal(Fraction(1, 3)),
     Laplace(Number("0.4")),
     Laplace(Number(6)),

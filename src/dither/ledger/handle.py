@@ -12,12 +12,12 @@ from contextlib import contextmanager
 
 from dither.errors import ConflictError, LedgerError, TamperError
 from dither.ledger.entries.entry import Head
-from dither.ledger.entries.transaction import Page, Recent, opening, rolled_back
+from dither.ledger.entries.transaction import LedgerTransaction, Recent, opening, rolled_back
 from dither.ledger.storage.database import Database, Query
 from dither.ledger.witness import Witness
 
 
-class Book:
+class LedgerHandle:
     """One ledger, in its database, with its second place and its key."""
 
     def __init__(self, database: Database, witness: Witness | None, key: bytes | None) -> None:
@@ -33,11 +33,11 @@ class Book:
         self.publish(head)
 
     @contextmanager
-    def page(self, *queries: Query) -> Iterator[Page]:
+    def page(self, *queries: Query) -> Iterator[LedgerTransaction]:
         """A transaction on the end of the ledger. It is durable, and the second place knows, when this ends."""
         known = self._known()
         with self.database.write(*opening(*queries)) as transaction:
-            page = Page(transaction, self.key, known, queries, self._recent)
+            page = LedgerTransaction(transaction, self.key, known, queries, self._recent)
             self._must_not_have_moved(page)
             yield page
         try:
@@ -50,11 +50,11 @@ class Book:
         self._recent = page.recent
 
     @contextmanager
-    def reading(self) -> Iterator[Page]:
+    def reading(self) -> Iterator[LedgerTransaction]:
         """A snapshot of the end of the ledger."""
         known = self._known()
         with self.database.read(*opening()) as transaction:
-            page = Page(transaction, self.key, known)
+            page = LedgerTransaction(transaction, self.key, known)
             self._must_not_have_moved(page)
             yield page
 
@@ -66,7 +66,7 @@ class Book:
                 raise rolled_back(known, head.entries)
             if known.entries > head.entries:  # others went ahead; then the ledger holds what they wrote
                 with self.database.read(*opening()) as transaction:
-                    Page(transaction, self.key, known)
+                    LedgerTransaction(transaction, self.key, known)
         if self._head is None or head > self._head:
             self._head = head
 
@@ -76,7 +76,7 @@ class Book:
         if self.witness is not None:
             self.witness.database.close()
 
-    def _must_not_have_moved(self, page: Page) -> None:
+    def _must_not_have_moved(self, page: LedgerTransaction) -> None:
         """The owner has said `moved=True` elsewhere: this object may be writing to the wrong second place."""
         if self._home not in (None, page.state.home):
             where = self.database.shown

@@ -27,13 +27,13 @@ from dither.ledger.entries import decisions as charge
 from dither.ledger.entries import shares as shared
 from dither.ledger.entries.budget import Remaining, read_price
 from dither.ledger.entries.entry import Entry, Head, State, digest, read, written
-from dither.ledger.entries.receipt import Asked, Receipt, plain_text, read_name, read_question, read_text
-from dither.ledger.entries.transaction import Page
+from dither.ledger.entries.receipt import ChargeRequest, Receipt, plain_text, read_name, read_question, read_text
+from dither.ledger.entries.transaction import LedgerTransaction
 from dither.ledger.entries.unused_receipts import begin_refund, break_seal, in_doubt, seal
-from dither.ledger.handle import Book
+from dither.ledger.handle import LedgerHandle
 from dither.ledger.storage.database import BATCH, Query, Row, batch, latest, numbered
 from dither.ledger.verify import Verification, verify
-from dither.ledger.write_queue import Decide, Turns
+from dither.ledger.write_queue import Decide, WriteQueue
 from dither.numeric.number import integer
 from dither.privacy.budget.filter import Filter, Spent
 from dither.privacy.guarantee.guarantee import Guarantee
@@ -66,11 +66,11 @@ class Ledger:
             read_name(policy_hash, "policy_hash", empty=True)
         limits = shared.read_shares(shares)
         kept = keeping.open_ledger(location, budget=budget, second=witness, key=key, identity=identity, moved=moved)
-        self._book = Book(kept.database, kept.witness, kept.key)
+        self._book = LedgerHandle(kept.database, kept.witness, kept.key)
         self.identity = kept.identity
         self.location = kept.database.shown
         self.budget = kept.budget
-        self._turns = (os.getpid(), Turns(self._book.page))
+        self._turns = (os.getpid(), WriteQueue(self._book.page))
         self.domain: str | None = None
         self.policy_hash = ""
         try:
@@ -106,7 +106,7 @@ class Ledger:
         seconds = integer(lease, name="lease", least=1)
         if seconds > LONGEST_LEASE:
             raise NumberError("lease", seconds, f"it is longer than {LONGEST_LEASE} seconds", "300")
-        asked = Asked(
+        asked = ChargeRequest(
             question=read_question(question),
             guarantee=guarantee,
             price=read_price(self.budget, guarantee),
@@ -233,7 +233,7 @@ class Ledger:
             raise DataError("loosens", loosens, "it is not a truth value", "True if anything more is allowed than before")
         body = {"policy": new, "loosens": loosens, "note": read_name(note, "note")}
 
-        def decide(page: Page) -> None:
+        def decide(page: LedgerTransaction) -> None:
             if page.state.domain is None:
                 raise ConflictError("domain", None, "nobody has said whom this ledger is about", "ledger.bind('clinic')")
             if unspent and any(page.state.spent):
@@ -249,7 +249,7 @@ class Ledger:
         name = read_name(analyst, "analyst")
         limit = shared.read_share(ceiling, self.budget)
 
-        def decide(page: Page) -> None:
+        def decide(page: LedgerTransaction) -> None:
             spent = shared.spent_by(name, page.entries(), limit)
             share = {"ceiling": page.last.number + 1, "spent": written(spent.totals)}
             page.add("share", {"analyst": name, "limit": limit.to_json(), "share": share}, shares=True)
@@ -274,7 +274,7 @@ class Ledger:
     def _turn(self, queries: Sequence[Query], decide: Decide) -> Any:
         """Decide something on the end of the ledger, together with other threads that want to."""
         if self._turns[0] != os.getpid():  # a lock that another thread held when the process was copied is never released
-            self._turns = (os.getpid(), Turns(self._book.page))
+            self._turns = (os.getpid(), WriteQueue(self._book.page))
         return self._turns[1].take(queries, decide)
 
     def _bind(self, domain: str | None, policy_hash: str | None) -> None:
@@ -282,7 +282,7 @@ class Ledger:
             state = page.state
         if state.domain is None and domain is not None:
 
-            def decide(page: Page) -> State:
+            def decide(page: LedgerTransaction) -> State:
                 if page.state.domain is not None:  # somebody was faster
                     return page.state
                 body = {"domain": domain, "unit": self.budget.unit.value, "policy": policy_hash or ""}

@@ -20,7 +20,7 @@ from dither.ledger import witness
 from dither.ledger.entries.budget import read_ceiling
 from dither.ledger.entries.entry import Entry, Head, read
 from dither.ledger.entries.receipt import read_name
-from dither.ledger.entries.transaction import Page
+from dither.ledger.entries.transaction import LedgerTransaction
 from dither.ledger.storage import keyring as home
 from dither.ledger.storage.database import LAST, TABLES, Database, numbered, one
 from dither.ledger.storage.locations import open_database
@@ -30,7 +30,7 @@ from dither.privacy.budget.filter import Filter, from_json
 
 
 @dataclass(frozen=True)
-class Kept:
+class OpenLedger:
     """An open ledger, found to be the right one."""
 
     database: Database
@@ -42,7 +42,9 @@ class Kept:
     witness: Witness | None = None
 
 
-def open_ledger(location: object, *, budget: object, second: object, key: object, identity: str | None, moved: bool) -> Kept:
+def open_ledger(
+    location: object, *, budget: object, second: object, key: object, identity: str | None, moved: bool
+) -> OpenLedger:
     """The ledger at a location; made there if a budget is given and nothing is there."""
     if not isinstance(moved, bool):
         raise DataError("moved", moved, "it is not a truth value", "True, if the ledger was moved here")
@@ -123,7 +125,7 @@ def _make(
     with database.write(LAST) as transaction:
         if transaction.opened[0]:
             return
-        page = Page(transaction, home.make_key(file), None)
+        page = LedgerTransaction(transaction, home.make_key(file), None)
         body = {"ledger": identity, "budget": ceiling.to_json(), **_places(database, second)}
         page.add("created", body, spent=ceiling.nothing.totals, home=1)
 
@@ -139,7 +141,7 @@ def _places(database: Database, second: Database | None) -> dict[str, Any]:
 # -- checking --------------------------------------------------------------------------------------------------------
 
 
-def _find(database: Database, chosen: Path | None) -> Kept:
+def _find(database: Database, chosen: Path | None) -> OpenLedger:
     with database.read(LAST, numbered(1)) as transaction:
         first = one(transaction.opened[1])
         if first is None:
@@ -148,14 +150,14 @@ def _find(database: Database, chosen: Path | None) -> Kept:
             )
         identity = str(read(first, None).body["ledger"])
         key = home.load_key(home.key_file(identity, chosen))
-        start, page = read(first, key), Page(transaction, key, None)
+        start, page = read(first, key), LedgerTransaction(transaction, key, None)
         where = start if page.state.home == 1 else page.entry(page.state.home)
     if where is None:
         raise TamperError("location", database.shown, "the entry that says where it is kept is missing", "ledger.verify()")
-    return Kept(database, key, identity, from_json(start.body["budget"]), where, page.last.number == where.number)
+    return OpenLedger(database, key, identity, from_json(start.body["budget"]), where, page.last.number == where.number)
 
 
-def _must_be_in_place(kept: Kept, second: Database | None) -> None:
+def _must_be_in_place(kept: OpenLedger, second: Database | None) -> None:
     database, where = kept.database, kept.where.body
     if where["place"] != database.place:
         why = f"this ledger is kept at {where['place']}: here is a copy, or it was moved"
@@ -173,7 +175,7 @@ def _must_be_in_place(kept: Kept, second: Database | None) -> None:
             raise TamperError("location", database.shown, why, "the ledger that was there; moved=True if that is meant")
 
 
-def _watched(kept: Kept, second: Database, *, known: bool) -> Kept:
+def _watched(kept: OpenLedger, second: Database, *, known: bool) -> OpenLedger:
     """With its second place, which must know the ledger if anything ever happened in it."""
     if not second.exists("heads"):
         if known and not kept.unused:
@@ -185,7 +187,7 @@ def _watched(kept: Kept, second: Database, *, known: bool) -> Kept:
     return replace(kept, witness=watch)
 
 
-def _old_head(opened: ExitStack, kept: Kept, recorded: str) -> Head | None:
+def _old_head(opened: ExitStack, kept: OpenLedger, recorded: str) -> Head | None:
     """What the former second place knows, where it can still be asked."""
     try:
         former = _open(opened, recorded, "witness")
@@ -198,10 +200,10 @@ def _old_head(opened: ExitStack, kept: Kept, recorded: str) -> Head | None:
         return None
 
 
-def _move(kept: Kept, second: Database | None, old: Head | None) -> None:
+def _move(kept: OpenLedger, second: Database | None, old: Head | None) -> None:
     seen = None if kept.witness is None else kept.witness.head()
     with kept.database.write(LAST) as transaction:
-        page = Page(transaction, kept.key, seen)
+        page = LedgerTransaction(transaction, kept.key, seen)
         if old is not None:
             page.must_hold(old)
         body = {**_places(kept.database, second), "former_confirmed": old is not None or seen is not None}

@@ -17,14 +17,14 @@ from contextlib import AbstractContextManager, suppress
 from typing import Any
 
 from dither.errors import DitherError, LedgerError
-from dither.ledger.entries.transaction import Page
+from dither.ledger.entries.transaction import LedgerTransaction
 from dither.ledger.storage.database import Query
 
 MOST = 64  # pieces of work in one transaction
 GLANCES = 16  # of some ten microseconds each, to let those leave who were served
 PATIENCE = 0.05  # seconds to wait for a bell, which one who was interrupted does not ring
 
-Decide = Callable[[Page], Any]
+Decide = Callable[[LedgerTransaction], Any]
 
 
 class Work:
@@ -44,10 +44,10 @@ class Work:
             self.bell.release()
 
 
-class Turns:
+class WriteQueue:
     """One list of waiting work for one ledger in one process."""
 
-    def __init__(self, page: Callable[..., AbstractContextManager[Page]]) -> None:
+    def __init__(self, page: Callable[..., AbstractContextManager[LedgerTransaction]]) -> None:
         self._page = page
         self._waiting: list[Work] = []
         self._turn = threading.Lock()

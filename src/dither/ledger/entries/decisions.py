@@ -14,14 +14,14 @@ from typing import NamedTuple
 from dither.errors import ConflictError, InProgressError
 from dither.ledger.entries.budget import give_back, pay, read_price
 from dither.ledger.entries.entry import Entry, digest
-from dither.ledger.entries.receipt import Asked, Receipt
+from dither.ledger.entries.receipt import ChargeRequest, Receipt
 from dither.ledger.entries.shares import charged_share, returned_share
-from dither.ledger.entries.transaction import Page
+from dither.ledger.entries.transaction import LedgerTransaction
 from dither.privacy.budget.filter import Filter, Spent
 from dither.privacy.guarantee.guarantee import Guarantee
 
 
-class Granted(NamedTuple):
+class Grant(NamedTuple):
     """What `reserve` decided: the charge, which attempt at its answer, the answer if it has one, the last entry."""
 
     number: int
@@ -30,7 +30,7 @@ class Granted(NamedTuple):
     last: Entry
 
 
-def reserve(page: Page, budget: Filter, asked: Asked, lease: int) -> Granted:
+def reserve(page: LedgerTransaction, budget: Filter, asked: ChargeRequest, lease: int) -> Grant:
     """Charge for a question, or find it charged already."""
     if page.state.domain is None:
         raise ConflictError("domain", None, "nobody has said whom this ledger is about", "Ledger(..., domain='clinic')")
@@ -49,17 +49,17 @@ def reserve(page: Page, budget: Filter, asked: Asked, lease: int) -> Granted:
     share = charged_share(page, asked)
     spent = pay(Spent(budget, page.state.spent), asked.price, asked.guarantee, whose="the ledger")
     entry = page.add("reserved", {**asked.record, "until": until, "share": share}, spent=spent.totals)
-    return Granted(entry.number, 1, None, entry)
+    return Grant(entry.number, 1, None, entry)
 
 
-def touch(page: Page, receipt: Receipt) -> None:
+def touch(page: LedgerTransaction, receipt: Receipt) -> None:
     """Write down that data is touched, where only an entry can tell the process that made the receipt."""
     charged, state = _charge_of(page, receipt)
     if state is None:
         page.add("touched", {"receipt": charged.number, "attempt": 1, "until": charged.body["until"]})
 
 
-def commit(page: Page, receipt: Receipt, answer: str) -> str:
+def commit(page: LedgerTransaction, receipt: Receipt, answer: str) -> str:
     """Store an answer, unless there is one; the one that is stored."""
     charged, state = _charge_of(page, receipt)
     if state is not None and state.answer is not None:
@@ -70,7 +70,7 @@ def commit(page: Page, receipt: Receipt, answer: str) -> str:
     return answer
 
 
-def refund(page: Page, budget: Filter, receipt: Receipt) -> None:
+def refund(page: LedgerTransaction, budget: Filter, receipt: Receipt) -> None:
     """Give a charge back. The caller knows that no data was touched for its first attempt."""
     charged, state = _charge_of(page, receipt)
     if state is not None:
@@ -81,7 +81,7 @@ def refund(page: Page, budget: Filter, receipt: Receipt) -> None:
     page.add("refunded", {"receipt": charged.number, "analyst": analyst, "share": share}, spent=spent.totals)
 
 
-def export(page: Page, receipt: Receipt, body: dict[str, str]) -> None:
+def export(page: LedgerTransaction, receipt: Receipt, body: dict[str, str]) -> None:
     """Write down that an answer was handed out: only one that is stored can be."""
     charged, state = _charge_of(page, receipt)
     if state is None or state.answer is None:
@@ -89,7 +89,7 @@ def export(page: Page, receipt: Receipt, body: dict[str, str]) -> None:
     page.add("exported", {"receipt": charged.number, **body})
 
 
-def _charge_of(page: Page, receipt: Receipt) -> tuple[Entry, Entry | None]:
+def _charge_of(page: LedgerTransaction, receipt: Receipt) -> tuple[Entry, Entry | None]:
     """The entry that charged, and the last one about it: what the ledger says, not what the receipt does."""
     charged, state = page.entry(receipt.number), page.latest("about", receipt.number)
     if charged is None or charged.kind != "reserved" or charged.body["fingerprint"] != receipt.fingerprint:
@@ -99,14 +99,16 @@ def _charge_of(page: Page, receipt: Receipt) -> tuple[Entry, Entry | None]:
     return charged, state
 
 
-def _again(page: Page, charged: Entry, state: Entry | None, asked: Asked, until: int, *, bound: bool) -> Granted:
+def _again(
+    page: LedgerTransaction, charged: Entry, state: Entry | None, asked: ChargeRequest, until: int, *, bound: bool
+) -> Grant:
     """A question that was charged before: its answer, or the right to compute it again."""
     # What the key stands for from now on.
     names = {"key": asked.key, "analyst": asked.analyst, "fingerprint": asked.fingerprint}
     if state is not None and state.answer is not None:
         if asked.key is not None and not bound:
             page.add("replayed", {"receipt": charged.number, **names})
-        return Granted(charged.number, state.body["attempt"], state.answer, page.last)
+        return Grant(charged.number, state.body["attempt"], state.answer, page.last)
     running = charged if state is None else state
     if running.time <= page.now < running.body["until"]:  # a clock that was set back does not lock anybody out
         left = -(-(running.body["until"] - page.now) // 1_000_000)
@@ -114,10 +116,10 @@ def _again(page: Page, charged: Entry, state: Entry | None, asked: Asked, until:
         raise InProgressError("receipt", charged.number, why, instead)
     attempt = (1 if state is None else int(state.body["attempt"])) + 1
     body = {"receipt": charged.number, "attempt": attempt, "until": until, **names}
-    return Granted(charged.number, attempt, None, page.add("rerun", body))
+    return Grant(charged.number, attempt, None, page.add("rerun", body))
 
 
-def _must_agree(earlier: Entry, asked: Asked) -> None:
+def _must_agree(earlier: Entry, asked: ChargeRequest) -> None:
     """One key stands for one question of one analyst."""
     if (earlier.body["fingerprint"], earlier.body["analyst"]) != (asked.fingerprint, asked.analyst):
         why = "it was used for another question, price, policy, data version or analyst"

@@ -68,7 +68,7 @@ class Receipt:
         return made
 
 
-class Asked:
+class ChargeRequest:
     """A question with everything that decides whether a stored answer answers it."""
 
     def __init__(

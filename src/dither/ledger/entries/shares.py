@@ -10,8 +10,8 @@ from collections.abc import Iterable, Mapping
 from dither.errors import ConflictError, DataError, TamperError, UnitError
 from dither.ledger.entries.budget import give_back, pay, read_ceiling, read_price
 from dither.ledger.entries.entry import Entry, digest, written
-from dither.ledger.entries.receipt import Asked, read_name
-from dither.ledger.entries.transaction import Page
+from dither.ledger.entries.receipt import ChargeRequest, read_name
+from dither.ledger.entries.transaction import LedgerTransaction
 from dither.privacy.budget.filter import Filter, Spent, from_json
 from dither.privacy.budget.filter_state import added
 from dither.privacy.guarantee.guarantee import Guarantee
@@ -50,7 +50,7 @@ def spent_by(analyst: str, entries: Iterable[Entry], limit: Filter) -> Spent:
     return Spent(limit, total)
 
 
-def share_spent(page: Page, own: Entry) -> Spent:
+def share_spent(page: LedgerTransaction, own: Entry) -> Spent:
     """What the last entry of an analyst says that she has spent."""
     share = own.body["share"]
     limit = own if own.kind == "share" else page.entry(share["ceiling"])
@@ -59,7 +59,7 @@ def share_spent(page: Page, own: Entry) -> Spent:
     return from_json(limit.body["limit"]).stored(share["spent"])
 
 
-def charged_share(page: Page, asked: Asked) -> Share | None:
+def charged_share(page: LedgerTransaction, asked: ChargeRequest) -> Share | None:
     """The share after a charge; None where the ledger is not shared out."""
     if not page.state.shares:
         return None
@@ -72,7 +72,7 @@ def charged_share(page: Page, asked: Asked) -> Share | None:
     return _written(own, pay(before, price, asked.guarantee, whose=f"the share of {asked.analyst}"))
 
 
-def returned_share(page: Page, analyst: str, guarantee: Guarantee) -> Share | None:
+def returned_share(page: LedgerTransaction, analyst: str, guarantee: Guarantee) -> Share | None:
     """The share after a refund; None where the analyst has none."""
     own = page.latest("analyst", digest(analyst))
     if own is None:

@@ -26,7 +26,7 @@ from dither.ledger.storage.database import (
 Recent = tuple[Row, Entry]  # the last entry as it was stored, and as it reads
 
 
-class Page:
+class LedgerTransaction:
     """Made from a transaction that was opened with the query LAST, and then the queries named here."""
 
     def __init__(

@@ -29,7 +29,7 @@ from dither.privacy.loss.pairs.discrete_gaussian import DiscreteGaussian
 from dither.privacy.loss.pairs.fixed_size_sampled import Swapped
 from dither.privacy.loss.pairs.json import Terms, read_terms, write_terms
 from dither.privacy.loss.pairs.normal import Normal
-from dither.privacy.loss.pairs.pair import Pair, Transformed
+from dither.privacy.loss.pairs.pair import MomentPair, Pair
 from dither.privacy.loss.pairs.poisson_sampled import Sampled
 from dither.privacy.unit import Unit
 
@@ -135,7 +135,7 @@ def _renyi(pair: Pair, alpha: Fraction) -> arb | None:
     order = to_ball(alpha - 1)
     worst = to_ball(0)
     for one in (pair, pair.reverse()):
-        if not isinstance(one, Transformed):
+        if not isinstance(one, MomentPair):
             break
         try:
             worst = worst.max(one.log_moment(order) / order)

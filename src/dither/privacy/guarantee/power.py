@@ -37,7 +37,7 @@ from dither.privacy.loss.pairs.json import Terms
 from dither.privacy.loss.pairs.normal import Normal
 from dither.privacy.loss.profile import discretise as cells
 from dither.privacy.loss.profile import profile
-from dither.privacy.loss.profile.convolve import Side
+from dither.privacy.loss.profile.convolve import ProfileSide
 from dither.privacy.loss.profile.invert import Profile, log_of
 from dither.privacy.loss.profile.starting_points import grid_tilt
 
@@ -135,7 +135,7 @@ def _rounded(place: float) -> float:
 
 
 @lru_cache(maxsize=4)  # each of them takes some megabytes
-def _grid(terms: Terms, decade: int) -> Side | None:
+def _grid(terms: Terms, decade: int) -> ProfileSide | None:
     log_delta = min(-1.0, decade * math.log(10))
     try:
         return cells.build(terms, profile.lost_of(terms)[1], grid_tilt(terms, log_delta), log_delta, up=True)

@@ -26,7 +26,7 @@ from flint import acb, arb, ctx
 from dither.errors import PrecisionError
 from dither.numeric.enclosure import to_ball
 from dither.numeric.number import Number
-from dither.privacy.loss.pairs.pair import Atom, Lattice, Transformed
+from dither.privacy.loss.pairs.pair import Lattice, LossAtom, MomentPair
 from dither.privacy.records import stored_count, stored_fraction
 from dither.privacy.text import four_digits
 
@@ -34,7 +34,7 @@ MOST_ATOMS = 100_000
 
 
 @dataclass(frozen=True)
-class DiscreteGaussian(Transformed):
+class DiscreteGaussian(MomentPair):
     """Discrete Gaussian noise, by sigma^2 > 0 and a whole number m >= 1."""
 
     kind: ClassVar[str] = "discrete_gaussian"
@@ -45,7 +45,7 @@ class DiscreteGaussian(Transformed):
     def endless(self) -> bool:
         return True
 
-    def atoms(self, small: Fraction) -> list[Atom]:
+    def atoms(self, small: Fraction) -> list[LossAtom]:
         reach = self._reach(small)
         weights = {z: to_ball(-Fraction(z * z) / (2 * self.sigma2)).exp() for z in range(reach + 1)}
         total = self._total()
@@ -53,7 +53,7 @@ class DiscreteGaussian(Transformed):
         found = []
         for z in range(reach, -reach - 1, -1):
             loss, p = start + step * z, weights[abs(z)] / total
-            found.append(Atom(loss, p, p * (-loss).exp()))
+            found.append(LossAtom(loss, p, p * (-loss).exp()))
         return found
 
     def _reach(self, small: Fraction) -> int:

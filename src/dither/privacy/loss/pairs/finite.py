@@ -23,7 +23,7 @@ from flint import acb, arb
 from dither.numeric.balls import ends, precision
 from dither.numeric.enclosure import to_ball
 from dither.numeric.number import Number
-from dither.privacy.loss.pairs.pair import Atom, Lattice, Transformed, Wave
+from dither.privacy.loss.pairs.pair import Lattice, LossAtom, MomentPair, Oscillation
 from dither.privacy.loss.pairs.rotations import turns
 from dither.privacy.records import stored_delta, stored_list
 from dither.privacy.text import four_digits
@@ -32,7 +32,7 @@ Row = tuple[Number, Fraction, Number]
 
 
 @dataclass(frozen=True)
-class Finite(Transformed):
+class Finite(MomentPair):
     """Finitely many losses."""
 
     kind: ClassVar[str] = "finite"
@@ -76,7 +76,7 @@ class Finite(Transformed):
     def largest_loss(self) -> Number:
         return max((max(loss, -loss) for loss, _, _ in self.rows), default=Number(0))
 
-    def atoms(self, small: Fraction) -> list[Atom]:
+    def atoms(self, small: Fraction) -> list[LossAtom]:
         merged: dict[Number, arb] = {}
         for loss, weight, exponent in self.rows:
             part = to_ball(weight) * exponent.ball().exp()
@@ -87,7 +87,7 @@ class Finite(Transformed):
         found = []
         for loss, part in merged.items():
             value = loss.ball()
-            found.append(Atom(value, part * scale, part * scale * (-value).exp()))
+            found.append(LossAtom(value, part * scale, part * scale * (-value).exp()))
         return found
 
     def above(self, loss: arb) -> tuple[arb, arb]:
@@ -117,14 +117,14 @@ class Finite(Transformed):
             values = [value + turn * share for value, turn in zip(values, turns(h * loss, count), strict=True)]
         return values
 
-    def wave(self, c: arb) -> Wave | None:
+    def wave(self, c: arb) -> Oscillation | None:
         tilted = [(loss, p * (c * loss).exp()) for loss, p, _ in self.atoms(Fraction(0))]
         most = sum((part for _, part in tilted), start=to_ball(0))
         if len(tilted) < 2:
             return None
         found = []
         for (left, a), (right, b) in itertools.pairwise(tilted):
-            found.append(Wave((left - right) / 2, 2 * a * b / ((a + b) * most)))
+            found.append(Oscillation((left - right) / 2, 2 * a * b / ((a + b) * most)))
         return max(found, key=lambda wave: float(wave.strength))
 
     def lattice(self) -> Lattice | None:

@@ -20,7 +20,7 @@ from flint import arb
 
 from dither.numeric.enclosure import to_ball
 from dither.numeric.number import Number
-from dither.privacy.loss.pairs.pair import Atom, Pair
+from dither.privacy.loss.pairs.pair import LossAtom, Pair
 from dither.privacy.loss.pairs.poisson_sampled import Sampled
 from dither.privacy.records import stored_fraction
 from dither.privacy.text import four_digits
@@ -57,7 +57,7 @@ class Swapped(Pair):
         # the losses of both orders are at most log(1 - g + g e^e)
         return self._up.largest_loss()
 
-    def atoms(self, small: Fraction) -> list[Atom]:
+    def atoms(self, small: Fraction) -> list[LossAtom]:
         zero = to_ball(0)
         above = [atom for atom in self._up.atoms(small / 2) if atom.loss > 0]
         below = [atom for atom in self._down.atoms(small / 2) if atom.loss < 0]
@@ -68,7 +68,7 @@ class Swapped(Pair):
             kept = 1 - (to_ball(self.lost()) if i == 0 else to_ball(self._down.reverse().lost()))
             rest.append(kept - sum(parts, start=to_ball(0)) - higher[i] - (whole[i] - lower[i]))
         # both are the same number, as the loss is 0
-        return [*above, Atom(zero, rest[0], rest[1]), *below]
+        return [*above, LossAtom(zero, rest[0], rest[1]), *below]
 
     def above(self, loss: arb) -> tuple[arb, arb]:
         zero = to_ball(0)

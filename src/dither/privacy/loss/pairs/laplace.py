@@ -25,14 +25,14 @@ from flint import acb, arb
 from dither.numeric.balls import ends
 from dither.numeric.enclosure import to_ball
 from dither.numeric.number import Number
-from dither.privacy.loss.pairs.pair import Atom, Transformed, Wave
+from dither.privacy.loss.pairs.pair import LossAtom, MomentPair, Oscillation
 from dither.privacy.loss.pairs.rotations import turns
 from dither.privacy.records import stored_number
 from dither.privacy.text import four_digits
 
 
 @dataclass(frozen=True)
-class Laplace(Transformed):
+class Laplace(MomentPair):
     """Laplace noise, by e > 0."""
 
     kind: ClassVar[str] = "laplace"
@@ -41,10 +41,10 @@ class Laplace(Transformed):
     def largest_loss(self) -> Number:
         return self.e
 
-    def atoms(self, small: Fraction) -> list[Atom]:
+    def atoms(self, small: Fraction) -> list[LossAtom]:
         e = self.e.ball()
         half, less = to_ball(Fraction(1, 2)), (-e).exp() / 2
-        return [Atom(e, half, less), Atom(-e, less, half)]
+        return [LossAtom(e, half, less), LossAtom(-e, less, half)]
 
     def above(self, loss: arb) -> tuple[arb, arb]:
         e = self.e.ball()
@@ -83,9 +83,9 @@ class Laplace(Transformed):
         cosh, sinh = (r * e).cosh(), (r * e).sinh()
         return cosh / (cosh + sinh / (2 * r)) * (sinh / (2 * u * cosh) + 1 / (2 * u * u)).exp()
 
-    def wave(self, c: arb) -> Wave:
+    def wave(self, c: arb) -> Oscillation:
         e = self.e.ball()
-        return Wave(e, to_ball(Fraction(3, 8)) / ((c + to_ball(1) / 2) * e).cosh() ** 2)
+        return Oscillation(e, to_ball(Fraction(3, 8)) / ((c + to_ball(1) / 2) * e).cosh() ** 2)
 
     def describe(self) -> str:
         return f"Laplace, ε = {four_digits(self.e)}"

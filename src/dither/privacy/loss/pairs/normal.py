@@ -15,13 +15,13 @@ from flint import acb, arb
 
 from dither.numeric.enclosure import to_ball
 from dither.privacy.formulas.normal import phi
-from dither.privacy.loss.pairs.pair import Transformed
+from dither.privacy.loss.pairs.pair import MomentPair
 from dither.privacy.records import stored_fraction
 from dither.privacy.text import four_digits
 
 
 @dataclass(frozen=True)
-class Normal(Transformed):
+class Normal(MomentPair):
     """Gaussian noise, by mu^2 > 0."""
 
     kind: ClassVar[str] = "normal"

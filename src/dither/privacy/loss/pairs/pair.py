@@ -25,7 +25,7 @@ from dither.numeric.enclosure import to_ball
 from dither.numeric.number import Number
 
 
-class Atom(NamedTuple):
+class LossAtom(NamedTuple):
     """One value of the loss with what P and Q give it: q = p e^-loss."""
 
     loss: arb
@@ -40,7 +40,7 @@ class Lattice(NamedTuple):
     step: Number
 
 
-class Wave(NamedTuple):
+class Oscillation(NamedTuple):
     """|M(c + iv)| <= M(c) * decay(c, u) * exp(-strength * sin(v * rate)^2) for all v >= u."""
 
     rate: arb
@@ -79,7 +79,7 @@ class Pair(ABC):
         """A bound on the finite losses in this direction only."""
         return self.largest_loss()
 
-    def atoms(self, small: Fraction) -> list[Atom]:
+    def atoms(self, small: Fraction) -> list[LossAtom]:
         """Single losses with a probability. Of endlessly many, up to `small` of P, and of Q, may be left out."""
         return []
 
@@ -111,7 +111,7 @@ class Pair(ABC):
         """A few words."""
 
 
-class Transformed(Pair):
+class MomentPair(Pair):
     """A pair with a formula for its moments. So has its reverse."""
 
     slow: ClassVar[bool] = False  # whether `decay` takes long
@@ -136,7 +136,7 @@ class Transformed(Pair):
         """A bound on |M(c + iv)| / M(c) for all v >= u; on a lattice, for v up to half a period."""
         return to_ball(1)
 
-    def wave(self, c: arb) -> Wave | None:
+    def wave(self, c: arb) -> Oscillation | None:
         """What `decay` leaves out: how |M| comes and goes."""
         return None
 

@@ -21,7 +21,7 @@ from flint import arb
 from dither.numeric.balls import ends, precision
 from dither.numeric.enclosure import to_ball
 from dither.numeric.number import Number
-from dither.privacy.loss.pairs.pair import Atom, Pair
+from dither.privacy.loss.pairs.pair import LossAtom, Pair
 from dither.privacy.records import stored_fraction
 from dither.privacy.text import four_digits
 
@@ -67,13 +67,13 @@ class Sampled(Pair):
     def _loss(self, loss: arb) -> arb:
         return (to_ball(self.rate) * loss.expm1()).log1p()
 
-    def atoms(self, small: Fraction) -> list[Atom]:
+    def atoms(self, small: Fraction) -> list[LossAtom]:
         q = to_ball(self.rate)
-        found = [Atom(self._loss(a.loss), (1 - q) * a.q + q * a.p, a.q) for a in self.base.atoms(small)]
+        found = [LossAtom(self._loss(a.loss), (1 - q) * a.q + q * a.p, a.q) for a in self.base.atoms(small)]
         alone = self.base.reverse().lost()
         if alone:
-            found.append(Atom((1 - q).log(), (1 - q) * to_ball(alone), to_ball(alone)))
-        return [Atom(-a.loss, a.q, a.p) for a in reversed(found)] if self.turned else found
+            found.append(LossAtom((1 - q).log(), (1 - q) * to_ball(alone), to_ball(alone)))
+        return [LossAtom(-a.loss, a.q, a.p) for a in reversed(found)] if self.turned else found
 
     def above(self, loss: arb) -> tuple[arb, arb]:
         q = to_ball(self.rate)

@@ -35,7 +35,7 @@ MOST_POINTS = 200  # between near and far; beyond that nothing is claimed
 
 
 @dataclass(frozen=True)
-class Tail:
+class DecayBound:
     """What is known about |F(p + iv)| / F(p)."""
 
     near: arb  # up to here by `spread` and `width`
@@ -57,7 +57,7 @@ class Tail:
         return found
 
 
-def build(mu2: Fraction, rate: Fraction, p: arb, total: arb) -> Tail:
+def build(mu2: Fraction, rate: Fraction, p: arb, total: arb) -> DecayBound:
     """The decay along the line at p, total = F(p). ArithmeticError where it cannot be shown with a bounded effort."""
     q, mu = to_ball(rate), to_ball(mu2).sqrt()
     masses, edges = _cells(p, q, mu, total)
@@ -93,7 +93,7 @@ def build(mu2: Fraction, rate: Fraction, p: arb, total: arb) -> Tail:
     for i, (start, following) in enumerate(itertools.pairwise(starts)):
         lowest = ((roots[i] + roots[i + 1] - steep * (following - start)) / 2).max(to_ball(0))
         bounds.append((1 - lowest**2).max(to_ball(0)).sqrt().upper())
-    return Tail(starts[0], spread.lower(), width.upper(), starts, bounds, last.upper())
+    return DecayBound(starts[0], spread.lower(), width.upper(), starts, bounds, last.upper())
 
 
 def _cells(p: arb, q: arb, mu: arb, total: arb) -> tuple[list[arb], list[arb]]:

@@ -26,9 +26,9 @@ from dither.numeric.balls import ends, precision
 from dither.numeric.enclosure import to_ball
 from dither.privacy.formulas.normal import phi
 from dither.privacy.loss.pairs.normal import Normal
-from dither.privacy.loss.pairs.pair import Transformed
+from dither.privacy.loss.pairs.pair import MomentPair
 from dither.privacy.loss.pairs.poisson_sampled import Sampled
-from dither.privacy.loss.pairs.poisson_sampled_decay import Tail, build
+from dither.privacy.loss.pairs.poisson_sampled_decay import DecayBound, build
 from dither.privacy.loss.pairs.rotations import AFRESH, turns
 
 if TYPE_CHECKING:
@@ -41,7 +41,7 @@ REACH = 40.0  # where floats look at the density, from -9 in quarters
 
 
 @dataclass(frozen=True)
-class SampledNormal(Sampled, Transformed):
+class SampledNormal(Sampled, MomentPair):
     """A Gaussian pair on a sample."""
 
     kind: ClassVar[str] = "sampled_normal"
@@ -108,7 +108,7 @@ def _far(middle: float, mu: float, q: float) -> Points:
 
 
 @lru_cache(maxsize=256)
-def _tail(pair: SampledNormal, order: tuple[Fraction, Fraction]) -> Tail:
+def _tail(pair: SampledNormal, order: tuple[Fraction, Fraction]) -> DecayBound:
     assert isinstance(pair.base, Normal)
     with precision(64):
         p = to_ball(order[0]).union(to_ball(order[1]))

@@ -37,7 +37,7 @@ class Grid:
 
 
 @dataclass(frozen=True)
-class Side:
+class ProfileSide:
     """A profile that lies above the truth, or below it."""
 
     grid: Grid
@@ -48,7 +48,7 @@ class Side:
 
 
 @dataclass
-class Weights:
+class GridWeights:
     """Tilted weights at points offset + i, in units of 2^-BITS, and how much was cut off."""
 
     poly: fmpz_poly
@@ -56,16 +56,16 @@ class Weights:
     cut: Fraction
     up: bool
 
-    def times(self, other: Weights) -> Weights:
+    def times(self, other: GridWeights) -> GridWeights:
         # coefficients are >= 0: a shift rounds down, and up after adding all but one (`//` of a polynomial does neither)
         more = (1 << BITS) - 1 if self.up else 0
         poly = fmpz_poly([(value + more) >> BITS for value in (self.poly * other.poly).coeffs()])
         # what was cut of one factor is lost with all of the other
         mine, theirs = (Fraction(int(f.poly(1)), 1 << BITS) for f in (self, other))
         cut = self.cut * (theirs + other.cut) + other.cut * mine
-        return Weights(poly, self.offset + other.offset, cut, self.up).trim()
+        return GridWeights(poly, self.offset + other.offset, cut, self.up).trim()
 
-    def trim(self) -> Weights:
+    def trim(self) -> GridWeights:
         budget, values = int(CUT * (1 << BITS)), self.poly.coeffs()
         first, dropped, last = 0, 0, len(values)
         while first < last and dropped + int(values[first]) <= budget:
@@ -76,10 +76,10 @@ class Weights:
             right += int(values[last - 1])
             last -= 1
         cut = self.cut + Fraction(dropped + right, 1 << BITS)
-        return Weights(fmpz_poly(values[first:last]), self.offset + first, _short(cut), self.up)
+        return GridWeights(fmpz_poly(values[first:last]), self.offset + first, _short(cut), self.up)
 
-    def power(self, count: int) -> Weights:
-        result: Weights | None = None
+    def power(self, count: int) -> GridWeights:
+        result: GridWeights | None = None
         base = self
         while True:
             if count & 1:
@@ -95,7 +95,7 @@ def _short(value: Fraction) -> Fraction:
     return Fraction(-((-value.numerator << 200) // value.denominator), 1 << 200)
 
 
-def suffix(poly: Weights, step: Fraction, shift: Fraction, scale: arb, c: Fraction) -> Grid:
+def suffix(poly: GridWeights, step: Fraction, shift: Fraction, scale: arb, c: Fraction) -> Grid:
     """Sums from each point to the end, weighted by e^(-c loss) and e^(-(c+1) loss)."""
     start = step * poly.offset
     values = poly.poly.coeffs()

@@ -28,7 +28,7 @@ from dither.numeric.balls import ceil_of, ends
 from dither.numeric.enclosure import to_ball
 from dither.privacy.loss.pairs.pair import Pair
 from dither.privacy.loss.profile import convolve as grid
-from dither.privacy.loss.profile.convolve import Side, Weights, suffix
+from dither.privacy.loss.profile.convolve import GridWeights, ProfileSide, suffix
 
 SIZE = 1 << 16  # grid points of the composition
 CLOSE = 1e-7  # how closely the edges of merged cells are sought, in parts of a cell
@@ -72,12 +72,12 @@ def _tilted_variance(pair: Pair, c: float, low: float, high: float) -> float:
     return sum((loss - mean) ** 2 * w for loss, w in tilted) / total
 
 
-def build(terms: Terms, lost: Fraction, c: float, log_delta: float, *, up: bool) -> Side:
+def build(terms: Terms, lost: Fraction, c: float, log_delta: float, *, up: bool) -> ProfileSide:
     """The profile from above or from below, made for deltas around this one."""
     number = sum(count for _, count in terms)
     small = Fraction(2) ** math.floor(log_delta / math.log(2) - 45) / number
     step, tilt = grid_step(terms, c, small), Fraction(c)
-    whole: Weights | None = None
+    whole: GridWeights | None = None
     scale, infinite = to_ball(0), Fraction(0)
     for pair, count in terms:
         poly, unit = _one(pair, step, tilt, small, up=up)
@@ -90,7 +90,7 @@ def build(terms: Terms, lost: Fraction, c: float, log_delta: float, *, up: bool)
             )
     assert whole is not None
     shift = Fraction(0) if up else -SLIVER * step * number
-    return Side(suffix(whole, step, shift, scale, tilt), min(Fraction(1), lost + infinite))
+    return ProfileSide(suffix(whole, step, shift, scale, tilt), min(Fraction(1), lost + infinite))
 
 
 def _range(pair: Pair, step: Fraction, small: Fraction) -> tuple[int, int]:
@@ -98,7 +98,7 @@ def _range(pair: Pair, step: Fraction, small: Fraction) -> tuple[int, int]:
     return low - 1, high + 2
 
 
-def _one(pair: Pair, step: Fraction, c: Fraction, small: Fraction, *, up: bool) -> tuple[Weights, Fraction]:
+def _one(pair: Pair, step: Fraction, c: Fraction, small: Fraction, *, up: bool) -> tuple[GridWeights, Fraction]:
     """The tilted weights of one pair, and the log of their unit."""
     low, high = _range(pair, step, small)
     points = _split(pair, step, low, high, small) if up else _merged(pair, step, low, high, small)
@@ -114,7 +114,7 @@ def _one(pair: Pair, step: Fraction, c: Fraction, small: Fraction, *, up: bool) 
     whole = {at: max(0, ceil_of(w * scaled) if up else -ceil_of(-w * scaled)) for at, w in tilted.items()}
     first, last = min(whole), max(whole)
     poly = fmpz_poly([whole.get(at, 0) for at in range(first, last + 1)])
-    return Weights(poly, first, Fraction(0), up).trim(), unit
+    return GridWeights(poly, first, Fraction(0), up).trim(), unit
 
 
 def _split(pair: Pair, step: Fraction, low: int, high: int, small: Fraction) -> dict[int, arb]:

@@ -17,7 +17,7 @@ from fractions import Fraction
 from flint import arb
 
 from dither.numeric.enclosure import to_ball
-from dither.privacy.loss.pairs.pair import Atom, Pair
+from dither.privacy.loss.pairs.pair import LossAtom, Pair
 
 MOST_SUMS = 20_000
 
@@ -46,7 +46,7 @@ class Single:
 class Sums:
     """All losses of a composition, from the smallest up, with the sums of P and Q from each to the top."""
 
-    atoms: list[Atom]
+    atoms: list[LossAtom]
     mids: list[float]
     above: list[arb]
     weighted: list[arb]
@@ -64,7 +64,7 @@ class Sums:
         return total
 
 
-def _part(atom: Atom, eps: arb) -> arb:
+def _part(atom: LossAtom, eps: arb) -> arb:
     if atom.loss <= eps:
         return to_ball(0)
     part = atom.p - eps.exp() * atom.q
@@ -73,7 +73,7 @@ def _part(atom: Atom, eps: arb) -> arb:
 
 def enumerate_losses(terms: Terms, lost: arb) -> Sums | None:
     """The losses of a composition one by one; None where they are too many, or not finitely many."""
-    groups: list[tuple[list[Atom], int]] = []
+    groups: list[tuple[list[LossAtom], int]] = []
     number = 1
     for pair, count in terms:
         if pair.whole()[0] != 0 or pair.endless:
@@ -85,7 +85,7 @@ def enumerate_losses(terms: Terms, lost: arb) -> Sums | None:
         if number > MOST_SUMS:
             return None
         groups.append((atoms, count))
-    total = [Atom(to_ball(0), to_ball(1), to_ball(1))]
+    total = [LossAtom(to_ball(0), to_ball(1), to_ball(1))]
     for atoms, count in groups:
         total = [_joined(a, b) for a in total for b in _powers(atoms, count)]
     total.sort(key=lambda atom: float(atom.loss))
@@ -98,18 +98,18 @@ def enumerate_losses(terms: Terms, lost: arb) -> Sums | None:
     return Sums(total, [float(atom.loss) for atom in total], above, weighted, lost)
 
 
-def _joined(a: Atom, b: Atom) -> Atom:
-    return Atom(a.loss + b.loss, a.p * b.p, a.q * b.q)
+def _joined(a: LossAtom, b: LossAtom) -> LossAtom:
+    return LossAtom(a.loss + b.loss, a.p * b.p, a.q * b.q)
 
 
-def _powers(atoms: list[Atom], count: int) -> Iterator[Atom]:
+def _powers(atoms: list[LossAtom], count: int) -> Iterator[LossAtom]:
     """All sums of `count` losses, with multinomial probabilities."""
     if count == 1:
         yield from atoms
         return
     if len(atoms) == 1 or count == 0:
         only = atoms[0]
-        yield Atom(only.loss * count, only.p**count, only.q**count)
+        yield LossAtom(only.loss * count, only.p**count, only.q**count)
         return
     if len(atoms) == 2:
         yield from _binomial(atoms[0], atoms[1], count)
@@ -117,18 +117,18 @@ def _powers(atoms: list[Atom], count: int) -> Iterator[Atom]:
     first, rest = atoms[0], atoms[1:]
     for times in range(count + 1):
         ways = math.comb(count, times)
-        own = Atom(first.loss * times, ways * first.p**times, ways * first.q**times)
+        own = LossAtom(first.loss * times, ways * first.p**times, ways * first.q**times)
         for other in _powers(rest, count - times):
             yield _joined(own, other)
 
 
-def _binomial(a: Atom, b: Atom, count: int) -> Iterator[Atom]:
+def _binomial(a: LossAtom, b: LossAtom, count: int) -> Iterator[LossAtom]:
     """The same for two losses: each probability from the one before."""
     if not (a.p > 0 and a.q > 0):
         raise ArithmeticError("a probability may be zero")
     p, q = a.p**count, a.q**count
     p_ratio, q_ratio = b.p / a.p, b.q / a.q
     for times in range(count + 1):
-        yield Atom(a.loss * (count - times) + b.loss * times, p, q)
+        yield LossAtom(a.loss * (count - times) + b.loss * times, p, q)
         left = to_ball(Fraction(count - times, times + 1))
         p, q = p * p_ratio * left, q * q_ratio * left

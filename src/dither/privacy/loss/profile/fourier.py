@@ -40,12 +40,12 @@ from dither.numeric.balls import ends
 from dither.numeric.enclosure import to_ball
 from dither.numeric.number import Number
 from dither.privacy.loss.pairs.finite import common
-from dither.privacy.loss.pairs.pair import Lattice, Transformed
+from dither.privacy.loss.pairs.pair import Lattice, MomentPair
 from dither.privacy.loss.pairs.rotations import turns
-from dither.privacy.loss.profile.fourier_remainder import Rest
+from dither.privacy.loss.profile.fourier_remainder import Remainder
 from dither.privacy.loss.profile.starting_points import place
 
-Terms = Sequence[tuple[Transformed, int]]
+Terms = Sequence[tuple[MomentPair, int]]
 
 FEWEST, FEW, MOST = 12, 100, 20_000  # terms of the sum
 CLOSE = 1e-11  # how far off delta the sum may be by its aliases, relatively
@@ -53,7 +53,7 @@ SMALL = 1e-10  # and by what it leaves out
 
 
 @dataclass(frozen=True)
-class Line:
+class FourierSum:
     """A line, a period and the composed M on it: one of these serves a whole profile."""
 
     c: arb
@@ -113,7 +113,7 @@ def shared_lattice(terms: Terms) -> Lattice | None:
     return Lattice(sum((lattice.start * count for lattice, count in found), start=Number(0)), step)
 
 
-def draw(terms: Terms, lost: arb, c: float, eps: float, log_delta: float) -> Line | None:
+def draw(terms: Terms, lost: arb, c: float, eps: float, log_delta: float) -> FourierSum | None:
     """The line at c, made for this epsilon and delta; None where the rest cannot be shown to be small."""
     lattice = shared_lattice(terms)
     wanted = math.log(CLOSE) + log_delta
@@ -135,7 +135,7 @@ def draw(terms: Terms, lost: arb, c: float, eps: float, log_delta: float) -> Lin
         span = step * whole
         h = 2 * arb.pi() / span
         scale = 2 / to_ball(whole)
-    nodes = _nodes(Rest.of(terms, line, h, lattice), small, full, complete=lattice is not None)
+    nodes = _nodes(Remainder.of(terms, line, h, lattice), small, full, complete=lattice is not None)
     if nodes is None:
         return None
     number, rest = nodes
@@ -150,7 +150,7 @@ def draw(terms: Terms, lost: arb, c: float, eps: float, log_delta: float) -> Lin
             first.append(part / (1 - (-t * step).exp()))
             second.append(part / (1 - (-(t + 1) * step).exp()))
     above = sum((count * pair.log_moment_above(other) for pair, count in terms), start=to_ball(0))
-    return Line(line, moment, (other, above), span, rest, first, second, lattice, lost)
+    return FourierSum(line, moment, (other, above), span, rest, first, second, lattice, lost)
 
 
 def compose(terms: Terms, c: arb, h: arb, count: int) -> list[acb]:
@@ -164,7 +164,7 @@ def compose(terms: Terms, c: arb, h: arb, count: int) -> list[acb]:
     return values
 
 
-def _nodes(left_out: Rest, small: float, full: int, *, complete: bool) -> tuple[int, arb] | None:
+def _nodes(left_out: Remainder, small: float, full: int, *, complete: bool) -> tuple[int, arb] | None:
     """The first count in a growing list at which what is left out is small; None if there is none."""
     limit = to_ball(Fraction(math.exp(max(small, -700.0))))
     most = min(full, MOST)

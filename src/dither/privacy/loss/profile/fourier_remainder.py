@@ -9,26 +9,26 @@ from fractions import Fraction
 from flint import arb
 
 from dither.numeric.enclosure import to_ball
-from dither.privacy.loss.pairs.pair import Lattice, Transformed
+from dither.privacy.loss.pairs.pair import Lattice, MomentPair
 
-Terms = Sequence[tuple[Transformed, int]]
+Terms = Sequence[tuple[MomentPair, int]]
 
 
 @dataclass(frozen=True)
-class Rest:
+class Remainder:
     """Bounds on what the sum leaves out, as a part of M(c) e^(-c eps)."""
 
     terms: Terms
     c: arb
     h: arb
     lattice: Lattice | None
-    falling: list[tuple[Transformed, int]]  # those whose decay counts
-    waves: list[tuple[arb, arb, Transformed]]  # rate and strength, counts included, and whose it is
+    falling: list[tuple[MomentPair, int]]  # those whose decay counts
+    waves: list[tuple[arb, arb, MomentPair]]  # rate and strength, counts included, and whose it is
 
     @classmethod
-    def of(cls, terms: Terms, c: arb, h: arb, lattice: Lattice | None) -> Rest:
-        falling: list[tuple[Transformed, int]] = []
-        waves: list[tuple[arb, arb, Transformed]] = []
+    def of(cls, terms: Terms, c: arb, h: arb, lattice: Lattice | None) -> Remainder:
+        falling: list[tuple[MomentPair, int]] = []
+        waves: list[tuple[arb, arb, MomentPair]] = []
         for pair, count in terms:
             own = pair.lattice()
             if lattice is None and own is not None:
@@ -42,12 +42,12 @@ class Rest:
                 waves.append((wave.rate, count * wave.strength, pair))
         return cls(terms, c, h, lattice, falling, waves)
 
-    def quick(self) -> Rest | None:
+    def quick(self) -> Remainder | None:
         """The same without what takes long, where something is left: all factors are at most 1."""
         kept = [(pair, count) for pair, count in self.falling if not pair.slow]
         return replace(self, falling=kept) if 0 < len(kept) < len(self.falling) else None
 
-    def _decay(self, v: arb, waving: Transformed | None = None) -> arb:
+    def _decay(self, v: arb, waving: MomentPair | None = None) -> arb:
         """All decays; |M| <= M(c) caps them, except where the wave of the same pair is used as well."""
         result = to_ball(1)
         for pair, count in self.falling:

@@ -23,7 +23,7 @@ from dither.privacy.loss.pairs.discrete_gaussian import DiscreteGaussian
 from dither.privacy.loss.pairs.finite import Finite
 from dither.privacy.loss.pairs.laplace import Laplace
 from dither.privacy.loss.pairs.normal import Normal
-from dither.privacy.loss.pairs.pair import Pair, Transformed
+from dither.privacy.loss.pairs.pair import MomentPair, Pair
 from dither.privacy.loss.profile import discretise as cells
 from dither.privacy.loss.profile import fourier as line
 from dither.privacy.loss.profile.enumerate import Single, enumerate_losses
@@ -97,8 +97,8 @@ def _between(lost: tuple[Fraction, Fraction]) -> arb:
     return to_ball(lost[0]) if lost[0] == lost[1] else to_ball(lost[0]).union(to_ball(lost[1]))
 
 
-def _formulas(terms: Terms) -> list[tuple[Transformed, int]] | None:
-    found = [(pair, count) for pair, count in terms if isinstance(pair, Transformed)]
+def _formulas(terms: Terms) -> list[tuple[MomentPair, int]] | None:
+    found = [(pair, count) for pair, count in terms if isinstance(pair, MomentPair)]
     return found if len(found) == len(terms) else None
 
 

@@ -7,9 +7,9 @@ from collections.abc import Callable, Sequence
 from fractions import Fraction
 
 from dither.numeric.enclosure import to_ball
-from dither.privacy.loss.pairs.pair import Pair, Transformed
+from dither.privacy.loss.pairs.pair import MomentPair, Pair
 
-Terms = Sequence[tuple[Transformed, int]]
+Terms = Sequence[tuple[MomentPair, int]]
 
 ROOM = 25.0  # ln of how far the tilted scale may lie above delta on a grid, which cuts off 1e-24 of it
 
@@ -111,7 +111,7 @@ Moment = Callable[[float], float]
 
 def _moment(pair: Pair) -> Moment:
     """About log M(c) of one pair: its own, or from a few cells, each at its upper end."""
-    if isinstance(pair, Transformed):
+    if isinstance(pair, MomentPair):
         return pair.rough
     small = Fraction(1, 10**40)
     low, high = (float(end) for end in pair.span(small))
