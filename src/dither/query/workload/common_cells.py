@@ -40,7 +40,7 @@ class Limit:
 
 
 @dataclass(frozen=True)
-class Line:
+class CutAxis:
     """A column cut at the constants that questions compare it with."""
 
     by: Expression
@@ -75,7 +75,7 @@ class Line:
 
 
 @dataclass(frozen=True)
-class Listed:
+class KeyAxis:
     """A column, or an expression, by its keys."""
 
     by: Expression
@@ -95,7 +95,7 @@ class Listed:
         return {self.keys.index(_key(value)) for value in limit.values}
 
 
-Axis = Line | Listed
+Axis = CutAxis | KeyAxis
 
 
 @dataclass(frozen=True)
@@ -183,12 +183,12 @@ def _axes(plans: Sequence[Question], limits: list[list[Limit]]) -> dict[Expressi
     for plan in plans:
         for group in plan.groups:
             known = axes.get(group.by)  # days between two others: questions may list different ones of the same expression
-            listed = (*known.keys, *group.listed) if isinstance(known, Listed) else group.listed
-            axes[group.by] = Listed(group.by, tuple(dict.fromkeys(listed)))
+            listed = (*known.keys, *group.listed) if isinstance(known, KeyAxis) else group.listed
+            axes[group.by] = KeyAxis(group.by, tuple(dict.fromkeys(listed)))
     cuts: dict[Expression, set[Cut]] = {}
     for limit in (one for own in limits for one in own):
         axis = axes.get(limit.cell)
-        if isinstance(axis, Listed):
+        if isinstance(axis, KeyAxis):
             if limit.operator != "=" or any(_key(value) not in axis.keys for value in limit.values):
                 return None
             continue
@@ -196,8 +196,8 @@ def _axes(plans: Sequence[Question], limits: list[list[Limit]]) -> dict[Expressi
         own |= {(value, behind) for value in limit.values for behind in (False, True) if limit.operator == "="}
         if limit.operator != "=":
             own.add((limit.values[0], limit.operator in ("<=", ">")))
-    axes |= {cell: Line(cell, tuple(sorted(found))) for cell, found in cuts.items()}
-    return axes or {NOTHING: Listed(NOTHING, (0,))}  # the same question several times: all rows are alike
+    axes |= {cell: CutAxis(cell, tuple(sorted(found))) for cell, found in cuts.items()}
+    return axes or {NOTHING: KeyAxis(NOTHING, (0,))}  # the same question several times: all rows are alike
 
 
 def _rows(plan: Question, limits: list[Limit], axes: dict[Expression, Axis]) -> list[frozenset[int]]:
@@ -216,7 +216,7 @@ def _rows(plan: Question, limits: list[Limit], axes: dict[Expression, Axis]) -> 
 
 def _places(axis: Axis, keys: tuple[Key, ...]) -> list[int]:
     """Where the keys of one question are among those of all."""
-    assert isinstance(axis, Listed)
+    assert isinstance(axis, KeyAxis)
     places = {key: place for place, key in enumerate(axis.keys)}
     return [places[key] for key in keys]
 
