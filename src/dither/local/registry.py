@@ -19,18 +19,18 @@ if TYPE_CHECKING:
 
 KINDS = {
     "coin flip": ("coin_flip", "CoinFlip"),
-    "direct": ("direct", "DirectEncoding"),
-    "duchi": ("numbers", "Duchi"),
-    "grid": ("grid", "GridResponse"),
-    "hadamard": ("hadamard", "HadamardResponse"),
-    "hashing": ("hashing", "LocalHashing"),
+    "direct": ("direct_encoding", "DirectEncoding"),
+    "duchi": ("piecewise_and_duchi", "Duchi"),
+    "grid": ("grid_response", "GridResponse"),
+    "hadamard": ("hadamard_response", "HadamardResponse"),
+    "hashing": ("local_hashing", "LocalHashing"),
     "heavy hitters": ("heavy_hitters", "HeavyHitters"),
-    "hybrid": ("numbers", "Hybrid"),
+    "hybrid": ("piecewise_and_duchi", "Hybrid"),
     "longitudinal": ("longitudinal", "Longitudinal"),
     "noisy number": ("noisy_number", "NoisyNumber"),
-    "piecewise": ("numbers", "Piecewise"),
-    "subset": ("subset", "SubsetSelection"),
-    "unary": ("unary", "UnaryEncoding"),
+    "piecewise": ("piecewise_and_duchi", "Piecewise"),
+    "subset": ("subset_selection", "SubsetSelection"),
+    "unary": ("unary_encoding", "UnaryEncoding"),
 }
 NUMBERS = ("duchi", "hybrid", "noisy number", "piecewise")
 LISTED = ("direct", "hadamard", "hashing", "subset", "unary")
@@ -66,7 +66,7 @@ def by_name(kind: object) -> Any:
     if not isinstance(kind, str) or kind not in KINDS:
         raise DataError("survey", kind, "there is no survey of that name", ", ".join(KINDS))
     module, name = KINDS[kind]
-    return getattr(import_module(f"dither.local.{module}"), name)
+    return getattr(import_module(f"dither.local.surveys.{module}"), name)
 
 
 def from_record(record: dict[str, object]) -> AnySurvey:
