@@ -61,7 +61,7 @@ def main() -> int:
 
 def set_up(extras: str) -> None:
     """Make the environment, or bring it up to date when pyproject.toml has changed or more is needed."""
-    project = hashlib.sha256((HERE / "pyproject.toml").read_bytes() + sys.version.encode()).hexdigest()
+    project = hashlib.sha256((HERE / "pyproject.toml").read_bytes() + f"{sys.version} {HERE}".encode()).hexdigest()
     stamp = STAMP.read_text() if PYTHON.exists() and STAMP.exists() else ""
     if stamp in (f"{project} [test]", f"{project} {extras}"):
         return

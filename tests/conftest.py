@@ -90,6 +90,18 @@ def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]) ->
     return report  # type: ignore[return-value]
 
 
+@pytest.hookimpl(wrapper=True)
+def pytest_make_collect_report(collector: pytest.Collector) -> Iterator[None]:
+    """A whole file that is skipped, for want of a library, is known when it is collected."""
+    report: pytest.CollectReport = yield  # type: ignore[assignment]
+    if report.skipped and isinstance(report.longrepr, tuple):
+        reason = report.longrepr[2]
+        if any(word.lower() in reason.lower() for word in REQUIRED):
+            report.outcome = "failed"
+            report.longrepr = f"DITHER_REQUIRE names it, so it may not be skipped: {reason}"  # type: ignore[assignment]
+    return report  # type: ignore[return-value]
+
+
 # -- where the time goes ---------------------------------------------------------------------------------------------------
 
 STARTED = pytest.StashKey[float]()

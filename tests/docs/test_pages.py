@@ -61,9 +61,26 @@ def test_exact_numbers_agree_to_the_last_digit_and_rounded_ones_must_be_marked(t
         page_of(tmp_path, "print(1)", "1", "outptu").run(tmp_path)
 
 
+def test_what_could_pass_unseen_is_refused(tmp_path):
+    for code, output in (("print(round(0.7, 3))", "0.61"), ("print(f'{2000.0:.0e}')", "1,234.5")):
+        with pytest.raises(PageError, match="promises"):
+            page_of(tmp_path, code, output, "output-float").run(tmp_path)
+    page_of(tmp_path, "print(round(0.7, 3))", "0.701", "output-float").run(tmp_path)  # a zero that is not printed
+    for code in ("print('%.3f' % 0.1)", "print('{:.3f}'.format(0.1))"):
+        with pytest.raises(PageError, match="not looked at"):
+            page_of(tmp_path, code, "0.100").run(tmp_path)
+    with pytest.raises(ModuleNotFoundError):
+        page_of(tmp_path, "import dither.not_in_the_wheel", "").run(tmp_path)
+    page = page_of(tmp_path, "print(1)", "1")
+    page.path.write_text(page.path.read_text() + "\n  ```output\n2\n  ```\n")
+    with pytest.raises(PageError, match="is not read as it stands"):
+        page.run(tmp_path)
+
+
 @pytest.mark.parametrize(
     "code",
     [
+        "print(f'{0.8375:.3}')",
         "print(round(0.8375, 3))",
         "print(f'{0.1 + 0.025:.2f}')",
         "print(format(0.5 * (1 + 2e-16), '.0f'))",

@@ -716,3 +716,13 @@ def test_refusals_and_exports_are_written_down_and_cost_nothing(location, tmp_pa
         for bad in ({"text": 1}, {"text": "x" * 1_000_001}, {"door": "a\nb"}):
             with pytest.raises(DataError):
                 ledger.reserve(pure("0.1"), "how many", **bad)
+
+
+def test_what_somebody_asked_is_shown_without_what_a_terminal_obeys_and_without_comments(location):
+    with Ledger(location, budget=pure(1), domain="clinic") as ledger:
+        ledger.reserve(pure("0.1"), "a", text="/* all is harmless */ SELECT SUM(x) -- really\n FROM t /* \x1b[2J")
+        ledger.reserve(pure("0.1"), "b", text="SELECT '\x1b]0;owned\x07\u202e'")
+        ledger.record_refusal("SELECT 1", "no\nsuch \x1b[1m column")
+        told = [about(entry) for entry in ledger.history()][2:]
+    assert told == ["SELECT SUM(x) FROM t", "SELECT '\\x1b]0;owned\\x07\\u202e'", "refused: no such \\x1b[1m column"]
+    assert all(text.isprintable() for text in told)

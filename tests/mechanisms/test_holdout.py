@@ -383,3 +383,40 @@ def test_bad_input_is_refused_with_words():
     with pytest.raises(IndexError):
         ReusableHoldout(np.eye(2), np.eye(2), threshold="0.1", epsilon=1).ask(lambda rows: rows[:, 0])
     assert holdout.ask(lambda row: math.nan).value in (0, pytest.approx(0, abs=100))
+
+
+class Panic(BaseException):
+    """As libraries in Rust raise it: no Exception."""
+
+
+@pytest.mark.parametrize("wrong", [Panic, SystemExit, GeneratorExit, RecursionError, Warning])
+def test_whatever_is_raised_for_a_row_moves_one_summand(wrong):
+    def question(row):
+        if row == 7:
+            raise wrong("a row")
+        return 1
+
+    rows = [5] * 9
+    assert module._silent(question, rows) == [2**32] * 9
+    assert module._silent(question, [7, *rows[1:]]) == [0] + [2**32] * 8
+
+
+def test_a_row_warns_nobody_and_ctrl_c_passes():
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        module._silent(lambda row: np.mean([x for x in row if x > 0]), [[1.0], [-1.0]])
+        module._silent(lambda row: warnings.warn(f"{row}", stacklevel=1), [1])
+    assert not told
+
+    def stop(row):
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        module._silent(stop, [1])
+
+
+def test_an_array_is_the_one_that_was_given():
+    rows = np.ones(1000)
+    holdout = ReusableHoldout(np.ones(5), rows, threshold="0.2", epsilon=1)
+    rows.resize((2,), refcheck=False)
+    assert len(holdout._holdout) == 1000

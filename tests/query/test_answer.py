@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import gc
+import json
 import pickle
 import re
 import types
@@ -190,7 +191,18 @@ def test_no_answer_reaches_the_rows(tmp_path):
             assert not any(wrong in name for name in names), (wrong, names)
 
 
-def test_what_is_no_answer_is_refused():
-    for text in ("", "{}", '{"answer": 2}', '{"answer": 1}', "[]"):
+def test_what_is_no_answer_is_refused(answer):
+    for text in ("", "{}", '{"answer": 2}', '{"answer": 1}', "[]", "[" * 100_000):
         with pytest.raises(DataError):
             dither.Answer.from_json(text)
+    whole = json.loads(answer.to_json())
+    for part in (
+        {"confidence": "1/0"},
+        {"columns": {**whole["columns"], "n": [1]}},
+        {"columns": {"n": 5}},
+        {"columns": {}},
+        {"columns": {**whole["columns"], "n": ["a text", *whole["columns"]["n"][1:]]}},
+        {"kinds": {**whole["kinds"], "n": "nothing"}},
+    ):
+        with pytest.raises(DataError):
+            dither.Answer.from_json(json.dumps({**whole, **part}))

@@ -275,3 +275,25 @@ def test_progress_and_threads(tmp_path):
     answer = clinic(tmp_path).quote(COUNT, epsilon=10**6).release(threads=1, progress=seen.append)
     assert answer.scalar() == 60
     assert all(0 <= part <= 1 for part in seen)
+
+
+class Panic(BaseException):
+    """As libraries in Rust raise it: no Exception."""
+
+
+def test_a_panic_tells_as_little_as_any_failure(tmp_path, monkeypatch, capfd):
+    data = clinic(tmp_path, visits().to_pandas().drop(columns=["day"]))
+    quote = data.quote(COUNT, epsilon="0.5")
+
+    def panic(*_, **__):
+        raise Panic("the row of alice")
+
+    monkeypatch.setattr("dither.query.sources.source.Frame.arrow", panic)
+    with pytest.raises(ReleaseError) as told:
+        quote.release()
+    assert "alice" not in "".join(traceback.format_exception(told.value))
+    monkeypatch.undo()
+    monkeypatch.setattr("dither.query.engines.duckdb.run._rows", panic)
+    with pytest.raises(ReleaseError):
+        clinic(tmp_path).quote(COUNT, epsilon="0.5").release()
+    assert "alice" not in "".join(capfd.readouterr())

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
@@ -97,14 +98,22 @@ def about(entry: Entry) -> str:
         case "moved":
             text = f"to {body['place']}"
         case "reserved":
-            text = " ".join(str(body["text"] or body["question"]).split())
+            text = _asked(str(body["text"])) or str(body["question"])
         case "refused":
-            text = f"refused: {body['why']}"
+            text = f"refused: {_asked(str(body['why']))}"
         case "exported":
             text = f"entry {body['receipt']} as {body['what']}"
         case _:
             text = f"entry {body['receipt']}"
     return text if len(text) <= LONGEST_SHOWN else text[: LONGEST_SHOWN - 3] + "..."
+
+
+def _asked(text: str) -> str:
+    """A text of somebody's on one line: without comments, which could hide what follows them, and without signs that a
+    terminal obeys."""
+    bare = re.sub(r"/\*.*?(\*/|$)|--[^\n]*", " ", text, flags=re.DOTALL)
+    line = " ".join(bare.split())
+    return line if line.isprintable() else line.encode("unicode_escape").decode()
 
 
 def entry_json(entry: Entry) -> str:

@@ -14,8 +14,8 @@ may depend on a single row. The error is raised outside the handler, so that not
 from __future__ import annotations
 
 import secrets
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -72,6 +72,17 @@ def release(offer: Offer, holdings: Holdings, **how: Any) -> Answer:
     work = Release(holdings, (offer,), offer.guarantee, question(offer))
     stored, receipt = work.done(_one_to_json, **how)
     return read_answer(offer, Released.from_json(stored), receipt)
+
+
+@contextmanager
+def _untold() -> Iterator[None]:
+    """What goes wrong inside may tell of single rows: nothing of it goes on. Libraries in Rust panic outside Exception."""
+    try:
+        yield
+    except (KeyboardInterrupt, SystemExit):
+        raise
+    except BaseException:  # noqa: S110 - that there is no answer says it all
+        pass
 
 
 def _one_to_json(found: list[Released], places: list[list[int]], parts: list[Any]) -> str:
@@ -141,7 +152,7 @@ class Release:
             if stored is None:
                 ledger.touch(receipt)
                 text = None
-                with suppress(Exception):  # what it says may tell of single rows
+                with _untold():
                     places = {name: source.relation for name, source in sources.items()}
                     with engine.reading([*sources.values()], threads=threads, progress=progress) as run:
                         text = written(*self._noisy(run, TablePlaces(places, texts, salt)))

@@ -22,14 +22,15 @@ so replacing a row moves one summand by at most 2^32, and what is watched and wh
 of Python integers: nothing overflows, and the difference of the two means is an exact fraction.
 
 What is trusted: that a question gives a row what depends on that row alone (it keeps no notes on earlier rows), that
-it ends, and that it neither writes nor prints rows of the holdout, nor warns about them. (What floats of NumPy would
-warn about is not said.) It is tried on the training data first, and what goes wrong there is said. Only what is no
-error but an order to stop, such as KeyboardInterrupt, passes on.
+it ends, and that it neither writes nor prints rows of the holdout. Warnings are silenced while it is asked, of the whole
+process, since Python knows no other way. It is tried on the training data first, and what goes wrong there is said. Only
+Ctrl-C passes on.
 """
 
 from __future__ import annotations
 
 import math
+import warnings
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
@@ -119,7 +120,7 @@ def _rows(rows: object, name: str) -> Any:
     import numpy as np
 
     if isinstance(rows, np.ndarray) and rows.ndim > 0:
-        found: Any = rows  # a row is rows[i]: a number, or an array of one dimension less
+        found: Any = rows.copy()  # a row is rows[i]: a number, or an array of one dimension less
     elif isinstance(rows, Sequence) and not isinstance(rows, (str, bytes, bytearray, memoryview)):
         found = tuple(rows)
     else:
@@ -140,11 +141,14 @@ def _silent(question: Callable[[Any], Any], rows: Iterable[Any]) -> list[int]:
     import numpy as np
 
     places = []
-    with np.errstate(all="ignore"):  # a warning would tell of a row
+    with np.errstate(all="ignore"), warnings.catch_warnings():  # a warning would tell of a row
+        warnings.simplefilter("ignore")
         for row in rows:
             try:
                 places.append(_place(question(row)))
-            except Exception:  # whatever it is, it may depend on the row
+            except KeyboardInterrupt:
+                raise
+            except BaseException:  # whatever it is, it may depend on the row: libraries in Rust panic outside of Exception
                 places.append(0)
     return places
 

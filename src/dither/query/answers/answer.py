@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import datetime
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from dither.errors import DataError, DitherError
 from dither.extras import needs
@@ -29,11 +29,7 @@ if TYPE_CHECKING:
 VERSION = 1
 Column = list[Any]
 Kind = Literal["text", "boolean", "date", "timestamp", "whole", "number"]
-FROM_JSON: dict[Kind, Callable[[Any], Any]] = {
-    "date": datetime.date.fromisoformat,
-    "timestamp": datetime.datetime.fromisoformat,
-    "number": float,
-}
+STORED: dict[str, tuple[type, ...]] = {"boolean": (bool,), "whole": (int,), "number": (int, float)}  # others are texts
 
 
 @dataclass(frozen=True, eq=False)
@@ -167,19 +163,32 @@ class Answer:
             found = json.loads(text)
             if found.pop("answer") != VERSION:
                 raise ValueError("another version")
-            kinds = found["kinds"]
-            for name, column in found["columns"].items():
-                read = FROM_JSON.get(kinds[name])
-                if read is not None:
-                    found["columns"][name] = [None if cell is None else read(cell) for cell in column]
+            columns = {name: _cells(column, found["kinds"][name]) for name, column in found["columns"].items()}
+            if not columns or len({len(column) for column in columns.values()}) != 1:
+                raise ValueError("columns of different lengths, or none")
+            found["columns"] = columns
             found |= {"keys": tuple(found["keys"]), "aggregates": tuple(found["aggregates"])}
             found |= {"confidence": Fraction(found["confidence"]), "guarantee": Guarantee.from_json(found["guarantee"])}
             found |= {"released": Released.from_json(found["released"]), "receipt": Receipt.from_json(found["receipt"])}
             return cls(**found)
-        except (KeyError, TypeError, ValueError, AttributeError) as error:
+        except (KeyError, TypeError, ValueError, AttributeError, ArithmeticError, RecursionError) as error:
             if isinstance(error, DitherError):
                 raise
             raise DataError("answer", text, "dither did not write this", "what Answer.to_json gave") from error
+
+
+def _cells(column: Any, kind: Kind) -> Column:
+    """A column as it was, from JSON; refused where a cell is of another kind."""
+    if not isinstance(column, list) or kind not in get_args(Kind):
+        raise ValueError("no column")
+    for cell in column:
+        if cell is not None and type(cell) not in STORED.get(kind, (str,)):
+            raise ValueError("a cell of another kind")
+    if kind == "date":
+        return [None if cell is None else datetime.date.fromisoformat(cell) for cell in column]
+    if kind == "timestamp":
+        return [None if cell is None else datetime.datetime.fromisoformat(cell) for cell in column]
+    return column
 
 
 def _plain(cell: Any) -> Any:

@@ -66,7 +66,7 @@ def _read(stored: str, wanted: str) -> dict[str, Any]:
         if found["dither"] != VERSION or not isinstance(found[wanted], list):
             raise ValueError("another version")
         return found
-    except (ValueError, KeyError, TypeError) as error:
+    except (ValueError, KeyError, TypeError, RecursionError) as error:
         raise DataError(
             "stored answer", stored, "this version of dither did not write it", "the version that did"
         ) from error

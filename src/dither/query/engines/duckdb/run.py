@@ -108,7 +108,7 @@ def _fetch(connection: duckdb.DuckDBPyConnection, sql: str, keep: Keep, progress
     def work() -> None:
         try:
             outcome.append(_rows(connection, sql, keep))
-        except Exception:  # noqa: S110 - what it says may tell of rows; that it failed is all that goes on
+        except BaseException:  # noqa: S110 - what it says may tell of rows; that it failed is all that goes on
             pass
         finally:
             ended.set()
