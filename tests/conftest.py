@@ -131,6 +131,11 @@ def pytest_runtest_logreport(report: pytest.TestReport) -> None:
         _skipped[report.longrepr[2].removeprefix("Skipped: ")] += 1
 
 
+def pytest_collectreport(report: pytest.CollectReport) -> None:
+    if report.skipped and isinstance(report.longrepr, tuple):
+        _skipped[str(report.longrepr[2]).removeprefix("Skipped: ")] += 1
+
+
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     terminalreporter.section("time per folder")
     terminalreporter.write_line("minutes  CPU s  budget")
