@@ -33,10 +33,23 @@ def _wheel() -> Any:
 
 
 @contextmanager
+def plain_locale() -> Iterator[None]:
+    """A server is not made in a locale that the machine's owner names and does not have."""
+    names = [name for name in os.environ if name.startswith("LC_") or name in ("LANG", "LANGUAGE")]
+    before = {name: os.environ.pop(name) for name in names}
+    os.environ["LC_ALL"] = "C.UTF-8"
+    try:
+        yield
+    finally:
+        del os.environ["LC_ALL"]
+        os.environ.update(before)
+
+
+@contextmanager
 def postgres() -> Iterator[Any]:
     # Not in pytest's own folder: as root the server runs as another user, who must get at its files all the time.
     folder = tempfile.mkdtemp(prefix="dither-pg-")
-    with warnings.catch_warnings():
+    with warnings.catch_warnings(), plain_locale():
         warnings.simplefilter("ignore")
         server = _wheel().get_server(folder, cleanup_mode="stop")
     try:
