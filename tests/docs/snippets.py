@@ -97,15 +97,12 @@ class Rounding:
             self._look(value, repr(rounded), lambda moved: repr(round(moved, digits)))
         return rounded
 
-    def array(self, *given: Any) -> Any:
+    def array(self, owner: Any, *given: Any) -> Any:
         """np.round(values, digits) or values.round(digits), looked at."""
-        _, *rest = given
-        rounded = given[0].round(*rest)
-        values = rest[0] if isinstance(given[0], types.ModuleType) else given[0]
-        digits = rest[-1]
+        values, digits = given[0] if isinstance(owner, types.ModuleType) else owner, given[-1]
         for value in getattr(values, "flat", [values]):
             self._look(float(value), repr(round(float(value), digits)), lambda moved: repr(round(moved, digits)))
-        return rounded
+        return owner.round(*given)
 
     def _look(self, value: float, shown: str, as_shown: Any) -> None:
         self.floats += 1

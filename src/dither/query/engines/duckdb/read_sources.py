@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-import duckdb
+from typing import TYPE_CHECKING, Any
 
 from dither.errors import DataError
 from dither.query.policy.table import Table
@@ -12,6 +10,9 @@ from dither.query.sources.csv_quotes import misplaced_quote
 from dither.query.sources.schema import Schema
 from dither.query.sources.source import CsvFiles, DuckDBFile, Frame, ParquetFiles, Source
 from dither.query.sources.sql_quotes import name, text
+
+if TYPE_CHECKING:
+    import duckdb
 
 
 def from_source(source: Source, table: Table) -> str:

@@ -10,15 +10,16 @@ import tempfile
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import Any
-
-import duckdb
+from typing import TYPE_CHECKING, Any
 
 from dither.errors import QuestionError
 from dither.query.engines.duckdb.table_source import TableSource
 from dither.query.policy.column import Type
 from dither.query.sources.schema import Schema
 from dither.query.sources.sql_quotes import name, text
+
+if TYPE_CHECKING:
+    import duckdb
 
 POLL = 0.1  # seconds between two looks at the progress
 AT_ONCE = 10_000  # rows handed over at once
@@ -40,6 +41,8 @@ class Engine:
     """One connection for one question: rehearsed on made-up rows, then locked, then run."""
 
     def __enter__(self) -> Engine:
+        import duckdb
+
         self._connection = duckdb.connect(
             ":memory:", config={"autoinstall_known_extensions": "false", "autoload_known_extensions": "false"}
         )
@@ -50,6 +53,8 @@ class Engine:
 
     def rehearse(self, selects: Callable[[Mapping[str, str]], list[str]], schemas: Mapping[str, Schema]) -> None:
         """Run SELECTs on made-up rows of NULLs, so that what can never work is refused before it is charged."""
+        import duckdb
+
         places = {table: f"rehearsal_{number}" for number, table in enumerate(schemas)}
         try:
             for table, place in places.items():
