@@ -18,7 +18,6 @@ from dither.query.answers.answer import Answer
 from dither.query.answers.estimates import read_answer
 from dither.query.answers.released import Released
 from dither.query.dataset import Dataset
-from dither.query.engines.duckdb.run import Engine
 from dither.query.engines.duckdb.table_source import table_source
 from dither.query.quote import Quote
 
@@ -74,7 +73,7 @@ def _reading(quote: Quote, threads: int) -> Iterator[tuple[Any, releasing.TableP
     sources = {table.name: table_source(table, quote.holdings.source(table)) for table in quote.offer.plan.relation.tables}
     texts = {name: source.texts for name, source in sources.items()}
     places = {name: source.relation for name, source in sources.items()}
-    with Engine() as engine, engine.reading([*sources.values()], threads=threads) as run:
+    with quote.holdings.engine.reading([*sources.values()], threads=threads) as run:
         yield run, releasing.TablePlaces(places, texts, 7)
 
 

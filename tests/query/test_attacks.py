@@ -251,7 +251,8 @@ def test_a21_the_second_wall_holds_by_itself(tmp_path, statement):
     pyarrow.parquet.write_table(visits(), path)
     before = path.read_bytes()
     source = TableSource(None, ParquetFiles((str(path),)), {})
-    with Engine() as engine, pytest.raises(RuntimeError, match="the engine failed"), engine.reading([source]) as run:
+    failed = pytest.raises(RuntimeError, match="the engine failed")
+    with Engine([source.source]) as engine, failed, engine.reading([source]) as run:
         run(statement.format(folder=tmp_path), lambda row: True)
     assert path.read_bytes() == before
     assert [file.name for file in tmp_path.iterdir()] == ["visits.parquet"]

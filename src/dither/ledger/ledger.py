@@ -106,24 +106,34 @@ class Ledger:
         seconds = integer(lease, name="lease", least=1)
         if seconds > LONGEST_LEASE:
             raise NumberError("lease", seconds, f"it is longer than {LONGEST_LEASE} seconds", "300")
-        asked = ChargeRequest(
-            question=read_question(question),
-            guarantee=guarantee,
-            price=read_price(self.budget, guarantee),
-            policy=self.policy_hash if policy_hash is None else read_name(policy_hash, "policy_hash"),
-            data_version=read_name(data_version, "data_version", empty=True),
-            analyst=read_name(analyst, "analyst", empty=True),
-            key=None if idempotency_key is None else read_name(idempotency_key, "idempotency_key"),
-            text=read_text(text, "text"),
-            door=read_name(door, "door", empty=True),
-        )
+        asked = self._asked(guarantee, question, idempotency_key, analyst, data_version, policy_hash, text, door)
+        granted: charge.Grant = self._turn(asked.queries, lambda page: charge.reserve(page, self.budget, asked, seconds))
+        if granted.last.kind == "reserved" and granted.last.number == granted.number:
+            seal(self.identity, granted.number)
+        return self._receipt(asked, granted)
 
-        number, attempt, answer, last = self._turn(
-            asked.queries, lambda page: charge.reserve(page, self.budget, asked, seconds)
-        )
-        if last.kind == "reserved" and last.number == number:
-            seal(self.identity, number)
-        return Receipt(self.identity, number, attempt, asked.fingerprint, guarantee, last.head, answer)
+    def recall(
+        self,
+        guarantee: Guarantee,
+        question: object,
+        *,
+        idempotency_key: str | None = None,
+        analyst: str = "",
+        data_version: str = "",
+        policy_hash: str | None = None,
+    ) -> Receipt | None:
+        """The receipt and stored answer that `reserve` would give for a question asked before; None if there is no answer
+        yet. Charges nothing."""
+        asked = self._asked(guarantee, question, idempotency_key, analyst, data_version, policy_hash)
+        if idempotency_key is not None:  # what the key stands for is written down
+            granted = self._turn(asked.queries, lambda page: charge.recall(page, self.budget, asked))
+        else:
+            with self._book.reading() as page:
+                granted = charge.recall(page, self.budget, asked)
+                head = page.last.head
+            if granted is not None:
+                self._book.publish(head)  # the second place knows of an answer before it is shown
+        return None if granted is None else self._receipt(asked, granted)
 
     def touch(self, receipt: Receipt) -> None:
         """Say that the data is about to be read for this receipt: from now on its charge cannot be given back."""
@@ -300,6 +310,33 @@ class Ledger:
                 "policy_hash", policy_hash, why, "the policy in force, or ledger.amend(...), which is recorded"
             )
         self.domain, self.policy_hash = state.domain, state.policy
+
+    def _asked(
+        self,
+        guarantee: Guarantee,
+        question: object,
+        key: str | None,
+        analyst: str,
+        data_version: str,
+        policy_hash: str | None,
+        text: str = "",
+        door: str = "",
+    ) -> ChargeRequest:
+        return ChargeRequest(
+            question=read_question(question),
+            guarantee=guarantee,
+            price=read_price(self.budget, guarantee),
+            policy=self.policy_hash if policy_hash is None else read_name(policy_hash, "policy_hash"),
+            data_version=read_name(data_version, "data_version", empty=True),
+            analyst=read_name(analyst, "analyst", empty=True),
+            key=None if key is None else read_name(key, "idempotency_key"),
+            text=read_text(text, "text"),
+            door=read_name(door, "door", empty=True),
+        )
+
+    def _receipt(self, asked: ChargeRequest, granted: charge.Grant) -> Receipt:
+        number, attempt, answer, last = granted
+        return Receipt(self.identity, number, attempt, asked.fingerprint, asked.guarantee, last.head, answer)
 
     def _own(self, receipt: object) -> Receipt:
         if not isinstance(receipt, Receipt):

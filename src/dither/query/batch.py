@@ -38,7 +38,7 @@ from dither.query.pricing.offer import Offer
 from dither.query.pricing.price import Mechanism
 from dither.query.pricing.spend import Spend, counts_rho, read_spend
 from dither.query.quote import Quote
-from dither.query.release import release_batch
+from dither.query.release import WAIT, release_batch
 from dither.query.statistics.counter_sets import CounterPlan, FromStatistic, choose_counters
 from dither.query.statistics.statistic import Price, Statistic
 from dither.query.workload.common_cells import CommonCells, countable, find_common_cells
@@ -120,10 +120,14 @@ class Batch:
         analyst: str = "",
         threads: int | None = None,
         progress: Progress | None = None,
+        wait: float = WAIT,
     ) -> BatchAnswer:
-        """Charge the ledger once, then ask all. The same batch under the same policy and data version is free."""
+        """Charge the ledger once, then ask all. The same batch under the same policy and data version is free.
+
+        If somebody else is computing the same answers, they are waited for, `wait` seconds at most.
+        """
         how = {"idempotency_key": idempotency_key, "analyst": analyst, "threads": threads, "progress": progress}
-        return release_batch(self.offers, self.parts, self.guarantee, self._explained(""), self.holdings, **how)
+        return release_batch(self.offers, self.parts, self.guarantee, self._explained(""), self.holdings, **how, wait=wait)
 
     def __len__(self) -> int:
         return len(self.offers)

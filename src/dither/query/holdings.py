@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 
 from dither.errors import PolicyError
 from dither.ledger.ledger import Ledger
+from dither.query.engines.duckdb.run import Engine
+from dither.query.engines.duckdb.table_source import TableSource
 from dither.query.policy.policy import Policy
 from dither.query.policy.table import Table
 from dither.query.sources.source import Source
@@ -19,6 +22,15 @@ class Holdings:
     policy: Policy
     ledger: Ledger
     sources: Mapping[str, Source] = field(repr=False)  # where the rows of each table are, found when it was opened
+
+    @cached_property
+    def engine(self) -> Engine:
+        """What reads the rows; opened when somebody releases."""
+        return Engine(self.sources.values())
+
+    def table_source(self, table: Table) -> TableSource:
+        """Where the rows of a table are, and how they are stored there."""
+        return self.engine.table(table, self.source(table))
 
     def source(self, table: Table) -> Source:
         """Where the rows of a table are."""

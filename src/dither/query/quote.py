@@ -20,7 +20,7 @@ from dither.query.pricing.ask import Ask
 from dither.query.pricing.fingerprint import question
 from dither.query.pricing.make_offer import make_offer
 from dither.query.pricing.offer import Offer
-from dither.query.release import release
+from dither.query.release import WAIT, release
 
 
 @dataclass(frozen=True)
@@ -98,10 +98,14 @@ class Quote:
         analyst: str = "",
         threads: int | None = None,
         progress: Progress | None = None,
+        wait: float = WAIT,
     ) -> Answer:
-        """Charge the ledger, then ask. The same question under the same policy and data version is answered for free."""
+        """Charge the ledger, then ask. The same question under the same policy and data version is answered for free.
+
+        If somebody else is computing the same answer, it is waited for, `wait` seconds at most.
+        """
         how = {"idempotency_key": idempotency_key, "analyst": analyst, "threads": threads, "progress": progress}
-        return release(self.offer, self.holdings, **how)
+        return release(self.offer, self.holdings, **how, wait=wait)
 
     def __str__(self) -> str:
         return self.explain()

@@ -1,6 +1,8 @@
 """Where data meets noise, and nowhere else: reserve, read, add noise, store, show.
 
-    reserve   the ledger checks and charges; a question that was answered before gives its stored answer here
+    recall    a question that was answered before gives its stored answer, and nothing else happens
+    rehearse  the SELECTs run on made-up rows: what can never work is refused before it is charged
+    reserve   the ledger checks and charges; if somebody else computes the same answer, it is waited for
     touch     from now on nothing is given back
     read      SELECTs of integer totals, bounded a person: one for the choice of groups, where they are chosen, one for all
               counters, one for each part beside them
@@ -13,13 +15,15 @@ may depend on a single row. The error is raised outside the handler, so that not
 
 from __future__ import annotations
 
+import math
 import secrets
+import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Any
 
-from dither.errors import DataError, ReleaseError
+from dither.errors import DataError, InProgressError, ReleaseError
 from dither.ledger.entries.receipt import Receipt
 from dither.privacy.guarantee.guarantee import Guarantee
 from dither.query.answers.answer import Answer
@@ -27,9 +31,9 @@ from dither.query.answers.batch_answer import BatchAnswer
 from dither.query.answers.estimates import read_answer
 from dither.query.answers.released import Released, batch_from_json, batch_to_json
 from dither.query.engines.duckdb.fan_out import check_matches
-from dither.query.engines.duckdb.run import Engine, Progress, Run
-from dither.query.engines.duckdb.table_source import table_source
-from dither.query.engines.templates.relations import relation_sql
+from dither.query.engines.duckdb.run import Progress, Run
+from dither.query.engines.duckdb.table_source import TableSource
+from dither.query.engines.templates.relations import relation_sql, rows_of, with_tables
 from dither.query.engines.templates.totals import totals_sql
 from dither.query.groups.group_choice import GroupKeys, Groups, all_groups
 from dither.query.groups.shown_key_counts import ShownKeyCounts
@@ -44,26 +48,32 @@ from dither.query.statistics.statistic import Statistic
 
 LONGEST_TEXT = 100_000  # characters of a question that the history keeps; a batch may be longer
 LEASE = 300  # seconds in which nobody else computes the same answer
+WAIT = 2 * LEASE  # seconds to wait for somebody else's answer: should she be lost, one of those who wait takes over
+PAUSES = 0.005, 0.5  # seconds between two looks whether it is there: the first, and the longest
+SALT = "getvariable('salt')"
 FAILED = "it failed after data was touched; the charge stays, and the cause is not told: it may depend on a row"
 
 
-@dataclass(frozen=True)
 class TablePlaces:
-    """Where the rows of tables are for an engine, and which of their columns it holds as text."""
+    """SELECTs about tables whose rows are somewhere, each written once."""
 
-    places: Mapping[str, str]
-    texts: Mapping[str, frozenset[str]]
-    salt: int
+    def __init__(self, places: Mapping[str, str], texts: Mapping[str, frozenset[str]], salt: int | str = SALT) -> None:
+        self._places, self._texts, self._salt = places, texts, salt  # what stands after FROM; columns that are held as text
+        self._written: dict[tuple[int, ...], tuple[str, object]] = {}  # by object: 1 equals True, but not in SQL
 
     def select(self, plan: Question, families: Sequence[CounterSet], bounding: Bounding) -> str:
         """The SELECT of bounded totals."""
-        where, texts = self._relation(plan.relation)
-        return totals_sql(plan, families, bounding, where, self.salt, texts)
+        asked = plan, bounding, *families
+        which = tuple(map(id, asked))
+        if which not in self._written:
+            where, texts = self._relation(plan.relation)
+            self._written[which] = totals_sql(plan, families, bounding, where, self._salt, texts), asked
+        return self._written[which][0]
 
     def _relation(self, relation: Relation) -> tuple[str, frozenset[str]]:
         if isinstance(relation, Scan):
-            return self.places[relation.table.name], self.texts[relation.table.name]
-        found = {table: (place, self.texts[table]) for table, place in self.places.items()}
+            return self._places[relation.table.name], self._texts[relation.table.name]
+        found = {table: (place, self._texts[table]) for table, place in self._places.items()}
         return f"({relation_sql(relation, found)})", frozenset()
 
 
@@ -121,47 +131,61 @@ class Release:
         analyst: str,
         threads: int | None,
         progress: Progress | None,
+        wait: float,
     ) -> tuple[str, Receipt]:
         """What is stored, and for what charge."""
-        policy, ledger = self.holdings.policy, self.holdings.ledger
-        tables = {table.name: table for offer in self.offers for table in offer.plan.relation.tables}
         if threads is not None and (type(threads) is not int or not 1 <= threads <= 1024):
             raise DataError("threads", threads, "it is not a number of threads", "2")
-        sources = {name: table_source(table, self.holdings.source(table)) for name, table in tables.items()}
-        texts, salt = {name: source.texts for name, source in sources.items()}, secrets.randbits(64)
-        schemas = {name: source.schema for name, source in sources.items()}
-
-        def made_up(places: Mapping[str, str]) -> TablePlaces:
-            return TablePlaces({name: sources[name].read(where) for name, where in places.items()}, texts, salt)
-
-        with Engine() as engine:
-            engine.rehearse(lambda places: self._selects(made_up(places)), schemas)
+        if type(wait) not in (int, float) or not 0 <= wait < math.inf:
+            raise DataError("wait", wait, "it is not a number of seconds", "60")
+        ledger = self.holdings.ledger
+        terms = {"idempotency_key": idempotency_key, "analyst": analyst, **self._terms}
+        receipt = ledger.recall(self.guarantee, self.question, **terms)
+        if receipt is None:
+            tables = {table.name: table for offer in self.offers for table in offer.plan.relation.tables}
+            sources = {name: self.holdings.table_source(table) for name, table in tables.items()}
+            texts = {name: source.texts for name, source in sources.items()}
+            place = TablePlaces({name: rows_of(name) for name in sources}, texts)
+            self.holdings.engine.rehearse(sources, self._selects(place), threads=threads)
             for relation in {offer.plan.relation for offer in self.offers}:
-                check_matches(relation, sources)
-            receipt = ledger.reserve(
-                self.guarantee,
-                self.question,
-                idempotency_key=idempotency_key,
-                analyst=analyst,
-                data_version=policy.data_version,
-                lease=LEASE,
-                policy_hash=policy.hash,
-                text=";\n".join(offer.sql for offer in self.offers)[:LONGEST_TEXT],
-            )
-            stored = receipt.answer
-            if stored is None:
-                ledger.touch(receipt)
-                text = None
-                with _untold():
-                    places = {name: source.relation for name, source in sources.items()}
-                    with engine.reading([*sources.values()], threads=threads, progress=progress) as run:
-                        text = written(*self._noisy(run, TablePlaces(places, texts, salt)))
-                if text is None:
-                    why = FAILED
-                    instead = f"asking again after {LEASE} s, which costs nothing more, or asking the owner"
-                    raise ReleaseError("question", receipt.name, why, instead)
-                stored = ledger.commit(receipt, text)
-        return stored, receipt
+                check_matches(relation, sources, self.holdings.engine, threads)
+            receipt = self._reserved(terms, wait)
+        if receipt.answer is not None:
+            return receipt.answer, receipt
+        ledger.touch(receipt)
+        text = None
+        with _untold(), self._reading(sources, threads, progress) as run:
+            text = written(*self._noisy(run, place))
+        if text is None:
+            instead = f"asking again after {LEASE} s, which costs nothing more, or asking the owner"
+            raise ReleaseError("question", receipt.name, FAILED, instead)
+        return ledger.commit(receipt, text), receipt
+
+    @property
+    def _terms(self) -> dict[str, Any]:
+        """What an answer is about, beside the question and the price."""
+        policy = self.holdings.policy
+        return {"data_version": policy.data_version, "policy_hash": policy.hash}
+
+    def _reserved(self, terms: dict[str, Any], wait: float) -> Receipt:
+        """The charge; or, where somebody else computes the same answer, the charge with that answer once it is there."""
+        text = ";\n".join(offer.sql for offer in self.offers)[:LONGEST_TEXT]
+        until, (pause, longest) = time.monotonic() + wait, PAUSES
+        while True:
+            try:
+                return self.holdings.ledger.reserve(self.guarantee, self.question, **terms, lease=LEASE, text=text)
+            except InProgressError:
+                if time.monotonic() + pause > until:
+                    raise
+            time.sleep(pause)
+            pause = min(2 * pause, longest)
+
+    @contextmanager
+    def _reading(self, sources: Mapping[str, TableSource], threads: int | None, progress: Progress | None) -> Iterator[Run]:
+        """SELECTs on the rows of tables by name."""
+        found, salt = {name: source.relation for name, source in sources.items()}, secrets.randbits(64)
+        with self.holdings.engine.reading([*sources.values()], threads=threads, progress=progress, salt=salt) as run:
+            yield lambda sql, keep: run(with_tables(found, sql), keep)
 
     def _selects(self, place: TablePlaces) -> list[str]:
         """All SELECTs, each once; where groups are chosen, those that follow are about made-up ones."""

@@ -98,9 +98,9 @@ def test_every_source_is_read_so_in_every_question(tmp_path, monkeypatch, kind, 
         assert all(f"strlen({read.name(column)}) <= 2000" in place.relation for column in place.texts)
     ran: list[str] = []
     rehearsed: list[str] = []
-    fetch, selects = duckdb_engine._fetch, releasing.Release._selects
+    fetch, heads = duckdb_engine._fetch, duckdb_engine.with_tables
     monkeypatch.setattr(duckdb_engine, "_fetch", lambda at, select, *more: ran.append(select) or fetch(at, select, *more))
-    monkeypatch.setattr(releasing.Release, "_selects", lambda *given: rehearsed.extend(made := selects(*given)) or made)
+    monkeypatch.setattr(duckdb_engine, "with_tables", lambda *given: rehearsed.append(made := heads(*given)) or made)
     data.quote(sql, epsilon=10**6).release()
     assert ran
     for place in places.values():

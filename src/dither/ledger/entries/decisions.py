@@ -52,6 +52,15 @@ def reserve(page: LedgerTransaction, budget: Filter, asked: ChargeRequest, lease
     return Grant(entry.number, 1, None, entry)
 
 
+def recall(page: LedgerTransaction, budget: Filter, asked: ChargeRequest) -> Grant | None:
+    """The answer of a question that has one; None if there is none. Never charges."""
+    charged = page.latest("fingerprint", asked.fingerprint)
+    state = None if charged is None else page.latest("about", charged.number)
+    if state is None or state.answer is None:
+        return None
+    return reserve(page, budget, asked, 0)
+
+
 def touch(page: LedgerTransaction, receipt: Receipt) -> None:
     """Write down that data is touched, where only an entry can tell the process that made the receipt."""
     charged, state = _charge_of(page, receipt)

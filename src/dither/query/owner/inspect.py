@@ -68,7 +68,7 @@ def inspect(table: Table, source: Source) -> TableReport:
 
 def _one(sql: str, place: TableSource) -> tuple[Any, ...]:
     try:
-        with Engine() as engine, engine.reading([place]) as run:
+        with Engine([place.source]) as engine, engine.reading([place]) as run:
             (row,) = run(sql, lambda row: True)
     except RuntimeError:
         why = "it cannot be read to its end: a line or a page of it is broken"

@@ -13,6 +13,7 @@ import tomllib
 from dataclasses import dataclass
 from datetime import date
 from fractions import Fraction
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -65,7 +66,7 @@ class Policy:
             lines += [f"             {column}: not read, since it is stored as {stored}" for column, stored in table.unread]
         return "\n".join(lines)
 
-    @property
+    @cached_property
     def hash(self) -> str:
         """The same for policies that promise the same."""
         facts = {"version": VERSION, "domain": self.domain, "unit": self.unit.value, "tables": _plain(self.tables)}

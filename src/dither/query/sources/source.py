@@ -41,6 +41,13 @@ class Source(ABC):
     def schema(self, table: str) -> Schema:
         """Names and types of its columns; reads no row."""
 
+    def stamp(self) -> tuple[tuple[int, ...], ...] | None:
+        """What its files look like from outside: while that is the same, so is the schema. None if it cannot be told."""
+        try:
+            return tuple(_look(path) for path in self.paths) or None
+        except OSError:
+            return None
+
     def check(self, table: Table) -> Schema:
         """Refuse a source that cannot be the table of the policy, before anything is charged; what of it will be read."""
         found, where = self.schema(table.name), f"source of {table.name}"
@@ -117,6 +124,18 @@ class DuckDBFile(Source):
 
     path: str
     kind = "duckdb"
+
+    @property
+    def paths(self) -> tuple[str, ...]:  # type: ignore[override]
+        """The file itself."""
+        return (self.path,)
+
+    def stamp(self) -> tuple[tuple[int, ...], ...] | None:
+        """What was written last may stand in a log beside the file."""
+        try:
+            return _look(self.path), *([_look(f"{self.path}.wal")] if Path(f"{self.path}.wal").exists() else [])
+        except OSError:
+            return None
 
     def schema(self, table: str) -> Schema:
         columns = self.tables().get(table)
@@ -199,6 +218,11 @@ class Frame(Source):
     @property
     def _names(self) -> list[str]:
         return self.frame.column_names if self.kind == "arrow" else [str(column) for column in self.frame.columns]
+
+
+def _look(path: str) -> tuple[int, ...]:
+    found = Path(path).stat()
+    return found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns
 
 
 def find_source(stated: object, folder: Path, where: str) -> Source:

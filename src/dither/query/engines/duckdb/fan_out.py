@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from dither.errors import DataError, QuestionError
 from dither.query.engines.duckdb.run import Engine
 from dither.query.engines.duckdb.table_source import TableSource
-from dither.query.engines.templates.relations import matches_sql
+from dither.query.engines.templates.relations import matches_sql, rows_of, with_tables
 from dither.query.plan.relations import (
     FilterRows,
     GroupByPerson,
@@ -28,17 +28,18 @@ MOST_MATCHES = 1000  # rows that a question makes of one
 PAIRED = 100  # what a join of two protected tables counts as: a person has up to 10^6 pairs there, whatever comes before
 
 
-def check_matches(relation: Relation, sources: Mapping[str, TableSource]) -> None:
+def check_matches(relation: Relation, sources: Mapping[str, TableSource], engine: Engine, threads: int | None) -> None:
     """Refuse a question that makes too many rows of one. Reads public tables only."""
     joins = _joins(relation)
     if not joins:
         return
     tables = dict.fromkeys(join.public.table.name for join in joins)
-    places = {name: (sources[name].relation, frozenset[str]()) for name in tables}
+    places = {name: (rows_of(name), frozenset[str]()) for name in tables}
     looked = ", ".join(f"({matches_sql(join, places)})" for join in joins)
     try:
-        with Engine() as engine, engine.reading([sources[name] for name in tables]) as run:
-            ((*most,),) = run(f"SELECT {looked}", lambda _: True)
+        with engine.reading([sources[name] for name in tables], threads=threads) as run:
+            sql = with_tables({name: sources[name].relation for name in tables}, f"SELECT {looked}")
+            ((*most,),) = run(sql, lambda _: True)
     except Exception:
         why = "a public table cannot be read"
         raise DataError(

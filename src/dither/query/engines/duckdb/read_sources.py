@@ -34,7 +34,7 @@ def from_source(source: Source, table: Table) -> str:
             return name(_frame(table))
 
 
-def hand_over(source: Source, connection: duckdb.DuckDBPyConnection, table: Table, schema: Schema) -> None:
+def hand_over(source: Source, cursor: duckdb.DuckDBPyConnection, table: Table, schema: Schema) -> None:
     """Make the rows of a table that was checked reachable; what is wrong with them is found here, once they are paid for."""
     match source:
         case CsvFiles(paths):
@@ -42,13 +42,9 @@ def hand_over(source: Source, connection: duckdb.DuckDBPyConnection, table: Tabl
                 if (place := misplaced_quote(path)) is not None:
                     why = f"the quote at byte {place:,} is out of order"
                     raise DataError("source", path, why, "CSV that is well formed")
-        case DuckDBFile():
-            source.open(connection)
         case Frame():
             given = source.arrow(table, schema)
-            connection.register(
-                _frame(table), given.from_arrays([_without_zone(c) for c in given.columns], given.column_names)
-            )
+            cursor.register(_frame(table), given.from_arrays([_without_zone(c) for c in given.columns], given.column_names))
 
 
 def _without_zone(column: Any) -> Any:

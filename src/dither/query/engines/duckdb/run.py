@@ -1,28 +1,36 @@
-"""Runs the one SELECT of a plan on DuckDB, locked: it can read the files of its sources and nothing else.
+"""Reads the rows of a dataset by SELECTs on DuckDB: rehearsed on made-up rows, then run on an instance that is locked.
 
-The lock: exactly the sources' files are allowed, external access is off, extensions cannot be loaded, and the configuration
-cannot be changed back. It is a second wall: no text of an analyst reaches the engine in the first place.
+What is remembered between questions is public: the schema of a file for as long as the file is as it was, SELECTs that
+worked on made-up rows of NULLs (whether they do depends on the text alone), and an instance without rows. An instance on
+which anything failed is not used again. A process that is about to be copied (fork) closes its instances first: the threads
+of an engine do not come along, and the copy would fall over them.
 """
 
 from __future__ import annotations
 
-import tempfile
+import os
 import threading
+import weakref
+from collections import OrderedDict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 from dither.errors import QuestionError
-from dither.query.engines.duckdb.table_source import TableSource
+from dither.query.engines.duckdb.instance import Instance
+from dither.query.engines.duckdb.table_source import TableSource, table_source
+from dither.query.engines.templates.relations import with_tables
 from dither.query.policy.column import Type
-from dither.query.sources.schema import Schema
-from dither.query.sources.sql_quotes import name, text
+from dither.query.policy.table import Table
+from dither.query.sources.source import DuckDBFile, Source
+from dither.query.sources.sql_quotes import name
 
 if TYPE_CHECKING:
     import duckdb
 
 POLL = 0.1  # seconds between two looks at the progress
 AT_ONCE = 10_000  # rows handed over at once
+MOST_REHEARSALS = 1000  # that are remembered
 Progress = Callable[[float], None]
 Keep = Callable[[tuple[Any, ...]], bool]
 Run = Callable[[str, Keep], list[tuple[Any, ...]]]  # a SELECT, and which of its rows are kept
@@ -38,63 +46,97 @@ STORED_AS = {
 
 
 class Engine:
-    """One connection for one question: rehearsed on made-up rows, then locked, then run."""
+    """DuckDB for the sources of one dataset. Each release has a cursor of its own."""
 
-    def __enter__(self) -> Engine:
-        import duckdb
+    def __init__(self, sources: Iterable[Source] = ()) -> None:
+        self._sources = tuple(sources)
+        self._instances: dict[int | None, Instance] = {}  # by the number of threads, which is fixed when it is locked
+        self._tables: dict[str, tuple[object, TableSource]] = {}  # with what its files looked like then
+        self._rehearsed: OrderedDict[tuple[str, ...], None] = OrderedDict()
+        _engines.add(self)
 
-        self._connection = duckdb.connect(
-            ":memory:", config={"autoinstall_known_extensions": "false", "autoload_known_extensions": "false"}
-        )
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._connection.close()
+        self.close()
 
-    def rehearse(self, selects: Callable[[Mapping[str, str]], list[str]], schemas: Mapping[str, Schema]) -> None:
+    def close(self) -> None:
+        """Close what nobody uses; whoever comes next opens it anew."""
+        self._instances.clear()
+
+    def table(self, table: Table, source: Source) -> TableSource:
+        """A source as a table, checked; looked at again only if its files have changed."""
+        stamp = source.stamp()
+        known = self._tables.get(table.name)
+        if stamp is None or known is None or known[0] != (table, source, stamp):
+            known = self._tables[table.name] = ((table, source, stamp), table_source(table, source))
+        return known[1]
+
+    def rehearse(self, sources: Mapping[str, TableSource], selects: Sequence[str], *, threads: int | None = None) -> None:
         """Run SELECTs on made-up rows of NULLs, so that what can never work is refused before it is charged."""
         import duckdb
 
-        places = {table: f"rehearsal_{number}" for number, table in enumerate(schemas)}
+        made, heads = [], {}
+        for number, (table, source) in enumerate(sources.items()):
+            held = {column: found.type for column, found in source.schema.items() if found.type}
+            cells = [f"NULL::{STORED_AS[kind]} AS {name(column)}" for column, kind in held.items()]
+            made.append(f"CREATE TEMP TABLE rehearsal_{number} AS SELECT {', '.join(cells)}")
+            heads[table] = source.read(f"rehearsal_{number}")
+        known = [(*made, with_tables(heads, sql)) for sql in selects]
+        new = [key for key in known if key not in self._rehearsed]
+        if not new:
+            return
         try:
-            for table, place in places.items():
-                held = {column: found.type for column, found in schemas[table].items() if found.type}
-                cells = [f"NULL::{STORED_AS[kind]} AS {name(column)}" for column, kind in held.items()]
-                self._connection.execute(f"CREATE TEMP TABLE {place} AS SELECT {', '.join(cells)}")
-            for sql in selects(places):
-                self._connection.execute(sql).fetchall()
-            for place in places.values():
-                self._connection.execute(f"DROP TABLE {place}")
+            with self._instance(threads).cursor() as cursor:
+                for statement in (*made, *(key[-1] for key in new)):
+                    cursor.execute(statement).fetchall()
         except duckdb.Error as error:
+            self._instances.pop(threads, None)
             why = f"the engine cannot compute it, whatever the data is ({type(error).__name__})"
             raise QuestionError("question", "as it was asked", why, "smaller numbers, or a simpler question") from None
+        self._rehearsed.update(dict.fromkeys(new))
+        while len(self._rehearsed) > MOST_REHEARSALS:
+            self._rehearsed.popitem(last=False)
 
     @contextmanager
     def reading(
-        self, sources: Sequence[TableSource], *, threads: int | None = None, progress: Progress | None = None
+        self,
+        sources: Sequence[TableSource],
+        *,
+        threads: int | None = None,
+        progress: Progress | None = None,
+        salt: int = 0,
     ) -> Iterator[Run]:
-        """Lock the engine to its sources; then SELECTs can be run. What they raise may tell of rows: not to be passed on."""
-        with tempfile.TemporaryDirectory(prefix="dither-") as spill:
-            for source in sources:
-                source.attach(self._connection)
-            for statement in lock(sources, spill, threads):
-                self._connection.execute(statement)
-            yield lambda sql, keep: _fetch(self._connection, sql, keep, progress)
+        """SELECTs on the rows of sources. What they raise may tell of rows: not to be passed on."""
+        instance = self._instance(threads)
+        files = [source.source for source in sources if isinstance(source.source, DuckDBFile)]
+        try:
+            with instance.attached(files), instance.cursor() as cursor:
+                cursor.execute(f"SET VARIABLE salt = {int(salt)}::UBIGINT")
+                for source in sources:
+                    source.attach(cursor)
+                yield lambda sql, keep: _fetch(cursor, sql, keep, progress)
+        except BaseException:
+            if self._instances.get(threads) is instance:
+                del self._instances[threads]  # those who use it still have it
+            raise
+
+    def _instance(self, threads: int | None) -> Instance:
+        found = self._instances.get(threads)
+        return self._instances.setdefault(threads, Instance(self._sources, threads)) if found is None else found
 
 
-def lock(sources: Iterable[TableSource], spill: str, threads: int | None) -> list[str]:
-    """The statements after which the engine can do nothing but read the sources."""
-    paths = ", ".join(text(path) for place in sources for path in place.source.paths)
-    return [
-        *([] if threads is None else [f"SET threads = {int(threads)}"]),
-        f"SET temp_directory = {text(spill)}",
-        "SET TimeZone = 'UTC'",
-        "SET preserve_insertion_order = false",
-        "SET python_enable_replacements = false",
-        *([f"SET allowed_paths = [{paths}]"] if paths else []),
-        "SET enable_external_access = false",
-        "SET lock_configuration = true",
-    ]
+_engines: weakref.WeakSet[Engine] = weakref.WeakSet()
+
+
+def _before_copy() -> None:
+    for engine in list(_engines):
+        engine.close()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(before=_before_copy)
 
 
 def _rows(connection: duckdb.DuckDBPyConnection, sql: str, keep: Keep) -> list[tuple[Any, ...]]:

@@ -38,9 +38,9 @@ class TableSource:
         """What stands after FROM if rows stored in the same way are there."""
         return read_sql(self.table, self.schema, where)
 
-    def attach(self, connection: duckdb.DuckDBPyConnection) -> None:
+    def attach(self, cursor: duckdb.DuckDBPyConnection) -> None:
         """Hand over what is in memory; called when the charge is made."""
-        hand_over(self.source, connection, self.table, self.schema)
+        hand_over(self.source, cursor, self.table, self.schema)
 
 
 def table_source(table: Table, source: Source) -> TableSource:

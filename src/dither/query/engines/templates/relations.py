@@ -31,6 +31,17 @@ Texts = frozenset[str]  # columns that a source holds as text
 Places = Mapping[str, tuple[str, Texts]]  # by table: what stands after FROM
 
 
+def rows_of(table: str) -> str:
+    """How a SELECT calls the rows of a table, wherever they are."""
+    return name(f"rows of {table}")
+
+
+def with_tables(places: Mapping[str, str], select: str) -> str:
+    """A SELECT about tables whose rows are somewhere: for each, what stands after FROM. It is read as if it stood there."""
+    heads = ", ".join(f"{rows_of(table)} AS NOT MATERIALIZED (SELECT * FROM {place})" for table, place in places.items())
+    return f"WITH {heads} SELECT * FROM ({select})"
+
+
 def relation_sql(relation: Relation, places: Places) -> str:
     """A SELECT with all columns of the relation."""
     match relation:

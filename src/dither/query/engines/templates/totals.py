@@ -119,12 +119,12 @@ def totals_sql(
     families: Sequence[CounterSet],
     bounding: Bounding,
     relation: str,
-    salt: int,
+    salt: int | str,
     texts: frozenset[str] = frozenset(),
 ) -> str:
     """The SELECT: columns g0.. (the group), then t0.. (its totals), one row a group that occurs. Reads `relation` once.
 
-    `texts` are the columns that the source holds as text.
+    `texts` are the columns that the source holds as text, `salt` a number or what the engine knows it by.
     """
     shape = _Shape(plan, families, bounding)
     rows = _rows(shape, relation, texts)
@@ -228,7 +228,7 @@ def _clipped(shape: _Shape, person: str) -> str:
     return f"WITH v AS MATERIALIZED ({vectors}) {_grouped(keys, taken, f'v LEFT JOIN ({norms}) USING (p)')}"
 
 
-def _chosen(shape: _Shape, person: str, salt: int) -> str:
+def _chosen(shape: _Shape, person: str, salt: int | str) -> str:
     most = shape.bounding.rows
     scaled = [
         f"{total}" if measure.kind == "person" else f"CASE WHEN n <= {most} THEN {total} ELSE {total} * {most} // n END"
