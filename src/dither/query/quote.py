@@ -56,7 +56,7 @@ class Quote:
     @property
     def errors(self) -> dict[str, float | None]:
         """How far each aggregate may be off because of noise; None for an average without a size hint."""
-        return self.offer.errors
+        return dict(self.offer.errors)
 
     @property
     def confidence(self) -> Fraction:

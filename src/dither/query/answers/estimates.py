@@ -8,7 +8,7 @@ the bounded data with the stated probability, each by itself.
 from __future__ import annotations
 
 from fractions import Fraction
-from math import ceil, floor
+from math import lcm
 
 from dither.errors import QuestionError
 from dither.ledger.entries.receipt import Receipt
@@ -67,7 +67,7 @@ def _columns(offer: Offer, released: Released) -> dict[str, Column]:
     cells = offer.chosen(released.chosen).shown
     whole: dict[str, Column] = {group.name: [cell[place] for cell in cells] for place, group in enumerate(plan.groups)}
     for aggregate, reading in zip(plan.aggregates, offer.strategy.readings, strict=True):
-        for suffix, column in zip(("", "_low", "_high"), _read(offer, released, reading), strict=True):
+        for suffix, column in zip(("", "_low", "_high"), _read(offer, released, aggregate.name, reading), strict=True):
             whole[aggregate.name + suffix] = column
     kept = _kept(plan, whole, len(cells))
     shown = [name for base in plan.shown for name in (base, f"{base}_low", f"{base}_high") if name in whole]
@@ -91,26 +91,33 @@ def _is_whole(offer: Offer, reading: Estimator) -> bool:
     return isinstance(reading, SumEstimator) and reading.quantum.denominator == 1 and reading.row < WIDE
 
 
-def _read(offer: Offer, released: Released, reading: Estimator) -> tuple[Column, Column, Column]:
+def _read(offer: Offer, released: Released, name: str, reading: Estimator) -> tuple[Column, Column, Column]:
     if isinstance(reading, FromStatistic):
         found = released.parts[reading.part]
         return offer.parts[reading.part].read(found, reading.place) if found != [] else ([], [], [])
     if isinstance(reading, VarianceEstimator):
         noise, counters = offer.noise[reading.family], released.counters[reading.family]
         return spreads(counters, reading, noise, offer.bounding.resolution, offer.confidence)
-    return _sums(offer, released, reading) if isinstance(reading, SumEstimator) else _averages(offer, released, reading)
+    if isinstance(reading, SumEstimator):
+        error = offer.errors[name]
+        assert error is not None
+        return _sums(offer, released, reading, Fraction(error))
+    return _averages(offer, released, reading)
 
 
-def _sums(offer: Offer, released: Released, reading: SumEstimator) -> tuple[Column, Column, Column]:
-    weights = [weight / offer.bounding.resolution for weight in reading.weights]
-    half = Fraction(interval.sum_error(offer.noise[reading.family], weights, offer.confidence))
-    quantum = reading.quantum
+def _sums(offer: Offer, released: Released, reading: SumEstimator, half: Fraction) -> tuple[Column, Column, Column]:
+    """Weighted sums of counters and the ends of their intervals, in quanta: to the nearest, down and up. All are quotients
+    of whole numbers, by one denominator each."""
+    weights, quantum = [weight / offer.bounding.resolution for weight in reading.weights], reading.quantum
+    common = lcm(*(weight.denominator for weight in weights))
+    steps = [int(weight * common) for weight in weights]
+    one, up, down = common * quantum.numerator, half.numerator * common, half.denominator
     values, lows, highs = [], [], []
     for numbers in released.counters[reading.family]:
-        exactly = sum((weight * number for weight, number in zip(weights, numbers, strict=True)), start=Fraction(0))
-        values.append(_plain(floor(exactly / quantum + Fraction(1, 2)) * quantum))
-        lows.append(_plain(floor((exactly - half) / quantum) * quantum))
-        highs.append(_plain(ceil((exactly + half) / quantum) * quantum))
+        total = sum(step * number for step, number in zip(steps, numbers, strict=True))
+        values.append(_plain((2 * total * quantum.denominator + one) // (2 * one), quantum))
+        lows.append(_plain((total * down - up) * quantum.denominator // (one * down), quantum))
+        highs.append(_plain(-((-total * down - up) * quantum.denominator // (one * down)), quantum))
     return values, lows, highs
 
 
@@ -143,5 +150,6 @@ def _kept(plan: Question, whole: dict[str, Column], count: int) -> list[int]:
     return rows if plan.limit is None else rows[: plan.limit]
 
 
-def _plain(value: Fraction) -> int | float:
-    return int(value) if value.denominator == 1 else float(value)
+def _plain(count: int, quantum: Fraction) -> int | float:
+    whole, rest = divmod(count * quantum.numerator, quantum.denominator)
+    return count * quantum.numerator / quantum.denominator if rest else whole

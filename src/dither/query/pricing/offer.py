@@ -66,7 +66,7 @@ class Offer:
         """The guarantee as people know it: epsilon, and at which delta where there is no epsilon alone."""
         return price.text(self.released, self.budget, self.asked)
 
-    @property
+    @cached_property
     def errors(self) -> dict[str, float | None]:
         """How far each aggregate may be off because of noise; None for an average without a size hint."""
         return {
