@@ -1,0 +1,245 @@
+"""The engine of a dataset: locked once, a cursor a release; what it remembers, and what it does not."""
+
+from __future__ import annotations
+
+import gc
+import os
+import sys
+import tempfile
+import threading
+from pathlib import Path
+
+import duckdb
+import pyarrow
+import pyarrow.parquet
+import pytest
+
+from dither.errors import DataError, QuestionError, ReleaseError
+from dither.query.engines.duckdb import run as running
+from dither.query.engines.duckdb.instance import Instance, lock
+from dither.query.engines.duckdb.run import Engine
+from dither.query.engines.duckdb.table_source import table_source
+from dither.query.policy.table import read_table
+from dither.query.sources.source import DuckDBFile, Frame, ParquetFiles
+from tests.ledger.children import wait
+from tests.query.clinics import clinic, visits
+
+COUNT = "SELECT COUNT(*) AS n FROM visits"
+WHO = read_table(
+    "t", {"person": "who", "max_groups": 1, "max_rows_per_group": 1, "columns": {"who": {"type": "integer"}}}, "t"
+)
+
+
+def frame(*who: int):
+    return table_source(WHO, Frame(pyarrow.table({"who": who}), "arrow"))
+
+
+def database(path: Path) -> str:
+    with duckdb.connect(str(path)) as connection:
+        connection.register("given", visits())
+        connection.execute("CREATE TABLE visits AS FROM given")
+    return str(path)
+
+
+def test_instances_are_opened_once(tmp_path, monkeypatch):
+    opened = []
+    real = Instance.__init__
+    monkeypatch.setattr(Instance, "__init__", lambda *given: opened.append(given[2]) or real(*given))
+    data = clinic(tmp_path)
+    for age in range(4):
+        data.quote(f"{COUNT} WHERE age > {age}", epsilon=1).release()
+    assert opened == [None]
+    data.quote(COUNT, epsilon=2).release(threads=1)
+    data.quote(COUNT, epsilon=3).release(threads=1)
+    assert opened == [None, 1]
+
+
+def test_a_quote_opens_none(tmp_path, monkeypatch):
+    monkeypatch.setattr(Instance, "__init__", lambda *_: pytest.fail("an engine was opened"))
+    clinic(tmp_path).quote(COUNT, epsilon=1).explain()
+
+
+def test_cursors_do_not_see_each_other():
+    with Engine() as engine, engine.reading([frame(1)], salt=5) as one, engine.reading([frame(2, 3)], salt=6) as two:
+        rows = "SELECT count(*), getvariable('salt') FROM \"protected frame t\""
+        assert one(rows, lambda _: True) == [(1, 5)]
+        assert two(rows, lambda _: True) == [(2, 6)]
+        with engine.reading([]) as three, pytest.raises(RuntimeError):
+            three(rows, lambda _: True)
+
+
+def test_the_lock_holds_for_later_cursors(tmp_path):
+    path = tmp_path / "t.parquet"
+    pyarrow.parquet.write_table(pyarrow.table({"who": [1]}), path)
+    other = tmp_path / "other.parquet"
+    pyarrow.parquet.write_table(pyarrow.table({"who": [1]}), other)
+    source = table_source(WHO, ParquetFiles((str(path),)))
+    for statement in (
+        "SET enable_external_access = true",
+        "SET lock_configuration = false",
+        "SET enable_external_file_cache = true",
+        f"SELECT * FROM '{other}'",
+        f"ATTACH '{tmp_path / 'new.duckdb'}' AS n",
+        f"COPY (SELECT 1) TO '{tmp_path / 'out.csv'}'",
+    ):
+        with Engine([source.source]) as engine:
+            with engine.reading([source]) as run:
+                assert run(f"SELECT count(*) FROM {source.relation}", lambda _: True) == [(1,)]
+            instance = engine._instance(None)
+            with engine.reading([source]) as run:
+                assert engine._instance(None) is instance
+                with pytest.raises(RuntimeError, match="the engine failed"):
+                    run(statement, lambda _: True)
+    assert sorted(file.name for file in tmp_path.iterdir()) == ["other.parquet", "t.parquet"]
+
+
+def test_a_file_is_held_only_while_it_is_read(tmp_path):
+    """Its owner can write to it between two questions, and the next question sees what was written."""
+    path = database(tmp_path / "clinic.duckdb")
+    data = clinic(tmp_path, path)
+    first = data.quote(COUNT, epsilon=10**6).release().scalar()
+    with duckdb.connect(path) as connection:
+        connection.execute("DELETE FROM visits")
+    second = data.quote(COUNT, epsilon=10**6 + 1).release().scalar()
+    assert first > 0 == second
+
+
+def test_what_stands_in_the_log_beside_a_file_is_read(tmp_path):
+    path = database(tmp_path / "clinic.duckdb")
+    with duckdb.connect(path) as connection:
+        connection.execute("PRAGMA disable_checkpoint_on_shutdown; PRAGMA wal_autocheckpoint = '1TB'")
+        connection.execute("DELETE FROM visits")
+    assert Path(f"{path}.wal").exists()
+    assert clinic(tmp_path, path).quote(COUNT, epsilon=10**6).release().scalar() == 0
+
+
+def test_many_at_once_read_one_file(tmp_path):
+    path = database(tmp_path / "clinic.duckdb")
+    data = clinic(tmp_path, path)
+    found: dict[int, object] = {}
+
+    def ask(age: int) -> None:
+        for _ in range(3):
+            found[age] = data.quote(f"{COUNT} WHERE age >= {age}", epsilon=10**6 + _).release().scalar()
+
+    threads = [threading.Thread(target=ask, args=(age,)) for age in range(0, 100, 20)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    with duckdb.connect(path) as connection:  # nobody holds it
+        for age, count in found.items():
+            assert data.quote(f"{COUNT} WHERE age >= {age}", epsilon=10**6).release().scalar() == count
+        assert connection.execute("SELECT count(*) FROM visits").fetchone()[0] > 0
+
+
+def test_rehearsals_are_remembered_by_their_text(tmp_path):
+    data = clinic(tmp_path)
+    data.quote(COUNT, epsilon=1).release()
+    known = list(data.engine._rehearsed)
+    data.quote(COUNT, epsilon=2).release()
+    assert list(data.engine._rehearsed) == known
+    data.quote(f"{COUNT} WHERE age > 3", epsilon=2).release()
+    assert len(data.engine._rehearsed) == len(known) + 1
+
+
+def test_what_cannot_work_is_refused_each_time(monkeypatch):
+    with Engine() as engine:
+        for _ in range(2):
+            with pytest.raises(QuestionError):
+                engine.rehearse({"t": frame(1)}, ["SELECT nothing FROM nowhere"])
+            engine.rehearse({"t": frame(1)}, ["SELECT 1"])
+        assert len(engine._rehearsed) == 1
+        monkeypatch.setattr(running, "MOST_REHEARSALS", 3)
+        engine.rehearse({"t": frame(1)}, [f"SELECT {number}" for number in range(9)])
+        assert len(engine._rehearsed) == 3
+
+
+def test_a_file_that_changed_is_looked_at_again(tmp_path, monkeypatch):
+    path = tmp_path / "visits.parquet"
+    pyarrow.parquet.write_table(visits(), path)
+    data = clinic(tmp_path, str(path))
+    looked = []
+    real = ParquetFiles.schema
+    monkeypatch.setattr(ParquetFiles, "schema", lambda *given: looked.append(1) or real(*given))
+    for age in range(3):
+        data.quote(f"{COUNT} WHERE age > {age}", epsilon=1).release()
+    assert len(looked) == 1
+    pyarrow.parquet.write_table(visits().drop_columns(["age"]), path)
+    spent = str(data.ledger.remaining())
+    with pytest.raises(DataError, match="age"):
+        data.quote(COUNT, epsilon=2).release()
+    path.unlink()
+    with pytest.raises(DataError):
+        data.quote(COUNT, epsilon=2).release()
+    assert str(data.ledger.remaining()) == spent
+
+
+def test_files_that_cannot_be_told_apart_are_looked_at_again():
+    assert Frame(pyarrow.table({"a": [1]}), "arrow").stamp() is None
+    assert ParquetFiles(("/nowhere/a.parquet",)).stamp() is None
+    assert DuckDBFile("/nowhere/a.duckdb").stamp() is None
+
+
+def test_an_engine_that_failed_is_not_used_again(tmp_path, monkeypatch):
+    data = clinic(tmp_path)
+    data.quote(COUNT, epsilon=1).release()
+    instance = data.engine._instance(None)
+    with monkeypatch.context() as broken:
+        broken.setattr(running, "_rows", lambda *_: 1 / 0)
+        with pytest.raises(ReleaseError):
+            data.quote(COUNT, epsilon=2).release()
+    assert data.engine._instance(None) is not instance
+    data.quote(COUNT, epsilon=3).release()
+
+
+def test_nothing_is_left_on_disk(tmp_path, monkeypatch):
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    data = clinic(tmp_path)
+    data.quote(COUNT, epsilon=1).release()
+    assert list(tmp_path.glob("dither-*"))
+    data.engine.close()
+    gc.collect()
+    assert not list(tmp_path.glob("dither-*"))
+
+
+def test_the_lock_names_every_file():
+    files = [ParquetFiles(("/a/one.parquet", "/a/t'wo.parquet")), DuckDBFile("/a/three.duckdb"), Frame(None, "arrow")]
+    (allowed,) = [statement for statement in lock(files, "/spill", 2) if "allowed_paths" in statement]
+    assert allowed == (
+        "SET allowed_paths = ['/a/one.parquet', '/a/t''wo.parquet', '/a/three.duckdb', '/a/three.duckdb.wal']"
+    )
+    assert lock(files, "/spill", None)[-1] == "SET lock_configuration = true"
+
+
+def test_a_copy_of_the_process_ends_well_and_can_ask(tmp_path):
+    data = clinic(tmp_path)
+    data.quote(COUNT, epsilon=1).release()
+    child = os.fork()
+    if not child:
+        code = 1
+        try:
+            data.quote(COUNT, epsilon=2).release()
+            code = 0
+        finally:
+            sys.stdout = sys.stderr = open(os.devnull, "w")  # noqa: SIM115, PTH123
+            os._exit(code)
+    assert wait([child]) == [0]
+    assert data.quote(COUNT, epsilon=3).release().scalar() is not None
+
+
+def test_a_copy_that_ends_as_programs_do(tmp_path):
+    """Not by _exit: an engine that came along would bring the process down when it is closed."""
+    script = tmp_path / "ask.py"
+    script.write_text(
+        "import os, sys, dither, pyarrow\n"
+        "book = dither.Ledger(sys.argv[1], budget=dither.pure(9), domain='t')\n"
+        "t = pyarrow.table({'who': range(100)})\n"
+        "data = dither.protect(t, name='t', person='who', max_groups=1, max_rows_per_group=1, ledger=book)\n"
+        "data.quote('SELECT COUNT(*) AS n FROM t', epsilon=1).release()\n"
+        "child = os.fork()\n"
+        "if child:\n"
+        "    sys.exit(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) != 0)\n"
+    )
+    code = os.spawnv(os.P_WAIT, sys.executable, [sys.executable, "-W", "ignore", str(script), str(tmp_path / "a.ledger")])
+    assert code == 0
