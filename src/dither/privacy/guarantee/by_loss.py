@@ -35,7 +35,7 @@ from dither.privacy.unit import Unit
 
 
 @dataclass(frozen=True)
-class LossPart(Currency):
+class ByLoss(Currency):
     """Dominating pairs."""
 
     kind: ClassVar[str] = "loss"

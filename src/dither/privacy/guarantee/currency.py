@@ -33,7 +33,7 @@ class Charge(NamedTuple):
     epsilon: Number | None
 
 
-class Answers(Protocol):
+class Askable(Protocol):
     """What a part may ask a guarantee, to find out whether it is implied."""
 
     def delta(self, epsilon: object) -> float: ...
@@ -120,7 +120,7 @@ class Currency(ABC):
     def within(self, other: Self) -> bool:
         """True when this promise is at least as strong, parameter by parameter."""
 
-    def follows_from(self, guarantee: Answers) -> bool:
+    def follows_from(self, guarantee: Askable) -> bool:
         """True when a guarantee in other currencies is proved to imply this part."""
         return False
 

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class GaussianPart(Currency):
+class Gdp(Currency):
     """mu-GDP."""
 
     kind: ClassVar[str] = "gdp"

@@ -47,7 +47,7 @@ SHARP = 1e-9  # of the power: what a ball may be wide
 DECADES = 3  # levels that share a grid, or a first line
 FARTHEST = 45.0  # e^-45 is below the last place of a power near one
 
-Bound = Callable[[Fraction, Number, Fraction], float]  # of a level, an epsilon and its delta
+PowerBound = Callable[[Fraction, Number, Fraction], float]  # of a level, an epsilon and its delta
 
 
 def power_of_loss(loss: Loss, level: Fraction) -> float:
@@ -82,13 +82,13 @@ def _in_order(terms: Terms, turned: Terms, level: Fraction) -> float:
     return min(found)
 
 
-def _at_the_end(terms: Terms, level: Fraction, bound: Bound) -> list[float]:
+def _at_the_end(terms: Terms, level: Fraction, bound: PowerBound) -> list[float]:
     """At the largest loss, where there is one: beyond it there is only what is lost."""
     most = profile.largest_of(terms)
     return [] if most is None or most < 0 else [bound(level, most, profile.lost_of(terms)[1])]
 
 
-def _least(terms: Terms, level: Fraction, bound: Bound, far: float, log_target: float) -> tuple[float, float]:
+def _least(terms: Terms, level: Fraction, bound: PowerBound, far: float, log_target: float) -> tuple[float, float]:
     """The least bound at an epsilon up to `far`, from a profile that is sharp there, and that epsilon."""
     most = profile.largest_of(terms)
     end = far if most is None else min(far, most.bounds().upper)
@@ -152,7 +152,7 @@ def _look(chosen: Profile, place: float) -> Enclosure:
     return Enclosure(min(1.0, max(0.0, found.lower)), max(0.0, min(1.0, found.upper)))
 
 
-def _bottom(chosen: Profile, bound: Bound, level: Fraction, end: float) -> float:
+def _bottom(chosen: Profile, bound: PowerBound, level: Fraction, end: float) -> float:
     """About where the bound is least: a look at evenly spaced places, then golden sections around the best."""
     log_level, rest = log_of(level), float(1 - level)
 
