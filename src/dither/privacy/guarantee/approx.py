@@ -27,7 +27,7 @@ from dither.privacy.records import stored_count, stored_delta, stored_list, stor
 from dither.privacy.text import four_digits
 
 if TYPE_CHECKING:
-    from dither.privacy.loss.pairs.json import Terms
+    from dither.privacy.loss.pairs.json import PairTerms
 
 ApproxEntry = tuple[Number, Fraction, int]  # epsilon, delta, how many of them
 
@@ -87,10 +87,10 @@ class Approx(Currency):
             bits *= 2
         return None
 
-    def pairs(self) -> Terms:
-        from dither.privacy.loss.pairs.finite import Finite
+    def pairs(self) -> PairTerms:
+        from dither.privacy.loss.pairs.finite import FinitePair
 
-        return tuple((Finite.approximate(epsilon, delta), n) for epsilon, delta, n in self.entries if epsilon or delta)
+        return tuple((FinitePair.approximate(epsilon, delta), n) for epsilon, delta, n in self.entries if epsilon or delta)
 
     @property
     def exact(self) -> bool:

@@ -21,7 +21,7 @@ from dither.numeric.enclosure import to_ball
 from dither.numeric.number import Enclosure, Number
 
 if TYPE_CHECKING:
-    from dither.privacy.loss.pairs.json import Terms
+    from dither.privacy.loss.pairs.json import PairTerms
     from dither.privacy.unit import Unit
 
 
@@ -82,7 +82,7 @@ class Currency(ABC):
         """Refuse a neighbouring relation that this promise cannot be about."""
         return
 
-    def pairs(self) -> Terms | None:
+    def pairs(self) -> PairTerms | None:
         """The hardest mechanisms with this promise, as dominating pairs with counts; None where they are not known."""
         return None
 
