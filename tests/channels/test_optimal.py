@@ -17,8 +17,8 @@ from dither.channels import graph
 from dither.channels.optimal import geometric_remap as remapped
 from dither.channels.optimal import linear_program as program
 from dither.channels.optimal import path_certificate as certificate
-from dither.channels.optimal.geometric_remap import Remapped, best_on_path
-from dither.channels.optimal.integer_rows import WholeRows, _factor, repair
+from dither.channels.optimal.geometric_remap import GeometricRemap, best_on_path
+from dither.channels.optimal.integer_rows import IntegerRows, _factor, repair
 from dither.channels.utility import read_gain
 from dither.errors import GuaranteeError, InputError
 from dither.numeric.balls import precision
@@ -103,7 +103,7 @@ def test_the_geometric_mechanism_is_optimal_exactly(prior, gain):
         assert sum(dual) == gained
         assert largest_ray(weights, dual, a) <= 0
         found = optimal(range(9), epsilon=epsilon, prior=prior, gain=gain)
-        assert isinstance(found.draws, Remapped)
+        assert isinstance(found.draws, GeometricRemap)
         assert Fraction(found.utility) <= gained <= Fraction(found.utility) + Fraction(found.gap)
         assert found.gap < 1e-12 * max(1, -found.utility)
 
@@ -113,7 +113,7 @@ def test_the_geometric_mechanism_is_optimal_exactly(prior, gain):
 def test_universal_optimality_over_many_epsilons(epsilon, gain):
     for prior in PRIORS.values():
         found = optimal(range(9), epsilon=epsilon, prior=prior, gain=gain)
-        assert isinstance(found.draws, Remapped)
+        assert isinstance(found.draws, GeometricRemap)
         assert found.gap < (1e-8 if epsilon == "0.001" else 1e-11)
 
 
@@ -121,7 +121,7 @@ def test_long_paths_do_not_overflow():
     for epsilon in ("0.01", "1", "30"):
         found = optimal(range(400), epsilon=epsilon, gain="absolute")
         assert found.gap < 1e-8
-        assert isinstance(found.draws, Remapped)
+        assert isinstance(found.draws, GeometricRemap)
 
 
 @given(
@@ -270,7 +270,7 @@ def test_gains_that_cannot_happen_do_not_count():
     found = optimal(range(5), epsilon=ln(2), prior=["1/4"] * 4 + [0], gain=gain)
     assert found.utility == pytest.approx(2 / 3)
     assert found.gap < 1e-9
-    assert isinstance(optimal(range(60), epsilon=1, gain=lambda w, x: 1).draws, Remapped)
+    assert isinstance(optimal(range(60), epsilon=1, gain=lambda w, x: 1).draws, GeometricRemap)
     assert optimal(range(3), epsilon=10**7, graph="complete").gap < 1e-6
     nothing = optimal(range(5), epsilon=1, gain=lambda w, x: 0)
     assert (nothing.utility, nothing.gap) == (0, 0)
@@ -322,7 +322,7 @@ def test_on_any_graph_the_gap_is_small_and_true(name, epsilon):
     gains = rng.integers(-3, 6, (count, count)).tolist()
     found = optimal(nodes.nodes, epsilon=epsilon, prior=prior, gain=gains, graph=nodes)
     assert 0 <= found.gap < 1e-8
-    leak = found.channel().epsilon(nodes) if isinstance(found.draws, WholeRows) else None
+    leak = found.channel().epsilon(nodes) if isinstance(found.draws, IntegerRows) else None
     assert leak is None or leak.epsilon <= epsilon.bounds().upper
     gained = found.channel().utility(prior, gains, found.inputs)
     assert float(gained) >= found.utility - 1e-15
@@ -373,7 +373,7 @@ def test_a_solver_that_fails_leaves_a_mechanism_and_an_honest_gap(monkeypatch):
 
 def test_what_keeps_a_promise_and_what_does_not():
     line = graph.path(range(2))
-    assert WholeRows(((2, 4), (3, 3))).keeps(line, ln("3/2"))
+    assert IntegerRows(((2, 4), (3, 3))).keeps(line, ln("3/2"))
     for rows in (
         ((200, 401), (301, 300)),  # one unit too much, on one side
         ((301, 300), (200, 401)),  # and on the other
@@ -384,7 +384,7 @@ def test_what_keeps_a_promise_and_what_does_not():
         ((-1, 7), (-1, 7)),
         ((2, 4), (3, 3), (3, 3)),
     ):
-        assert not WholeRows(rows).keeps(line, ln("3/2"))
+        assert not IntegerRows(rows).keeps(line, ln("3/2"))
     for exponent in (Number(1), Number("0.001"), ln(2) / 3):
         top, bottom = _factor(exponent)
         with precision(400):
@@ -394,9 +394,11 @@ def test_what_keeps_a_promise_and_what_does_not():
     assert not near.is_line
     assert optimal([0, 1], epsilon=ln(4), graph=near).channel().epsilon(near).exact <= ln(4)
     with pytest.raises(GuaranteeError, match="differ by more"):
-        Optimal(graph.complete(range(3)), (0, 1, 2), Number(1), 0.0, 1.0, pure(1).unit, Remapped(3, Number(1), (0, 1, 2)))
+        Optimal(
+            graph.complete(range(3)), (0, 1, 2), Number(1), 0.0, 1.0, pure(1).unit, GeometricRemap(3, Number(1), (0, 1, 2))
+        )
     with pytest.raises(InputError, match="is refused"):
-        Optimal(line, (0,), ln(2), 0.0, 1.0, pure(1).unit, WholeRows(((2, 4), (3, 3))))
+        Optimal(line, (0,), ln(2), 0.0, 1.0, pure(1).unit, IntegerRows(((2, 4), (3, 3))))
 
 
 def test_a_gain_for_which_the_geometric_mechanism_is_not_optimal():
@@ -468,7 +470,7 @@ def test_a_mechanism_checks_its_own_promise():
     with pytest.raises(GuaranteeError, match="differ by more"):
         Optimal(line.graph, line.guesses, Number("0.999"), 1.0, 0.0, line.unit, line.draws)
     with pytest.raises(GuaranteeError, match="differ by more"):
-        Optimal(found.graph, found.guesses, Number(1), 1.0, 0.0, found.unit, WholeRows(((1, 1, 0), (1, 1, 1), (1, 1, 0))))
+        Optimal(found.graph, found.guesses, Number(1), 1.0, 0.0, found.unit, IntegerRows(((1, 1, 0), (1, 1, 1), (1, 1, 0))))
 
 
 def test_the_coarser_promise_gains_more():

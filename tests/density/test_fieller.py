@@ -11,7 +11,14 @@ import pytest
 from flint import arb
 
 from dither.density import Covariance, Moments, PairSummary, Summary
-from dither.density.moments.ratio_intervals import Noise, interval, quantile, ratio_interval, square_range, variance_interval
+from dither.density.moments.ratio_intervals import (
+    CounterNoise,
+    interval,
+    quantile,
+    ratio_interval,
+    square_range,
+    variance_interval,
+)
 from dither.errors import NotPrivateWarning, NumberError
 from dither.noise import DiscreteLaplace
 from dither.numeric.balls import precision
@@ -44,7 +51,7 @@ def test_a_quantile_holds_and_is_hardly_wider_than_it_must_be(weights):
     for scale, wider in ((1, None), (20, 0.8), (80, 0.93)):
         tail = beyond([w for w in weights if w], scale)
         for level in (0.5, 0.95, 0.999):
-            found = float(quantile(np.array([weights], dtype=float), Noise(scale, 1.0), -math.log(1 - level))[0])
+            found = float(quantile(np.array([weights], dtype=float), CounterNoise(scale, 1.0), -math.log(1 - level))[0])
             assert tail[math.floor(found)] <= 1 - level
             if wider and level > 0.9:
                 assert tail[math.floor(wider * found)] > 1 - level
@@ -53,20 +60,20 @@ def test_a_quantile_holds_and_is_hardly_wider_than_it_must_be(weights):
 def test_a_quantile_of_one_number_is_exact_up_to_a_step():
     for scale in (3, 1000, 2**30):
         law = DiscreteLaplace(scale)
-        found = float(quantile(np.array([[1.0]]), Noise(scale, 1.0), -math.log(0.05))[0])
+        found = float(quantile(np.array([[1.0]]), CounterNoise(scale, 1.0), -math.log(0.05))[0])
         with precision(128):
             assert 2 * law.above(math.floor(found)) <= Fraction(1, 20).numerator / arb(20)
             assert found <= scale * math.log(20) * 1.00001 + 1
 
 
 def test_quantiles_grow_with_weights_scale_and_confidence():
-    noise = Noise(10.0, 1.0)
+    noise = CounterNoise(10.0, 1.0)
     rows = np.array([[0.5, 0.5], [0.5, 0.6], [0.6, 0.6], [0.0, 1.0], [1.0, 1.0]])
     found = quantile(rows, noise, 3.0)
     assert found[0] < found[1] < found[2] < found[4]
     assert found[3] < found[4]
     assert (quantile(rows, noise, 4.0) > found).all()
-    assert (quantile(rows, Noise(11.0, 1.0), 3.0) > found).all()
+    assert (quantile(rows, CounterNoise(11.0, 1.0), 3.0) > found).all()
     assert np.isfinite(quantile(rows, noise, 700.0)).all()
     assert np.allclose(quantile(rows[:, ::-1], noise, 3.0), found)
 
@@ -90,7 +97,7 @@ def test_a_square_is_least_and_most_at_ends_or_where_it_turns():
 
 def test_a_set_is_found_as_finely_as_a_search_finds_it():
     """Beside every p of a fine list: |S - p N| within its quantile."""
-    noise, odds = Noise(1.0, 2.0**-20), -math.log(0.05)
+    noise, odds = CounterNoise(1.0, 2.0**-20), -math.log(0.05)
     of_total, of_sum = np.array([1.0, 1.0]), np.array([0.0, 1.0])
     p = np.linspace(0, 1, 20001)
     room = quantile(np.abs(of_sum - p[:, None] * of_total), noise, odds)
@@ -111,7 +118,7 @@ def test_a_variance_is_found_as_finely_as_a_search_finds_it(records, unit, scale
     summary = Summary(mechanism, tuple(x * mechanism.one for x in mechanism.truth(records)))
     n, s1, s2 = sum(records), records[1] / 2 + records[2], records[2]
     of = np.array([[1, 1, 1], [0, 0.5, 1], [0, 0, 1]] if unit == COME else [[1, 0, 0], [0.5, 0.5, 0], [0.5, 0.5, -0.5]])
-    noise, odds = Noise(scale / 2, 2.0**-24), math.log(10)
+    noise, odds = CounterNoise(scale / 2, 2.0**-24), math.log(10)
     low, high = ratio_interval(n, s1, of[0], of[1], noise, odds + math.log(8))
     p = np.linspace(low, high, 101)[:, None, None]
     v = np.linspace(0, 0.25, 201)[:, None]
@@ -128,7 +135,7 @@ def test_a_variance_is_found_as_finely_as_a_search_finds_it(records, unit, scale
 def test_a_covariance_is_found_as_finely_as_a_search_finds_it(records):
     mechanism = Covariance(epsilon=2, first=(0, 1), second=(0, 1), steps=2**12)
     summary = PairSummary(mechanism, tuple(x * mechanism.one for x in records))
-    n, noise, odds = sum(records), Noise(0.5, 2.0**-24), math.log(10)
+    n, noise, odds = sum(records), CounterNoise(0.5, 2.0**-24), math.log(10)
     s1, s2, both = records[2] + records[3], records[1] + records[3], records[3]
     sets = []
     for sum_, weights in ((s1, [0, 0, 1, 1]), (s2, [0, 1, 0, 1])):
@@ -147,7 +154,7 @@ def test_a_covariance_is_found_as_finely_as_a_search_finds_it(records):
 
 
 def test_a_total_that_does_not_stand_out_says_nothing():
-    noise, odds = Noise(10.0, 2.0**-20), -math.log(0.05)
+    noise, odds = CounterNoise(10.0, 2.0**-20), -math.log(0.05)
     of_total, of_sum = np.array([1.0, 1.0]), np.array([0.0, 1.0])
     for total, sum_ in ((5.0, 2.0), (0.0, 0.0), (-300.0, -100.0), (0.5, 0.2), (1.0, 1000.0)):
         assert ratio_interval(total, sum_, of_total, of_sum, noise, odds) == (0.0, 1.0)
@@ -156,9 +163,9 @@ def test_a_total_that_does_not_stand_out_says_nothing():
 
 
 def _far(low):
-    from dither.density.moments.ratio_intervals import Ask
+    from dither.density.moments.ratio_intervals import Pivot
 
-    return Ask(np.zeros((len(low), 1)), np.full(len(low), 1e9), np.full(len(low), 1e9))
+    return Pivot(np.zeros((len(low), 1)), np.full(len(low), 1e9), np.full(len(low), 1e9))
 
 
 # -- coverage, exactly -----------------------------------------------------------------------------------------------------
@@ -272,10 +279,10 @@ def test_an_interval_is_about_as_wide_as_the_noise():
     n, mechanism = 10**5, Moments(epsilon=1, low=0, high=1)
     counters = mechanism.from_sums(n, n * 2**19)
     low, high = Summary(mechanism, tuple(counters)).mean_interval("0.95")
-    assert (high - low) / 2 * n == pytest.approx(4.1128 / 2 + float(mechanism.ruler.rounding) * n, rel=0.01)
+    assert (high - low) / 2 * n == pytest.approx(4.1128 / 2 + float(mechanism.quantisation.rounding) * n, rel=0.01)
     public = Moments(epsilon=1, low=0, high=1, rows=n, unit=REPLACE)
     low, high = Summary(public, (-4 * n * 2**20 // 5,)).mean_interval("0.95")  # one number of scale 2, halved: ln 20
-    assert (high - low) / 2 * n == pytest.approx(math.log(20) + float(public.ruler.rounding) * n, rel=0.01)
+    assert (high - low) / 2 * n == pytest.approx(math.log(20) + float(public.quantisation.rounding) * n, rel=0.01)
 
 
 def test_an_interval_of_a_count_never_runs_backwards():
@@ -300,13 +307,14 @@ def test_the_quantile_of_normal_noise_is_that_of_a_normal_sum():
     rows = np.array([[1.0, 0.0, 0.0], [0.6, 0.8, 0.0], [3.0, 4.0, 12.0]])
     for odds in (1.0, 3.0, 25.0):
         tail = math.exp(-odds)
-        found = quantile(rows, Noise(2.0, 0.0, normal=True), odds)
+        found = quantile(rows, CounterNoise(2.0, 0.0, normal=True), odds)
         for width, length in zip(found, (1.0, 1.0, 13.0), strict=True):
             assert math.erfc(width / (2.0 * length) / math.sqrt(2)) <= tail
             assert math.erfc(width / (2.0 * length) / math.sqrt(2)) > tail * 0.999
-    assert np.isfinite(quantile(rows, Noise(2.0, 0.5, normal=True), 1000.0)).all()
+    assert np.isfinite(quantile(rows, CounterNoise(2.0, 0.5, normal=True), 1000.0)).all()
     assert np.allclose(
-        quantile(rows, Noise(2.0, 0.5, normal=True), 3.0), quantile(rows, Noise(2.0, 0.0, True), 3.0) + rows.sum(1) / 2
+        quantile(rows, CounterNoise(2.0, 0.5, normal=True), 3.0),
+        quantile(rows, CounterNoise(2.0, 0.0, True), 3.0) + rows.sum(1) / 2,
     )
 
 
@@ -314,7 +322,7 @@ def test_the_quantile_of_normal_noise_is_that_of_a_normal_sum():
 @pytest.mark.parametrize("sample", [False, True])
 def test_all_groups_at_once_are_each_by_itself(normal, sample):
     rng = np.random.default_rng(3)
-    noise, odds = Noise(2.0, 2.0**-10, normal), math.log(20)
+    noise, odds = CounterNoise(2.0, 2.0**-10, normal), math.log(20)
     weights = tuple(np.array(row) for row in ((1.0, 1.0, 1.0), (1.0, 0.5, 0.0), (1.0, 0.0, 0.0)))
     counters = np.concatenate(
         [rng.normal(0, 3, (6, 3)), rng.uniform(0, 500, (20, 3)), [[50.0, 0, 0], [0, 0, 900.0], [0, 0, 0]]]

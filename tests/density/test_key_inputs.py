@@ -194,7 +194,7 @@ def test_weights_of_many_people_are_not_cut_off():
 def test_all_ways_to_hold_weighted_keys_are_looked_at(unit):
     """Of t keys u are nobody else's: the others move by (t - u) w(t)^2 / W^2, and each of the u starts at w(t)."""
     rule = WeightedKeys(epsilon=1, delta="1e-4", max_keys=5, unit=unit)
-    found = rule._holdings(rule.threshold, Fraction(0))
+    found = rule._contributions(rule.threshold, Fraction(0))
     worked = []
     for t in range(1, 6):
         weight = max(w for w in range(1025) if t * w * w <= 1024 * 1024)
@@ -207,7 +207,7 @@ def test_all_ways_to_hold_weighted_keys_are_looked_at(unit):
 
 def test_all_ways_to_hold_keys_that_weigh_the_same_are_looked_at():
     rule = GeometricKeys(epsilon=1, delta="1e-4", max_keys=5)
-    assert [one.moved for one in rule._holdings(rule.threshold, rule.below)] == [5, 4, 3, 2, 1, 0]
+    assert [one.moved for one in rule._contributions(rule.threshold, rule.below)] == [5, 4, 3, 2, 1, 0]
 
 
 # -- promises at the ends ----------------------------------------------------------------------------------------------

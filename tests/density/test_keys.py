@@ -18,7 +18,7 @@ from flint import arb
 from dither import density
 from dither.density import GaussianKeys, GeometricKeys, MagicKeys, WeightedKeys, bound_keys
 from dither.density.unknown_keys.key_counts import order, plain_key
-from dither.density.unknown_keys.sole_holder_loss import NOBODY, Holding, any_shown, hardest, joint, within
+from dither.density.unknown_keys.sole_holder_loss import NOBODY, KeyContribution, any_shown, hardest, joint, within
 from dither.errors import DataError, InputError, NotPrivateWarning, NumberError, SizeError, UnitError
 from dither.mechanisms.protocol import Mechanism
 from dither.numeric.balls import precision
@@ -222,7 +222,7 @@ def test_the_joint_delta_is_what_the_theorem_says():
             found = stick(*laws, 1.0)
             alone = Fraction(float(1 - key_law(rule, 1)[None]))
             pair = (Fraction(0), alone) if gained else (alone, Fraction(0))
-            bound = float(joint(*pair, Fraction(1), rule._rest))
+            bound = float(joint(*pair, Fraction(1), rule._shared_profile))
             assert found <= bound + 1e-12
             assert not gained or found == 0 or found > 0.5 * bound
 
@@ -343,11 +343,11 @@ def test_a_lower_threshold_would_break_the_promise(kind, unit):
 def test_ways_to_hold_keys_are_bounded_as_if_one_by_one(kind, epsilon, delta, max_keys, unit):
     """`within` looks at ranges; here every pair is looked at."""
     rule = kind(epsilon=epsilon, delta=delta, max_keys=max_keys, unit=unit)
-    ways = rule._holdings(rule.threshold, rule.below)
+    ways = rule._contributions(rule.threshold, rule.below)
     others = ways if rule.replaces else [NOBODY]
     with precision(BITS):
         most = max(
-            float(joint(p.shown, q.shown, p.moved + q.moved, rule._rest))
+            float(joint(p.shown, q.shown, p.moved + q.moved, rule._shared_profile))
             for one in ways
             for other in others
             for p, q in ((one, other), (other, one))
@@ -357,7 +357,11 @@ def test_ways_to_hold_keys_are_bounded_as_if_one_by_one(kind, epsilon, delta, ma
 
 def test_mixed_holdings_are_looked_at():
     """A person with one key of her own and shared ones can be harder than either extreme."""
-    ways = [Holding(Fraction(0), Fraction(2)), Holding(Fraction(1, 2), Fraction(1)), Holding(Fraction(6, 10), Fraction(0))]
+    ways = [
+        KeyContribution(Fraction(0), Fraction(2)),
+        KeyContribution(Fraction(1, 2), Fraction(1)),
+        KeyContribution(Fraction(6, 10), Fraction(0)),
+    ]
 
     def rest(moved, x):
         return to_ball(moved / 4)
@@ -365,17 +369,17 @@ def test_mixed_holdings_are_looked_at():
     assert not within(ways, rest, Fraction(61, 100), replaces=False)  # 1/2 + 1/2 * 1/4 = 0.625
     assert within(ways, rest, Fraction(63, 100), replaces=False)
     assert not within(ways, rest, Fraction(63, 100), replaces=True)
-    assert hardest([*ways, Holding(Fraction(1, 3), Fraction(1)), Holding(Fraction(0), Fraction(1))]) == ways
+    assert hardest([*ways, KeyContribution(Fraction(1, 3), Fraction(1)), KeyContribution(Fraction(0), Fraction(1))]) == ways
 
 
 def test_two_people_move_shared_keys_together():
-    ways = [Holding(Fraction(1, 2), Fraction(1))]
+    ways = [KeyContribution(Fraction(1, 2), Fraction(1))]
     for far, fits in ((Fraction(74, 100), False), (Fraction(76, 100), True)):  # 1/2 + 1/2 * (1 + 1) / 4
         assert within(ways, lambda moved, x: to_ball(moved / 4), far, replaces=True) is fits
 
 
 def test_both_directions_are_looked_at():
-    ways = [Holding(Fraction(1, 2), Fraction(1))]
+    ways = [KeyContribution(Fraction(1, 2), Fraction(1))]
     assert not within(ways, lambda moved, x: (-x).max(arb(0)), Fraction(6, 10), replaces=False)  # who comes: 0 + ln 2
     assert within(ways, lambda moved, x: (-x).max(arb(0)), Fraction(9, 10), replaces=False)
     assert not within(ways, lambda moved, x: x.max(arb(0)), Fraction(8, 10), replaces=False)  # who goes: 1/2 + ln 2 / 2
@@ -390,7 +394,7 @@ def test_bounds_are_rounded_up_and_hold_for_every_ratio():
         for x in (-9, -2, 0, 1):  # two biased coins with ratio e^(1/2), against e^(1 + x)
             heads, bar = 1 / (1 + math.exp(-0.5)), math.exp(1 + x)
             found = max(0, heads - bar * (1 - heads)) + max(0, 1 - heads - bar * heads)
-            assert float(rule._rest(Fraction(1), arb(x))) == pytest.approx(found, abs=1e-12)
+            assert float(rule._shared_profile(Fraction(1), arb(x))) == pytest.approx(found, abs=1e-12)
 
 
 def test_weights_never_exceed_one_together():

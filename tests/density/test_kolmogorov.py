@@ -15,11 +15,11 @@ from dither.density import Bins
 from dither.density.samples import base_measures as bases_module
 from dither.density.samples import kolmogorov_smirnov as module
 from dither.density.samples import lattice_paths as paths_module
-from dither.density.samples.base_measures import Multisets, Sequences
-from dither.density.samples.distance_bands import Bands
+from dither.density.samples.base_measures import MultisetMeasure, SequenceMeasure
+from dither.density.samples.distance_bands import DistanceBands
 from dither.density.samples.kolmogorov_smirnov import KolmogorovSmirnov
-from dither.density.samples.lattice_paths import Paths
-from dither.density.samples.rejection_blocks import Block, Blocks
+from dither.density.samples.lattice_paths import LatticePaths
+from dither.density.samples.rejection_blocks import BlockSampler, LevelBlock
 from dither.errors import DataError, InputError, NumberError, SizeError
 from dither.noise.lazy_weights import FIRST_PRECISION
 from dither.numeric.balls import precision
@@ -104,12 +104,12 @@ def test_the_law_is_that_of_the_theorem(cells, rows, points, epsilon, counts, ba
 @pytest.mark.parametrize("base", BASES)
 def test_any_blocks_give_the_same_law(ends, base, monkeypatch):
     def plan(self):
-        return [Block(first, last, 0.0) for first, last in ends]
+        return [LevelBlock(first, last, 0.0) for first, last in ends]
 
     mechanism = make(3, 5, 3, 1, base)
     counts = [1, 3, 1]  # the nearest sample, 1 1 1, lies at level 2
-    assert Bands(np.array(counts), 5, 3).nearest() == 2
-    monkeypatch.setattr(Blocks, "_plan", plan)
+    assert DistanceBands(np.array(counts), 5, 3).nearest() == 2
+    monkeypatch.setattr(BlockSampler, "_plan", plan)
     with precision(192):
         wanted, found = theorem(mechanism, counts), drawn(mechanism, counts)
         assert max(abs(found[sample] - chance) for sample, chance in wanted.items()) < 1e-45
@@ -140,8 +140,8 @@ def test_the_promise_holds_for_all_neighbours(base, unit):
 def test_a_score_that_moves_twice_as_far_is_caught():
     class Broken(KolmogorovSmirnov):
         def _blocks(self, counts):
-            bands = Bands(np.asarray(counts), self.rows, self.points)
-            return Blocks(bands, self._samples, self.epsilon * Fraction(math.gcd(self.rows, self.points), self.points))
+            bands = DistanceBands(np.asarray(counts), self.rows, self.points)
+            return BlockSampler(bands, self._samples, self.epsilon * Fraction(math.gcd(self.rows, self.points), self.points))
 
     mechanism = Broken(bins=Bins.even(0, 1, 3), rows=3, points=3, epsilon=1)
     with precision(192):
@@ -154,7 +154,7 @@ def test_levels_are_the_distance_in_whole_numbers():
     for _ in range(200):
         m, n, k = int(rng.integers(2, 6)), int(rng.integers(1, 30)), int(rng.integers(1, 12))
         counts, sample = rng.multinomial(n, np.ones(m) / m), rng.multinomial(k, np.ones(m) / m)
-        bands = Bands(counts, n, k)
+        bands = DistanceBands(counts, n, k)
         level, g = bands.level(np.cumsum(sample)), math.gcd(n, k)
         assert Fraction(level * g, k) == distance(counts.tolist(), sample.tolist(), n)
         mechanism = make(m, n, k)
@@ -166,7 +166,7 @@ def test_a_band_holds_the_samples_within_its_level_and_no_others():
     for _ in range(60):
         m, n, k = int(rng.integers(2, 5)), int(rng.integers(1, 20)), int(rng.integers(1, 6))
         counts = rng.multinomial(n, np.ones(m) / m)
-        bands = Bands(counts, n, k)
+        bands = DistanceBands(counts, n, k)
         totals = [np.cumsum(sample) for sample, _ in samples(m, k)]
         levels = [bands.level(s) for s in totals]
         assert bands.nearest() == min(levels)
@@ -183,17 +183,19 @@ def test_a_band_holds_the_samples_within_its_level_and_no_others():
             assert (np.max(inside, axis=0) == high).all()
 
 
-@pytest.mark.parametrize("kind", [Multisets, Sequences])
+@pytest.mark.parametrize("kind", [MultisetMeasure, SequenceMeasure])
 def test_the_number_of_samples_in_a_band(kind):
     rng = np.random.default_rng(3)
     for _ in range(40):
         m, n, k = int(rng.integers(2, 5)), int(rng.integers(1, 20)), int(rng.integers(1, 6))
-        bands = Bands(rng.multinomial(n, np.ones(m) / m), n, k)
+        bands = DistanceBands(rng.multinomial(n, np.ones(m) / m), n, k)
         base = kind(m, k)
-        assert base.everything == sum(ways if kind is Sequences else 1 for _, ways in samples(m, k))
+        assert base.everything == sum(ways if kind is SequenceMeasure else 1 for _, ways in samples(m, k))
         for level in range(bands.nearest(), n * k + 1, 3):
-            wanted = sum(ways if kind is Sequences else 1 for s, ways in samples(m, k) if bands.level(np.cumsum(s)) <= level)
-            paths = Paths(base, *bands.band(level))
+            wanted = sum(
+                ways if kind is SequenceMeasure else 1 for s, ways in samples(m, k) if bands.level(np.cumsum(s)) <= level
+            )
+            paths = LatticePaths(base, *bands.band(level))
             with precision(FIRST_PRECISION):
                 assert paths.total().contains(wanted)
                 assert paths.total().rel_accuracy_bits() > 40
@@ -210,7 +212,7 @@ def rough_and_whole(base, paths):
         for at in range(0, len(whole), 1 + len(whole) // 100):
             ways, s = whole[at], paths._low[j] + at
             truth = Fraction(ways)
-            if isinstance(base, Sequences):
+            if isinstance(base, SequenceMeasure):
                 truth = truth / math.factorial(s) * Fraction(base.tilt) ** s
             low, high = Fraction(float(row[at])) * scale, truth  # where all is lost, nothing is said from above
             if np.isfinite(lifted[at]):
@@ -221,13 +223,13 @@ def rough_and_whole(base, paths):
 @pytest.mark.parametrize(
     ("kind", "m", "n", "k", "level"),
     [
-        (Multisets, 40, 100, 60, 300),
-        (Multisets, 30, 1000, 100, 40),
-        (Multisets, 7, 50, 200, 10**6),
-        (Sequences, 12, 100, 60, 200),
-        (Sequences, 30, 50, 40, 10**6),
-        (Sequences, 2, 400, 2200, 10**9),  # beyond the range of doubles
-        (Sequences, 3, 1000, 300, 100),
+        (MultisetMeasure, 40, 100, 60, 300),
+        (MultisetMeasure, 30, 1000, 100, 40),
+        (MultisetMeasure, 7, 50, 200, 10**6),
+        (SequenceMeasure, 12, 100, 60, 200),
+        (SequenceMeasure, 30, 50, 40, 10**6),
+        (SequenceMeasure, 2, 400, 2200, 10**9),  # beyond the range of doubles
+        (SequenceMeasure, 3, 1000, 300, 100),
     ],
 )
 def test_doubles_enclose_the_truth(kind, m, n, k, level):
@@ -235,7 +237,7 @@ def test_doubles_enclose_the_truth(kind, m, n, k, level):
     enclosed(kind, counts, n, k, level, flushed=level == 10**9)
 
 
-@pytest.mark.parametrize("kind", [Multisets, Sequences])
+@pytest.mark.parametrize("kind", [MultisetMeasure, SequenceMeasure])
 def test_doubles_enclose_the_truth_where_all_is_in_one_cell(kind):
     """Cells must then hold far more points than is likely, or none."""
     for m, k in ((3, 1200), (16, 512), (40, 300)):
@@ -249,7 +251,7 @@ def test_doubles_enclose_the_truth_where_all_is_in_one_cell(kind):
 
 def enclosed(kind, counts, n, k, level, flushed):
     base = kind(len(counts), k)
-    paths = Paths(base, *Bands(counts, n, k).band(level))
+    paths = LatticePaths(base, *DistanceBands(counts, n, k).band(level))
     for low, truth, high in rough_and_whole(base, paths):
         assert low <= truth <= high
     assert flushed is None or paths._rough.flushed == flushed
@@ -261,8 +263,8 @@ def enclosed(kind, counts, n, k, level, flushed):
 @pytest.mark.parametrize("most", [200, 300, 420])
 def test_products_below_the_range_of_doubles_are_counted_as_lost(most):
     """Beyond the sizes that are answered: small entries times small shares are zero in doubles, and then multiplied."""
-    base, counts = Sequences(16, 9600), np.array([0] * 15 + [96_000])
-    paths = Paths(base, *Bands(counts, 96_000, 9600).band(10 * most))
+    base, counts = SequenceMeasure(16, 9600), np.array([0] * 15 + [96_000])
+    paths = LatticePaths(base, *DistanceBands(counts, 96_000, 9600).band(10 * most))
     for low, truth, high in rough_and_whole(base, paths):
         assert low <= truth <= high
     with precision(FIRST_PRECISION):
@@ -276,7 +278,7 @@ def test_products_below_the_range_of_doubles_are_counted_as_lost(most):
 
 
 @pytest.mark.parametrize("bits", [4, 8, 12])
-@pytest.mark.parametrize("kind", [Multisets, Sequences])
+@pytest.mark.parametrize("kind", [MultisetMeasure, SequenceMeasure])
 def test_entries_too_small_for_doubles_are_enclosed_too(kind, bits, monkeypatch):
     """Doubles of a short range, so that many entries are lost."""
     monkeypatch.setattr(paths_module, "HIGHEST", bits)
@@ -287,7 +289,7 @@ def test_entries_too_small_for_doubles_are_enclosed_too(kind, bits, monkeypatch)
     lost = 0
     for m, n, k, level in ((9, 50, 40, 10**6), (12, 60, 30, 300), (6, 30, 60, 500)):
         base = kind(m, k)
-        paths = Paths(base, *Bands(rng.multinomial(n, rng.dirichlet(np.ones(m))), n, k).band(level))
+        paths = LatticePaths(base, *DistanceBands(rng.multinomial(n, rng.dirichlet(np.ones(m))), n, k).band(level))
         for low, truth, high in rough_and_whole(base, paths):
             assert low <= truth <= high
         with precision(FIRST_PRECISION):
@@ -311,12 +313,12 @@ def check_shares(base, paths, j, total):
     return doubt
 
 
-@pytest.mark.parametrize("kind", [Multisets, Sequences])
+@pytest.mark.parametrize("kind", [MultisetMeasure, SequenceMeasure])
 def test_every_share_lies_within_the_doubt_that_is_claimed(kind):
     rng = np.random.default_rng(5)
     for m, n, k, level in ((20, 60, 30, 200), (2, 400, 2200, 10**9), (60, 100, 50, 10**9)):
         base = kind(m, k)
-        paths = Paths(base, *Bands(rng.multinomial(n, np.ones(m) / m), n, k).band(level))
+        paths = LatticePaths(base, *DistanceBands(rng.multinomial(n, np.ones(m) / m), n, k).band(level))
         for j in range(1, m, max(1, m // 7)):
             for total in {paths._high[j], paths._high[j + 1], (paths._low[j] + paths._high[j + 1] + 1) // 2}:
                 if total > paths._low[j]:
@@ -345,7 +347,7 @@ def test_draws_that_doubt_everything_are_the_same_draws(base, monkeypatch):
     counts = np.random.default_rng(6).multinomial(200, np.ones(12) / 12)
     with seeded(8):
         quick = [mechanism.release(counts).tolist() for _ in range(10)]
-    monkeypatch.setattr(Paths, "_doubt", lambda *_: 1.0)
+    monkeypatch.setattr(LatticePaths, "_doubt", lambda *_: 1.0)
     with seeded(8):
         slow = [mechanism.release(counts).tolist() for _ in range(10)]
     assert quick == slow

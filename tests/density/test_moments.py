@@ -13,7 +13,7 @@ import pytest
 import dither
 from dither.density import Moments, Summary
 from dither.density.moments.moments import FARTHEST
-from dither.density.moments.steps import MOST_STEPS, Ruler, exact_sum
+from dither.density.moments.steps import MOST_STEPS, Quantisation, exact_sum
 from dither.errors import DataError, GuaranteeError, InputError, NumberError, SizeError, UnitError
 from dither.mechanisms import sensitivity
 from dither.testing import check_mechanism, seeded
@@ -132,14 +132,18 @@ def test_what_is_released_where_one_is_replaced():
 def test_places_are_the_nearest_steps():
     rng = np.random.default_rng(5)
     for low, high, steps in ((0, 1, 4), (-7, 13, 2**20), ("0.1", "0.7", 2**16), (10**6, 10**6 + 1, 2**20), (-1e-9, 3e-9, 8)):
-        ruler = Ruler.read(low, high, steps)
-        values = rng.uniform(float(ruler.low) - float(ruler.width) / 9, float(ruler.high) + float(ruler.width) / 9, 400)
-        places, there = ruler.place(values)
+        quantisation = Quantisation.read(low, high, steps)
+        values = rng.uniform(
+            float(quantisation.low) - float(quantisation.width) / 9,
+            float(quantisation.high) + float(quantisation.width) / 9,
+            400,
+        )
+        places, there = quantisation.place(values)
         assert there.all()
         for value, place in zip(values.tolist(), places.tolist(), strict=True):
-            inside = max(ruler.low, min(ruler.high, Fraction(value)))
-            assert abs((inside - ruler.low) / ruler.width - Fraction(place, steps)) <= ruler.rounding
-    assert Ruler.read(0, 1, 2).rounding == Fraction(129, 512)
+            inside = max(quantisation.low, min(quantisation.high, Fraction(value)))
+            assert abs((inside - quantisation.low) / quantisation.width - Fraction(place, steps)) <= quantisation.rounding
+    assert Quantisation.read(0, 1, 2).rounding == Fraction(129, 512)
 
 
 def test_sums_are_exact_beyond_64_bits():

@@ -11,7 +11,7 @@ import pytest
 
 from dither.density import Bins, Quantile, Quantiles
 from dither.density.quantiles import many_quantiles as module
-from dither.density.quantiles.choice_order import halve
+from dither.density.quantiles.choice_order import quantile_tree
 from dither.density.quantiles.many_quantiles import MOST_CUTS
 from dither.errors import DataError, NumberError, SizeError
 from dither.mechanisms.combine import each_of
@@ -72,25 +72,25 @@ def test_with_room_on_both_sides_a_path_costs_all_that_is_promised(price, parts,
 @pytest.mark.parametrize("power", [1, 0.5])
 @pytest.mark.parametrize("m", [1, 2, 3, 9, 15, 100])
 def test_the_parts_of_every_branch_add_up_to_one(m, power):
-    def branches(step, spent):
-        spent += step.part
-        assert step.part > 0
-        assert 0 <= step.target <= 1
-        if step.last:
+    def branches(node, spent):
+        spent += node.part
+        assert node.part > 0
+        assert 0 <= node.target <= 1
+        if node.last:
             yield spent
-        for side in (step.left, step.right):
+        for side in (node.left, node.right):
             if side is not None:
                 yield from branches(side, spent)
 
     shares = [Fraction(k, m + 1) for k in range(1, m + 1)]
-    root = halve(shares, power=power)
+    root = quantile_tree(shares, power=power)
     assert set(branches(root, 0)) == {1}
-    assert sorted(step.share for step in root.all()) == shares
-    assert [step.first for step in root.all()].count(True) == 1
+    assert sorted(node.share for node in root.all()) == shares
+    assert [node.first for node in root.all()].count(True) == 1
 
 
 def test_the_targets_are_where_the_shares_lie_between_the_cuts():
-    root = halve([Fraction(k, 10) for k in (1, 3, 6)], power=1)
+    root = quantile_tree([Fraction(k, 10) for k in (1, 3, 6)], power=1)
     assert (root.share, root.target) == (Fraction(3, 10), Fraction(3, 10))
     assert (root.left.share, root.left.target) == (Fraction(1, 10), Fraction(1, 3))
     assert (root.right.share, root.right.target) == (Fraction(6, 10), Fraction(3, 7))

@@ -7,12 +7,12 @@ import math
 import numpy as np
 import pytest
 
-from dither.density.histograms.tree_shape import Shape, branchings
+from dither.density.histograms.tree_shape import TreeShape, branchings
 
 from .exact import tree_rows
 
 SHAPES = [
-    Shape(cells=m, branching=b, root=root)
+    TreeShape(cells=m, branching=b, root=root)
     for m in (2, 3, 4, 5, 7, 8, 9, 13, 16, 17, 27)
     for b in sorted({2, 3, 4, 5, m})
     for root in ("noisy", "absent", "exact")
@@ -53,10 +53,10 @@ def test_variances_and_weights_agree_with_dense_algebra(shape):
 
 
 def test_sizes_of_ragged_trees():
-    shape = Shape(cells=10, branching=3, root="noisy")
+    shape = TreeShape(cells=10, branching=3, root="noisy")
     assert shape.sizes == [10, 4, 2, 1]
     assert [shape.last_children(level) for level in (1, 2, 3)] == [1, 1, 2]
-    assert [Shape(cells=10, branching=3, root=root).levels for root in ("noisy", "exact", "absent")] == [4, 3, 3]
+    assert [TreeShape(cells=10, branching=3, root=root).levels for root in ("noisy", "exact", "absent")] == [4, 3, 3]
 
 
 @pytest.mark.parametrize(
@@ -65,13 +65,13 @@ def test_sizes_of_ragged_trees():
 )
 def test_known_figures_of_trees_with_a_noisy_root(cells, branching, prefix, ranged):
     """Continuous Laplace noise at epsilon = 1: variance 2 H^2."""
-    shape = Shape(cells=cells, branching=branching, root="noisy")
+    shape = TreeShape(cells=cells, branching=branching, root="noisy")
     assert shape.levels * math.sqrt(2 * shape.mean_prefix()) == pytest.approx(prefix, rel=0.005)
     assert shape.levels * math.sqrt(2 * shape.mean_range()) == pytest.approx(ranged, rel=0.005)
 
 
 def test_a_tree_of_one_level_without_root_is_flat():
-    shape = Shape(cells=12, branching=12, root="absent")
+    shape = TreeShape(cells=12, branching=12, root="absent")
     assert shape.mean_prefix() == pytest.approx(13 / 2)
     assert shape.prefix_square() == pytest.approx(12)
     assert shape.leaf_square() == pytest.approx(1)

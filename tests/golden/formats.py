@@ -20,7 +20,7 @@ from typing import Any
 import dither
 from dither import Loss
 from dither.ledger.entries.entry import write
-from dither.ledger.storage.database import Row
+from dither.ledger.storage.database import EntryRow
 from dither.privacy.budget.filter import (
     approx_filter,
     gaussian_filter,
@@ -118,8 +118,8 @@ WRITTEN: dict[str, Callable[[], Any]] = {
 }
 
 
-def rows_of(stored: dict[str, Any]) -> list[Row]:
-    return [Row(*row) for row in stored["rows"]]
+def rows_of(stored: dict[str, Any]) -> list[EntryRow]:
+    return [EntryRow(*row) for row in stored["rows"]]
 
 
 def codes() -> dict[str, list[str]]:

@@ -15,7 +15,7 @@ import pytest
 from dither import Ledger, pure
 from dither.errors import ConflictError, LedgerError, TamperError
 from dither.ledger.entries.entry import Head, read, write
-from dither.ledger.storage.database import LAST, Row, insert
+from dither.ledger.storage.database import LAST, EntryRow, insert
 from dither.ledger.witness import Witness
 
 TENTH = pure("0.1")
@@ -436,7 +436,7 @@ def test_two_branches_of_one_length(tmp_path, apart, path):
     path.write_bytes(old)
     # The same length again, written with the key and without the second place.
     with sqlite3.connect(path) as connection:
-        last = Row(*connection.execute(*LAST).fetchone())
+        last = EntryRow(*connection.execute(*LAST).fetchone())
         key = next((Path(os.environ["DITHER_HOME"]) / "keys").iterdir())
         secret = bytes.fromhex(key.read_text())
         entry = read(last, secret)

@@ -9,7 +9,7 @@ from dither import Channel
 from dither.channels.kernels import FlatKernel, GeometricKernel, GridKernel
 from dither.errors import InputError
 from dither.local.collect import bayesian_update as module
-from dither.local.collect.bayesian_update import Dense, bayes
+from dither.local.collect.bayesian_update import DenseKernel, bayes
 from tests.local.draw import two_hills, unimodal, zipf
 
 SKEWED = Channel([["9/10", "1/10"], ["2/5", "3/5"]])
@@ -47,7 +47,7 @@ KERNELS = [
     (FlatKernel(30, "1.5"), zipf(30)),
     (GeometricKernel(60, "0.3"), two_hills(60)),
     (GridKernel(8, 6, "0.7"), unimodal(48)),
-    (Dense(SKEWED), np.array([0.2, 0.8])),
+    (DenseKernel(SKEWED), np.array([0.2, 0.8])),
 ]
 
 

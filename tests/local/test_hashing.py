@@ -15,7 +15,7 @@ from dither.local.collect.reports import Reports
 from dither.local.collect.tally import Tally
 from dither.local.surveys import hash_families as hashes
 from dither.local.surveys import local_hashing as hashing
-from dither.local.surveys.hash_families import Balanced, Mixed, field, prime_powers
+from dither.local.surveys.hash_families import BalancedHashFamily, MixedHashFamily, field, prime_powers
 from dither.local.surveys.local_hashing import LocalHashing
 from dither.mechanisms.response.k_ary_response import Flat
 from tests.local import simulated, suite
@@ -116,7 +116,7 @@ def test_prime_powers():
 
 @pytest.mark.parametrize(("values", "cells"), [(2, 2), (9, 2), (10, 3), (30, 4), (20, 8), (40, 9), (7, 25)])
 def test_two_values_meet_in_exactly_one_seed_of_g(values, cells):
-    found = Balanced(values, cells)
+    found = BalancedHashFamily(values, cells)
     table = found.of(np.arange(found.seeds)[:, None], np.arange(values))
     assert table.max() < cells
     for x, y in combinations(range(values), 2):
@@ -130,8 +130,11 @@ def by_look_up(found, counts):
 
 @pytest.mark.parametrize(
     "found",
-    [Balanced(*shape) for shape in [(2, 2), (3, 4), (100, 2), (100, 3), (64, 4), (65, 4), (50, 7), (90, 9), (5, 16)]]
-    + [Mixed(*shape) for shape in [(2, 2, 1), (3, 4, 5), (100, 7, 4001), (70_000, 3, 9)]],
+    [
+        BalancedHashFamily(*shape)
+        for shape in [(2, 2), (3, 4), (100, 2), (100, 3), (64, 4), (65, 4), (50, 7), (90, 9), (5, 16)]
+    ]
+    + [MixedHashFamily(*shape) for shape in [(2, 2, 1), (3, 4, 5), (100, 7, 4001), (70_000, 3, 9)]],
     ids=lambda h: f"{h.name} {h.values} {h.cells} {h.seeds}",
 )
 def test_supports_are_those_of_plain_look_ups(found):
@@ -140,7 +143,7 @@ def test_supports_are_those_of_plain_look_ups(found):
 
 
 def test_cells_are_the_same_without_the_table_at_hand(monkeypatch):
-    found, rng = Balanced(1000, 5), np.random.default_rng(5)
+    found, rng = BalancedHashFamily(1000, 5), np.random.default_rng(5)
     seeds, places = rng.integers(0, found.seeds, 999), rng.integers(0, 1000, 999)
     at_hand = found.of(seeds, places)
     monkeypatch.setattr(hashes, "LARGEST_TABLE", 0)
@@ -150,7 +153,7 @@ def test_cells_are_the_same_without_the_table_at_hand(monkeypatch):
 def test_the_mix_is_that_of_splitmix64_and_stays_so():
     """Reports carry the number of a seed, so what it means must never change. Every bit of a pair moves every bit."""
     assert hex(int(hashes.mix(np.array([0]), np.array([0]))[0])) == "0xe220a8397b1dcdaf"  # its first number from seed 0
-    found = Mixed(10**6, 251, 10**6).of(np.array([0, 1, 2, 3, 999_999]), np.array([0, 0, 7, 123_456, 999_999]))
+    found = MixedHashFamily(10**6, 251, 10**6).of(np.array([0, 1, 2, 3, 999_999]), np.array([0, 0, 7, 123_456, 999_999]))
     assert found.tolist() == [201, 120, 18, 221, 53]
     rng = np.random.default_rng(6)
     seeds, places = rng.integers(0, 2**22, 4000), rng.integers(0, 2**20, 4000)
@@ -163,7 +166,7 @@ def test_the_mix_is_that_of_splitmix64_and_stays_so():
 def test_the_collision_term_is_what_is_left_with_any_number_of_people():
     """Without noise of reports: shares at their mean, given the public seeds. Zipf's law, 1,024 values."""
     values, cells, seeds = 1024, 4, 800
-    found = Mixed(values, cells, seeds)
+    found = MixedHashFamily(values, cells, seeds)
     f = 1 / np.arange(1, values + 1) ** 1.1
     f /= f.sum()
     p, q = LocalHashing(range(values), epsilon=1, seeds=seeds).support
@@ -230,7 +233,7 @@ def test_intervals_cover(seeds):
     def tally(rng, sizes):
         if seeds is not None:  # other seeds
             first = int(rng.integers(0, 2**40))
-            survey._hash.of = lambda s, x: Mixed.of(survey._hash, s + 4 * first, x)
+            survey._hash.of = lambda s, x: MixedHashFamily.of(survey._hash, s + 4 * first, x)
             survey._hash.supports = lambda counts: by_look_up(survey._hash, counts)
         table = survey._hash.of(np.arange(survey.seeds)[:, None], np.arange(simulated.VALUES))
         truth = np.zeros((survey.seeds, g), dtype=np.int64)

@@ -13,7 +13,7 @@ from dither.errors import InputError
 from dither.local.collect.reports import Reports
 from dither.local.collect.tally import Tally
 from dither.local.surveys.heavy_hitters import HeavyHitters
-from dither.local.surveys.items import Texts, Wholes, mix
+from dither.local.surveys.items import IntegerDomain, TextDomain, mix
 from dither.noise.bernoulli import Bernoulli
 from dither.numeric.balls import precision
 from dither.numeric.enclosure import to_ball
@@ -165,7 +165,7 @@ def test_for_error():
 
 
 def test_texts_become_rows_of_bytes():
-    texts = Texts(4)
+    texts = TextDomain(4)
     assert [bytes(row) for row in texts.read(["", "ab", "abcdef", "aéé", "ééé", "a\0b", "\ud800x"])] == [
         b"\0\0\0\0",
         b"ab\0\0",
@@ -187,11 +187,11 @@ def test_texts_become_rows_of_bytes():
 
 
 def test_numbers_become_rows_of_bytes():
-    wholes = Wholes(12)
+    wholes = IntegerDomain(12)
     assert [bytes(row) for row in wholes.read([0, 1, 4095])] == [b"\0\0", b"\0\1", b"\x0f\xff"]
     assert wholes.read(np.array([258], dtype=np.int32)).tolist() == [[1, 2]]
     assert len(wholes.longer([b""])) == 16
-    assert Wholes(64).item(bytes(Wholes(64).read([2**64 - 1])[0])) == 2**64 - 1
+    assert IntegerDomain(64).item(bytes(IntegerDomain(64).read([2**64 - 1])[0])) == 2**64 - 1
 
 
 def test_wire():

@@ -17,7 +17,7 @@ from dither import AboveThreshold, Unit, ln, pure
 from dither.errors import BrokenPromise, BudgetError, InputError, UnitError
 from dither.mechanisms.additive.additive import half_width
 from dither.mechanisms.combine import each_of
-from dither.mechanisms.threshold.above_threshold import Watch
+from dither.mechanisms.threshold.above_threshold import NoisyThreshold
 from dither.noise import DiscreteLaplace
 from dither.testing import check_mechanism, outcomes
 
@@ -146,7 +146,7 @@ def test_watching():
     assert mechanism.guarantee == pure(1000)
     for copied in (copy.copy, copy.deepcopy, pickle.dumps):
         with pytest.raises(TypeError, match="not copied"):
-            copied(Watch(mechanism))
+            copied(NoisyThreshold(mechanism))
 
 
 def test_two_threads_do_not_share_the_last_answer():

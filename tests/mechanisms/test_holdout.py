@@ -170,7 +170,7 @@ def watched(question, training, holdout):
     """The exact difference of the two means that is watched."""
     asked = ReusableHoldout(training, holdout, threshold="0.2", epsilon="0.1", budget=1)
     seen = []
-    asked._watching = SimpleNamespace(left=1, ask=seen.append)
+    asked._noisy_threshold = SimpleNamespace(left=1, ask=seen.append)
     asked.ask(question)
     return seen[0]
 
@@ -206,7 +206,9 @@ def law(question, training, rows, epsilon="1"):
     asked = ReusableHoldout(training, rows, threshold="1/3", epsilon=epsilon, budget=1, step="1/3")
     watch, answer = asked.watch, asked.answer
     seen, released = [], []
-    asked._watching = SimpleNamespace(left=1, ask=lambda value: seen.append(value) or 0)  # above, so that both are seen
+    asked._noisy_threshold = SimpleNamespace(
+        left=1, ask=lambda value: seen.append(value) or 0
+    )  # above, so that both are seen
     asked.answer = SimpleNamespace(release=lambda value: released.append(value) or 0)
     asked.ask(question)
     level = watch.lattice.index(watch.threshold) + STEPS - watch.lattice.index(seen[0])

@@ -13,7 +13,7 @@ from dither import ln
 from dither.noise.bernoulli import Bernoulli
 from dither.noise.entropy import _swapped
 from dither.noise.packed_flips import Flips, sums
-from dither.noise.samplers.table import UNDECIDED, Table
+from dither.noise.samplers.table import UNDECIDED, CumulativeTable
 from dither.numeric.balls import ends, precision
 from dither.numeric.enclosure import to_ball
 from dither.testing import outcomes
@@ -39,7 +39,9 @@ class Playing:
 
 def law_by_tree(flips, width, prefix_bits, word_bits, depth, rows=1):
     """The law of rows of so many flips, from every string of bits up to a depth."""
-    flips._table = Table(partial(sums, flips._chance, width), plain=1 << width, prefix_bits=prefix_bits, word_bits=word_bits)
+    flips._table = CumulativeTable(
+        partial(sums, flips._chance, width), plain=1 << width, prefix_bits=prefix_bits, word_bits=word_bits
+    )
 
     def draw():
         from dither.noise.entropy import stream
@@ -91,7 +93,7 @@ def test_the_bits_of_the_first_ball_are_not_enough():
 
 def test_a_law_that_stops_at_the_first_word_is_caught():
     flips = Flips(Bernoulli.response(1))
-    flips_table = Table(partial(sums, flips._chance, 2), plain=4, prefix_bits=3, word_bits=4)
+    flips_table = CumulativeTable(partial(sums, flips._chance, 2), plain=4, prefix_bits=3, word_bits=4)
     guess = lambda bits: int(np.searchsorted(flips_table._words, bits.bits(4), side="right"))  # noqa: E731
 
     def draw():

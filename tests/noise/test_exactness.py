@@ -18,7 +18,7 @@ from dither.noise.law import Law
 from dither.noise.samplers import large_scale as staircase
 from dither.noise.samplers.large_scale import StaircaseSampler
 from dither.noise.samplers.small_scale import DirectSampler
-from dither.noise.samplers.table import UNDECIDED, Table, below, lazy_index
+from dither.noise.samplers.table import UNDECIDED, CumulativeTable, below, lazy_index
 from dither.noise.uniform_integers import uniform, weighted
 from dither.numeric.balls import precision
 from dither.numeric.enclosure import to_ball
@@ -177,7 +177,7 @@ def test_weighted_choices_have_their_weights(weights):
 # -- the tables that users get, checked entry by entry against balls -------------------------------------------
 
 
-def table_faults(table: Table, truth: list[tuple[Fraction, Fraction]]) -> int:
+def table_faults(table: CumulativeTable, truth: list[tuple[Fraction, Fraction]]) -> int:
     """How many entries of a table contradict the cumulative law, given as (lower, upper) for each outcome."""
     faults = 0
     words = [int(word) for word in table._words]
@@ -295,7 +295,7 @@ def test_a_shifted_table_is_caught():
     right = DirectSampler(law, 312)
     values = range(-312, 313)
     wrong = DirectSampler(law, 312)
-    wrong.table = Table(lambda: [*right._cumulative()[1:], to_ball(1)], plain=right._plain, offset=312)
+    wrong.table = CumulativeTable(lambda: [*right._cumulative()[1:], to_ball(1)], plain=right._plain, offset=312)
     assert table_faults(right.table, cumulative(truth, values)) == 0
     assert table_faults(wrong.table, cumulative(truth, values)) > 100
     # and by the tree, where one word of 64 is off
@@ -421,7 +421,7 @@ def softmax(scores, rate):
 )
 def test_categorical_assigns_exactly_the_law(scores, rate):
     sampler = Categorical(scores, rate=rate)
-    sampler._table = Table(sampler._cumulative, plain=sampler._plain, prefix_bits=4, word_bits=6)
+    sampler._table = CumulativeTable(sampler._cumulative, plain=sampler._plain, prefix_bits=4, word_bits=6)
     masses, unsettled = exact.tree(sampler.sample, depth=18)
     exact.assert_law(masses, unsettled, softmax(scores, rate))
     assert unsettled < Fraction(1, 2**5)

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from dither.noise.entropy import Keystream, _swapped, stream
-from dither.noise.gaussian import DiscreteGaussian, RoundedGaussian, _Normal
+from dither.noise.gaussian import DiscreteGaussian, RoundedGaussian, _NormalLaw
 from dither.noise.laplace import DiscreteLaplace, OneSidedGeometric
 from dither.noise.samplers.large_scale import StaircaseSampler
 from dither.numeric.balls import ends, precision
@@ -46,7 +46,7 @@ COARSE = [  # a fall of many times the weight within a cell: shapes that no law 
 
 def certain_gap(law, near, far):
     """width^2 max|weight''| / 8 / (near - far) from the definition, in balls."""
-    if isinstance(law, _Normal):
+    if isinstance(law, _NormalLaw):
         variance = exact.ball(law.sigma2)
         bends = [abs(exact.ball(Fraction(y) ** 2 / law.sigma2) - 1) / variance for y in (near, far)]
         bend = bends[0].max(bends[1]) * law.weight(near)

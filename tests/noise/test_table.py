@@ -7,7 +7,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from dither.noise.samplers.table import UNDECIDED, Table
+from dither.noise.samplers.table import UNDECIDED, CumulativeTable
 from dither.numeric.enclosure import to_ball
 
 
@@ -18,7 +18,7 @@ def test_a_prefix_is_in_the_direct_table_exactly_if_all_its_words_agree(prefix_b
     for size in (1, 2, 5, 40):
         for _ in range(10):
             steps = sorted(rng.choice([0, 1, top - 2, top - 1, *rng.integers(0, top, 40)], size).tolist())
-            table = Table(
+            table = CumulativeTable(
                 lambda steps=steps: [to_ball(Fraction(step, top)) for step in steps],
                 plain=max(1, size - 1),
                 offset=size // 2,

@@ -13,7 +13,7 @@ from dither.noise import uniform_integers as integers
 from dither.noise.entropy import _swapped
 from dither.noise.samplers.large_scale import StaircaseSampler
 from dither.noise.samplers.small_scale import DirectSampler
-from dither.noise.samplers.table import CHUNK, Special, Table, below
+from dither.noise.samplers.table import CHUNK, CumulativeTable, Special, below
 from dither.numeric.balls import precision
 from dither.numeric.enclosure import to_ball
 
@@ -224,7 +224,7 @@ def test_tails_of_tiny_scales_end(exponent):
 
 
 def test_a_table_of_one_boundary_has_two_open_words():
-    table = Table(lambda: [to_ball(Fraction(1, 2))], plain=2)
+    table = CumulativeTable(lambda: [to_ball(Fraction(1, 2))], plain=2)
     assert table._floors == [2**63]
     assert table.draw_one(Scripted(pattern=2**63 - 1)) == 0
     assert table.draw_one(Scripted(pattern=2**63 + 2)) == 1

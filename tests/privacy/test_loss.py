@@ -21,7 +21,7 @@ from dither.privacy import amplify
 from dither.privacy.compose import compose
 from dither.privacy.formulas.normal import profile as gaussian
 from dither.privacy.guarantee.guarantee import Guarantee
-from dither.privacy.loss.pairs.normal import Normal
+from dither.privacy.loss.pairs.normal import NormalPair
 from dither.privacy.loss.pairs.pair import MomentPair
 from dither.privacy.loss.profile import convolve as grid
 from dither.privacy.loss.profile import discretise as cells
@@ -292,7 +292,7 @@ def test_response_and_noise_together_by_two_ways():
     assert upper - lower < 0.05
 
 
-class _Narrow(Normal):
+class _Narrow(NormalPair):
     """Gaussian noise that says little about where its losses lie."""
 
     def span(self, small):

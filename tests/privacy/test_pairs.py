@@ -14,34 +14,34 @@ from dither.numeric.balls import precision
 from dither.numeric.enclosure import to_ball
 from dither.numeric.number import Number
 from dither.privacy import amplify
-from dither.privacy.loss.pairs.discrete_gaussian import DiscreteGaussian
+from dither.privacy.loss.pairs.discrete_gaussian import DiscreteGaussianPair
 from dither.privacy.loss.pairs.discrete_laplace import LONGEST, discrete_laplace
-from dither.privacy.loss.pairs.finite import Finite, common
-from dither.privacy.loss.pairs.fixed_size_sampled import Swapped
-from dither.privacy.loss.pairs.laplace import Laplace
-from dither.privacy.loss.pairs.normal import Normal
+from dither.privacy.loss.pairs.finite import FinitePair, common
+from dither.privacy.loss.pairs.fixed_size_sampled import FixedSizeSampledPair
+from dither.privacy.loss.pairs.laplace import LaplacePair
+from dither.privacy.loss.pairs.normal import NormalPair
 from dither.privacy.loss.pairs.pair import MomentPair, Pair
-from dither.privacy.loss.pairs.poisson_sampled import Sampled
-from dither.privacy.loss.pairs.poisson_sampled_normal import SampledNormal
+from dither.privacy.loss.pairs.poisson_sampled import PoissonSampledPair
+from dither.privacy.loss.pairs.poisson_sampled_normal import PoissonSampledNormalPair
 from dither.privacy.loss.pairs.rotations import turns
-from dither.privacy.loss.profile.enumerate import Single
+from dither.privacy.loss.profile.enumerate import SingleProfile
 from tests.privacy import pairs as tables
 from tests.privacy.oracles import divergence
 
 ONE = Fraction(1)
 FORMULAS: list[MomentPair] = [
-    Normal(Fraction(1, 3)),
-    Laplace(Number("0.4")),
-    Laplace(Number(6)),
-    Finite.response(Number(1), 2),
-    Finite.response(Number("ln(3)"), 5),
-    Finite.approximate(Number("0.3"), Fraction(1, 10)),
-    DiscreteGaussian(Fraction(1, 5), 1),
-    DiscreteGaussian(Fraction(3), 2),
-    SampledNormal(Normal(ONE), Fraction(1, 100)),
-    SampledNormal(Normal(ONE), Fraction(1, 100), turned=True),
-    SampledNormal(Normal(Fraction(1, 9)), Fraction(1, 2)),
-    SampledNormal(Normal(Fraction(4)), Fraction(1, 20), turned=True),
+    NormalPair(Fraction(1, 3)),
+    LaplacePair(Number("0.4")),
+    LaplacePair(Number(6)),
+    FinitePair.response(Number(1), 2),
+    FinitePair.response(Number("ln(3)"), 5),
+    FinitePair.approximate(Number("0.3"), Fraction(1, 10)),
+    DiscreteGaussianPair(Fraction(1, 5), 1),
+    DiscreteGaussianPair(Fraction(3), 2),
+    PoissonSampledNormalPair(NormalPair(ONE), Fraction(1, 100)),
+    PoissonSampledNormalPair(NormalPair(ONE), Fraction(1, 100), turned=True),
+    PoissonSampledNormalPair(NormalPair(Fraction(1, 9)), Fraction(1, 2)),
+    PoissonSampledNormalPair(NormalPair(Fraction(4)), Fraction(1, 20), turned=True),
 ]
 NAMES = [f"{pair.kind}{i}" for i, pair in enumerate(FORMULAS)]
 
@@ -115,7 +115,7 @@ def test_the_values_on_a_line_and_their_decay(pair):
 @pytest.mark.parametrize("turned", [False, True])
 @pytest.mark.parametrize(("mu2", "rate"), [("1", "1/100"), ("1/4", "1/3"), ("4", "1/1000")])
 def test_the_sum_over_points_equals_the_integral(mu2, rate, turned):
-    pair = SampledNormal(Normal(Fraction(mu2)), Fraction(rate), turned)
+    pair = PoissonSampledNormalPair(NormalPair(Fraction(mu2)), Fraction(rate), turned)
     with precision(128):
         c, h = to_ball(2), to_ball(Fraction(7, 4))
         values = pair.on_line(c, h, 30)
@@ -141,7 +141,7 @@ def test_the_sum_over_points_equals_the_integral(mu2, rate, turned):
 )
 def test_the_decay_of_a_sampled_gaussian_holds_far_out(mu2, rate, c, turned):
     """Against the sums themselves, from where it starts to where the total variation takes over."""
-    pair = SampledNormal(Normal(Fraction(mu2)), Fraction(rate), turned)
+    pair = PoissonSampledNormalPair(NormalPair(Fraction(mu2)), Fraction(rate), turned)
     with precision(96):
         line = to_ball(Fraction(c))
         scale = 0.01 / float(Fraction(rate))
@@ -216,23 +216,23 @@ def test_discrete_laplace_noise_and_a_larger_move(shift):
     for ratio in (Fraction(1), Fraction(6, 5), Fraction(5, 2), Fraction(4)):
         exactly = divergence(table, ratio)
         with precision(128):
-            found = Single(pair).delta(to_ball(ratio).log())
+            found = SingleProfile(pair).delta(to_ball(ratio).log())
             assert found.contains(arb(to_ball(exactly)))
-            assert Single(longer).delta(to_ball(ratio).log()) >= found
+            assert SingleProfile(longer).delta(to_ball(ratio).log()) >= found
 
 
 @pytest.mark.parametrize("a", [Fraction(1, 3), Fraction(9, 10), Fraction(99, 100)])
 @pytest.mark.parametrize("shift", [LONGEST + 1, 100])
 def test_long_moves_are_dominated_by_continuous_noise(a, shift):
     pair = discrete_laplace(ln(1 / a), shift)
-    assert isinstance(pair, Laplace)
+    assert isinstance(pair, LaplacePair)
     table = discrete_laplace_table(a, shift, 2 * shift)
     with precision(256):
         for i in range(40):
             eps = to_ball(pair.e) * i / 40
             ratio = eps.exp()
             exactly = sum((max_ball(to_ball(p) - ratio * to_ball(q)) for p, q in zip(*table, strict=True)), start=to_ball(0))
-            assert Single(pair).delta(eps).upper() >= exactly.lower()
+            assert SingleProfile(pair).delta(eps).upper() >= exactly.lower()
         extra = pair.e.ball() - (ln(1 / a) * shift).ball()
         assert extra <= ln(1 / a).ball() ** 2 / 4 + arb("1e-30")
 
@@ -245,8 +245,8 @@ def test_losses_on_one_lattice():
     assert common([Number("0.1"), Number("0.25")]) == Number("0.05")
     assert common([Number("ln(3)") * 2, Number("ln(3)") * 3]) == Number("ln(3)")
     assert common([Number("ln(3)"), Number("ln(2)")]) is None
-    assert Finite.response(Number(1), 2).lattice() == (Number(-1), Number(2))
-    assert Finite.response(Number(1), 5).lattice() == (Number(-1), Number(1))
+    assert FinitePair.response(Number(1), 2).lattice() == (Number(-1), Number(2))
+    assert FinitePair.response(Number(1), 5).lattice() == (Number(-1), Number(1))
 
 
 # -- samples -----------------------------------------------------------------------------------------------------------
@@ -315,7 +315,7 @@ def test_a_fixed_sample_has_the_curve_of_the_theorem():
     """g delta(eps) at log(1 + g (e^eps - 1)), in both orders, and a curve that belongs to a pair."""
     rate = Fraction(1, 4)
     p, q = BASE
-    pair = Swapped(Finite.approximate(Number("ln(3)"), Fraction(1, 50)), rate)
+    pair = FixedSizeSampledPair(FinitePair.approximate(Number("ln(3)"), Fraction(1, 50)), rate)
     with precision(160):
         atoms = pair.atoms(Fraction(0))
         assert all(atom.p >= 0 for atom in atoms)
@@ -323,26 +323,26 @@ def test_a_fixed_sample_has_the_curve_of_the_theorem():
         assert abs(sum((atom.q for atom in atoms), start=to_ball(pair.reverse().lost())) - 1) < arb("1e-40")
         for ratio in (Fraction(11, 10), Fraction(2), Fraction(29, 10)):
             moved = (1 + to_ball(rate) * (to_ball(ratio) - 1)).log()
-            plain = Single(pair.base).delta(to_ball(ratio).log())
-            assert abs(Single(pair).delta(moved) - to_ball(rate) * plain) < arb("1e-20")
-    table = Swapped(next(iter(Loss.from_pair(p, q).terms))[0], rate)
+            plain = SingleProfile(pair.base).delta(to_ball(ratio).log())
+            assert abs(SingleProfile(pair).delta(moved) - to_ball(rate) * plain) < arb("1e-20")
+    table = FixedSizeSampledPair(next(iter(Loss.from_pair(p, q).terms))[0], rate)
     with precision(160):
         for one in (table, table.reverse()):
             for ratio in (Fraction(1), Fraction(11, 10), Fraction(2)):
                 base = tables.flip(BASE) if one is not table else BASE
                 exactly = rate * divergence(base, 1 + (ratio - 1) / rate)
-                assert abs(Single(one).delta(to_ball(ratio).log()) - to_ball(exactly)) < arb("1e-20")
+                assert abs(SingleProfile(one).delta(to_ball(ratio).log()) - to_ball(exactly)) < arb("1e-20")
 
 
 @pytest.mark.parametrize(
     "pair",
     [
-        Sampled(Laplace(Number(1)), Fraction(1, 10)),
-        Sampled(Laplace(Number(1)), Fraction(1, 10), turned=True),
-        Swapped(Laplace(Number(2)), Fraction(1, 3)),
-        Swapped(Normal(ONE), Fraction(1, 10)),
-        Sampled(DiscreteGaussian(Fraction(2), 1), Fraction(1, 5)),
-        Sampled(Finite.approximate(Number(1), Fraction(1, 100)), Fraction(1, 5), turned=True),
+        PoissonSampledPair(LaplacePair(Number(1)), Fraction(1, 10)),
+        PoissonSampledPair(LaplacePair(Number(1)), Fraction(1, 10), turned=True),
+        FixedSizeSampledPair(LaplacePair(Number(2)), Fraction(1, 3)),
+        FixedSizeSampledPair(NormalPair(ONE), Fraction(1, 10)),
+        PoissonSampledPair(DiscreteGaussianPair(Fraction(2), 1), Fraction(1, 5)),
+        PoissonSampledPair(FinitePair.approximate(Number(1), Fraction(1, 100)), Fraction(1, 5), turned=True),
     ],
 )
 def test_amplified_pairs_are_pairs(pair):

@@ -18,7 +18,7 @@ from dither.numeric.balls import ends, precision
 from dither.numeric.enclosure import to_ball
 from dither.numeric.number import Number
 from dither.privacy.loss.pairs import shuffled
-from dither.privacy.loss.pairs.shuffled import Shuffled
+from dither.privacy.loss.pairs.shuffled import ShuffledPair
 
 ODDS = [Fraction(3), Fraction(3, 2), Fraction(20)]
 KINDS = [2, 3, 5, None]
@@ -108,7 +108,7 @@ class Ends:
 @pytest.mark.parametrize("k", KINDS)
 def test_above_is_the_sum_over_all_outcomes(odds, k):
     for n in range(1, 7):
-        check(Shuffled(ln(odds), n, k), law(odds, n, k))
+        check(ShuffledPair(ln(odds), n, k), law(odds, n, k))
 
 
 def starting(monkeypatch, starts):
@@ -123,7 +123,7 @@ def test_rounding_down_to_levels_dominates(odds, n, k, monkeypatch):
     levels = [0, 3, 4, 7, 9]
     with monkeypatch.context() as patch:
         starting(patch, levels)
-        check(Shuffled(ln(odds), n, k), law(odds, n, k, tuple(levels)))
+        check(ShuffledPair(ln(odds), n, k), law(odds, n, k, tuple(levels)))
     shuffled._levels.cache_clear()
     for level in grid(odds)[::3]:
         assert hockey(law(odds, n, k), level) < hockey(law(odds, n, k, tuple(levels)), level)
@@ -131,7 +131,7 @@ def test_rounding_down_to_levels_dominates(odds, n, k, monkeypatch):
 
 @pytest.mark.parametrize(("n", "k"), [(40, 3), (150, 12), (300, 3)])
 def test_levels_cost_little(n, k, monkeypatch):
-    pair = Shuffled(Number(1), n, k)
+    pair = ShuffledPair(Number(1), n, k)
     found = [delta(pair, level) for level in (Fraction(1), Fraction(21, 20), Fraction(5, 4))]
     with monkeypatch.context() as patch:
         starting(patch, list(range(n)))
@@ -141,7 +141,7 @@ def test_levels_cost_little(n, k, monkeypatch):
         assert exact.lower() <= rounded < exact * 1.15
     assert found[0] < full[0] * 1.01
     for people in range(1, 400):
-        starts = shuffled._starts(Shuffled(Number(1), people, k), people)[1]
+        starts = shuffled._starts(ShuffledPair(Number(1), people, k), people)[1]
         assert starts == sorted(set(starts))
         assert starts[0] == 0
         assert starts[-1] < people
@@ -151,7 +151,7 @@ def test_levels_cost_little(n, k, monkeypatch):
 @pytest.mark.parametrize("k", [2, 5])
 def test_one_person_is_plain_response(k):
     for odds in ODDS:
-        pair = Shuffled(ln(odds), 1, k)
+        pair = ShuffledPair(ln(odds), 1, k)
         true, false = odds / (odds + k - 1), 1 / (odds + k - 1)
         epsilon = ln(odds).ball()
         for loss, p, q in [(0, true, false), (epsilon / 2, true, false), (-epsilon / 2, 1 - false, 1 - true)]:
@@ -159,12 +159,12 @@ def test_one_person_is_plain_response(k):
         assert all(inside(x, y) for x, y in zip((1 - false, 1 - true), pair.above(-epsilon), strict=True))
         assert [float(x) for x in pair.above(epsilon)] == [0, 0]
     odds = Fraction(3)
-    assert inside(Fraction(3, 4), Shuffled(ln(odds), 1, None).above(arb(0))[0])
+    assert inside(Fraction(3, 4), ShuffledPair(ln(odds), 1, None).above(arb(0))[0])
 
 
 @pytest.mark.parametrize("k", KINDS)
 def test_the_pair_is_its_own_reverse(k):
-    pair = Shuffled(Number("0.7"), 40, k)
+    pair = ShuffledPair(Number("0.7"), 40, k)
     assert pair.reverse() is pair
     assert pair.whole() == (1, 1)
     assert pair.atoms(Fraction(1, 100)) == []
@@ -227,7 +227,7 @@ def grid(odds):
     + [(Fraction(3, 2), 3, 3), (Fraction(20), 3, 3), (Fraction(20), 4, 2)],
 )
 def test_the_pair_dominates_shuffled_answers(odds, n, k):
-    pair = Shuffled(ln(odds), n, k)
+    pair = ShuffledPair(ln(odds), n, k)
     levels = grid(odds)
     truths = worst(answers(odds, k), n, levels)
     for level, truth in zip(levels, truths, strict=True):
@@ -253,7 +253,7 @@ def test_the_pair_dominates_shuffled_answers(odds, n, k):
 def test_the_pair_of_any_randomizer_dominates(odds, table):
     assert max(max(x / y for x, y in zip(r, s, strict=True)) for r, s in product(table, table)) <= odds
     for n in (1, 2, 3) if len(table[0]) > 3 else (1, 2, 3, 4):
-        pair = Shuffled(ln(odds), n, None)
+        pair = ShuffledPair(ln(odds), n, None)
         for level, truth in zip(grid(odds), worst(table, n, grid(odds)), strict=True):
             assert truth <= ends(delta(pair, level))[1]
 
@@ -271,7 +271,7 @@ def test_the_counts_of_two_answers_alone_do_not_dominate():
     truth = worst(answers(odds, k), n, [level])[0]
     assert hockey(views.values(), level) == Fraction(1, 50)
     assert truth == Fraction(3, 50)
-    assert inside(truth, delta(Shuffled(ln(odds), n, k), level))
+    assert inside(truth, delta(ShuffledPair(ln(odds), n, k), level))
 
 
 # -- many people ----------------------------------------------------------------------------------------------------
@@ -294,7 +294,7 @@ def direct(n, level):
 @pytest.mark.parametrize("level", [Fraction(1), Fraction(51, 50), Fraction(3, 2), Fraction(13, 5)])
 def test_the_window_leaves_out_nothing_that_is_not_added(level):
     n = 700
-    pair = Shuffled(ln(3), n, 2)
+    pair = ShuffledPair(ln(3), n, 2)
     truth = direct(n, level)
     for bits in (64, 128, 400):
         with precision(bits):
@@ -313,7 +313,7 @@ def test_what_is_outside_the_window_is_added(monkeypatch):
             return low + int((high - low) * below), high - int((high - low) * above)
 
         for k, level in ((2, Fraction(51, 50)), (2, Fraction(3, 2)), (3, Fraction(51, 50)), (3, Fraction(7, 5))):
-            pair = Shuffled(ln(3), 400, k)
+            pair = ShuffledPair(ln(3), 400, k)
             truth = pair.above(ln(level).ball())
             with monkeypatch.context() as patch:
                 patch.setattr(shuffled, "_window", small)
@@ -327,7 +327,7 @@ def test_precision_and_people_only_help(k):
     loss = to_ball(Fraction(1, 20))
     rough = []
     for n in (500, 1500, 4000):
-        pair = Shuffled(Number(1), n, k)
+        pair = ShuffledPair(Number(1), n, k)
         p, q = pair.above(loss)
         with precision(300):
             fine = pair.above(to_ball(Fraction(1, 20)))
@@ -351,7 +351,7 @@ def test_binomial_laws():
 
 @pytest.mark.parametrize("k", KINDS)
 def test_a_loss_that_is_all_but_equal_is_not_above(k):
-    pair, outcomes = Shuffled(ln(3), 4, k), law(Fraction(3), 4, k)
+    pair, outcomes = ShuffledPair(ln(3), 4, k), law(Fraction(3), 4, k)
     for level in sorted({p / q for p, q in outcomes})[1:]:
         truth = sum(p for p, q in outcomes if p > level * q)
         for nudge in (arb((1, -110)), -arb((1, -110))):
@@ -359,7 +359,7 @@ def test_a_loss_that_is_all_but_equal_is_not_above(k):
 
 
 def test_a_wide_loss_and_losses_beyond_all():
-    pair = Shuffled(ln(3), 50, 3)
+    pair = ShuffledPair(ln(3), 50, 3)
     wide = arb(0.2, 0.05)
     p, q = pair.above(wide)
     for loss in (wide.lower(), wide.mid(), wide.upper()):
@@ -376,7 +376,7 @@ def test_extreme_parameters(monkeypatch):
     for k in KINDS:
         for epsilon in (Number("1e-20"), Number(200), ln(2**130)):
             for n in (1, 3, 10**6):
-                pair = Shuffled(epsilon, n, k)
+                pair = ShuffledPair(epsilon, n, k)
                 p, q = pair.above(epsilon.ball() / 3)
                 assert p.is_finite()
                 assert q.is_finite()
@@ -384,31 +384,31 @@ def test_extreme_parameters(monkeypatch):
                 assert p < 1 + arb("1e-20")
     for k in KINDS:
         epsilon = ln(2**400)
-        assert Shuffled(epsilon, 3, k).above(epsilon.ball())[0] < arb("1e-50")
-        assert inside(1 - Fraction(1, 10**50), Shuffled(epsilon, 3, k).above(epsilon.ball() - arb((1, -60)))[0])
+        assert ShuffledPair(epsilon, 3, k).above(epsilon.ball())[0] < arb("1e-50")
+        assert inside(1 - Fraction(1, 10**50), ShuffledPair(epsilon, 3, k).above(epsilon.ball() - arb((1, -60)))[0])
     with pytest.raises(PrecisionError):
-        Shuffled(Number(10**9), 5, 2).above(arb(1))
+        ShuffledPair(Number(10**9), 5, 2).above(arb(1))
     monkeypatch.setattr(shuffled, "MOST_PEOPLE", 50)
-    capped = Shuffled(Number("0.9"), 10**6, 2).above(arb("0.1"))
+    capped = ShuffledPair(Number("0.9"), 10**6, 2).above(arb("0.1"))
     shuffled._levels.cache_clear()
-    assert capped[0].overlaps(Shuffled(Number("0.9"), 50, 2).above(arb("0.1"))[0])
+    assert capped[0].overlaps(ShuffledPair(Number("0.9"), 50, 2).above(arb("0.1"))[0])
 
 
 # -- records and words ----------------------------------------------------------------------------------------------
 
 
 def test_records_and_words():
-    for pair in (Shuffled(ln(3), 1000, 2), Shuffled(Number("0.1"), 1, 7), Shuffled(Number(2), 10**6, None)):
-        assert Shuffled.from_json(json.loads(json.dumps(pair.to_json()))) == pair
+    for pair in (ShuffledPair(ln(3), 1000, 2), ShuffledPair(Number("0.1"), 1, 7), ShuffledPair(Number(2), 10**6, None)):
+        assert ShuffledPair.from_json(json.loads(json.dumps(pair.to_json()))) == pair
         low, high = pair.span(Fraction(1, 10**6))
         assert low == -high
         assert 0 < Number(high) <= pair.epsilon + Fraction(1, 10**15)
         with precision(96):
             assert pair.above(to_ball(high))[0] <= to_ball(Fraction(1, 10**6))
         assert pair.largest_loss() == pair.epsilon
-    assert Shuffled(Number(1), 1000, 2).describe() == "1000 shuffled binary answers of ε = 1"
-    assert Shuffled(Number("0.5"), 1, 5).describe() == "1 shuffled 5-ary answer of ε = 0.5"
-    assert Shuffled(Number("0.5"), 20, None).describe() == "20 shuffled reports of ε = 0.5"
+    assert ShuffledPair(Number(1), 1000, 2).describe() == "1000 shuffled binary answers of ε = 1"
+    assert ShuffledPair(Number("0.5"), 1, 5).describe() == "1 shuffled 5-ary answer of ε = 0.5"
+    assert ShuffledPair(Number("0.5"), 20, None).describe() == "20 shuffled reports of ε = 0.5"
 
 
 @pytest.mark.parametrize(
@@ -431,9 +431,9 @@ def test_records_and_words():
     ],
 )
 def test_tampered_records_are_refused(change):
-    record = Shuffled(Number(1), 10, 3).to_json()
+    record = ShuffledPair(Number(1), 10, 3).to_json()
     with pytest.raises((ValueError, InputError)):
-        Shuffled.from_json(record | change)
+        ShuffledPair.from_json(record | change)
     for name in record:
         with pytest.raises(KeyError):
-            Shuffled.from_json({key: value for key, value in record.items() if key != name})
+            ShuffledPair.from_json({key: value for key, value in record.items() if key != name})

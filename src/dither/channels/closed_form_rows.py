@@ -15,7 +15,7 @@ from collections.abc import Sequence
 from fractions import Fraction
 from typing import Any
 
-from dither.channels.matrix import Entry
+from dither.channels.matrix import MatrixEntry
 from dither.channels.rational_function import Ratio
 from dither.numeric.number import Number
 
@@ -26,14 +26,14 @@ def power(rate: Number, exponent: int) -> Any:
     return Ratio.power(rate, exponent) if plain is None else plain**exponent
 
 
-def flat(size: int, rate: Number) -> list[list[Entry]]:
+def flat(size: int, rate: Number) -> list[list[MatrixEntry]]:
     """All rows of the flat mechanism."""
     grown = power(rate, 1)
     other = 1 / (grown + (size - 1))
     return [[grown * other if i == j else other for j in range(size)] for i in range(size)]
 
 
-def truncated(place: int, size: int, rate: Number) -> list[Entry]:
+def truncated(place: int, size: int, rate: Number) -> list[MatrixEntry]:
     """The row of a place of the truncated geometric mechanism on 0..size - 1."""
     if size == 1:
         return [Fraction(1)]
@@ -42,14 +42,14 @@ def truncated(place: int, size: int, rate: Number) -> list[Entry]:
     return [power(rate, -abs(place - o)) * (inside if 0 < o < size - 1 else end) for o in range(size)]
 
 
-def exponential(gaps: Sequence[int], rate: Number) -> list[Entry]:
+def exponential(gaps: Sequence[int], rate: Number) -> list[MatrixEntry]:
     """The row of the exponential mechanism, for scores so many steps below the best."""
     weights = [power(rate, -gap) for gap in gaps]
     whole = sum(weights, start=Fraction(0))
     return [weight / whole for weight in weights]
 
 
-def flips(gaps: Sequence[int], rate: Number) -> list[Entry]:
+def flips(gaps: Sequence[int], rate: Number) -> list[MatrixEntry]:
     """The row of permute-and-flip, for scores so many steps below the best."""
     chances = [power(rate, -gap) for gap in gaps]
     return [chance * _share(chances[:i] + chances[i + 1 :]) for i, chance in enumerate(chances)]

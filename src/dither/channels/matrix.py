@@ -26,8 +26,8 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-Entry = Fraction | Ratio
-Row = tuple[Entry, ...]
+MatrixEntry = Fraction | Ratio
+MatrixRow = tuple[MatrixEntry, ...]
 TOLERANCE = 1e-9  # of the sum of a row of floats
 EXAMPLE = "[['3/4', '1/4'], ['1/4', '3/4']]"
 
@@ -36,7 +36,7 @@ class StochasticMatrix:
     """Rows that are distributions, with labelled inputs and outputs: what a `Channel` is without its questions."""
 
     __slots__ = ("__dict__", "floats", "inputs", "outputs", "rows")
-    rows: tuple[Row, ...] | None  # exact entries, or
+    rows: tuple[MatrixRow, ...] | None  # exact entries, or
     floats: NDArray[np.float64] | None  # these
     inputs: tuple[Hashable, ...]
     outputs: tuple[Hashable, ...]
@@ -79,13 +79,13 @@ class StochasticMatrix:
             what = "output" if output else "input"
             raise DataError(what, label, f"this channel has no such {what}", ", ".join(map(repr, known[:4]))) from None
 
-    def row(self, label: Hashable) -> dict[Hashable, Entry | float]:
+    def row(self, label: Hashable) -> dict[Hashable, MatrixEntry | float]:
         """What may be said for an input."""
         at = self.place(label)
         entries: Sequence[Any] = self.rows[at] if self.rows is not None else [float(x) for x in self.matrix[at]]
         return dict(zip(self.outputs, entries, strict=True))
 
-    def entries(self, at: int) -> tuple[Entry, ...]:
+    def entries(self, at: int) -> tuple[MatrixEntry, ...]:
         """The entries of a row, floats at their binary value."""
         return self.rows[at] if self.rows is not None else tuple(Fraction(x) for x in self.matrix[at].tolist())
 
@@ -200,8 +200,8 @@ def read_prior(prior: object, inputs: tuple[Hashable, ...]) -> list[Fraction]:
     return chances
 
 
-def _dot(left: Iterable[Entry], right: Iterable[Entry]) -> Entry:
-    total: Entry = Fraction(0)
+def _dot(left: Iterable[MatrixEntry], right: Iterable[MatrixEntry]) -> MatrixEntry:
+    total: MatrixEntry = Fraction(0)
     for a, b in zip(left, right, strict=True):
         total = total + a * b
     return total
@@ -214,7 +214,7 @@ def _times(chance: Fraction, entry: Any) -> Any:
 # -- reading -----------------------------------------------------------------------------------------------------------
 
 
-def _read(matrix: object) -> tuple[tuple[Row, ...] | None, Any]:
+def _read(matrix: object) -> tuple[tuple[MatrixRow, ...] | None, Any]:
     import numpy as np
 
     if isinstance(matrix, np.ndarray) and matrix.dtype.kind == "f":

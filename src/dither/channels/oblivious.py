@@ -25,10 +25,10 @@ from dither.errors import DataError
 
 __all__ = ["is_oblivious", "lift", "lower"]
 
-Query = Callable[[Any], Hashable]
+QueryFunction = Callable[[Any], Hashable]
 
 
-def lift(channel: Channel, query: Query, universe: Iterable[Hashable], records: object) -> Channel:
+def lift(channel: Channel, query: QueryFunction, universe: Iterable[Hashable], records: object) -> Channel:
     """The mechanism on databases of n records that gives the answer of a query to a channel."""
     check_channel(channel)
     check_callable(query, "query")
@@ -38,7 +38,7 @@ def lift(channel: Channel, query: Query, universe: Iterable[Hashable], records: 
     return Channel(matrix, nodes, channel.outputs)
 
 
-def lower(channel: Channel, query: Query) -> Channel:
+def lower(channel: Channel, query: QueryFunction) -> Channel:
     """The channel on answers that an oblivious mechanism on databases is made of."""
     first, clash = _by_answer(channel, query)
     if clash is not None:
@@ -49,12 +49,12 @@ def lower(channel: Channel, query: Query) -> Channel:
     return Channel(matrix, list(first), channel.outputs)
 
 
-def is_oblivious(channel: Channel, query: Query) -> bool:
+def is_oblivious(channel: Channel, query: QueryFunction) -> bool:
     """Whether a mechanism on databases depends on the answer of the query only."""
     return _by_answer(channel, query)[1] is None
 
 
-def _by_answer(channel: Channel, query: Query) -> tuple[dict[Hashable, int], tuple[Hashable, Hashable] | None]:
+def _by_answer(channel: Channel, query: QueryFunction) -> tuple[dict[Hashable, int], tuple[Hashable, Hashable] | None]:
     """Each answer with the first database that has it, and two with one answer and different rows, if there are."""
     check_channel(channel)
     check_callable(query, "query")

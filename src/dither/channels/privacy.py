@@ -18,7 +18,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from dither.channels.graph import Graph
-from dither.channels.matrix import Entry, StochasticMatrix
+from dither.channels.matrix import MatrixEntry, StochasticMatrix
 from dither.channels.rational_function import Ratio
 from dither.errors import DataError
 from dither.numeric.balls import precision
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 CHUNK = 64  # edges at a time: a few rows stay in the cache
-Found = tuple[Any, Fraction, int, int, int]  # a ratio, the length of its edge, x, y, z
+EdgeRatio = tuple[Any, Fraction, int, int, int]  # a ratio, the length of its edge, x, y, z
 
 
 @dataclass(frozen=True)
@@ -83,7 +83,7 @@ def delta(channel: StochasticMatrix, graph: Graph, at: object) -> float:
     return worst
 
 
-def _delta(one: Iterable[Entry], other: Iterable[Entry], reach: Number) -> float:
+def _delta(one: Iterable[MatrixEntry], other: Iterable[MatrixEntry], reach: Number) -> float:
     pairs = [(a, b) for a, b in zip(one, other, strict=True) if a > 0]
 
     def total() -> Any:
@@ -97,17 +97,17 @@ def _delta(one: Iterable[Entry], other: Iterable[Entry], reach: Number) -> float
     return max(0.0, certify(total).upper)
 
 
-def _ball(entry: Entry) -> Any:
+def _ball(entry: MatrixEntry) -> Any:
     return entry.ball() if isinstance(entry, Ratio) else to_ball(entry)
 
 
 # -- exact entries -----------------------------------------------------------------------------------------------------
 
 
-def _of_exact(channel: StochasticMatrix, graph: Graph) -> tuple[tuple[int, int, int] | None, Found | None]:
+def _of_exact(channel: StochasticMatrix, graph: Graph) -> tuple[tuple[int, int, int] | None, EdgeRatio | None]:
     """Where something is lost outright, or else the largest ratio; nothing where all rows are the same."""
     assert channel.rows is not None
-    best: Found | None = None
+    best: EdgeRatio | None = None
     seen: set[tuple[object, Fraction]] = set()  # most channels have few different ratios
     for place, edge in enumerate(graph.edges):
         length = graph.length(place)
@@ -126,7 +126,7 @@ def _of_exact(channel: StochasticMatrix, graph: Graph) -> tuple[tuple[int, int, 
     return None, best
 
 
-def _larger(a: Entry, d: Fraction, b: Entry, e: Fraction) -> bool:
+def _larger(a: MatrixEntry, d: Fraction, b: MatrixEntry, e: Fraction) -> bool:
     """Whether ln(a)/d > ln(b)/e: by balls, and where these touch by a^(e p) > b^(d p) for whole powers, exactly."""
     if d == e:
         return bool(a > b)
@@ -147,7 +147,7 @@ def _power(value: Any, times: int) -> Any:
     return total
 
 
-def _named(ratio: Entry) -> Number | None:
+def _named(ratio: MatrixEntry) -> Number | None:
     """ln of a ratio as an exact number, where it has one: a rational, or a rational times a power of E."""
     if isinstance(ratio, Fraction):
         return ln(ratio)
@@ -163,7 +163,7 @@ def _named(ratio: Entry) -> Number | None:
 # -- floats ------------------------------------------------------------------------------------------------------------
 
 
-def _of_floats(matrix: NDArray[np.float64], graph: Graph) -> tuple[tuple[int, int, int] | None, Found | None]:
+def _of_floats(matrix: NDArray[np.float64], graph: Graph) -> tuple[tuple[int, int, int] | None, EdgeRatio | None]:
     """The same for floats, by whole rows."""
     import numpy as np
 
@@ -171,7 +171,7 @@ def _of_floats(matrix: NDArray[np.float64], graph: Graph) -> tuple[tuple[int, in
     places: dict[Fraction, list[int]] = {}
     for at in range(len(edges)):
         places.setdefault(graph.length(at), []).append(at)
-    best: Found | None = None
+    best: EdgeRatio | None = None
     for length, listed in places.items():
         for start in range(0, len(listed), CHUNK):
             part = edges[listed[start : start + CHUNK]]

@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from dither.errors import ConflictError, LedgerError, TamperError
 from dither.ledger.entries.entry import Head
 from dither.ledger.entries.transaction import LedgerTransaction, Recent, opening, rolled_back
-from dither.ledger.storage.database import Database, Query
+from dither.ledger.storage.database import Database, Statement
 from dither.ledger.witness import Witness
 
 
@@ -33,7 +33,7 @@ class LedgerHandle:
         self.publish(head)
 
     @contextmanager
-    def page(self, *queries: Query) -> Iterator[LedgerTransaction]:
+    def page(self, *queries: Statement) -> Iterator[LedgerTransaction]:
         """A transaction on the end of the ledger. It is durable, and the second place knows, when this ends."""
         known = self._known()
         with self.database.write(*opening(*queries)) as transaction:

@@ -31,7 +31,7 @@ from dither.ledger.entries.receipt import ChargeRequest, Receipt, plain_text, re
 from dither.ledger.entries.transaction import LedgerTransaction
 from dither.ledger.entries.unused_receipts import begin_refund, break_seal, in_doubt, seal
 from dither.ledger.handle import LedgerHandle
-from dither.ledger.storage.database import BATCH, Query, Row, batch, latest, numbered
+from dither.ledger.storage.database import BATCH, EntryRow, Statement, batch, latest, numbered
 from dither.ledger.verify import Verification, verify
 from dither.ledger.write_queue import Decide, WriteQueue
 from dither.numeric.number import integer
@@ -210,7 +210,7 @@ class Ledger:
         until = min(until, head.entries)
         while number <= until:
             with self._book.database.read(batch(number, BATCH)) as transaction:
-                entries = [read(Row(*row), self._book.key) for row in transaction.opened[0]]
+                entries = [read(EntryRow(*row), self._book.key) for row in transaction.opened[0]]
             yield from (entry for entry in entries if entry.number <= until)
             if len(entries) < BATCH:
                 return
@@ -281,7 +281,7 @@ class Ledger:
 
     # -- inside ------------------------------------------------------------------------------------------------
 
-    def _turn(self, queries: Sequence[Query], decide: Decide) -> Any:
+    def _turn(self, queries: Sequence[Statement], decide: Decide) -> Any:
         """Decide something on the end of the ledger, together with other threads that want to."""
         if self._turns[0] != os.getpid():  # a lock that another thread held when the process was copied is never released
             self._turns = (os.getpid(), WriteQueue(self._book.page))

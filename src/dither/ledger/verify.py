@@ -17,14 +17,14 @@ from dither.errors import DitherError, TamperError
 from dither.ledger.entries.budget import give_back, pay, read_price
 from dither.ledger.entries.entry import Entry, Head, State, read, written
 from dither.ledger.entries.receipt import Receipt, fingerprint
-from dither.ledger.storage.database import BATCH, LAST, Database, Query, Row, batch
+from dither.ledger.storage.database import BATCH, LAST, Database, EntryRow, Statement, batch
 from dither.ledger.witness import Witness
 from dither.privacy.budget.filter import Filter, Spent, from_json
 from dither.privacy.budget.filter_state import added
 from dither.privacy.guarantee.guarantee import Guarantee
 
 OPEN, USED, ANSWERED, RETURNED = 1, 2, 3, 4  # charged; touched or run again; answered; given back
-BEFORE: Query = ("SELECT number FROM entries WHERE number < 1 LIMIT 1", ())
+BEFORE: Statement = ("SELECT number FROM entries WHERE number < 1 LIMIT 1", ())
 
 
 @dataclass(frozen=True)
@@ -82,7 +82,7 @@ def verify(
     number = 1
     while True:
         with database.read(batch(number, BATCH)) as transaction:
-            rows = [Row(*row) for row in transaction.opened[0]]
+            rows = [EntryRow(*row) for row in transaction.opened[0]]
         for row in rows:
             try:
                 audit.follow(read(row, key))
@@ -140,7 +140,7 @@ class Audit:
             raise _fault(entry, "its state is not what its entries add up to")
         self.last, self._state = entry.head, state
 
-    def skip(self, row: Row) -> None:
+    def skip(self, row: EntryRow) -> None:
         """After a fault: go on from what is written."""
         self.last = Head(row.number, str(row.hash))
         try:

@@ -12,7 +12,7 @@ import hmac
 
 from dither.errors import TamperError
 from dither.ledger.entries.entry import Head
-from dither.ledger.storage.database import Database, Query
+from dither.ledger.storage.database import Database, Statement
 
 TABLE = """CREATE TABLE IF NOT EXISTS heads (
     ledger TEXT PRIMARY KEY, place TEXT NOT NULL, count INTEGER NOT NULL, hash TEXT NOT NULL, mac TEXT NOT NULL)"""
@@ -48,7 +48,7 @@ class Witness:
             transaction.do((KEEP, (self._identity, self._place, *head, self._mac(head, self._place))))
         return head
 
-    def _query(self) -> Query:
+    def _query(self) -> Statement:
         return FIND, (self._identity,)
 
     def _read(self, rows: list[tuple[object, ...]]) -> Head | None:

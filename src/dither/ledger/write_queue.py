@@ -18,7 +18,7 @@ from typing import Any
 
 from dither.errors import DitherError, LedgerError
 from dither.ledger.entries.transaction import LedgerTransaction
-from dither.ledger.storage.database import Query
+from dither.ledger.storage.database import Statement
 
 MOST = 64  # pieces of work in one transaction
 GLANCES = 16  # of some ten microseconds each, to let those leave who were served
@@ -30,7 +30,7 @@ Decide = Callable[[LedgerTransaction], Any]
 class Work:
     """A decision to be made on a page, the queries it needs, and what came of it."""
 
-    def __init__(self, queries: Sequence[Query], decide: Decide) -> None:
+    def __init__(self, queries: Sequence[Statement], decide: Decide) -> None:
         self.queries = queries
         self.decide = decide
         self.result: Any = None
@@ -52,7 +52,7 @@ class WriteQueue:
         self._waiting: list[Work] = []
         self._turn = threading.Lock()
 
-    def take(self, queries: Sequence[Query], decide: Decide) -> Any:
+    def take(self, queries: Sequence[Statement], decide: Decide) -> Any:
         """Decide on a page; the result, once it is durable."""
         mine = Work(queries, decide)
         try:

@@ -35,7 +35,7 @@ LARGEST = 64.0  # of epsilon in these formulas; beyond it nothing changes
 
 
 @dataclass(frozen=True)
-class Candidate:
+class SurveyCandidate:
     """A survey that might be taken."""
 
     name: str
@@ -47,12 +47,12 @@ class Candidate:
 
 
 @dataclass(frozen=True)
-class Choice:
+class SurveyChoice:
     """The survey to take, and what the others would give."""
 
     name: str
     why: str
-    candidates: tuple[Candidate, ...]  # the best first
+    candidates: tuple[SurveyCandidate, ...]  # the best first
     domain_size: int
     epsilon: Number
     people: int
@@ -80,7 +80,7 @@ class Choice:
 
 def choose(
     domain_size: object, epsilon: object, people: object, *, frequency: object = None, confidence: object = "0.95"
-) -> Choice:
+) -> SurveyChoice:
     """The survey with the least error, and why."""
     size = integer(domain_size, name="domain_size", least=2)
     if size > MOST_VALUES:
@@ -96,7 +96,7 @@ def choose(
     )
     near = [one for one in found if one.half_width <= TIE * found[0].half_width]
     best = min(near, key=lambda one: (one.size, float(f"{one.half_width:.9g}"), [*KINDS].index(one.name)))
-    return Choice(
+    return SurveyChoice(
         name=best.name,
         why=_why(best, found, near, f, count),
         candidates=tuple(found),
@@ -107,7 +107,7 @@ def choose(
     )
 
 
-def _candidate(name: str, size: int, rate: float, scale: float, f: float) -> Candidate:
+def _candidate(name: str, size: int, rate: float, scale: float, f: float) -> SurveyCandidate:
     p, q = KINDS[name][0](size, rate)
     if not p > q:
         raise NumberError("epsilon", rate, "it is so small that floats see no difference between answers", "'0.001'")
@@ -115,10 +115,10 @@ def _candidate(name: str, size: int, rate: float, scale: float, f: float) -> Can
     def width(share: float) -> float:
         return scale * math.sqrt(share * (1 - share)) / (p - q)
 
-    return Candidate(name, p, q, width(q + (p - q) * f), width(min(max(0.5, q), p)), KINDS[name][1](size, rate))
+    return SurveyCandidate(name, p, q, width(q + (p - q) * f), width(min(max(0.5, q), p)), KINDS[name][1](size, rate))
 
 
-def _why(best: Candidate, found: list[Candidate], near: list[Candidate], f: Fraction, people: int) -> str:
+def _why(best: SurveyCandidate, found: list[SurveyCandidate], near: list[SurveyCandidate], f: Fraction, people: int) -> str:
     says = (
         f"Take '{best.name}': with {people} people a frequency of {float(f):.3g} is known to within {best.half_width:.3g}, "
         f"from reports of {best.size} byte{'s' if best.size > 1 else ''}."

@@ -2,7 +2,7 @@
 
 U < p for a uniform real U, revealed from the left: the first byte settles 255 draws of 256 (it differs from the first
 byte of p), the next seven bytes nearly all others, and for the rest bits are appended to the same number while p is
-evaluated as a ball of growing precision (`Table.refine`). So p may be any number that balls can enclose:
+evaluated as a ball of growing precision (`CumulativeTable.refine`). So p may be any number that balls can enclose:
 
     Bernoulli("1/3")                     a rational
     Bernoulli.exp(x)                     exp(-x), for an exact x >= 0
@@ -23,7 +23,7 @@ from dither.errors import NumberError, show
 from dither.noise.entropy import _rehearsal, stream
 from dither.noise.laplace import OneSidedGeometric
 from dither.noise.law import check_size, probability
-from dither.noise.samplers.table import CHUNK, Table
+from dither.noise.samplers.table import CHUNK, CumulativeTable
 from dither.numeric.enclosure import to_ball
 from dither.numeric.number import Enclosure, Number, exact, integer, rational
 
@@ -69,7 +69,7 @@ class Bernoulli:
         self._label = label
         self._certain = None if certain is None else certain == 1
         if self._certain is None:
-            self._table = Table(lambda: [ball()], plain=2, prefix_bits=8)
+            self._table = CumulativeTable(lambda: [ball()], plain=2, prefix_bits=8)
 
     @property
     def p(self) -> Enclosure:

@@ -4,8 +4,8 @@ This is the sampler under the exponential mechanism and its relatives. Only the 
 
 * Candidates are sorted into cells by gap, cell h holding gaps hM..hM + M - 1 with M = 2^k, and a tail for gaps so large
   that all of them together weigh less than 2^-72 of the best candidate.
-* A cell is drawn with weight count(h) exp(-rate h M), by a `Table` (exact), then a candidate in it uniformly, which is
-  kept with probability exp(-rate (gap - h M)), otherwise everything starts again. A kept candidate has weight
+* A cell is drawn with weight count(h) exp(-rate h M), by a `CumulativeTable` (exact), then a candidate in it uniformly,
+  which is kept with probability exp(-rate (gap - h M)), otherwise everything starts again. A kept candidate has weight
   exp(-rate gap), as stated. With few different gaps M = 1 and nothing is ever thrown away.
 * The weight of the tail is a sum over its candidates. Building the table needs only that it lies between zero and
   2^-72; when a draw falls there, or bits must be appended, the sum is evaluated in full.
@@ -28,7 +28,7 @@ from flint import ctx
 from dither.errors import DataError
 from dither.noise.entropy import Bits, _rehearsal, stream
 from dither.noise.law import check_size
-from dither.noise.samplers.table import CHUNK, GUARD_BITS, Table, below, lazy_index
+from dither.noise.samplers.table import CHUNK, GUARD_BITS, CumulativeTable, below, lazy_index
 from dither.noise.uniform_integers import uniform_each, uniform_one
 from dither.numeric.balls import ceil_of, floor_scaled, precision
 from dither.numeric.enclosure import to_ball
@@ -61,7 +61,7 @@ class Categorical:
         self._counts = counts[self._present]
         self._tail = tail
         self._plain = int(np.sum(self._present < tail))
-        self._table = Table(self._cumulative, plain=self._plain)
+        self._table = CumulativeTable(self._cumulative, plain=self._plain)
 
     @classmethod
     def from_weights(cls, weights: Sequence[object]) -> Categorical:

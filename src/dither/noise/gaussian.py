@@ -28,7 +28,7 @@ from fractions import Fraction
 from flint import arb, ctx
 
 from dither.errors import NumberError
-from dither.noise.law import Sampler, TabledLaw, check_scale, check_variance
+from dither.noise.law import Sampler, TableLaw, check_scale, check_variance
 from dither.noise.samplers.large_scale import StaircaseSampler
 from dither.noise.samplers.small_scale import DirectSampler
 from dither.numeric.enclosure import to_ball
@@ -47,7 +47,7 @@ MIDPOINT = {2: Fraction(-1, 12), 4: Fraction(7, 240), 6: Fraction(-31, 1344), 8:
 HALF = Fraction(1, 2)
 
 
-class _Normal(TabledLaw):
+class _NormalLaw(TableLaw):
     """What the two laws share: the weight exp(-y^2 / (2 sigma2)), and how they are sampled."""
 
     _sigma2: Fraction
@@ -126,7 +126,7 @@ class _Normal(TabledLaw):
         raise AssertionError("a ladder has no end")
 
 
-class RoundedGaussian(_Normal):
+class RoundedGaussian(_NormalLaw):
     """A normal variable rounded to the nearest integer: the default Gaussian noise."""
 
     rounded = True
@@ -151,7 +151,7 @@ class RoundedGaussian(_Normal):
         return self._series(cells * width - HALF, width) + self._series(cells * width + HALF, width)
 
 
-class DiscreteGaussian(_Normal):
+class DiscreteGaussian(_NormalLaw):
     """Integer noise with P(k) proportional to exp(-k^2 / (2 sigma2))."""
 
     def __init__(self, sigma2: object) -> None:
@@ -216,7 +216,7 @@ def _normal_above(a: Fraction, variance: Fraction) -> arb:
     return (to_ball(a) / to_ball(2 * variance).sqrt()).erfc() / 2
 
 
-def _rebuild(kind: type[_Normal], sigma2: Fraction) -> _Normal:
+def _rebuild(kind: type[_NormalLaw], sigma2: Fraction) -> _NormalLaw:
     if kind is RoundedGaussian:
         return RoundedGaussian(sigma2=sigma2)
     return kind(sigma2)  # type: ignore[call-arg]

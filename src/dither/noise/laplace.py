@@ -19,7 +19,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from dither.errors import NumberError
-from dither.noise.law import Sampler, TabledLaw, check_rate, check_scale
+from dither.noise.law import Sampler, TableLaw, check_rate, check_scale
 from dither.noise.samplers.large_scale import StaircaseSampler
 from dither.noise.samplers.small_scale import DirectSampler
 from dither.numeric.balls import ceil_of, precision
@@ -34,7 +34,7 @@ LARGEST_REACH = 1024  # beyond this a staircase is smaller and faster than a dir
 CELLS_PER_SCALE_BITS = 5
 
 
-class _Geometric(TabledLaw):
+class _GeometricLaw(TableLaw):
     """What the two laws share: q, its powers, and how they are sampled."""
 
     def __init__(self, scale: object = None, *, rate: object = None) -> None:
@@ -96,7 +96,7 @@ class _Geometric(TabledLaw):
         return self.weight(cells * width) / -(-(to_ball(self._rate) * width)).expm1()
 
 
-class DiscreteLaplace(_Geometric):
+class DiscreteLaplace(_GeometricLaw):
     """Integer noise with P(x) proportional to exp(-|x| / scale): the noise of counts under pure epsilon."""
 
     def above(self, k: int) -> arb:
@@ -113,7 +113,7 @@ class DiscreteLaplace(_Geometric):
         return self._geometric_series(cells, width) * (1 + self.weight(1))
 
 
-class OneSidedGeometric(_Geometric):
+class OneSidedGeometric(_GeometricLaw):
     """Waiting-time noise with P(x) proportional to exp(-x / scale) on 0, 1, 2, ...; not private by itself."""
 
     two_sided = False
@@ -132,5 +132,5 @@ class OneSidedGeometric(_Geometric):
         return self._geometric_series(cells, width)
 
 
-def _rebuild(kind: type[_Geometric], rate: Number) -> _Geometric:
+def _rebuild(kind: type[_GeometricLaw], rate: Number) -> _GeometricLaw:
     return kind(rate=rate)

@@ -154,7 +154,7 @@ class Law(ABC):
         return hash((type(self).__name__, self._key()))
 
 
-class TabledLaw(Law):
+class TableLaw(Law):
     """A law with a falling weight, whose sampler is a table over it."""
 
     rounded = False  # True where the law is a density rounded to the nearest integer
@@ -197,7 +197,7 @@ class TabledLaw(Law):
 
 
 @lru_cache(maxsize=128)
-def _shared_sampler(law: TabledLaw) -> Sampler:
+def _shared_sampler(law: TableLaw) -> Sampler:
     """Equal laws share one table."""
     return law._build()
 

@@ -1,9 +1,9 @@
 """Many flips of one coin, eight to the byte: for reports that hold a bit for each of many values.
 
 Theorem. Eight independent flips with P(1) = q make a byte b with probability q^ones (1 - q)^zeros, ones being the number
-of its bits that are 1. So a draw among 256 outcomes with these probabilities is eight flips. `Table` makes it exactly
-from the leading 16 bits of a uniform real; where these leave it open, more bits are appended to the same real, as many as
-it takes, while q is evaluated as a ball of growing precision. So nothing is approximate, not even beyond 64 bits.
+of its bits that are 1. So a draw among 256 outcomes with these probabilities is eight flips. `CumulativeTable` makes it
+exactly from the leading 16 bits of a uniform real; where these leave it open, more bits are appended to the same real, as
+many as it takes, while q is evaluated as a ball of growing precision. So nothing is approximate, not even beyond 64 bits.
 
 That is 2 random bits a flip. (Comparing bit by bit with q, 64 flips to a word, takes 7.3 of them, and the comparisons.)
 """
@@ -19,7 +19,7 @@ import numpy as np
 from dither.noise.bernoulli import Bernoulli
 from dither.noise.entropy import _rehearsal, stream
 from dither.noise.law import check_size
-from dither.noise.samplers.table import CHUNK, Table
+from dither.noise.samplers.table import CHUNK, CumulativeTable
 
 if TYPE_CHECKING:
     from flint import arb
@@ -35,7 +35,7 @@ class Flips:
         self._coin = coin
         self._ones = ones  # whether a bit is 1 where the coin says yes, or where it says no
         if coin._certain is None:
-            self._table = Table(partial(sums, self._chance), plain=1 << WIDTH)
+            self._table = CumulativeTable(partial(sums, self._chance), plain=1 << WIDTH)
 
     def _chance(self) -> arb:
         return self._coin._ball() if self._ones else 1 - self._coin._ball()

@@ -29,7 +29,7 @@ _lock = threading.RLock()
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(before=_lock.acquire, after_in_parent=_lock.release, after_in_child=_lock.release)
 
-Pair = TypeVar("Pair", bound=tuple[float, float])
+FloatPair = TypeVar("FloatPair", bound=tuple[float, float])
 
 
 @contextmanager
@@ -128,7 +128,7 @@ def float_ends(ball: arb) -> tuple[float, float]:
     return _float_below(ball.lower()), -_float_below(-ball.upper())
 
 
-def sharpen(compute: Callable[[], arb], pair: Callable[[float, float], Pair], bits: int = 96) -> Pair:
+def sharpen(compute: Callable[[], arb], pair: Callable[[float, float], FloatPair], bits: int = 96) -> FloatPair:
     """The two ends as a pair, at growing precision until at most one float lies between them, or more bits do not help."""
     before = math.inf
     while True:

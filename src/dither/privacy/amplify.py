@@ -20,9 +20,9 @@ from dither.errors import GuaranteeError, NumberError, UnitError
 from dither.numeric.enclosure import certify, to_ball
 from dither.numeric.number import Number, exact, integer
 from dither.privacy.loss.loss import Loss
-from dither.privacy.loss.pairs.fixed_size_sampled import Swapped
-from dither.privacy.loss.pairs.poisson_sampled import Sampled
-from dither.privacy.loss.pairs.shuffled import Shuffled
+from dither.privacy.loss.pairs.fixed_size_sampled import FixedSizeSampledPair
+from dither.privacy.loss.pairs.poisson_sampled import PoissonSampledPair
+from dither.privacy.loss.pairs.shuffled import ShuffledPair
 from dither.privacy.records import read_delta
 from dither.privacy.unit import Unit
 
@@ -45,12 +45,12 @@ def without_replacement(loss: Loss, sample: object, people: object) -> Loss:
         raise UnitError(
             "unit", loss.unit.value, "a sample of a fixed size is about people who are replaced", "a replace unit"
         )
-    if isinstance(base, (Sampled, Swapped, Shuffled)):
+    if isinstance(base, (PoissonSampledPair, FixedSizeSampledPair, ShuffledPair)):
         raise GuaranteeError("loss", str(loss), "it is amplified already", "a loss before amplification")
     if base.reverse() != base:
         why = "a replacement can go either way, and this pair is not the same both ways"
         raise GuaranteeError("loss", str(loss), why, "a pair that is its own reverse")
-    return loss if taken == population else Loss(((Swapped(base, Fraction(taken, population)), 1),), loss.unit)
+    return loss if taken == population else Loss(((FixedSizeSampledPair(base, Fraction(taken, population)), 1),), loss.unit)
 
 
 def shuffled(epsilon: object, people: object, *, answers: object = 2) -> Loss:
@@ -58,7 +58,7 @@ def shuffled(epsilon: object, people: object, *, answers: object = 2) -> Loss:
     local = exact(epsilon, name="epsilon", nonnegative=True)
     number = integer(people, name="people", least=1)
     k = None if answers is None else integer(answers, name="answers", least=2)
-    return Loss(((Shuffled(local, number, k), 1),) if local else (), Unit.REPLACE_ONE)
+    return Loss(((ShuffledPair(local, number, k), 1),) if local else (), Unit.REPLACE_ONE)
 
 
 def shuffled_closed_form(epsilon: object, people: object, delta: object) -> float:

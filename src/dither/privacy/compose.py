@@ -6,9 +6,9 @@ from collections.abc import Iterable
 from typing import overload
 
 from dither.errors import GuaranteeError, UnitError
-from dither.privacy.guarantee.approx import ApproxPart
+from dither.privacy.guarantee.approx import Approx
 from dither.privacy.guarantee.guarantee import Guarantee
-from dither.privacy.guarantee.zcdp import ZcdpPart
+from dither.privacy.guarantee.zcdp import Zcdp
 from dither.privacy.loss.loss import Loss, sum_of
 from dither.privacy.unit import Unit, read_unit
 
@@ -91,11 +91,11 @@ def _worst(items: list[Guarantee]) -> Guarantee:
     if all(not item.conversion.split()[1] for item in items):
         epsilon = max(item.conversion.split()[0] for item in items)
         lost = max(item.charge().delta for item in items)
-        return Guarantee(items[0].unit, (ApproxPart.of(epsilon, lost),))
+        return Guarantee(items[0].unit, (Approx.of(epsilon, lost),))
     charges = [item.charge() for item in items]
     rhos = [charge.rho for charge in charges if charge.rho is not None]
     if len(rhos) < len(charges):
         raise GuaranteeError(
             "cells", [str(item) for item in items[:3]], "they have no currency in common", "guarantees of one kind"
         )
-    return Guarantee(items[0].unit, (ZcdpPart(max(rhos), max(charge.delta for charge in charges)),))
+    return Guarantee(items[0].unit, (Zcdp(max(rhos), max(charge.delta for charge in charges)),))

@@ -18,7 +18,7 @@ from dither.numeric.number import Number, exact, integer, rational
 from dither.privacy.compose import compose
 from dither.privacy.formulas.certified_search import surely
 from dither.privacy.formulas.randomized_response import MOST_LOSSES
-from dither.privacy.guarantee.approx import ApproxPart
+from dither.privacy.guarantee.approx import Approx
 from dither.privacy.guarantee.guarantee import Guarantee, approx
 from dither.privacy.records import read_delta
 from dither.privacy.unit import Unit
@@ -108,19 +108,19 @@ def heterogeneous(epsilons: Sequence[object], delta: object, *, deltas: Sequence
     target = read_delta(delta)
     together = compose(approx(e, d) for e, d in zip(values, lost, strict=True))
     part = together.parts[0]
-    assert isinstance(part, ApproxPart)
+    assert isinstance(part, Approx)
     return together.epsilon(target) if part.exact else _on_lattice(part, together.unit).epsilon(target)
 
 
-def _on_lattice(part: ApproxPart, unit: Unit) -> Guarantee:
+def _on_lattice(part: Approx, unit: Unit) -> Guarantee:
     """The same promises with every epsilon rounded up to one of a few values, so that they can be composed exactly."""
     largest = max(epsilon.bounds().upper for epsilon, _, _ in part.entries)
     for levels in (400, 100, 30, 10, 3, 1):
         step = Fraction(largest) / levels
-        rounded = ApproxPart(())
+        rounded = Approx(())
         for epsilon, delta, count in part.entries:
             level = max(1, math.ceil(Fraction(epsilon.bounds().upper) / step))
-            rounded = rounded.plus(ApproxPart(((Number(step * level), delta, count),)))
+            rounded = rounded.plus(Approx(((Number(step * level), delta, count),)))
         if rounded.exact:
             return Guarantee(unit, (rounded,))
     raise GuaranteeError("epsilons", len(part.entries), "too many to compose exactly", "Guarantee.epsilon, by Rényi orders")

@@ -26,7 +26,7 @@ from flint import arb
 from dither.errors import BrokenPromise
 from dither.numeric.balls import precision
 from dither.numeric.enclosure import to_ball
-from dither.privacy.guarantee.bounded_range import RangePart
+from dither.privacy.guarantee.bounded_range import BoundedRange
 from dither.privacy.guarantee.guarantee import Guarantee
 from dither.testing.enumerate import BITS, Outcomes
 
@@ -103,7 +103,7 @@ class Claim:
     def _check_range(self, first: Any, second: Any, rows: list[tuple[arb, arb, arb, Any]], missing: arb) -> None:
         """For bounded range: how differently two outputs can move."""
         part = self._guarantee.parts[0]
-        if len(self._guarantee.parts) > 1 or not isinstance(part, RangePart) or part.single() is None:
+        if len(self._guarantee.parts) > 1 or not isinstance(part, BoundedRange) or part.single() is None:
             return
         (high, high_other, _, one), (low, _, low_other, other) = rows[0], rows[-1]
         most = to_ball(Fraction(self._epsilon)).exp()

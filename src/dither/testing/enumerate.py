@@ -30,7 +30,7 @@ BITS = 192
 MOST_RUNS = 200_000
 REPEATED = 3  # runs that are made twice, to see that nothing else is random
 
-Options = Callable[[], Iterator[tuple[Any, arb]]]
+OutcomeStream = Callable[[], Iterator[tuple[Any, arb]]]
 
 
 @dataclass(frozen=True)
@@ -108,14 +108,14 @@ def as_key(output: Any) -> Hashable:
     raise DataError("output", kind, "what cannot be compared cannot be checked", "numbers, text, lists, arrays, dataclasses")
 
 
-class _Left(Exception):  # noqa: N818 - not an error, a turn in the road
+class _BelowCutoff(Exception):  # noqa: N818 - not an error, a turn in the road
     """This branch is below the cutoff."""
 
 
 class _Draw:
     """One draw on the path: which of its outcomes is being tried."""
 
-    def __init__(self, listed: _Listed, before: arb) -> None:
+    def __init__(self, listed: _OutcomeList, before: arb) -> None:
         self.listed, self.before, self.at = listed, before, 0
 
     def chance(self) -> arb | None:
@@ -124,10 +124,10 @@ class _Draw:
         return None if entry is None else self.before * entry[1]
 
 
-class _Listed:
+class _OutcomeList:
     """The outcomes of a draw, as far as they have been asked for."""
 
-    def __init__(self, options: Options) -> None:
+    def __init__(self, options: OutcomeStream) -> None:
         self._rest, self._known = options(), list[tuple[Any, arb]]()
 
     def get(self, at: int) -> tuple[Any, arb] | None:
@@ -155,7 +155,7 @@ class _Script:
         self._cutoff = cutoff
         self._path: list[_Draw] = []
         self._at = 0
-        self._laws: dict[Law, _Listed] = {}
+        self._laws: dict[Law, _OutcomeList] = {}
         self.more = True
         self.chance = arb(1)
         self.longest = 0
@@ -172,7 +172,7 @@ class _Script:
         try:
             with _rehearsed(self), _swapped(_NoBits()):
                 output = (release(value),)
-        except _Left:
+        except _BelowCutoff:
             output = None
         if self._at < len(self._path):
             raise DataError("release", release, "its draws differ from run to run", "a release without a memory")
@@ -189,18 +189,18 @@ class _Script:
             self._path.pop()  # outcomes are listed with falling probability: the others are below the cutoff too
         self.more = False
 
-    def draws(self, options: Options, size: int | tuple[int, ...] | None, dtype: type = np.int64) -> Any:
+    def draws(self, options: OutcomeStream, size: int | tuple[int, ...] | None, dtype: type = np.int64) -> Any:
         if size is None:
             return self._one(options)
         shape = check_size(size)
         return np.array([self._one(options) for _ in range(math.prod(shape))], dtype=dtype).reshape(shape)
 
-    def _one(self, options: Options) -> Any:
+    def _one(self, options: OutcomeStream) -> Any:
         if self._at == len(self._path):
             draw = _Draw(self._list(options), self.chance)
             chance = draw.chance()
             if chance is None or not chance >= self._cutoff:
-                raise _Left
+                raise _BelowCutoff
             self._path.append(draw)
         draw = self._path[self._at]
         self._at += 1
@@ -210,12 +210,12 @@ class _Script:
         self.chance = chance
         return entry[0]
 
-    def _list(self, options: Options) -> _Listed:
+    def _list(self, options: OutcomeStream) -> _OutcomeList:
         law = getattr(options, "__self__", None)
         if not isinstance(law, Law):
-            return _Listed(options)
+            return _OutcomeList(options)
         if law not in self._laws:
             if law.mass(MOST_RUNS) >= self._cutoff:
                 raise _too_many(law)  # at once, and not after as many runs
-            self._laws[law] = _Listed(options)
+            self._laws[law] = _OutcomeList(options)
         return self._laws[law]

@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Any
 from dither.channels.closed_form_rows import truncated
 from dither.channels.graph import Graph
 from dither.channels.kernels import GeometricKernel
-from dither.channels.matrix import Entry
+from dither.channels.matrix import MatrixEntry
 from dither.channels.optimal.path_certificate import bound
 from dither.channels.utility import GainTable
 from dither.noise.laplace import DiscreteLaplace
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Remapped:
+class GeometricRemap:
     """Geometric noise on the places 0..size - 1, kept inside, and a guess for each place."""
 
     size: int
@@ -62,9 +62,9 @@ class Remapped:
         fits = graph.is_line and len(graph) == self.size == len(self.remap) and min(self.remap) >= 0
         return fits and self.epsilon <= epsilon
 
-    def row(self, place: int) -> dict[int, Entry]:
+    def row(self, place: int) -> dict[int, MatrixEntry]:
         """How likely each guess is, exactly, by its number."""
-        found: dict[int, Entry] = {}
+        found: dict[int, MatrixEntry] = {}
         for guess, chance in zip(self.remap, truncated(place, self.size, self.epsilon), strict=True):
             found[guess] = found[guess] + chance if guess in found else chance
         return found
@@ -83,7 +83,7 @@ class Remapped:
         return _powers(self.size, self.epsilon)
 
 
-def best_on_path(table: GainTable, chances: list[Fraction], epsilon: Number) -> tuple[Remapped, float, float | None]:
+def best_on_path(table: GainTable, chances: list[Fraction], epsilon: Number) -> tuple[GeometricRemap, float, float | None]:
     """The mechanism, what it gains (rounded down), and a bound on what any can gain (rounded up)."""
     import numpy as np
 
@@ -91,7 +91,7 @@ def best_on_path(table: GainTable, chances: list[Fraction], epsilon: Number) -> 
     lower, upper = _weighted(table, chances)
     scores = GeometricKernel(size, epsilon).push((lower + upper) / 2)
     remap = tuple(int(r) for r in scores.argmax(axis=0))
-    found = Remapped(size, epsilon, remap)
+    found = GeometricRemap(size, epsilon, remap)
     low, high = found.table
     gains = lower[list(remap)].T  # gains[i, o]: of the guess for o, when i is true
     far = np.abs(np.arange(size)[:, None] - np.arange(size)[None, :])

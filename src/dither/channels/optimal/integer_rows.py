@@ -22,7 +22,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from dither.channels.graph import Graph
-from dither.channels.matrix import Entry
+from dither.channels.matrix import MatrixEntry
 from dither.errors import PrecisionError
 from dither.noise.uniform_integers import weighted
 from dither.numeric.balls import ends, precision
@@ -38,7 +38,7 @@ FACTOR_BITS = 80  # of the fractions below e^(epsilon d)
 
 
 @dataclass(frozen=True)
-class WholeRows:
+class IntegerRows:
     """Rows of whole numbers with one sum: a row for each input, a column for each guess."""
 
     rows: tuple[tuple[int, ...], ...]
@@ -47,7 +47,7 @@ class WholeRows:
         """The number of a guess."""
         return weighted(self.rows[place])
 
-    def row(self, place: int) -> dict[int, Entry]:
+    def row(self, place: int) -> dict[int, MatrixEntry]:
         """How likely each guess is, exactly, by its number."""
         return dict(self.lower_row(place))
 
@@ -94,7 +94,7 @@ def _factor(exponent: Number) -> tuple[int, int]:
     return low.numerator, low.denominator
 
 
-def repair(matrix: NDArray[np.float64], graph: Graph, epsilon: Number, spare: int) -> WholeRows:
+def repair(matrix: NDArray[np.float64], graph: Graph, epsilon: Number, spare: int) -> IntegerRows:
     """The nearest mechanism that is private; what rows lack goes to the column `spare`."""
     given = factors(graph, epsilon)
     ways: list[list[tuple[int, int, int]]] = [[] for _ in graph.nodes]
@@ -109,7 +109,7 @@ def repair(matrix: NDArray[np.float64], graph: Graph, epsilon: Number, spare: in
         for a, b in ((x, y), (y, x)):  # m(a) + M <= (top / bottom) (m(b) + M)
             constant = max(constant, -((top * missing[b] - bottom * missing[a]) // (top - bottom)))
     columns[spare] = [entry + lack + constant for entry, lack in zip(columns[spare], missing, strict=True)]
-    return WholeRows(tuple(zip(*columns, strict=True)))
+    return IntegerRows(tuple(zip(*columns, strict=True)))
 
 
 def _raised(column: Sequence[float], ways: list[list[tuple[int, int, int]]]) -> list[int]:

@@ -30,7 +30,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from dither.channels.graph import Graph
-from dither.channels.optimal.integer_rows import WholeRows, repair
+from dither.channels.optimal.integer_rows import IntegerRows, repair
 from dither.errors import SizeError
 from dither.numeric.balls import round_down, round_up
 from dither.numeric.enclosure import exp
@@ -48,11 +48,11 @@ ATTEMPTS: tuple[dict[str, str], ...] = ({}, {"presolve": "off"}, {"solver": "ipm
 Weights = Sequence[Sequence[Fraction]]  # h(r, x): a row for each guess
 
 
-def best_on_graph(weights: Weights, graph: Graph, epsilon: Number) -> tuple[WholeRows, float, float]:
+def best_on_graph(weights: Weights, graph: Graph, epsilon: Number) -> tuple[IntegerRows, float, float]:
     """The mechanism, what it gains (rounded down), and a bound on what any can gain (rounded up)."""
     check_size(len(weights), graph)
     spare = max(range(len(weights)), key=lambda r: sum(weights[r]))
-    found = WholeRows(tuple(tuple(int(r == spare) for r in range(len(weights))) for _ in graph.nodes))  # one guess for all
+    found = IntegerRows(tuple(tuple(int(r == spare) for r in range(len(weights))) for _ in graph.nodes))  # one guess for all
     gained, most = gain_of(found, weights), _bound(weights, graph, epsilon, None)  # and what could be had without privacy
     for options in ATTEMPTS:
         solved = _solve(weights, graph, epsilon, options)
@@ -69,7 +69,7 @@ def best_on_graph(weights: Weights, graph: Graph, epsilon: Number) -> tuple[Whol
     return found, round_down(gained), round_up(most)
 
 
-def gain_of(mechanism: WholeRows, weights: Weights) -> Fraction:
+def gain_of(mechanism: IntegerRows, weights: Weights) -> Fraction:
     """The expected gain, exactly."""
     whole = sum(mechanism.rows[0])
     pairs = zip(mechanism.rows, zip(*weights, strict=True), strict=True)

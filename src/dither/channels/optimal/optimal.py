@@ -29,8 +29,8 @@ from dither.channels.channel import Channel
 from dither.channels.graph import Graph, complete, path
 from dither.channels.labels import plain, read_labels
 from dither.channels.matrix import read_prior
-from dither.channels.optimal.geometric_remap import Remapped, best_on_path, spread
-from dither.channels.optimal.integer_rows import WholeRows
+from dither.channels.optimal.geometric_remap import GeometricRemap, best_on_path, spread
+from dither.channels.optimal.integer_rows import IntegerRows
 from dither.channels.optimal.linear_program import best_on_graph, check_size
 from dither.channels.utility import read_gain
 from dither.errors import DataError, GuaranteeError, NumberError, SizeError
@@ -55,7 +55,7 @@ class Optimal:
     utility: float  # what it gains on average, rounded down
     gap: float  # how much more any other mechanism could gain, at most
     unit: Unit
-    draws: Remapped | WholeRows  # how a guess is drawn
+    draws: GeometricRemap | IntegerRows  # how a guess is drawn
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "epsilon", exact(self.epsilon, name="epsilon", positive=True))
@@ -177,7 +177,7 @@ def optimal(
     nodes = read_graph(graph, inputs)
     whom = read_unit(unit)
     chances, table = read_prior(prior, nodes.nodes), read_gain(gain, nodes.nodes, guesses)
-    draws: Remapped | WholeRows
+    draws: GeometricRemap | IntegerRows
     if nodes.is_line:
         _check_cells(len(nodes), len(table.guesses))
         draws, gained, most = best_on_path(table, chances, promised)

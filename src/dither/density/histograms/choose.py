@@ -25,7 +25,7 @@ from dither.density.histograms.distribution import Distribution
 from dither.density.histograms.histogram import Histogram
 from dither.density.histograms.prefix_workload import MOST_CELLS, PrefixWorkload
 from dither.density.histograms.tree import Tree, cost, read_root, read_rows
-from dither.density.histograms.tree_shape import Shape, branchings
+from dither.density.histograms.tree_shape import TreeShape, branchings
 from dither.mechanisms.additive.additive import read_confidence
 from dither.privacy.guarantee.guarantee import Guarantee
 from dither.privacy.unit import Unit, read_unit
@@ -190,11 +190,13 @@ def _trees(
     size: int, rows: int | None, unit: Unit, price: dict[str, Any], *, ordered: bool
 ) -> list[tuple[float, Callable[[], Any], str]]:
     """The trees with the least cost, each with the error by which it is compared."""
-    shapes = [Shape(cells=size, branching=b, root=root) for b in branchings(size) for root in read_root(None, rows, unit)]
+    shapes = [
+        TreeShape(cells=size, branching=b, root=root) for b in branchings(size) for root in read_root(None, rows, unit)
+    ]
     shapes = [shape for shape in shapes if shape.levels > 1 or shape.root == "exact"]  # one level without root is flat
     gaussian = price["epsilon"] is None
 
-    def loss(shape: Shape) -> float:
+    def loss(shape: TreeShape) -> float:
         return cost(shape, unit, gaussian=gaussian) * (1 if ordered else shape.leaf_square() / shape.mean_prefix())
 
     found: list[tuple[float, Callable[[], Any], str]] = []

@@ -51,7 +51,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    Table = NDArray[np.float64]
+    ContingencyTable = NDArray[np.float64]
 
 
 MOST_COLUMNS = 10  # of a table
@@ -151,7 +151,7 @@ class Marginals:
         agreed = self._agreed([part.reshape(self._shape(t)) for part, t in zip(parts, self.tables, strict=True)])
         return tuple(self._distribution(table, flat, level) for table, flat in zip(self.tables, agreed, strict=True))
 
-    def _distribution(self, table: tuple[int, ...], raw: Table, level: Fraction) -> Distribution:
+    def _distribution(self, table: tuple[int, ...], raw: ContingencyTable, level: Fraction) -> Distribution:
         axis, flat = self.grid.part(table), raw.reshape(-1)
         total = max(0.0, float(flat.sum())) if self.rows is None else self.rows
         width = self.error(level)
@@ -169,7 +169,7 @@ class Marginals:
 
     # -- agreement ---------------------------------------------------------------------------------------------
 
-    def _agreed(self, tables: list[Table]) -> list[Table]:
+    def _agreed(self, tables: list[ContingencyTable]) -> list[ContingencyTable]:
         """Each part replaced by its weighted mean."""
         import numpy as np
 
@@ -207,7 +207,7 @@ def _parts(table: tuple[int, ...]) -> Iterator[tuple[int, ...]]:
         yield from combinations(table, size)
 
 
-def _part(values: Table, table: tuple[int, ...], shared: tuple[int, ...]) -> Table:
+def _part(values: ContingencyTable, table: tuple[int, ...], shared: tuple[int, ...]) -> ContingencyTable:
     """Summed over the other axes, and without the mean along each shared one."""
     found: Any = values.sum(axis=tuple(place for place, axis in enumerate(table) if axis not in shared))
     for place in range(len(shared)):
@@ -215,7 +215,7 @@ def _part(values: Table, table: tuple[int, ...], shared: tuple[int, ...]) -> Tab
     return found  # type: ignore[no-any-return]
 
 
-def _spread(part: Table, table: tuple[int, ...], shared: tuple[int, ...]) -> Table:
+def _spread(part: ContingencyTable, table: tuple[int, ...], shared: tuple[int, ...]) -> ContingencyTable:
     """The part with the axes that were summed over put back, as length 1."""
     import numpy as np
 

@@ -41,7 +41,7 @@ from dither.density.histograms.counts import LARGEST_COUNT, read_counts
 from dither.density.histograms.histogram import count_neighbours, noise, read_cells, read_price, replaces
 from dither.density.histograms.noise_tails import sum_width, variance
 from dither.density.histograms.tree_least_squares import corrections
-from dither.density.histograms.tree_shape import Shape, branchings
+from dither.density.histograms.tree_shape import TreeShape, branchings
 from dither.errors import DataError, SizeError
 from dither.mechanisms.additive.additive import read_confidence
 from dither.mechanisms.additive.gaussian import Gaussian
@@ -93,7 +93,7 @@ class Tree:
         object.__setattr__(self, "unit", whom)
         roots = read_root(root, public, whom)
         tried = branchings(size) if branching is None else [read_branching(branching, size)]
-        shapes = [Shape(cells=size, branching=one, root=kind) for one in tried for kind in roots]
+        shapes = [TreeShape(cells=size, branching=one, root=kind) for one in tried for kind in roots]
         chosen = shapes[0] if len(shapes) == 1 else min(shapes, key=lambda one: cost(one, whom, gaussian=paid[0] is None))
         object.__setattr__(self, "branching", chosen.branching)
         object.__setattr__(self, "root", chosen.root)
@@ -105,9 +105,9 @@ class Tree:
         return self._noise.guarantee
 
     @cached_property
-    def shape(self) -> Shape:
+    def shape(self) -> TreeShape:
         """Levels, and how accurate answers are in units of a node's noise."""
-        return Shape(cells=self.cells, branching=self.branching, root=self.root)
+        return TreeShape(cells=self.cells, branching=self.branching, root=self.root)
 
     @cached_property
     def _noise(self) -> Geometric | Gaussian:
@@ -191,14 +191,14 @@ class Tree:
 # -- what is chosen and read ---------------------------------------------------------------------------------------------
 
 
-def nodes_moved(shape: Shape, unit: Unit) -> int:
+def nodes_moved(shape: TreeShape, unit: Unit) -> int:
     """D of the theorem: how many nodes a person moves by 1, at most."""
     if not replaces(unit):
         return shape.levels
     return 2 * (shape.levels - 1) if shape.root == "noisy" else 2 * shape.levels
 
 
-def cost(shape: Shape, unit: Unit, *, gaussian: bool) -> float:
+def cost(shape: TreeShape, unit: Unit, *, gaussian: bool) -> float:
     """The expected squared error of a prefix, up to a factor that all trees share: variance, times what the levels cost."""
     moved = nodes_moved(shape, unit)
     return shape.mean_prefix() * (moved if gaussian else moved**2)

@@ -8,14 +8,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from dither.density.histograms.tree_shape import Shape
+from dither.density.histograms.tree_shape import TreeShape
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
 
-def corrections(shape: Shape, differences: list[NDArray[np.float64]]) -> NDArray[np.float64]:
+def corrections(shape: TreeShape, differences: list[NDArray[np.float64]]) -> NDArray[np.float64]:
     """What to add to each leaf, from the differences on every level above the leaves; an absent root has none."""
     import numpy as np
 

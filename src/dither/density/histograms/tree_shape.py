@@ -45,7 +45,7 @@ if TYPE_CHECKING:
 SMALL, WIDEST = 32, 1024  # children of a node: all up to the first are tried, none beyond the second
 
 
-class Pair(NamedTuple):
+class LevelPair(NamedTuple):
     """A figure of all nodes of a level but the last, and of the last."""
 
     full: float
@@ -53,7 +53,7 @@ class Pair(NamedTuple):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Shape:
+class TreeShape:
     """A tree over so many cells."""
 
     cells: int
@@ -78,24 +78,24 @@ class Shape:
         return self.sizes[level - 1] - self.branching * (self.sizes[level] - 1)
 
     @cached_property
-    def own(self) -> list[Pair]:
+    def own(self) -> list[LevelPair]:
         """w of every level."""
-        found = [Pair(1.0, 1.0)]
+        found = [LevelPair(1.0, 1.0)]
         for level in range(1, len(self.sizes)):
             sums = self._sum(found[-1], level)
-            found.append(Pair(*(sum_ / (1 + sum_) for sum_ in sums)))
+            found.append(LevelPair(*(sum_ / (1 + sum_) for sum_ in sums)))
         if self.root == "absent":
             found[-1] = self._sum(found[-2], len(self.sizes) - 1)
         return found
 
     @cached_property
-    def sums(self) -> list[Pair]:
+    def sums(self) -> list[LevelPair]:
         """S of every level; there is none for the leaves."""
-        return [Pair(math.nan, math.nan)] + [self._sum(self.own[at - 1], at) for at in range(1, len(self.sizes))]
+        return [LevelPair(math.nan, math.nan)] + [self._sum(self.own[at - 1], at) for at in range(1, len(self.sizes))]
 
-    def _sum(self, below: Pair, level: int) -> Pair:
+    def _sum(self, below: LevelPair, level: int) -> LevelPair:
         children = self.last_children(level)
-        return Pair(self.branching * below.full, (children - 1) * below.full + below.last)
+        return LevelPair(self.branching * below.full, (children - 1) * below.full + below.last)
 
     @property
     def root_variance(self) -> float:
@@ -149,8 +149,8 @@ class Shape:
 
     # -- expected errors ---------------------------------------------------------------------------------------
 
-    def _moments(self, *, pairs: bool) -> _Moments:
-        full = last = _Moments(1.0, 1.0, 1.0, 0.0, 0.0)
+    def _moments(self, *, pairs: bool) -> _SubtreeSums:
+        full = last = _SubtreeSums(1.0, 1.0, 1.0, 0.0, 0.0)
         for level in range(1, len(self.sizes)):
             below, children = self.own[level - 1], self.last_children(level)
             end = _combined([full] * (children - 1) + [last], [below.full] * (children - 1) + [below.last], pairs)
@@ -171,7 +171,7 @@ class Shape:
         return (self.cells * self.mean_prefix() + apart) / (self.cells * (self.cells + 1) / 2)
 
 
-class _Moments(NamedTuple):
+class _SubtreeSums(NamedTuple):
     """Sums over the leaves of a subtree, of what is said above; and over pairs of leaves i < j."""
 
     leaves: float
@@ -194,7 +194,7 @@ def _joined(children: list[tuple[Vector, Vector]], variances: list[float]) -> tu
     return np.concatenate(shares), np.concatenate(errors)
 
 
-def _combined(children: list[_Moments], variances: list[float], between: bool) -> _Moments:
+def _combined(children: list[_SubtreeSums], variances: list[float], between: bool) -> _SubtreeSums:
     """Of a node, from those of its children."""
     import numpy as np
 
@@ -207,7 +207,7 @@ def _combined(children: list[_Moments], variances: list[float], between: bool) -
     errors = e + n * total * before + w * a2 - total * squares
     inside = apart + (n * a2 - a1**2) * (w - w * w / total)
     across = _across(n, a1, a2, e, w, before) if between else 0.0
-    return _Moments(n.sum(), sums.sum(), squares.sum(), errors.sum(), inside.sum() + across)
+    return _SubtreeSums(n.sum(), sums.sum(), squares.sum(), errors.sum(), inside.sum() + across)
 
 
 def _across(n: Vector, a1: Vector, a2: Vector, e: Vector, w: Vector, before: Vector) -> float:

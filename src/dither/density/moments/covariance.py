@@ -31,8 +31,8 @@ from itertools import combinations, product
 from typing import TYPE_CHECKING
 
 from dither.density.moments.moments import FARTHEST
-from dither.density.moments.ratio_intervals import Ask, interval, ratio_interval
-from dither.density.moments.steps import STEPS, Ruler, exact_sum, read_whole
+from dither.density.moments.ratio_intervals import Pivot, interval, ratio_interval
+from dither.density.moments.steps import STEPS, Quantisation, exact_sum, read_whole
 from dither.density.moments.summary import noise_in_records
 from dither.errors import NumberError, SizeError
 from dither.mechanisms.additive.additive import log_odds, read_confidence
@@ -72,14 +72,14 @@ class Covariance:
         steps: object = STEPS,
         unit: object = Unit.ADD_REMOVE,
     ) -> None:
-        rulers = [_ruler(bounds, name, steps) for bounds, name in ((first, "first"), (second, "second"))]
-        if math.isinf(round_up(rulers[0].width * rulers[1].width)):
+        quantisations = [_quantisation(bounds, name, steps) for bounds, name in ((first, "first"), (second, "second"))]
+        if math.isinf(round_up(quantisations[0].width * quantisations[1].width)):
             why = "a covariance may exceed the largest double"
             raise NumberError("first, second", (first, second), why, "values in larger units")
         object.__setattr__(self, "epsilon", exact(epsilon, name="epsilon", positive=True))
-        object.__setattr__(self, "first", (rulers[0].low, rulers[0].high))
-        object.__setattr__(self, "second", (rulers[1].low, rulers[1].high))
-        object.__setattr__(self, "steps", rulers[0].steps)
+        object.__setattr__(self, "first", (quantisations[0].low, quantisations[0].high))
+        object.__setattr__(self, "second", (quantisations[1].low, quantisations[1].high))
+        object.__setattr__(self, "steps", quantisations[0].steps)
         object.__setattr__(self, "unit", read_unit(unit))
         _ = self.noise  # refuses a scale that cannot be drawn, now and not at the first release
 
@@ -118,9 +118,9 @@ class Covariance:
         return self.steps * self.steps
 
     @property
-    def rulers(self) -> tuple[Ruler, Ruler]:
+    def quantisations(self) -> tuple[Quantisation, Quantisation]:
         """Where values stand, in each column."""
-        return Ruler(*self.first, self.steps), Ruler(*self.second, self.steps)
+        return Quantisation(*self.first, self.steps), Quantisation(*self.second, self.steps)
 
     def error(self, confidence: object) -> int | float:
         """What all counters stay within, in steps: divided by `one`, so many records."""
@@ -130,7 +130,9 @@ class Covariance:
 
     def count(self, first: object, second: object) -> list[int]:
         """The true counters of two columns, one record a person; not to be published."""
-        (q, one), (r, other) = (ruler.place(values) for ruler, values in zip(self.rulers, (first, second), strict=True))
+        (q, one), (r, other) = (
+            quantisation.place(values) for quantisation, values in zip(self.quantisations, (first, second), strict=True)
+        )
         if len(q) != len(r):
             raise SizeError("length of second", len(r), f"the first column has {len(q)} rows", "two columns of one table")
         there = one & other
@@ -180,7 +182,9 @@ class PairSummary:
     @property
     def means(self) -> tuple[float, float]:
         """The mean of each column, inside its bounds."""
-        one, other = (ruler.at(share) for ruler, share in zip(self.pair.rulers, self._shares, strict=True))
+        one, other = (
+            quantisation.at(share) for quantisation, share in zip(self.pair.quantisations, self._shares, strict=True)
+        )
         return one, other
 
     @property
@@ -194,7 +198,7 @@ class PairSummary:
     def mean_intervals(self, confidence: object) -> tuple[tuple[float, float], tuple[float, float]]:
         """Between what each mean lies, each with at least this probability."""
         odds = log_odds(1, read_confidence(confidence))
-        one, other = (ruler.between(*self._set(at, odds)) for at, ruler in enumerate(self.pair.rulers))
+        one, other = (quantisation.between(*self._set(at, odds)) for at, quantisation in enumerate(self.pair.quantisations))
         return one, other
 
     def covariance_interval(self, confidence: object) -> tuple[float, float]:
@@ -209,16 +213,16 @@ class PairSummary:
         corners = [both - p * other - r * one + p * r * total for p, r in product((p0, p1), (r0, r1))]
         least, most = np.minimum.reduce(corners), np.maximum.reduce(corners)
 
-        def ask(low: Floats, high: Floats) -> Ask:
+        def pivot(low: Floats, high: Floats) -> Pivot:
             lightest = (p0 * r0, -p1 * (1 - r0), -(1 - p0) * r1, (1 - p1) * (1 - r1))
             heaviest = (p1 * r1, -p0 * (1 - r1), -(1 - p1) * r0, (1 - p0) * (1 - r0))
             sizes = [np.maximum(np.abs(a - high), np.abs(b - low)) for a, b in zip(lightest, heaviest, strict=True)]
             shape = sizes[0].shape
-            return Ask(np.stack(sizes, axis=-1), np.broadcast_to(least, shape), np.broadcast_to(most, shape))
+            return Pivot(np.stack(sizes, axis=-1), np.broadcast_to(least, shape), np.broadcast_to(most, shape))
 
         rest = odds + math.log(FOR_MEANS / (FOR_MEANS - 2))
-        found = interval(total, (-0.25, 0.25), ask, noise_in_records(self.pair.noise, self.pair.one), rest)
-        hidden = self.pair.rulers[0].rounding
+        found = interval(total, (-0.25, 0.25), pivot, noise_in_records(self.pair.noise, self.pair.one), rest)
+        hidden = self.pair.quantisations[0].rounding
         hidden += hidden * hidden  # u and v are off by h each, and have deviations of at most 1/2: h/2 + h/2 + h^2
         quarter = Fraction(1, 4)
         first, last = max(-quarter, Fraction(float(found[0])) - hidden), min(quarter, Fraction(float(found[1])) + hidden)
@@ -238,7 +242,7 @@ class PairSummary:
 
     @property
     def _area(self) -> Fraction:
-        one, other = self.pair.rulers
+        one, other = self.pair.quantisations
         return one.width * other.width
 
     def _set(self, at: int, odds: float) -> tuple[float, float]:
@@ -258,7 +262,7 @@ class PairSummary:
         return f"covariance {self.covariance:.6g} (95%: {low:.6g} to {high:.6g}) of {self.count:.0f} records"
 
 
-def _ruler(bounds: object, name: str, steps: object) -> Ruler:
+def _quantisation(bounds: object, name: str, steps: object) -> Quantisation:
     if not isinstance(bounds, (list, tuple)) or len(bounds) != 2:
         raise NumberError(name, bounds, "the bounds of a column are a pair", EXAMPLE)
-    return Ruler.read(bounds[0], bounds[1], steps)
+    return Quantisation.read(bounds[0], bounds[1], steps)

@@ -42,7 +42,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 
-from dither.density.moments.steps import STEPS, Ruler, exact_sum, read_whole, whole
+from dither.density.moments.steps import STEPS, Quantisation, exact_sum, read_whole, whole
 from dither.density.moments.summary import Summary
 from dither.errors import NumberError, SizeError
 from dither.mechanisms.additive.geometric import Geometric
@@ -78,18 +78,18 @@ class Moments:
         steps: object = STEPS,
         unit: object = Unit.ADD_REMOVE,
     ) -> None:
-        ruler = Ruler.read(low, high, steps)
+        quantisation = Quantisation.read(low, high, steps)
         power = integer(degree, name="degree", least=1)
         if power > 2:
             raise NumberError("degree", degree, "means and variances are known here", "1 for a mean, 2 for a variance too")
-        if math.isinf(round_up(ruler.width**power)):
+        if math.isinf(round_up(quantisation.width**power)):
             raise NumberError("low, high", (low, high), "a variance may exceed the largest double", "values in larger units")
         object.__setattr__(self, "epsilon", exact(epsilon, name="epsilon", positive=True))
-        object.__setattr__(self, "low", ruler.low)
-        object.__setattr__(self, "high", ruler.high)
+        object.__setattr__(self, "low", quantisation.low)
+        object.__setattr__(self, "high", quantisation.high)
         object.__setattr__(self, "degree", power)
         object.__setattr__(self, "rows", None if rows is None else integer(rows, name="rows", least=1))
-        object.__setattr__(self, "steps", ruler.steps)
+        object.__setattr__(self, "steps", quantisation.steps)
         object.__setattr__(self, "unit", read_unit(unit) if rows is None else read_replacement(unit))
         _ = self.noise  # refuses a scale that cannot be drawn, now and not at the first release
 
@@ -123,9 +123,9 @@ class Moments:
         return self.steps if self.degree == 1 else self.steps**2
 
     @property
-    def ruler(self) -> Ruler:
+    def quantisation(self) -> Quantisation:
         """Where values stand."""
-        return Ruler(self.low, self.high, self.steps)
+        return Quantisation(self.low, self.high, self.steps)
 
     def error(self, confidence: object) -> int | float:
         """What all released numbers stay within, in steps: divided by `one`, so many records. The summary has intervals."""
@@ -135,7 +135,7 @@ class Moments:
 
     def count(self, values: object) -> list[int]:
         """The true counters of a list of values, one a person; not to be published."""
-        places, there = self.ruler.place(values)
+        places, there = self.quantisation.place(values)
         if self.rows is not None and len(places) != self.rows:
             why = f"there are {self.rows} rows, publicly"
             raise SizeError("length of values", len(places), why, f"{self.rows} values, None for one that is missing")

@@ -60,7 +60,7 @@ MEANS = 8  # cells of the mean, for a variance
 FOR_MEAN = 8  # one part in so many of alpha
 
 
-class Noise(NamedTuple):
+class CounterNoise(NamedTuple):
     """Two-sided geometric noise, or rounded normal noise, in records."""
 
     scale: float  # of the exponential tails, or the deviation; rounded up
@@ -68,15 +68,15 @@ class Noise(NamedTuple):
     normal: bool = False
 
 
-class Ask(NamedTuple):
-    """For each cell of x (the last axis) and of what else is not known (other axes): S - x N, as far as it is known."""
+class Pivot(NamedTuple):
+    """The pivotal quantity S - x N, as far as it is known: for each cell of x (last axis) and of what else is not known."""
 
     weights: Floats  # the largest size of the weight of each noise: one axis more
     least: Floats  # S at its least
     most: Floats  # S at its most
 
 
-def quantile(weights: Floats, noise: Noise, odds: float) -> Floats:
+def quantile(weights: Floats, noise: CounterNoise, odds: float) -> Floats:
     """What |sum of weights times noise| stays within but for probability e^-odds, from above; for all rows at once."""
     import numpy as np
 
@@ -108,13 +108,13 @@ def quantile(weights: Floats, noise: Noise, odds: float) -> Floats:
 def interval(
     total: Floats | float,
     limits: tuple[float, float],
-    ask: Callable[[Floats, Floats], Ask],
-    noise: Noise,
+    pivot: Callable[[Floats, Floats], Pivot],
+    noise: CounterNoise,
     odds: float,
 ) -> tuple[Floats, Floats]:
-    """The ends of all x inside the limits with |S - x N| within its quantile; `ask` says what is known in each cell.
+    """The ends of all x inside the limits with |S - x N| within its quantile; `pivot` says what is known in each cell.
 
-    N may have an axis, one entry a group: it comes first in what `ask` gets, and in what it gives.
+    N may have an axis, one entry a group: it comes first in what `pivot` gets, and in what it gives.
     """
     import numpy as np
 
@@ -123,7 +123,7 @@ def interval(
     known = whole >= 1
     for _ in range(ROUNDS):
         ends = np.linspace(low, high, CELLS + 1, axis=-1)
-        found = ask(ends[..., :-1], ends[..., 1:])
+        found = pivot(ends[..., :-1], ends[..., 1:])
         between = (1,) * (found.least.ndim - whole.ndim - 1)  # axes of what else is not known
         starts, stops = (part.reshape(*whole.shape, *between, CELLS) for part in (ends[..., :-1], ends[..., 1:]))
         of = np.maximum(whole, 1.0).reshape(*whole.shape, *between, 1)
@@ -143,23 +143,23 @@ def interval(
 
 
 def ratio_interval(
-    total: Floats | float, sum_: Floats | float, of_total: Floats, of_sum: Floats, noise: Noise, odds: float
+    total: Floats | float, sum_: Floats | float, of_total: Floats, of_sum: Floats, noise: CounterNoise, odds: float
 ) -> tuple[Floats, Floats]:
     """For a share from 0 to 1: the weights of each noise in the total and in the sum are given."""
     import numpy as np
 
-    def ask(low: Floats, high: Floats) -> Ask:
+    def pivot(low: Floats, high: Floats) -> Pivot:
         weights = [np.abs(of_sum - x[..., None] * of_total) for x in (low, high)]  # linear in x: largest at an end
         same = np.broadcast_to(np.asarray(sum_, dtype=np.float64)[..., None], low.shape)
-        return Ask(np.maximum(*weights), same, same)
+        return Pivot(np.maximum(*weights), same, same)
 
-    return interval(total, (0.0, 1.0), ask, noise, odds)
+    return interval(total, (0.0, 1.0), pivot, noise, odds)
 
 
 def variance_interval(
     sums: tuple[Floats, Floats, Floats],
     weights: tuple[Floats, Floats, Floats],
-    noise: Noise,
+    noise: CounterNoise,
     odds: float,
     *,
     sample: bool = False,
@@ -179,14 +179,14 @@ def variance_interval(
     least, most = square_range(total, sum_, squares, low, high)
     lightest, heaviest = square_range(of_total, of_sum, of_squares, low[..., None], high[..., None])
 
-    def ask(first: Floats, last: Floats) -> Ask:
+    def pivot(first: Floats, last: Floats) -> Pivot:
         down = np.abs(lightest - last[..., None, :, None] * of_total)
         up = np.abs(heaviest - first[..., None, :, None] * of_total)
         shape = (*first.shape[:-1], MEANS, CELLS)
-        return Ask(np.maximum(down, up), np.broadcast_to(least, shape), np.broadcast_to(most, shape))
+        return Pivot(np.maximum(down, up), np.broadcast_to(least, shape), np.broadcast_to(most, shape))
 
     rest = odds + math.log(FOR_MEAN / (FOR_MEAN - 1))
-    return interval(sums[0] - 1 if sample else sums[0], (0.0, 0.5 if sample else 0.25), ask, noise, rest)
+    return interval(sums[0] - 1 if sample else sums[0], (0.0, 0.5 if sample else 0.25), pivot, noise, rest)
 
 
 def square_range(two: Floats, one: Floats, none: Floats, low: Floats, high: Floats) -> tuple[Floats, Floats]:

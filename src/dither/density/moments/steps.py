@@ -35,15 +35,15 @@ NEAR = Fraction(1, 2) + Fraction(1, 256)  # of a step
 
 
 @dataclass(frozen=True)
-class Ruler:
-    """From `low` to `high` in so many steps."""
+class Quantisation:
+    """Values from `low` to `high`, in so many steps."""
 
     low: Fraction
     high: Fraction
     steps: int  # a power of two
 
     @classmethod
-    def read(cls, low: object, high: object, steps: object) -> Ruler:
+    def read(cls, low: object, high: object, steps: object) -> Quantisation:
         """Refuses ends that do not rise, ends that doubles cannot tell apart, and odd numbers of steps."""
         a, b = rational(low, name="low"), rational(high, name="high")
         if not a < b:
@@ -111,7 +111,9 @@ def whole(value: object, name: str) -> int:
     """A whole number of any length; refused by type, never by value."""
     if isinstance(value, numbers.Integral) and not isinstance(value, bool):
         return int(value)
-    raise DataError(f"type of {name}", type(value).__name__, "counters are whole numbers", "sums of places on the ruler")
+    raise DataError(
+        f"type of {name}", type(value).__name__, "counters are whole numbers", "sums of places, each from 0 to `steps`"
+    )
 
 
 def weights_of(degree: int, *, replaces: bool) -> Sequence[tuple[Fraction, ...]]:

@@ -2,7 +2,7 @@
 
 All of it is computed from released numbers and public facts. Each interval holds with its confidence by itself, whatever
 the data are, for the values as they were clipped to the bounds: what clipping takes away is not in it, and no private
-number could be. Rounding to the ruler is in it: of a mean at most `rounding`, and of a deviation too, since the deviation
+number could be. Rounding to the steps is in it: of a mean at most `rounding`, and of a deviation too, since the deviation
 of a difference is at most its largest size and deviations obey the triangle inequality.
 
     mean        all p with S1 - p N within its quantile (`moments/ratio_intervals.py`)
@@ -23,8 +23,8 @@ from fractions import Fraction
 from functools import cached_property
 from typing import TYPE_CHECKING, Protocol
 
-from dither.density.moments.ratio_intervals import Noise, quantile, ratio_interval, variance_interval
-from dither.density.moments.steps import Ruler, weights_of
+from dither.density.moments.ratio_intervals import CounterNoise, quantile, ratio_interval, variance_interval
+from dither.density.moments.steps import Quantisation, weights_of
 from dither.errors import GuaranteeError
 from dither.mechanisms.additive.additive import log_odds, read_confidence
 from dither.mechanisms.additive.geometric import Geometric
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from dither.density.moments.ratio_intervals import Floats
 
 
-class Counters(Protocol):
+class MomentsLike(Protocol):
     """What a summary has to know of the `Moments` that were asked for."""
 
     @property
@@ -50,7 +50,7 @@ class Counters(Protocol):
     def one(self) -> int: ...
 
     @property
-    def ruler(self) -> Ruler: ...
+    def quantisation(self) -> Quantisation: ...
 
     @property
     def noise(self) -> Geometric: ...
@@ -60,7 +60,7 @@ class Counters(Protocol):
 class Summary:
     """A released count, mean and variance of values between public bounds, with intervals."""
 
-    moments: Counters  # what was asked
+    moments: MomentsLike  # what was asked
     released: tuple[int, ...]  # whole numbers with noise: everything else follows from them
 
     # -- estimates ---------------------------------------------------------------------------------------------
@@ -73,17 +73,17 @@ class Summary:
     @property
     def mean(self) -> float:
         """Their mean, inside the bounds."""
-        return self.moments.ruler.at(self._share)
+        return self.moments.quantisation.at(self._share)
 
     @property
     def variance(self) -> float:
         """Their mean squared distance from their mean."""
-        return float(self._spread * self.moments.ruler.width**2)
+        return float(self._spread * self.moments.quantisation.width**2)
 
     @property
     def deviation(self) -> float:
         """The root of the variance."""
-        return math.sqrt(self._spread) * float(self.moments.ruler.width)
+        return math.sqrt(self._spread) * float(self.moments.quantisation.width)
 
     # -- intervals ---------------------------------------------------------------------------------------------
 
@@ -102,18 +102,18 @@ class Summary:
 
     def mean_interval(self, confidence: object) -> tuple[float, float]:
         """Between what the mean of the clipped values lies, with at least this probability."""
-        return self.moments.ruler.between(*self._shares(log_odds(1, read_confidence(confidence))))
+        return self.moments.quantisation.between(*self._shares(log_odds(1, read_confidence(confidence))))
 
     def variance_interval(self, confidence: object) -> tuple[float, float]:
         """Between what the variance of the clipped values lies, with at least this probability."""
         first, last = self._deviations(confidence)
-        width = self.moments.ruler.width
+        width = self.moments.quantisation.width
         return round_down((first * width) ** 2), round_up((last * width) ** 2)
 
     def deviation_interval(self, confidence: object) -> tuple[float, float]:
         """Between what the deviation of the clipped values lies, with at least this probability."""
         first, last = self._deviations(confidence)
-        width = self.moments.ruler.width
+        width = self.moments.quantisation.width
         return round_down(first * width), round_up(last * width)
 
     # -- how they follow ---------------------------------------------------------------------------------------
@@ -137,7 +137,7 @@ class Summary:
         return np.array([[float(w) for w in row[skipped:]] for row in rows_of])
 
     @property
-    def _noise(self) -> Noise:
+    def _noise(self) -> CounterNoise:
         return noise_in_records(self.moments.noise, self.moments.one)
 
     @cached_property
@@ -165,7 +165,7 @@ class Summary:
         of_total, of_sum, of_squares = self._weights
         ends = variance_interval((total, sum_, squares), (of_total, of_sum, of_squares), self._noise, odds)
         found = float(ends[0]), float(ends[1])
-        hidden = self.moments.ruler.rounding
+        hidden = self.moments.quantisation.rounding
         first, last = Fraction(round_down_root(found[0])) - hidden, Fraction(round_up_root(found[1])) + hidden
         return max(Fraction(0), first), min(Fraction(1, 2), last)
 
@@ -184,10 +184,10 @@ class Summary:
         return f"mean {self.mean:.6g} (95%: {low:.6g} to {high:.6g}) of {self.count:.0f} values{spread}"
 
 
-def noise_in_records(noise: Geometric, one: int) -> Noise:
+def noise_in_records(noise: Geometric, one: int) -> CounterNoise:
     """The scale of the noise and its step, where `one` steps are a record."""
     rate = noise.law.rate.bounds().lower
-    return Noise(round_up(1 / (Fraction(rate) * one)), 1 / one)
+    return CounterNoise(round_up(1 / (Fraction(rate) * one)), 1 / one)
 
 
 def round_down_root(value: float) -> float:

@@ -21,31 +21,31 @@ PIECES = 256  # parts are multiples of 1/256 but the last
 
 
 @dataclass(frozen=True)
-class Step:
-    """One choice: which share, between which, and what is asked afterwards."""
+class QuantileNode:
+    """One choice of the tree: which share, between which, and what is asked afterwards."""
 
     share: Fraction  # q
     target: Fraction  # t: where it lies between the two cuts around, among the people there
     part: Fraction  # of the budget
     first: bool  # whether nothing has been cut before
-    left: Step | None
-    right: Step | None
+    left: QuantileNode | None
+    right: QuantileNode | None
 
     @property
     def last(self) -> bool:
         """Whether nothing follows."""
         return self.left is None and self.right is None
 
-    def all(self) -> Iterator[Step]:
-        """This step and all that follow."""
+    def all(self) -> Iterator[QuantileNode]:
+        """This node and all that follow."""
         yield self
         for side in (self.left, self.right):
             if side is not None:
                 yield from side.all()
 
 
-def halve(shares: Sequence[Fraction], *, power: float) -> Step:
-    """The first step, for shares that rise; noise falls as part^-power."""
+def quantile_tree(shares: Sequence[Fraction], *, power: float) -> QuantileNode:
+    """The first node, for shares that rise; noise falls as part^-power."""
     sums = [0.0] * len(shares).bit_length()
     _weigh(shares, Fraction(0), Fraction(1), 0, sums)
     sizes = [total ** (1 / (1 + power)) for total in sums]
@@ -70,7 +70,7 @@ def _weigh(shares: Sequence[Fraction], low: Fraction, high: Fraction, level: int
 
 def _plan(
     shares: Sequence[Fraction], low: Fraction, high: Fraction, parts: list[Fraction], whole: Fraction, *, first: bool
-) -> Step | None:
+) -> QuantileNode | None:
     if not shares:
         return None
     at = len(shares) // 2
@@ -79,4 +79,4 @@ def _plan(
         _plan(side, *ends, parts[1:], whole - part, first=False)
         for side, ends in ((shares[:at], (low, q)), (shares[at + 1 :], (q, high)))
     )
-    return Step(q, (q - low) / (high - low), part, first, left, right)
+    return QuantileNode(q, (q - low) / (high - low), part, first, left, right)

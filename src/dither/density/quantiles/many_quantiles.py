@@ -49,7 +49,7 @@ from typing import TYPE_CHECKING
 
 from dither.density.histograms.axis import Bins, read_bins
 from dither.density.histograms.counts import read_counts
-from dither.density.quantiles.choice_order import Step, halve
+from dither.density.quantiles.choice_order import QuantileNode, quantile_tree
 from dither.density.quantiles.quantile import moves
 from dither.density.quantiles.rank_scores import (
     FINEST_TOGETHER,
@@ -112,8 +112,8 @@ class Quantiles:
         object.__setattr__(self, "rho", square)
         object.__setattr__(self, "unit", read_unit(unit))
         object.__setattr__(self, "parts", pieces)
-        for step in self._root.all():  # refuse noise that cannot be drawn, now and not at the first release
-            self._choice(step, cells.size)
+        for node in self._root.all():  # refuse noise that cannot be drawn, now and not at the first release
+            self._choice(node, cells.size)
 
     @property
     def levels(self) -> int:
@@ -135,13 +135,13 @@ class Quantiles:
         """How many people the ranks of any answer may be off, all of them together; but for what parts of cells cost."""
         level = each_of(confidence, len(set(self.qs)))
 
-        def off(step: Step | None, low: Fraction, high: Fraction) -> Fraction:
-            if step is None:
+        def off(node: QuantileNode | None, low: Fraction, high: Fraction) -> Fraction:
+            if node is None:
                 return Fraction(0)
-            size = self.bins.size if step.last else self.bins.size * self.parts + 1
-            units = self._scaled(step)[1] * self.parts  # of score, for one person
-            here = max(low, high) + Fraction(self._choice(step, size).error(level)) / units
-            return max(here, off(step.left, low, here), off(step.right, here, high))
+            size = self.bins.size if node.last else self.bins.size * self.parts + 1
+            units = self._scaled(node)[1] * self.parts  # of score, for one person
+            here = max(low, high) + Fraction(self._choice(node, size).error(level)) / units
+            return max(here, off(node.left, low, here), off(node.right, here, high))
 
         return round_up(off(self._root, Fraction(0), Fraction(0))) + 0.0  # never -0.0
 
@@ -178,20 +178,20 @@ class Quantiles:
         np.cumsum(found, out=ranks[1:])
         ranks *= self.parts  # from here on in masses of 1 / K; at most 2^35 people a cell and 2^24 parts: 59 bits
         answers = {}
-        todo: list[tuple[Step | None, int, int]] = [(self._root, 0, self.bins.size * self.parts)]
+        todo: list[tuple[QuantileNode | None, int, int]] = [(self._root, 0, self.bins.size * self.parts)]
         while todo:
-            step, low, high = todo.pop()
-            if step is None:
+            node, low, high = todo.pop()
+            if node is None:
                 continue
-            if step.last:
-                answers[step.share] = self._cell(step, low, high, found, ranks)
+            if node.last:
+                answers[node.share] = self._cell(node, low, high, found, ranks)
                 continue
-            cut = self._cut(step, low, high, found, ranks)
-            answers[step.share] = min(cut // self.parts, self.bins.size - 1)
-            todo += [(step.left, low, cut), (step.right, cut, high)]
+            cut = self._cut(node, low, high, found, ranks)
+            answers[node.share] = min(cut // self.parts, self.bins.size - 1)
+            todo += [(node.left, low, cut), (node.right, cut, high)]
         return [middle(self.bins, answers[q]) for q in self.qs]
 
-    def _cut(self, step: Step, low: int, high: int, counts: NDArray[np.int64], ranks: NDArray[np.int64]) -> int:
+    def _cut(self, node: QuantileNode, low: int, high: int, counts: NDArray[np.int64], ranks: NDArray[np.int64]) -> int:
         """Where to cut between two cuts."""
         import numpy as np
 
@@ -205,9 +205,9 @@ class Quantiles:
         inside[-1] = ranks[end]
         inside = inside[low - first * self.parts : high - first * self.parts + 1]
         inside -= inside[0]
-        return low + self._pick(step, inside, inside)
+        return low + self._pick(node, inside, inside)
 
-    def _cell(self, step: Step, low: int, high: int, counts: NDArray[np.int64], ranks: NDArray[np.int64]) -> int:
+    def _cell(self, node: QuantileNode, low: int, high: int, counts: NDArray[np.int64], ranks: NDArray[np.int64]) -> int:
         """Which cell to choose between two cuts; of the first and the last only what lies between them counts."""
         first, last = low // self.parts, (high - 1) // self.parts
         if last <= first:
@@ -216,32 +216,32 @@ class Quantiles:
         edges[0] += (low - first * self.parts) * counts[first]
         edges[-1] -= ((last + 1) * self.parts - high) * counts[last]
         edges -= edges[0]
-        return first + self._pick(step, edges[:-1], edges[1:])
+        return first + self._pick(node, edges[:-1], edges[1:])
 
-    def _pick(self, step: Step, lower: NDArray[np.int64], upper: NDArray[np.int64]) -> int:
+    def _pick(self, node: QuantileNode, lower: NDArray[np.int64], upper: NDArray[np.int64]) -> int:
         import numpy as np
 
-        a, b, _ = self._scaled(step)
+        a, b, _ = self._scaled(node)
         off = distances(lower, upper, a=a, b=b, total=int(upper[-1]))
-        chosen: int = self._choice(step, off.size).release(np.negative(off, out=off))
+        chosen: int = self._choice(node, off.size).release(np.negative(off, out=off))
         return chosen
 
     # -- the plan ----------------------------------------------------------------------------------------------
 
-    def _choice(self, step: Step, candidates: int) -> PermuteAndFlip | Exponential:
-        budget = None if self.epsilon is None else self.epsilon * step.part
-        square = None if self.rho is None else self.rho * step.part
-        _, _, reach = self._scaled(step)
+    def _choice(self, node: QuantileNode, candidates: int) -> PermuteAndFlip | Exponential:
+        budget = None if self.epsilon is None else self.epsilon * node.part
+        square = None if self.rho is None else self.rho * node.part
+        _, _, reach = self._scaled(node)
         return chooser(budget, square, candidates=candidates, reach=reach * self.parts, unit=self.unit)
 
-    def _scaled(self, step: Step) -> tuple[int, int, int]:
+    def _scaled(self, node: QuantileNode) -> tuple[int, int, int]:
         replaced = self.unit.replacement is self.unit
-        a, b, reach = scaled(step.target, replaced=replaced and step.first)
-        return a, b, 2 * reach if replaced and not step.first else reach
+        a, b, reach = scaled(node.target, replaced=replaced and node.first)
+        return a, b, 2 * reach if replaced and not node.first else reach
 
     @cached_property
-    def _root(self) -> Step:
-        return halve(sorted(set(self.qs)), power=1 if self.rho is None else 0.5)
+    def _root(self) -> QuantileNode:
+        return quantile_tree(sorted(set(self.qs)), power=1 if self.rho is None else 0.5)
 
     def neighbours(self) -> Iterator[tuple[list[int], list[int]]]:
         """Histograms of several shapes, and what one person makes of each."""

@@ -67,8 +67,8 @@ if TYPE_CHECKING:
 
 MOST_COUNTS = 2**59  # in all cells together
 FURTHEST = LARGEST_DISTANCE // 2  # of e, in scores: distances up to there are told apart
-Interval = tuple[float, float, float]  # the quantile, and the two ends
-Cells = tuple[int, int, int]  # the same as cells
+ValueInterval = tuple[float, float, float]  # the quantile, and the two ends
+CellInterval = tuple[int, int, int]  # the same as cells
 
 
 @dataclass(frozen=True, kw_only=True, init=False)
@@ -182,7 +182,7 @@ class QuantileInterval:
 
     # -- release -----------------------------------------------------------------------------------------------
 
-    def release(self, counts: object) -> Interval | list[Interval]:
+    def release(self, counts: object) -> ValueInterval | list[ValueInterval]:
         """The quantile and two ends, from a histogram: `bins.count(values)`. From several, one row each, a list of them."""
         edges = self.bins.edges
         found = [
@@ -190,11 +190,11 @@ class QuantileInterval:
         ]
         return found[0] if self.histograms == 1 else found
 
-    def cells(self, counts: object) -> list[Cells]:
+    def cells(self, counts: object) -> list[CellInterval]:
         """The chosen cells of each histogram: the quantile's, the low one, the high one."""
         return [self._cells(found) for found in self._read(counts)]
 
-    def _cells(self, counts: NDArray[np.int64]) -> Cells:
+    def _cells(self, counts: NDArray[np.int64]) -> CellInterval:
         import numpy as np
 
         upper = np.cumsum(counts)

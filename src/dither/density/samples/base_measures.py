@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 TINY = 2.0**-900  # doubles below this are not relied upon
 
 
-class Step(NamedTuple):
+class WeightRow(NamedTuple):
     """A row of rough weights."""
 
     row: NDArray[np.float64]
@@ -38,7 +38,7 @@ class Step(NamedTuple):
     lost: bool  # whether some weight of a single cell was too small for doubles, and taken as the floor
 
 
-class Base(ABC):
+class BaseMeasure(ABC):
     """A weight for each number of points in each cell."""
 
     def __init__(self, cells: int, points: int) -> None:
@@ -64,7 +64,7 @@ class Base(ABC):
         return 0
 
     @abstractmethod
-    def step(self, row: NDArray[np.float64], start: int, low: int, high: int, floor: float) -> Step:
+    def step(self, row: NDArray[np.float64], start: int, low: int, high: int, floor: float) -> WeightRow:
         """Rough weights of low..high points, from those of start, start + 1, ... in one cell less; each of the terms goes
         through no more roundings than `row` has entries, plus two, and loses 2^-1074 at most where it is too small."""
 
@@ -81,7 +81,7 @@ class Base(ABC):
         """`choices`, in whole numbers."""
 
 
-class Multisets(Base):
+class MultisetMeasure(BaseMeasure):
     """Every multiset of points, once."""
 
     @property
@@ -96,7 +96,7 @@ class Multisets(Base):
         bars = np.sort(choose(self.points + self.cells - 1, self.cells - 1))
         return np.append(bars - np.arange(self.cells - 1), self.points).astype(np.int64)
 
-    def step(self, row: NDArray[np.float64], start: int, low: int, high: int, floor: float) -> Step:
+    def step(self, row: NDArray[np.float64], start: int, low: int, high: int, floor: float) -> WeightRow:
         """Running sums; constant beyond the last entry."""
         import numpy as np
 
@@ -104,7 +104,7 @@ class Multisets(Base):
         found = np.full(high - low + 1, sums[-1])
         kept = sums[low - start :]  # not longer than what is wanted: bands do not fall
         found[: kept.size] = kept
-        return Step(found, 0, lost=False)
+        return WeightRow(found, 0, lost=False)
 
     def choices(self, row: NDArray[np.float64], start: int, total: int, floor: float) -> NDArray[np.float64]:
         """All that are not beyond the total, as they are."""
@@ -120,7 +120,7 @@ class Multisets(Base):
         return list(row[: total - start + 1])
 
 
-class Sequences(Base):
+class SequenceMeasure(BaseMeasure):
     """Every sequence of points, once: the law of the paper."""
 
     @property
@@ -150,7 +150,7 @@ class Sequences(Base):
             exponents[c] = exponents[c - 1] + more
         return mantissas, exponents
 
-    def _window(self, first: int, last: int, floor: float) -> Step:
+    def _window(self, first: int, last: int, floor: float) -> WeightRow:
         """x^c / c! for c in first..last, times a power of two that makes the largest of them about 1."""
         import numpy as np
 
@@ -159,7 +159,7 @@ class Sequences(Base):
         found = np.ldexp(mantissas, np.maximum(exponents - top, -2000))
         small = found < TINY
         found[small] = floor
-        return Step(found, -top, lost=bool(small.any()))
+        return WeightRow(found, -top, lost=bool(small.any()))
 
     @cached_property
     def factor(self) -> Fraction:
@@ -171,14 +171,14 @@ class Sequences(Base):
         """Those of x^c / c!, which add up to 2k."""
         return 2 * self.points
 
-    def step(self, row: NDArray[np.float64], start: int, low: int, high: int, floor: float) -> Step:
+    def step(self, row: NDArray[np.float64], start: int, low: int, high: int, floor: float) -> WeightRow:
         """A convolution."""
         import numpy as np
 
         first = max(0, low - (start + row.size - 1))  # fewer points cannot be in this cell
         shares, shift, lost = self._window(first, high - start, floor)
         whole = np.convolve(row, shares)  # entry i is for start + first + i points
-        return Step(whole[low - start - first : high - start - first + 1], shift, lost)
+        return WeightRow(whole[low - start - first : high - start - first + 1], shift, lost)
 
     def choices(self, row: NDArray[np.float64], start: int, total: int, floor: float) -> NDArray[np.float64]:
         """Each with the share of what the last cell takes."""
@@ -195,4 +195,4 @@ class Sequences(Base):
         return [ways * math.comb(total, start + at) for at, ways in enumerate(row[: total - start + 1])]
 
 
-BASES: dict[str, type[Base]] = {"multisets": Multisets, "sequences": Sequences}
+BASES: dict[str, type[BaseMeasure]] = {"multisets": MultisetMeasure, "sequences": SequenceMeasure}

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 
-class Bands:
+class DistanceBands:
     """The levels of all samples around one data set."""
 
     def __init__(self, counts: NDArray[np.int64], rows: int, points: int) -> None:

@@ -38,9 +38,9 @@ from typing import TYPE_CHECKING
 
 from dither.density.histograms.axis import Bins, read_bins
 from dither.density.histograms.counts import LARGEST_COUNT, read_counts
-from dither.density.samples.base_measures import BASES, Base
-from dither.density.samples.distance_bands import Bands
-from dither.density.samples.rejection_blocks import Blocks
+from dither.density.samples.base_measures import BASES, BaseMeasure
+from dither.density.samples.distance_bands import DistanceBands
+from dither.density.samples.rejection_blocks import BlockSampler
 from dither.errors import DataError, NumberError, SizeError
 from dither.mechanisms.additive.additive import log_odds, read_confidence
 from dither.numeric.number import Number, exact, integer
@@ -146,13 +146,13 @@ class KolmogorovSmirnov:
 
         return np.diff(self._blocks(counts).draw(), prepend=0)
 
-    def _blocks(self, counts: object) -> Blocks:
-        bands = Bands(read_counts(counts, cells=self.bins.size), self.rows, self.points)
+    def _blocks(self, counts: object) -> BlockSampler:
+        bands = DistanceBands(read_counts(counts, cells=self.bins.size), self.rows, self.points)
         common = math.gcd(self.rows, self.points)
-        return Blocks(bands, self._samples, self.epsilon * Fraction(common, 2 * self.points))
+        return BlockSampler(bands, self._samples, self.epsilon * Fraction(common, 2 * self.points))
 
     @property
-    def _samples(self) -> Base:
+    def _samples(self) -> BaseMeasure:
         return BASES[self.base](self.bins.size, self.points)
 
     def synthetic(self, released: object) -> NDArray[np.float64]:
@@ -174,7 +174,7 @@ class KolmogorovSmirnov:
         """n KS: how many rows the two distribution functions differ by."""
         import numpy as np
 
-        bands = Bands(read_counts(counts, cells=self.bins.size), self.rows, self.points)
+        bands = DistanceBands(read_counts(counts, cells=self.bins.size), self.rows, self.points)
         level = bands.level(np.cumsum(self._released(released)))
         return Fraction(level * math.gcd(self.rows, self.points), self.points)
 

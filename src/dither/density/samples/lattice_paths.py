@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from flint import arb, ctx
 
-from dither.density.samples.base_measures import TINY, Base
+from dither.density.samples.base_measures import TINY, BaseMeasure
 from dither.noise.lazy_weights import FIRST_PRECISION, by_floats
 from dither.numeric.enclosure import to_ball
 
@@ -34,7 +34,7 @@ HIGHEST = 900  # the largest entry of a row lies near 2^900
 LOST = 2.0**-1000  # sums of products below this are not relied upon
 
 
-class Rows(NamedTuple):
+class PathWeights(NamedTuple):
     """f_0, ..., f_m in doubles; row j multiplied by 2^shifts[j]."""
 
     rows: list[NDArray[np.float64]]
@@ -42,31 +42,31 @@ class Rows(NamedTuple):
     flushed: bool  # whether an entry was too small to be relied upon
 
 
-class Paths:
+class LatticePaths:
     """All samples inside one band."""
 
-    def __init__(self, base: Base, low: NDArray[np.int64], high: NDArray[np.int64]) -> None:
+    def __init__(self, base: BaseMeasure, low: NDArray[np.int64], high: NDArray[np.int64]) -> None:
         self._base = base
         self._low, self._high = [0, *low.tolist()], [0, *high.tolist()]  # before the first cell there are no points
 
     # -- roughly -----------------------------------------------------------------------------------------------
 
     @cached_property
-    def _rough(self) -> Rows:
+    def _rough(self) -> PathWeights:
         return self._run(0.0, None)
 
     @cached_property
-    def _lifted(self) -> Rows:
+    def _lifted(self) -> PathWeights:
         """The same from above, where something was too small."""
         return self._run(TINY, self._rough.shifts) if self._rough.flushed else self._rough
 
-    def _run(self, floor: float, shifts: list[int] | None) -> Rows:
+    def _run(self, floor: float, shifts: list[int] | None) -> PathWeights:
         import numpy as np
 
         with np.errstate(over="ignore", invalid="ignore"):  # from above only, and then nothing is said from above
             return self._fill(floor, shifts)
 
-    def _fill(self, floor: float, shifts: list[int] | None) -> Rows:
+    def _fill(self, floor: float, shifts: list[int] | None) -> PathWeights:
         import numpy as np
 
         rows, found, flushed, shift = [np.array([2.0**HIGHEST])], [HIGHEST], False, HIGHEST
@@ -82,7 +82,7 @@ class Paths:
             row[row < TINY] = floor
             rows.append(row)
             found.append(shift)
-        return Rows(rows, found, flushed)
+        return PathWeights(rows, found, flushed)
 
     @cached_property
     def _doubts(self) -> list[float]:

@@ -22,9 +22,9 @@ from typing import TYPE_CHECKING
 
 from flint import arb, ctx
 
-from dither.density.samples.base_measures import Base
-from dither.density.samples.distance_bands import Bands
-from dither.density.samples.lattice_paths import Paths
+from dither.density.samples.base_measures import BaseMeasure
+from dither.density.samples.distance_bands import DistanceBands
+from dither.density.samples.lattice_paths import LatticePaths
 from dither.noise.lazy_weights import FIRST_PRECISION, by_balls
 from dither.numeric.balls import precision
 from dither.numeric.number import Number
@@ -40,7 +40,7 @@ WORTHWHILE = 0.5  # of the proposals are kept, at least, unless that takes more 
 
 
 @dataclass(frozen=True)
-class Block:
+class LevelBlock:
     """Levels first..last, and the logarithm of how many samples lie within the last of them."""
 
     first: int
@@ -48,10 +48,10 @@ class Block:
     log_total: float
 
 
-class Blocks:
+class BlockSampler:
     """The levels around one data set, cut into blocks."""
 
-    def __init__(self, bands: Bands, base: Base, rate: Number) -> None:
+    def __init__(self, bands: DistanceBands, base: BaseMeasure, rate: Number) -> None:
         self._bands, self._base, self._rate = bands, base, rate
         self._r = min(max(float(rate), SLOWEST), FASTEST)
         self._known: dict[
@@ -62,7 +62,7 @@ class Blocks:
 
     # -- which blocks: speed alone -----------------------------------------------------------------------------
 
-    def _plan(self) -> list[Block]:
+    def _plan(self) -> list[LevelBlock]:
         nearest = self._bands.nearest()
         everything = math.log(self._base.everything)
         step = max(1, math.ceil(1 / self._r))
@@ -81,24 +81,24 @@ class Blocks:
             at = max(range(len(blocks)), key=lambda i: proposed[i] - kept[i])
             block = blocks[at]
             middle = (block.first + block.last) // 2
-            blocks[at : at + 1] = [self._block(block.first, middle), Block(middle + 1, block.last, block.log_total)]
+            blocks[at : at + 1] = [self._block(block.first, middle), LevelBlock(middle + 1, block.last, block.log_total)]
         return blocks
 
-    def _block(self, first: int, last: int) -> Block:
+    def _block(self, first: int, last: int) -> LevelBlock:
         self._total(last)
-        return Block(first, last, self._paths(last).log_total)
+        return LevelBlock(first, last, self._paths(last).log_total)
 
-    def _log_weight(self, block: Block) -> float:
+    def _log_weight(self, block: LevelBlock) -> float:
         return block.log_total + self._log_span(block)
 
-    def _log_span(self, block: Block) -> float:
+    def _log_span(self, block: LevelBlock) -> float:
         return -self._r * block.first + math.log(-math.expm1(-self._r * (block.last + 1 - block.first)))
 
-    def _kept(self, blocks: list[Block]) -> list[float]:
+    def _kept(self, blocks: list[LevelBlock]) -> list[float]:
         """The logarithms of what is surely kept of each block."""
         return [self._surely(block, blocks[at - 1] if at else None) for at, block in enumerate(blocks)]
 
-    def _surely(self, block: Block, before: Block | None) -> float:
+    def _surely(self, block: LevelBlock, before: LevelBlock | None) -> float:
         """The logarithm of what is kept of a block at least: all samples that lie within the block before."""
         if block.first == block.last:
             return self._log_weight(block)
@@ -106,10 +106,10 @@ class Blocks:
 
     # -- draws -------------------------------------------------------------------------------------------------
 
-    def _find_paths(self, last: int) -> Paths:
+    def _find_paths(self, last: int) -> LatticePaths:
         band = self._bands.band(last)
         assert band is not None, "no block ends below the nearest sample"
-        return Paths(self._base, *band)
+        return LatticePaths(self._base, *band)
 
     def _total(self, last: int) -> arb:
         """How many samples lie within a level: roughly at the first precision of a draw, exactly at any higher one."""

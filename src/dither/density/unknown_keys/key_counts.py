@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-Key: TypeAlias = "str | bytes | int | float | date | tuple[Key, ...]"
+PlainKey: TypeAlias = "str | bytes | int | float | date | tuple[PlainKey, ...]"
 KINDS: dict[type, int] = {int: 0, float: 0, str: 1, bytes: 2, date: 3, tuple: 4}  # in the order in which they are shown
 SAME = (str, int, bytes, date)  # shown as they are
 UNKNOWN = ("NAType", "NaTType")  # what pandas writes for a missing value
@@ -44,7 +44,7 @@ DEEPEST = 32  # tuples within tuples
 EXAMPLE = "[('ann', 'flu'), ('ann', 'asthma'), ('bob', 'flu')]"
 
 
-def plain_key(value: Any, depth: int = 0) -> Key | None:
+def plain_key(value: Any, depth: int = 0) -> PlainKey | None:
     """The one way in which a key is written; None where it is missing, or no key."""
     kind = type(value)
     if kind in SAME or value is None:
@@ -63,7 +63,7 @@ def plain_key(value: Any, depth: int = 0) -> Key | None:
     return None  # two of another kind that are equal may look different
 
 
-def _plain_scalar(value: Any, depth: int) -> Key | None:
+def _plain_scalar(value: Any, depth: int) -> PlainKey | None:
     """A key from a numpy scalar. Dates are told by their unit: `item` makes whole numbers of those it cannot write."""
     import numpy as np
 
@@ -77,15 +77,15 @@ def _plain_scalar(value: Any, depth: int) -> Key | None:
     return None
 
 
-def order(key: Key) -> tuple[Any, ...]:
+def order(key: PlainKey) -> tuple[Any, ...]:
     """Where a key stands among others."""
     return KINDS[type(key)], tuple(map(order, key)) if isinstance(key, tuple) else key
 
 
-def bound_keys(pairs: object, *, max_keys: object) -> list[tuple[Key, ...]]:
+def bound_keys(pairs: object, *, max_keys: object) -> list[tuple[PlainKey, ...]]:
     """At most `max_keys` different keys of each person, chosen at random, from pairs (person, key). Not to be published."""
     most = integer(max_keys, name="max_keys", least=1)
-    held: dict[Any, set[Key]] = {}
+    held: dict[Any, set[PlainKey]] = {}
     for person, key in _pairs(pairs):
         whose, found = plain_person(person), plain_key(key)
         if whose is not None and found is not None:
@@ -108,7 +108,7 @@ def plain_person(value: Any, depth: int = 0) -> Any:
         return None
 
 
-def _keep(listed: list[Key], most: int) -> tuple[Key, ...]:
+def _keep(listed: list[PlainKey], most: int) -> tuple[PlainKey, ...]:
     if len(listed) <= most:
         return tuple(listed)
     return tuple(listed[at] for at in sorted(integers.choose(len(listed), most).tolist()))
@@ -127,7 +127,7 @@ def _pairs(pairs: object) -> Iterable[tuple[Any, Any]]:
         yield pair[0], pair[1]
 
 
-def read_totals(value: object, *, parts: int = 1) -> tuple[list[Key], NDArray[np.int64]]:
+def read_totals(value: object, *, parts: int = 1) -> tuple[list[PlainKey], NDArray[np.int64]]:
     """Keys and what was counted of each, without those of which there is nothing; counts are refused by kind, never by size.
 
     Of a key that comes under two writings the larger count is taken: one person moves that by no more than either. Their sum
@@ -141,7 +141,7 @@ def read_totals(value: object, *, parts: int = 1) -> tuple[list[Key], NDArray[np
     if not keys:
         return [], np.zeros(0, dtype=np.int64)
     totals = read_counts(list(value.values()), cells=len(keys), name="value", most=LARGEST_COUNT * parts)
-    found: dict[Key, int] = {}
+    found: dict[PlainKey, int] = {}
     for key, total in zip(keys, totals.tolist(), strict=True):
         if key is not None and total > found.get(key, 0):
             found[key] = total

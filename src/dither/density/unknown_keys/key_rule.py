@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from dither.density.unknown_keys.key_counts import Key, bound_keys
+from dither.density.unknown_keys.key_counts import PlainKey, bound_keys
 from dither.errors import NumberError, PrecisionError, UnitError
 from dither.numeric.lattice import LARGEST_INDEX
 from dither.numeric.number import Number, exact, integer
@@ -54,9 +54,9 @@ class KeyRule(ABC):
         """(epsilon, delta)."""
         return approx(self.epsilon, self.delta, unit=self.unit)
 
-    def count(self, pairs: object) -> dict[Key, int]:
+    def count(self, pairs: object) -> dict[PlainKey, int]:
         """How many people hold each key, from pairs (person, key), `max_keys` of a person at most. Not to be published."""
-        totals: dict[Key, int] = {}
+        totals: dict[PlainKey, int] = {}
         for own in bound_keys(pairs, max_keys=self.max_keys):
             weight = self.weight(len(own))
             for key in own:

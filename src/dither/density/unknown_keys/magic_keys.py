@@ -40,7 +40,7 @@ from fractions import Fraction
 from functools import cached_property
 from typing import Any, ClassVar
 
-from dither.density.unknown_keys.key_counts import Key, order, read_totals
+from dither.density.unknown_keys.key_counts import PlainKey, order, read_totals
 from dither.density.unknown_keys.key_rule import KeyRule
 from dither.errors import NumberError
 from dither.mechanisms.additive.additive import read_confidence
@@ -123,7 +123,7 @@ class MagicKeys(KeyRule):
         """A key with so many holders is missed with a probability of at most 1 - confidence."""
         return self.holders(read_confidence(confidence))
 
-    def release(self, value: Any) -> tuple[Key, ...]:
+    def release(self, value: Any) -> tuple[PlainKey, ...]:
         """The keys that are shown, in order, from a mapping of keys to numbers of holders."""
         import numpy as np
 
@@ -131,7 +131,7 @@ class MagicKeys(KeyRule):
         capped = np.minimum(totals, len(self._table) - 1)
         queue = np.argsort(capped, kind="stable")
         sizes, starts = np.unique(capped[queue], return_index=True)
-        shown: list[Key] = []
+        shown: list[PlainKey] = []
         for n, places in zip(sizes.tolist(), np.split(queue, starts[1:]), strict=True) if keys else ():
             coins = self._coin(n).sample(places.size)
             shown += [keys[at] for at in places[coins].tolist()]

@@ -78,7 +78,7 @@ class RhoKeys(ThresholdKeys):
         with precision(BITS):
             return any_shown(self._shown(threshold, below, 1), self.max_keys) <= self.delta
 
-    def _rest(self, moved: Fraction, x: arb) -> arb:
+    def _shared_profile(self, moved: Fraction, x: arb) -> arb:
         raise AssertionError("what shared keys tell is priced in rho")
 
     def _guess(self) -> float:

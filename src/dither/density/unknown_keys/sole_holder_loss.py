@@ -44,15 +44,15 @@ BITS = 128
 LEAST = Fraction(1, 2**4096)  # far below every delta that is read: what is less likely is taken for this, and written out
 
 
-class Holding(NamedTuple):
+class KeyContribution(NamedTuple):
     """One way in which a person can hold keys."""
 
     shown: Fraction  # not below the probability that any key of her own is shown
-    moved: Fraction  # how far she moves shared keys: as `rest` counts it, and such that two people add up
+    moved: Fraction  # how far she moves shared keys: as `profile` counts it, and such that two people add up
 
 
-NOBODY = Holding(Fraction(0), Fraction(0))
-Rest = Callable[[Fraction, "arb"], "arb"]  # H(e^(epsilon + x)) from how far shared keys move and from x
+NOBODY = KeyContribution(Fraction(0), Fraction(0))
+SharedKeyProfile = Callable[[Fraction, "arb"], "arb"]  # H(e^(epsilon + x)) from how far shared keys move and from x
 
 
 def any_shown(one: arb, count: int) -> Fraction:
@@ -62,36 +62,38 @@ def any_shown(one: arb, count: int) -> Fraction:
     return ends((-(count * (-one).log1p()).expm1()).max(to_ball(LEAST)))[1]
 
 
-def hardest(holdings: Iterable[Holding]) -> list[Holding]:
+def hardest(contributions: Iterable[KeyContribution]) -> list[KeyContribution]:
     """Those that no other exceeds in both: rising in what is shown, falling in what is moved."""
-    kept: list[Holding] = []
-    for one in sorted(holdings, key=lambda one: (-one.moved, -one.shown)):
+    kept: list[KeyContribution] = []
+    for one in sorted(contributions, key=lambda one: (-one.moved, -one.shown)):
         if not kept or one.shown > kept[-1].shown:
             kept.append(one)
     return kept
 
 
-def within(holdings: Sequence[Holding], rest: Rest, delta: Fraction, *, replaces: bool) -> bool:
+def within(contributions: Sequence[KeyContribution], profile: SharedKeyProfile, delta: Fraction, *, replaces: bool) -> bool:
     """Whether it is certain that the promise holds for every person who holds keys in one of these ways."""
-    boxes = [(holdings, holdings)] if replaces else [(holdings, [NOBODY]), ([NOBODY], holdings)]
-    return all(_box(lost, gained, rest, delta) for lost, gained in boxes)
+    boxes = [(contributions, contributions)] if replaces else [(contributions, [NOBODY]), ([NOBODY], contributions)]
+    return all(_box(lost, gained, profile, delta) for lost, gained in boxes)
 
 
-def _box(lost: Sequence[Holding], gained: Sequence[Holding], rest: Rest, delta: Fraction) -> bool:
+def _box(
+    lost: Sequence[KeyContribution], gained: Sequence[KeyContribution], profile: SharedKeyProfile, delta: Fraction
+) -> bool:
     """All pairs of the two lists: by the largest of each number, or else in two parts."""
     a, b, moved = lost[-1].shown, gained[-1].shown, lost[0].moved + gained[0].moved
-    if a < 1 and b < 1 and surely(lambda: joint(a, b, moved, rest) - to_ball(delta), bits=BITS, most=16 * BITS):
+    if a < 1 and b < 1 and surely(lambda: joint(a, b, moved, profile) - to_ball(delta), bits=BITS, most=16 * BITS):
         return True
     if len(lost) == len(gained) == 1:
         return False
     if len(lost) < len(gained):
         half = len(gained) // 2
-        return all(_box(lost, part, rest, delta) for part in (gained[:half], gained[half:]))
+        return all(_box(lost, part, profile, delta) for part in (gained[:half], gained[half:]))
     half = len(lost) // 2
-    return all(_box(part, gained, rest, delta) for part in (lost[:half], lost[half:]))
+    return all(_box(part, gained, profile, delta) for part in (lost[:half], lost[half:]))
 
 
-def joint(a: Fraction, b: Fraction, moved: Fraction, rest: Rest) -> arb:
+def joint(a: Fraction, b: Fraction, moved: Fraction, profile: SharedKeyProfile) -> arb:
     """a + (1 - a) H(e^epsilon (1 - b) / (1 - a))."""
     x = (-to_ball(b)).log1p() - (-to_ball(a)).log1p()
-    return to_ball(a) + to_ball(1 - a) * rest(moved, x)
+    return to_ball(a) + to_ball(1 - a) * profile(moved, x)

@@ -41,9 +41,9 @@ from functools import cached_property
 from statistics import NormalDist
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from dither.density.unknown_keys.key_counts import Key, order, read_totals
+from dither.density.unknown_keys.key_counts import PlainKey, order, read_totals
 from dither.density.unknown_keys.key_rule import KeyRule, first
-from dither.density.unknown_keys.sole_holder_loss import BITS, Holding, any_shown, hardest, within
+from dither.density.unknown_keys.sole_holder_loss import BITS, KeyContribution, any_shown, hardest, within
 from dither.errors import NumberError, PrecisionError, SizeError
 from dither.mechanisms.additive.additive import half_width, log_odds, read_confidence
 from dither.noise.bernoulli import Bernoulli
@@ -96,7 +96,7 @@ class ThresholdKeys(KeyRule):
         """The noise of one key."""
 
     @abstractmethod
-    def _rest(self, moved: Fraction, x: arb) -> arb:
+    def _shared_profile(self, moved: Fraction, x: arb) -> arb:
         """H(e^(epsilon + x)) of shared keys: see `unknown_keys/sole_holder_loss.py`."""
 
     @abstractmethod
@@ -107,19 +107,19 @@ class ThresholdKeys(KeyRule):
         """How many keys a person may hold; those who hold more do all that others do, where all weigh the same."""
         return range(self.max_keys, self.max_keys + 1)
 
-    def _holdings(self, threshold: int, below: Fraction) -> list[Holding]:
+    def _contributions(self, threshold: int, below: Fraction) -> list[KeyContribution]:
         """All ways to hold keys: so many, of which so many are nobody else's."""
         found = []
         with precision(BITS):
             for held in self._ways():
                 alone = self._shown(threshold, below, self.weight(held))
                 square = Fraction(self.weight(held), self.parts) ** 2
-                found += [Holding(any_shown(alone, own), (held - own) * square) for own in range(held + 1)]
+                found += [KeyContribution(any_shown(alone, own), (held - own) * square) for own in range(held + 1)]
         return found
 
     def _meets(self, threshold: int, below: Fraction) -> bool:
-        holdings = hardest(self._holdings(threshold, below))
-        return within(holdings, self._rest, self.delta, replaces=self.replaces)
+        contributions = hardest(self._contributions(threshold, below))
+        return within(contributions, self._shared_profile, self.delta, replaces=self.replaces)
 
     def _shown(self, threshold: int, below: Fraction, total: int) -> arb:
         """The probability that a key of which there is so much is shown."""
@@ -164,7 +164,7 @@ class ThresholdKeys(KeyRule):
         steps = half_width(self.law, read_confidence(confidence), 1)
         return steps if self.parts == 1 else steps / self.parts
 
-    def release(self, value: Any) -> dict[Key, float]:
+    def release(self, value: Any) -> dict[PlainKey, float]:
         """The keys that are shown, in order, with their noisy counts, from a mapping of keys to counts."""
         import numpy as np
 
@@ -190,7 +190,7 @@ class GeometricKeys(ThresholdKeys):
         """Two-sided geometric noise."""
         return DiscreteLaplace(rate=self.epsilon / self.changed)
 
-    def _rest(self, moved: Fraction, x: arb) -> arb:
+    def _shared_profile(self, moved: Fraction, x: arb) -> arb:
         rate = self.epsilon * (moved / self.changed)
         other = (self.epsilon.ball() + x).exp()
         over = ((rate - self.epsilon).ball() - x).expm1() * other  # E - e^(epsilon + x), and 0 where it is 0
@@ -216,7 +216,7 @@ class GaussianKeys(ThresholdKeys):
         """Rounded Gaussian noise, in parts."""
         return RoundedGaussian(sigma2=self.sigma2 * self.parts**2)
 
-    def _rest(self, moved: Fraction, x: arb) -> arb:
+    def _shared_profile(self, moved: Fraction, x: arb) -> arb:
         if not moved:
             return (1 - (self.epsilon.ball() + x).exp()).max(to_ball(0))
         return profile(to_ball(moved / self.sigma2).sqrt(), self.epsilon.ball() + x)

@@ -17,9 +17,9 @@ from dither.errors import BudgetError, GuaranteeError, NumberError, TamperError,
 from dither.numeric.number import Number
 from dither.privacy.budget.filter import Filter, Spent, approx_filter, sum_filter, zcdp_filter
 from dither.privacy.budget.filter_state import Totals, without
-from dither.privacy.guarantee.approx import ApproxPart
+from dither.privacy.guarantee.approx import Approx
 from dither.privacy.guarantee.guarantee import Guarantee
-from dither.privacy.guarantee.zcdp import ZcdpPart
+from dither.privacy.guarantee.zcdp import Zcdp
 
 SMALLEST = Fraction(1, 10**100)  # a price below this is a slip, not a question
 
@@ -31,9 +31,9 @@ def read_ceiling(budget: object, *, name: str = "budget") -> Filter:
     if not isinstance(budget, Guarantee):
         raise GuaranteeError(name, budget, "a budget is a guarantee", "pure(1), approx(3, '1e-6') or zcdp('0.5')")
     charge, part = budget.charge(), budget.parts[0]
-    if len(budget.parts) == 1 and isinstance(part, ZcdpPart) and charge.rho is not None:
+    if len(budget.parts) == 1 and isinstance(part, Zcdp) and charge.rho is not None:
         return _above_zero(zcdp_filter(charge.rho, charge.delta, unit=budget.unit), budget, name)
-    if len(budget.parts) > 1 or not isinstance(part, ApproxPart) or charge.epsilon is None:
+    if len(budget.parts) > 1 or not isinstance(part, Approx) or charge.epsilon is None:
         instead = "pure(1), approx(3, '1e-6'), zcdp('0.5'), or a filter such as filter.gaussian_filter(1)"
         raise GuaranteeError(name, str(budget), "it is neither pure, nor (ε, δ), nor zCDP", instead)
     if charge.delta == 0:

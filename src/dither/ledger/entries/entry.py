@@ -19,7 +19,7 @@ from datetime import UTC, datetime
 from typing import Any, NamedTuple
 
 from dither.errors import LedgerError, TamperError
-from dither.ledger.storage.database import Row
+from dither.ledger.storage.database import EntryRow
 from dither.numeric.number import Number
 from dither.privacy.budget.filter_state import Totals
 
@@ -105,7 +105,7 @@ def write(
     body: Mapping[str, Any],
     state: State,
     answer: str | None = None,
-) -> tuple[Row, Entry]:
+) -> tuple[EntryRow, Entry]:
     """An entry that follows another one: as it is stored, and as it reads.
 
     The writer goes on with the second, unread: hash and MAC were made of this very text, and the text gives back its parts.
@@ -120,7 +120,7 @@ def write(
     if json.loads(record) != told:  # nothing is written that would be read as something else
         raise LedgerError("ledger entry", number, "it would not read as it was meant", "texts, whole numbers, lists")
     stored = None if answer is None else json.dumps(answer)  # ASCII: every text survives every database
-    row = Row(number, record, digest(record), mac_of(key, record), stored, *tags(kind, body))
+    row = EntryRow(number, record, digest(record), mac_of(key, record), stored, *tags(kind, body))
     return row, Entry(number, kind, time, body, state, before, row.hash, row.mac, answer)
 
 
@@ -133,7 +133,7 @@ def tags(kind: str, body: Mapping[str, Any]) -> tuple[int | None, str | None, st
     return about, question, used_key, analyst
 
 
-def read(row: Row, key: bytes | None) -> Entry:
+def read(row: EntryRow, key: bytes | None) -> Entry:
     """The entry in a row; refused when hash or, with the key at hand, MAC says that somebody else wrote it."""
     texts = (row.record, row.hash, row.mac)
     if not all(isinstance(text, str) and text.isascii() for text in texts) or not isinstance(row.answer, (str, type(None))):

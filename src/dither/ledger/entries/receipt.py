@@ -9,7 +9,7 @@ from functools import lru_cache
 
 from dither.errors import DataError, DitherError, InputError
 from dither.ledger.entries.entry import Head, canonical, digest
-from dither.ledger.storage.database import Query, latest
+from dither.ledger.storage.database import Statement, latest
 from dither.privacy.budget.filter_state import Totals
 from dither.privacy.guarantee.guarantee import Guarantee
 
@@ -94,7 +94,7 @@ class ChargeRequest:
         }
 
     @property
-    def queries(self) -> list[Query]:
+    def queries(self) -> list[Statement]:
         """What must be looked up to decide on it."""
         asked = [latest("fingerprint", self.fingerprint)]
         return asked if self.key is None else [*asked, latest("key", self.key_tag)]

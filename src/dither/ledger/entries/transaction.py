@@ -12,8 +12,8 @@ from dither.ledger.storage.database import (
     BATCH,
     LAST,
     TAGS,
-    Query,
-    Row,
+    EntryRow,
+    Statement,
     Tag,
     Transaction,
     batch,
@@ -23,7 +23,7 @@ from dither.ledger.storage.database import (
     one,
 )
 
-Recent = tuple[Row, Entry]  # the last entry as it was stored, and as it reads
+Recent = tuple[EntryRow, Entry]  # the last entry as it was stored, and as it reads
 
 
 class LedgerTransaction:
@@ -34,7 +34,7 @@ class LedgerTransaction:
         transaction: Transaction,
         key: bytes | None,
         known: Head | None,
-        queries: Sequence[Query] = (),
+        queries: Sequence[Statement] = (),
         recent: Recent | None = None,
     ) -> None:
         self._transaction = transaction
@@ -45,7 +45,7 @@ class LedgerTransaction:
         if row is not None and (recent is None or recent[0] != row):  # an entry that was checked before is not read again
             self.recent = (row, read(row, key))
         self._last = None if row is None or self.recent is None else self.recent[1]
-        self._found: dict[Query, Entry | None] = {
+        self._found: dict[Statement, Entry | None] = {
             query: None if row is None else read(row, key) for query, row in zip(queries, rows, strict=True)
         }
         self._before = 0 if self._last is None else self._last.number
@@ -87,7 +87,7 @@ class LedgerTransaction:
         """All entries, those of this page included, in order."""
         number, before = 1, self._before
         while number <= before and (rows := self._transaction.ask(batch(number, BATCH))):
-            yield from (read(Row(*row), self._key) for row in rows if row[0] <= before)
+            yield from (read(EntryRow(*row), self._key) for row in rows if row[0] <= before)
             number += len(rows)
         yield from self._added
 
@@ -104,14 +104,14 @@ class LedgerTransaction:
         self._found.update({latest(tag, value): entry for tag, value in zip(TAGS, tags(kind, body), strict=True) if value})
         return entry
 
-    def _one(self, query: Query) -> Entry | None:
+    def _one(self, query: Statement) -> Entry | None:
         if query not in self._found:
             row = one(self._transaction.ask(query))
             self._found[query] = None if row is None else read(row, self._key)
         return self._found[query]
 
 
-def opening(*queries: Query) -> tuple[Query, ...]:
+def opening(*queries: Statement) -> tuple[Statement, ...]:
     """The queries that a transaction must be opened with for a page."""
     return (LAST, *queries)
 

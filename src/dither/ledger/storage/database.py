@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from contextlib import AbstractContextManager
 from typing import Any, Literal, NamedTuple, Protocol
 
-Query = tuple[str, tuple[Any, ...]]  # SQL with ? for each value
+Statement = tuple[str, tuple[Any, ...]]  # SQL with ? for each value
 Tag = Literal["about", "fingerprint", "key", "analyst"]
 TAGS: tuple[Tag, ...] = ("about", "fingerprint", "key", "analyst")
 
@@ -22,10 +22,10 @@ class Transaction(Protocol):
     now: int  # microseconds since 1970, by the clock of the database
     opened: list[list[tuple[Any, ...]]]  # the answers to the queries that came with `write` or `read`
 
-    def ask(self, query: Query) -> list[tuple[Any, ...]]:
+    def ask(self, query: Statement) -> list[tuple[Any, ...]]:
         """Rows, at once."""
 
-    def do(self, query: Query) -> None:
+    def do(self, query: Statement) -> None:
         """A change, made at the latest when the transaction ends."""
 
 
@@ -36,10 +36,10 @@ class Database(Protocol):
     shown: str  # where it is, for people; without passwords
     distrust: str | None  # why this database could lose what it acknowledged; None if nothing speaks for that
 
-    def write(self, *queries: Query) -> AbstractContextManager[Transaction]:
+    def write(self, *queries: Statement) -> AbstractContextManager[Transaction]:
         """A transaction that no other writer overlaps; durable when it ends."""
 
-    def read(self, *queries: Query) -> AbstractContextManager[Transaction]:
+    def read(self, *queries: Statement) -> AbstractContextManager[Transaction]:
         """A snapshot; what it showed is durable when it ends."""
 
     def exists(self, table: str) -> bool:
@@ -52,7 +52,7 @@ class Database(Protocol):
         """Let go of it."""
 
 
-class Row(NamedTuple):
+class EntryRow(NamedTuple):
     """A stored entry: its text, what proves it, and what it is found by."""
 
     number: int
@@ -78,32 +78,32 @@ TABLES = (
 )
 COLUMNS = "number, record, hash, mac, answer, about, fingerprint, key, analyst"
 BATCH = 1000  # entries at a time, where all are read
-LAST: Query = (f"SELECT {COLUMNS} FROM entries ORDER BY number DESC LIMIT 1", ())  # noqa: S608 - our own names
+LAST: Statement = (f"SELECT {COLUMNS} FROM entries ORDER BY number DESC LIMIT 1", ())  # noqa: S608 - our own names
 NUMBERED = f"SELECT {COLUMNS} FROM entries WHERE number = ?"  # noqa: S608
 RANGE = f"SELECT {COLUMNS} FROM entries WHERE number >= ? ORDER BY number LIMIT ?"  # noqa: S608
 INSERT = f"INSERT INTO entries ({COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)"  # noqa: S608
 
 
-def numbered(number: int) -> Query:
+def numbered(number: int) -> Statement:
     """The entry with this number."""
     return NUMBERED, (number,)
 
 
-def latest(tag: Tag, value: object) -> Query:
+def latest(tag: Tag, value: object) -> Statement:
     """The last entry filed under this value."""
     return f"SELECT {COLUMNS} FROM entries WHERE {tag} = ? ORDER BY number DESC LIMIT 1", (value,)  # noqa: S608
 
 
-def batch(first: int, count: int) -> Query:
+def batch(first: int, count: int) -> Statement:
     """Entries in order, from a number on."""
     return RANGE, (first, count)
 
 
-def insert(row: Row) -> Query:
+def insert(row: EntryRow) -> Statement:
     """One more entry."""
     return INSERT, row
 
 
-def one(rows: list[tuple[Any, ...]]) -> Row | None:
+def one(rows: list[tuple[Any, ...]]) -> EntryRow | None:
     """The row of a query that finds at most one."""
-    return Row(*rows[0]) if rows else None
+    return EntryRow(*rows[0]) if rows else None

@@ -23,12 +23,12 @@ from psycopg.pq.abc import PGresult
 
 from dither.errors import DitherError, LedgerError
 from dither.ledger.storage.connection_pool import Pool
-from dither.ledger.storage.database import Query
+from dither.ledger.storage.database import Statement
 
 WAIT = "60s"  # for another writer to finish
 CLOCK = "(extract(epoch FROM clock_timestamp()) * 1000000)::bigint"
-WRITING: Query = ("BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE", ())
-READING: Query = ("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY", ())
+WRITING: Statement = ("BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE", ())
+READING: Statement = ("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY", ())
 IDENTITY = """SELECT (SELECT system_identifier FROM pg_control_system()), oid, current_setting('fsync'),
     current_setting('full_page_writes') FROM pg_database WHERE datname = current_database()"""
 # A transaction that changes nothing has nothing to wait for; a message in the log is the smallest change.
@@ -46,7 +46,7 @@ def without_password(url: str) -> str:
     return urlunsplit(parts._replace(netloc=user.partition(":")[0] + at + host, query=options))
 
 
-class Connection:
+class PostgresConnection:
     """A connection, and the statements that the server has planned for it."""
 
     def __init__(self, url: str, schema: str) -> None:
@@ -56,7 +56,7 @@ class Connection:
         self._reading = Transformer(self.link)
         self._planned: dict[str, list[bytes]] = {}  # the text around the values of each
 
-    def run(self, queries: Sequence[Query]) -> list[list[tuple[Any, ...]]]:
+    def run(self, queries: Sequence[Statement]) -> list[list[tuple[Any, ...]]]:
         """Several statements in one trip; the rows of each."""
         self._plan(queries)
         server = self.link.pgconn
@@ -86,7 +86,7 @@ class Connection:
             return b"NULL"
         return b"%d" % value if isinstance(value, int) else self._escaping.escape_literal(value.encode())
 
-    def _plan(self, queries: Sequence[Query]) -> None:
+    def _plan(self, queries: Sequence[Statement]) -> None:
         """Let the server plan once what will be asked again and again."""
         for query, values in queries:
             if query not in self._planned and query.startswith(("SELECT", "INSERT")):
@@ -102,16 +102,16 @@ class Connection:
 class PostgresTransaction:
     """Statements on one connection; changes wait until the end, and go together with the commit."""
 
-    def __init__(self, connection: Connection, begin: Sequence[Query], queries: Sequence[Query]) -> None:
+    def __init__(self, connection: PostgresConnection, begin: Sequence[Statement], queries: Sequence[Statement]) -> None:
         self._connection = connection
-        self.waiting: list[Query] = []
+        self.waiting: list[Statement] = []
         _, clock, *self.opened = connection.run([*begin, *queries])
         self.now = int(clock[0][-1])
 
-    def ask(self, query: Query) -> list[tuple[Any, ...]]:
+    def ask(self, query: Statement) -> list[tuple[Any, ...]]:
         return self._connection.run([query])[-1]
 
-    def do(self, query: Query) -> None:
+    def do(self, query: Statement) -> None:
         self.waiting.append(query)
 
     def end(self) -> None:
@@ -131,7 +131,7 @@ class PostgresDatabase:
         self.url = urlunsplit(parts._replace(fragment=""))
         self.shown = without_password(url) + ("" if parts.fragment else f"#{self.schema}")
         self.distrust: str | None = None
-        self._pool = Pool(lambda: Connection(self.url, self.schema), lambda held: held.link.close(), file=False)
+        self._pool = Pool(lambda: PostgresConnection(self.url, self.schema), lambda held: held.link.close(), file=False)
         lock = int.from_bytes(hashlib.sha256(f"dither {self.schema}".encode()).digest()[:8], "big", signed=True)
         # The lock is a statement of its own: each statement sees what was committed before it began.
         self._begin = (WRITING, (f"SELECT pg_advisory_xact_lock({lock}), {CLOCK}", ()))
@@ -160,14 +160,14 @@ class PostgresDatabase:
                     trigger = f"CREATE OR REPLACE TRIGGER {table}_no_{verb.lower()} BEFORE {verb} ON {table}"
                     transaction.do((f"{trigger} FOR EACH STATEMENT EXECUTE FUNCTION {table}_stay()", ()))
 
-    def write(self, *queries: Query) -> AbstractContextManager[PostgresTransaction]:
+    def write(self, *queries: Statement) -> AbstractContextManager[PostgresTransaction]:
         return self._transaction(self._begin, queries)
 
-    def read(self, *queries: Query) -> AbstractContextManager[PostgresTransaction]:
+    def read(self, *queries: Statement) -> AbstractContextManager[PostgresTransaction]:
         return self._transaction((READING, (f"SELECT {CLOCK}", ())), queries)
 
     @contextmanager
-    def _transaction(self, begin: Sequence[Query], queries: Sequence[Query]) -> Iterator[PostgresTransaction]:
+    def _transaction(self, begin: Sequence[Statement], queries: Sequence[Statement]) -> Iterator[PostgresTransaction]:
         what = "nothing was written"
         refusal: DitherError | None = None
         try:

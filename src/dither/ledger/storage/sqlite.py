@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 
 from dither.errors import ConflictError, DitherError, LedgerError, TamperError
 from dither.ledger.storage.connection_pool import Pool
-from dither.ledger.storage.database import Query
+from dither.ledger.storage.database import Statement
 from dither.ledger.storage.network_mounts import network_file_system
 
 WAIT = 60.0  # seconds for another writer to finish
@@ -27,19 +27,19 @@ SETTINGS = ("journal_mode = WAL", "synchronous = FULL", "fullfsync = 1", "checkp
 class SqliteTransaction:
     """Statements on one connection, at once."""
 
-    def __init__(self, connection: sqlite3.Connection, queries: Sequence[Query]) -> None:
+    def __init__(self, connection: sqlite3.Connection, queries: Sequence[Statement]) -> None:
         self._connection = connection
         self.now = time.time_ns() // 1000
         self.opened = [self.ask(query) for query in queries]
 
-    def ask(self, query: Query) -> list[tuple[Any, ...]]:
+    def ask(self, query: Statement) -> list[tuple[Any, ...]]:
         return self._connection.execute(*query).fetchall()
 
-    def do(self, query: Query) -> None:
+    def do(self, query: Statement) -> None:
         self._connection.execute(*query)
 
 
-class Connection(NamedTuple):
+class SqliteConnection(NamedTuple):
     """A connection, and the file that it holds."""
 
     link: sqlite3.Connection
@@ -84,14 +84,14 @@ class SqliteDatabase:
                     transaction.do((f"{trigger} {refuse}", ()))
             transaction.do((f"PRAGMA application_id = {APPLICATION}", ()))
 
-    def write(self, *queries: Query) -> AbstractContextManager[SqliteTransaction]:
+    def write(self, *queries: Statement) -> AbstractContextManager[SqliteTransaction]:
         return self._transaction("BEGIN IMMEDIATE", queries)
 
-    def read(self, *queries: Query) -> AbstractContextManager[SqliteTransaction]:
+    def read(self, *queries: Statement) -> AbstractContextManager[SqliteTransaction]:
         return self._transaction("BEGIN", queries)
 
     @contextmanager
-    def _transaction(self, begin: str, queries: Sequence[Query]) -> Iterator[SqliteTransaction]:
+    def _transaction(self, begin: str, queries: Sequence[Statement]) -> Iterator[SqliteTransaction]:
         what = "nothing was written"
         refusal: DitherError | None = None
         try:
@@ -118,7 +118,7 @@ class SqliteDatabase:
     def close(self) -> None:
         self._pool.close()
 
-    def _connect(self) -> Connection:
+    def _connect(self) -> SqliteConnection:
         if not self.path.exists():
             raise LedgerError("location", self.shown, "there is no ledger", "Ledger(..., budget=...), which makes one")
         file = self._file()
@@ -138,7 +138,7 @@ class SqliteDatabase:
         except BaseException:
             link.close()
             raise
-        return Connection(link, file)
+        return SqliteConnection(link, file)
 
     def _file(self) -> tuple[int, int, int]:
         try:

@@ -63,7 +63,7 @@ class Kernel(Protocol):
     def pull_squares(self, values: object) -> NDArray[np.float64]: ...
 
 
-class Dense:
+class DenseKernel:
     """A channel with its matrix."""
 
     def __init__(self, channel: Channel) -> None:
@@ -90,7 +90,7 @@ class Dense:
 
 
 @dataclass(frozen=True, eq=False)
-class Reconstruction:
+class BayesianEstimate:
     """What the iteration came to."""
 
     frequency: NDArray[np.float64]
@@ -116,7 +116,7 @@ def bayes(
     start: object = None,
     most: object = 10_000,
     progress: Callable[[int, float], object] | None = None,
-) -> Reconstruction:
+) -> BayesianEstimate:
     """Frequencies of the inputs from how often each output was reported.
 
     `until` is "noise" or "convergence"; `start` a distribution to begin with (uniform if there is none; what starts at zero
@@ -126,7 +126,7 @@ def bayes(
 
     if until not in ("noise", "convergence"):
         raise DataError("until", until, "it says when to stop", "'noise' or 'convergence'")
-    kernel = Dense(channel) if isinstance(channel, Channel) else channel
+    kernel = DenseKernel(channel) if isinstance(channel, Channel) else channel
     if not all(hasattr(kernel, name) for name in ("push", "pull", "pull_squares")):
         raise DataError("channel", channel, "it has no push, pull and pull_squares", "a Channel, or FlatKernel(10, 1)")
     found, limit = read_counts(counts), integer(most, name="most", least=0)
@@ -151,12 +151,12 @@ def bayes(
         elif not smooth and people * math.log(max(float(w.max()), 1.0)) <= CLOSE:
             stopped = "converged"
         if stopped != "limit" or done == limit:
-            return Reconstruction(p, done, _log_likelihood(people, h, m, seen), stopped)
+            return BayesianEstimate(p, done, _log_likelihood(people, h, m, seen), stopped)
         moved = p * w
         moved = _averaged(moved) if smooth else moved
         moved /= moved.sum()  # it is 1 but for rounding
         if smooth and float(np.abs(moved - p).sum()) <= STILL:
-            return Reconstruction(p, done, _log_likelihood(people, h, m, seen), "converged")
+            return BayesianEstimate(p, done, _log_likelihood(people, h, m, seen), "converged")
         p, done = moved, done + 1
 
 

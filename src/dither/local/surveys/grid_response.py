@@ -132,8 +132,8 @@ class GridResponse(Survey):
     # -- at the collector --------------------------------------------------------------------------------------
 
     @cached_property
-    def _axes(self) -> tuple[Axis, Axis]:
-        return axis(self.width, float(self._grid.rate)), axis(self.height, float(self._grid.rate))
+    def _axes(self) -> tuple[AxisMatrices, AxisMatrices]:
+        return axis_matrices(self.width, float(self._grid.rate)), axis_matrices(self.height, float(self._grid.rate))
 
     def estimate(self, found: Reports | Tally, *, method: str | None = None, confidence: object = "0.95") -> Estimate:
         """Shares of all cells, by inversion or by the Bayesian update, with intervals on the inversion."""
@@ -186,7 +186,7 @@ class GridResponse(Survey):
             return project(raw, method)
         if self.scores == "uniform":
             return bayes(FlatKernel(len(self.domain), self.epsilon), tally.counts).frequency
-        return bayes(Axes(*(m.matrix for m in self._axes)), tally.counts).frequency
+        return bayes(KroneckerKernel(*(m.matrix for m in self._axes)), tally.counts).frequency
 
     # -- before anything is collected --------------------------------------------------------------------------
 
@@ -234,19 +234,19 @@ class GridResponse(Survey):
         return f"GridResponse({self.width} x {self.height}, epsilon='{self.epsilon}', scores='{self.scores}')"
 
 
-class Axis(NamedTuple):
+class AxisMatrices(NamedTuple):
     """One axis in floats: the matrix, and the inverse of its transpose."""
 
     matrix: NDArray[np.float64]
     inverse: NDArray[np.float64]
 
 
-def axis(count: int, rate: float) -> Axis:
+def axis_matrices(count: int, rate: float) -> AxisMatrices:
     """exp(-rate |i - j|) / z(i), and diag(z) times the inverse of exp(-rate |i - j|)."""
     import numpy as np
 
     if count == 1:
-        return Axis(np.ones((1, 1)), np.ones((1, 1)))
+        return AxisMatrices(np.ones((1, 1)), np.ones((1, 1)))
     steps = np.arange(count)
     weights = np.exp(-rate * np.abs(steps[:, None] - steps[None, :]))
     z = weights.sum(axis=1)
@@ -254,10 +254,10 @@ def axis(count: int, rate: float) -> Axis:
     inverse = np.diag(np.full(count, (1 + a * a) / left))
     inverse[0, 0] = inverse[-1, -1] = 1 / left
     inverse[steps[1:], steps[:-1]] = inverse[steps[:-1], steps[1:]] = -a / left
-    return Axis(weights / z[:, None], z[:, None] * inverse)
+    return AxisMatrices(weights / z[:, None], z[:, None] * inverse)
 
 
-class Axes:
+class KroneckerKernel:
     """Two independent axes as a kernel: products with the Kronecker product of their matrices."""
 
     def __init__(self, across: NDArray[np.float64], down: NDArray[np.float64]) -> None:

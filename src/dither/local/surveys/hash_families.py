@@ -28,7 +28,7 @@ LARGEST_TABLE = 1 << 24  # cells that are kept at hand, a byte each
 PART = 1 << 18  # look-ups at a time
 
 
-class Balanced:
+class BalancedHashFamily:
     """As many seeds as it takes for any two values to meet in exactly one of g."""
 
     name = "balanced"
@@ -80,7 +80,7 @@ class Balanced:
         return left[: self.values, 0]
 
 
-class Mixed:
+class MixedHashFamily:
     """So many seeds, each mixed with the value."""
 
     name = "mixed"

@@ -47,7 +47,7 @@ from dither.local.collect.tally import Tally
 from dither.local.least_epsilon import least_epsilon
 from dither.local.survey import read_epsilon
 from dither.local.surveys.direct_encoding import histogram
-from dither.local.surveys.items import Items, Texts, Wholes, mix
+from dither.local.surveys.items import IntegerDomain, ItemDomain, TextDomain, mix
 from dither.mechanisms.response.k_ary_response import Flat
 from dither.noise.uniform_integers import uniform
 from dither.numeric.number import integer, rational
@@ -66,7 +66,7 @@ AT_ONCE = 2**15  # hashes in the cache
 
 
 @dataclass(frozen=True, eq=False)
-class Found:
+class FrequentItems:
     """The items that many people have, the most frequent first."""
 
     items: tuple[Hashable, ...]
@@ -108,7 +108,7 @@ class HeavyHitters:
         if (bits is None) == (longest is None):
             why = "items are whole numbers of so many bits, or texts of up to so many bytes"
             raise DataError("bits, longest", (bits, longest), why, "bits=32, or longest=8")
-        self.items: Items = Wholes(bits) if longest is None else Texts(longest)
+        self.items: ItemDomain = IntegerDomain(bits) if longest is None else TextDomain(longest)
         self.epsilon = read_epsilon(epsilon)
         self.unit = read_replacement(unit)
         self.keep = integer(keep, name="keep", least=1)
@@ -204,7 +204,7 @@ class HeavyHitters:
         counts, bad = histogram(payload, self.groups * self.seeds * self.cells)
         return Tally(self.record, counts, len(payload) - bad, bad + reports.broken)
 
-    def estimate(self, found: Reports | Tally, *, confidence: object = "0.95") -> Found:
+    def estimate(self, found: Reports | Tally, *, confidence: object = "0.95") -> FrequentItems:
         """The most frequent items, from reports or from a tally."""
         import numpy as np
 
@@ -233,7 +233,7 @@ class HeavyHitters:
         apart = self._collisions(raw, spread, z)
         low, high = (raw + np.sign(end - raw) * np.hypot(end - raw, apart) for end in (low, high))
         order = [at for at in np.argsort(-raw, kind="stable").tolist() if low[at] > 0 and self.items.whole(kept[at])]
-        return Found(
+        return FrequentItems(
             tuple(self.items.item(kept[at]) for at in order),
             counts=tally.people * raw[order],
             deviation=tally.people * deviation[order],

@@ -24,7 +24,7 @@ MOST_BYTES = 64
 BYTES = [bytes([byte]) for byte in range(256)]
 
 
-class Items(ABC):
+class ItemDomain(ABC):
     """What an item is, as `length` bytes."""
 
     length: int
@@ -78,7 +78,7 @@ class Items(ABC):
         return list(values.tolist() if hasattr(values, "tolist") else values)
 
 
-class Texts(Items):
+class TextDomain(ItemDomain):
     """Texts of up to so many bytes in UTF-8; longer ones are cut."""
 
     def __init__(self, longest: object) -> None:
@@ -128,7 +128,7 @@ class Texts(Items):
         return f"texts of up to {self.length} bytes"
 
 
-class Wholes(Items):
+class IntegerDomain(ItemDomain):
     """Whole numbers of so many bits, the highest first."""
 
     def __init__(self, bits: object) -> None:

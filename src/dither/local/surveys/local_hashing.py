@@ -33,7 +33,7 @@ from dither.local.collect.intervals import normal_quantile
 from dither.local.collect.reconstruct import simplex
 from dither.local.survey import Survey
 from dither.local.surveys.direct_encoding import histogram, smallest
-from dither.local.surveys.hash_families import Balanced, Mixed, digits, prime_powers
+from dither.local.surveys.hash_families import BalancedHashFamily, MixedHashFamily, digits, prime_powers
 from dither.mechanisms.response.k_ary_response import Flat
 from dither.noise.uniform_integers import uniform
 from dither.numeric.number import integer
@@ -61,7 +61,7 @@ class LocalHashing(Survey):
         super().__init__(domain, epsilon=epsilon, unit=unit)
         size = len(self.domain)
         self.cells = best_cells(size, float(self.epsilon), balanced=seeds is None)
-        self._hash: Balanced | Mixed = Balanced(size, self.cells)
+        self._hash: BalancedHashFamily | MixedHashFamily = BalancedHashFamily(size, self.cells)
         if seeds is not None:
             count = integer(seeds, name="seeds", least=1)
             if count * self.cells > MOST_COUNTS:
@@ -70,7 +70,7 @@ class LocalHashing(Survey):
             if count * size > MOST_LOOKUPS:
                 why = f"to decode takes a look-up for each value and seed, and at most {MOST_LOOKUPS} are made"
                 raise NumberError("seeds", seeds, why, f"at most {MOST_LOOKUPS // size}, or None for balanced ones")
-            self._hash = Mixed(size, self.cells, count)
+            self._hash = MixedHashFamily(size, self.cells, count)
         self._flat = Flat(range(self.cells), epsilon=self.epsilon, unit=self.unit)
 
     @property

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from dither.channels.closed_form_rows import power, truncated
 from dither.channels.kernels import GeometricKernel
-from dither.channels.matrix import Entry
+from dither.channels.matrix import MatrixEntry
 from dither.errors import NumberError
 from dither.local.surveys.number_survey import MOST_REPORTS, NumberSurvey
 from dither.mechanisms.additive.geometric import Geometric
@@ -65,13 +65,13 @@ class NoisyNumber(NumberSurvey):
         noisy: Any = add(places, self._noise.law.sample(places.shape))
         return np.asarray(np.clip(noisy, 0, self.steps))
 
-    def _rows(self) -> list[list[Entry]]:
+    def _rows(self) -> list[list[MatrixEntry]]:
         return [truncated(i, self.reports, self.epsilon / self.steps) for i in range(self.reports)]
 
-    def exact_scores(self) -> list[Entry]:
+    def exact_scores(self) -> list[MatrixEntry]:
         """o / G inside, and the mean of what was cut at the ends."""
         beyond = 1 / (power(self.epsilon / self.steps, 1) - 1)
-        inside: list[Entry] = [Fraction(o, self.steps) for o in range(1, self.steps)]
+        inside: list[MatrixEntry] = [Fraction(o, self.steps) for o in range(1, self.steps)]
         return [-beyond / self.steps, *inside, 1 + beyond / self.steps]
 
     @cached_property

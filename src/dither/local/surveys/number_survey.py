@@ -33,7 +33,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from dither.channels.channel import Channel
-from dither.channels.matrix import Entry
+from dither.channels.matrix import MatrixEntry
 from dither.errors import DataError, NumberError, SizeError
 from dither.local.collect.intervals import normal_quantile
 from dither.local.collect.reports import Reports
@@ -103,7 +103,7 @@ class NumberSurvey(ABC):
         """What each report counts for, as a part of [low, high]: nearest floats."""
 
     @abstractmethod
-    def exact_scores(self) -> list[Entry]:
+    def exact_scores(self) -> list[MatrixEntry]:
         """The same, exactly."""
 
     @property
@@ -116,7 +116,7 @@ class NumberSurvey(ABC):
         """Randomised reports for places."""
 
     @abstractmethod
-    def _rows(self) -> list[list[Entry]]:
+    def _rows(self) -> list[list[MatrixEntry]]:
         """The exact matrix from places to reports."""
 
     def parameters(self) -> dict[str, object]:

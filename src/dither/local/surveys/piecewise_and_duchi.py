@@ -26,7 +26,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from dither.channels.closed_form_rows import flat, power
-from dither.channels.matrix import Entry
+from dither.channels.matrix import MatrixEntry
 from dither.errors import NumberError
 from dither.local.surveys.number_survey import MOST_REPORTS, NumberSurvey
 from dither.mechanisms.response.k_ary_response import Flat
@@ -57,10 +57,10 @@ class Duchi(NumberSurvey):
     def _encode(self, places: NDArray[np.int64]) -> NDArray[np.int64]:
         return self._flat.randomize_places(places)
 
-    def _rows(self) -> list[list[Entry]]:
+    def _rows(self) -> list[list[MatrixEntry]]:
         return flat(2, self.epsilon)
 
-    def exact_scores(self) -> list[Entry]:
+    def exact_scores(self) -> list[MatrixEntry]:
         """-1 / (E - 1) and E / (E - 1)."""
         grown = power(self.epsilon, 1)
         return [-1 / (grown - 1), grown / (grown - 1)]
@@ -127,21 +127,21 @@ class Piecewise(NumberSurvey):
         found[~near] = np.where(other < outside, other, other + self.window)
         return found
 
-    def _rows(self) -> list[list[Entry]]:
+    def _rows(self) -> list[list[MatrixEntry]]:
         return self.rows(power(self.epsilon, 1))
 
-    def rows(self, grown: Any) -> list[list[Entry]]:
+    def rows(self, grown: Any) -> list[list[MatrixEntry]]:
         """The matrix for an E that is written in some way."""
         small = 1 / (grown * self.window + self.steps)
         return [
             [grown * small if i <= o < i + self.window else small for o in range(self.size)] for i in range(self.steps + 1)
         ]
 
-    def exact_scores(self) -> list[Entry]:
+    def exact_scores(self) -> list[MatrixEntry]:
         """(o - the mean at place 0) / slope / steps."""
         return self.affine(power(self.epsilon, 1))
 
-    def affine(self, grown: Any) -> list[Entry]:
+    def affine(self, grown: Any) -> list[MatrixEntry]:
         """The scores for an E that is written in some way."""
         size, window = self.size, self.window
         whole = grown * window + self.steps
@@ -215,7 +215,7 @@ class Hybrid(NumberSurvey):
         found[~bit] = self._windows._encode(places[~bit])
         return found
 
-    def _rows(self) -> list[list[Entry]]:
+    def _rows(self) -> list[list[MatrixEntry]]:
         if self._windows is None:
             return self._bit._rows()
         root = power(self.epsilon / 2, 1)
@@ -226,7 +226,7 @@ class Hybrid(NumberSurvey):
             rows.append([entry * (1 - 1 / root) for entry in row] + [(1 - one) / root, one / root])
         return rows
 
-    def exact_scores(self) -> list[Entry]:
+    def exact_scores(self) -> list[MatrixEntry]:
         """Those of Piecewise, and then those of Duchi."""
         if self._windows is None:
             return self._bit.exact_scores()

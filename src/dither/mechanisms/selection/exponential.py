@@ -24,7 +24,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from dither.channels.closed_form_rows import exponential
-from dither.channels.matrix import Entry
+from dither.channels.matrix import MatrixEntry
 from dither.errors import DataError, GuaranteeError
 from dither.mechanisms.selection.selection import Selection
 from dither.noise.categorical import Categorical
@@ -58,7 +58,7 @@ class Exponential(Selection):
     def _choose(self, places: NDArray[np.int64]) -> Any:
         return self.label(Categorical(places, rate=self.rate).sample())
 
-    def _row(self, gaps: list[int]) -> list[Entry]:
+    def _row(self, gaps: list[int]) -> list[MatrixEntry]:
         return exponential(gaps, self.rate)
 
     def tail(self, value: Any, shortfall: object) -> Enclosure:

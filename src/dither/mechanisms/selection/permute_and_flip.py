@@ -24,7 +24,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from dither.channels.closed_form_rows import flips
-from dither.channels.matrix import Entry
+from dither.channels.matrix import MatrixEntry
 from dither.mechanisms.selection.selection import Selection
 from dither.noise.bernoulli import passes
 from dither.noise.uniform_integers import uniform
@@ -52,7 +52,7 @@ class PermuteAndFlip(Selection):
         p = (-(rate * (k + 1))).exp()
         return 1 + ((self.size * (-p).log1p()).expm1()) / (self.size * p)
 
-    def _row(self, gaps: list[int]) -> list[Entry]:
+    def _row(self, gaps: list[int]) -> list[MatrixEntry]:
         return flips(gaps, self.rate)
 
     def _choose(self, places: NDArray[np.int64]) -> Any:

@@ -25,7 +25,7 @@ from itertools import product
 from typing import TYPE_CHECKING, Any, Self
 
 from dither.channels.channel import Channel
-from dither.channels.matrix import Entry
+from dither.channels.matrix import MatrixEntry
 from dither.errors import DataError, GuaranteeError, NumberError, SizeError, UnitError
 from dither.mechanisms.additive.additive import (
     choose_step,
@@ -216,7 +216,7 @@ class Selection(ABC):
         labels = range(self.candidates) if isinstance(self.candidates, int) else self.candidates
         return Channel(rows, [tuple(value) if isinstance(value, list) else value for value in listed], labels)
 
-    def _row(self, gaps: list[int]) -> list[Entry]:
+    def _row(self, gaps: list[int]) -> list[MatrixEntry]:
         """How likely each candidate is, exactly, given how many steps each lies below the best."""
         why = f"what {type(self).__name__} publishes is no choice among finitely many"
         raise GuaranteeError("mechanism", self, why, "Exponential or PermuteAndFlip")

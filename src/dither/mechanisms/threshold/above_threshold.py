@@ -132,9 +132,9 @@ class AboveThreshold:
         steps = half_width(self.threshold_law, each, 1) + half_width(self.answer_law, each, self.queries)
         return steps if self.integers else round_up((steps + 1) * self.step)  # two roundings of half a step
 
-    def start(self) -> Watch:
+    def start(self) -> NoisyThreshold:
         """Draw the noise of the threshold, and be ready for questions."""
-        return Watch(self)
+        return NoisyThreshold(self)
 
     def release(self, values: Sequence[Any]) -> list[float | None]:
         """The answers to a list of questions, as far as they are given: a gap for those above, None for those below."""
@@ -169,7 +169,7 @@ class AboveThreshold:
                 yield ([int(x) for x in one], [int(x) for x in other]) if self.integers else (one, other)
 
 
-class Watch:
+class NoisyThreshold:
     """Questions asked of one noisy threshold. It is not copied: two copies would answer twice as often."""
 
     def __init__(self, mechanism: AboveThreshold) -> None:

@@ -40,7 +40,7 @@ from typing import Any
 
 from dither.errors import BudgetError, DataError
 from dither.mechanisms.additive.laplace import Laplace
-from dither.mechanisms.threshold.above_threshold import AboveThreshold, Watch
+from dither.mechanisms.threshold.above_threshold import AboveThreshold, NoisyThreshold
 from dither.numeric.lattice import Lattice
 from dither.numeric.number import exact, integer, rational
 from dither.privacy.guarantee.guarantee import Guarantee
@@ -51,7 +51,7 @@ FINE = Lattice(Fraction(1, WHOLE))
 
 
 @dataclass(frozen=True)
-class Checked:
+class HoldoutAnswer:
     """An answer: the mean, and whether it came from the holdout because the training data had been fitted."""
 
     value: float
@@ -86,7 +86,7 @@ class ReusableHoldout:
             unit=unit,
         )
         self.answer = Laplace(epsilon=whole / 2 / self.budget, sensitivity=moved, step=step, unit=unit)
-        self._watching: Watch = self.watch.start()
+        self._noisy_threshold: NoisyThreshold = self.watch.start()
         self._lock = Lock()
 
     @property
@@ -97,22 +97,22 @@ class ReusableHoldout:
     @property
     def left(self) -> int:
         """How many more answers the holdout can give."""
-        return self._watching.left
+        return self._noisy_threshold.left
 
     def error(self, confidence: object) -> float:
         """How far an answer from the holdout may lie from its mean."""
         return float(self.answer.error(confidence))
 
-    def ask(self, question: Callable[[Any], Any]) -> Checked:
+    def ask(self, question: Callable[[Any], Any]) -> HoldoutAnswer:
         """The mean of a function of one row, which gives a number in [0, 1]: `lambda row: row["age"] > 65`."""
         here = _mean([_place(question(row)) for row in self._training])
         with self._lock:
             if self.left <= 0:
                 raise BudgetError("budget", self.budget, "the holdout has given all its answers", "a fresh holdout")
             there = _mean(_silent(question, self._holdout))
-            if self._watching.ask(abs(here - there)) is None:
-                return Checked(float(here), overfitted=False)
-            return Checked(float(self.answer.release(there)), overfitted=True)
+            if self._noisy_threshold.ask(abs(here - there)) is None:
+                return HoldoutAnswer(float(here), overfitted=False)
+            return HoldoutAnswer(float(self.answer.release(there)), overfitted=True)
 
 
 def _rows(rows: object, name: str) -> Any:

@@ -42,7 +42,7 @@ NEGLIGIBLE = 2.0**-44  # of the largest eigenvalue of V
 
 
 @dataclass(frozen=True, eq=False)
-class Optimum:
+class StrategyOptimum:
     """A strategy with largest column norm 1, and what is known about it."""
 
     matrix: NDArray[np.float64]
@@ -52,7 +52,7 @@ class Optimum:
     rounds: int
 
 
-def optimise(gram: NDArray[np.float64], *, gap: float, rounds: int) -> Optimum:
+def optimise(gram: NDArray[np.float64], *, gap: float, rounds: int) -> StrategyOptimum:
     """The best strategy for V = W'W: until the bounds agree within `gap`, in deviations, or for so many rounds."""
     import numpy as np
 
@@ -76,7 +76,7 @@ def optimise(gram: NDArray[np.float64], *, gap: float, rounds: int) -> Optimum:
             best, upper = matrix / math.sqrt(most), most * total
         u = u * np.square(np.maximum(1 + STEP * (diagonal / total - 1), SHORTEST))  # X at the best multiple of u
         u = u / u.sum()
-    return Optimum(best, upper * scale**2, lower * scale**2, svd * scale**2, done)
+    return StrategyOptimum(best, upper * scale**2, lower * scale**2, svd * scale**2, done)
 
 
 def _factor(gram: NDArray[np.float64]) -> NDArray[np.float64]:

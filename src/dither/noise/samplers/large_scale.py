@@ -14,7 +14,7 @@ exactly the law g, and the normalising constant is never needed. A level is take
 For a *rounded* law g is a density: x = round(y), and y = x - 1/2 + u where u is a uniform real, revealed lazily.
 
 Accepting. With d = distance from the near end, (g - far)/(near - far) differs from the chord 1 - d/M by at most
-M^2 max|g''| / 8 / (near - far). `slack` is any whole number of 2^-30 that is larger (`TabledLaw.chord_gaps`). A 30-bit
+M^2 max|g''| / 8 / (near - far). `slack` is any whole number of 2^-30 that is larger (`TableLaw.chord_gaps`). A 30-bit
 uniform a/2^30 further than that from the chord is settled with integers; nearer, the *same* uniform gets more bits and g
 is evaluated in balls until the answer is certain (`_accepts`).
 
@@ -37,9 +37,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from dither.noise.entropy import Bits, stream
-from dither.noise.law import Sampler, TabledLaw
+from dither.noise.law import Sampler, TableLaw
 from dither.noise.samplers.small_scale import put
-from dither.noise.samplers.table import CHUNK, Special, Table, below, lazy_index
+from dither.noise.samplers.table import CHUNK, CumulativeTable, Special, below, lazy_index
 from dither.numeric.balls import precision
 from dither.numeric.enclosure import to_ball
 
@@ -55,7 +55,7 @@ WIDEST_INT64_CELL = 46  # cells of 2^46, and at most 2^14 of them, stay far insi
 class StaircaseSampler(Sampler):
     """Cells of width 2^cell_bits, `cells` of them on each side in the table."""
 
-    def __init__(self, law: TabledLaw, cell_bits: int, cells: int, *, prefix_bits: int = 16, word_bits: int = 64) -> None:
+    def __init__(self, law: TableLaw, cell_bits: int, cells: int, *, prefix_bits: int = 16, word_bits: int = 64) -> None:
         assert cells <= 1 << 14
         self._law = law
         self._cell_bits = cell_bits
@@ -66,7 +66,7 @@ class StaircaseSampler(Sampler):
         self._one = 1 << self._accept_bits
         self._first = -cells if law.two_sided else 0
         self._count = cells - self._first
-        self.table = Table(
+        self.table = CumulativeTable(
             self._cumulative,
             plain=self._count,
             offset=-self._first,

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from dither.noise.entropy import stream
-from dither.noise.law import Sampler, TabledLaw
-from dither.noise.samplers.table import CHUNK, Table, lazy_index
+from dither.noise.law import Sampler, TableLaw
+from dither.noise.samplers.table import CHUNK, CumulativeTable, lazy_index
 
 if TYPE_CHECKING:
     from flint import arb
@@ -22,13 +22,13 @@ if TYPE_CHECKING:
 class DirectSampler(Sampler):
     """Outcomes -reach..reach (or 0..reach), then one more for whatever lies beyond."""
 
-    def __init__(self, law: TabledLaw, reach: int, *, prefix_bits: int = 16, word_bits: int = 64) -> None:
+    def __init__(self, law: TableLaw, reach: int, *, prefix_bits: int = 16, word_bits: int = 64) -> None:
         self._law = law
         self._reach = reach
         self._step = word_bits
         self._lowest = -reach if law.two_sided else 0
         self._plain = reach - self._lowest + 1
-        self.table = Table(
+        self.table = CumulativeTable(
             self._cumulative,
             plain=self._plain,
             offset=-self._lowest,

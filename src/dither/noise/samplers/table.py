@@ -1,7 +1,7 @@
 """Exact draws from finitely many outcomes, by looking up the leading bits of a uniform real.
 
 Theorem. Let F(i) be the probability of outcomes 0..i and U a uniform real whose bits are revealed from the left.
-The outcome "first i with U < F(i)" has exactly the law stated. `Table` computes that outcome and never guesses:
+The outcome "first i with U < F(i)" has exactly the law stated. `CumulativeTable` computes that outcome and never guesses:
 
 * For each i it keeps an integer c(i) with c(i) <= 2^W F(i) < c(i) + 2, certified by balls (W = 64).
 * A word w stands for U in [w, w+1) / 2^W. If w < c(i) then w + 1 <= c(i), so U < F(i). If w >= c(i) + 2 then
@@ -46,7 +46,7 @@ class Special(NamedTuple):
     outcomes: NDArray[np.intp]
 
 
-class Table:
+class CumulativeTable:
     """Outcomes 0..n-1 with P(outcome <= i) = cumulative()[i]; the last cumulative value, 1, is left out."""
 
     def __init__(

@@ -11,7 +11,7 @@ from typing import ClassVar
 from dither.numeric.balls import ends, precision
 from dither.numeric.number import Number
 from dither.privacy.budget.filter_state import Caps, Filter, Spent, Totals
-from dither.privacy.guarantee.gaussian import GaussianPart
+from dither.privacy.guarantee.gaussian import Gdp
 from dither.privacy.guarantee.guarantee import Guarantee, approx, gdp, renyi, zcdp
 from dither.privacy.text import four_digits, four_digits_down
 from dither.privacy.unit import Unit
@@ -103,7 +103,7 @@ class GaussianFilter(Filter):
         return (ZERO,)
 
     def _charge(self, guarantee: Guarantee) -> Totals | None:
-        squares = [part.mu2 for part in guarantee.parts if isinstance(part, GaussianPart)]
+        squares = [part.mu2 for part in guarantee.parts if isinstance(part, Gdp)]
         return (Number(sum(squares, start=Fraction(0))),) if len(squares) == len(guarantee.parts) else None
 
     def _admits(self, total: Totals) -> bool:

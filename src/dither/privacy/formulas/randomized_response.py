@@ -40,10 +40,10 @@ def renyi(epsilon: Number, alpha: Fraction) -> arb:
     return (a * e + (top / e.sinh()).log()) / (a - 1)
 
 
-Loss = tuple[Number, arb]
+LossProbability = tuple[Number, arb]  # a value of the loss, and a ball around its probability
 
 
-def losses(entries: Iterable[tuple[Number, int]]) -> list[Loss] | None:
+def losses(entries: Iterable[tuple[Number, int]]) -> list[LossProbability] | None:
     """The values of the composed loss, largest first, with balls around their probabilities; None if too many."""
     groups = [(epsilon, count) for epsilon, count in entries if epsilon != 0]
     if all(epsilon.is_rational for epsilon, _ in groups):
@@ -53,7 +53,7 @@ def losses(entries: Iterable[tuple[Number, int]]) -> list[Loss] | None:
         found = _convolve(whole, 0, MOST_WORK)
         return None if found is None else [(Number(step * key), found[key]) for key in sorted(found, reverse=True)]
     mixed = _convolve([(epsilon, epsilon, count) for epsilon, count in groups], Number(0), MOST_WORK_WITH_LOGARITHMS)
-    return None if mixed is None else sorted(mixed.items(), key=_Descending)
+    return None if mixed is None else sorted(mixed.items(), key=_DescendingLoss)
 
 
 def _convolve(groups: list[tuple[K, Number, int]], zero: K, most: int) -> dict[K, arb] | None:
@@ -74,15 +74,15 @@ def _convolve(groups: list[tuple[K, Number, int]], zero: K, most: int) -> dict[K
     return total
 
 
-class _Descending:
+class _DescendingLoss:
     """Sorts losses from the largest down, by exact comparison."""
 
     __slots__ = ("loss",)
 
-    def __init__(self, pair: Loss) -> None:
+    def __init__(self, pair: LossProbability) -> None:
         self.loss = pair[0]
 
-    def __lt__(self, other: _Descending) -> bool:
+    def __lt__(self, other: _DescendingLoss) -> bool:
         return self.loss > other.loss
 
 
@@ -96,7 +96,7 @@ def _binomial(epsilon: Number, count: int) -> Iterator[arb]:
         chance = chance * fall * (count - lies) / (lies + 1)
 
 
-def delta_of(pairs: list[Loss], epsilon: Number) -> arb:
+def delta_of(pairs: list[LossProbability], epsilon: Number) -> arb:
     """delta(epsilon) = E (1 - e^(epsilon - loss))_+."""
     total = to_ball(0)
     for loss, chance in pairs:
@@ -106,7 +106,7 @@ def delta_of(pairs: list[Loss], epsilon: Number) -> arb:
     return total
 
 
-def epsilon_of(pairs: list[Loss], delta: Fraction) -> arb | None:
+def epsilon_of(pairs: list[LossProbability], delta: Fraction) -> arb | None:
     """The epsilon >= 0 with delta(epsilon) = delta, as a ball; zero when even epsilon = 0 meets it; None if unclear.
 
     Losses are taken from the largest down. Where it cannot be told whether delta is reached (it may lie exactly on a sum of

@@ -22,22 +22,22 @@ from dither.numeric.balls import MOST_BITS, ends, precision
 from dither.numeric.enclosure import certify, enclose, to_ball
 from dither.numeric.number import Enclosure, Number
 from dither.privacy.formulas import randomized_response as pure
-from dither.privacy.guarantee.currency import Answers, Currency
+from dither.privacy.guarantee.currency import Askable, Currency
 from dither.privacy.records import stored_count, stored_delta, stored_list, stored_number
 from dither.privacy.text import four_digits
 
 if TYPE_CHECKING:
-    from dither.privacy.loss.pairs.json import Terms
+    from dither.privacy.loss.pairs.json import PairTerms
 
-Entry = tuple[Number, Fraction, int]  # epsilon, delta, how many of them
+ApproxEntry = tuple[Number, Fraction, int]  # epsilon, delta, how many of them
 
 
 @dataclass(frozen=True)
-class ApproxPart(Currency):
+class Approx(Currency):
     """Any number of (epsilon, delta) promises."""
 
     kind: ClassVar[str] = "approx"
-    entries: tuple[Entry, ...]
+    entries: tuple[ApproxEntry, ...]
 
     @classmethod
     def of(cls, epsilon: Number, delta: Fraction) -> Self:
@@ -87,10 +87,10 @@ class ApproxPart(Currency):
             bits *= 2
         return None
 
-    def pairs(self) -> Terms:
-        from dither.privacy.loss.pairs.finite import Finite
+    def pairs(self) -> PairTerms:
+        from dither.privacy.loss.pairs.finite import FinitePair
 
-        return tuple((Finite.approximate(epsilon, delta), n) for epsilon, delta, n in self.entries if epsilon or delta)
+        return tuple((FinitePair.approximate(epsilon, delta), n) for epsilon, delta, n in self.entries if epsilon or delta)
 
     @property
     def exact(self) -> bool:
@@ -98,7 +98,7 @@ class ApproxPart(Currency):
         with precision(64):
             return self._losses() is not None
 
-    def _losses(self) -> list[pure.Loss] | None:
+    def _losses(self) -> list[pure.LossProbability] | None:
         return _losses_at(self.entries, ctx.prec)
 
     def plus(self, other: Self) -> Self:
@@ -122,7 +122,7 @@ class ApproxPart(Currency):
         mine, theirs = sorted(mine, reverse=True), sorted(theirs, reverse=True)
         return all(e <= f and d <= g for (e, d), (f, g) in zip(mine, theirs, strict=False))
 
-    def follows_from(self, guarantee: Answers) -> bool:
+    def follows_from(self, guarantee: Askable) -> bool:
         if len(self.entries) != 1 or self.entries[0][2] != 1:
             return False
         epsilon, delta, _ = self.entries[0]
@@ -150,7 +150,7 @@ class ApproxPart(Currency):
 
 
 @lru_cache(maxsize=16)
-def _losses_at(entries: tuple[Entry, ...], bits: int) -> list[pure.Loss] | None:
+def _losses_at(entries: tuple[ApproxEntry, ...], bits: int) -> list[pure.LossProbability] | None:
     """The composed losses at a precision: asked for again and again while a curve is drawn."""
     merged: dict[Number, int] = {}
     for epsilon, _, count in entries:

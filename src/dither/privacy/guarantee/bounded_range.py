@@ -35,15 +35,15 @@ from dither.privacy.guarantee.currency import Currency
 from dither.privacy.records import stored_count, stored_list, stored_number
 from dither.privacy.text import four_digits
 
-Entry = tuple[Number, int]  # epsilon, how many of them
+RangeEntry = tuple[Number, int]  # epsilon, how many of them
 
 
 @dataclass(frozen=True)
-class RangePart(Currency):
+class BoundedRange(Currency):
     """Any number of releases with bounded range."""
 
     kind: ClassVar[str] = "range"
-    entries: tuple[Entry, ...]
+    entries: tuple[RangeEntry, ...]
 
     def renyi(self, alpha: Fraction) -> arb:
         total = to_ball(0)

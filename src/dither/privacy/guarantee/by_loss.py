@@ -25,21 +25,21 @@ from dither.numeric.number import Enclosure, Number
 from dither.privacy.formulas import randomized_response as pure
 from dither.privacy.guarantee.currency import Currency
 from dither.privacy.loss.loss import Loss
-from dither.privacy.loss.pairs.discrete_gaussian import DiscreteGaussian
-from dither.privacy.loss.pairs.fixed_size_sampled import Swapped
-from dither.privacy.loss.pairs.json import Terms, read_terms, write_terms
-from dither.privacy.loss.pairs.normal import Normal
+from dither.privacy.loss.pairs.discrete_gaussian import DiscreteGaussianPair
+from dither.privacy.loss.pairs.fixed_size_sampled import FixedSizeSampledPair
+from dither.privacy.loss.pairs.json import PairTerms, read_terms, write_terms
+from dither.privacy.loss.pairs.normal import NormalPair
 from dither.privacy.loss.pairs.pair import MomentPair, Pair
-from dither.privacy.loss.pairs.poisson_sampled import Sampled
+from dither.privacy.loss.pairs.poisson_sampled import PoissonSampledPair
 from dither.privacy.unit import Unit
 
 
 @dataclass(frozen=True)
-class LossPart(Currency):
+class ByLoss(Currency):
     """Dominating pairs."""
 
     kind: ClassVar[str] = "loss"
-    terms: Terms
+    terms: PairTerms
 
     @property
     def loss(self) -> Loss:
@@ -88,7 +88,7 @@ class LossPart(Currency):
     def rest_epsilon(self, delta: Fraction) -> Enclosure | None:
         return None if self.loss.lost() else self.loss.bracket(delta)
 
-    def pairs(self) -> Terms:
+    def pairs(self) -> PairTerms:
         return self.terms
 
     def charged_delta(self) -> Fraction:
@@ -147,15 +147,15 @@ def _renyi(pair: Pair, alpha: Fraction) -> arb | None:
     loss = pair.largest_loss()
     if loss is not None:
         return pure.renyi(loss, alpha)
-    return _renyi(pair.base, alpha) if isinstance(pair, (Sampled, Swapped)) else None
+    return _renyi(pair.base, alpha) if isinstance(pair, (PoissonSampledPair, FixedSizeSampledPair)) else None
 
 
 def _rho(pair: Pair) -> arb | None:
-    if isinstance(pair, Normal):
+    if isinstance(pair, NormalPair):
         return to_ball(pair.mu2 / 2)
-    if isinstance(pair, DiscreteGaussian):
+    if isinstance(pair, DiscreteGaussianPair):
         return to_ball(pair.shift**2 / (2 * pair.sigma2))
     loss = pair.largest_loss()
     if loss is not None:
         return loss.ball() ** 2 / 2
-    return _rho(pair.base) if isinstance(pair, (Sampled, Swapped)) else None
+    return _rho(pair.base) if isinstance(pair, (PoissonSampledPair, FixedSizeSampledPair)) else None

@@ -21,7 +21,7 @@ from dither.numeric.enclosure import to_ball
 from dither.numeric.number import Enclosure, Number
 
 if TYPE_CHECKING:
-    from dither.privacy.loss.pairs.json import Terms
+    from dither.privacy.loss.pairs.json import PairTerms
     from dither.privacy.unit import Unit
 
 
@@ -33,7 +33,7 @@ class Charge(NamedTuple):
     epsilon: Number | None
 
 
-class Answers(Protocol):
+class Askable(Protocol):
     """What a part may ask a guarantee, to find out whether it is implied."""
 
     def delta(self, epsilon: object) -> float: ...
@@ -82,7 +82,7 @@ class Currency(ABC):
         """Refuse a neighbouring relation that this promise cannot be about."""
         return
 
-    def pairs(self) -> Terms | None:
+    def pairs(self) -> PairTerms | None:
         """The hardest mechanisms with this promise, as dominating pairs with counts; None where they are not known."""
         return None
 
@@ -120,7 +120,7 @@ class Currency(ABC):
     def within(self, other: Self) -> bool:
         """True when this promise is at least as strong, parameter by parameter."""
 
-    def follows_from(self, guarantee: Answers) -> bool:
+    def follows_from(self, guarantee: Askable) -> bool:
         """True when a guarantee in other currencies is proved to imply this part."""
         return False
 

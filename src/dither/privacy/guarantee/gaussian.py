@@ -17,16 +17,16 @@ from dither.numeric.enclosure import certify, to_ball
 from dither.numeric.number import Enclosure, Number
 from dither.privacy.formulas import normal
 from dither.privacy.guarantee.currency import Currency
-from dither.privacy.loss.pairs.normal import Normal
+from dither.privacy.loss.pairs.normal import NormalPair
 from dither.privacy.records import stored_fraction
 from dither.privacy.text import four_digits
 
 if TYPE_CHECKING:
-    from dither.privacy.loss.pairs.json import Terms
+    from dither.privacy.loss.pairs.json import PairTerms
 
 
 @dataclass(frozen=True)
-class GaussianPart(Currency):
+class Gdp(Currency):
     """mu-GDP."""
 
     kind: ClassVar[str] = "gdp"
@@ -56,8 +56,8 @@ class GaussianPart(Currency):
     def rest_epsilon(self, delta: Fraction) -> Enclosure:
         return normal.epsilon_between(self.mu2, delta)
 
-    def pairs(self) -> Terms:
-        return ((Normal(self.mu2), 1),) if self.mu2 else ()
+    def pairs(self) -> PairTerms:
+        return ((NormalPair(self.mu2), 1),) if self.mu2 else ()
 
     def power(self, level: Fraction) -> float:
         return normal.power(self.mu2, level)

@@ -21,22 +21,20 @@ from flint import arb
 from dither.errors import GuaranteeError, NumberError, UnitError
 from dither.numeric.enclosure import certify
 from dither.numeric.number import Enclosure, Number, exact, integer, rational
-from dither.privacy.guarantee.approx import ApproxPart
-from dither.privacy.guarantee.bounded_range import RangePart
-from dither.privacy.guarantee.by_loss import LossPart
+from dither.privacy.guarantee.approx import Approx
+from dither.privacy.guarantee.bounded_range import BoundedRange
+from dither.privacy.guarantee.by_loss import ByLoss
 from dither.privacy.guarantee.convert import Conversion
 from dither.privacy.guarantee.currency import Charge, Currency
-from dither.privacy.guarantee.gaussian import GaussianPart
-from dither.privacy.guarantee.renyi import RenyiPart
-from dither.privacy.guarantee.zcdp import ZcdpPart
+from dither.privacy.guarantee.gaussian import Gdp
+from dither.privacy.guarantee.renyi import Renyi
+from dither.privacy.guarantee.zcdp import Zcdp
 from dither.privacy.loss.loss import Loss
 from dither.privacy.records import MOST_COPIES, read_delta
 from dither.privacy.unit import Unit, read_unit
 
 VERSION = 1
-KINDS: dict[str, type[Currency]] = {
-    part.kind: part for part in (ApproxPart, RangePart, ZcdpPart, RenyiPart, GaussianPart, LossPart)
-}
+KINDS: dict[str, type[Currency]] = {part.kind: part for part in (Approx, BoundedRange, Zcdp, Renyi, Gdp, ByLoss)}
 
 
 @dataclass(frozen=True)
@@ -64,7 +62,7 @@ class Guarantee:
         whom = read_unit(loss.unit if unit is None else unit)
         if loss.unit is not None and whom is not loss.unit:
             raise UnitError("unit", whom.value, f"the loss is about '{loss.unit}'", f"'{loss.unit}', or none")
-        return cls(whom, (LossPart(loss.terms),)) if loss.terms else pure(0, unit=whom)
+        return cls(whom, (ByLoss(loss.terms),)) if loss.terms else pure(0, unit=whom)
 
     # -- questions ---------------------------------------------------------------------------------------------
 
@@ -145,7 +143,7 @@ class Guarantee:
         copies = integer(count, name="count", least=0)
         if copies > MOST_COPIES:
             raise NumberError("count", count, f"sums of more than {MOST_COPIES} copies are not kept", "a smaller count")
-        parts = [part.times(copies) for part in self.parts] if copies else [ApproxPart.of(Number(0), Fraction(0))]
+        parts = [part.times(copies) for part in self.parts] if copies else [Approx.of(Number(0), Fraction(0))]
         return Guarantee(self.unit, _ordered(parts))
 
     __rmul__ = __mul__
@@ -252,25 +250,25 @@ class Guarantee:
 
 def pure(epsilon: object, *, unit: object = Unit.ADD_REMOVE) -> Guarantee:
     """epsilon-differential privacy."""
-    part = ApproxPart.of(exact(epsilon, name="epsilon", nonnegative=True), Fraction(0))
+    part = Approx.of(exact(epsilon, name="epsilon", nonnegative=True), Fraction(0))
     return Guarantee(read_unit(unit), (part,))
 
 
 def bounded_range(epsilon: object, *, unit: object = Unit.ADD_REMOVE) -> Guarantee:
     """epsilon-differential privacy of bounded range: the promise of the exponential mechanism, with rho = epsilon^2/8."""
-    part = RangePart(((exact(epsilon, name="epsilon", nonnegative=True), 1),))
+    part = BoundedRange(((exact(epsilon, name="epsilon", nonnegative=True), 1),))
     return Guarantee(read_unit(unit), (part,))
 
 
 def approx(epsilon: object, delta: object, *, unit: object = Unit.ADD_REMOVE) -> Guarantee:
     """(epsilon, delta)-differential privacy."""
-    part = ApproxPart.of(exact(epsilon, name="epsilon", nonnegative=True), read_delta(delta))
+    part = Approx.of(exact(epsilon, name="epsilon", nonnegative=True), read_delta(delta))
     return Guarantee(read_unit(unit), (part,))
 
 
 def zcdp(rho: object, *, delta: object = 0, unit: object = Unit.ADD_REMOVE) -> Guarantee:
     """rho-zero-concentrated differential privacy; with delta, up to an event of that probability."""
-    part = ZcdpPart(rational(rho, name="rho", nonnegative=True), read_delta(delta))
+    part = Zcdp(rational(rho, name="rho", nonnegative=True), read_delta(delta))
     return Guarantee(read_unit(unit), (part,))
 
 
@@ -286,7 +284,7 @@ def renyi(curve: Mapping[object, object], *, unit: object = Unit.ADD_REMOVE) -> 
         if any(order == listed for listed, _ in points):
             raise GuaranteeError("order", alpha, "it is listed twice", "each order once")
         points.append((order, exact(epsilon, name="epsilon", nonnegative=True)))
-    return Guarantee(read_unit(unit), (RenyiPart(tuple(sorted(points))),))
+    return Guarantee(read_unit(unit), (Renyi(tuple(sorted(points))),))
 
 
 def gdp(mu: object = None, *, mu2: object = None, unit: object = Unit.ADD_REMOVE) -> Guarantee:
@@ -294,7 +292,7 @@ def gdp(mu: object = None, *, mu2: object = None, unit: object = Unit.ADD_REMOVE
     if (mu is None) == (mu2 is None):
         raise NumberError("mu, mu2", (mu, mu2), "exactly one of them is needed", "mu='0.5', or mu2='1/4'")
     square = rational(mu2, name="mu2", nonnegative=True) if mu is None else rational(mu, name="mu", nonnegative=True) ** 2
-    return Guarantee(read_unit(unit), (GaussianPart(square),))
+    return Guarantee(read_unit(unit), (Gdp(square),))
 
 
 # -- small things --------------------------------------------------------------------------------------------------

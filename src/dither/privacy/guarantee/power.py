@@ -33,8 +33,8 @@ from dither.numeric.enclosure import certify, enclose, to_ball
 from dither.numeric.number import Enclosure, Number
 from dither.privacy.formulas import normal
 from dither.privacy.loss.loss import Loss
-from dither.privacy.loss.pairs.json import Terms
-from dither.privacy.loss.pairs.normal import Normal
+from dither.privacy.loss.pairs.json import PairTerms
+from dither.privacy.loss.pairs.normal import NormalPair
 from dither.privacy.loss.profile import discretise as cells
 from dither.privacy.loss.profile import profile
 from dither.privacy.loss.profile.convolve import ProfileSide
@@ -47,7 +47,7 @@ SHARP = 1e-9  # of the power: what a ball may be wide
 DECADES = 3  # levels that share a grid, or a first line
 FARTHEST = 45.0  # e^-45 is below the last place of a power near one
 
-Bound = Callable[[Fraction, Number, Fraction], float]  # of a level, an epsilon and its delta
+PowerBound = Callable[[Fraction, Number, Fraction], float]  # of a level, an epsilon and its delta
 
 
 def power_of_loss(loss: Loss, level: Fraction) -> float:
@@ -66,13 +66,13 @@ def reverse(level: Fraction, epsilon: Number, delta: Fraction) -> float:
     return certify(lambda: 1 - (-epsilon.ball()).exp() * to_ball(1 - level - delta)).upper
 
 
-def _in_order(terms: Terms, turned: Terms, level: Fraction) -> float:
+def _in_order(terms: PairTerms, turned: PairTerms, level: Fraction) -> float:
     """The power of the best test of P against Q: their losses, and those the other way round."""
     if level == 0:
         return round_up(profile.lost_of(terms)[1]) + 0.0  # only what Q never has
     if not terms:
         return round_up(level)
-    if len(terms) == 1 and isinstance(terms[0][0], Normal):
+    if len(terms) == 1 and isinstance(terms[0][0], NormalPair):
         return normal.power(terms[0][0].mu2 * terms[0][1], level)
     found = [1.0, *_at_the_end(terms, level, direct), *_at_the_end(turned, level, reverse)]
     least, place = _least(terms, level, direct, -log_of(level), log_of(level))
@@ -82,13 +82,13 @@ def _in_order(terms: Terms, turned: Terms, level: Fraction) -> float:
     return min(found)
 
 
-def _at_the_end(terms: Terms, level: Fraction, bound: Bound) -> list[float]:
+def _at_the_end(terms: PairTerms, level: Fraction, bound: PowerBound) -> list[float]:
     """At the largest loss, where there is one: beyond it there is only what is lost."""
     most = profile.largest_of(terms)
     return [] if most is None or most < 0 else [bound(level, most, profile.lost_of(terms)[1])]
 
 
-def _least(terms: Terms, level: Fraction, bound: Bound, far: float, log_target: float) -> tuple[float, float]:
+def _least(terms: PairTerms, level: Fraction, bound: PowerBound, far: float, log_target: float) -> tuple[float, float]:
     """The least bound at an epsilon up to `far`, from a profile that is sharp there, and that epsilon."""
     most = profile.largest_of(terms)
     end = far if most is None else min(far, most.bounds().upper)
@@ -118,13 +118,13 @@ def _decade(log_target: float) -> int:
 
 
 @lru_cache(maxsize=32)
-def _first(terms: Terms, decade: int) -> Profile | None:
+def _first(terms: PairTerms, decade: int) -> Profile | None:
     """A profile to begin with; None where only a grid will do."""
     return profile.exact_profile(terms) or profile.line_for(terms, decade * math.log(10))
 
 
 @lru_cache(maxsize=16)
-def _near(terms: Terms, place: float) -> Profile | None:
+def _near(terms: PairTerms, place: float) -> Profile | None:
     return profile.line_at(terms, place)
 
 
@@ -135,7 +135,7 @@ def _rounded(place: float) -> float:
 
 
 @lru_cache(maxsize=4)  # each of them takes some megabytes
-def _grid(terms: Terms, decade: int) -> ProfileSide | None:
+def _grid(terms: PairTerms, decade: int) -> ProfileSide | None:
     log_delta = min(-1.0, decade * math.log(10))
     try:
         return cells.build(terms, profile.lost_of(terms)[1], grid_tilt(terms, log_delta), log_delta, up=True)
@@ -152,7 +152,7 @@ def _look(chosen: Profile, place: float) -> Enclosure:
     return Enclosure(min(1.0, max(0.0, found.lower)), max(0.0, min(1.0, found.upper)))
 
 
-def _bottom(chosen: Profile, bound: Bound, level: Fraction, end: float) -> float:
+def _bottom(chosen: Profile, bound: PowerBound, level: Fraction, end: float) -> float:
     """About where the bound is least: a look at evenly spaced places, then golden sections around the best."""
     log_level, rest = log_of(level), float(1 - level)
 

@@ -20,7 +20,7 @@ from flint import arb
 from dither.errors import GuaranteeError
 from dither.numeric.enclosure import to_ball
 from dither.numeric.number import Number
-from dither.privacy.guarantee.currency import Answers, Currency
+from dither.privacy.guarantee.currency import Askable, Currency
 from dither.privacy.records import stored_fraction, stored_list, stored_number
 from dither.privacy.text import four_digits
 
@@ -38,7 +38,7 @@ def log_delta_at(alpha: Fraction, divergence: arb, epsilon: arb) -> arb:
 
 
 @dataclass(frozen=True)
-class RenyiPart(Currency):
+class Renyi(Currency):
     """D_a <= epsilon_a for the listed orders a."""
 
     kind: ClassVar[str] = "renyi"
@@ -82,7 +82,7 @@ class RenyiPart(Currency):
     def within(self, other: Self) -> bool:
         return all(a <= self.curve[-1][0] and self._at(a) <= bound for a, bound in other.curve)
 
-    def follows_from(self, guarantee: Answers) -> bool:
+    def follows_from(self, guarantee: Askable) -> bool:
         bounds = [(guarantee.charged_renyi(order), bound) for order, bound in self.curve]
         return guarantee.charge().delta == 0 and all(mine is not None and mine <= bound for mine, bound in bounds)
 

@@ -21,7 +21,7 @@ from flint import arb
 from dither.errors import GuaranteeError
 from dither.numeric.enclosure import to_ball
 from dither.numeric.number import Number
-from dither.privacy.guarantee.currency import Answers, Currency
+from dither.privacy.guarantee.currency import Askable, Currency
 from dither.privacy.records import stored_delta, stored_fraction
 from dither.privacy.text import four_digits
 
@@ -38,7 +38,7 @@ def tail_delta(rho: arb, epsilon: arb) -> arb:
 
 
 @dataclass(frozen=True)
-class ZcdpPart(Currency):
+class Zcdp(Currency):
     """rho-zCDP, up to an event of probability `lost`."""
 
     kind: ClassVar[str] = "zcdp"
@@ -82,7 +82,7 @@ class ZcdpPart(Currency):
     def within(self, other: Self) -> bool:
         return self.amount <= other.amount and self.lost <= other.lost
 
-    def follows_from(self, guarantee: Answers) -> bool:
+    def follows_from(self, guarantee: Askable) -> bool:
         charge = guarantee.charge()
         return charge.rho is not None and charge.rho <= self.amount and charge.delta <= self.lost
 

@@ -18,18 +18,18 @@ from fractions import Fraction
 
 from dither.errors import DitherError, GuaranteeError, NumberError, PrecisionError, UnitError
 from dither.numeric.number import Enclosure, Number, exact, integer, rational
-from dither.privacy.loss.pairs.discrete_gaussian import DiscreteGaussian
+from dither.privacy.loss.pairs.discrete_gaussian import DiscreteGaussianPair
 from dither.privacy.loss.pairs.discrete_laplace import discrete_laplace
-from dither.privacy.loss.pairs.finite import Finite
-from dither.privacy.loss.pairs.fixed_size_sampled import Swapped
+from dither.privacy.loss.pairs.finite import FinitePair
+from dither.privacy.loss.pairs.fixed_size_sampled import FixedSizeSampledPair
 from dither.privacy.loss.pairs.from_table import table
-from dither.privacy.loss.pairs.json import Terms, read_terms, write_terms
-from dither.privacy.loss.pairs.laplace import Laplace
-from dither.privacy.loss.pairs.normal import Normal
+from dither.privacy.loss.pairs.json import PairTerms, read_terms, write_terms
+from dither.privacy.loss.pairs.laplace import LaplacePair
+from dither.privacy.loss.pairs.normal import NormalPair
 from dither.privacy.loss.pairs.pair import Pair
-from dither.privacy.loss.pairs.poisson_sampled import Sampled
-from dither.privacy.loss.pairs.poisson_sampled_normal import SampledNormal
-from dither.privacy.loss.pairs.shuffled import Shuffled
+from dither.privacy.loss.pairs.poisson_sampled import PoissonSampledPair
+from dither.privacy.loss.pairs.poisson_sampled_normal import PoissonSampledNormalPair
+from dither.privacy.loss.pairs.shuffled import ShuffledPair
 from dither.privacy.loss.profile.profile import delta_in_order, epsilon_in_order, lost_of
 from dither.privacy.records import MOST_COPIES, read_delta
 from dither.privacy.unit import Unit, read_unit
@@ -44,7 +44,7 @@ SMALLEST_VARIANCE = Fraction(1, 1000)
 class Loss:
     """Dominating pairs with their counts. Made by the constructors below, added up with + and *."""
 
-    terms: Terms
+    terms: PairTerms
     unit: Unit | None = None  # whom it protects, where that is known: a mechanism says it, a formula does not
 
     # -- constructors ------------------------------------------------------------------------------------------
@@ -53,13 +53,13 @@ class Loss:
     def gaussian(cls, sigma: object, *, sensitivity: object = 1) -> Loss:
         """Gaussian noise of deviation sigma, rounded or not, for an L2 sensitivity."""
         moved = rational(sensitivity, name="sensitivity", positive=True)
-        return cls(((Normal((moved / rational(sigma, name="sigma", positive=True)) ** 2), 1),))
+        return cls(((NormalPair((moved / rational(sigma, name="sigma", positive=True)) ** 2), 1),))
 
     @classmethod
     def laplace(cls, scale: object, *, sensitivity: object = 1) -> Loss:
         """Continuous Laplace noise, for one number of this sensitivity."""
         moved = exact(sensitivity, name="sensitivity", positive=True)
-        return cls(((Laplace(moved / rational(scale, name="scale", positive=True)), 1),))
+        return cls(((LaplacePair(moved / rational(scale, name="scale", positive=True)), 1),))
 
     @classmethod
     def discrete_laplace(cls, scale: object, *, shift: object = 1) -> Loss:
@@ -73,14 +73,14 @@ class Loss:
         variance = rational(sigma2, name="sigma2", positive=True)
         if variance < SMALLEST_VARIANCE:
             raise NumberError("sigma2", sigma2, "it is below 1/1000: such noise is nearly always 0", "a larger sigma2")
-        return cls(((DiscreteGaussian(variance, integer(shift, name="shift", least=1)), 1),))
+        return cls(((DiscreteGaussianPair(variance, integer(shift, name="shift", least=1)), 1),))
 
     @classmethod
     def randomized_response(cls, epsilon: object, k: object = 2) -> Loss:
         """k-ary randomized response."""
         answers = integer(k, name="k", least=2)
         number = exact(epsilon, name="epsilon", nonnegative=True)
-        return cls(((Finite.response(number, answers), 1),)) if number else cls(())
+        return cls(((FinitePair.response(number, answers), 1),)) if number else cls(())
 
     @classmethod
     def pure(cls, epsilon: object) -> Loss:
@@ -91,7 +91,7 @@ class Loss:
     def approx(cls, epsilon: object, delta: object) -> Loss:
         """Any (epsilon, delta)-DP mechanism."""
         number, lost = exact(epsilon, name="epsilon", nonnegative=True), read_delta(delta)
-        return cls(((Finite.approximate(number, lost), 1),)) if lost else cls.pure(number)
+        return cls(((FinitePair.approximate(number, lost), 1),)) if lost else cls.pure(number)
 
     @classmethod
     def from_pair(cls, p: object, q: object) -> Loss:
@@ -114,14 +114,17 @@ class Loss:
         if q == 1 or not self.terms:
             return self
         base = self.alone()
-        if isinstance(base, (Swapped, Shuffled)):
+        if isinstance(base, (FixedSizeSampledPair, ShuffledPair)):
             why = "it is about people who are replaced; a Poisson sample is about people who come or go"
             raise GuaranteeError("loss", str(self), why, "a loss before amplification")
-        if isinstance(base, Normal) and base.mu2 > LARGEST_SQUARE:
+        if isinstance(base, NormalPair) and base.mu2 > LARGEST_SQUARE:
             raise NumberError("loss", str(self), "noise below 1/100 of the sensitivity hides nothing", "more noise")
-        if isinstance(base, Sampled):  # a sample of a sample
+        if isinstance(base, PoissonSampledPair):  # a sample of a sample
             q, base = q * base.rate, base.base
-        return Loss(((SampledNormal(base, q) if isinstance(base, Normal) else Sampled(base, q), 1),), self.unit)
+        return Loss(
+            ((PoissonSampledNormalPair(base, q) if isinstance(base, NormalPair) else PoissonSampledPair(base, q), 1),),
+            self.unit,
+        )
 
     def alone(self) -> Pair:
         """The pair of one mechanism; refused for a sum."""
@@ -138,12 +141,12 @@ class Loss:
         counts: dict[Pair, int] = {}
         mu2 = Fraction(0)
         for pair, count in (*self.terms, *other.terms):
-            if isinstance(pair, Normal):
+            if isinstance(pair, NormalPair):
                 mu2 += pair.mu2 * count
             else:
                 counts[pair] = counts.get(pair, 0) + count
         if mu2:
-            counts[Normal(mu2)] = 1
+            counts[NormalPair(mu2)] = 1
         if self.unit is not None and other.unit is not None and self.unit is not other.unit:
             why = f"it does not add up with a loss about '{self.unit}'"
             raise UnitError("unit", other.unit.value, why, "the same unit on both sides")
@@ -193,7 +196,7 @@ class Loss:
             found = [delta_in_order(terms, number, both=both, quick=quick) for terms in self.orders()]
         return Enclosure(max(pair.lower for pair in found), min(1.0, max(pair.upper for pair in found)))
 
-    def orders(self) -> list[Terms]:
+    def orders(self) -> list[PairTerms]:
         """The pairs with the neighbours in this order, and in the other where that is not the same."""
         turned = tuple((pair.reverse(), count) for pair, count in self.terms)
         return [self.terms] if turned == self.terms else [self.terms, turned]
@@ -275,6 +278,6 @@ def _key(item: tuple[Pair, int]) -> tuple[str, str]:
 
 
 def _relation(pair: Pair) -> Unit | None:
-    if isinstance(pair, Sampled):
+    if isinstance(pair, PoissonSampledPair):
         return Unit.ADD_REMOVE
-    return Unit.REPLACE_ONE if isinstance(pair, (Swapped, Shuffled)) else None
+    return Unit.REPLACE_ONE if isinstance(pair, (FixedSizeSampledPair, ShuffledPair)) else None

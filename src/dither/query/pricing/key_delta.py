@@ -16,7 +16,7 @@ from fractions import Fraction
 
 from dither.errors import GuaranteeError, NumberError
 from dither.privacy.budget.filter import ApproxFilter, Filter, SumFilter, ZcdpFilter
-from dither.privacy.guarantee.approx import ApproxPart
+from dither.privacy.guarantee.approx import Approx
 from dither.privacy.guarantee.guarantee import Guarantee
 from dither.privacy.records import read_delta
 from dither.query.groups.group_choice import unknown_groups
@@ -54,7 +54,7 @@ def read_lost(plan: Question, budget: Filter, stated: object, guarantee: object,
             raise GuaranteeError(
                 "guarantee", str(guarantee), why, f"approx('0.5', '1e-9'), zcdp('0.01', delta='1e-9'), or {declare}"
             )
-        shared = counts_rho and isinstance(guarantee.parts[0], ApproxPart)  # with the noise, which has a part of delta too
+        shared = counts_rho and isinstance(guarantee.parts[0], Approx)  # with the noise, which has a part of delta too
         lost = (mine / 2 if shared else mine) if lost is None else lost
         if lost > mine or (shared and lost == mine):
             raise NumberError("delta", stated, f"the guarantee is {guarantee}", "less")

@@ -9,7 +9,7 @@ from dither.errors import GuaranteeError, NumberError, UnitError
 from dither.numeric.number import Number, exact, rational
 from dither.privacy import calibrate
 from dither.privacy.budget.filter import Filter
-from dither.privacy.guarantee.approx import ApproxPart
+from dither.privacy.guarantee.approx import Approx
 from dither.privacy.guarantee.guarantee import Guarantee, approx, gdp
 from dither.query.sql.options import Options
 
@@ -104,7 +104,7 @@ def _from_guarantee(budget: Filter, guarantee: object, lost: Fraction) -> Spend:
         raise UnitError("guarantee", str(guarantee), f"the budget is about '{budget.unit}'", "the same unit")
     charge = guarantee.charge()
     alone = len(guarantee.parts) == 1
-    if alone and isinstance(guarantee.parts[0], ApproxPart) and charge.epsilon is not None:
+    if alone and isinstance(guarantee.parts[0], Approx) and charge.epsilon is not None:
         if charge.delta == 0:
             if charge.epsilon <= 0:
                 raise NumberError("guarantee", str(guarantee), "it costs nothing", "an epsilon above zero")

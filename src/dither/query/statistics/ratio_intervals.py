@@ -27,7 +27,7 @@ from fractions import Fraction
 from statistics import NormalDist
 from typing import TYPE_CHECKING, Any
 
-from dither.density.moments.ratio_intervals import Noise, quantile
+from dither.density.moments.ratio_intervals import CounterNoise, quantile
 from dither.mechanisms.additive.additive import half_width
 from dither.noise.laplace import DiscreteLaplace
 from dither.numeric.balls import round_up
@@ -65,12 +65,12 @@ def spread(mechanism: Geometric | Gaussian, sizes: Sequence[float], alpha: float
     return -NormalDist().inv_cdf(alpha / 2) * deviation + sum(sizes) / 2
 
 
-def noise_of(mechanism: Geometric | Gaussian, one: int = 1) -> Noise:
+def noise_of(mechanism: Geometric | Gaussian, one: int = 1) -> CounterNoise:
     """The noise of a number in which `one` is a row."""
     law = mechanism.law
     if isinstance(law, DiscreteLaplace):
-        return Noise(round_up(1 / (Fraction(law.rate.bounds().lower) * one)), 1 / one)
-    return Noise(math.sqrt(law.sigma2) / one * ROOM, 0.5 / one, normal=True)
+        return CounterNoise(round_up(1 / (Fraction(law.rate.bounds().lower) * one)), 1 / one)
+    return CounterNoise(math.sqrt(law.sigma2) / one * ROOM, 0.5 / one, normal=True)
 
 
 def _laplace_quantile(scales: list[float], alpha: float) -> float:

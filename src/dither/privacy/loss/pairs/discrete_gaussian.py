@@ -26,7 +26,7 @@ from flint import acb, arb, ctx
 from dither.errors import PrecisionError
 from dither.numeric.enclosure import to_ball
 from dither.numeric.number import Number
-from dither.privacy.loss.pairs.pair import Lattice, LossAtom, MomentPair
+from dither.privacy.loss.pairs.pair import LossAtom, LossLattice, MomentPair
 from dither.privacy.records import stored_count, stored_fraction
 from dither.privacy.text import four_digits
 
@@ -34,7 +34,7 @@ MOST_ATOMS = 100_000
 
 
 @dataclass(frozen=True)
-class DiscreteGaussian(MomentPair):
+class DiscreteGaussianPair(MomentPair):
     """Discrete Gaussian noise, by sigma^2 > 0 and a whole number m >= 1."""
 
     kind: ClassVar[str] = "discrete_gaussian"
@@ -116,8 +116,8 @@ class DiscreteGaussian(MomentPair):
         half = to_ball(self.shift**2 / (2 * self.sigma2))
         return (-half * u * u).exp() * self._images(acb(0, u)).real / self._images(acb(c)).real
 
-    def lattice(self) -> Lattice:
-        return Lattice(Number(self.shift**2 / (2 * self.sigma2)), Number(self.shift / self.sigma2))
+    def lattice(self) -> LossLattice:
+        return LossLattice(Number(self.shift**2 / (2 * self.sigma2)), Number(self.shift / self.sigma2))
 
     def describe(self) -> str:
         return f"discrete Gaussian, σ² = {four_digits(self.sigma2)}, moved by {self.shift}"

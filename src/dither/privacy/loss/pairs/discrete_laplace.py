@@ -22,8 +22,8 @@ from fractions import Fraction
 
 from dither.numeric.balls import ends, precision
 from dither.numeric.number import Number
-from dither.privacy.loss.pairs.finite import Finite, Row
-from dither.privacy.loss.pairs.laplace import Laplace
+from dither.privacy.loss.pairs.finite import FinitePair, LossRow
+from dither.privacy.loss.pairs.laplace import LaplacePair
 from dither.privacy.loss.pairs.pair import Pair
 
 LONGEST = 64  # losses that are worth a table
@@ -34,12 +34,12 @@ def discrete_laplace(rate: Number, shift: int) -> Pair:
     if shift > LONGEST:
         with precision(128):
             more = ends(2 * (rate.ball() / 2).cosh().log())[1]
-        return Laplace(rate * shift + Number(Fraction(more)))
+        return LaplacePair(rate * shift + Number(Fraction(more)))
     if shift == 1:
-        return Finite.response(rate, 2)
+        return FinitePair.response(rate, 2)
     # at or below 0, in between, at or above `shift`; (1 - a) a^x is a difference of two powers
-    rows: list[Row] = [(rate * shift, Fraction(1), Number(0))]
+    rows: list[LossRow] = [(rate * shift, Fraction(1), Number(0))]
     for x in range(1, shift):
         loss = rate * (shift - 2 * x)
         rows += [(loss, Fraction(1), -rate * x), (loss, Fraction(-1), -rate * (x + 1))]
-    return Finite((*rows, (-rate * shift, Fraction(1), -rate * shift)))
+    return FinitePair((*rows, (-rate * shift, Fraction(1), -rate * shift)))

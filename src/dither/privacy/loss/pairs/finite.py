@@ -23,20 +23,20 @@ from flint import acb, arb
 from dither.numeric.balls import ends, precision
 from dither.numeric.enclosure import to_ball
 from dither.numeric.number import Number
-from dither.privacy.loss.pairs.pair import Lattice, LossAtom, MomentPair, Oscillation
+from dither.privacy.loss.pairs.pair import LossAtom, LossLattice, MomentPair, Oscillation
 from dither.privacy.loss.pairs.rotations import turns
 from dither.privacy.records import stored_delta, stored_list
 from dither.privacy.text import four_digits
 
-Row = tuple[Number, Fraction, Number]
+LossRow = tuple[Number, Fraction, Number]
 
 
 @dataclass(frozen=True)
-class Finite(MomentPair):
+class FinitePair(MomentPair):
     """Finitely many losses."""
 
     kind: ClassVar[str] = "finite"
-    rows: tuple[Row, ...]  # losses from the largest down
+    rows: tuple[LossRow, ...]  # losses from the largest down
     gone: Fraction = Fraction(0)  # of P, where Q is zero
     come: Fraction = Fraction(0)  # of Q, where P is zero
 
@@ -54,11 +54,11 @@ class Finite(MomentPair):
         rows = cls.response(epsilon, 2).rows if epsilon else ((Number(0), Fraction(1), Number(0)),)
         return cls(rows, delta, delta)
 
-    def reverse(self) -> Finite:
+    def reverse(self) -> FinitePair:
         if self._symmetric():
             return self
         rows = tuple((-loss, weight, exponent - loss) for loss, weight, exponent in reversed(self.rows))
-        return Finite(rows, self.come, self.gone)
+        return FinitePair(rows, self.come, self.gone)
 
     def _symmetric(self) -> bool:
         if self.gone != self.come:
@@ -127,12 +127,12 @@ class Finite(MomentPair):
             found.append(Oscillation((left - right) / 2, 2 * a * b / ((a + b) * most)))
         return max(found, key=lambda wave: float(wave.strength))
 
-    def lattice(self) -> Lattice | None:
+    def lattice(self) -> LossLattice | None:
         losses = list(dict.fromkeys(loss for loss, _, _ in self.rows))
         if len(losses) < 2:
             return None
         step = common(a - b for a, b in itertools.pairwise(losses))
-        return None if step is None else Lattice(losses[-1], step)
+        return None if step is None else LossLattice(losses[-1], step)
 
     def describe(self) -> str:
         text = f"{len({loss for loss, _, _ in self.rows})} losses up to {four_digits(self.largest_loss())}"
@@ -144,7 +144,7 @@ class Finite(MomentPair):
 
     @classmethod
     def from_json(cls, stored: dict[str, object]) -> Self:
-        rows: list[Row] = []
+        rows: list[LossRow] = []
         for loss, weight, exponent in stored_list(stored["rows"]):
             share = Number.from_json(weight).fraction()
             rows.append((Number.from_json(loss), share, Number.from_json(exponent)))
@@ -165,7 +165,7 @@ class Finite(MomentPair):
 
 
 @lru_cache(maxsize=1024)
-def _floats(pair: Finite) -> list[tuple[float, float]]:
+def _floats(pair: FinitePair) -> list[tuple[float, float]]:
     with precision(64):
         return [(float(atom.loss), float(atom.p)) for atom in pair.atoms(Fraction(0))]
 

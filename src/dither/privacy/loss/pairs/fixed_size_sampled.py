@@ -21,13 +21,13 @@ from flint import arb
 from dither.numeric.enclosure import to_ball
 from dither.numeric.number import Number
 from dither.privacy.loss.pairs.pair import LossAtom, Pair
-from dither.privacy.loss.pairs.poisson_sampled import Sampled
+from dither.privacy.loss.pairs.poisson_sampled import PoissonSampledPair
 from dither.privacy.records import stored_fraction
 from dither.privacy.text import four_digits
 
 
 @dataclass(frozen=True)
-class Swapped(Pair):
+class FixedSizeSampledPair(Pair):
     """A pair on a sample of a fixed size, m of n people: rate = m/n < 1."""
 
     kind: ClassVar[str] = "swapped"
@@ -35,16 +35,16 @@ class Swapped(Pair):
     rate: Fraction
 
     @property
-    def _up(self) -> Sampled:
-        return Sampled(self.base, self.rate)
+    def _up(self) -> PoissonSampledPair:
+        return PoissonSampledPair(self.base, self.rate)
 
     @property
-    def _down(self) -> Sampled:
-        return Sampled(self.base.reverse(), self.rate, turned=True)
+    def _down(self) -> PoissonSampledPair:
+        return PoissonSampledPair(self.base.reverse(), self.rate, turned=True)
 
     def reverse(self) -> Pair:
         other = self.base.reverse()
-        return self if other is self.base else Swapped(other, self.rate)
+        return self if other is self.base else FixedSizeSampledPair(other, self.rate)
 
     @property
     def endless(self) -> bool:

@@ -7,12 +7,12 @@ from fractions import Fraction
 
 from dither.errors import GuaranteeError
 from dither.numeric.number import Number, ln, rational
-from dither.privacy.loss.pairs.finite import Finite, Row
+from dither.privacy.loss.pairs.finite import FinitePair, LossRow
 
 MOST_OUTCOMES = 10_000
 
 
-def table(p: object, q: object) -> Finite:
+def table(p: object, q: object) -> FinitePair:
     """Outcomes with one loss are put together; what only one of them has is lost."""
     rows_p, rows_q = _probabilities(p, "p"), _probabilities(q, "q")
     if isinstance(p, Mapping) != isinstance(q, Mapping) or (not isinstance(p, Mapping) and len(rows_p) != len(rows_q)):
@@ -25,12 +25,12 @@ def table(p: object, q: object) -> Finite:
             gone, come = gone + a, come + b
         else:
             merged[a / b] = merged.get(a / b, Fraction(0)) + a
-    rows: list[Row] = [(ln(ratio), merged[ratio], Number(0)) for ratio in sorted(merged, reverse=True)]
+    rows: list[LossRow] = [(ln(ratio), merged[ratio], Number(0)) for ratio in sorted(merged, reverse=True)]
     if not rows:
         raise GuaranteeError(
             "p, q", (p, q), "they have no outcome in common: everything is lost", "distributions that overlap"
         )
-    return Finite(tuple(rows), gone, come)
+    return FinitePair(tuple(rows), gone, come)
 
 
 def _probabilities(values: object, name: str) -> dict[object, Fraction]:

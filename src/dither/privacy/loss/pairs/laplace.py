@@ -32,7 +32,7 @@ from dither.privacy.text import four_digits
 
 
 @dataclass(frozen=True)
-class Laplace(MomentPair):
+class LaplacePair(MomentPair):
     """Laplace noise, by e > 0."""
 
     kind: ClassVar[str] = "laplace"

@@ -21,7 +21,7 @@ from dither.privacy.text import four_digits
 
 
 @dataclass(frozen=True)
-class Normal(MomentPair):
+class NormalPair(MomentPair):
     """Gaussian noise, by mu^2 > 0."""
 
     kind: ClassVar[str] = "normal"

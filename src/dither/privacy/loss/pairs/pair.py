@@ -16,6 +16,7 @@ A pair is read in two ways:
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from fractions import Fraction
 from typing import ClassVar, NamedTuple, Self
 
@@ -33,7 +34,7 @@ class LossAtom(NamedTuple):
     q: arb
 
 
-class Lattice(NamedTuple):
+class LossLattice(NamedTuple):
     """All losses lie on start + step * integers."""
 
     start: Number
@@ -140,6 +141,10 @@ class MomentPair(Pair):
         """What `decay` leaves out: how |M| comes and goes."""
         return None
 
-    def lattice(self) -> Lattice | None:
+    def lattice(self) -> LossLattice | None:
         """Where all losses lie, if they do."""
         return None
+
+
+PairSequence = Sequence[tuple[Pair, int]]  # pairs of a composition, each with how often
+MomentPairSequence = Sequence[tuple[MomentPair, int]]  # the same where all have a formula for their moments

@@ -27,7 +27,7 @@ from dither.privacy.text import four_digits
 
 
 @dataclass(frozen=True)
-class Sampled(Pair):
+class PoissonSampledPair(Pair):
     """A pair on a sample of rate 0 < q < 1: R against Q, or turned, Q against R."""
 
     kind: ClassVar[str] = "sampled"

@@ -25,9 +25,9 @@ from flint import acb, acb_mat, arb
 from dither.numeric.balls import ends, precision
 from dither.numeric.enclosure import to_ball
 from dither.privacy.formulas.normal import phi
-from dither.privacy.loss.pairs.normal import Normal
+from dither.privacy.loss.pairs.normal import NormalPair
 from dither.privacy.loss.pairs.pair import MomentPair
-from dither.privacy.loss.pairs.poisson_sampled import Sampled
+from dither.privacy.loss.pairs.poisson_sampled import PoissonSampledPair
 from dither.privacy.loss.pairs.poisson_sampled_decay import DecayBound, build
 from dither.privacy.loss.pairs.rotations import AFRESH, turns
 
@@ -41,7 +41,7 @@ REACH = 40.0  # where floats look at the density, from -9 in quarters
 
 
 @dataclass(frozen=True)
-class SampledNormal(Sampled, MomentPair):
+class PoissonSampledNormalPair(PoissonSampledPair, MomentPair):
     """A Gaussian pair on a sample."""
 
     kind: ClassVar[str] = "sampled_normal"
@@ -49,7 +49,7 @@ class SampledNormal(Sampled, MomentPair):
 
     @property
     def mu(self) -> float:
-        assert isinstance(self.base, Normal)
+        assert isinstance(self.base, NormalPair)
         return math.sqrt(self.base.mu2)
 
     def rough(self, c: float) -> float:
@@ -91,7 +91,7 @@ Points = tuple["NDArray[np.float64]", "NDArray[np.float64]"]
 
 
 @lru_cache(maxsize=256)
-def _near(base: Normal, rate: Fraction) -> Points:
+def _near(base: NormalPair, rate: Fraction) -> Points:
     """Points and log w there, roughly."""
     import numpy as np
 
@@ -108,8 +108,8 @@ def _far(middle: float, mu: float, q: float) -> Points:
 
 
 @lru_cache(maxsize=256)
-def _tail(pair: SampledNormal, order: tuple[Fraction, Fraction]) -> DecayBound:
-    assert isinstance(pair.base, Normal)
+def _tail(pair: PoissonSampledNormalPair, order: tuple[Fraction, Fraction]) -> DecayBound:
+    assert isinstance(pair.base, NormalPair)
     with precision(64):
         p = to_ball(order[0]).union(to_ball(order[1]))
         return build(pair.base.mu2, pair.rate, p, _Sum(pair, p, 0.0, 30.0).total())
@@ -118,8 +118,8 @@ def _tail(pair: SampledNormal, order: tuple[Fraction, Fraction]) -> DecayBound:
 class _Sum:
     """The trapezoid sum for F(p + iv), |v| <= `most`: points, their weights, log w, and how far off it can be."""
 
-    def __init__(self, pair: SampledNormal, p: arb, most: float, digits: float) -> None:
-        assert isinstance(pair.base, Normal)
+    def __init__(self, pair: PoissonSampledNormalPair, p: arb, most: float, digits: float) -> None:
+        assert isinstance(pair.base, NormalPair)
         self.p, self.q, self.mu = p, to_ball(pair.rate), to_ball(pair.base.mu2).sqrt()
         self.rate = float(pair.rate)
         order, mu = float(p), pair.mu

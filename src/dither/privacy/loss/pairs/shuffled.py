@@ -58,7 +58,7 @@ MOST_PEOPLE = 10**8  # more are not counted on: the sums would become long, and 
 
 
 @dataclass(frozen=True)
-class Shuffled(Pair):
+class ShuffledPair(Pair):
     """The reports of `people`, each with the local `epsilon` > 0: one of `answers` >= 2, or anything if that is None."""
 
     kind: ClassVar[str] = "shuffled"
@@ -130,7 +130,7 @@ class _Level(NamedTuple):
 
 
 @lru_cache(maxsize=64)
-def _levels(pair: Shuffled, bits: int) -> tuple[_Level, ...]:
+def _levels(pair: ShuffledPair, bits: int) -> tuple[_Level, ...]:
     people, answers = min(pair.people, MOST_PEOPLE), pair.answers
     with precision(bits):
         gain = pair.epsilon.ball().expm1()
@@ -150,7 +150,7 @@ def _levels(pair: Shuffled, bits: int) -> tuple[_Level, ...]:
         return tuple(found)
 
 
-def _starts(pair: Shuffled, people: int) -> tuple[int, list[int]]:
+def _starts(pair: ShuffledPair, people: int) -> tuple[int, list[int]]:
     """The mean of N - 1, about, and where the levels of N - 1 begin: fine near the mean, coarse below, from 0 on."""
     with precision(128):  # not the working precision: the levels are what the pair is
         mean = floor_scaled((people - 1) / (1 + pair.epsilon.ball().expm1() / (pair.answers or 1)), 0)
@@ -177,7 +177,7 @@ class _Event(NamedTuple):
     fine: int
 
 
-def _tail(pair: Shuffled, loss: arb, way: int) -> tuple[arb, arb]:
+def _tail(pair: ShuffledPair, loss: arb, way: int) -> tuple[arb, arb]:
     """P and Q of L > loss, for an exact loss >= 0 that is moved up or down a little: for > and >= of what is equal."""
     if pair.epsilon > MOST_EPSILON:
         raise PrecisionError("epsilon", pair.epsilon, "shuffling does nothing for it", f"at most {MOST_EPSILON}")

@@ -16,7 +16,7 @@ CUT = Fraction(1, 10**24)  # of the tilted mass, at each product
 
 
 @dataclass(frozen=True)
-class Grid:
+class LossGrid:
     """One side, at start, start + step, ...: delta(eps) = e^scale (A - e^eps B) at the next point above eps."""
 
     start: Fraction
@@ -40,7 +40,7 @@ class Grid:
 class ProfileSide:
     """A profile that lies above the truth, or below it."""
 
-    grid: Grid
+    grid: LossGrid
     lost: Fraction
 
     def delta(self, eps: arb) -> arb:
@@ -95,7 +95,7 @@ def _short(value: Fraction) -> Fraction:
     return Fraction(-((-value.numerator << 200) // value.denominator), 1 << 200)
 
 
-def suffix(poly: GridWeights, step: Fraction, shift: Fraction, scale: arb, c: Fraction) -> Grid:
+def suffix(poly: GridWeights, step: Fraction, shift: Fraction, scale: arb, c: Fraction) -> LossGrid:
     """Sums from each point to the end, weighted by e^(-c loss) and e^(-(c+1) loss)."""
     start = step * poly.offset
     values = poly.poly.coeffs()
@@ -119,4 +119,4 @@ def suffix(poly: GridWeights, step: Fraction, shift: Fraction, scale: arb, c: Fr
         sums[i], others[i] = sums[i] * factor, others[i] * other
         factor, other = factor * fall, other * steeper
     cut = to_ball(poly.cut) if poly.up else to_ball(0)  # from below, what was cut off is not there
-    return Grid(begin + shift, step, scale, sums, others, cut, tilt)
+    return LossGrid(begin + shift, step, scale, sums, others, cut, tilt)

@@ -18,7 +18,7 @@ losses l with p = t e^(k - c l), of which only those above eps count: at most t 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from fractions import Fraction
 
 from flint import arb, fmpz_poly
@@ -26,7 +26,7 @@ from flint import arb, fmpz_poly
 from dither.errors import PrecisionError
 from dither.numeric.balls import ceil_of, ends
 from dither.numeric.enclosure import to_ball
-from dither.privacy.loss.pairs.pair import Pair
+from dither.privacy.loss.pairs.pair import Pair, PairSequence
 from dither.privacy.loss.profile import convolve as grid
 from dither.privacy.loss.profile.convolve import GridWeights, ProfileSide, suffix
 
@@ -34,10 +34,8 @@ SIZE = 1 << 16  # grid points of the composition
 CLOSE = 1e-7  # how closely the edges of merged cells are sought, in parts of a cell
 SLIVER = Fraction(1, 1 << 20)  # how far below the grid points the merged losses of a pair are put, in steps
 
-Terms = Sequence[tuple[Pair, int]]
 
-
-def grid_step(terms: Terms, c: float, small: Fraction) -> Fraction:
+def grid_step(terms: PairSequence, c: float, small: Fraction) -> Fraction:
     """A step for which the composition has about SIZE points: a part of the largest atom where there is one."""
     spread, narrowest, whole = 0.0, 0.0, 0.0
     anchor: tuple[float, float] | None = None
@@ -72,7 +70,7 @@ def _tilted_variance(pair: Pair, c: float, low: float, high: float) -> float:
     return sum((loss - mean) ** 2 * w for loss, w in tilted) / total
 
 
-def build(terms: Terms, lost: Fraction, c: float, log_delta: float, *, up: bool) -> ProfileSide:
+def build(terms: PairSequence, lost: Fraction, c: float, log_delta: float, *, up: bool) -> ProfileSide:
     """The profile from above or from below, made for deltas around this one."""
     number = sum(count for _, count in terms)
     small = Fraction(2) ** math.floor(log_delta / math.log(2) - 45) / number

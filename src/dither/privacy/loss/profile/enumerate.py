@@ -10,22 +10,20 @@ from __future__ import annotations
 
 import bisect
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 
 from flint import arb
 
 from dither.numeric.enclosure import to_ball
-from dither.privacy.loss.pairs.pair import LossAtom, Pair
+from dither.privacy.loss.pairs.pair import LossAtom, Pair, PairSequence
 
 MOST_SUMS = 20_000
 
-Terms = Sequence[tuple[Pair, int]]
-
 
 @dataclass(frozen=True)
-class Single:
+class SingleProfile:
     """One pair, once."""
 
     pair: Pair
@@ -43,7 +41,7 @@ class Single:
 
 
 @dataclass(frozen=True)
-class Sums:
+class EnumeratedProfile:
     """All losses of a composition, from the smallest up, with the sums of P and Q from each to the top."""
 
     atoms: list[LossAtom]
@@ -71,7 +69,7 @@ def _part(atom: LossAtom, eps: arb) -> arb:
     return part if atom.loss > eps else part.union(to_ball(0)).max(to_ball(0))
 
 
-def enumerate_losses(terms: Terms, lost: arb) -> Sums | None:
+def enumerate_losses(terms: PairSequence, lost: arb) -> EnumeratedProfile | None:
     """The losses of a composition one by one; None where they are too many, or not finitely many."""
     groups: list[tuple[list[LossAtom], int]] = []
     number = 1
@@ -95,7 +93,7 @@ def enumerate_losses(terms: Terms, lost: arb) -> Sums | None:
         weighted.append(weighted[-1] + atom.q)
     above.reverse()
     weighted.reverse()
-    return Sums(total, [float(atom.loss) for atom in total], above, weighted, lost)
+    return EnumeratedProfile(total, [float(atom.loss) for atom in total], above, weighted, lost)
 
 
 def _joined(a: LossAtom, b: LossAtom) -> LossAtom:

@@ -30,7 +30,6 @@ nodes end at half a period, and each kernel is at most pi e^((c+1)D/2) / (2 u D)
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -40,12 +39,10 @@ from dither.numeric.balls import ends
 from dither.numeric.enclosure import to_ball
 from dither.numeric.number import Number
 from dither.privacy.loss.pairs.finite import common
-from dither.privacy.loss.pairs.pair import Lattice, MomentPair
+from dither.privacy.loss.pairs.pair import LossLattice, MomentPairSequence
 from dither.privacy.loss.pairs.rotations import turns
 from dither.privacy.loss.profile.fourier_remainder import Remainder
 from dither.privacy.loss.profile.starting_points import place
-
-Terms = Sequence[tuple[MomentPair, int]]
 
 FEWEST, FEW, MOST = 12, 100, 20_000  # terms of the sum
 CLOSE = 1e-11  # how far off delta the sum may be by its aliases, relatively
@@ -63,7 +60,7 @@ class FourierSum:
     rest: arb  # a bound on what the sum leaves out, as a part of M(c) e^(-c eps)
     first: list[acb]  # the coefficients of the sum
     second: list[acb]  # on a lattice, of its second half
-    lattice: Lattice | None
+    lattice: LossLattice | None
     lost: arb
 
     def delta(self, eps: arb) -> arb:
@@ -96,12 +93,12 @@ class FourierSum:
         return at, abs(eps - (start + step * high)).upper() if high == low + 1 else to_ball(1)
 
 
-def moment_of(terms: Terms, c: arb) -> arb:
+def moment_of(terms: MomentPairSequence, c: arb) -> arb:
     """log M(c) of the composition."""
     return sum((count * pair.log_moment(c) for pair, count in terms), start=to_ball(0))
 
 
-def shared_lattice(terms: Terms) -> Lattice | None:
+def shared_lattice(terms: MomentPairSequence) -> LossLattice | None:
     """Where the losses of the composition lie, if all pairs have theirs on one lattice."""
     own = [(pair.lattice(), count) for pair, count in terms]
     found = [(lattice, count) for lattice, count in own if lattice is not None]
@@ -110,10 +107,10 @@ def shared_lattice(terms: Terms) -> Lattice | None:
     step = common(lattice.step for lattice, _ in found)
     if step is None:
         return None
-    return Lattice(sum((lattice.start * count for lattice, count in found), start=Number(0)), step)
+    return LossLattice(sum((lattice.start * count for lattice, count in found), start=Number(0)), step)
 
 
-def draw(terms: Terms, lost: arb, c: float, eps: float, log_delta: float) -> FourierSum | None:
+def draw(terms: MomentPairSequence, lost: arb, c: float, eps: float, log_delta: float) -> FourierSum | None:
     """The line at c, made for this epsilon and delta; None where the rest cannot be shown to be small."""
     lattice = shared_lattice(terms)
     wanted = math.log(CLOSE) + log_delta
@@ -153,7 +150,7 @@ def draw(terms: Terms, lost: arb, c: float, eps: float, log_delta: float) -> Fou
     return FourierSum(line, moment, (other, above), span, rest, first, second, lattice, lost)
 
 
-def compose(terms: Terms, c: arb, h: arb, count: int) -> list[acb]:
+def compose(terms: MomentPairSequence, c: arb, h: arb, count: int) -> list[acb]:
     """M(c + i h n) / M(c) of the composition."""
     values: list[acb] | None = None
     for pair, copies in terms:

@@ -2,31 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from flint import arb
 
 from dither.numeric.enclosure import to_ball
-from dither.privacy.loss.pairs.pair import Lattice, MomentPair
-
-Terms = Sequence[tuple[MomentPair, int]]
+from dither.privacy.loss.pairs.pair import LossLattice, MomentPair, MomentPairSequence
 
 
 @dataclass(frozen=True)
 class Remainder:
     """Bounds on what the sum leaves out, as a part of M(c) e^(-c eps)."""
 
-    terms: Terms
+    terms: MomentPairSequence
     c: arb
     h: arb
-    lattice: Lattice | None
+    lattice: LossLattice | None
     falling: list[tuple[MomentPair, int]]  # those whose decay counts
     waves: list[tuple[arb, arb, MomentPair]]  # rate and strength, counts included, and whose it is
 
     @classmethod
-    def of(cls, terms: Terms, c: arb, h: arb, lattice: Lattice | None) -> Remainder:
+    def of(cls, terms: MomentPairSequence, c: arb, h: arb, lattice: LossLattice | None) -> Remainder:
         falling: list[tuple[MomentPair, int]] = []
         waves: list[tuple[arb, arb, MomentPair]] = []
         for pair, count in terms:

@@ -9,7 +9,6 @@ everything else                             a grid of losses                  pr
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from fractions import Fraction
 
 from flint import arb
@@ -19,18 +18,16 @@ from dither.numeric.balls import ends, precision, round_down, round_up
 from dither.numeric.enclosure import enclose, to_ball
 from dither.numeric.number import Enclosure, Number
 from dither.privacy.formulas import normal
-from dither.privacy.loss.pairs.discrete_gaussian import DiscreteGaussian
-from dither.privacy.loss.pairs.finite import Finite
-from dither.privacy.loss.pairs.laplace import Laplace
-from dither.privacy.loss.pairs.normal import Normal
-from dither.privacy.loss.pairs.pair import MomentPair, Pair
+from dither.privacy.loss.pairs.discrete_gaussian import DiscreteGaussianPair
+from dither.privacy.loss.pairs.finite import FinitePair
+from dither.privacy.loss.pairs.laplace import LaplacePair
+from dither.privacy.loss.pairs.normal import NormalPair
+from dither.privacy.loss.pairs.pair import MomentPair, PairSequence
 from dither.privacy.loss.profile import discretise as cells
 from dither.privacy.loss.profile import fourier as line
-from dither.privacy.loss.profile.enumerate import Single, enumerate_losses
+from dither.privacy.loss.profile.enumerate import SingleProfile, enumerate_losses
 from dither.privacy.loss.profile.invert import Profile, log_of, solve
 from dither.privacy.loss.profile.starting_points import grid_log_delta, grid_tilt, tilt_for_delta, tilt_for_epsilon
-
-Terms = Sequence[tuple[Pair, int]]
 
 BITS = 128
 SMALLEST = -745  # ln of the smallest float is -744.4
@@ -38,7 +35,7 @@ LOST_THE_WAY = (ArithmeticError, ValueError)  # of the floats that choose where 
 WIDE = 1e-9  # a bracket wider than this is worth a second line
 
 
-def lost_of(terms: Terms) -> tuple[Fraction, Fraction]:
+def lost_of(terms: PairSequence) -> tuple[Fraction, Fraction]:
     """The probability that everything is lost, between two numbers: equal where it is short enough to be exact."""
     size = sum(count * pair.lost().denominator.bit_length() for pair, count in terms if pair.lost())
     if size < 1 << 14:
@@ -53,22 +50,22 @@ def lost_of(terms: Terms) -> tuple[Fraction, Fraction]:
     return max(Fraction(0), low), min(Fraction(1), high)
 
 
-def _exactly(terms: Terms, lost: tuple[Fraction, Fraction]) -> Profile | None:
+def _exactly(terms: PairSequence, lost: tuple[Fraction, Fraction]) -> Profile | None:
     try:
         found = enumerate_losses(terms, _between(lost))
     except ArithmeticError:
         found = None
-    if found is None and len(terms) == 1 and terms[0][1] == 1 and not isinstance(terms[0][0], DiscreteGaussian):
-        return Single(terms[0][0])  # (a discrete Gaussian has endless losses, and a line that does not mind)
+    if found is None and len(terms) == 1 and terms[0][1] == 1 and not isinstance(terms[0][0], DiscreteGaussianPair):
+        return SingleProfile(terms[0][0])  # (a discrete Gaussian has endless losses, and a line that does not mind)
     return found
 
 
-def exact_profile(terms: Terms) -> Profile | None:
+def exact_profile(terms: PairSequence) -> Profile | None:
     """The profile where it needs no approximation."""
     return _exactly(terms, lost_of(terms))
 
 
-def line_for(terms: Terms, log_delta: float) -> Profile | None:
+def line_for(terms: PairSequence, log_delta: float) -> Profile | None:
     """A profile by a line that is sharp where delta is about this large; None where there is none."""
     formulas = _formulas(terms)
     try:
@@ -81,7 +78,7 @@ def line_for(terms: Terms, log_delta: float) -> Profile | None:
         return None
 
 
-def line_at(terms: Terms, epsilon: float) -> Profile | None:
+def line_at(terms: PairSequence, epsilon: float) -> Profile | None:
     """A profile by a line that is sharp at this epsilon; None where there is none."""
     formulas = _formulas(terms)
     try:
@@ -97,12 +94,12 @@ def _between(lost: tuple[Fraction, Fraction]) -> arb:
     return to_ball(lost[0]) if lost[0] == lost[1] else to_ball(lost[0]).union(to_ball(lost[1]))
 
 
-def _formulas(terms: Terms) -> list[tuple[MomentPair, int]] | None:
+def _formulas(terms: PairSequence) -> list[tuple[MomentPair, int]] | None:
     found = [(pair, count) for pair, count in terms if isinstance(pair, MomentPair)]
     return found if len(found) == len(terms) else None
 
 
-def epsilon_between(terms: Terms, delta: Fraction, *, both: bool = True, quick: bool = False) -> Enclosure:
+def epsilon_between(terms: PairSequence, delta: Fraction, *, both: bool = True, quick: bool = False) -> Enclosure:
     """(lower, upper) around the epsilon of this composition in this direction, for lost < delta < 1."""
     lost = lost_of(terms)
     log_left = log_of(delta - lost[1])
@@ -126,7 +123,7 @@ def epsilon_between(terms: Terms, delta: Fraction, *, both: bool = True, quick: 
         return Enclosure(max(found.lower, lower), min(found.upper, upper))
 
 
-def _epsilon_by_line(terms: Terms, lost: tuple[Fraction, Fraction], delta: Fraction, log_left: float) -> Enclosure:
+def _epsilon_by_line(terms: PairSequence, lost: tuple[Fraction, Fraction], delta: Fraction, log_left: float) -> Enclosure:
     """The same by a line, or by several, each made for what the last one found; (0, inf) where there is none."""
     found, formulas = Enclosure(0.0, math.inf), _formulas(terms)
     if formulas is None:
@@ -147,7 +144,7 @@ def _epsilon_by_line(terms: Terms, lost: tuple[Fraction, Fraction], delta: Fract
     return found
 
 
-def delta_between(terms: Terms, epsilon: arb, *, both: bool = True, quick: bool = False) -> Enclosure:
+def delta_between(terms: PairSequence, epsilon: arb, *, both: bool = True, quick: bool = False) -> Enclosure:
     """(lower, upper) around delta at this epsilon >= 0."""
     lost = lost_of(terms)
     with precision(BITS):
@@ -171,7 +168,7 @@ def delta_between(terms: Terms, epsilon: arb, *, both: bool = True, quick: bool 
         return Enclosure(max(found.lower, lower, 0.0), min(found.upper, upper))
 
 
-def _delta_by_line(terms: Terms, lost: tuple[Fraction, Fraction], epsilon: arb) -> Enclosure:
+def _delta_by_line(terms: PairSequence, lost: tuple[Fraction, Fraction], epsilon: arb) -> Enclosure:
     formulas = _formulas(terms)
     if formulas is None:
         return Enclosure(0.0, 1.0)
@@ -187,7 +184,7 @@ def _delta_by_line(terms: Terms, lost: tuple[Fraction, Fraction], epsilon: arb) 
     return found if math.isfinite(found.upper) else Enclosure(0.0, 1.0)
 
 
-def epsilon_in_order(terms: Terms, delta: Fraction, *, both: bool, quick: bool) -> Enclosure:
+def epsilon_in_order(terms: PairSequence, delta: Fraction, *, both: bool, quick: bool) -> Enclosure:
     """(lower, upper) around the epsilon of these pairs in this order of the neighbours."""
     if not terms:
         return Enclosure(0.0, 0.0)
@@ -196,18 +193,18 @@ def epsilon_in_order(terms: Terms, delta: Fraction, *, both: bool, quick: bool) 
         return Enclosure(math.inf, math.inf)
     if most >= delta:  # nothing is left for the finite losses, or it cannot be told
         largest = largest_of(terms)
-        exactly = all(isinstance(pair, (Finite, Laplace)) for pair, _ in terms)
+        exactly = all(isinstance(pair, (FinitePair, LaplacePair)) for pair, _ in terms)
         if largest is None or most > delta:
             return Enclosure(0.0, math.inf)
         return Enclosure(max(0.0, _top(terms)) if exactly else 0.0, largest.bounds().upper)
-    if len(terms) == 1 and isinstance(terms[0][0], Normal):
+    if len(terms) == 1 and isinstance(terms[0][0], NormalPair):
         return normal.epsilon_between(terms[0][0].mu2 * terms[0][1], delta)
     found = epsilon_between(terms, delta, both=both, quick=quick)
     largest = largest_of(terms)
     return found if largest is None else Enclosure(found.lower, min(found.upper, largest.bounds().upper))
 
 
-def largest_of(terms: Terms) -> Number | None:
+def largest_of(terms: PairSequence) -> Number | None:
     """A bound on the finite losses in this order."""
     total = Number(0)
     for pair, count in terms:
@@ -218,21 +215,21 @@ def largest_of(terms: Terms) -> Number | None:
     return total
 
 
-def _top(terms: Terms) -> float:
+def _top(terms: PairSequence) -> float:
     """The largest loss of all in this order, rounded down."""
     total = Number(0)
     for pair, count in terms:
         total += (
-            pair.e if isinstance(pair, Laplace) else pair.rows[0][0] if isinstance(pair, Finite) else Number(0)
+            pair.e if isinstance(pair, LaplacePair) else pair.rows[0][0] if isinstance(pair, FinitePair) else Number(0)
         ) * count
     return total.bounds().lower
 
 
-def delta_in_order(terms: Terms, epsilon: Number, *, both: bool, quick: bool) -> Enclosure:
+def delta_in_order(terms: PairSequence, epsilon: Number, *, both: bool, quick: bool) -> Enclosure:
     """(lower, upper) around delta at this epsilon in this order."""
     if not terms:
         return Enclosure(0.0, 0.0)
-    if len(terms) == 1 and isinstance(terms[0][0], Normal):
+    if len(terms) == 1 and isinstance(terms[0][0], NormalPair):
         return normal.delta_between(terms[0][0].mu2 * terms[0][1], epsilon)
     largest, (least, most) = largest_of(terms), lost_of(terms)
     if least >= 1 or (largest is not None and largest <= epsilon):

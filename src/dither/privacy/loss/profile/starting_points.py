@@ -7,19 +7,17 @@ from collections.abc import Callable, Sequence
 from fractions import Fraction
 
 from dither.numeric.enclosure import to_ball
-from dither.privacy.loss.pairs.pair import MomentPair, Pair
-
-Terms = Sequence[tuple[MomentPair, int]]
+from dither.privacy.loss.pairs.pair import MomentPair, MomentPairSequence, Pair
 
 ROOM = 25.0  # ln of how far the tilted scale may lie above delta on a grid, which cuts off 1e-24 of it
 
 
-def rough_of(terms: Terms, c: float) -> float:
+def rough_of(terms: MomentPairSequence, c: float) -> float:
     """About log M(c) of the composition."""
     return sum(count * pair.rough(c) for pair, count in terms)
 
 
-def tilt_for_delta(terms: Terms, log_delta: float) -> tuple[float, float]:
+def tilt_for_delta(terms: MomentPairSequence, log_delta: float) -> tuple[float, float]:
     """(c, eps): the order that converts best, and the epsilon that it gives: close to the answer, in plain floats."""
 
     def bound(log_c: float) -> float:
@@ -30,7 +28,7 @@ def tilt_for_delta(terms: Terms, log_delta: float) -> tuple[float, float]:
     return c, _checked(bound(math.log(c)))
 
 
-def tilt_for_epsilon(terms: Terms, eps: float) -> tuple[float, float]:
+def tilt_for_epsilon(terms: MomentPairSequence, eps: float) -> tuple[float, float]:
     """(c, ln delta): the same for a given epsilon."""
 
     def bound(log_c: float) -> float:
@@ -47,7 +45,7 @@ def _checked(value: float) -> float:
     return value
 
 
-def _least_tilt(terms: Terms) -> float:
+def _least_tilt(terms: MomentPairSequence) -> float:
     """About one over the spread of the losses: with less tilt the period would be many spreads long."""
     try:
         c = 1 / math.sqrt(max(rough_of(terms, 1.0), 1e-12))
@@ -82,7 +80,7 @@ def lowest(value: Callable[[float], float], low: float, high: float) -> float:
     return middle
 
 
-def place(terms: Terms, best: float, eps: float, wanted: float) -> tuple[float, float, float]:
+def place(terms: MomentPairSequence, best: float, eps: float, wanted: float) -> tuple[float, float, float]:
     """(c, c', period): the line with the shortest period at which the aliases are below e^wanted.
 
     At the best order itself there may be no room to the right, where M grows steeply (sampled Gaussians do that).
