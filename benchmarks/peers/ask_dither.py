@@ -1,7 +1,10 @@
 """Runs in our own environment, a fresh process for each case: plain DuckDB, or a way to bound people, in turns with plain.
 
 engine    the table is in the memory of DuckDB; the SELECT that would run on private rows is run on it, and no noise drawn
-release   the data is a DuckDB file or a Parquet file; from the question to the answer
+release   the data is a DuckDB file or a Parquet file; from the question to the answer, at a new price each time
+
+Beside it, what a careful analyst would write by hand to bound people (totals of each person and region, then of regions),
+and an answer that is stored already.
 """
 
 import json
@@ -13,10 +16,14 @@ from usage import forget_peak, report
 
 PLAIN = "SELECT region, COUNT(*) AS n, SUM(amount) AS s, AVG(amount) AS a FROM {} GROUP BY region"
 QUESTION = PLAIN.format("purchases")
+PERSON = (
+    "SELECT region, SUM(n) AS n, SUM(s) AS s FROM (SELECT user_id, region, COUNT(*) AS n, SUM(amount) AS s FROM {} "
+    "GROUP BY user_id, region) AS mine GROUP BY region"
+)
 
 
-def protected(folder, number=0):
-    """The dataset, under a budget that suits the way, and a ledger of its own, since one answers a question only once."""
+def protected(folder):
+    """The dataset, under a budget that suits the way."""
     import dither
 
     budget = dither.zcdp(10**6) if way == "clip" else dither.approx(10**6, 0)
@@ -24,7 +31,7 @@ def protected(folder, number=0):
     return dither.protect(
         job["path"],
         name="purchases",
-        ledger=dither.Ledger(f"{folder}/{number}.ledger", budget=budget),
+        ledger=dither.Ledger(f"{folder}/own.ledger", budget=budget),
         bounds={"amount": (job["low"], job["high"])},
         steps={"amount": "0.01"},
         keys={"region": job["keys"]},
@@ -32,9 +39,9 @@ def protected(folder, number=0):
     )
 
 
-def quoted(dataset):
+def quoted(dataset, price="1"):
     bounding = {} if way == "each row" else {"bounding": way}
-    return dataset.quote(QUESTION, **{"rho" if way == "clip" else "epsilon": 1}, **bounding)
+    return dataset.quote(QUESTION, **{"rho" if way == "clip" else "epsilon": price}, **bounding)
 
 
 def engine(folder):
@@ -54,21 +61,25 @@ def engine(folder):
 def release(folder):
     is_parquet = job["path"].endswith(".parquet")
 
-    def plain():
+    def run(sql):
         opened = duckdb.connect(":memory:" if is_parquet else job["path"], read_only=not is_parquet)
         with opened as connection:
             connection.execute(f"SET threads = {job['threads']}")
-            connection.execute(PLAIN.format(f"'{job['path']}'" if is_parquet else "purchases")).fetchall()
+            connection.execute(sql.format(f"'{job['path']}'" if is_parquet else "purchases")).fetchall()
 
     if way == "plain":
-        return {"plain": plain}
-    datasets = [protected(folder, number) for number in range(job["runs"])]
+        return {"plain": lambda: run(PLAIN)}
+    dataset, prices = protected(folder), (f"1.{number:03d}" for number in range(1, 1000))
 
     def ours():
-        answer = quoted(datasets.pop()).release(threads=job["threads"])
+        answer = quoted(dataset, next(prices)).release(threads=job["threads"])
         assert len(answer.rows()) == len(job["keys"])
 
-    return {"plain": plain, "ours": ours}
+    def stored():
+        quoted(dataset, "1.001").release(threads=job["threads"])
+
+    by_hand = {} if way == "each row" else {"by hand": lambda: run(PERSON)}
+    return {"plain": lambda: run(PLAIN), **by_hand, "ours": ours, "stored": stored}
 
 
 job = json.load(sys.stdin)
