@@ -25,10 +25,10 @@ PYTHON = SCRIPTS / ("python.exe" if os.name == "nt" else "python")
 STAMP = VENV / "installed-for"
 QUICK = [
     "tests/test_errors.py", "tests/test_imports.py", "tests/test_layers.py", "tests/test_surface.py",
-    "tests/numeric", "tests/mechanisms/test_geometric.py", "tests/mechanisms/test_gaussian.py",
-    "tests/privacy/test_guarantee.py", "tests/ledger/test_sqlite.py",
-    "tests/query/test_corpus.py", "tests/query/test_parse.py", "tests/query/test_policy.py", "tests/query/test_price.py",
-    "tests/query/test_refusals.py", "tests/query/test_plain_sql.py",
+    "tests/numeric", "tests/mechanisms/additive/test_geometric.py", "tests/mechanisms/additive/test_gaussian.py",
+    "tests/privacy/guarantee/test_guarantee.py", "tests/ledger/storage/test_sqlite.py",
+    "tests/query/test_corpus.py", "tests/query/sql/test_parse.py", "tests/query/policy/test_policy.py",
+    "tests/query/pricing/test_price.py", "tests/query/test_refusals.py", "tests/query/test_plain_sql.py",
 ]  # fmt: skip
 PYTEST = ["-m", "pytest", "-n", "logical"]  # a process for each core
 COMMANDS = {

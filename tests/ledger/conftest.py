@@ -9,8 +9,7 @@ from pathlib import Path
 import pytest
 
 from dither import Ledger, pure
-
-from .servers import postgres
+from tests.ledger.servers import postgres
 
 _schemas = itertools.count()
 

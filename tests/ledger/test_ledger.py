@@ -27,8 +27,7 @@ from dither.errors import (
 )
 from dither.ledger.report import about
 from dither.ledger.write_queue import WriteQueue
-
-from .children import fork, wait
+from tests.ledger.children import fork, wait
 
 TENTH = pure("0.1")
 

@@ -14,9 +14,8 @@ from pathlib import Path
 
 from dither import Ledger, pure
 from dither.errors import BudgetError, InProgressError
-
-from .children import fork, note, wait
-from .servers import postgres
+from tests.ledger.children import fork, note, wait
+from tests.ledger.servers import postgres
 
 UNIT = pure("0.001")
 

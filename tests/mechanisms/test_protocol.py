@@ -17,7 +17,7 @@ MECHANISMS = [
 
 def test_every_mechanism_is_checked():
     assert len(MECHANISMS) >= 18
-    pages = [path.read_text() for path in HERE.glob("test_*.py")]
+    pages = [path.read_text() for path in HERE.rglob("test_*.py")]
     checked = [page for page in pages if "check_mechanism(mechanism" in page and "CASES" in page]
     for name in MECHANISMS:
         assert any(re.search(rf"^    \(?{name}\(", page, re.MULTILINE) for page in checked), f"no case of {name}"

@@ -23,8 +23,7 @@ from dither.noise.uniform_integers import uniform, weighted
 from dither.numeric.balls import precision
 from dither.numeric.enclosure import to_ball
 from dither.numeric.number import ln
-
-from . import exact
+from tests.noise import exact
 
 SMALL = Fraction(3, 4)
 LAWS = [

@@ -27,8 +27,7 @@ from dither.noise import (
 )
 from dither.noise import gaussian as gaussian_file
 from dither.numeric.balls import MOST_BITS, precision
-
-from . import exact
+from tests.noise import exact
 
 EVERY = [
     (DiscreteLaplace, exact.laplace),

@@ -10,8 +10,7 @@ from hypothesis import strategies as st
 
 from dither import Unit, approx, compose, gdp, ln, parallel, pure, renyi, theorems, zcdp
 from dither.errors import GuaranteeError, NumberError, UnitError
-
-from . import pairs
+from tests.privacy import pairs
 
 TABLE = [  # k, epsilon, delta, basic, DRV, KOV closed
     (10, ".1", "1e-6", 1, 1.76742905, 1),

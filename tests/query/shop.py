@@ -12,8 +12,7 @@ import dither
 from dither.query import release as releasing
 from dither.query.dataset import Dataset
 from dither.query.quote import Quote
-
-from .clinics import _reading, ledger
+from tests.query.clinics import _reading, ledger
 
 LONG = "x" * 501
 TEXTS: list[str | None] = [

@@ -24,10 +24,9 @@ from dither.query.statistics.counter_sets import CounterPlan, FromStatistic
 from dither.query.statistics.statistic import Price
 from dither.query.workload import shared_counts as shared_file
 from dither.query.workload.common_cells import find_common_cells
+from tests.query.clinics import clinic, private_counts, visits
+from tests.query.shop import shop
 from tests.seeds import examples, of_the_day, rounds
-
-from .clinics import clinic, private_counts, visits
-from .shop import shop
 
 pytestmark = pytest.mark.filterwarnings("ignore::dither.errors.NotPrivateWarning")
 WARD = "SELECT ward, COUNT(*) AS n FROM visits GROUP BY ward"

@@ -12,8 +12,7 @@ import duckdb
 import pytest
 
 import dither
-
-from .clinics import clinic, ledger, repeated
+from tests.query.clinics import clinic, ledger, repeated
 
 DATA = Path(__file__).resolve().parents[3] / "shared" / "data"
 RUNS, MOST = 200, 31

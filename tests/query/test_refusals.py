@@ -12,7 +12,7 @@ from dither.errors import QuestionError
 from dither.query.plan.question import Question
 from dither.query.sql.parse import parse
 from tests.query.clinics import clinic
-from tests.query.test_parse import CONDITIONS, POLICY
+from tests.query.sql.test_parse import CONDITIONS, POLICY
 
 WHERE = "SELECT COUNT(*) FROM visits WHERE {}"
 SELECT = "SELECT {} FROM visits"

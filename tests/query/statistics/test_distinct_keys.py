@@ -1,0 +1,128 @@
+"""COUNT(DISTINCT ...) of declared keys: what one person changes, what is said, what is refused."""
+
+from __future__ import annotations
+
+import itertools
+
+import pyarrow
+import pytest
+
+import dither
+from dither.errors import QuestionError
+from dither.privacy.unit import Unit
+from tests.query.clinics import clinic, ledger, private_counts, visits
+from tests.seeds import rounds
+
+pytestmark = pytest.mark.filterwarnings("ignore::dither.errors.NotPrivateWarning")
+ASKED = "SELECT COUNT(DISTINCT ward) AS wards FROM visits"
+GROUPED = "SELECT sex, COUNT(DISTINCT ward) AS wards FROM visits GROUP BY sex"
+
+
+def table(rows):
+    names = ("person", "ward", "sex", "cost", "age")
+    kinds = (pyarrow.int64(), pyarrow.string(), pyarrow.string(), pyarrow.float64(), pyarrow.int64())
+    columns = [pyarrow.array([row[at] for row in rows], kind) for at, kind in enumerate(kinds)]
+    return pyarrow.table(dict(zip(names, columns, strict=True)))
+
+
+def numbers(quote):
+    """The exact number of different keys in each group."""
+    counts, width = private_counts(quote), len(quote.offer.parts[0].plan.groups[-1].keys)
+    return [sum(1 for count in counts[at : at + width] if count > 0) for at in range(0, len(counts), width)]
+
+
+def test_keys_are_counted_once_and_only_declared_ones(tmp_path):
+    rows = [
+        (1, "A", "f", 1.0, 1),
+        (2, "A", "m", 1.0, 1),
+        (3, "D", "f", 1.0, 1),
+        (4, None, "f", 1.0, 1),
+        (5, "B", "m", 1.0, 1),
+    ]
+    data = clinic(tmp_path, table(rows))
+    assert numbers(data.quote(ASKED, epsilon=1)) == [2]
+    assert numbers(data.quote(GROUPED, epsilon=1)) == [1, 2]
+    answer = data.quote(GROUPED, epsilon=10**4).release()
+    assert answer["wards"] == answer["wards_low"] == answer["wards_high"] == [1, 2]
+    assert answer.to_arrow().schema.field("wards").type == pyarrow.int64()
+
+
+def moves(before, after):
+    change = [a - b for a, b in zip(before, after, strict=True)]
+    return sum(map(abs, change)), sum(part * part for part in change)
+
+
+@pytest.mark.parametrize("person", ["person", "each row"])
+@pytest.mark.parametrize("groups", [1, 2])
+@pytest.mark.parametrize("sql", [ASKED, GROUPED])
+def test_no_person_moves_the_numbers_by_more_than_the_claim(tmp_path, sql, groups, person):
+    facts = {"person": person, "ledger": ledger(tmp_path)}
+    if person == "person":
+        facts |= {"max_groups": groups, "max_rows_per_group": 1}
+    else:
+        facts |= {"max_groups": None, "max_rows_per_group": None}
+    worst = 0
+    for rng in rounds(6, 2, "distinct keys", sql, groups, person):
+        rows = [(rng.randrange(3), rng.choice("ABCD"), rng.choice("fm"), 1.0, 1) for _ in range(7)]
+        whole = clinic(tmp_path, table(rows), **(facts | {"ledger": ledger(tmp_path)})).quote(sql, epsilon=1)
+        claim = whole.offer.parts[0].mechanism.sensitivity
+        people = range(3) if person == "person" else range(len(rows))
+        for one in people:
+            kept = [row for at, row in enumerate(rows) if (row[0] if person == "person" else at) != one]
+            less = clinic(tmp_path, table(kept), **(facts | {"ledger": ledger(tmp_path)})).quote(sql, epsilon=1)
+            l1, _ = moves(numbers(whole), numbers(less))
+            assert l1 <= claim
+            worst = max(worst, l1)
+    assert worst == claim  # no more noise than is needed
+
+
+def test_who_is_replaced_moves_them_by_twice_as_much_and_the_root_of_two_in_length(tmp_path):
+    """Exactly: all pairs of what two people can hold, added to what others hold."""
+    for most in (1, 2):
+        pairs = list(itertools.product("fm", "ABC"))
+        holdings = [set(held) for size in range(most + 1) for held in itertools.combinations(pairs, size)]
+        others = [set(), {("f", "A")}, {("f", "A"), ("m", "B"), ("m", "C")}]
+        worst = [0, 0]
+        for rest, one, two in itertools.product(others, holdings, holdings):
+            before, after = rest | one, rest | two
+            change = [
+                len({key for s, key in before if s == sex}) - len({key for s, key in after if s == sex}) for sex in "fm"
+            ]
+            worst = [max(worst[0], sum(map(abs, change))), max(worst[1], sum(part**2 for part in change))]
+        budget = dither.approx(3, "1e-6", unit=Unit.REPLACE_ONE)
+        facts = {"max_groups": most, "ledger": ledger(tmp_path, budget)}
+        gauss = clinic(tmp_path, **facts).quote(GROUPED, epsilon=1).offer.parts[0].mechanism
+        assert gauss.l2_squared == worst[1] == 2 * most**2
+        facts["ledger"] = ledger(tmp_path, dither.pure(3, unit=Unit.REPLACE_ONE))
+        assert (
+            clinic(tmp_path, **facts).quote(GROUPED, epsilon=1).offer.parts[0].mechanism.sensitivity == worst[0] == 2 * most
+        )
+
+
+def test_the_price_is_shared_with_counters_and_the_answer_is_stored(tmp_path):
+    data = clinic(tmp_path, budget=dither.pure(10))
+    quote = data.quote("SELECT COUNT(*) AS n, COUNT(DISTINCT ward) AS wards FROM visits", epsilon=1)
+    assert [str(one.guarantee.charge().epsilon) for one in (*quote.offer.noise, *quote.offer.parts)] == ["0.5", "0.5"]
+    assert quote.guarantee.epsilon() == 1
+    told = quote.explain()
+    assert "at most 3 pairs of group and key" in told
+    assert "geometric for wards" in told
+    first, again = quote.release(), data.quote("SELECT COUNT(DISTINCT ward) AS k, COUNT(*) AS m FROM visits", epsilon=1)
+    assert first["wards_low"][0] <= first["wards"][0] <= first["wards_high"][0]
+    assert again.question["statistics"] == quote.question["statistics"]
+    assert data.quote("SELECT COUNT(*) AS n, COUNT(DISTINCT ward) AS w FROM visits", epsilon=1).release().is_replay
+
+
+def test_a_wished_error_is_met(tmp_path):
+    quote = clinic(tmp_path).quote(ASKED, error={"wards": 2})
+    assert quote.errors["wards"] <= 2
+    with pytest.raises(QuestionError, match="says nothing about wards"):
+        clinic(tmp_path).quote(f"{ASKED[:-12]}, COUNT(*) AS n FROM visits", error={"n": 2})
+
+
+@pytest.mark.parametrize("inner", ["cost", "age + 1", "ward, sex", "day"])
+def test_other_values_are_not_counted(tmp_path, inner):
+    data = clinic(tmp_path, visits(), budget=dither.pure(1))
+    with pytest.raises(QuestionError, match="COUNT"):
+        data.quote(f"SELECT COUNT(DISTINCT {inner}) FROM visits", epsilon="0.1")
+    assert "ε = 1 left" in str(data.ledger.remaining())
