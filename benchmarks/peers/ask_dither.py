@@ -52,7 +52,9 @@ def engine(folder):
         from dither.query.engines.templates.totals import totals_sql
 
         quote = quoted(protected(folder))
-        sql = totals_sql(quote.offer.plan, quote.offer.strategy.families, quote.offer.bounding, "purchases", 7)
+        sql = totals_sql(
+            quote.offer.plan, [one.counters for one in quote.offer.counters], quote.offer.bounding, "purchases", 7
+        )
         calls["ours"] = lambda: connection.execute(sql).fetchall()
     forget_peak()  # of loading the table
     return calls

@@ -57,14 +57,16 @@ def clinic(folder: Path, data: object = None, *, budget: object = None, **facts:
 def private_totals(quote: Quote, threads: int = 2) -> list[tuple[int, ...]]:
     """What nobody gets to see: the totals before noise."""
     with _reading(quote, threads) as (run, place):
-        return releasing.exact_totals(run, place, quote.offer.plan, quote.offer.strategy.families, quote.offer.bounding)
+        return releasing.exact_totals(
+            run, place, quote.offer.plan, [one.counters for one in quote.offer.counters], quote.offer.bounding
+        )
 
 
 def private_counts(quote: Quote, part: int = 0, threads: int = 2) -> list[int]:
     """The counts of a part before noise: for each group of the question, for each key of the part."""
-    made = quote.offer.parts[part]
+    made = quote.offer.others[part]
     with _reading(quote, threads) as (run, place):
-        found = releasing.exact_totals(run, place, made.plan, (made.family,), made.bounding)
+        found = releasing.exact_totals(run, place, made.plan, (made.counters,), made.bounding)
     return [count for (count,) in found]
 
 
@@ -90,5 +92,5 @@ def repeated(quote: Quote, runs: int) -> Iterator[Answer]:
 
         work = releasing.Release(quote.holdings, (quote.offer,), quote.guarantee, quote.question)
         for _ in range(runs):
-            text = releasing._one_to_json(*work._noisy(once, place))
+            text = releasing._one_to_json(work._released(once, place))
             yield read_answer(quote.offer, Released.from_json(text), receipt)

@@ -18,6 +18,7 @@ from dither.query.policy.policy import Policy, read_policy
 from dither.query.sql.parse import parse
 from dither.query.statistics.bounding import Bounding, choose_bounding
 from dither.query.statistics.counter_sets import CounterPlan, choose_counters
+from dither.query.statistics.estimators import Estimator
 
 NAN, INF = math.nan, math.inf
 PEOPLE = (1, 2, 3, 4)
@@ -102,6 +103,12 @@ def engine_with(threads: int) -> duckdb.DuckDBPyConnection:
     return duckdb.connect(config={"threads": threads})
 
 
+def estimator(plan: CounterPlan, at: int) -> Estimator:
+    """What an aggregate is read by."""
+    reading = plan.readings[at]
+    return plan.estimators[reading.statistic][reading.place]
+
+
 @dataclass
 class Case:
     """A question with everything that the quote would fix, and a salt."""
@@ -112,7 +119,7 @@ class Case:
     salt: int = 7
 
     def sql(self) -> str:
-        return totals_sql(self.plan, self.strategy.families, self.bounding, "visits", self.salt)
+        return totals_sql(self.plan, self.strategy.sets, self.bounding, "visits", self.salt)
 
     def totals(self, rows: list[Row], rng: random.Random, sql: str | None = None) -> dict[Row, tuple[int, ...]]:
         """What the engine adds up, for groups that are declared."""
@@ -129,7 +136,7 @@ class Case:
     def moved(self, one: dict[Row, tuple[int, ...]], other: dict[Row, tuple[int, ...]]) -> list[tuple[int, int]]:
         """For each family: the change in L1 norm, and in L2 norm squared."""
         place, found = 0, []
-        for family in self.strategy.families:
+        for family in self.strategy.sets:
             last = place + len(family.measures)
             none = (0,) * last
             changes = [
@@ -143,7 +150,7 @@ class Case:
 
     def breaks(self, one: dict[Row, tuple[int, ...]], other: dict[Row, tuple[int, ...]]) -> bool:
         """Whether two neighbours differ by more than is claimed."""
-        for family, (l1, l2_squared) in zip(self.strategy.families, self.moved(one, other), strict=True):
+        for family, (l1, l2_squared) in zip(self.strategy.sets, self.moved(one, other), strict=True):
             if self.bounding.way != "clip" and l1 > self.bounding.l1(family):
                 return True
             if l2_squared > self.bounding.l2_squared(family):

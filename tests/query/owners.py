@@ -154,7 +154,7 @@ class Asked:
         places = {name: (name, frozenset()) for name in TABLES}
         relation = self.plan.relation
         where = relation.table.name if isinstance(relation, Scan) else f"({relation_sql(relation, places)})"
-        return totals_sql(self.plan, self.strategy.families, self.bounding, where, self.salt)
+        return totals_sql(self.plan, self.strategy.sets, self.bounding, where, self.salt)
 
     def totals(self, data, rng):
         engine = engine_with(rng.choice([1, 2, 8]), rng.random() < 0.8)
@@ -169,7 +169,7 @@ class Asked:
 
     def breaks(self, one, other):
         place = 0
-        for family in self.strategy.families:
+        for family in self.strategy.sets:
             last = place + len(family.measures)
             none = (0,) * last
             changes = [

@@ -61,7 +61,7 @@ def test_a4_integers_at_the_edge_neither_wrap_nor_raise(tmp_path):
         quote = data[0].quote(sql, epsilon=1)
         one, other = (private_totals(each.quote(sql, epsilon=1)) for each in data)
         place = 0
-        for family in quote.offer.strategy.families:
+        for family in [one.counters for one in quote.offer.counters]:
             last = place + len(family.measures)
             moved = sum(
                 abs(a - b)
@@ -181,7 +181,7 @@ def test_a12_a_bound_is_not_lost_by_a_later_step(tmp_path):
     ):
         quotes = [clinic(tmp_path, table, budget=budget).quote(sql, bounding=way, **price) for table in (many, visits())]
         one, other = (private_totals(quote) for quote in quotes)
-        for place, family in enumerate(quotes[0].offer.strategy.families):
+        for place, family in enumerate([one.counters for one in quotes[0].offer.counters]):
             moved = [a[place] - b[place] for a, b in zip(one, other, strict=True)]
             assert sum(change**2 for change in moved) <= quotes[0].offer.bounding.l2_squared(family)
             assert any(moved)

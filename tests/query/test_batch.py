@@ -20,7 +20,7 @@ from dither.privacy.budget.filter import sum_filter
 from dither.privacy.unit import Unit
 from dither.query.groups.shown_key_counts import ShownKeyCounts
 from dither.query.sql.parse import parse
-from dither.query.statistics.counter_sets import CounterPlan, FromStatistic
+from dither.query.statistics.counter_sets import Reading
 from dither.query.statistics.statistic import Price
 from dither.query.workload import shared_counts as shared_file
 from dither.query.workload.common_cells import find_common_cells
@@ -98,7 +98,7 @@ def together(whole, asked, *, pure=True, unit=Unit.ADD_REMOVE):
     amount = dither.Number(1) if pure else Fraction(1, 10)
     part = shared_file.SharedCounts.make(atoms, Price(amount, pure, unit, 1, Fraction(95, 100)))
     quote = whole.quote(asked[0], epsilon=1)
-    alike = {"strategy": CounterPlan((), (FromStatistic(0, 0),)), "bounding": part.bounding, "noise": (), "parts": (part,)}
+    alike = {"statistics": (part,), "readings": (Reading(0, 0),), "bounding": part.bounding}
     return replace(quote, offer=replace(quote.offer, **alike))
 
 
@@ -118,7 +118,7 @@ def test_sums_over_cells_are_what_each_question_counts_by_itself(tmp_path, place
         if quote is None:
             continue
         tried += 1
-        counts, atoms = private_counts(quote), quote.offer.parts[0].atoms
+        counts, atoms = private_counts(quote), quote.offer.others[0].atoms
         for sql, (first, last) in zip(asked, atoms.places, strict=True):
             told = {tuple(row[:-1]): row[-1] for row in connection.execute(sql).fetchall()}
             cells = itertools.product(*(group.keys for group in parse(sql, whole.policy).groups))
@@ -155,7 +155,7 @@ def worst_cost(tmp_path, pure, unit, person, fixed=1, day=1):
         while quote is None:
             data, asked = hostile(rng, 14), [*random_batch(rng), WARD, SEX]
             quote = together(clinic(tmp_path, data, **facts), asked, pure=pure, unit=unit)
-        part, counts = quote.offer.parts[0], private_counts(quote)
+        part, counts = quote.offer.others[0], private_counts(quote)
         claim = part.guarantee.charge().epsilon if pure else part.guarantee.charge().rho
         people = [1, 2, 3, 4] if person == "person" else range(data.num_rows)
         whose = data["person"].to_pylist() if person == "person" else list(people)
@@ -186,7 +186,7 @@ def test_somebody_replaced_by_nobody_in_any_cell_is_paid_for(tmp_path):
     same = ["SELECT COUNT(*) AS n FROM visits WHERE ward IN ('A', 'B')"] * 2
     for asked in (same, [*same, "SELECT COUNT(*) AS n FROM visits WHERE ward = 'A'"]):
         for pure in (True, False):
-            part = together(clinic(tmp_path), asked, pure=pure, unit=Unit.REPLACE_ONE).offer.parts[0]
+            part = together(clinic(tmp_path), asked, pure=pure, unit=Unit.REPLACE_ONE).offer.others[0]
             claim = part.guarantee.charge().epsilon if pure else part.guarantee.charge().rho
             for cell in range(max(part.merged) + 1):
                 counts = [part.units * (at == part.merged.index(cell)) for at in range(len(part.merged))]
@@ -222,7 +222,7 @@ def test_the_price_of_a_batch_is_that_of_its_parts_and_is_charged_once(tmp_path)
     batch = data.quote(asked, epsilon=1)
     assert batch.guarantee.epsilon() == 1
     assert len(batch.parts) == 2
-    assert sum(len(quote.offer.parts) for quote in batch) == 4
+    assert sum(len(quote.offer.others) for quote in batch) == 4
     answers = batch.release()
     assert "ε = 9 left" in str(data.ledger.remaining())
     assert len(answers) == 5
@@ -388,7 +388,7 @@ def test_questions_that_list_different_days_of_one_expression_count_their_own(tm
     data = visits(len(days)).set_column(5, "day", pyarrow.array(days))
     whole = clinic(tmp_path, data, **facts)
     quote = together(whole, asked)
-    counts, atoms = private_counts(quote), quote.offer.parts[0].atoms
+    counts, atoms = private_counts(quote), quote.offer.others[0].atoms
     found = [[sum(counts[cell] for cell in atoms.rows[row]) for row in range(*place)] for place in atoms.places]
     assert found == [[1, 2, 3], [3, 4, 5, 6, 7, 8, 9, 10, 11]]
 
@@ -442,7 +442,7 @@ def test_keys_that_nobody_declared_are_priced_with_the_rest_of_a_batch(tmp_path,
     assert data.quote(asked, other="rest", **price).release().is_replay
     assert not data.quote(asked[::-1], other="rest", **price).release().is_replay
     people = data.quote([asked[0]], **price)
-    assert isinstance(people[0].offer.parts[0], ShownKeyCounts)
+    assert isinstance(people[0].offer.others[0], ShownKeyCounts)
     assert people.guarantee.within(kept)
 
 

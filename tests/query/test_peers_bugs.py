@@ -85,7 +85,7 @@ def test_opendp_2945_what_is_claimed_once_is_not_true_twice(way, unit):
     sql = "SELECT ward, COUNT(*) AS n, COUNT(cost) AS m, COUNT(age) AS k FROM visits GROUP BY ward"
     whole, rest = crowd(3)
     asked = moves(sql, way, unit, whole, rest, groups=1, rows=1)
-    assert len(asked.strategy.families) == 3
+    assert len(asked.strategy.sets) == 3
     assert sum(asked.strategy.shares(pure=asked.pure)) == 1
     both = "(SELECT ward, cost FROM visits UNION ALL SELECT ward, cost FROM visits) v"
     twice = moves(f"SELECT ward, COUNT(*) AS n FROM {both} GROUP BY ward", way, unit, whole, rest, groups=1, rows=1)
@@ -125,13 +125,13 @@ def test_opendp_2923_a_sum_of_large_numbers_in_a_narrow_range(lower, unit):
         found = [exact(plan, strategy, bounding, table, threads) for table in (rows, other) for threads in (1, 8)]
         assert found[0] == found[1] != found[2] == found[3]
         place = 0
-        for family in strategy.families:
+        for family in strategy.sets:
             part = slice(place, place := place + len(family.measures))
             moved = [a - b for a, b in zip(found[0][part], found[2][part], strict=True)]
             assert sum(map(abs, moved)) <= bounding.l1(family)
             assert sum(change**2 for change in moved) <= bounding.l2_squared(family)
         if "SUM" in sql and "GROUP" not in sql:
-            assert Fraction(found[0][0]) * strategy.families[0].measures[0].step == sum(x for _, x in rows)
+            assert Fraction(found[0][0]) * strategy.sets[0].measures[0].step == sum(x for _, x in rows)
 
 
 def exact(plan, strategy, bounding, rows, threads):
@@ -142,5 +142,5 @@ def exact(plan, strategy, bounding, rows, threads):
     )
     with duckdb.connect(config={"threads": threads}) as engine:
         engine.register("visits", pyarrow.table({"person": [row[0] for row in rows], "x": [row[1] for row in rows]}))
-        (found,) = engine.execute(totals_sql(plan, strategy.families, bounding, where, 5)).fetchall()
+        (found,) = engine.execute(totals_sql(plan, strategy.sets, bounding, where, 5)).fetchall()
     return [int(total) for total in found]

@@ -23,23 +23,20 @@ from dither.query.answers.batch_answer import BatchAnswer
 from dither.query.answers.explain import explain_batch
 from dither.query.engines.duckdb.run import Progress
 from dither.query.groups.group_choice import GroupChoice
-from dither.query.groups.shown_key_counts import ShownKeyCounts
 from dither.query.groups.unknown_keys import read_other
 from dither.query.holdings import Holdings
 from dither.query.plan.text import number
 from dither.query.pricing import price
 from dither.query.pricing.ask import Ask
-from dither.query.pricing.candidates import priced
 from dither.query.pricing.fingerprint import batch_question
 from dither.query.pricing.gain import Gain
 from dither.query.pricing.key_delta import share_lost
 from dither.query.pricing.make_offer import make_offer, read_question
 from dither.query.pricing.offer import Offer
-from dither.query.pricing.price import Mechanism
 from dither.query.pricing.spend import Spend, counts_rho, read_spend
 from dither.query.quote import Quote
 from dither.query.release import WAIT, release_batch
-from dither.query.statistics.counter_sets import CounterPlan, FromStatistic, choose_counters
+from dither.query.statistics.counter_sets import Reading, choose_counters
 from dither.query.statistics.statistic import Price, Statistic
 from dither.query.workload.common_cells import CommonCells, countable, find_common_cells
 from dither.query.workload.shared_counts import SharedCounts, one_by_one
@@ -76,17 +73,17 @@ class Batch:
         return price.text(self._released, self.holdings.ledger.budget, self.asked)
 
     @property
-    def _released(self) -> list[Mechanism | Statistic | GroupChoice]:
+    def _released(self) -> list[Statistic | GroupChoice]:
         """All that is released, each once."""
-        own = [one for offer in self.offers for one in priced(offer.choice, offer.noise, ())]
-        counted = [offer.choice for offer in self.offers if any(isinstance(part, ShownKeyCounts) for part in offer.parts)]
-        return [*(one for one in own if all(one is not choice for choice in counted)), *self.parts]
+        parts = self.parts
+        own = [one for offer in self.offers for one in offer.released if all(one is not part for part in parts)]
+        return [*own, *parts]
 
     @property
     def parts(self) -> list[Statistic]:
-        """What is released beside counters; one that serves several questions once."""
+        """The statistics that are not counters; one that serves several questions once."""
         found: list[Statistic] = []
-        for part in (part for offer in self.offers for part in offer.parts):
+        for part in (part for offer in self.offers for part in offer.others):
             if all(part is not other for other in found):
                 found.append(part)
         return found
@@ -203,12 +200,11 @@ def _answer_together(offers: list[Offer], places: list[int], promise: Spend) -> 
     if part is None:
         return None
     rows = [prod(len(group.listed) for group in offer.plan.groups) for offer in own]
-    apart = one_by_one([offer.error_of(offer.strategy.readings[0]) for offer in own], rows)
+    apart = one_by_one([next(iter(offer.errors.values())) for offer in own], rows)
     if part.squares() >= apart:
         return None
     for place, at in enumerate(places):
-        strategy = CounterPlan((), (FromStatistic(0, place),))
-        offers[at] = replace(offers[at], strategy=strategy, bounding=part.bounding, noise=(), parts=(part,))
+        offers[at] = replace(offers[at], statistics=(part,), readings=(Reading(0, place),), bounding=part.bounding)
     return Gain(tuple(places), (part.squares() / sum(rows)) ** 0.5, (apart / sum(rows)) ** 0.5)
 
 

@@ -5,7 +5,7 @@
     reserve   the ledger checks and charges; if somebody else computes the same answer, it is waited for
     touch     from now on nothing is given back
     read      SELECTs of integer totals, bounded a person: one for the choice of groups, where they are chosen, one for all
-              counters, one for each part beside them
+              counters, one for each other statistic
     noise     whole numbers for every group, present in the data or not, drawn from the quote's laws
     commit    what has noise is stored; the answer is made of what is *stored*
 
@@ -21,7 +21,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, cast
 
 from dither.errors import DataError, InProgressError, ReleaseError
 from dither.ledger.entries.receipt import Receipt
@@ -36,7 +36,6 @@ from dither.query.engines.duckdb.table_source import TableSource
 from dither.query.engines.templates.relations import relation_sql, rows_of, with_tables
 from dither.query.engines.templates.totals import totals_sql
 from dither.query.groups.group_choice import GroupKeys, Groups, all_groups
-from dither.query.groups.shown_key_counts import ShownKeyCounts
 from dither.query.holdings import Holdings
 from dither.query.plan.question import Question
 from dither.query.plan.relations import Relation, Scan
@@ -44,7 +43,7 @@ from dither.query.pricing.fingerprint import batch_question, question
 from dither.query.pricing.offer import Offer
 from dither.query.statistics.bounding import Bounding
 from dither.query.statistics.counter_sets import CounterSet
-from dither.query.statistics.statistic import Statistic
+from dither.query.statistics.statistic import Counts, Statistic
 
 LONGEST_TEXT = 100_000  # characters of a question that the history keeps; a batch may be longer
 LEASE = 300  # seconds in which nobody else computes the same answer
@@ -95,8 +94,8 @@ def _untold() -> Iterator[None]:
         pass
 
 
-def _one_to_json(found: list[Released], places: list[list[int]], parts: list[Any]) -> str:
-    return replace(found[0], parts=tuple(parts[at] for at in places[0])).to_json()
+def _one_to_json(found: Sequence[Released]) -> str:
+    return found[0].to_json()
 
 
 def release_batch(
@@ -125,7 +124,7 @@ class Release:
 
     def done(
         self,
-        written: Callable[[list[Released], list[list[int]], list[Any]], str],
+        written: Callable[[Sequence[Released]], str],
         *,
         idempotency_key: str | None,
         analyst: str,
@@ -155,7 +154,7 @@ class Release:
         ledger.touch(receipt)
         text = None
         with _untold(), self._reading(sources, threads, progress) as run:
-            text = written(*self._noisy(run, place))
+            text = written(self._released(run, place))
         if text is None:
             instead = f"asking again after {LEASE} s, which costs nothing more, or asking the owner"
             raise ReleaseError("question", receipt.name, FAILED, instead)
@@ -189,24 +188,62 @@ class Release:
 
     def _selects(self, place: TablePlaces) -> list[str]:
         """All SELECTs, each once; where groups are chosen, those that follow are about made-up ones."""
-        found, parts = [], dict[int, str]()
+        found: dict[str, None] = {}
         for offer in self.offers:
             chosen = all_groups(offer.plan) if offer.choice is None else offer.choice.rehearsed(offer.plan)
             if offer.choice is not None:
-                found.append(place.select(offer.choice.plan, (offer.choice.family,), offer.choice.bounding))
-            if offer.strategy.families:
-                found.append(place.select(chosen.plan, offer.strategy.families, offer.bounding))
-            for part in offer.parts:
-                if id(part) not in parts and not isinstance(part, ShownKeyCounts):
-                    parts[id(part)] = place.select(_counted(offer, part, chosen.plan), (part.family,), part.bounding)
-        return [*found, *parts.values()]
+                found[place.select(offer.choice.plan, (offer.choice.counters,), offer.choice.bounding)] = None
+            found |= dict.fromkeys(place.select(one.plan, one.sets, one.bounding) for one in counts_of(offer, chosen))
+        return list(found)
 
-    def _noisy(self, run: Run, place: TablePlaces) -> tuple[list[Released], list[list[int]], list[Any]]:
-        """What is released of each question but its parts, the places of those among all parts, and all parts: one may serve
-        several questions, and is released once."""
-        parts: list[tuple[Statistic, Any]] = []
-        found = [_noisy(offer, run, place, parts) for offer in self.offers]
-        return [one for one, _ in found], [places for _, places in found], [made for _, made in parts]
+    def _released(self, run: Run, place: TablePlaces) -> list[Released]:
+        """Where counts of private rows meet noise; a statistic that serves several questions is released once."""
+        done: list[tuple[Statistic, Any]] = []
+        return [_released(offer, run, place, done) for offer in self.offers]
+
+
+@dataclass(frozen=True)
+class Count:
+    """One SELECT: what it counts, in which groups, and the statistics that get its totals."""
+
+    plan: Question
+    bounding: Bounding
+    cells: Sequence[GroupKeys] | None  # those of the question that were chosen; None for all that were declared
+    statistics: tuple[Statistic, ...]
+
+    @property
+    def sets(self) -> tuple[CounterSet, ...]:
+        """What is counted for each statistic."""
+        return tuple(statistic.counters for statistic in self.statistics)
+
+    def split(self, totals: Sequence[tuple[int, ...]]) -> Iterator[tuple[Statistic, Counts]]:
+        """The counts of each statistic, for each group of the question."""
+        first, *_ = self.statistics
+        if first.within:
+            size = len(first.plan.groups[-1].listed)
+            yield first, [[int(count) for (count,) in totals[at : at + size]] for at in range(0, len(totals), size)]
+            return
+        place = 0
+        for statistic in self.statistics:
+            last = place + len(statistic.counters.measures)
+            yield statistic, [row[place:last] for row in totals]
+            place = last
+
+
+def counts_of(offer: Offer, chosen: Groups) -> list[Count]:
+    """What is counted for an offer, in the groups that were chosen: counters together, each other statistic by itself."""
+    counters = tuple(one for one in offer.statistics if not one.within)
+    found = [Count(chosen.plan, offer.bounding, chosen.cells, counters)] if counters else []
+    for one in offer.statistics[len(counters) :]:
+        if one.of_choice:
+            continue
+        if offer.choice is None:
+            found.append(Count(one.plan, one.bounding, None, (one,)))
+        else:
+            inner = one.plan.groups[-1]
+            cells = [(*cell, key) for cell in chosen.cells for key in inner.listed]
+            found.append(Count(replace(one.plan, groups=(*chosen.plan.groups, inner)), one.bounding, cells, (one,)))
+    return found
 
 
 def exact_totals(
@@ -235,52 +272,20 @@ def exact_totals(
     return [totals.get(cell, nothing) for cell in cells]
 
 
-def _noisy(offer: Offer, run: Run, place: TablePlaces, parts: list[tuple[Statistic, Any]]) -> tuple[Released, list[int]]:
-    """The counters of a question with noise, the groups that were chosen, and the places of its parts among all."""
-    released = None
-    if offer.choice is not None:
-        choice = offer.choice
-        rows = run(place.select(choice.plan, (choice.family,), choice.bounding), choice.keeps)
-        released = choice.noisy(rows)
-    chosen, counters, own = offer.chosen(released), [], []
-    if offer.strategy.families:
-        totals = exact_totals(run, place, chosen.plan, offer.strategy.families, offer.bounding, chosen.cells)
-        counters = _counters(offer, totals)
-    for part in offer.parts:
-        at = next((at for at, (other, _) in enumerate(parts) if other is part), len(parts))
-        if at == len(parts):
-            parts.append((part, _part(offer, part, run, place, chosen, released)))
-        own.append(at)
-    return Released(counters, released), own
-
-
-def _part(offer: Offer, part: Statistic, run: Run, place: TablePlaces, chosen: Groups, released: Any) -> Any:
-    """What a part releases about the groups that were chosen."""
-    if isinstance(part, ShownKeyCounts):
-        return released["counts"]
-    inner, cells = part.plan.groups[-1].listed, None
-    if offer.choice is not None:
-        cells = [(*cell, key) for cell in chosen.cells for key in inner]
-    counted = exact_totals(run, place, _counted(offer, part, chosen.plan), (part.family,), part.bounding, cells)
-    rows = [[int(count) for (count,) in counted[at : at + len(inner)]] for at in range(0, len(counted), len(inner))]
-    return part.noisy(rows) if rows else []
-
-
-def _counted(offer: Offer, part: Statistic, plan: Question) -> Question:
-    """What a part counts: in the groups of the question that were chosen, where they were."""
-    return part.plan if offer.choice is None else replace(part.plan, groups=(*plan.groups, part.plan.groups[-1]))
-
-
-def _counters(offer: Offer, totals: list[tuple[int, ...]]) -> list[list[list[int]]]:
-    released, place = [], 0
-    for family, mechanism in zip(offer.strategy.families, offer.noise, strict=True):
-        last = place + len(family.measures)
-        noise = mechanism.law.sample((len(totals), last - place)).tolist()
-        released.append(
-            [
-                [int(total) + drawn for total, drawn in zip(row[place:last], drawn_row, strict=True)]
-                for row, drawn_row in zip(totals, noise, strict=True)
-            ]
-        )
-        place = last
-    return released
+def _released(offer: Offer, run: Run, place: TablePlaces, done: list[tuple[Statistic, Any]]) -> Released:
+    """What is released of a question: the choice of its groups, then its statistics, of which some may be done already."""
+    choice, released = offer.choice, cast(Any, None)
+    if choice is not None:
+        released = choice.noisy(run(place.select(choice.plan, (choice.counters,), choice.bounding), choice.keeps))
+    chosen = offer.chosen(released)
+    found: list[tuple[Statistic, Any]] = [(one, released["counts"]) for one in offer.statistics if one.of_choice]
+    for count in counts_of(offer, chosen):
+        known = [(one, value) for one, value in done if one is count.statistics[0]]
+        if not known:
+            totals = exact_totals(run, place, count.plan, count.sets, count.bounding, count.cells)
+            known = [(one, one.noisy(counts) if counts or not one.within else []) for one, counts in count.split(totals)]
+            done += known
+        found += known
+    values = [next(value for other, value in found if other is one) for one in offer.statistics]
+    counters = len(offer.counters)
+    return Released(values[:counters], released, tuple(values[counters:]))

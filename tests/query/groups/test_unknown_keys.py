@@ -163,7 +163,7 @@ def test_in_stage_two_a_person_moves_the_totals_by_no_more_than_is_claimed(tmp_p
             if unit is Unit.REPLACE_ONE and (way or len(rest) < len(rows)):
                 rest += [row(rng, one) for _ in range(rng.randrange(0, 5) if way else 1)]
             less, place = counted(quoted(rest), released), 0
-            for family in quote.offer.strategy.families:
+            for family in [one.counters for one in quote.offer.counters]:
                 last = place + len(family.measures)
                 change = [a - b for key in whole for a, b in zip(whole[key][place:last], less[key][place:last], strict=True)]
                 assert sum(c * c for c in change) <= quote.offer.bounding.l2_squared(family)
@@ -256,7 +256,7 @@ def test_a_key_that_is_not_shown_is_told_nowhere(tmp_path):
 def test_counts_of_people_come_with_the_keys_at_the_whole_price(tmp_path):
     data = shop(tmp_path, crowd({"bread": 400, "milk": 500, "rare": 20}))
     quote, two = data.quote(PEOPLE, epsilon=1), data.quote(BY_PRODUCT, epsilon=1)
-    assert isinstance(quote.offer.parts[0], ShownKeyCounts)
+    assert isinstance(quote.offer.others[0], ShownKeyCounts)
     assert quote.offer.choice.rule.rho == 2 * two.offer.choice.rule.rho
     assert quote.offer.choice.rule.threshold < two.offer.choice.rule.threshold
     assert quote.guarantee.charge() == two.guarantee.charge()
@@ -265,7 +265,7 @@ def test_counts_of_people_come_with_the_keys_at_the_whole_price(tmp_path):
     assert answer["product"] == ["bread", "milk"]
     assert all(low <= n <= high for n, low, high in zip(answer["n"], answer["n_low"], answer["n_high"], strict=True))
     rows = each_row(tmp_path, crowd({"bread": 400})).quote(BY_PRODUCT, epsilon=1)
-    assert isinstance(rows.offer.parts[0], ShownKeyCounts)
+    assert isinstance(rows.offer.others[0], ShownKeyCounts)
     assert rows.offer.choice.rule.max_keys == 1
 
 
@@ -399,9 +399,9 @@ def test_a_wished_error_is_met_and_the_keys_cost_as_much_again(tmp_path):
     data = shop(tmp_path, crowd({"bread": 30}))
     two, one = data.quote(BY_PRODUCT, error={"n": 200}), data.quote(PEOPLE, error={"n": 50})
     assert two.errors["n"] <= 200
-    assert two.offer.choice.rule.rho == two.offer.noise[0].guarantee.charge().rho
+    assert two.offer.choice.rule.rho == two.offer.counters[0].mechanism.guarantee.charge().rho
     assert one.errors["n"] <= 50
-    assert one.offer.noise == ()
+    assert one.offer.counters == []
 
 
 def test_the_deltas_of_questions_run_out(tmp_path):
@@ -491,7 +491,7 @@ def test_quantiles_in_groups_that_nobody_declared(tmp_path, unit, other):
     for products in ([], ["a"], ["a", "b", "c"]):
         rows = [of(person, product, cost=at) for at, product in enumerate(products, 1) for person in range(40)]
         quote = shop(tmp_path, rows, budget=dither.zcdp(10**9, delta="0.5", unit=unit), max_groups=3).quote(sql, **asked)
-        assert quote.offer.parts[0].mechanisms[0].histograms == 2**10
+        assert quote.offer.others[0].mechanisms[0].histograms == 2**10
         answer = quote.release()
         found = {
             key: (low, high, w)

@@ -68,7 +68,7 @@ def test_it_means_what_sql_means(relation):
         for name, rows in data.items():
             engine.register(name, table_of(name, rows, rng))
         n, cost = engine.execute(f"SELECT COUNT(*), SUM(v.cost) FROM {relation}").fetchone()
-    measures = [measure for family in asked.strategy.families for measure in family.measures]
+    measures = [measure for family in asked.strategy.sets for measure in family.measures]
     by_kind = {measure.kind: total * measure.step for measure, total in zip(measures, found, strict=True)}
     assert by_kind["one"] == n > 0
     if "AVG(cost)" not in relation:  # an average is not on the lattice

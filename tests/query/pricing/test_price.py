@@ -12,6 +12,7 @@ import dither
 from dither.errors import NumberError
 from dither.noise.laplace import DiscreteLaplace
 from dither.privacy.unit import Unit
+from dither.query.statistics.counter_sets import choose_counters
 from tests.query.clinics import clinic, ledger, private_totals
 
 QUESTIONS = [
@@ -28,12 +29,16 @@ def test_geometric_noise_has_the_scale_of_its_claim(tmp_path, sql, unit):
     quote = data.quote(sql, epsilon="0.7")
     rates = [
         mechanism.law.rate * quote.offer.bounding.l1(family)
-        for mechanism, family in zip(quote.offer.noise, quote.offer.strategy.families, strict=True)
+        for mechanism, family in zip(
+            [one.mechanism for one in quote.offer.counters], [one.counters for one in quote.offer.counters], strict=True
+        )
     ]
     assert sum(rates, start=dither.Number(0)) == dither.Number("0.7")
     assert (quote.guarantee.charge().epsilon, quote.guarantee.unit) == (dither.Number("0.7"), unit)
     assert 0.7 <= quote.epsilon() < 0.7001  # long moves are counted as continuous noise, which is a hair more
-    assert [rate / dither.Number("0.7").fraction() for rate in rates] == list(quote.offer.strategy.shares(pure=True))
+    assert [rate / dither.Number("0.7").fraction() for rate in rates] == list(
+        choose_counters(quote.offer.plan, pure=True).shares(pure=True)
+    )
 
 
 @pytest.mark.parametrize("unit", [Unit.ADD_REMOVE, Unit.REPLACE_ONE])
@@ -43,7 +48,9 @@ def test_gaussian_noise_has_the_scale_of_its_claim(tmp_path, sql, unit):
     quote = data.quote(sql, rho="0.3")
     rhos = [
         Fraction(quote.offer.bounding.l2_squared(family)) / (2 * mechanism.law.sigma2)
-        for mechanism, family in zip(quote.offer.noise, quote.offer.strategy.families, strict=True)
+        for mechanism, family in zip(
+            [one.mechanism for one in quote.offer.counters], [one.counters for one in quote.offer.counters], strict=True
+        )
     ]
     assert sum(rhos) == Fraction(3, 10)
     assert quote.guarantee.charge().rho == Fraction(3, 10)
@@ -64,7 +71,7 @@ def test_what_is_stored_is_the_totals_and_the_noise_of_the_quote(tmp_path, monke
     monkeypatch.setattr(DiscreteLaplace, "sample", sample)
     answer = quote.release()
     totals = np.array(private_totals(quote), dtype=object)
-    assert [law for law, _ in drawn] == [mechanism.law for mechanism in quote.offer.noise]
+    assert [law for law, _ in drawn] == [mechanism.law for mechanism in [one.mechanism for one in quote.offer.counters]]
     noise = np.concatenate([numbers for _, numbers in drawn], axis=1)
     released = np.concatenate([np.array(family, dtype=object) for family in answer.released.counters], axis=1)
     assert (released == totals + noise).all()

@@ -10,8 +10,9 @@ from dither.errors import QuestionError
 from dither.privacy.unit import Unit
 from dither.query.sql.parse import parse
 from dither.query.statistics.bounding import choose_bounding
-from dither.query.statistics.counter_sets import MeanEstimator, choose_counters
-from tests.query.neighbours import policy
+from dither.query.statistics.counter_sets import choose_counters
+from dither.query.statistics.estimators import MeanEstimator
+from tests.query.neighbours import estimator, policy
 
 
 def strategy_of(question: str, *, pure: bool = True, limits: tuple[int, int] = (2, 3)):
@@ -20,7 +21,7 @@ def strategy_of(question: str, *, pure: bool = True, limits: tuple[int, int] = (
 
 
 def kinds(strategy) -> list[list[str]]:
-    return [[measure.kind for measure in family.measures] for family in strategy.families]
+    return [[measure.kind for measure in family.measures] for family in strategy.sets]
 
 
 def test_an_average_and_its_counts_share_counters():
@@ -28,7 +29,7 @@ def test_an_average_and_its_counts_share_counters():
     assert kinds(found) == [["above", "below"]]
     _, found = strategy_of("SELECT COUNT(*) AS n, AVG(cost) AS c, SUM(cost) AS s, COUNT(cost) AS m FROM visits")
     assert kinds(found) == [["above", "below", "missing"]]
-    assert isinstance(found.readings[1], MeanEstimator)
+    assert isinstance(estimator(found, 1), MeanEstimator)
 
 
 def test_sums_and_counts_have_their_own():
@@ -62,7 +63,7 @@ def test_the_split_is_the_best_one():
 
 def test_claims():
     plan, found = strategy_of("SELECT ward, COUNT(*) AS n, SUM(cost) AS c FROM visits GROUP BY ward")
-    rows, costs = found.families  # costs: -40 to 400 steps
+    rows, costs = found.sets  # costs: -40 to 400 steps
     for unit, l1, l2 in ((Unit.ADD_REMOVE, 1, 1), (Unit.REPLACE_ONE, 2, 2)):
         way = choose_bounding(plan, found, "groups", cells=4, unit=unit, pure=True)
         assert (way.groups, way.rows, way.resolution) == (2, 3, 1)
@@ -80,7 +81,7 @@ def test_claims():
 def test_people_are_counted_once_a_group():
     plan, found = strategy_of("SELECT ward, COUNT(DISTINCT person) AS n FROM visits GROUP BY ward")
     way = choose_bounding(plan, found, None, cells=4, unit=Unit.ADD_REMOVE, pure=True)
-    assert (way.way, way.l1(found.families[0])) == ("groups", 2)
+    assert (way.way, way.l1(found.sets[0])) == ("groups", 2)
 
 
 @pytest.mark.parametrize(

@@ -27,7 +27,7 @@ def table(rows):
 
 def numbers(quote):
     """The exact number of different keys in each group."""
-    counts, width = private_counts(quote), len(quote.offer.parts[0].plan.groups[-1].keys)
+    counts, width = private_counts(quote), len(quote.offer.others[0].plan.groups[-1].keys)
     return [sum(1 for count in counts[at : at + width] if count > 0) for at in range(0, len(counts), width)]
 
 
@@ -65,7 +65,7 @@ def test_no_person_moves_the_numbers_by_more_than_the_claim(tmp_path, sql, group
     for rng in rounds(6, 2, "distinct keys", sql, groups, person):
         rows = [(rng.randrange(3), rng.choice("ABCD"), rng.choice("fm"), 1.0, 1) for _ in range(7)]
         whole = clinic(tmp_path, table(rows), **(facts | {"ledger": ledger(tmp_path)})).quote(sql, epsilon=1)
-        claim = whole.offer.parts[0].mechanism.sensitivity
+        claim = whole.offer.others[0].mechanism.sensitivity
         people = range(3) if person == "person" else range(len(rows))
         for one in people:
             kept = [row for at, row in enumerate(rows) if (row[0] if person == "person" else at) != one]
@@ -91,18 +91,18 @@ def test_who_is_replaced_moves_them_by_twice_as_much_and_the_root_of_two_in_leng
             worst = [max(worst[0], sum(map(abs, change))), max(worst[1], sum(part**2 for part in change))]
         budget = dither.approx(3, "1e-6", unit=Unit.REPLACE_ONE)
         facts = {"max_groups": most, "ledger": ledger(tmp_path, budget)}
-        gauss = clinic(tmp_path, **facts).quote(GROUPED, epsilon=1).offer.parts[0].mechanism
+        gauss = clinic(tmp_path, **facts).quote(GROUPED, epsilon=1).offer.others[0].mechanism
         assert gauss.l2_squared == worst[1] == 2 * most**2
         facts["ledger"] = ledger(tmp_path, dither.pure(3, unit=Unit.REPLACE_ONE))
         assert (
-            clinic(tmp_path, **facts).quote(GROUPED, epsilon=1).offer.parts[0].mechanism.sensitivity == worst[0] == 2 * most
+            clinic(tmp_path, **facts).quote(GROUPED, epsilon=1).offer.others[0].mechanism.sensitivity == worst[0] == 2 * most
         )
 
 
 def test_the_price_is_shared_with_counters_and_the_answer_is_stored(tmp_path):
     data = clinic(tmp_path, budget=dither.pure(10))
     quote = data.quote("SELECT COUNT(*) AS n, COUNT(DISTINCT ward) AS wards FROM visits", epsilon=1)
-    assert [str(one.guarantee.charge().epsilon) for one in (*quote.offer.noise, *quote.offer.parts)] == ["0.5", "0.5"]
+    assert [str(one.guarantee.charge().epsilon) for one in quote.offer.statistics] == ["0.5", "0.5"]
     assert quote.guarantee.epsilon() == 1
     told = quote.explain()
     assert "at most 3 pairs of group and key" in told

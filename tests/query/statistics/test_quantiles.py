@@ -56,7 +56,7 @@ def test_no_person_moves_the_counts_of_all_groups_and_cells_by_more_than_the_mas
     for rng in rounds(1, 2, "quantiles", sql, person):
         rows = hostile(rng, 40)
         whole = clinic(tmp_path, table(rows), **facts_of(person, tmp_path)).quote(sql, epsilon=1)
-        (mechanism,) = whole.offer.parts[0].mechanisms
+        (mechanism,) = whole.offer.others[0].mechanisms
         units = 1 if person == "each row" else (2 * 2 if "GROUP" in sql else 1 * 2) * FINEST
         assert mechanism.mass == units
         assert mechanism.histograms == (3 if "GROUP" in sql else 1)
@@ -84,7 +84,7 @@ def test_who_is_replaced_moves_them_by_twice_the_mass_and_the_mechanism_is_made_
             )
             found.append(np.array(private_counts(quote)))
         worst = max(worst, np.abs(found[0] - found[1]).sum())
-    (mechanism,) = quote.offer.parts[0].mechanisms
+    (mechanism,) = quote.offer.others[0].mechanisms
     assert mechanism.unit is Unit.REPLACE_ONE
     assert 0 < worst <= 2 * mechanism.mass  # tests/density: what that costs, exactly, for all that two people can hold
 
@@ -93,7 +93,7 @@ def test_a_row_counts_in_the_cell_of_its_value_and_nowhere_else(tmp_path):
     rows = [(at, "A", "f", value, 1) for at, value in enumerate(ODD)]
     rows += [(50, "D", "f", 1.0, 1), (51, None, "f", 1.0, 1), (None, "A", "f", 1.0, 1)]
     quote = clinic(tmp_path, table(rows)).quote(GROUPED, epsilon=1)
-    bucket = quote.offer.parts[0].plan.groups[-1].by
+    bucket = quote.offer.others[0].plan.groups[-1].by
     assert (bucket.step, bucket.width, bucket.size) == (Fraction(1, 100), 10, 4001)
     counts = np.array(private_counts(quote)).reshape(3, -1)
     assert counts[1:].sum() == 0
@@ -146,7 +146,7 @@ def test_intervals_hold_the_true_quantiles(tmp_path, people, budget):
     rows = [(at + 10**6 * ward, "AB"[ward], "f", 1.0, int(age)) for ward in (0, 1) for at, age in enumerate(ages[ward])]
     data = clinic(tmp_path, table(rows), max_groups=1, max_rows_per_group=1, budget=budget)
     sql = "SELECT ward, MIN(age) AS a, MEDIAN(age) AS b, QUANTILE(age, 0.8) AS c, MAX(age) AS d FROM visits GROUP BY ward"
-    part = data.quote(sql, guarantee=None, epsilon=4, confidence="0.8").offer.parts[0]
+    part = data.quote(sql, guarantee=None, epsilon=4, confidence="0.8").offer.others[0]
     counts = np.zeros((3, 121), dtype=int)
     for ward in (0, 1):
         np.add.at(counts[ward], ages[ward], FINEST)
@@ -230,8 +230,8 @@ def test_several_of_one_expression_are_one_release_and_share_its_price(tmp_path)
         "SELECT COUNT(*) AS n, MEDIAN(cost) AS m, MAX(cost) AS x, MEDIAN(age) AS a, QUANTILE(cost, 0.5) AS z FROM visits",
         epsilon=1,
     )
-    assert [len(part.mechanisms) for part in quote.offer.parts] == [2, 1]
-    assert [one.guarantee.charge().epsilon for one in (*quote.offer.noise, *quote.offer.parts)] == [
+    assert [len(part.mechanisms) for part in quote.offer.others] == [2, 1]
+    assert [one.guarantee.charge().epsilon for one in quote.offer.statistics] == [
         Fraction(1, 4),
         Fraction(1, 2),
         Fraction(1, 4),
@@ -285,8 +285,8 @@ def test_cells_are_fewer_where_groups_are_many(tmp_path):
         ("SELECT MEDIAN(age) FROM visits GROUP BY sex", 121),
     ):
         quote = clinic(tmp_path, keys=keys).quote(sql, epsilon=1)
-        assert quote.offer.parts[0].plan.groups[-1].by.size == size
-        assert size * quote.offer.parts[0].mechanisms[0].histograms <= ALL_CELLS
+        assert quote.offer.others[0].plan.groups[-1].by.size == size
+        assert size * quote.offer.others[0].mechanisms[0].histograms <= ALL_CELLS
 
 
 @pytest.mark.parametrize("asked", [{"epsilon": 1}, {"guarantee": dither.approx(1, "1e-6")}])
@@ -306,7 +306,7 @@ def test_an_epsilon_that_was_stated_is_kept_at_its_delta(tmp_path, columns, aske
 
 def test_a_way_to_bound_people_that_is_wished_for_and_cannot_be_is_refused(tmp_path):
     data = clinic(tmp_path)
-    assert data.quote(ASKED, epsilon=1, bounding="weights").offer.parts[0].bounding.way == "weights"
+    assert data.quote(ASKED, epsilon=1, bounding="weights").offer.others[0].bounding.way == "weights"
     with pytest.raises(QuestionError, match="in one way: 'weights'"):
         data.quote(ASKED, epsilon=1, bounding="groups")
 

@@ -106,7 +106,7 @@ def noised(mechanism, counts, width):
 
 def spent(quote, before, after):
     """The exact loss of two neighbours, and what it may be: epsilon, or mu squared."""
-    part, law = quote.offer.parts[0], quote.offer.parts[0].chosen.mechanism._noise.law
+    part, law = quote.offer.others[0], quote.offer.others[0].chosen.mechanism._noise.law
     width, mechanism = len(part.plan.groups[-1].keys), part.chosen.mechanism
     moved = [a - b for a, b in zip(*(noised(mechanism, counts, width) for counts in (before, after)), strict=True)]
     charge = part.guarantee.charge()
@@ -183,7 +183,7 @@ def test_trees_are_charged_for_all_their_levels(tmp_path):
             clinic(tmp_path, data, ledger=ledger(tmp_path, budget), **facts).quote(question, **price)
             for data in (rows, rows.slice(3))
         )
-        assert isinstance(whole.offer.parts[0].chosen.mechanism, Tree)
+        assert isinstance(whole.offer.others[0].chosen.mechanism, Tree)
         loss, allowed = spent(whole, private_counts(whole), private_counts(rest))
         assert loss <= allowed * (1 + 1e-9)
         assert loss == pytest.approx(allowed, rel=1e-4)
@@ -199,7 +199,7 @@ def test_bars_hold_all_sums_together(tmp_path, cells, budget):
     price = {"epsilon": "0.5"} if budget is PURE else {"rho": "0.05"}
     facts = {"keys": {"age": list(range(cells))}, "bounds": {}, "steps": {}, "complete": [], "max_groups": 2}
     question = "SELECT age, SUM(COUNT(*)) OVER (ORDER BY age) AS so_far FROM visits GROUP BY age"
-    part = clinic(tmp_path, budget=budget, **facts).quote(question, **price).offer.parts[0]
+    part = clinic(tmp_path, budget=budget, **facts).quote(question, **price).offer.others[0]
     counts = [(at * at) % 37 if at % 3 else 0 for at in range(cells)]
     sums, held, most = np.cumsum(counts), 0, 2 * part.error(0, part.confidence) + 2
     with seeded(cells):
@@ -226,8 +226,8 @@ def test_sums_of_plain_counts_err_far_more(tmp_path, price, times):
     truth, squares = np.cumsum(counts), [0.0, 0.0]
     with seeded(5):
         for _ in range(40):
-            ours = np.array(sums.offer.parts[0].read(sums.offer.parts[0].noisy([counts]), 0)[0])
-            theirs = np.cumsum(np.array(counts) + plain.offer.noise[0].law.sample(len(counts)))
+            ours = np.array(sums.offer.others[0].read(sums.offer.others[0].noisy([counts]), 0)[0])
+            theirs = np.cumsum(np.array(counts) + plain.offer.counters[0].mechanism.law.sample(len(counts)))
             squares = [
                 one + float(np.mean((found - truth) ** 2)) for one, found in zip(squares, (ours, theirs), strict=True)
             ]
@@ -237,10 +237,10 @@ def test_sums_of_plain_counts_err_far_more(tmp_path, price, times):
 def test_gaussian_noise_takes_the_shorter_people(tmp_path):
     """With several groups a person the length is less than the sum: few keys take it, many take a tree."""
     few = clinic(tmp_path, budget=ROUNDED).quote(MONTHS, rho="0.1")
-    assert few.offer.parts[0].bounding.way == "clip"
+    assert few.offer.others[0].bounding.way == "clip"
     assert few.guarantee.charge().rho == Fraction(1, 10)
     one = clinic(tmp_path, budget=ROUNDED, max_groups=1).quote(MONTHS, rho="0.1")
-    assert one.offer.parts[0].bounding.way == "weights"
+    assert one.offer.others[0].bounding.way == "weights"
     assert one.guarantee.within(dither.gdp(mu2="0.2"))
     assert "scaled down to the length of 5 in each of 3 groups" in few.explain()
     assert "weigh at most 5 together" in one.explain()

@@ -22,11 +22,12 @@ from dither.privacy.unit import Unit
 from dither.query.sql.parse import parse
 from dither.query.statistics import ratio_intervals as interval
 from dither.query.statistics.bounding import LARGEST, choose_bounding
-from dither.query.statistics.counter_sets import MeanEstimator, SumEstimator, VarianceEstimator, choose_counters
-from dither.query.statistics.variances import spread_error, spreads
+from dither.query.statistics.counter_sets import choose_counters
+from dither.query.statistics.estimators import MeanEstimator, Reader, SumEstimator
+from dither.query.statistics.variances import VarianceEstimator
 from dither.testing import seeded
 from tests.query.clinics import clinic, private_totals, visits
-from tests.query.neighbours import PEOPLE, Case, policy, random_row
+from tests.query.neighbours import PEOPLE, Case, estimator, policy, random_row
 from tests.seeds import of_the_day
 
 pytestmark = pytest.mark.filterwarnings("ignore::dither.errors.NotPrivateWarning")
@@ -40,14 +41,14 @@ def strategy_of(question: str, *, pure: bool = True, limits: tuple[int, int] = (
 
 
 def kinds(strategy) -> list[list[str]]:
-    return [[measure.kind for measure in family.measures] for family in strategy.families]
+    return [[measure.kind for measure in family.measures] for family in strategy.sets]
 
 
 # -- what is released ----------------------------------------------------------------------------------------------------
 
 
 def test_four_counters_of_a_row_add_up_to_a_square():
-    measures = strategy_of("SELECT VAR_POP(age) AS v, COUNT(*) AS n FROM visits")[1].families[0].measures
+    measures = strategy_of("SELECT VAR_POP(age) AS v, COUNT(*) AS n FROM visits")[1].sets[0].measures
     assert [measure.kind for measure in measures] == ["high", "middle", "low", "nothing"]
     assert {measure.reach for measure in measures} == {120**2}
 
@@ -58,7 +59,7 @@ def test_what_follows_from_the_counters_of_a_variance():
     _, found = strategy_of(
         "SELECT VAR_POP(age) AS v, AVG(age) AS a, SUM(age) AS s, COUNT(age) AS c, COUNT(*) AS n FROM visits"
     )
-    assert [type(reading) for reading in found.readings] == [
+    assert [type(estimator(found, at)) for at in range(5)] == [
         VarianceEstimator,
         MeanEstimator,
         SumEstimator,
@@ -80,24 +81,24 @@ def test_every_way_that_is_cheaper_would_have_been_taken(monkeypatch):
             monkeypatch.undo()
             assert found.cost(pure=pure) <= shared.cost(pure=pure)
             assert all(
-                measure.of is not None or measure.kind == "one" for family in found.families for measure in family.measures
+                measure.of is not None or measure.kind == "one" for family in found.sets for measure in family.measures
             )
 
 
 def test_the_lattice_of_squares_is_coarse_and_within_the_bound():
     _, found = strategy_of("SELECT VAR_POP(cost) AS v, SUM(cost) AS s, AVG(cost) AS a FROM visits")
-    assert found.families[0].measures[0].step == Fraction(1, 4)  # 440 steps: its own
+    assert found.sets[0].measures[0].step == Fraction(1, 4)  # 440 steps: its own
     assert (found.readings[0].rounding, found.readings[2].rounding) == (0, 0)
     wide = "cost * age"  # -1200 to 12000, in 2^20 steps for sums
     plan, found = strategy_of(
         f"SELECT VAR_POP({wide}) AS v, SUM({wide}) AS s, AVG({wide}) AS a FROM visits", limits=(10, 100)
     )
-    assert found.families[0].measures[0].steps == 2**10
+    assert found.sets[0].measures[0].steps == 2**10
     assert found.readings[0].rounding == Fraction(13200, 2**11)
-    assert isinstance(found.readings[1], SumEstimator)
-    assert found.families[found.readings[1].family].measures[0].kind in ("steps", "above")  # never from coarse steps
+    assert isinstance(estimator(found, 1), SumEstimator)
+    assert found.sets[found.readings[1].statistic].measures[0].kind in ("steps", "above")  # never from coarse steps
     way = choose_bounding(plan, found, "weights", cells=1, unit=Unit.ADD_REMOVE, pure=True)
-    assert way.l1(found.families[0]) <= LARGEST
+    assert way.l1(found.sets[0]) <= LARGEST
     assert way.resolution >= 2**8
 
 
@@ -106,13 +107,13 @@ def test_two_lattices_of_one_expression_are_counted_each_on_its_own():
     plan, found = strategy_of("SELECT VAR_POP(cost * age) AS v FROM visits WHERE cost > 0 AND age > 0")
     of = plan.aggregates[0].of
     families = (
-        *found.families,
-        choose_counters(strategy_of("SELECT AVG(cost * age) AS a FROM visits")[0], pure=True).families[0],
+        *found.sets,
+        choose_counters(strategy_of("SELECT AVG(cost * age) AS a FROM visits")[0], pure=True).sets[0],
     )
     way = choose_bounding(plan, found, "groups", cells=1, unit=Unit.ADD_REMOVE, pure=True)
     rng = random.Random(8)
     rows = [random_row(rng) for _ in range(30)]
-    (totals,) = Case(plan, replace(found, families=families), way).totals(rows, rng).values()
+    (totals,) = Case(plan, replace(found, sets=families), way).totals(rows, rng).values()
     high, middle, low, above, below = totals
     fine, coarse = families[1].measures[0].steps, families[0].measures[0].steps
     assert of == families[1].measures[0].of
@@ -163,7 +164,7 @@ def test_one_person_moves_the_counters_by_no_more_than_is_claimed(way, unit):
                 rest += [(person, *random_row(rng)[1:]) for _ in range(12)] if unit is Unit.REPLACE_ONE else []
             other = case.totals(rest, rng)
             assert not case.breaks(whole, other)
-            most = max(most, case.moved(whole, other)[0][1] / case.bounding.l2_squared(case.strategy.families[0]))
+            most = max(most, case.moved(whole, other)[0][1] / case.bounding.l2_squared(case.strategy.sets[0]))
     assert most > 0.2  # people who move them far are among those that were tried
 
 
@@ -189,7 +190,7 @@ def test_a_planted_bug_is_found(bug):
             others = [[row for row in rows if row[0] != person] for person in PEOPLE]
             if way is None:
                 others = [rows[:place] + rows[place + 1 :] for place in range(8)]
-            sums = [sum(totals[:3]) % case.strategy.families[0].reach for totals in whole.values()]
+            sums = [sum(totals[:3]) % case.strategy.sets[0].reach for totals in whole.values()]
             if any(case.breaks(whole, case.totals(rest, rng, broken)) for rest in others) or (way == "groups" and any(sums)):
                 return
     assert changed
@@ -203,7 +204,7 @@ def test_sums_do_not_overflow(tmp_path):
     for way in ("weights", "groups"):
         quote = data.quote("SELECT VAR_POP(cost) AS v FROM visits", epsilon=1, bounding=way)
         ((high, middle, low),) = private_totals(quote)
-        family = quote.offer.strategy.families[0]
+        family = quote.offer.counters[0].counters
         assert middle == 0
         assert abs(high - low) <= 1
         assert 0.99 * quote.offer.bounding.l1(family) < high + low <= quote.offer.bounding.l1(family)
@@ -246,7 +247,7 @@ def test_missing_values_are_rows_and_not_values(tmp_path, way):
         facts |= {"person": "each row", "max_groups": None, "max_rows_per_group": None}
     question = "SELECT VAR_POP(age) AS v, AVG(age) AS a, SUM(age) AS s, COUNT(age) AS c, COUNT(*) AS n FROM visits"
     quote = clinic(tmp_path, table, **facts).quote(question, epsilon=10**6, bounding=way)
-    assert [[measure.kind for measure in family.measures] for family in quote.offer.strategy.families] == [
+    assert [[measure.kind for measure in family.measures] for family in [one.counters for one in quote.offer.counters]] == [
         ["high", "middle", "low", "nothing"]
     ]
     answer = quote.release()
@@ -282,11 +283,11 @@ def counters(values) -> list[int]:
 def test_intervals_cover(name, kind, noise):
     """Seeded, so that 86 of 100 is a fixed fact; a fresh 400 draws of a coverage of 90% fall below it once in 250."""
     values, runs = DATA[name], 400
-    reading = VarianceEstimator(0, kind, Fraction(G), G * G, Fraction(0))
+    reading = VarianceEstimator("sample" in kind, "deviation" in kind, Fraction(G), G * G, Fraction(0))
     with seeded(zlib.crc32(f"{name} {kind} {noise}".encode())):
         drawn = noise.law.sample((runs, 3)).tolist()
     rows = [[c + n for c, n in zip(counters(values), draw, strict=True)] for draw in drawn]
-    middle, low, high = spreads(rows, reading, noise, 1, LEVEL)
+    middle, low, high = reading.read(rows, Reader(noise, 1, LEVEL, None))
     most = (0.5 if reading.of_sample else 0.25) * G * G
     assert all(
         0 <= a <= b <= c <= (math.sqrt(most) if reading.is_root else most) * 1.001
@@ -300,7 +301,7 @@ def test_intervals_cover(name, kind, noise):
     assert covered >= 0.86 * runs
     if name == "many":  # and is not much too wide
         wide = float(np.median(np.array(high) - np.array(low)))
-        assert wide < 3 * spread_error(reading, noise, 1, len(values), LEVEL)
+        assert wide < 3 * reading.error(Reader(noise, 1, LEVEL, len(values)))
 
 
 @pytest.mark.parametrize("noise", NOISES, ids=["geometric", "Gaussian"])
@@ -394,10 +395,10 @@ def test_what_has_no_variance_is_refused_and_costs_nothing(tmp_path, name, inner
 def test_estimates_follow_from_the_counters_alone(kind):
     """Counters without noise under a law so wide that no interval moves the estimate."""
     wide = Geometric(epsilon=1, sensitivity=100 * G * G)
-    reading = VarianceEstimator(0, kind, Fraction(G), G * G, Fraction(0))
+    reading = VarianceEstimator("sample" in kind, "deviation" in kind, Fraction(G), G * G, Fraction(0))
     values = DATA["spread"]
     truth = np.var(values, ddof=int(reading.of_sample))
     for resolution in (1, 64):
         rows = [[resolution * counter for counter in counters(values)]]
-        middle, _, _ = spreads(rows, reading, wide, resolution, LEVEL)
+        middle, _, _ = reading.read(rows, Reader(wide, resolution, LEVEL, None))
         assert middle[0] == pytest.approx(math.sqrt(truth) if reading.is_root else truth, rel=1e-9)

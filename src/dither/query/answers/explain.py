@@ -4,16 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from dither.mechanisms.additive.geometric import Geometric
 from dither.query.plan.describe import rows_of
-from dither.query.plan.question import SPREADS, Aggregate
 from dither.query.plan.relations import Scan
-from dither.query.plan.text import number
 from dither.query.pricing.gain import Gain
 from dither.query.pricing.offer import Offer
-from dither.query.pricing.price import reading_error
 from dither.query.statistics.bounding import Bounding
-from dither.query.statistics.counter_sets import Estimator, FromStatistic, MeanEstimator, SumEstimator, VarianceEstimator
+from dither.query.statistics.statistic import Statistic
 
 NOT_INCLUDED = (
     "The error bars hold the noise. They do not hold what clamping, rounding to steps and bounding a person change, "
@@ -36,17 +32,9 @@ def explain_offer(offer: Offer, left: str = "") -> str:
         f"Sorted     {offer.weighed}" if offer.weighed else "",
         f"Error      with {percent} probability each number is off by no more than, because of noise:",
     ]
-    for aggregate, reading in zip(plan.aggregates, offer.strategy.readings, strict=True):
-        lines.append(f"             {aggregate.name}: {_error(offer, aggregate, reading)}")
-    for aggregate, reading in zip(plan.aggregates, offer.strategy.readings, strict=True):
-        if isinstance(reading, FromStatistic):
-            told = offer.parts[reading.part].clamped(reading.place)
-            lines += [] if told is None else [f"Clamped    {aggregate.name}: {told}"]
-            continue
-        measure = offer.strategy.families[reading.family].measures[0]
-        if measure.of is not None and aggregate.kind in ("sum", "average", *SPREADS):
-            facts, steps = measure.of.facts, _step(measure.step)
-            lines.append(f"Clamped    {aggregate.name}: each value to {facts.lower} to {facts.upper}, in steps of {steps}")
+    lines += [f"             {name}: {statistic.told(place)}" for name, statistic, place in offer.columns]
+    clamps = [(name, statistic.clamped(place)) for name, statistic, place in offer.columns]
+    lines += [f"Clamped    {name}: {told}" for name, told in clamps if told is not None]
     lines += ["Noise      " + "; ".join(_noises(offer))]
     if plan.where is not None and table.person is None:
         lines.append("Where      a row that does not meet the condition counts as nobody")
@@ -63,8 +51,7 @@ def explain_batch(offers: Sequence[Offer], gains: Sequence[Gain], price: str) ->
     ]
     for place, offer in enumerate(offers, 1):
         lines.append(f"  {place}. {' '.join(offer.sql.split())}")
-        for aggregate, reading in zip(offer.plan.aggregates, offer.strategy.readings, strict=True):
-            lines.append(f"       {aggregate.name}: {_error(offer, aggregate, reading)}")
+        lines += [f"       {name}: {statistic.told(at)}" for name, statistic, at in offer.columns]
     for gain in gains:
         places = ", ".join(str(at + 1) for at in gain.questions)
         why = f"error bars of about {gain.together:,.4g}; one by one they would be about {gain.apart:,.4g}"
@@ -74,7 +61,7 @@ def explain_batch(offers: Sequence[Offer], gains: Sequence[Gain], price: str) ->
 
 def bound_note(offer: Offer) -> str:
     """How much of one person counts, in a line; nothing where every row is a person."""
-    bounding = offer.bounding if offer.strategy.families else offer.parts[0].bounding
+    bounding = offer.statistics[0].bounding
     if bounding.way == "each row":
         return ""
     rows = f"{bounding.rows} row{'s' if bounding.rows > 1 else ''}"
@@ -91,17 +78,12 @@ def _protected(offer: Offer) -> str:
 
 
 def _counts(offer: Offer) -> list[str]:
-    """How much of a person counts: for counters, then for each part that bounds her in another way."""
+    """How much of a person counts: for the first statistic, then for each that bounds her in another way."""
     told: dict[str, str] = {}  # what is said, and of which columns
-    if offer.strategy.families:
-        told[_counted(offer.bounding)] = ""
-    for place, part in enumerate(offer.parts):
-        names = ", ".join(
-            name for name, reading in _named(offer) if isinstance(reading, FromStatistic) and reading.part == place
-        )
-        told.setdefault(_counted(part.bounding), f"for {names}: " if told else "")
+    for statistic in offer.statistics:
+        told.setdefault(_counted(statistic.bounding), f"for {_names(offer, statistic)}: " if told else "")
     lines = [f"{'           ' if place else 'Counts     '}{names}{how}" for place, (how, names) in enumerate(told.items())]
-    first = offer.bounding if offer.strategy.families else offer.parts[0].bounding
+    first = offer.statistics[0].bounding
     return [lines[0], *([] if first.way == "each row" else [f"           ({first.reason})"]), *lines[1:]]
 
 
@@ -128,42 +110,11 @@ def _rows(offer: Offer) -> str:
     return f"one for each of {keys}, whether the data has it or not"
 
 
-def _error(offer: Offer, aggregate: Aggregate, reading: Estimator) -> str:
-    if isinstance(reading, FromStatistic):
-        return offer.parts[reading.part].told(reading.place)
-    error = offer.errors[aggregate.name]
-    if isinstance(reading, (MeanEstimator, VarianceEstimator)):
-        if error is None:
-            noise, resolution = offer.noise[reading.family], offer.bounding.resolution
-            one = reading_error(reading, noise, resolution, offer.confidence, 10**9)
-            assert one is not None
-            if isinstance(reading, VarianceEstimator) and reading.is_root:  # where there is no spread: less where there is
-                whole = one * 10**4.5
-                return f"at most about {whole:,.4g} divided by the root of the number of values (say size= for a figure)"
-            return f"about {one * 10**9:,.4g} divided by the number of values in the group (say size= for a figure)"
-        return f"about {error:,.4g} where a group has {number(offer.size)} values"
-    assert error is not None
-    assert isinstance(reading, SumEstimator)
-    return f"{error:,.4g}"
-
-
-def _named(offer: Offer) -> list[tuple[str, Estimator]]:
-    return list(zip([aggregate.name for aggregate in offer.plan.aggregates], offer.strategy.readings, strict=True))
+def _names(offer: Offer, statistic: Statistic) -> str:
+    """The columns that are read off it."""
+    return ", ".join(name for name, one, _ in offer.columns if one is statistic)
 
 
 def _noises(offer: Offer) -> list[str]:
     """Each mechanism, for which columns, at which price."""
-    named, told = _named(offer), []
-    for place, mechanism in enumerate(offer.noise):
-        names = [name for name, reading in named if not isinstance(reading, FromStatistic) and reading.family == place]
-        kind = "geometric" if isinstance(mechanism, Geometric) else "Gaussian"
-        told.append(f"{kind} for {', '.join(names)} ({mechanism.guarantee})")
-    for place, part in enumerate(offer.parts):
-        names = [name for name, reading in named if isinstance(reading, FromStatistic) and reading.part == place]
-        told.append(f"{part.noise} for {', '.join(names)} ({part.guarantee})")
-    return told
-
-
-def _step(step: object) -> str:
-    text = str(step)
-    return text if len(text) < 12 else f"about {float(step):.4g}"  # type: ignore[arg-type]
+    return [f"{one.noise} for {_names(offer, one)} ({one.guarantee})" for one in offer.statistics]

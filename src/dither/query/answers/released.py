@@ -22,7 +22,12 @@ class Released:
 
     counters: list[list[list[int]]]  # for each set of counters, for each group in order, its counters
     chosen: Any = None  # what the choice of groups released
-    parts: tuple[Any, ...] = ()  # what each statistic released
+    parts: tuple[Any, ...] = ()  # what each other statistic released
+
+    @property
+    def statistics(self) -> tuple[Any, ...]:
+        """What each statistic of the offer released, in its order."""
+        return *self.counters, *self.parts
 
     def to_json(self) -> str:
         """What the ledger stores."""
@@ -35,10 +40,15 @@ class Released:
         return _made(found, tuple(found.get("parts", ())))
 
 
-def batch_to_json(several: Sequence[Released], places: Sequence[Sequence[int]], parts: Sequence[Any]) -> str:
+def batch_to_json(several: Sequence[Released]) -> str:
     """What the ledger stores of a batch: each part once, and for each question the places of its parts."""
-    own = [{**_facts(one), **({"parts": list(at)} if at else {})} for one, at in zip(several, places, strict=True)]
-    return _text({"batch": own, "parts": list(parts)})
+    parts: list[Any] = []
+    own = []
+    for one in several:
+        parts += [part for part in one.parts if all(part is not known for known in parts)]
+        places = [next(at for at, known in enumerate(parts) if known is part) for part in one.parts]
+        own.append({**_facts(one), **({"parts": places} if places else {})})
+    return _text({"batch": own, "parts": parts})
 
 
 def batch_from_json(text: str) -> list[Released]:

@@ -49,7 +49,7 @@ class GroupChoice(ABC):
 
     @property
     @abstractmethod
-    def family(self) -> CounterSet:
+    def counters(self) -> CounterSet:
         """What is counted in each group."""
 
     @property

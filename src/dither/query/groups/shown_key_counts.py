@@ -27,7 +27,8 @@ from dither.density.unknown_keys.threshold_keys import ThresholdKeys
 from dither.noise.laplace import DiscreteLaplace
 from dither.privacy.guarantee.guarantee import Guarantee
 from dither.privacy.loss.loss import Loss
-from dither.query.statistics.statistic import Columns, Counts, Statistic
+from dither.query.statistics.estimators import Columns
+from dither.query.statistics.statistic import Counts, Statistic
 
 if TYPE_CHECKING:
     import numpy as np
@@ -42,6 +43,7 @@ class ShownKeyCounts(Statistic):
     """Counts of people beside the keys that are shown. It is priced as the choice of keys, of which it is a reading."""
 
     code: ClassVar[str] = "shown_key_counts"
+    of_choice: ClassVar[bool] = True
 
     rule: ThresholdKeys
     confidence: Fraction

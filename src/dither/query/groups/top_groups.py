@@ -66,7 +66,7 @@ class TopGroups(GroupChoice):
         return cls(asked, bounding, mechanism, measure)
 
     @property
-    def family(self) -> CounterSet:
+    def counters(self) -> CounterSet:
         """What groups are sorted by."""
         return CounterSet((self.measure,))
 

@@ -89,7 +89,7 @@ class UnknownKeys(GroupChoice):
         return cls(_counted(plan, other), bounding, rule, other, most)
 
     @property
-    def family(self) -> CounterSet:
+    def counters(self) -> CounterSet:
         """People; rows where each is one."""
         return CounterSet((Counter("one" if self.bounding.way == "each row" else "person"),))
 

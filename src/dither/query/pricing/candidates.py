@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from math import prod
@@ -17,8 +17,7 @@ from dither.query.plan.question import Question
 from dither.query.pricing import price
 from dither.query.pricing.spend import Spend
 from dither.query.sql.parse import MOST_ROWS
-from dither.query.statistics.bounding import Bounding
-from dither.query.statistics.counter_sets import CounterPlan, FromStatistic, SumEstimator
+from dither.query.statistics.counter_sets import CounterPlan, Reading
 from dither.query.statistics.quantiles import MOST_UNKNOWN
 from dither.query.statistics.statistic import Statistic
 
@@ -31,29 +30,26 @@ class Candidate:
     """What is released, and under which circumstances."""
 
     under: price.Context
-    noise: tuple[price.Mechanism, ...]
-    parts: tuple[Statistic, ...]
+    statistics: tuple[Statistic, ...]
     choice: GroupChoice | None = None
     weighed: str = ""
 
     @property
-    def priced(self) -> list[price.Mechanism | Statistic | GroupChoice]:
+    def priced(self) -> list[Statistic | GroupChoice]:
         """Whose guarantees add up."""
-        return priced(self.choice, self.noise, self.parts)
+        return priced(self.choice, self.statistics)
 
 
-def priced(
-    choice: GroupChoice | None, noise: tuple[price.Mechanism, ...], parts: tuple[Statistic, ...]
-) -> list[price.Mechanism | Statistic | GroupChoice]:
+def priced(choice: GroupChoice | None, statistics: Sequence[Statistic]) -> list[Statistic | GroupChoice]:
     """Whose guarantees add up: where counts are read off the choice, it is paid once."""
-    once = choice is None or any(isinstance(part, ShownKeyCounts) for part in parts)
-    return [*([] if once or choice is None else [choice]), *noise, *parts]
+    once = choice is None or any(statistic.of_choice for statistic in statistics)
+    return [*([] if once or choice is None else [choice]), *statistics]
 
 
-def most_cells(plan: Question, strategy: CounterPlan) -> int:
+def most_cells(plan: Question, counters: CounterPlan) -> int:
     """How many groups the answer has; of unknown keys, the most that may be shown."""
     known = prod(1 if group.keys is None else len(group.keys) for group in plan.groups)
-    each = sum(len(family.measures) for family in strategy.families) + len(strategy.besides)
+    each = sum(len(one.measures) for one in counters.sets) + len(counters.requests)
     if known * each > MOST_NUMBERS:
         why = f"it would release {known * each} numbers; {MOST_NUMBERS} are the most"
         raise QuestionError(
@@ -61,7 +57,7 @@ def most_cells(plan: Question, strategy: CounterPlan) -> int:
         )
     if all(group.keys is not None for group in plan.groups):
         return known
-    ranked = any(beside.kind == "ranks" for beside in strategy.besides)
+    ranked = any(request.kind == "ranks" for request in counters.requests)
     most = min(MOST_SHOWN, MOST_UNKNOWN // known) if ranked else MOST_SHOWN
     return known * max(1, min(most, MOST_ROWS // known, MOST_NUMBERS // (known * each)))
 
@@ -70,11 +66,11 @@ def with_keys(under: price.Context, promise: Spend | None, error: object, *, los
     """Keys that nobody declared: chosen at half of the price, or at all of it where they come with what is asked for."""
     plan, counted = under.plan, other is None and counts_people(under)
     if promise is None:
-        noise, parts = price.for_error(error, under)
-        share = price.paid([*noise, *parts], pure=under.pure)
+        statistics = price.for_error(error, under)
+        share = price.paid(statistics, pure=under.pure)
     else:
         share = promise if counted else promise.part(HALF)
-        noise, parts = price.mechanisms(share, under)
+        statistics = price.make_statistics(share, under)
     known = prod(1 if group.keys is None else len(group.keys) for group in plan.groups)
     choice = UnknownKeys.make(
         plan,
@@ -87,43 +83,43 @@ def with_keys(under: price.Context, promise: Spend | None, error: object, *, los
         counts=counted,
     )
     if not counted:
-        return Candidate(under, noise, parts, choice)
+        return Candidate(under, statistics, choice)
     if (
         promise is None
         and under.pure
-        and choice.rule.error(under.confidence) > _sum_error(under, noise, 0, under.confidence)
+        and choice.rule.error(under.confidence) > _error(under, statistics, 0, under.confidence)
     ):
         # another kind of noise at that epsilon is wider than the one for which it was found
         rule = GeometricKeys(epsilon=share.amount, delta=lost, max_keys=choice.rule.max_keys, unit=under.bounding.unit)
         choice = replace(choice, rule=rule)
     assert isinstance(choice.rule, ThresholdKeys)
     shown = ShownKeyCounts(choice.plan, choice.bounding, choice.rule, under.confidence)
-    readings = tuple(FromStatistic(0, 0) for _ in under.strategy.readings)
-    return Candidate(replace(under, strategy=CounterPlan((), readings), bounding=choice.bounding), (), (shown,), choice)
+    counters = CounterPlan((), (), tuple(Reading(0, 0) for _ in under.counters.readings))
+    return Candidate(replace(under, counters=counters, bounding=choice.bounding), (shown,), choice)
 
 
 def counts_people(under: price.Context) -> bool:
     """Whether people who hold a key are all that is asked for: the release of keys tells how many they are."""
-    strategy, groups = under.strategy, under.plan.groups
-    if len(strategy.families) != 1 or strategy.besides or any(group.keys is not None for group in groups):
+    counters, groups = under.counters, under.plan.groups
+    if len(counters.sets) != 1 or counters.requests or any(group.keys is not None for group in groups):
         return False
-    kind = strategy.families[0].measures[0].kind
+    kind = counters.sets[0].measures[0].kind
     return kind == "person" or (kind == "one" and under.bounding.way == "each row")
 
 
 def with_top(under: Callable[[int], price.Context], cells: int, promise: Spend) -> Candidate:
     """All groups counted; or the largest chosen first, where that is more accurate."""
     whole = under(cells)
-    made = Candidate(whole, *price.mechanisms(promise, whole))
+    made = Candidate(whole, price.make_statistics(promise, whole))
     plan = whole.plan
-    running = any(beside.kind == "running" for beside in whole.strategy.besides)  # of all groups, chosen or not
+    running = any(request.kind == "running" for request in whole.counters.requests)  # of all groups, chosen or not
     if sorted_by(plan) is None or plan.limit is None or running:
         return made
     half = promise.part(HALF)
     try:
         choice = TopGroups.make(plan, half.amount, pure=whole.pure, unit=whole.bounding.unit)
         few = under(plan.limit)
-        first = Candidate(few, *price.mechanisms(half, few), choice)
+        first = Candidate(few, price.make_statistics(half, few), choice)
     except NumberError:  # noise that cannot be drawn
         return made
     level = whole.confidence
@@ -138,14 +134,12 @@ def _off(made: Candidate, confidence: Fraction) -> float:
     """How far the number that groups are sorted by may be off."""
     plan, under = made.under.plan, made.under
     place = next(at for at, aggregate in enumerate(plan.aggregates) if aggregate.name == plan.order[0].name)
-    return _sum_error(under, made.noise, place, confidence)
+    return _error(under, made.statistics, place, confidence)
 
 
-def _sum_error(under: price.Context, noise: tuple[price.Mechanism, ...], place: int, confidence: Fraction) -> float:
-    """How far a sum of counters may be off."""
-    reading = under.strategy.readings[place]
-    assert isinstance(reading, SumEstimator)
-    bounding: Bounding = under.bounding
-    found = price.reading_error(reading, noise[reading.family], bounding.resolution, confidence, None)
+def _error(under: price.Context, statistics: Sequence[Statistic], at: int, confidence: Fraction) -> float:
+    """How far the sum of counters that an aggregate is may be off."""
+    reading = under.counters.readings[at]
+    found = statistics[reading.statistic].error(reading.place, confidence)
     assert found is not None
     return found

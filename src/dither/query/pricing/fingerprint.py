@@ -23,19 +23,19 @@ MOST_KEYS = 100  # that are spelled out
 
 def question(offer: Offer) -> dict[str, object]:
     """The question as the ledger keeps it."""
-    return {**_counters(offer), **({"statistics": [_part(part) for part in offer.parts]} if offer.parts else {})}
+    return {**_counters(offer), **({"statistics": [_part(part) for part in offer.others]} if offer.others else {})}
 
 
 def _counters(offer: Offer) -> dict[str, object]:
-    plan, strategy, bounding = offer.plan, offer.strategy, offer.bounding
+    plan, bounding = offer.plan, offer.bounding
     return {
         "dither": VERSION,
         "table": plan.table.name if isinstance(plan.relation, Scan) else spell(plan.relation),
         "where": spell(plan.where),
         "groups": [{"by": spell(group.by), "keys": _keys(group.keys)} for group in plan.groups],
-        "counters": [spell(family) for family in strategy.families],
+        "counters": [spell(one.counters) for one in offer.counters],
         "bounding": [bounding.way, bounding.groups, bounding.rows, bounding.resolution],
-        "noise": [spell(mechanism) for mechanism in offer.noise],
+        "noise": [spell(one.mechanism) for one in offer.counters],
         **({"max_groups": dict(offer.limits)} if offer.limits else {}),
         **({} if offer.choice is None else {"choice": _choice(offer.choice)}),
     }
@@ -45,7 +45,7 @@ def batch_question(offers: Sequence[Offer], parts: Sequence[Statistic]) -> dict[
     """A batch as the ledger keeps it: parts that several questions share are spelled once."""
     spelled = []
     for offer in offers:
-        own = [next(at for at, part in enumerate(parts) if part is mine) for mine in offer.parts]
+        own = [next(at for at, part in enumerate(parts) if part is mine) for mine in offer.others]
         spelled.append({**_counters(offer), "statistics": own})
     return {"dither": VERSION, "batch": spelled, "statistics": [_part(part) for part in parts]}
 
@@ -54,14 +54,14 @@ def _choice(choice: GroupChoice) -> dict[str, object]:
     """What is counted for it, how a person is bounded, and the rule."""
     bounding = choice.bounding
     limits = [bounding.way, bounding.groups, bounding.rows, bounding.resolution]
-    return {"is": choice.code, "counters": spell(choice.family), "bounding": limits, **choice.spelled()}
+    return {"is": choice.code, "counters": spell(choice.counters), "bounding": limits, **choice.spelled()}
 
 
 def _part(part: Statistic) -> dict[str, object]:
     """What is counted, how a person is bounded, and the mechanism."""
     bounding, by = part.bounding, part.plan.groups[-1]
     limits = [bounding.way, bounding.groups, bounding.rows, bounding.resolution]
-    counted = {"by": spell(by.by), "keys": _keys(by.keys), "counters": spell(part.family), "bounding": limits}
+    counted = {"by": spell(by.by), "keys": _keys(by.keys), "counters": spell(part.counters), "bounding": limits}
     return {"is": part.code, **counted, **part.spelled()}
 
 

@@ -55,8 +55,8 @@ def make_offer(ask: Ask, holdings: Holdings, *, promise: Spend | None = None, lo
     if promise is None and ask.error is None:
         promise = read_spend(budget, epsilon, ask.rho, guarantee, lost)
     is_pure = promise.is_pure if promise is not None else not counts_rho(budget)
-    strategy = choose_counters(plan, pure=is_pure)
-    pricing = Pricing(plan, strategy, ask.bounding, budget.unit, is_pure, level, hint, ask.error, lost, other)
+    counters = choose_counters(plan, pure=is_pure)
+    pricing = Pricing(plan, counters, ask.bounding, budget.unit, is_pure, level, hint, ask.error, lost, other)
     made = pricing.made(promise)
     fitting = None if promise is None else promise.fitting(price.total(made.priced))
     made = made if fitting is None else pricing.made(fitting)
@@ -67,10 +67,9 @@ def make_offer(ask: Ask, holdings: Holdings, *, promise: Spend | None = None, lo
     return Offer(
         str(ask.text),
         plan,
-        made.under.strategy,
+        made.statistics,
+        made.under.counters.readings,
         made.under.bounding,
-        made.noise,
-        made.parts,
         level,
         hint,
         budget,
@@ -87,7 +86,7 @@ class Pricing:
     """A question under which mechanisms are made, whatever their price."""
 
     plan: Question
-    strategy: CounterPlan
+    counters: CounterPlan
     bounding: object  # the way that was stated, or None
     unit: Unit
     is_pure: bool
@@ -99,17 +98,17 @@ class Pricing:
 
     def under(self, cells: int) -> price.Context:
         """The circumstances of so many groups."""
-        plan, strategy = self.plan, self.strategy
-        way = choose_bounding(plan, strategy, self.bounding, cells=cells, unit=self.unit, pure=self.is_pure)
-        return price.Context(plan, strategy, way, cells, self.confidence, self.size, self.is_pure)
+        plan, counters = self.plan, self.counters
+        way = choose_bounding(plan, counters, self.bounding, cells=cells, unit=self.unit, pure=self.is_pure)
+        return price.Context(plan, counters, way, cells, self.confidence, self.size, self.is_pure)
 
     def made(self, promise: Spend | None) -> Candidate:
         """All that is released, at a price, or for a wished error where there is none."""
-        cells = most_cells(self.plan, self.strategy)
+        cells = most_cells(self.plan, self.counters)
         if self.lost:
             return with_keys(self.under(cells), promise, self.error, lost=self.lost, other=self.other)
         if promise is None:
-            return Candidate(self.under(cells), *price.for_error(self.error, self.under(cells)))
+            return Candidate(self.under(cells), price.for_error(self.error, self.under(cells)))
         return with_top(self.under, cells, promise)
 
 
@@ -123,9 +122,9 @@ def read_question(text: Any, policy: Policy) -> tuple[Question, Options]:
 
 def _check_bounding(made: Candidate, bounding: object) -> None:
     """A way of bounding that was stated must be one for what is asked."""
-    for part in [] if made.under.strategy.families or made.choice else made.parts:
-        if bounding is not None and part.bounding.way != bounding:
-            why = f"of what is asked here, a person is bounded in one way: '{part.bounding.way}'"
+    for one in [] if made.under.counters.sets or made.choice else made.statistics:
+        if bounding is not None and one.bounding.way != bounding:
+            why = f"of what is asked here, a person is bounded in one way: '{one.bounding.way}'"
             raise QuestionError("bounding", bounding, why, "leaving it out")
 
 

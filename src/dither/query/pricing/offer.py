@@ -20,7 +20,8 @@ from dither.query.plan.question import Question
 from dither.query.pricing import price
 from dither.query.pricing.candidates import priced
 from dither.query.statistics.bounding import Bounding
-from dither.query.statistics.counter_sets import CounterPlan, Estimator, FromStatistic
+from dither.query.statistics.counter_release import CounterRelease
+from dither.query.statistics.counter_sets import Reading
 from dither.query.statistics.statistic import Statistic
 
 
@@ -30,10 +31,9 @@ class Offer:
 
     sql: str
     plan: Question = field(repr=False)
-    strategy: CounterPlan = field(repr=False)
+    statistics: tuple[Statistic, ...] = field(repr=False)  # counters first
+    readings: tuple[Reading, ...] = field(repr=False)  # of each aggregate: of which statistic, and where
     bounding: Bounding = field(repr=False)
-    noise: tuple[price.Mechanism, ...] = field(repr=False)  # of each family of counters
-    parts: tuple[Statistic, ...] = field(repr=False)  # what is released beside them
     confidence: Fraction
     size: int | None
     budget: Filter = field(repr=False)  # of the ledger that will pay: prices are told in its currency
@@ -49,9 +49,9 @@ class Offer:
         return price.total(self.released)
 
     @property
-    def released(self) -> list[price.Mechanism | Statistic | GroupChoice]:
+    def released(self) -> list[Statistic | GroupChoice]:
         """Whose guarantees add up."""
-        return priced(self.choice, self.noise, self.parts)
+        return priced(self.choice, self.statistics)
 
     def loss(self) -> Loss:
         """The privacy loss of this one question: all its noise is fixed before anything is released."""
@@ -69,17 +69,23 @@ class Offer:
     @cached_property
     def errors(self) -> dict[str, float | None]:
         """How far each aggregate may be off because of noise; None for an average without a size hint."""
-        return {
-            aggregate.name: self.error_of(reading)
-            for aggregate, reading in zip(self.plan.aggregates, self.strategy.readings, strict=True)
-        }
+        return {name: statistic.error(place, self.confidence) for name, statistic, place in self.columns}
 
-    def error_of(self, reading: Estimator) -> float | None:
-        """How far one aggregate may be off because of noise."""
-        if isinstance(reading, FromStatistic):
-            return self.parts[reading.part].error(reading.place, self.confidence)
-        noise, resolution = self.noise[reading.family], self.bounding.resolution
-        return price.reading_error(reading, noise, resolution, self.confidence, self.size)
+    @property
+    def columns(self) -> list[tuple[str, Statistic, int]]:
+        """Each aggregate by its name: the statistic that it is read off, and where."""
+        names = (aggregate.name for aggregate in self.plan.aggregates)
+        return [(name, self.statistics[at], place) for name, (at, place) in zip(names, self.readings, strict=True)]
+
+    @property
+    def counters(self) -> list[CounterRelease]:
+        """The sets of counters among the statistics."""
+        return [one for one in self.statistics if isinstance(one, CounterRelease)]
+
+    @property
+    def others(self) -> list[Statistic]:
+        """The statistics that are not counters."""
+        return list(self.statistics[len(self.counters) :])
 
     def chosen(self, released: Any) -> Groups:
         """The groups that are counted, from what was stored of their choice."""

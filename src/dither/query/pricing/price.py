@@ -14,8 +14,6 @@ from fractions import Fraction
 from functools import partial
 
 from dither.errors import BudgetError, GuaranteeError, NumberError, QuestionError
-from dither.mechanisms.additive.gaussian import Gaussian
-from dither.mechanisms.additive.geometric import Geometric
 from dither.numeric.number import Number, rational
 from dither.privacy.budget.filter import Filter
 from dither.privacy.guarantee.guarantee import Guarantee, approx
@@ -24,28 +22,17 @@ from dither.query.groups.group_choice import GroupChoice
 from dither.query.plan.question import Question
 from dither.query.pricing.spend import Spend
 from dither.query.statistics.bounding import Bounding
-from dither.query.statistics.counter_sets import (
-    CounterPlan,
-    CounterSet,
-    Estimator,
-    FromStatistic,
-    MeanEstimator,
-    Request,
-    SumEstimator,
-    VarianceEstimator,
-)
-from dither.query.statistics.ratio_intervals import average_error, sum_error
+from dither.query.statistics.counter_release import CounterRelease
+from dither.query.statistics.counter_sets import CounterPlan
 from dither.query.statistics.registry import make_statistic
 from dither.query.statistics.statistic import Price, Statistic
-from dither.query.statistics.variances import spread_error
 
-Mechanism = Geometric | Gaussian
 LARGEST_ERROR = 10**300  # beyond, a double may not hold it
 FINENESS = Fraction(1, 256)  # of rho, where it is lowered to keep an epsilon
 DIGITS = 10**4  # a wished error is met to four digits of epsilon or rho
 
 
-def epsilon(released: Sequence[Mechanism | Statistic | GroupChoice], delta: object) -> float:
+def epsilon(released: Sequence[Statistic | GroupChoice], delta: object) -> float:
     """At a delta: by the exact law of the loss of all of it together; or by its promises, which may say less or more."""
     promised = total(released).epsilon(delta)
     try:
@@ -54,7 +41,7 @@ def epsilon(released: Sequence[Mechanism | Statistic | GroupChoice], delta: obje
         return promised
 
 
-def text(released: Sequence[Mechanism | Statistic | GroupChoice], budget: Filter, asked: object) -> str:
+def text(released: Sequence[Statistic | GroupChoice], budget: Filter, asked: object) -> str:
     """A price as people know it: epsilon, and at which delta where there is no epsilon alone."""
     promise, delta = total(released), budget.ceiling.charge().delta
     if delta > 0 and asked is not None:  # what was asked for, where that is proved, and not a digit more
@@ -71,72 +58,72 @@ class Context:
     """What prices are made under: the question, its bound, and how errors are stated."""
 
     plan: Question
-    strategy: CounterPlan
+    counters: CounterPlan
     bounding: Bounding
     cells: int  # groups of the question
     confidence: Fraction
     size: int | None  # a public guess of the rows of a group
     pure: bool
 
-    def noise(self, family: CounterSet, amount: Number | Fraction) -> Mechanism:
-        """The noise of a family of counters."""
-        if self.pure:
-            return Geometric(epsilon=amount, sensitivity=self.bounding.l1(family), unit=self.bounding.unit)
-        square = self.bounding.l2_squared(family)
-        return Gaussian(rho=amount, l2_squared=square, integers=True, unit=self.bounding.unit)
+    def statistic(self, at: int, amount: Number | Fraction) -> Statistic:
+        """One of those that the question needs, at its price."""
+        counters, sets = self.counters, self.counters.sets
+        if at >= len(sets):
+            price = Price(amount, self.pure, self.bounding.unit, self.cells, self.confidence)
+            return make_statistic(counters.requests[at - len(sets)], self.plan, price)
+        return CounterRelease.make(
+            self.plan,
+            self.bounding,
+            sets[at],
+            counters.estimators[at],
+            amount,
+            pure=self.pure,
+            confidence=self.confidence,
+            size=self.size,
+        )
 
-    def part(self, beside: Request, amount: Number | Fraction) -> Statistic:
-        """A part beside them."""
-        price = Price(amount, self.pure, self.bounding.unit, self.cells, self.confidence)
-        return make_statistic(beside, self.plan, price)
+    @property
+    def count(self) -> int:
+        """How many statistics there are."""
+        return len(self.counters.sets) + len(self.counters.requests)
 
 
-Made = tuple[tuple[Mechanism, ...], tuple[Statistic, ...]]  # the noise of each family, then the parts beside them
-
-
-def mechanisms(promise: Spend, under: Context) -> Made:
-    """The noise of each family, and each part beside them, at its share of the price.
+def make_statistics(promise: Spend, under: Context) -> tuple[Statistic, ...]:
+    """Each statistic at its share of the price.
 
     Where an epsilon with a delta was stated, rho is that of Gaussian noise. A few choices of the same rho may have a larger
     epsilon at that delta: then the rho of all is lowered until they keep it.
     """
     amount = promise.amount
     made = _made(amount, under)
-    if promise.target is None or not under.strategy.besides:
+    if promise.target is None or not under.counters.requests:
         return made
-    if _keeps(made, promise.target):
+    if total(made).within(promise.target):
         return made
     low, high = Fraction(0), Fraction(1)
     while low == 0 or high - low > FINENESS:
         middle = (low + high) / 2
         tried = _made(amount * middle, under)
-        low, high, made = (middle, high, tried) if _keeps(tried, promise.target) else (low, middle, made)
+        low, high, made = (middle, high, tried) if total(tried).within(promise.target) else (low, middle, made)
     return made
 
 
-def _keeps(made: Made, wanted: Guarantee) -> bool:
-    noise, parts = made
-    return total([*noise, *parts]).within(wanted)
-
-
-def _made(amount: Number | Fraction, under: Context) -> Made:
-    strategy = under.strategy
-    amounts = [amount * share for share in strategy.shares(pure=under.pure)]
+def _made(amount: Number | Fraction, under: Context) -> tuple[Statistic, ...]:
+    shares = under.counters.shares(pure=under.pure)
     try:
-        noise = tuple(map(under.noise, strategy.families, amounts))
-        return noise, tuple(map(under.part, strategy.besides, amounts[len(noise) :]))
+        return tuple(under.statistic(at, amount * share) for at, share in enumerate(shares))
     except NumberError:
         why = "noise of that size cannot be drawn: it is below 2^-20 steps or above 2^60"
         raise NumberError("price", str(amount), why, "a price that people use, such as epsilon='0.5'") from None
 
 
-def paid(released: Iterable[Mechanism | Statistic], *, pure: bool) -> Spend:
+def paid(released: Iterable[Statistic], *, pure: bool) -> Spend:
     """What was found for a wished error."""
     charge = total(released).charge()
     return Spend(epsilon=charge.epsilon) if pure else Spend(rho=charge.rho)
 
 
-def total(released: Iterable[Mechanism | Statistic | GroupChoice]) -> Guarantee:
+def total(released: Iterable[Statistic | GroupChoice]) -> Guarantee:
     """What all that is released promises together."""
     first, *others = (one.guarantee for one in released)
     for other in others:
@@ -144,72 +131,30 @@ def total(released: Iterable[Mechanism | Statistic | GroupChoice]) -> Guarantee:
     return first
 
 
-def loss(released: Iterable[Mechanism | Statistic | GroupChoice]) -> Loss:
+def loss(released: Iterable[Statistic | GroupChoice]) -> Loss:
     """The privacy loss of all that is released together."""
     return sum_of(one.loss() for one in released)
 
 
-def reading_error(
-    reading: SumEstimator | MeanEstimator | VarianceEstimator,
-    mechanism: Mechanism,
-    resolution: int,
-    confidence: Fraction,
-    size: int | None,
-) -> float | None:
-    """The half-width of an aggregate; of an average or a variance where so many rows count, None if nobody said how many."""
-    if isinstance(reading, (MeanEstimator, VarianceEstimator)) and size is None:
-        return None
-    if isinstance(reading, VarianceEstimator):
-        assert size is not None
-        return spread_error(reading, mechanism, resolution, size, confidence)
-    if isinstance(reading, MeanEstimator):
-        assert size is not None
-        unit = reading.row * resolution
-        return average_error(mechanism, size, unit, confidence, of_squares=reading.of_squares) * float(reading.width)
-    return sum_error(mechanism, [weight / resolution for weight in reading.weights], confidence)
-
-
-def for_error(wished: object, under: Context) -> Made:
-    """The least noise budget of each family, and of each part, with which every wished error is met."""
+def for_error(wished: object, under: Context) -> tuple[Statistic, ...]:
+    """Each statistic at the least budget with which every wished error is met."""
     limits = _wishes(wished, under)
-    strategy, names = under.strategy, [aggregate.name for aggregate in under.plan.aggregates]
-    named = list(zip(names, strategy.readings, strict=True))
-
-    def wishes(own: Sequence[tuple[str, Estimator]]) -> list[tuple[Estimator, float]]:
-        mine = [(reading, limits[name]) for name, reading in own if name in limits]
-        if not mine:
+    named = list(zip([aggregate.name for aggregate in under.plan.aggregates], under.counters.readings, strict=True))
+    found = []
+    for at in range(under.count):
+        own = [(name, reading.place) for name, reading in named if reading.statistic == at]
+        wishes = [(place, limits[name]) for name, place in own if name in limits]
+        if not wishes:
             name = own[0][0]
             raise QuestionError("error", sorted(limits), f"it says nothing about {name}", f"{{'{name}': 20}} besides")
-        return mine
-
-    noise, parts = [], []
-    for number, family in enumerate(strategy.families):
-        mine = wishes([(name, reading) for name, reading in named if _family(reading) == number])
-        noise.append(under.noise(family, _least(partial(_meets, family=family, wishes=mine, under=under))))
-    for number, beside in enumerate(strategy.besides):
-        own = [(name, reading) for name, reading in named if isinstance(reading, FromStatistic) and reading.part == number]
-        parts.append(under.part(beside, _least(partial(_part_meets, beside=beside, wishes=wishes(own), under=under))))
-    return tuple(noise), tuple(parts)
+        found.append(under.statistic(at, _least(partial(_meets, at=at, wishes=wishes, under=under))))
+    return tuple(found)
 
 
-def _family(reading: Estimator) -> int | None:
-    return None if isinstance(reading, FromStatistic) else reading.family
-
-
-def _meets(amount: Fraction, *, family: CounterSet, wishes: list[tuple[Estimator, float]], under: Context) -> bool:
-    mechanism, resolution = under.noise(family, amount), under.bounding.resolution
-    errors = [
-        reading_error(reading, mechanism, resolution, under.confidence, under.size)
-        for reading, _ in wishes
-        if not isinstance(reading, FromStatistic)
-    ]
-    return all(error is not None and error <= limit for error, (_, limit) in zip(errors, wishes, strict=True))
-
-
-def _part_meets(amount: Fraction, *, beside: Request, wishes: list[tuple[Estimator, float]], under: Context) -> bool:
-    part = under.part(beside, amount)
-    errors = [part.error(reading.place, under.confidence) for reading, _ in wishes if isinstance(reading, FromStatistic)]
-    return all(error is not None and error <= limit for error, (_, limit) in zip(errors, wishes, strict=True))
+def _meets(amount: Fraction, *, at: int, wishes: list[tuple[int, float]], under: Context) -> bool:
+    made = under.statistic(at, amount)
+    errors = [(made.error(place, under.confidence), limit) for place, limit in wishes]
+    return all(error is not None and error <= limit for error, limit in errors)
 
 
 def _least(meets: Callable[[Fraction], bool]) -> Fraction:
@@ -240,15 +185,11 @@ def _wishes(wished: object, under: Context) -> dict[str, float]:
         if wish > LARGEST_ERROR:
             raise NumberError(f"error of {name}", value, f"it is above {LARGEST_ERROR:g}, which is a slip", "20")
         limits[name] = float(wish)
-        reading = under.strategy.readings[names.index(name)]
-        if isinstance(reading, (MeanEstimator, VarianceEstimator)) and under.size is None:
-            why = "how far an average or a variance is off depends on how many rows it is about, which is private"
-            raise QuestionError("error", name, why, "size=1000 beside it: a public guess of the rows in a group")
-        if isinstance(reading, FromStatistic):
-            part = under.part(under.strategy.besides[reading.part], Fraction(1))
-            if part.error(reading.place, under.confidence) is None:
-                why = "how far it is off depends on the data, which is private"
-                raise QuestionError("error", name, why, "epsilon=, and the error bars of the answer")
+        reading = under.counters.readings[names.index(name)]
+        made = under.statistic(reading.statistic, Fraction(1))
+        if made.error(reading.place, under.confidence) is None:
+            why, instead = made.unknown_error(reading.place)
+            raise QuestionError("error", name, why, instead)
     return limits
 
 

@@ -75,7 +75,7 @@ class Bounding:
 
 
 def choose_bounding(
-    plan: Question, strategy: CounterPlan, wished: object, *, cells: int, unit: Unit, pure: bool
+    plan: Question, counters: CounterPlan, wished: object, *, cells: int, unit: Unit, pure: bool
 ) -> Bounding:
     """The way that was wished for, or the best that fits; refused where it does not fit."""
     table = plan.table
@@ -86,8 +86,8 @@ def choose_bounding(
         if wished is not None:
             raise QuestionError("bounding", wished, "one row is one person: there is nothing to bound", "leaving it out")
         return Bounding("each row", 1, 1, 1, unit, "one row is one person, so there is nothing to bound")
-    resolution = _resolution(groups * rows * max((family.reach for family in strategy.families), default=1))
-    persons = any(family.counts_persons for family in strategy.families)
+    resolution = _resolution(groups * rows * max((family.reach for family in counters.sets), default=1))
+    persons = any(family.counts_persons for family in counters.sets)
     unfit: dict[Way, str] = {}  # ways that do not fit, and why
     if resolution < COARSEST:
         unfit["weights"] = unfit["clip"] = "the steps of a column are too fine, or the limits too high, to scale people down"

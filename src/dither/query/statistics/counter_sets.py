@@ -20,7 +20,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import product
-from typing import ClassVar, Literal
+from typing import ClassVar, Literal, NamedTuple
 
 from dither.errors import QuestionError
 from dither.query.plan.base import Expression
@@ -28,7 +28,8 @@ from dither.query.plan.counters import Counter, Kind
 from dither.query.plan.describe import words
 from dither.query.plan.lattice import step_of, step_of_squares
 from dither.query.plan.question import SPREADS, Aggregate, AggregateKind, Question
-from dither.query.plan.question import Spread as Kinds
+from dither.query.statistics.estimators import Estimator, MeanEstimator, SumEstimator
+from dither.query.statistics.variances import VarianceEstimator
 
 MOST_WAYS = 512
 LARGEST = 2**62  # steps: what adds up in 64 bits
@@ -60,48 +61,6 @@ class CounterSet:
 
 
 @dataclass(frozen=True)
-class SumEstimator:
-    """An aggregate that is a sum of released numbers, each times a weight."""
-
-    family: int
-    weights: tuple[Fraction, ...]
-    quantum: Fraction  # the answer is a multiple of this: 1 for counts
-    row: Fraction  # the most that one row adds to it
-
-
-@dataclass(frozen=True)
-class MeanEstimator:
-    """An average: lower + width * A / (A + B), where A and B are above and below, or high and low with half of middle."""
-
-    family: int
-    lower: Fraction
-    width: Fraction  # G steps
-    row: int  # what a row adds to A + B: G, or G^2
-    of_squares: bool = False
-    rounding: Fraction = Fraction(0)  # what the lattice of a variance may have changed, beyond the column's own
-
-
-@dataclass(frozen=True)
-class VarianceEstimator:
-    """A variance, or its root: width^2 times the mean square of the distance from the mean."""
-
-    family: int
-    kind: Kinds
-    width: Fraction  # G steps
-    row: int  # G^2
-    rounding: Fraction  # of a single value
-
-    @property
-    def of_sample(self) -> bool:
-        """Whether the sum of squares is divided by n - 1, not by n."""
-        return self.kind in ("sample variance", "sample deviation")
-
-    @property
-    def is_root(self) -> bool:
-        return self.kind in ("deviation", "sample deviation")
-
-
-@dataclass(frozen=True)
 class Request:
     """What does not follow from counters: a part of its own, for one or more aggregates of one expression."""
 
@@ -115,15 +74,13 @@ class Request:
         return len({aggregate.share for aggregate in self.aggregates})
 
 
-@dataclass(frozen=True)
-class FromStatistic:
-    """An aggregate that is read off a part beside the counters."""
+class Reading(NamedTuple):
+    """Where an aggregate is read: which statistic of an offer, and which of its columns."""
 
-    part: int
+    statistic: int
     place: int
 
 
-Estimator = SumEstimator | MeanEstimator | VarianceEstimator | FromStatistic
 Asked = tuple[AggregateKind, Expression | None]
 Host = tuple[Literal["squares", "average"], Expression | None]  # a family from which several aggregates can follow
 PartKind = Literal["different", "ranks", "running"]
@@ -136,16 +93,18 @@ BESIDE: dict[str, PartKind] = {  # by the kind of an aggregate
 
 @dataclass(frozen=True)
 class CounterPlan:
-    """What is released, and how each aggregate is read off it."""
+    """What is released, and how each aggregate is read off it. Statistics are numbered: sets of counters, then requests."""
 
-    families: tuple[CounterSet, ...]
-    readings: tuple[Estimator, ...]
-    besides: tuple[Request, ...] = ()
+    sets: tuple[CounterSet, ...]
+    estimators: tuple[tuple[Estimator, ...], ...]  # of each set, those that read it
+    readings: tuple[Reading, ...]  # of each aggregate
+    requests: tuple[Request, ...] = ()
 
     def shares(self, *, pure: bool) -> tuple[Fraction, ...]:
-        """The part of the budget of each family, then of each part beside them: there a number weighs as much as one count.
+        """The part of the budget of each statistic. Of one that does not follow from counters, a number weighs as much as
+        one count.
 
-        (A part divides its budget among its k numbers, so the sum of squares is k^3 for an epsilon, k^2 for a rho: s^(2/3)
+        (It divides its budget among its k numbers, so the sum of squares is k^3 for an epsilon, k^2 for a rho: s^(2/3)
         or s is k.)
         """
         sizes = self._weights(pure=pure)
@@ -157,27 +116,18 @@ class CounterPlan:
 
     def _weights(self, *, pure: bool) -> list[int]:
         power = 2 / 3 if pure else 1.0
-        weights = [size**power for size in self._sizes()] + [beside.numbers for beside in self.besides]
+        weights = [size**power for size in self._sizes] + [request.numbers for request in self.requests]
         return [max(1, round(PARTS * weight)) for weight in weights]
 
     def cost(self, *, pure: bool) -> float:
-        """The sum of squared errors at a budget of one, up to a factor that all strategies share."""
-        sizes = self._sizes()
+        """The sum of squared errors at a budget of one, up to a factor that all plans share."""
+        sizes = self._sizes
         return float(sum(size ** (2 / 3) for size in sizes) ** 3) if pure else sum(sizes) ** 2
 
+    @property
     def _sizes(self) -> list[float]:
-        squares = [0.0] * len(self.families)
-        for reading in self.readings:
-            if isinstance(reading, FromStatistic):
-                continue
-            if isinstance(
-                reading, (MeanEstimator, VarianceEstimator)
-            ):  # the weights of noise where they are largest: at either bound
-                squares[reading.family] += 1.25 if isinstance(reading, MeanEstimator) and reading.of_squares else 1.0
-            else:
-                reach = self.families[reading.family].reach
-                squares[reading.family] += sum(float(weight * reach / reading.row) ** 2 for weight in reading.weights)
-        return [square**0.5 for square in squares]
+        own = zip(self.sets, self.estimators, strict=True)
+        return [sum(estimator.squares(one.reach) for estimator in mine) ** 0.5 for one, mine in own]
 
 
 def choose_counters(plan: Question, *, pure: bool) -> CounterPlan:
@@ -193,7 +143,7 @@ def choose_counters(plan: Question, *, pure: bool) -> CounterPlan:
     if ways > MOST_WAYS:
         choices = [options[:1] for options in choices]
     built = (_build(counted, asked, chosen) for chosen in product(*choices))
-    return _with_besides(plan, min(built, key=lambda strategy: strategy.cost(pure=pure)))
+    return _with_requests(plan, min(built, key=lambda made: made.cost(pure=pure)))
 
 
 def _choices(kind: AggregateKind, of: Expression | None, hosts: list[Host]) -> list[Host | None]:
@@ -213,41 +163,49 @@ def _serves(kind: AggregateKind, host: Host) -> bool:
     return kind != "sum" or host[0] == "average" or step_of_squares(host[1]) == step_of(host[1])
 
 
-def _with_besides(plan: Question, strategy: CounterPlan) -> CounterPlan:
-    """The strategy of the counters, with all aggregates that have parts of their own in their places."""
+def _with_requests(plan: Question, made: CounterPlan) -> CounterPlan:
+    """The plan of the counters, with all aggregates that have statistics of their own in their places."""
     found: dict[tuple[PartKind, Expression], list[Aggregate]] = {}
     for aggregate in plan.aggregates:
         if aggregate.kind in BESIDE:
             assert aggregate.of is not None
             found.setdefault((BESIDE[aggregate.kind], aggregate.of), []).append(aggregate)
-    besides = tuple(Request(kind, of, tuple(own)) for (kind, of), own in found.items())
-    readings, counters = [], iter(strategy.readings)
+    requests = tuple(Request(kind, of, tuple(own)) for (kind, of), own in found.items())
+    readings, counters = [], iter(made.readings)
     for aggregate in plan.aggregates:
-        part = next((place for place, beside in enumerate(besides) if aggregate in beside.aggregates), None)
-        readings.append(next(counters) if part is None else FromStatistic(part, besides[part].aggregates.index(aggregate)))
-    return CounterPlan(strategy.families, tuple(readings), besides)
+        at = next((place for place, request in enumerate(requests) if aggregate in request.aggregates), None)
+        own = None if at is None else Reading(len(made.sets) + at, requests[at].aggregates.index(aggregate))
+        readings.append(next(counters) if own is None else own)
+    return CounterPlan(made.sets, made.estimators, tuple(readings), requests)
 
 
 def _build(aggregates: Sequence[Aggregate], asked: Sequence[Asked], chosen: Sequence[Host | None]) -> CounterPlan:
-    families: list[CounterSet] = []
+    sets: list[CounterSet] = []
     places: dict[Host, int] = {}
-    readings: dict[Asked, Estimator] = {}
+    found: dict[Asked, tuple[int, Estimator]] = {}
     for host in dict.fromkeys(host for host in chosen if host is not None):
         whole = any(other == host and kind == "rows" for (kind, _), other in zip(asked, chosen, strict=True))
-        places[host] = len(families)
-        families.append(_shared_family(host, whole))
+        places[host] = len(sets)
+        sets.append(_shared_set(host, whole))
     for (kind, of), chosen_host in zip(asked, chosen, strict=True):
         if chosen_host is not None:
-            readings[kind, of] = _shared(kind, places[chosen_host], families[places[chosen_host]])
+            found[kind, of] = places[chosen_host], _shared(kind, sets[places[chosen_host]])
         else:
-            families.append(CounterSet((_own(kind, of),)))
-            _check_reach(families[-1].measures[0])
-            measure = families[-1].measures[0]
-            readings[kind, of] = SumEstimator(len(families) - 1, (measure.step,), measure.step, measure.step * measure.reach)
-    return CounterPlan(tuple(families), tuple(readings[aggregate.kind, aggregate.of] for aggregate in aggregates))
+            counter = _own(kind, of)
+            _check_reach(counter)
+            step = counter.step
+            found[kind, of] = len(sets), SumEstimator((step,), step, step * counter.reach, of_values=kind == "sum")
+            sets.append(CounterSet((counter,)))
+    estimators: list[list[Estimator]] = [[] for _ in sets]
+    readings = []
+    for aggregate in aggregates:  # one that is asked for twice counts twice
+        at, estimator = found[aggregate.kind, aggregate.of]
+        readings.append(Reading(at, len(estimators[at])))
+        estimators[at].append(estimator)
+    return CounterPlan(tuple(sets), tuple(map(tuple, estimators)), tuple(readings))
 
 
-def _shared_family(host: Host, whole: bool) -> CounterSet:
+def _shared_set(host: Host, whole: bool) -> CounterSet:
     """The counters of an average or a variance; with one of missing values where they are to count all rows."""
     name, of = host
     assert of is not None
@@ -275,7 +233,7 @@ def _own(kind: AggregateKind, of: Expression | None) -> Counter:
     return {"rows": Counter("one"), "persons": Counter("person"), "values": Counter("present", of)}[str(kind)]
 
 
-def _shared(kind: AggregateKind, place: int, family: CounterSet) -> Estimator:
+def _shared(kind: AggregateKind, family: CounterSet) -> Estimator:
     """An aggregate from the counters of an average or a variance: `reach` a row with a value, and a row without."""
     first = family.measures[0]
     assert first.of is not None
@@ -285,9 +243,9 @@ def _shared(kind: AggregateKind, place: int, family: CounterSet) -> Estimator:
     width, squares = first.steps * first.step, first.kind == "high"
     rounding = first.step / 2 if first.step != step_of(first.of) else Fraction(0)
     if kind in SPREADS:
-        return VarianceEstimator(place, kind, width, first.reach, rounding)
+        return VarianceEstimator("sample" in kind, "deviation" in kind, width, first.reach, rounding)
     if kind == "average":
-        return MeanEstimator(place, lower, width, first.reach, squares, rounding)
+        return MeanEstimator(lower, width, first.reach, squares, rounding)
     each, none = Fraction(1, first.reach), Fraction(0)
     shares = (1, Fraction(1, 2), 0) if squares else (1, 0)  # of G that a row is above its lower bound, in each counter
     if kind == "sum":
@@ -298,4 +256,4 @@ def _shared(kind: AggregateKind, place: int, family: CounterSet) -> Estimator:
     else:
         weights, quantum, row = [each] * len(shares), Fraction(1), Fraction(1)
     weights.append(each if kind == "rows" else none)
-    return SumEstimator(place, tuple(weights[: len(family.measures)]), quantum, row)
+    return SumEstimator(tuple(weights[: len(family.measures)]), quantum, row, of_values=kind == "sum")

@@ -27,7 +27,8 @@ from dither.query.plan.question import Question
 from dither.query.plan.spelling import spell
 from dither.query.statistics.bounding import Bounding, Way
 from dither.query.statistics.counter_sets import CounterSet, Request
-from dither.query.statistics.statistic import Columns, Counts, Price, Statistic, counted_by
+from dither.query.statistics.estimators import Columns
+from dither.query.statistics.statistic import Counts, Price, Statistic, counted_by
 
 
 @dataclass(frozen=True)
@@ -59,7 +60,7 @@ class DistinctKeys(Statistic):
         return cls(counted_by(plan, beside.of, keys), bounding, mechanism, price.confidence)
 
     @property
-    def family(self) -> CounterSet:
+    def counters(self) -> CounterSet:
         """Persons, of whom one is enough; rows where each is a person."""
         return CounterSet((Counter("one" if self.bounding.way == "each row" else "person"),))
 

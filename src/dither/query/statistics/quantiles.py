@@ -31,7 +31,8 @@ from dither.query.plan.question import Question
 from dither.query.plan.spelling import spell
 from dither.query.statistics.bounding import Bounding
 from dither.query.statistics.counter_sets import Request
-from dither.query.statistics.statistic import Columns, Counts, Price, Statistic, counted_by
+from dither.query.statistics.estimators import Columns
+from dither.query.statistics.statistic import Counts, Price, Statistic, counted_by
 
 MOST_CELLS = 2**12  # of a group
 FEWEST_CELLS = 2**6

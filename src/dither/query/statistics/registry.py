@@ -18,6 +18,6 @@ MAKERS: dict[PartKind, Callable[[Request, Question, Price], Statistic]] = {
 }
 
 
-def make_statistic(beside: Request, plan: Question, price: Price) -> Statistic:
-    """The part for what is asked beside counters."""
-    return MAKERS[beside.kind](beside, plan, price)
+def make_statistic(request: Request, plan: Question, price: Price) -> Statistic:
+    """The statistic for what is asked and does not follow from counters."""
+    return MAKERS[request.kind](request, plan, price)

@@ -45,7 +45,8 @@ from dither.query.plan.question import Question
 from dither.query.plan.spelling import spell
 from dither.query.statistics.bounding import Bounding, Way
 from dither.query.statistics.counter_sets import CounterSet, Request
-from dither.query.statistics.statistic import Columns, Counts, Price, Statistic, counted
+from dither.query.statistics.estimators import Columns
+from dither.query.statistics.statistic import Counts, Price, Statistic, counted
 
 RESOLUTION = 2**10  # units of a row
 COMES = {Unit.REPLACE_ONE: Unit.ADD_REMOVE, Unit.REPLACE_ONE_ROW: Unit.ADD_REMOVE_ROW}
@@ -87,7 +88,7 @@ class RunningCounts(Statistic):
         if self.bounding.way == "clip":
             rho = self.chosen.mechanism.rho
             assert rho is not None
-            return gdp(mu2=2 * rho * self.bounding.l2_squared(self.family), unit=self.bounding.unit)
+            return gdp(mu2=2 * rho * self.bounding.l2_squared(self.counters), unit=self.bounding.unit)
         return self.chosen.guarantee.group(self._most).to(self.bounding.unit)
 
     @property

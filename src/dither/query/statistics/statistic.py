@@ -1,9 +1,10 @@
-"""What is released beside counters: each part has its own rows to count, its own bound of a person, its own mechanism.
+"""A statistic: what is released of the rows of a question. Each has its counts, its bound of a person, its mechanism.
 
-A part counts the rows of every group of the question in one group more: the values of a key, or intervals of a number (for
-running sums, in the question's own groups). The counting is that of all questions, `engines/templates/totals.py`, so a
-person is bounded in the same proved ways; what the part makes of the whole numbers is its mechanism's. Noise and mechanism
-are fixed with the quote.
+Counters are counted in the groups of the question; any other statistic in one group more: the values of a key, or intervals
+of a number (for running sums, in the question's own groups). The counting is that of all questions,
+`engines/templates/totals.py`, so a person is bounded in the same proved ways; what becomes of the whole numbers is the
+mechanism's. Noise and mechanism are fixed with the quote. `noisy` is where counts of private rows meet noise, and
+`release.py` is where it is called.
 """
 
 from __future__ import annotations
@@ -24,15 +25,15 @@ from dither.query.plan.question import Aggregate, Group, Question
 from dither.query.policy.column import Key
 from dither.query.statistics.bounding import Bounding
 from dither.query.statistics.counter_sets import CounterSet
+from dither.query.statistics.estimators import Columns
 
-Columns = tuple[list[Any], list[Any], list[Any]]  # values, lower ends, upper ends: one of each a group of the question
-Counts = Sequence[Sequence[int]]  # for each group of the question, for each key of the part
-WITHIN = "within a group"  # the name of the part's own grouping
+Counts = Sequence[Sequence[int]]  # for each group of the question: its counters, or a count for each key within it
+WITHIN = "within a group"  # the name of the statistic's own grouping
 
 
 @dataclass(frozen=True)
 class Price:
-    """What a part may cost, and under which circumstances it is made."""
+    """What a statistic may cost, and under which circumstances it is made."""
 
     amount: Number | Fraction  # epsilon where `pure`, otherwise rho
     pure: bool
@@ -43,16 +44,18 @@ class Price:
 
 @dataclass(frozen=True)
 class Statistic(ABC):
-    """A release beside counters: priced, and fixed before anything private is read."""
+    """A release: priced, and fixed before anything private is read."""
 
     code: ClassVar[str]  # how stored questions spell it
+    within: ClassVar[bool] = True  # counted in one group more than the question has
+    of_choice: ClassVar[bool] = False  # read off what the choice of groups released, at no further price
 
-    plan: Question  # the question's groups, and last the one by which rows are counted
+    plan: Question  # the question's groups, and last, where it is counted within them, the one by which rows are
     bounding: Bounding
 
     @property
-    def family(self) -> CounterSet:
-        """What is counted in each group: rows, unless a part says otherwise."""
+    def counters(self) -> CounterSet:
+        """What is counted in each group: rows, unless a statistic says otherwise."""
         return CounterSet((Counter("one"),))
 
     @property
@@ -88,6 +91,10 @@ class Statistic(ABC):
     @abstractmethod
     def noise(self) -> str:
         """The mechanism, in a word or two."""
+
+    def unknown_error(self, place: int) -> tuple[str, str]:
+        """Where `error` is None: why, and what would work for somebody who wishes for an error."""
+        return "how far it is off depends on the data, which is private", "epsilon=, and the error bars of the answer"
 
     def clamped(self, place: int) -> str | None:
         """What is done to values before they are counted, in words."""

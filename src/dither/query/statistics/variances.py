@@ -22,54 +22,87 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from dither.density.moments.ratio_intervals import variance_interval
 from dither.mechanisms.additive.additive import log_odds
 from dither.numeric.balls import round_up
+from dither.query.plan.text import number
+from dither.query.statistics.estimators import MANY, OVER_VALUES, Columns, Estimator, Reader
 from dither.query.statistics.ratio_intervals import average_error, noise_of
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from dither.mechanisms.additive.gaussian import Gaussian
-    from dither.mechanisms.additive.geometric import Geometric
-    from dither.query.statistics.counter_sets import VarianceEstimator
-
 AT_ONCE = 64  # groups
 ROOT_2 = Fraction(99, 70)  # above it
 WEIGHTS = ((1.0, 1.0, 1.0), (1.0, 0.5, 0.0), (1.0, 0.0, 0.0))  # of high, middle and low in N, S1 and S2
-Column = list[float]
 
 
-def spreads(
-    counters: Sequence[Sequence[int]],
-    reading: VarianceEstimator,
-    mechanism: Geometric | Gaussian,
-    resolution: int,
-    confidence: Fraction,
-) -> tuple[Column, Column, Column]:
-    """Values, lower and upper ends: one of each for the counters of a group."""
-    import numpy as np
+@dataclass(frozen=True)
+class VarianceEstimator(Estimator):
+    """A variance, or its root: width^2 times the mean square of the distance from the mean."""
 
-    one = reading.row * resolution
-    noise, odds = noise_of(mechanism, one), log_odds(1, confidence)
-    rows = np.array([[float(Fraction(number, one)) for number in group[:3]] for group in counters]).reshape(-1, 3)
-    of_total, of_sum, of_squares = (np.array(row) for row in WEIGHTS)
-    values, lows, highs = [], [], []
-    for start in range(0, len(rows), AT_ONCE):
-        part = rows[start : start + AT_ONCE]
-        sums = part @ of_total, part @ of_sum, part @ of_squares
-        low, high = variance_interval(sums, (of_total, of_sum, of_squares), noise, odds, sample=reading.of_sample)
-        values += np.clip(_estimates(*sums, sample=reading.of_sample), low, high).tolist()
-        lows += low.tolist()
-        highs += high.tolist()
-    ends = [_ends(low, high, reading) for low, high in zip(lows, highs, strict=True)]
-    scale = float(reading.width) if reading.is_root else float(reading.width) ** 2
-    middle = [(math.sqrt(value) if reading.is_root else value) * scale for value in values]
-    return middle, [low for low, _ in ends], [high for _, high in ends]
+    of_sample: bool  # the sum of squares is divided by n - 1, not by n
+    is_root: bool
+    width: Fraction  # G steps
+    row: int  # G^2
+    rounding: Fraction  # of a single value
+
+    def squares(self, reach: int) -> float:
+        """Where the weights of noise are largest: at either bound."""
+        return 1.0
+
+    def read(self, counters: Sequence[Sequence[int]], by: Reader) -> Columns:
+        """Values, lower and upper ends: one of each for the counters of a group."""
+        import numpy as np
+
+        one = self.row * by.resolution
+        noise, odds = noise_of(by.noise, one), log_odds(1, by.confidence)
+        rows = np.array([[float(Fraction(number, one)) for number in group[:3]] for group in counters]).reshape(-1, 3)
+        of_total, of_sum, of_squares = (np.array(row) for row in WEIGHTS)
+        values, lows, highs = [], [], []
+        for start in range(0, len(rows), AT_ONCE):
+            part = rows[start : start + AT_ONCE]
+            sums = part @ of_total, part @ of_sum, part @ of_squares
+            low, high = variance_interval(sums, (of_total, of_sum, of_squares), noise, odds, sample=self.of_sample)
+            values += np.clip(_estimates(*sums, sample=self.of_sample), low, high).tolist()
+            lows += low.tolist()
+            highs += high.tolist()
+        ends = [self._ends(low, high) for low, high in zip(lows, highs, strict=True)]
+        scale = float(self.width) if self.is_root else float(self.width) ** 2
+        middle = [(math.sqrt(value) if self.is_root else value) * scale for value in values]
+        return middle, [low for low, _ in ends], [high for _, high in ends]
+
+    def _ends(self, low: float, high: float) -> tuple[float, float]:
+        """In the units of the answer, rounded outward, with what the steps may have hidden."""
+        hidden = float(self.rounding * (ROOT_2 if self.of_sample else 1))
+        width, most = float(self.width), math.sqrt(0.5 if self.of_sample else 0.25)
+        first = max(0.0, math.sqrt(low) * width * (1 - 1e-15) - hidden) * (1 - 1e-15)
+        last = min(most * width, math.sqrt(high) * width + hidden) * (1 + 1e-15)
+        return (first, last) if self.is_root else (first**2 * (1 - 1e-15), last**2 * (1 + 1e-15))
+
+    def error(self, by: Reader) -> float | None:
+        """About how far it may be off where so many rows count as somebody guessed."""
+        return None if by.size is None else self._error(by, by.size)
+
+    def told(self, by: Reader) -> str:
+        """The half-width, or what it is divided by."""
+        if by.size is not None:
+            return f"about {self._error(by, by.size):,.4g} where a group has {number(by.size)} values"
+        one = self._error(by, MANY)
+        if self.is_root:  # where there is no spread: less where there is
+            whole = one * MANY**0.5
+            return f"at most about {whole:,.4g} divided by the root of the number of values (say size= for a figure)"
+        return f"about {one * MANY:,.4g} {OVER_VALUES}"
+
+    def _error(self, by: Reader, size: int) -> float:
+        part = average_error(by.noise, size, self.row * by.resolution, by.confidence)
+        part = min(part * (size / (size - 1) if size > 1 else 2.0), 0.5) if self.of_sample else min(part, 0.25)
+        return round_up(Fraction(math.sqrt(part)) * self.width) if self.is_root else part * float(self.width) ** 2
 
 
 def _estimates(
@@ -82,21 +115,3 @@ def _estimates(
     mean = np.clip(sum_ / rows, 0.0, 1.0)
     found: NDArray[np.float64] = np.clip(squares / rows - mean**2, 0.0, mean * (1 - mean))
     return found * rows / (rows - 1) if sample else found
-
-
-def _ends(low: float, high: float, reading: VarianceEstimator) -> tuple[float, float]:
-    """In the units of the answer, rounded outward, with what the steps may have hidden."""
-    hidden = float(reading.rounding * (ROOT_2 if reading.of_sample else 1))
-    width, most = float(reading.width), math.sqrt(0.5 if reading.of_sample else 0.25)
-    first = max(0.0, math.sqrt(low) * width * (1 - 1e-15) - hidden) * (1 - 1e-15)
-    last = min(most * width, math.sqrt(high) * width + hidden) * (1 + 1e-15)
-    return (first, last) if reading.is_root else (first**2 * (1 - 1e-15), last**2 * (1 + 1e-15))
-
-
-def spread_error(
-    reading: VarianceEstimator, mechanism: Geometric | Gaussian, resolution: int, size: int, confidence: Fraction
-) -> float:
-    """About how far it may be off where so many rows count."""
-    part = average_error(mechanism, size, reading.row * resolution, confidence)
-    part = min(part * (size / (size - 1) if size > 1 else 2.0), 0.5) if reading.of_sample else min(part, 0.25)
-    return round_up(Fraction(math.sqrt(part)) * reading.width) if reading.is_root else part * float(reading.width) ** 2

@@ -27,7 +27,8 @@ from dither.privacy.guarantee.guarantee import Guarantee
 from dither.privacy.loss.loss import Loss
 from dither.query.plan.spelling import spell
 from dither.query.statistics.bounding import Bounding
-from dither.query.statistics.statistic import Columns, Counts, Price, Statistic
+from dither.query.statistics.estimators import Columns
+from dither.query.statistics.statistic import Counts, Price, Statistic
 from dither.query.workload.common_cells import CommonCells
 
 RESOLUTION = 2**10  # parts of a row, where people with many rows weigh less

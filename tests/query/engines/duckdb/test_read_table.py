@@ -252,7 +252,7 @@ class Read(Asked):
             places[table.name] = read.read_sql(table, held, table.name)
             texts[table.name] = frozenset(name for name, found in held.items() if found.type is Type.TEXT)
         place = releasing.TablePlaces(places, texts, self.salt)
-        return place.select(self.plan, self.strategy.families, self.bounding)
+        return place.select(self.plan, self.strategy.sets, self.bounding)
 
 
 def rows_of(name: str, person: str, rng: random.Random) -> list[tuple]:

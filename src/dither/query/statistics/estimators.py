@@ -1,0 +1,174 @@
+"""How an aggregate is read off noisy counters: its value, its interval, its error before anything is read, in words.
+
+    sum        counters times weights: sums, and counts, whose weights make each row one
+    mean       above / (above + below), by Fieller's method
+    variance   of `statistics/variances.py`
+
+An interval holds what noise changes. `resolution` is in how many parts a row is counted, `noise` the mechanism of every
+counter.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from math import lcm
+from typing import Any
+
+from dither.mechanisms.additive.gaussian import Gaussian
+from dither.mechanisms.additive.geometric import Geometric
+from dither.query.plan.text import number
+from dither.query.statistics import ratio_intervals as interval
+
+Noise = Geometric | Gaussian
+Columns = tuple[list[Any], list[Any], list[Any]]  # values, lower ends, upper ends: one of each a group of the question
+WIDE = 2**62  # what a row may add where sums are whole numbers of 64 bits
+MANY = 10**9  # rows of a group, where an error falls with their number and nobody said what it is
+UNKNOWN = (
+    "how far an average or a variance is off depends on how many rows it is about, which is private",
+    "size=1000 beside it: a public guess of the rows in a group",
+)
+
+
+@dataclass(frozen=True)
+class Reader:
+    """What an estimator needs beside the counters."""
+
+    noise: Noise
+    resolution: int
+    confidence: Fraction
+    size: int | None  # a public guess of the rows of a group
+
+
+@dataclass(frozen=True)
+class Estimator(ABC):
+    """One aggregate, from the counters of one set."""
+
+    @abstractmethod
+    def squares(self, reach: int) -> float:
+        """The sum of the squares of the weights with which noise enters it, in what one row of so much reach can add."""
+
+    @abstractmethod
+    def read(self, counters: Sequence[Sequence[int]], by: Reader) -> Columns:
+        """Values with their intervals, one a group."""
+
+    @abstractmethod
+    def error(self, by: Reader) -> float | None:
+        """The half-width; None if it depends on how many rows there are, and nobody said how many."""
+
+    @abstractmethod
+    def told(self, by: Reader) -> str:
+        """The half-width in words."""
+
+    @property
+    def clamps(self) -> bool:
+        """Whether values are clamped to their bounds before they are counted."""
+        return True
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether it is a whole number of 64 bits."""
+        return False
+
+
+@dataclass(frozen=True)
+class SumEstimator(Estimator):
+    """An aggregate that is a sum of released numbers, each times a weight."""
+
+    weights: tuple[Fraction, ...]
+    quantum: Fraction  # the answer is a multiple of this: 1 for counts
+    row: Fraction  # the most that one row adds to it
+    of_values: bool  # or a count, for which no value matters
+
+    def squares(self, reach: int) -> float:
+        """Of its weights."""
+        return sum(float(weight * reach / self.row) ** 2 for weight in self.weights)
+
+    def read(self, counters: Sequence[Sequence[int]], by: Reader) -> Columns:
+        """In quanta: to the nearest, down and up. All are quotients of whole numbers, by one denominator each."""
+        weights, quantum, half = self._weights(by), self.quantum, Fraction(self.error(by))
+        common = lcm(*(weight.denominator for weight in weights))
+        steps = [int(weight * common) for weight in weights]
+        one, up, down = common * quantum.numerator, half.numerator * common, half.denominator
+        values, lows, highs = [], [], []
+        for numbers in counters:
+            total = sum(step * number for step, number in zip(steps, numbers, strict=True))
+            values.append(_plain((2 * total * quantum.denominator + one) // (2 * one), quantum))
+            lows.append(_plain((total * down - up) * quantum.denominator // (one * down), quantum))
+            highs.append(_plain(-((-total * down - up) * quantum.denominator // (one * down)), quantum))
+        return values, lows, highs
+
+    def error(self, by: Reader) -> float:
+        """The half-width of a weighted sum of noise."""
+        return interval.sum_error(by.noise, self._weights(by), by.confidence)
+
+    def told(self, by: Reader) -> str:
+        """The half-width."""
+        return f"{self.error(by):,.4g}"
+
+    def _weights(self, by: Reader) -> list[Fraction]:
+        return [weight / by.resolution for weight in self.weights]
+
+    @property
+    def clamps(self) -> bool:
+        """Counts do not look at values."""
+        return self.of_values
+
+    @property
+    def is_whole(self) -> bool:
+        """Where all that it can be are whole numbers."""
+        return self.quantum.denominator == 1 and self.row < WIDE
+
+
+@dataclass(frozen=True)
+class MeanEstimator(Estimator):
+    """An average: lower + width * A / (A + B), where A and B are above and below, or high and low with half of middle."""
+
+    lower: Fraction
+    width: Fraction  # G steps
+    row: int  # what a row adds to A + B: G, or G^2
+    of_squares: bool = False
+    rounding: Fraction = Fraction(0)  # what the lattice of a variance may have changed, beyond the column's own
+
+    def squares(self, reach: int) -> float:
+        """Where the weights of noise are largest: at either bound."""
+        return 1.25 if self.of_squares else 1.0
+
+    def read(self, counters: Sequence[Sequence[int]], by: Reader) -> Columns:
+        """By Fieller's method."""
+        last, shared = (2, 0.5) if self.of_squares else (1, 0)
+        above, below = ([numbers[place] + shared * numbers[1] for numbers in counters] for place in (0, last))
+        limits = interval.quantiles(by.noise, by.confidence, of_squares=self.of_squares)
+        low, high = interval.fractions(above, below, limits)
+        if self.rounding:  # what the coarser steps of a variance may have changed
+            hidden = float(self.rounding / self.width)
+            low, high = (low - hidden).clip(0.0), (high + hidden).clip(None, 1.0)
+        floor = self.row * by.resolution  # as if at least one row had counted
+        middle = [min(1.0, max(0.0, a / max(a + b, floor))) for a, b in zip(above, below, strict=True)]
+        lower, width = float(self.lower), float(self.width)
+        inside = (max(a, min(b, c)) for a, b, c in zip(low.tolist(), middle, high.tolist(), strict=True))
+        return tuple([lower + width * float(part) for part in column] for column in (list(inside), low, high))  # type: ignore[return-value]
+
+    def error(self, by: Reader) -> float | None:
+        """The half-width where a group has as many rows as somebody guessed."""
+        return None if by.size is None else self._error(by, by.size)
+
+    def told(self, by: Reader) -> str:
+        """The half-width, or what it is divided by."""
+        if by.size is None:
+            return f"about {self._error(by, MANY) * MANY:,.4g} {OVER_VALUES}"
+        return f"about {self._error(by, by.size):,.4g} where a group has {number(by.size)} values"
+
+    def _error(self, by: Reader, size: int) -> float:
+        unit = self.row * by.resolution
+        return interval.average_error(by.noise, size, unit, by.confidence, of_squares=self.of_squares) * float(self.width)
+
+
+OVER_VALUES = "divided by the number of values in the group (say size= for a figure)"
+
+
+def _plain(count: int, quantum: Fraction) -> int | float:
+    whole, rest = divmod(count * quantum.numerator, quantum.denominator)
+    return count * quantum.numerator / quantum.denominator if rest else whole
