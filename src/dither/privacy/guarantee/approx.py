@@ -23,6 +23,7 @@ from dither.numeric.enclosure import certify, enclose, to_ball
 from dither.numeric.number import Enclosure, Number
 from dither.privacy.formulas import randomized_response as pure
 from dither.privacy.guarantee.currency import Answers, Currency
+from dither.privacy.loss.pairs.finite import Finite
 from dither.privacy.records import stored_count, stored_delta, stored_list, stored_number
 from dither.privacy.text import four_digits
 
@@ -88,8 +89,6 @@ class ApproxPart(Currency):
         return None
 
     def pairs(self) -> Terms:
-        from dither.privacy.loss.pairs.finite import Finite
-
         return tuple((Finite.approximate(epsilon, delta), n) for epsilon, delta, n in self.entries if epsilon or delta)
 
     @property
