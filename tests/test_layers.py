@@ -71,10 +71,10 @@ SUBROOMS: dict[str, list[list[str]]] = {
     "local": [
         ["least_epsilon"],
         ["collect"],
-        ["registry", "survey"],
-        ["files"],
+        ["survey"],
         ["surveys"],
-        ["bridge", "choice"],
+        ["registry"],
+        ["bridge", "choice", "files"],
     ],
     "density": [
         ["histograms"],
