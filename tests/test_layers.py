@@ -71,10 +71,10 @@ SUBROOMS: dict[str, list[list[str]]] = {
     "local": [
         ["least_epsilon"],
         ["collect"],
-        ["registry", "survey"],
-        ["files"],
+        ["survey"],
         ["surveys"],
-        ["bridge", "choice"],
+        ["registry"],
+        ["bridge", "choice", "files"],
     ],
     "density": [
         ["histograms"],
@@ -104,6 +104,8 @@ SUBROOMS: dict[str, list[list[str]]] = {
         ["dataset"],
     ],
 }
+# Who may import the package by names in a table: two fronts, and the group of commands. The others import at their tops.
+BY_NAME = {"lazy.py", "channels/__init__.py", "cli/lazy_group.py"}
 FLOOR = {room: height for height, rooms in enumerate(FLOORS) for room in rooms}
 
 
@@ -183,6 +185,44 @@ def test_a_circle_is_found():
         files = {"dither.a.number": number, "dither.a.ball": text, "dither.b": "import dither.a.ball", "dither.c": ""}
         assert cycle(arrows(files)) == {"dither.a.number", "dither.a.ball"}
     assert not cycle(arrows({"dither.a.number": number, "dither.a.ball": "import math"}))
+
+
+def hidden(tree: ast.AST, inside: bool = False) -> list[str]:
+    """Imports of the package inside functions, and imports by name: libraries may be imported late, the package may not."""
+    found = []
+    for node in ast.iter_child_nodes(tree):
+        names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
+        if isinstance(node, ast.ImportFrom):
+            names = [str(node.module)]
+        found += [name for name in names if inside and name.split(".")[0] == "dither"]
+        if getattr(node, "id", getattr(node, "attr", None)) in ("import_module", "__import__"):
+            found.append(ast.unparse(node))
+        found += hidden(node, inside or isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)))
+    return found
+
+
+def test_the_package_is_imported_at_the_top_of_a_file():
+    for path in SOURCE.rglob("*.py"):
+        found = hidden(ast.parse(path.read_text()))
+        name = path.relative_to(SOURCE).as_posix()
+        assert {*found} == ({"import_module"} if name in BY_NAME else set()), f"{name} imports in a function, or by name"
+
+
+def test_an_import_in_a_function_is_caught():
+    for text in (
+        "def f():\n    from dither.noise.laplace import DiscreteLaplace",
+        "def f():\n    import dither.noise",
+        "class C:\n    async def f(self):\n        with needs('dither[postgres]'):\n            import dither.ledger",
+        "from importlib import import_module\nlaw = import_module('dither.noise.laplace')",
+        "import importlib\ndef f(): return importlib.import_module('dither.noise')",
+        "law = __import__('dither')",
+    ):
+        assert hidden(ast.parse(text)), text
+    for text in (
+        "from dither.noise import laplace\ndef f():\n    import numpy",
+        "if TYPE_CHECKING:\n    from dither.noise.laplace import DiscreteLaplace",
+    ):
+        assert not hidden(ast.parse(text)), text
 
 
 def place(module: str) -> tuple[str, str]:

@@ -14,6 +14,9 @@ from rich.panel import Panel
 
 from dither.errors import ConflictError, MissingExtraError
 from dither.extras import needs
+from dither.ledger.report import bar
+from dither.query.answers.answer import Answer
+from dither.query.dataset import open as open_policy
 
 VISITS, PATIENTS = 30_000, 9_000
 WARDS = ["cardiology", "maternity", "oncology", "paediatrics", "surgery"]
@@ -113,9 +116,6 @@ def show(epsilon: str, keep: Path | None = None) -> None:
 
 
 def _show(epsilon: str, folder: Path, *, kept: bool) -> None:
-    from dither.ledger.report import bar
-    from dither.query.dataset import open as open_policy
-
     console = Console(highlight=False)
     save(folder)
     console.print(f"[bold]A made-up clinic:[/] {VISITS:,} visits of {PATIENTS:,} patients, and a policy:")
@@ -145,11 +145,8 @@ def _show(epsilon: str, folder: Path, *, kept: bool) -> None:
         console.print("  dither policy init FILE        drafts a policy for a file of your own", markup=False)
 
 
-def _bars(answer: object) -> str:
+def _bars(answer: Answer) -> str:
     """Average cost by ward, with its error bar, in a terminal."""
-    from dither.query.answers.answer import Answer
-
-    assert isinstance(answer, Answer)
     width = max(answer["cost_high"])
     lines = ["average cost, with what the noise leaves open"]
     for row in answer.rows():
@@ -159,10 +156,7 @@ def _bars(answer: object) -> str:
     return "\n".join(lines)
 
 
-def _picture(answer: object, path: Path, console: Console) -> None:
-    from dither.query.answers.answer import Answer
-
-    assert isinstance(answer, Answer)
+def _picture(answer: Answer, path: Path, console: Console) -> None:
     try:
         with needs("dither[plot]"):
             import vl_convert  # noqa: F401 - altair writes SVG with it

@@ -7,15 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Mapping
 from fractions import Fraction
-from typing import TYPE_CHECKING
 
+from dither.channels import privacy, utility
+from dither.channels.graph import Graph
 from dither.channels.matrix import StochasticMatrix
 from dither.errors import DataError
-
-if TYPE_CHECKING:
-    from dither.channels.graph import Graph
-    from dither.channels.privacy import Leak
-    from dither.channels.utility import Utility
 
 
 class Channel(StochasticMatrix):
@@ -23,23 +19,17 @@ class Channel(StochasticMatrix):
 
     __slots__ = ()
 
-    def epsilon(self, graph: Graph) -> Leak:
+    def epsilon(self, graph: Graph) -> privacy.Leak:
         """The smallest epsilon between neighbours in a graph, exactly, and who attains it (`privacy.py`)."""
-        from dither.channels.privacy import epsilon
-
-        return epsilon(self, graph)
+        return privacy.epsilon(self, graph)
 
     def delta(self, graph: Graph, epsilon: object) -> float:
         """The smallest delta at an epsilon, rounded up."""
-        from dither.channels.privacy import delta
+        return privacy.delta(self, graph, epsilon)
 
-        return delta(self, graph, epsilon)
-
-    def utility(self, prior: object, gain: object, guesses: Iterable[Hashable] | None = None) -> Utility:
+    def utility(self, prior: object, gain: object, guesses: Iterable[Hashable] | None = None) -> utility.Utility:
         """The expected gain of somebody who makes the best of what it says, and how (`utility.py`)."""
-        from dither.channels.utility import utility
-
-        return utility(self, prior, gain, guesses)
+        return utility.utility(self, prior, gain, guesses)
 
 
 def deterministic(outputs: Iterable[Hashable], remap: Mapping[Hashable, Hashable]) -> Channel:

@@ -1,1 +1,1 @@
-"""The command line: `main.py` starts it; a file for each group of commands. Each command is a few lines."""
+"""The command line: `main.py` starts it and lists the commands, which are in the other files. Each is a few lines."""

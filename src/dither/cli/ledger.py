@@ -3,10 +3,19 @@
 from __future__ import annotations
 
 import json
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Annotated
 
 import typer
+
+from dither.errors import ConflictError, DataError, NumberError
+from dither.ledger.entries.receipt import Receipt
+from dither.ledger.ledger import Ledger
+from dither.ledger.report import entries_table, entry_json, overview, summary, verification_json, verify_with_progress
+from dither.ledger.storage.locations import is_taken
+from dither.privacy.guarantee.guarantee import approx, pure, zcdp
+from dither.query.policy.policy import load_policy
 
 ledger = typer.Typer(no_args_is_help=True, help="What was spent, for ever: make a budget, look at it, check it.")
 
@@ -28,11 +37,6 @@ def create(
     as_json: AsJson = False,
 ) -> None:
     """Make a ledger with a budget."""
-    from dither.errors import ConflictError, NumberError
-    from dither.ledger.ledger import Ledger
-    from dither.ledger.storage.locations import is_taken
-    from dither.privacy.guarantee.guarantee import approx, zcdp
-
     if (epsilon is None) == (rho is None):
         raise NumberError("--epsilon, --rho", (epsilon, rho), "exactly one of them is needed", "--epsilon 3 --delta 1e-6")
     budget = approx(epsilon, delta, unit=unit) if rho is None else zcdp(rho, delta=delta, unit=unit)
@@ -51,8 +55,6 @@ def show(
     as_json: AsJson = False,
 ) -> None:
     """How much is spent and left."""
-    from dither.ledger.ledger import Ledger
-
     with Ledger(location, key=key) as found:
         _show(found, analyst=analyst, like=like, as_json=as_json)
 
@@ -66,9 +68,6 @@ def history(
 ) -> None:
     """What happened, entry by entry."""
     from rich.console import Console
-
-    from dither.ledger.ledger import Ledger
-    from dither.ledger.report import entries_table, entry_json
 
     with Ledger(location, key=key) as found:
         entries = found.history(max(1, found.head.entries - last + 1))
@@ -89,10 +88,6 @@ def verify(
     """Check everything: chain, signatures, sums, answers, receipts, second place. Exit code 1 if something is wrong."""
     from rich.console import Console
 
-    from dither.ledger.entries.receipt import Receipt
-    from dither.ledger.ledger import Ledger
-    from dither.ledger.report import verification_json, verify_with_progress
-
     lines = [line for path in receipt or [] for line in _text(path).splitlines() if line.strip()]
     with Ledger(location, key=key) as found:
         result = verify_with_progress(found, [Receipt.from_json(line) for line in lines], Console(stderr=True))
@@ -110,9 +105,6 @@ def amend(
     key: Key = None,
 ) -> None:
     """Put another policy in force: an entry of its own. What was spent stays spent."""
-    from dither.ledger.ledger import Ledger
-    from dither.query.policy.policy import load_policy
-
     with Ledger(location, key=key) as found:
         new = load_policy(policy).hash
         found.amend(new, loosens=not tightens, note=note)
@@ -126,12 +118,6 @@ def export(
     key: Key = None,
 ) -> None:
     """Every entry, answers included, as one JSON text a line."""
-    from contextlib import nullcontext
-
-    from dither.errors import DataError
-    from dither.ledger.ledger import Ledger
-    from dither.ledger.report import entry_json
-
     if to is not None and to.exists():
         raise DataError("--to", str(to), "there is a file already", "a name that is free")
     with Ledger(location, key=key) as found, nullcontext() if to is None else to.open("w") as file:
@@ -139,14 +125,9 @@ def export(
             typer.echo(entry_json(entry), file=file)
 
 
-def _show(found: object, *, analyst: str | None = None, like: str | None = None, as_json: bool) -> None:
+def _show(found: Ledger, *, analyst: str | None = None, like: str | None = None, as_json: bool) -> None:
     from rich.console import Console
 
-    from dither.ledger.ledger import Ledger
-    from dither.ledger.report import overview, summary
-    from dither.privacy.guarantee.guarantee import pure
-
-    assert isinstance(found, Ledger)
     question = None if like is None else pure(like, unit=found.budget.unit)
     if as_json:
         typer.echo(json.dumps(summary(found, analyst=analyst, like=question), indent=2))
@@ -155,8 +136,6 @@ def _show(found: object, *, analyst: str | None = None, like: str | None = None,
 
 
 def _text(path: Path) -> str:
-    from dither.errors import DataError
-
     try:
         return path.read_text()
     except (OSError, UnicodeDecodeError) as error:

@@ -8,14 +8,17 @@ import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
-if TYPE_CHECKING:
-    from dither.local.collect.estimate import Estimate
-    from dither.local.files import Progress
-    from dither.local.survey import Survey
+from dither.errors import DataError
+from dither.local import files
+from dither.local.choice import choose as pick
+from dither.local.collect.estimate import Estimate
+from dither.local.files import Progress
+from dither.local.registry import LISTED, NUMBERS, by_name
+from dither.local.survey import Survey, read_domain
 
 local = typer.Typer(no_args_is_help=True, help="Surveys among people who trust nobody.")
 
@@ -46,9 +49,6 @@ def randomize(
     force: Annotated[bool, typer.Option("--force", help="Write over a file that is there.")] = False,
 ) -> None:
     """Randomise every answer of a file. Run it where the answers are; only what it writes may leave."""
-    from dither.errors import DataError
-    from dither.local import files
-
     if (low is None) != (high is None):
         raise DataError("--low, --high", (low, high), "numbers have two bounds", "--low 0 --high 100")
     if low is not None:
@@ -83,9 +83,6 @@ def estimate(
     as_json: Annotated[bool, typer.Option("--json", help="All values, as JSON.")] = False,
 ) -> None:
     """How frequent each value is, or what the mean of numbers is, from reports."""
-    from dither.errors import DataError
-    from dither.local import files
-
     survey = files.survey_of(reports[0])
     with _bar("counting") as progress:
         tally = files.tally_file(reports[0], survey, progress)
@@ -111,14 +108,10 @@ def choose(
     people: Annotated[int, typer.Option(help="How many people answer.")],
 ) -> None:
     """Which survey has the least error, and why."""
-    from dither.local.choice import choose as pick
-
     typer.echo(str(pick(count, epsilon, people)))
 
 
 def _domain(values: str | None, values_from: Path | None, count: int | None) -> Any:
-    from dither.errors import DataError
-
     if sum(way is not None for way in (values, values_from, count)) != 1:
         why = "the values that an answer can have are public, and said in exactly one way"
         raise DataError("--values", values, why, "--values yes,no, --values-from FILE, or --count 100")
@@ -133,11 +126,6 @@ def _domain(values: str | None, values_from: Path | None, count: int | None) -> 
 
 
 def _survey(name: str, domain: Any, epsilon: str, people: int) -> Survey:
-    from dither.errors import DataError
-    from dither.local.choice import choose as pick
-    from dither.local.registry import LISTED, by_name
-    from dither.local.survey import read_domain
-
     listed = read_domain(domain)
     if name == "best":
         name = pick(len(listed), epsilon, people).name
@@ -148,9 +136,6 @@ def _survey(name: str, domain: Any, epsilon: str, people: int) -> Survey:
 
 
 def _of_numbers(name: str, low: str, high: str | None, epsilon: str) -> Any:
-    from dither.errors import DataError
-    from dither.local.registry import NUMBERS, by_name
-
     if name != "best" and name not in NUMBERS:
         raise DataError("--survey", name, "it is none for numbers", ", ".join(NUMBERS))
     return by_name("hybrid" if name == "best" else name)(low, high, epsilon=epsilon)

@@ -2,25 +2,33 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import Annotated
+from typing import Annotated, ClassVar
 
 import typer
 
 from dither import __version__
-from dither.cli.ledger import ledger
-from dither.cli.local import local
-from dither.cli.policy import policy
-from dither.cli.query import explain, query, quote
+from dither.cli.lazy_group import Home, LazyGroup
 from dither.errors import DitherError
 
-app = typer.Typer(add_completion=False, no_args_is_help=True, pretty_exceptions_enable=False)
-app.add_typer(ledger, name="ledger")
-app.add_typer(local, name="local")
-app.add_typer(policy, name="policy")
-app.command()(explain)
-app.command()(quote)
-app.command()(query)
+
+class Commands(LazyGroup):
+    """Each in its file, which is imported when the command is asked for."""
+
+    homes: ClassVar = {
+        "explain": Home("dither.cli.explain", "How a question is understood. Needs no price, no ledger and no data."),
+        "quote": Home(
+            "dither.cli.query",
+            "What a question costs and how far its answer may be off. Reads no data, costs nothing.",
+        ),
+        "query": Home("dither.cli.query", "Ask a question: the ledger pays, then the data is read."),
+        "demo": Home("dither.cli.demo", "Ask three private questions about a made-up clinic."),
+        "ledger": Home("dither.cli.ledger", "What was spent, for ever: make a budget, look at it, check it."),
+        "local": Home("dither.cli.local", "Surveys among people who trust nobody."),
+        "policy": Home("dither.cli.policy", "What is protected, and how: draft a policy, check one."),
+    }
+
+
+app = typer.Typer(cls=Commands, add_completion=False, no_args_is_help=True, pretty_exceptions_enable=False)
 
 
 def _version(wanted: bool) -> None:
@@ -36,17 +44,6 @@ def _options(
     ] = False,
 ) -> None:
     """Differential privacy that is exact."""
-
-
-@app.command()
-def demo(
-    epsilon: Annotated[str, typer.Option(help="The price of each question, exactly: 0.5, 1/3, or ln(2).")] = "0.5",
-    save: Annotated[Path | None, typer.Option(help="Keep the data, the policy and a script in this folder.")] = None,
-) -> None:
-    """Ask three private questions about a made-up clinic."""
-    from dither.demo import show
-
-    show(epsilon, save)
 
 
 def main() -> None:

@@ -7,6 +7,13 @@ from typing import Annotated
 
 import typer
 
+from dither.errors import ConflictError
+from dither.query.owner.draft import draft
+from dither.query.owner.inspect import BANNER, inspect
+from dither.query.owner.smartnoise import import_smartnoise
+from dither.query.policy.policy import load_policy
+from dither.query.sources.source import find_source
+
 policy = typer.Typer(no_args_is_help=True, help="What is protected, and how: draft a policy, check one.")
 
 
@@ -17,8 +24,6 @@ def init(
     table: Annotated[str | None, typer.Option(help="Which table of a .duckdb file.")] = None,
 ) -> None:
     """Draft a policy from names and types of columns; no row is read."""
-    from dither.query.owner.draft import draft
-
     _write(draft(file, Path.cwd() if out is None else out.parent, table), out)
 
 
@@ -28,14 +33,10 @@ def import_(
     out: Annotated[Path | None, typer.Option("--out", "-o", help="Where to write; left out, it is printed.")] = None,
 ) -> None:
     """Draft a policy from SmartNoise's metadata. What has no counterpart is told in comments."""
-    from dither.query.owner.smartnoise import import_smartnoise
-
     _write(import_smartnoise(file), out)
 
 
 def _write(text: str, out: Path | None) -> None:
-    from dither.errors import ConflictError
-
     if out is None:
         typer.echo(text, nl=False)
         return
@@ -56,10 +57,6 @@ def check(
     from rich.console import Console
     from rich.table import Table
     from rich.text import Text
-
-    from dither.query.owner.inspect import BANNER, inspect
-    from dither.query.policy.policy import load_policy
-    from dither.query.sources.source import find_source
 
     found = load_policy(file)
     console = Console(markup=False)

@@ -1,19 +1,20 @@
-"""`dither explain`, `dither quote` and `dither query`: how a question is understood, what it costs, its answer."""
+"""`dither quote` and `dither query`: what a question costs, and its answer."""
 
 from __future__ import annotations
 
 import os
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
-if TYPE_CHECKING:
-    from dither.query.answers.answer import Answer
-    from dither.query.answers.batch_answer import BatchAnswer
-    from dither.query.batch import Batch
-    from dither.query.quote import Quote
+from dither.errors import DataError
+from dither.query.answers.answer import Answer
+from dither.query.answers.batch_answer import BatchAnswer
+from dither.query.batch import Batch
+from dither.query.dataset import open as open_policy
+from dither.query.quote import Quote
 
 Sql = Annotated[list[str], typer.Argument(help="A SELECT of statistics; several of them are priced and asked as one.")]
 PolicyFile = Annotated[Path, typer.Option("--policy", help="The policy file.")]
@@ -32,22 +33,6 @@ Delta = Annotated[
 Other = Annotated[str | None, typer.Option(help="Likewise: a name under which all keys that are not shown are counted.")]
 FORMATS = ("table", "csv", "json", "html", "parquet")
 SEVERAL = ("table", "json", "html")  # formats that hold several tables
-
-
-def explain(
-    sql: Annotated[str, typer.Argument(help="A SELECT of statistics.")],
-    policy: PolicyFile = Path("policy.toml"),
-) -> None:
-    """How a question is understood. Needs no price, no ledger and no data."""
-    from dither.query.plan.describe import describe
-    from dither.query.policy.policy import load_policy
-    from dither.query.sql.options import apply_options, check_options, read_options
-    from dither.query.sql.parse import parse
-
-    loaded, (text, options) = load_policy(policy), read_options(sql)
-    plan = parse(text, apply_options(options, loaded))
-    check_options(options, loaded, plan)
-    typer.echo(describe(plan))
 
 
 def quote(
@@ -97,9 +82,6 @@ def query(
     explain: Annotated[bool, typer.Option("--explain", help="Say what the numbers mean, too.")] = False,
 ) -> None:
     """Ask a question: the ledger pays, then the data is read."""
-    from dither.errors import DataError
-    from dither.query.answers.batch_answer import BatchAnswer
-
     if format not in FORMATS:
         raise DataError("--format", format, "it names no format", ", ".join(FORMATS))
     if len(sql) > 1 and format not in SEVERAL:
@@ -134,16 +116,12 @@ def query(
 
 
 def _quote(sql: list[str], policy: Path, error: list[str] | None, **terms: Any) -> Quote | Batch:
-    from dither.query.dataset import open as open_policy
-
     asked: Any = sql[0] if len(sql) == 1 else sql
     made: Quote | Batch = open_policy(policy).quote(asked, error=None if not error else _wishes(error), **terms)
     return made
 
 
 def _wishes(texts: list[str]) -> dict[str, str]:
-    from dither.errors import DataError
-
     wishes = [_wish(text) for text in texts]
     if len(dict(wishes)) != len(wishes):
         raise DataError("--error", texts, "it is stated twice for one column", "--error n=20")
@@ -151,8 +129,6 @@ def _wishes(texts: list[str]) -> dict[str, str]:
 
 
 def _wish(text: str) -> tuple[str, str]:
-    from dither.errors import DataError
-
     name, sign, value = text.partition("=")
     if not sign:
         raise DataError("--error", text, "it names no column and error", "--error n=20")

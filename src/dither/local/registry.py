@@ -3,12 +3,22 @@
 from __future__ import annotations
 
 import json
-from importlib import import_module
 from typing import TYPE_CHECKING, Any, Protocol
 
 from dither.errors import DataError, PrecisionError
 from dither.local.collect.reports import Reports
 from dither.local.collect.tally import Tally
+from dither.local.surveys.coin_flip import CoinFlip
+from dither.local.surveys.direct_encoding import DirectEncoding
+from dither.local.surveys.grid_response import GridResponse
+from dither.local.surveys.hadamard_response import HadamardResponse
+from dither.local.surveys.heavy_hitters import HeavyHitters
+from dither.local.surveys.local_hashing import LocalHashing
+from dither.local.surveys.longitudinal import Longitudinal
+from dither.local.surveys.noisy_number import NoisyNumber
+from dither.local.surveys.piecewise_and_duchi import Duchi, Hybrid, Piecewise
+from dither.local.surveys.subset_selection import SubsetSelection
+from dither.local.surveys.unary_encoding import UnaryEncoding
 from dither.numeric.number import Number
 from dither.privacy.guarantee.guarantee import Guarantee
 
@@ -17,20 +27,20 @@ if TYPE_CHECKING:
 
     import numpy as np
 
-KINDS = {
-    "coin flip": ("coin_flip", "CoinFlip"),
-    "direct": ("direct_encoding", "DirectEncoding"),
-    "duchi": ("piecewise_and_duchi", "Duchi"),
-    "grid": ("grid_response", "GridResponse"),
-    "hadamard": ("hadamard_response", "HadamardResponse"),
-    "hashing": ("local_hashing", "LocalHashing"),
-    "heavy hitters": ("heavy_hitters", "HeavyHitters"),
-    "hybrid": ("piecewise_and_duchi", "Hybrid"),
-    "longitudinal": ("longitudinal", "Longitudinal"),
-    "noisy number": ("noisy_number", "NoisyNumber"),
-    "piecewise": ("piecewise_and_duchi", "Piecewise"),
-    "subset": ("subset_selection", "SubsetSelection"),
-    "unary": ("unary_encoding", "UnaryEncoding"),
+KINDS: dict[str, Any] = {
+    "coin flip": CoinFlip,
+    "direct": DirectEncoding,
+    "duchi": Duchi,
+    "grid": GridResponse,
+    "hadamard": HadamardResponse,
+    "hashing": LocalHashing,
+    "heavy hitters": HeavyHitters,
+    "hybrid": Hybrid,
+    "longitudinal": Longitudinal,
+    "noisy number": NoisyNumber,
+    "piecewise": Piecewise,
+    "subset": SubsetSelection,
+    "unary": UnaryEncoding,
 }
 NUMBERS = ("duchi", "hybrid", "noisy number", "piecewise")
 LISTED = ("direct", "hadamard", "hashing", "subset", "unary")
@@ -65,8 +75,7 @@ def by_name(kind: object) -> Any:
     """The class of a survey, by its name on the wire."""
     if not isinstance(kind, str) or kind not in KINDS:
         raise DataError("survey", kind, "there is no survey of that name", ", ".join(KINDS))
-    module, name = KINDS[kind]
-    return getattr(import_module(f"dither.local.surveys.{module}"), name)
+    return KINDS[kind]
 
 
 def from_record(record: dict[str, object]) -> AnySurvey:

@@ -1,7 +1,7 @@
 """Balls, a midpoint and a radius from python-flint: their working precision, and their ends rounded outwards.
 
 Balls stay correct at any working precision, and more precision only makes them smaller. Exact numbers stand above this
-file: it knows whole numbers, fractions and floats.
+file: it knows whole numbers, fractions and floats. Flint is imported where it works: rational numbers do without it.
 """
 
 from __future__ import annotations
@@ -14,11 +14,12 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from fractions import Fraction
 from functools import lru_cache
-from typing import TypeVar
-
-from flint import arb, ctx
+from typing import TYPE_CHECKING, TypeVar
 
 from dither.errors import PrecisionError
+
+if TYPE_CHECKING:
+    from flint import arb
 
 MOST_BITS = 1 << 14  # beyond this the question is refused, not estimated
 MOST_EXPONENT = 1 << 20  # of a ball whose ends are written out as fractions
@@ -35,6 +36,8 @@ FloatPair = TypeVar("FloatPair", bound=tuple[float, float])
 @contextmanager
 def precision(bits: int) -> Iterator[None]:
     """Work with balls of this many bits inside the block."""
+    from flint import ctx
+
     with _lock:
         before = ctx.prec
         ctx.prec = bits
@@ -68,6 +71,8 @@ def _dyadic(mantissa: int, exponent: int) -> Fraction:
 
 @lru_cache
 def _power_of_two(exponent: int) -> arb:
+    from flint import arb
+
     return arb((1, exponent))  # exact at any precision
 
 
@@ -76,6 +81,8 @@ def floor_scaled(ball: arb, bits: int) -> int:
     floor = (ball * _power_of_two(bits)).floor().unique_fmpz()
     if floor is not None:  # one floor for every x; most balls come this way, which is the faster one
         return int(floor)
+    from flint import arb
+
     mantissa, exponent = _parts(ball.lower())
     shift = exponent + bits
     low = mantissa << shift if shift >= 0 else mantissa >> -shift

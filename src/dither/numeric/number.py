@@ -21,6 +21,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, NamedTuple
 
 from dither.errors import NumberError
+from dither.numeric.balls import ends, precision, sharpen
 from dither.numeric.parse import LARGEST_BITS, from_object, from_text
 
 if TYPE_CHECKING:
@@ -101,16 +102,12 @@ class Number:
 
     def bounds(self) -> Enclosure:
         """Floats below and above the value."""
-        from dither.numeric.balls import sharpen
-
         return sharpen(self.ball, Enclosure)
 
     def sign(self) -> int:
         """-1, 0 or 1, exactly (the module's first lines say why this always ends)."""
         if not self._logs:
             return (self._rational > 0) - (self._rational < 0)
-        from dither.numeric.balls import precision
-
         bits = 128
         while True:
             with precision(bits):
@@ -208,8 +205,6 @@ class Number:
         """The nearest float: for the eye, never for a guarantee."""
         if self.is_rational:
             return _nearest_float(self._rational)
-        from dither.numeric.balls import ends, precision
-
         bits = 128
         while True:
             with precision(bits):

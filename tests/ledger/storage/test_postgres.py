@@ -184,6 +184,5 @@ def test_without_psycopg_the_error_says_what_to_install(monkeypatch):
     import sys
 
     monkeypatch.setitem(sys.modules, "psycopg", None)
-    monkeypatch.delitem(sys.modules, "dither.ledger.storage.postgres", raising=False)
     with pytest.raises(MissingExtraError, match=r"dither\[postgres\]"):
         Ledger("postgresql://host/db", budget=pure(1), domain="clinic")

@@ -6,8 +6,9 @@ import os
 from pathlib import Path
 
 from dither.errors import DitherError, LedgerError
-from dither.extras import needs
 from dither.ledger.storage.database import Database
+from dither.ledger.storage.postgres import PostgresDatabase
+from dither.ledger.storage.sqlite import SqliteDatabase
 
 
 def open_database(location: object, *, name: str = "location") -> Database:
@@ -20,14 +21,9 @@ def open_database(location: object, *, name: str = "location") -> Database:
     scheme, colon, _ = text.partition("://")
     try:
         if colon and scheme in ("postgresql", "postgres"):
-            with needs("dither[postgres]"):
-                from dither.ledger.storage.postgres import PostgresDatabase
-
             return PostgresDatabase(text)
         if colon:
             raise LedgerError(name, scheme, "no ledger is kept in such a database", "a path, or postgresql://...")
-        from dither.ledger.storage.sqlite import SqliteDatabase
-
         return SqliteDatabase(Path(text))
     except (OSError, ValueError, RuntimeError) as error:
         if isinstance(error, DitherError):

@@ -12,18 +12,17 @@ import hashlib
 import re
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qsl, unquote, urlsplit, urlunsplit
 
-import psycopg
-from psycopg import generators
-from psycopg.adapt import Transformer
-from psycopg.pq import Escaping, ExecStatus
-from psycopg.pq.abc import PGresult
-
 from dither.errors import DitherError, LedgerError
+from dither.extras import needs
 from dither.ledger.storage.connection_pool import Pool
 from dither.ledger.storage.database import Statement
+
+if TYPE_CHECKING:
+    import psycopg
+    from psycopg.pq.abc import PGresult
 
 WAIT = "60s"  # for another writer to finish
 CLOCK = "(extract(epoch FROM clock_timestamp()) * 1000000)::bigint"
@@ -50,21 +49,29 @@ class PostgresConnection:
     """A connection, and the statements that the server has planned for it."""
 
     def __init__(self, url: str, schema: str) -> None:
+        with needs("dither[postgres]"):
+            import psycopg
+            from psycopg import generators
+            from psycopg.adapt import Transformer
+            from psycopg.pq import Escaping, ExecStatus
         self.link: psycopg.Connection[Any] = psycopg.connect(url, autocommit=True, application_name="dither ledger")
         self.link.execute(SESSION.format(schema, WAIT))
         self._escaping = Escaping(self.link.pgconn)
         self._reading = Transformer(self.link)
         self._planned: dict[str, list[bytes]] = {}  # the text around the values of each
+        self._execute = generators.execute
+        self._fine = (ExecStatus.COMMAND_OK, ExecStatus.TUPLES_OK)
+        self._error_of = psycopg.errors.error_from_result
 
     def run(self, queries: Sequence[Statement]) -> list[list[tuple[Any, ...]]]:
         """Several statements in one trip; the rows of each."""
         self._plan(queries)
         server = self.link.pgconn
         server.send_query(b"; ".join([self._spelled(query, values) for query, values in queries]))
-        results = self.link.wait(generators.execute(server))  # lets other threads run meanwhile
+        results = self.link.wait(self._execute(server))  # lets other threads run meanwhile
         for result in results:
-            if result.status not in (ExecStatus.COMMAND_OK, ExecStatus.TUPLES_OK):
-                raise psycopg.errors.error_from_result(result)
+            if result.status not in self._fine:
+                raise self._error_of(result)
         return [self._rows(result) for result in results]
 
     def _rows(self, result: PGresult) -> list[tuple[Any, ...]]:
@@ -123,6 +130,9 @@ class PostgresDatabase:
     """postgresql://user@host/database#schema: one ledger a schema."""
 
     def __init__(self, url: str) -> None:
+        with needs("dither[postgres]"):
+            import psycopg
+        self._refused = psycopg.Error
         parts = urlsplit(url)
         self.schema = parts.fragment or "dither"
         if not re.fullmatch(r"[a-z_][a-z0-9_]{0,62}", self.schema):
@@ -182,7 +192,7 @@ class PostgresDatabase:
                     refusal = error
             if refusal is not None:
                 raise refusal
-        except psycopg.Error as error:
+        except self._refused as error:
             words = str(error).strip().splitlines() or [type(error).__name__]
             why = f"the database says: {self._without_secrets(words[0])}; {what}"
             instead = "the same question with the same idempotency key, once that is mended"

@@ -42,6 +42,7 @@ from dither.privacy.budget.filters import (
     SumFilter,
     ZcdpFilter,
 )
+from dither.privacy.calibrate import largest_rho
 from dither.privacy.guarantee.guarantee import renyi
 from dither.privacy.guarantee.renyi import epsilon_at
 from dither.privacy.records import read_delta
@@ -91,8 +92,6 @@ def approx_filter(
     epsilon: object, delta: object, *, delta_events: object = 0, unit: object = Unit.ADD_REMOVE
 ) -> ApproxFilter:
     """Target (epsilon, delta); of delta, `delta_events` is kept for questions that have a delta of their own."""
-    from dither.privacy.calibrate import largest_rho
-
     target, total, events = (
         exact(epsilon, name="epsilon", nonnegative=True),
         read_delta(delta),

@@ -23,6 +23,7 @@ from dither.numeric.enclosure import certify, enclose, to_ball
 from dither.numeric.number import Enclosure, Number
 from dither.privacy.formulas import randomized_response as pure
 from dither.privacy.guarantee.currency import Askable, Currency
+from dither.privacy.loss.pairs.finite import FinitePair
 from dither.privacy.records import stored_count, stored_delta, stored_list, stored_number
 from dither.privacy.text import four_digits
 
@@ -88,8 +89,6 @@ class Approx(Currency):
         return None
 
     def pairs(self) -> PairTerms:
-        from dither.privacy.loss.pairs.finite import FinitePair
-
         return tuple((FinitePair.approximate(epsilon, delta), n) for epsilon, delta, n in self.entries if epsilon or delta)
 
     @property

@@ -28,6 +28,7 @@ from dither.privacy.guarantee.convert import Conversion
 from dither.privacy.guarantee.currency import Charge, Currency
 from dither.privacy.guarantee.gaussian import Gdp
 from dither.privacy.guarantee.renyi import Renyi
+from dither.privacy.guarantee.tradeoff import power
 from dither.privacy.guarantee.zcdp import Zcdp
 from dither.privacy.loss.loss import Loss
 from dither.privacy.records import MOST_COPIES, read_delta
@@ -99,8 +100,6 @@ class Guarantee:
 
     def tradeoff(self, alpha: object) -> float:
         """The largest power that any test of "was this person in?" can have at level alpha, rounded up."""
-        from dither.privacy.guarantee.tradeoff import power
-
         return power(self.conversion, alpha)
 
     def loss(self) -> Loss:

@@ -1,0 +1,44 @@
+"""A group of commands, each in a file that is imported when the command is asked for: `dither --help` imports none."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from importlib import import_module
+from typing import Any, ClassVar, NamedTuple
+
+import typer
+from typer.core import TyperCommand, TyperGroup
+from typer.main import get_group
+
+
+class Home(NamedTuple):
+    """Where a command is, and what the list of commands says of it."""
+
+    module: str  # it has a function, or a group, of the command's name
+    help: str  # the same words as there; a test compares them
+
+
+class LazyGroup(TyperGroup):
+    """Commands by their homes, in this order."""
+
+    homes: ClassVar[Mapping[str, Home]] = {}
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(**options)
+        for name, home in self.homes.items():
+            self.add_command(TyperCommand(name, help=home.help))  # stands for it in lists and suggestions
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        """What is to be run: here, and nowhere before, its module is imported."""
+        name, _, rest = super().resolve_command(ctx, args)
+        return name, None if name is None else self.load(name), rest
+
+    def load(self, name: str) -> Any:
+        """The command itself."""
+        found = getattr(import_module(self.homes[name].module), name)
+        holder = typer.Typer(add_completion=False)
+        if isinstance(found, typer.Typer):
+            holder.add_typer(found, name=name)
+        else:
+            holder.command(name)(found)
+        return get_group(holder).commands[name]
