@@ -41,13 +41,13 @@ def test_sums_and_counts_have_their_own():
 def test_the_same_aggregate_twice_is_released_once():
     _, found = strategy_of("SELECT COUNT(*) AS n, COUNT(*) AS m, SUM(age) AS s FROM visits")
     assert kinds(found) == [["one"], ["steps"]]
-    assert found.readings[0] == found.readings[1]
+    assert estimator(found, 0) == estimator(found, 1)
 
 
 def test_the_split_is_the_best_one():
     """Near the split no other has a smaller sum of squares."""
     _, found = strategy_of("SELECT COUNT(*) AS n, AVG(cost) AS c, SUM(age) AS s FROM visits", pure=True)
-    sizes = found._sizes()
+    sizes = found._sizes
     for is_pure in (True, False):
         shares = [float(share) for share in found.shares(pure=is_pure)]
         assert sum(found.shares(pure=is_pure)) == 1

@@ -88,13 +88,13 @@ def test_every_way_that_is_cheaper_would_have_been_taken(monkeypatch):
 def test_the_lattice_of_squares_is_coarse_and_within_the_bound():
     _, found = strategy_of("SELECT VAR_POP(cost) AS v, SUM(cost) AS s, AVG(cost) AS a FROM visits")
     assert found.sets[0].measures[0].step == Fraction(1, 4)  # 440 steps: its own
-    assert (found.readings[0].rounding, found.readings[2].rounding) == (0, 0)
+    assert (estimator(found, 0).rounding, estimator(found, 2).rounding) == (0, 0)
     wide = "cost * age"  # -1200 to 12000, in 2^20 steps for sums
     plan, found = strategy_of(
         f"SELECT VAR_POP({wide}) AS v, SUM({wide}) AS s, AVG({wide}) AS a FROM visits", limits=(10, 100)
     )
     assert found.sets[0].measures[0].steps == 2**10
-    assert found.readings[0].rounding == Fraction(13200, 2**11)
+    assert estimator(found, 0).rounding == Fraction(13200, 2**11)
     assert isinstance(estimator(found, 1), SumEstimator)
     assert found.sets[found.readings[1].statistic].measures[0].kind in ("steps", "above")  # never from coarse steps
     way = choose_bounding(plan, found, "weights", cells=1, unit=Unit.ADD_REMOVE, pure=True)
