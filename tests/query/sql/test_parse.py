@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from dither.query.plan.aggregates import CountPersons, CountRows, CountValues, Mean, Sum
 from dither.query.plan.base import Expression
 from dither.query.plan.expressions import (
     Arithmetic,
@@ -24,7 +25,7 @@ from dither.query.plan.expressions import (
     Not,
 )
 from dither.query.plan.facts import Facts
-from dither.query.plan.question import Aggregate, Group, HavingFilter, OrderBy, Question
+from dither.query.plan.question import Group, HavingFilter, OrderBy, Question
 from dither.query.plan.relations import Scan
 from dither.query.policy.column import Type
 from dither.query.policy.policy import read_policy
@@ -103,11 +104,11 @@ def test_a_whole_question():
         where=Logic(True, (SMOKES, ADULT)),
         groups=(Group("ward", WARD, ("A", "B", "C")), Group("bucket", by, ("adult", "child"))),
         aggregates=(
-            Aggregate("rows", "n"),
-            Aggregate("values", "count", COST),
-            Aggregate("persons", "people"),
-            Aggregate("sum", "sum", COST),
-            Aggregate("average", "avg", COST),
+            CountRows("n"),
+            CountValues("count", COST),
+            CountPersons("people"),
+            Sum("sum", COST),
+            Mean("avg", COST),
         ),
         shown=("ward", "bucket", "n", "count", "people", "sum", "avg"),
         having=(HavingFilter("n", ">", Fraction(10)), HavingFilter("n", "<=", Fraction(1, 2))),

@@ -13,7 +13,7 @@ import pytest
 import dither
 from dither.errors import QuestionError
 from dither.privacy.unit import Unit
-from dither.query.plan.question import Aggregate
+from dither.query.plan.aggregates import Quantile
 from dither.query.statistics.quantiles import ALL_CELLS, FEWEST_CELLS, FINEST
 from dither.testing import seeded
 from tests.query.clinics import KEYS, clinic, ledger, private_counts, visits
@@ -219,7 +219,7 @@ def test_having_order_and_limit_are_about_released_quantiles(tmp_path):
 def test_all_ways_to_write_a_quantile(tmp_path, written, share, name):
     plan = clinic(tmp_path).quote(f"SELECT {written} FROM visits", epsilon=1).offer.plan
     (found,) = plan.aggregates
-    assert found == Aggregate("quantile", name, found.of, Fraction(share))
+    assert found == Quantile(name, found.of, Fraction(share))
     assert found.of.column.name == "cost"
     assert plan.shown == (name,)
 

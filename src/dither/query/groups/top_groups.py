@@ -28,9 +28,9 @@ from dither.privacy.guarantee.guarantee import Guarantee
 from dither.privacy.loss.loss import Loss
 from dither.privacy.unit import Unit
 from dither.query.groups.group_choice import GroupChoice, GroupKeys, Groups, Row, all_groups, only
+from dither.query.plan.aggregates import CountRows
 from dither.query.plan.counters import Counter
-from dither.query.plan.lattice import step_of
-from dither.query.plan.question import Aggregate, Question
+from dither.query.plan.question import Question
 from dither.query.plan.spelling import spell
 from dither.query.statistics.bounding import Bounding
 from dither.query.statistics.counter_sets import LARGEST, CounterSet
@@ -62,7 +62,7 @@ class TopGroups(GroupChoice):
         facts: dict[str, Any] = {"k": plan.limit, "sensitivity": rows * measure.reach, "candidates": cells, "unit": unit}
         facts |= {"monotone": unit is Unit.ADD_REMOVE, "integers": True}
         mechanism = TopK(epsilon=amount, **facts) if pure else TopK.for_rho(amount, **facts)
-        asked = replace(plan, aggregates=(Aggregate("rows", "n"),), shown=("n",), having=(), order=(), limit=None)
+        asked = replace(plan, aggregates=(CountRows("n"),), shown=("n",), having=(), order=(), limit=None)
         return cls(asked, bounding, mechanism, measure)
 
     @property
@@ -132,10 +132,5 @@ def sorted_by(plan: Question) -> Counter | None:
     if cells < MANY or not 1 <= plan.limit <= MOST_CHOSEN or plan.limit >= cells:
         return None
     found = next((aggregate for aggregate in plan.aggregates if aggregate.name == plan.order[0].name), None)
-    if found is None or found.kind not in ("rows", "values", "persons", "sum"):
-        return None
-    if found.kind == "sum":
-        assert found.of is not None
-        measure = Counter("steps", found.of, step_of(found.of))
-        return measure if measure.low >= 0 and 0 < measure.reach < LARGEST else None
-    return {"rows": Counter("one"), "persons": Counter("person"), "values": Counter("present", found.of)}[found.kind]
+    counter = None if found is None else found.counter
+    return counter if counter is not None and counter.low >= 0 and 0 < counter.reach < LARGEST else None

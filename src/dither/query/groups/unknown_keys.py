@@ -37,10 +37,11 @@ from dither.privacy.unit import Unit
 from dither.query.engines.templates.group_keys import LONGEST_KEY
 from dither.query.groups.group_choice import GroupChoice, Groups, Row, only, read_key, unknown_groups, written
 from dither.query.groups.group_choice import GroupKeys as Keys
+from dither.query.plan.aggregates import CountRows
 from dither.query.plan.base import Expression
 from dither.query.plan.counters import Counter
 from dither.query.plan.expressions import Case, ColumnValue, Compare, Constant, InList, Logic
-from dither.query.plan.question import Aggregate, Group, Question
+from dither.query.plan.question import Group, Question
 from dither.query.plan.spelling import spell
 from dither.query.plan.text import number
 from dither.query.policy.column import Key, Type
@@ -187,7 +188,7 @@ def _counted(plan: Question, other: str | None) -> Question:
         elif other is not None and group.by.facts.type is Type.TEXT:
             conditions.append(Compare("<>", group.by, Constant(other)))
     where = Logic(True, tuple(conditions)) if len(conditions) > 1 else conditions[0] if conditions else None
-    asked = (Aggregate("rows", "n"),)
+    asked = (CountRows("n"),)
     return replace(plan, where=where, groups=unknown, aggregates=asked, shown=("n",), having=(), order=(), limit=None)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 
+from dither.query.plan.aggregates import Aggregate
 from dither.query.plan.base import Expression
 from dither.query.plan.expressions import (
     Arithmetic,
@@ -32,7 +33,7 @@ from dither.query.plan.functions import (
     Substring,
     WidthBucket,
 )
-from dither.query.plan.question import Aggregate, Question
+from dither.query.plan.question import Question
 from dither.query.plan.relations import (
     FilterRows,
     GroupByPerson,
@@ -48,18 +49,6 @@ from dither.query.plan.relations import (
 SPELLED: dict[str, str] = {
     **{"upper": "in capital letters", "lower": "in small letters", "trim": "without the spaces around it"},
     **{"ltrim": "without the spaces before it", "rtrim": "without the spaces behind it"},
-}
-COUNTED = {"rows": "how many rows", "persons": "how many people"}
-PREFIXES = {
-    "values": "how many values of",
-    "sum": "the sum of",
-    "average": "the average of",
-    "different": "how many different keys of",
-    "running": "how many rows there are up to each",
-    "variance": "the variance of",
-    "sample variance": "the variance, as of a sample, of",
-    "deviation": "the standard deviation of",
-    "sample deviation": "the standard deviation, as of a sample, of",
 }
 
 
@@ -118,13 +107,7 @@ def _own(own: PersonTotal) -> str:
 
 def asked(aggregate: Aggregate) -> str:
     """One aggregate."""
-    if aggregate.of is None:
-        return COUNTED[aggregate.kind]
-    if aggregate.share is not None:
-        share = f"the value with {float(100 * aggregate.share):.6g}% of rows below it, of"
-        named = {Fraction(0): "near the least", Fraction(1, 2): "the median of", Fraction(1): "near the largest"}
-        return f"{named.get(aggregate.share, share)} {words(aggregate.of)}"
-    return f"{PREFIXES[aggregate.kind]} {words(aggregate.of)}"
+    return aggregate.words if aggregate.of is None else f"{aggregate.words} {words(aggregate.of)}"
 
 
 def words(node: Expression) -> str:

@@ -4,27 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Literal
 
+from dither.query.plan.aggregates import Aggregate
 from dither.query.plan.base import Expression
 from dither.query.plan.expressions import Comparison
 from dither.query.plan.relations import Relation
 from dither.query.policy.column import Key
 from dither.query.policy.table import Table
-
-Spread = Literal["variance", "sample variance", "deviation", "sample deviation"]
-AggregateKind = Literal["rows", "values", "persons", "sum", "average", "different", "quantile", "running"] | Spread
-SPREADS: tuple[Spread, ...] = ("variance", "sample variance", "deviation", "sample deviation")
-
-
-@dataclass(frozen=True)
-class Aggregate:
-    """One number a group."""
-
-    kind: AggregateKind
-    name: str  # of its column in the answer
-    of: Expression | None = None  # of which values; None for rows and persons
-    share: Fraction | None = None  # of the rows that lie below a quantile; 0 for the least, 1 for the largest
 
 
 @dataclass(frozen=True)

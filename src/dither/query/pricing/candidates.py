@@ -18,7 +18,7 @@ from dither.query.pricing import price
 from dither.query.pricing.spend import Spend
 from dither.query.sql.parse import MOST_ROWS
 from dither.query.statistics.counter_sets import CounterPlan, Reading
-from dither.query.statistics.quantiles import MOST_UNKNOWN
+from dither.query.statistics.registry import statistic_for
 from dither.query.statistics.statistic import Statistic
 
 MOST_NUMBERS = 2_000_000  # released at once: an answer must fit into an entry of the ledger
@@ -57,8 +57,8 @@ def most_cells(plan: Question, counters: CounterPlan) -> int:
         )
     if all(group.keys is not None for group in plan.groups):
         return known
-    ranked = any(request.kind == "ranks" for request in counters.requests)
-    most = min(MOST_SHOWN, MOST_UNKNOWN // known) if ranked else MOST_SHOWN
+    limits = [limit for request in counters.requests if (limit := statistic_for(request).most_unknown) is not None]
+    most = min([MOST_SHOWN, *(limit // known for limit in limits)])
     return known * max(1, min(most, MOST_ROWS // known, MOST_NUMBERS // (known * each)))
 
 
@@ -112,8 +112,7 @@ def with_top(under: Callable[[int], price.Context], cells: int, promise: Spend) 
     whole = under(cells)
     made = Candidate(whole, price.make_statistics(promise, whole))
     plan = whole.plan
-    running = any(request.kind == "running" for request in whole.counters.requests)  # of all groups, chosen or not
-    if sorted_by(plan) is None or plan.limit is None or running:
+    if sorted_by(plan) is None or plan.limit is None or any(aggregate.of_all_groups for aggregate in plan.aggregates):
         return made
     half = promise.part(HALF)
     try:

@@ -9,18 +9,18 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 from fractions import Fraction
-from typing import Any
 
 from sqlglot import exp
 
+from dither.query.plan.aggregates import Aggregate
 from dither.query.plan.base import Expression
-from dither.query.plan.expressions import ColumnValue, Constant
-from dither.query.plan.question import Aggregate, AggregateKind, Group, HavingFilter, OrderBy, Question
+from dither.query.plan.expressions import Constant
+from dither.query.plan.question import Group, HavingFilter, OrderBy, Question
 from dither.query.policy.policy import Policy
 from dither.query.policy.table import NAME_LENGTH
+from dither.query.sql.aggregates import READERS, read_aggregate
 from dither.query.sql.expressions import SIGNS, Reader
 from dither.query.sql.from_clause import FromReader
-from dither.query.sql.quantiles import SHARED, read_quantile
 from dither.query.sql.syntax import read, refuse, shown
 from dither.query.sql.windows import read_window, window_keys
 
@@ -28,15 +28,6 @@ MOST_ROWS = 1_000_000  # of an answer
 MOST_COLUMNS = 100  # of an answer
 MOST_GROUPS = 20  # columns of GROUP BY
 
-NAMES: dict[type[Any], str] = {
-    **{exp.Count: "count", exp.Sum: "sum", exp.Avg: "avg", exp.VariancePop: "var_pop", exp.Variance: "var_samp"},
-    **{exp.StddevPop: "stddev_pop", exp.StddevSamp: "stddev_samp", exp.Stddev: "stddev_samp"},
-    **SHARED,
-}
-KINDS: dict[str, AggregateKind] = {
-    **{"sum": "sum", "avg": "average", "var_pop": "variance", "var_samp": "sample variance"},
-    **{"stddev_pop": "deviation", "stddev_samp": "sample deviation"},
-}
 Read = tuple[exp.Expr, Expression | None]  # a column of the answer, and what it means where it is about single rows
 
 
@@ -129,8 +120,8 @@ def _output(column: Read, reader: Reader, groups: list[Group], aggregates: list[
         raise refuse(item, f"a name has 1 to {NAME_LENGTH} printable characters", f"{shown(node)} AS another_name")
     if isinstance(node, exp.Star) or (isinstance(node, exp.Column) and isinstance(node.this, exp.Star)):
         raise refuse(node, "single rows are never shown", "COUNT(*)")
-    if type(node) in NAMES:
-        made = _aggregate(node, reader, name or _unused(NAMES[type(node)], aggregates))
+    if type(node) in READERS:
+        made = read_aggregate(node, reader, name or _unused(READERS[type(node)].name, aggregates))
         aggregates.append(made)
         return made.name
     if isinstance(node, exp.Window):
@@ -141,7 +132,7 @@ def _output(column: Read, reader: Reader, groups: list[Group], aggregates: list[
         if meaning == group.by:
             groups[place] = Group(name or group.name, group.by, group.keys)
             return groups[place].name
-    found = node.find(*NAMES)
+    found = node.find(*READERS)
     if found is not None:
         why = "an aggregate stands by itself, without FILTER, OVER or arithmetic; compute with it after the answer has come"
         raise refuse(node, why, shown(found))
@@ -158,50 +149,13 @@ def _unused(name: str, aggregates: list[Aggregate]) -> str:
     return candidate
 
 
-def _aggregate(node: Any, reader: Reader, name: str) -> Aggregate:
-    if type(node) in SHARED:
-        return read_quantile(node, reader, name)
-    inner = node.this
-    if inner is None:
-        raise refuse(node, "an aggregate has one argument", "COUNT(*)")
-    if isinstance(inner, exp.Distinct):
-        return _distinct(node, inner, reader, name)
-    if isinstance(node, exp.Count):
-        return Aggregate("rows", name) if isinstance(inner, exp.Star) else Aggregate("values", name, reader.value(inner))
-    of = reader.value(inner)
-    facts = of.facts
-    if not facts.type.is_number:
-        raise refuse(node, f"a {facts.type.value} cannot be added up", f"COUNT({shown(inner)})")
-    if not facts.is_bounded:
-        why = "the policy states no bounds for it, and none are taken from the data; the owner adds bounds = [lower, upper]"
-        raise refuse(node, why, f"COUNT({shown(inner)})")
-    if facts.lower == facts.upper:
-        raise refuse(node, "it is the same for every row", "COUNT(*)")
-    if facts.is_wide:
-        raise refuse(node, "its bounds are beyond 2^500, where doubles end", "the same in a larger unit")
-    return Aggregate(KINDS[NAMES[type(node)]], name, of)
-
-
-def _distinct(node: exp.Expr, inner: exp.Distinct, reader: Reader, name: str) -> Aggregate:
-    person = reader.scope.table.person
-    if not isinstance(node, exp.Count):
-        raise refuse(node, "DISTINCT is answered in COUNT only", "SUM or AVG without DISTINCT")
-    only = reader.value(inner.expressions[0]) if len(inner.expressions) == 1 else None
-    if isinstance(only, ColumnValue) and only.column.name == person:
-        return Aggregate("persons", name)
-    if isinstance(only, ColumnValue) and only.column.keys is not None:
-        return Aggregate("different", name, only)
-    instead = "COUNT(*)" if person is None else f"COUNT(DISTINCT {shown(exp.to_identifier(person))})"
-    raise refuse(node, "COUNT(DISTINCT ...) counts persons, or the keys of a column that has them declared", instead)
-
-
 # -- after the release -------------------------------------------------------------------------------------------------
 
 
 def _released(node: exp.Expr, reader: Reader, aggregates: list[Aggregate]) -> str | None:
     """The aggregate that a node names, by its name or written out again."""
-    if type(node) in NAMES:
-        again = _aggregate(node, reader, "")
+    if type(node) in READERS:
+        again = read_aggregate(node, reader, "")
         return next((found.name for found in aggregates if replace(found, name="") == again), None)
     name = node.name.lower() if isinstance(node, exp.Column) and not node.table else None
     return next((found.name for found in aggregates if found.name.lower() == name), None)
@@ -211,7 +165,7 @@ def _having(tree: exp.Select, reader: Reader, aggregates: list[Aggregate]) -> tu
     clause = tree.args.get("having")
     if clause is None:
         return ()
-    if any(aggregate.kind == "running" for aggregate in aggregates):
+    if any(aggregate.of_all_groups for aggregate in aggregates):
         raise refuse(clause, "a running sum is of all groups, and HAVING would leave some out before", "no HAVING")
     parts = list(clause.this.flatten()) if isinstance(clause.this, exp.And) else [clause.this]
     kept = []
@@ -238,7 +192,7 @@ def _order(
         if isinstance(node, exp.Column) and not node.table:
             name = next((other for other in columns if other.lower() == node.name.lower()), None)
         if name is None and number is None:
-            meaning = None if type(node) in NAMES else reader.meaning(node)
+            meaning = None if type(node) in READERS else reader.meaning(node)
             of_group = next((group.name for group in groups if group.by == meaning and group.name in columns), None)
             name = _released(node, reader, aggregates) or of_group
         if name is None:

@@ -13,8 +13,8 @@ from sqlglot import exp
 
 from dither.density.quantiles.rank_scores import read_share
 from dither.errors import NumberError
+from dither.query.plan.aggregates import Aggregate, Quantile
 from dither.query.plan.expressions import Constant
-from dither.query.plan.question import Aggregate
 from dither.query.sql.expressions import Reader
 from dither.query.sql.syntax import refuse, shown
 
@@ -51,7 +51,7 @@ def read_quantile(node: Any, reader: Reader, name: str) -> Aggregate:
         raise refuse(node, "it is the same for every row", "COUNT(*)")
     if facts.is_wide:
         raise refuse(node, "its bounds are beyond 2^500, where doubles end", "the same in a larger unit")
-    return Aggregate("quantile", name, of, share)
+    return Quantile(name, of, share)
 
 
 def _asked(node: Any, reader: Reader) -> tuple[Any, Fraction]:

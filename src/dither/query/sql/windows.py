@@ -6,9 +6,10 @@ from collections.abc import Sequence
 
 from sqlglot import exp
 
+from dither.query.plan.aggregates import Aggregate, RunningCount
 from dither.query.plan.base import Expression
 from dither.query.plan.expressions import ColumnValue
-from dither.query.plan.question import Aggregate, Group
+from dither.query.plan.question import Group
 from dither.query.sql.syntax import refuse, shown
 
 
@@ -39,7 +40,7 @@ def read_window(node: exp.Window, meanings: Sequence[Expression | None], groups:
     if len(divided) != len(others) or any(group.by not in divided for group in others):
         why = "a running sum is taken within each combination of the other columns of GROUP BY"
         raise refuse(node, why, _written([*others, ordered]))
-    return Aggregate("running", name, ordered.by)
+    return RunningCount(name, ordered.by)
 
 
 def _written(groups: Sequence[Group]) -> str:

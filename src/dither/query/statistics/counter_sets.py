@@ -17,17 +17,18 @@ sum s_f^2 / epsilon_f^2 given sum epsilon_f: by Lagrange epsilon_f^3 is proporti
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import product
 from typing import ClassVar, Literal, NamedTuple
 
 from dither.errors import QuestionError
+from dither.query.plan.aggregates import Aggregate, CountPersons, CountRows, Mean, Sum, Variance
 from dither.query.plan.base import Expression
 from dither.query.plan.counters import Counter, Kind
 from dither.query.plan.describe import words
 from dither.query.plan.lattice import step_of, step_of_squares
-from dither.query.plan.question import SPREADS, Aggregate, AggregateKind, Question
+from dither.query.plan.question import Question
 from dither.query.statistics.estimators import Estimator, MeanEstimator, SumEstimator
 from dither.query.statistics.variances import VarianceEstimator
 
@@ -62,16 +63,19 @@ class CounterSet:
 
 @dataclass(frozen=True)
 class Request:
-    """What does not follow from counters: a part of its own, for one or more aggregates of one expression."""
+    """Aggregates that do not follow from counters: of one class and one expression, which one statistic answers."""
 
-    kind: PartKind
-    of: Expression
     aggregates: tuple[Aggregate, ...]  # in the order of the places that readings name
 
     @property
+    def of(self) -> Expression:
+        """What they are of."""
+        return self.aggregates[0].values
+
+    @property
     def numbers(self) -> int:
-        """How many numbers of a group it releases: one for each share that is asked for."""
-        return len({aggregate.share for aggregate in self.aggregates})
+        """How many numbers of a group are released: one for each aggregate, whatever it is called."""
+        return len({replace(aggregate, name="") for aggregate in self.aggregates})
 
 
 class Reading(NamedTuple):
@@ -81,14 +85,7 @@ class Reading(NamedTuple):
     place: int
 
 
-Asked = tuple[AggregateKind, Expression | None]
-Host = tuple[Literal["squares", "average"], Expression | None]  # a family from which several aggregates can follow
-PartKind = Literal["different", "ranks", "running"]
-BESIDE: dict[str, PartKind] = {  # by the kind of an aggregate
-    "different": "different",
-    "quantile": "ranks",
-    "running": "running",
-}
+Host = tuple[Literal["squares", "average"], Expression]  # a set of counters from which several aggregates can follow
 
 
 @dataclass(frozen=True)
@@ -132,11 +129,11 @@ class CounterPlan:
 
 def choose_counters(plan: Question, *, pure: bool) -> CounterPlan:
     """The way with the least error."""
-    counted = [aggregate for aggregate in plan.aggregates if aggregate.kind not in BESIDE]
-    asked = list(dict.fromkeys((aggregate.kind, aggregate.of) for aggregate in counted))
-    hosts: list[Host] = list(dict.fromkeys(("squares", of) for kind, of in asked if kind in SPREADS))
-    hosts += [("average", of) for kind, of in asked if kind == "average"]
-    choices = [_choices(kind, of, hosts) for kind, of in asked]
+    counted = [aggregate for aggregate in plan.aggregates if aggregate.counted]
+    asked = list(dict.fromkeys(replace(aggregate, name="") for aggregate in counted))
+    hosts: list[Host] = list(dict.fromkeys(("squares", one.values) for one in asked if isinstance(one, Variance)))
+    hosts += [("average", one.values) for one in asked if isinstance(one, Mean)]
+    choices = [_choices(one, hosts) for one in asked]
     ways = 1
     for options in choices:
         ways *= len(options)
@@ -146,31 +143,33 @@ def choose_counters(plan: Question, *, pure: bool) -> CounterPlan:
     return _with_requests(plan, min(built, key=lambda made: made.cost(pure=pure)))
 
 
-def _choices(kind: AggregateKind, of: Expression | None, hosts: list[Host]) -> list[Host | None]:
-    """The families with others in them from which an aggregate may follow; None for one of its own."""
-    if kind in SPREADS:
-        return [("squares", of)]
-    if kind == "average":
-        return [host for host in hosts if host[1] == of]
-    if kind == "persons":
-        return [None]
-    return [*(host for host in hosts if kind == "rows" or (host[1] == of and _serves(kind, host))), None]
+def _choices(asked: Aggregate, hosts: list[Host]) -> list[Host | None]:
+    """The sets with others in them from which an aggregate may follow; None for one of its own."""
+    match asked:
+        case Variance():
+            return [("squares", asked.values)]
+        case Mean():
+            return [host for host in hosts if host[1] == asked.of]
+        case CountPersons():
+            return [None]
+        case CountRows():
+            return [*hosts, None]
+        case _:
+            return [*(host for host in hosts if host[1] == asked.of and _serves(asked, host)), None]
 
 
-def _serves(kind: AggregateKind, host: Host) -> bool:
+def _serves(asked: Aggregate, host: Host) -> bool:
     """A sum adds up what rounding takes away: it follows from squares only where they stand on the column's own lattice."""
-    assert host[1] is not None
-    return kind != "sum" or host[0] == "average" or step_of_squares(host[1]) == step_of(host[1])
+    return not isinstance(asked, Sum) or host[0] == "average" or step_of_squares(host[1]) == step_of(host[1])
 
 
 def _with_requests(plan: Question, made: CounterPlan) -> CounterPlan:
     """The plan of the counters, with all aggregates that have statistics of their own in their places."""
-    found: dict[tuple[PartKind, Expression], list[Aggregate]] = {}
+    found: dict[tuple[type[Aggregate], Expression], list[Aggregate]] = {}
     for aggregate in plan.aggregates:
-        if aggregate.kind in BESIDE:
-            assert aggregate.of is not None
-            found.setdefault((BESIDE[aggregate.kind], aggregate.of), []).append(aggregate)
-    requests = tuple(Request(kind, of, tuple(own)) for (kind, of), own in found.items())
+        if not aggregate.counted:
+            found.setdefault((type(aggregate), aggregate.values), []).append(aggregate)
+    requests = tuple(Request(tuple(own)) for own in found.values())
     readings, counters = [], iter(made.readings)
     for aggregate in plan.aggregates:
         at = next((place for place, request in enumerate(requests) if aggregate in request.aggregates), None)
@@ -179,27 +178,28 @@ def _with_requests(plan: Question, made: CounterPlan) -> CounterPlan:
     return CounterPlan(made.sets, made.estimators, tuple(readings), requests)
 
 
-def _build(aggregates: Sequence[Aggregate], asked: Sequence[Asked], chosen: Sequence[Host | None]) -> CounterPlan:
+def _build(aggregates: Sequence[Aggregate], asked: Sequence[Aggregate], chosen: Sequence[Host | None]) -> CounterPlan:
     sets: list[CounterSet] = []
     places: dict[Host, int] = {}
-    found: dict[Asked, tuple[int, Estimator]] = {}
+    found: dict[Aggregate, tuple[int, Estimator]] = {}
     for host in dict.fromkeys(host for host in chosen if host is not None):
-        whole = any(other == host and kind == "rows" for (kind, _), other in zip(asked, chosen, strict=True))
+        whole = any(other == host and isinstance(one, CountRows) for one, other in zip(asked, chosen, strict=True))
         places[host] = len(sets)
         sets.append(_shared_set(host, whole))
-    for (kind, of), chosen_host in zip(asked, chosen, strict=True):
+    for one, chosen_host in zip(asked, chosen, strict=True):
         if chosen_host is not None:
-            found[kind, of] = places[chosen_host], _shared(kind, sets[places[chosen_host]])
+            found[one] = places[chosen_host], _shared(one, sets[places[chosen_host]])
         else:
-            counter = _own(kind, of)
+            counter = one.counter
+            assert counter is not None
             _check_reach(counter)
             step = counter.step
-            found[kind, of] = len(sets), SumEstimator((step,), step, step * counter.reach, of_values=kind == "sum")
+            found[one] = len(sets), SumEstimator((step,), step, step * counter.reach, of_values=isinstance(one, Sum))
             sets.append(CounterSet((counter,)))
     estimators: list[list[Estimator]] = [[] for _ in sets]
     readings = []
     for aggregate in aggregates:  # one that is asked for twice counts twice
-        at, estimator = found[aggregate.kind, aggregate.of]
+        at, estimator = found[replace(aggregate, name="")]
         readings.append(Reading(at, len(estimators[at])))
         estimators[at].append(estimator)
     return CounterPlan(tuple(sets), tuple(map(tuple, estimators)), tuple(readings))
@@ -208,7 +208,6 @@ def _build(aggregates: Sequence[Aggregate], asked: Sequence[Asked], chosen: Sequ
 def _shared_set(host: Host, whole: bool) -> CounterSet:
     """The counters of an average or a variance; with one of missing values where they are to count all rows."""
     name, of = host
-    assert of is not None
     kinds: tuple[Kind, ...] = ("above", "below", "missing") if name == "average" else ("high", "middle", "low", "nothing")
     step = step_of(of) if name == "average" else step_of_squares(of)
     if not (whole and of.facts.nullable):
@@ -226,14 +225,7 @@ def _check_reach(measure: Counter) -> None:
     raise QuestionError("SELECT", asked, why, "bounds nearer to zero, or another step, which the owner states")
 
 
-def _own(kind: AggregateKind, of: Expression | None) -> Counter:
-    if kind == "sum":
-        assert of is not None
-        return Counter("steps", of, step_of(of))
-    return {"rows": Counter("one"), "persons": Counter("person"), "values": Counter("present", of)}[str(kind)]
-
-
-def _shared(kind: AggregateKind, family: CounterSet) -> Estimator:
+def _shared(asked: Aggregate, family: CounterSet) -> Estimator:
     """An aggregate from the counters of an average or a variance: `reach` a row with a value, and a row without."""
     first = family.measures[0]
     assert first.of is not None
@@ -242,18 +234,18 @@ def _shared(kind: AggregateKind, family: CounterSet) -> Estimator:
     assert upper is not None
     width, squares = first.steps * first.step, first.kind == "high"
     rounding = first.step / 2 if first.step != step_of(first.of) else Fraction(0)
-    if kind in SPREADS:
-        return VarianceEstimator("sample" in kind, "deviation" in kind, width, first.reach, rounding)
-    if kind == "average":
+    if isinstance(asked, Variance):
+        return VarianceEstimator(asked.of_sample, asked.is_root, width, first.reach, rounding)
+    if isinstance(asked, Mean):
         return MeanEstimator(lower, width, first.reach, squares, rounding)
     each, none = Fraction(1, first.reach), Fraction(0)
     shares = (1, Fraction(1, 2), 0) if squares else (1, 0)  # of G that a row is above its lower bound, in each counter
-    if kind == "sum":
+    if isinstance(asked, Sum):
         weights = [(lower + width * share) * each for share in shares]
         on_lattice = (lower / first.step).denominator == 1
         quantum = first.step if on_lattice else Fraction(1, lower.denominator * first.step.denominator)
         row = max(abs(lower), abs(upper))
     else:
         weights, quantum, row = [each] * len(shares), Fraction(1), Fraction(1)
-    weights.append(each if kind == "rows" else none)
-    return SumEstimator(tuple(weights[: len(family.measures)]), quantum, row, of_values=kind == "sum")
+    weights.append(each if isinstance(asked, CountRows) else none)
+    return SumEstimator(tuple(weights[: len(family.measures)]), quantum, row, of_values=isinstance(asked, Sum))

@@ -13,7 +13,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 from math import floor
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 from dither.mechanisms.additive.additive import half_width
 from dither.mechanisms.additive.gaussian import Gaussian
@@ -28,11 +28,11 @@ from dither.query.plan.spelling import spell
 from dither.query.statistics.bounding import Bounding, Way
 from dither.query.statistics.counter_sets import CounterSet, Request
 from dither.query.statistics.estimators import Columns
-from dither.query.statistics.statistic import Counts, Price, Statistic, counted_by
+from dither.query.statistics.statistic import Counts, Price, RequestedStatistic, counted_by
 
 
 @dataclass(frozen=True)
-class DistinctKeys(Statistic):
+class DistinctKeys(RequestedStatistic):
     """How many different keys each group holds."""
 
     code: ClassVar[str] = "distinct_keys"
@@ -41,11 +41,11 @@ class DistinctKeys(Statistic):
     confidence: Fraction
 
     @classmethod
-    def make(cls, beside: Request, plan: Question, price: Price) -> DistinctKeys:
-        """The part at its price."""
-        assert isinstance(beside.of, ColumnValue)
-        assert beside.of.column.keys is not None
-        table, keys = plan.table, beside.of.column.keys
+    def make(cls, request: Request, plan: Question, price: Price) -> Self:
+        """The statistic at its price."""
+        assert isinstance(request.of, ColumnValue)
+        assert request.of.column.keys is not None
+        table, keys = plan.table, request.of.column.keys
         alone = table.person is None or table.alone
         most = 1 if alone else min(table.max_groups, price.cells * len(keys))
         way: Way = "each row" if alone else "groups"
@@ -57,7 +57,7 @@ class DistinctKeys(Statistic):
         else:
             square = most**2 * (1 if comes else 2)
             mechanism = Gaussian(rho=price.amount, l2_squared=square, integers=True, unit=price.unit)
-        return cls(counted_by(plan, beside.of, keys), bounding, mechanism, price.confidence)
+        return cls(counted_by(plan, request.of, keys), bounding, mechanism, price.confidence)
 
     @property
     def counters(self) -> CounterSet:

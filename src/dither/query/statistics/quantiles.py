@@ -16,13 +16,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 from dither.density.histograms.axis import Bins
 from dither.density.quantiles.quantile_interval import MOST_COUNTS, QuantileInterval
 from dither.errors import QuestionError
 from dither.privacy.guarantee.guarantee import Guarantee
 from dither.privacy.loss.loss import Loss, sum_of
+from dither.query.plan.aggregates import Quantile
 from dither.query.plan.counters import Counter
 from dither.query.plan.describe import words
 from dither.query.plan.expressions import Bucket
@@ -32,29 +33,29 @@ from dither.query.plan.spelling import spell
 from dither.query.statistics.bounding import Bounding
 from dither.query.statistics.counter_sets import Request
 from dither.query.statistics.estimators import Columns
-from dither.query.statistics.statistic import Counts, Price, Statistic, counted_by
+from dither.query.statistics.statistic import Counts, Price, RequestedStatistic, counted_by
 
 MOST_CELLS = 2**12  # of a group
 FEWEST_CELLS = 2**6
 ALL_CELLS = 2**20  # of all groups together, which an engine may return
-MOST_UNKNOWN = 2**10  # groups, where nobody declared their keys: as many cells are left to each
 FINEST = 2**16  # units of a row: whoever has more rows than this times her limit weighs nothing
 MOST_UNITS = 2**40  # of a person
 WIDEST = 2**62  # steps: whole numbers beyond do not fit into 64 bits
 
 
 @dataclass(frozen=True)
-class QuantileStatistic(Statistic):
+class QuantileStatistic(RequestedStatistic):
     """Cells of values, chosen by their rank in each group."""
 
     code: ClassVar[str] = "quantiles"
+    most_unknown: ClassVar[int | None] = 2**10  # as many cells are left to each
 
     mechanisms: tuple[QuantileInterval, ...]  # one for each share, from small to large
     places: tuple[int, ...]  # of each column: which of them
 
     @classmethod
-    def make(cls, beside: Request, plan: Question, price: Price) -> QuantileStatistic:
-        """The part at its price."""
+    def make(cls, request: Request, plan: Question, price: Price) -> Self:
+        """The statistic at its price."""
         table = plan.table
         if table.person is None or table.alone:
             bounding = Bounding("each row", 1, 1, 1, price.unit, "one row is one person, so there is nothing to bound")
@@ -63,8 +64,9 @@ class QuantileStatistic(Statistic):
             while units > 1 and groups * rows * units > MOST_UNITS:
                 units //= 2
             bounding = Bounding("weights", groups, rows, units, price.unit, "it keeps something of every row")
-        bucket = _bucket(beside, price.cells)
-        shares = sorted({aggregate.share for aggregate in beside.aggregates if aggregate.share is not None})
+        bucket = _bucket(request, price.cells)
+        asked = [aggregate.share for aggregate in request.aggregates if isinstance(aggregate, Quantile)]
+        shares = sorted(set(asked))
         amount = price.amount * Fraction(1, len(shares))
         mechanisms = tuple(
             QuantileInterval(
@@ -79,7 +81,7 @@ class QuantileStatistic(Statistic):
             )
             for share in shares
         )
-        places = tuple(shares.index(aggregate.share) for aggregate in beside.aggregates if aggregate.share is not None)
+        places = tuple(shares.index(share) for share in asked)
         return cls(counted_by(plan, bucket, tuple(range(bucket.size))), bounding, mechanisms, places)
 
     @property
@@ -173,16 +175,16 @@ class QuantileStatistic(Statistic):
         return "permute-and-flip" if self.mechanisms[0].rho is None else "exponential mechanism"
 
 
-def _bucket(beside: Request, groups: int) -> Bucket:
+def _bucket(request: Request, groups: int) -> Bucket:
     """As many cells as the expression has steps, or as many as fit."""
-    step = step_of(beside.of)
-    steps = Counter("above", beside.of, step).high + 1
+    step = step_of(request.of)
+    steps = Counter("above", request.of, step).high + 1
     if steps > WIDEST:
         why = "its bounds are too many steps apart for 64 bits"
-        raise QuestionError("SELECT", words(beside.of), why, "narrower bounds, or another step, which the owner states")
+        raise QuestionError("SELECT", words(request.of), why, "narrower bounds, or another step, which the owner states")
     most = min(MOST_CELLS, ALL_CELLS // groups)
     if most < FEWEST_CELLS:
         why = f"quantiles are answered for at most {ALL_CELLS // FEWEST_CELLS:,} groups at once, and there are {groups:,}"
-        raise QuestionError("GROUP BY", words(beside.of), why, "fewer columns in GROUP BY")
+        raise QuestionError("GROUP BY", words(request.of), why, "fewer columns in GROUP BY")
     width = -(-steps // most)
-    return Bucket(beside.of, step, width, -(-steps // width))
+    return Bucket(request.of, step, width, -(-steps // width))

@@ -1,23 +1,27 @@
-"""Which statistic answers which aggregate that counters do not."""
+"""Which statistic answers which aggregate that does not follow from counters."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
+from dither.query.plan.aggregates import Aggregate, CountDistinct, Quantile, RunningCount
 from dither.query.plan.question import Question
-from dither.query.statistics.counter_sets import PartKind, Request
+from dither.query.statistics.counter_sets import Request
 from dither.query.statistics.distinct_keys import DistinctKeys
 from dither.query.statistics.quantiles import QuantileStatistic
 from dither.query.statistics.running_counts import RunningCounts
-from dither.query.statistics.statistic import Price, Statistic
+from dither.query.statistics.statistic import Price, RequestedStatistic
 
-MAKERS: dict[PartKind, Callable[[Request, Question, Price], Statistic]] = {
-    "different": DistinctKeys.make,
-    "ranks": QuantileStatistic.make,
-    "running": RunningCounts.make,
+STATISTICS: dict[type[Aggregate], type[RequestedStatistic]] = {
+    CountDistinct: DistinctKeys,
+    Quantile: QuantileStatistic,
+    RunningCount: RunningCounts,
 }
 
 
-def make_statistic(request: Request, plan: Question, price: Price) -> Statistic:
-    """The statistic for what is asked and does not follow from counters."""
-    return MAKERS[request.kind](request, plan, price)
+def statistic_for(request: Request) -> type[RequestedStatistic]:
+    """The class of statistics that answers aggregates."""
+    return STATISTICS[type(request.aggregates[0])]
+
+
+def make_statistic(request: Request, plan: Question, price: Price) -> RequestedStatistic:
+    """The statistic that answers aggregates, at its price."""
+    return statistic_for(request).make(request, plan, price)

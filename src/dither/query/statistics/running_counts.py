@@ -31,7 +31,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from math import ceil, floor, prod, sqrt
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 from dither.density.histograms.axis import Bins
 from dither.density.histograms.choose import Plan as Chosen
@@ -46,14 +46,14 @@ from dither.query.plan.spelling import spell
 from dither.query.statistics.bounding import Bounding, Way
 from dither.query.statistics.counter_sets import CounterSet, Request
 from dither.query.statistics.estimators import Columns
-from dither.query.statistics.statistic import Counts, Price, Statistic, counted
+from dither.query.statistics.statistic import Counts, Price, RequestedStatistic, counted
 
 RESOLUTION = 2**10  # units of a row
 COMES = {Unit.REPLACE_ONE: Unit.ADD_REMOVE, Unit.REPLACE_ONE_ROW: Unit.ADD_REMOVE_ROW}
 
 
 @dataclass(frozen=True)
-class RunningCounts(Statistic):
+class RunningCounts(RequestedStatistic):
     """How many rows there are up to each key."""
 
     code: ClassVar[str] = "running_counts"
@@ -63,10 +63,10 @@ class RunningCounts(Statistic):
     confidence: Fraction
 
     @classmethod
-    def make(cls, beside: Request, plan: Question, price: Price) -> RunningCounts:
-        """The part at its price."""
+    def make(cls, request: Request, plan: Question, price: Price) -> Self:
+        """The statistic at its price."""
         table = plan.table
-        place = next(at for at, group in enumerate(plan.groups) if group.by == beside.of)
+        place = next(at for at, group in enumerate(plan.groups) if group.by == request.of)
         ordered, others = plan.groups[place], (*plan.groups[:place], *plan.groups[place + 1 :])
         alone = table.person is None or table.alone
         way: Way = "each row" if alone else "weights"

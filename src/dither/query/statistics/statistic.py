@@ -13,18 +13,19 @@ from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 from dither.numeric.number import Number
 from dither.privacy.guarantee.guarantee import Guarantee
 from dither.privacy.loss.loss import Loss
 from dither.privacy.unit import Unit
+from dither.query.plan.aggregates import CountRows
 from dither.query.plan.base import Expression
 from dither.query.plan.counters import Counter
-from dither.query.plan.question import Aggregate, Group, Question
+from dither.query.plan.question import Group, Question
 from dither.query.policy.column import Key
 from dither.query.statistics.bounding import Bounding
-from dither.query.statistics.counter_sets import CounterSet
+from dither.query.statistics.counter_sets import CounterSet, Request
 from dither.query.statistics.estimators import Columns
 
 Counts = Sequence[Sequence[int]]  # for each group of the question: its counters, or a count for each key within it
@@ -105,6 +106,17 @@ class Statistic(ABC):
         return True
 
 
+class RequestedStatistic(Statistic):
+    """A statistic for aggregates that do not follow from counters."""
+
+    most_unknown: ClassVar[int | None] = None  # groups whose keys nobody declared; None for as many as can be shown
+
+    @classmethod
+    @abstractmethod
+    def make(cls, request: Request, plan: Question, price: Price) -> Self:
+        """The statistic at its price."""
+
+
 def counted_by(plan: Question, by: Expression, keys: tuple[Key, ...]) -> Question:
     """The plan that counts the rows of each group of a question in one group more."""
     return counted(plan, (*plan.groups, Group(WITHIN, by, keys)))
@@ -112,4 +124,4 @@ def counted_by(plan: Question, by: Expression, keys: tuple[Key, ...]) -> Questio
 
 def counted(plan: Question, groups: tuple[Group, ...]) -> Question:
     """The plan that counts the rows of groups."""
-    return replace(plan, groups=groups, aggregates=(Aggregate("rows", "n"),), shown=("n",), having=(), order=(), limit=None)
+    return replace(plan, groups=groups, aggregates=(CountRows("n"),), shown=("n",), having=(), order=(), limit=None)

@@ -18,6 +18,7 @@ from itertools import product
 from math import prod
 from typing import Any
 
+from dither.query.plan.aggregates import CountRows
 from dither.query.plan.base import Expression
 from dither.query.plan.expressions import Case, ColumnValue, Compare, Constant, InList, IsNull, Logic, Value
 from dither.query.plan.question import Group, Question
@@ -120,7 +121,7 @@ class CommonCells:
 def countable(plan: Question) -> bool:
     """Whether a question counts rows and does nothing else with them."""
     known = all(group.keys is not None for group in plan.groups)
-    return known and [aggregate.kind for aggregate in plan.aggregates] == ["rows"]
+    return known and [type(aggregate) for aggregate in plan.aggregates] == [CountRows]
 
 
 def find_common_cells(plans: Sequence[Question]) -> CommonCells | None:

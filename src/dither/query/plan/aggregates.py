@@ -1,0 +1,146 @@
+"""Aggregates: one number a group. Each class says how it is called in words and which counter it is the sum of, if of one.
+
+Those that follow from counters are read by the estimators that `statistics/counter_sets.py` chooses; each of the others has
+a statistic of its own (`statistics/registry.py`).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import ClassVar
+
+from dither.query.plan.base import Expression
+from dither.query.plan.counters import Counter
+from dither.query.plan.lattice import step_of
+
+
+@dataclass(frozen=True)
+class Aggregate:
+    """One number a group, under the name of its column in the answer."""
+
+    counted: ClassVar[bool] = False  # whether it follows from counters
+    of_all_groups: ClassVar[bool] = False  # whether it changes where groups are left out
+
+    name: str
+    of: Expression | None = None  # of which values; None for rows and persons
+
+    @property
+    def words(self) -> str:
+        """What is asked; where it is of values, they follow."""
+        raise NotImplementedError
+
+    @property
+    def counter(self) -> Counter | None:
+        """The counter whose sum it is; None if it is no sum."""
+        return None
+
+    @property
+    def values(self) -> Expression:
+        """The values that it is of."""
+        assert self.of is not None
+        return self.of
+
+
+@dataclass(frozen=True)
+class CountRows(Aggregate):
+    """COUNT(*)."""
+
+    counted: ClassVar[bool] = True
+    words = "how many rows"
+
+    @property
+    def counter(self) -> Counter:
+        """One for every row."""
+        return Counter("one")
+
+
+@dataclass(frozen=True)
+class CountPersons(Aggregate):
+    """COUNT(DISTINCT person)."""
+
+    counted: ClassVar[bool] = True
+    words = "how many people"
+
+    @property
+    def counter(self) -> Counter:
+        """One for every person."""
+        return Counter("person")
+
+
+@dataclass(frozen=True)
+class CountValues(Aggregate):
+    """COUNT(x)."""
+
+    counted: ClassVar[bool] = True
+    words = "how many values of"
+
+    @property
+    def counter(self) -> Counter:
+        """One where there is a value."""
+        return Counter("present", self.of)
+
+
+@dataclass(frozen=True)
+class Sum(Aggregate):
+    """SUM(x)."""
+
+    counted: ClassVar[bool] = True
+    words = "the sum of"
+
+    @property
+    def counter(self) -> Counter:
+        """The value in steps."""
+        return Counter("steps", self.of, step_of(self.values))
+
+
+@dataclass(frozen=True)
+class Mean(Aggregate):
+    """AVG(x)."""
+
+    counted: ClassVar[bool] = True
+    words = "the average of"
+
+
+@dataclass(frozen=True)
+class Variance(Aggregate):
+    """VAR_POP, VAR_SAMP, STDDEV_POP, STDDEV_SAMP."""
+
+    counted: ClassVar[bool] = True
+
+    of_sample: bool = False  # the sum of squares is divided by n - 1, not by n
+    is_root: bool = False
+
+    @property
+    def words(self) -> str:
+        """Which of the four."""
+        what = "the standard deviation" if self.is_root else "the variance"
+        return f"{what}, as of a sample, of" if self.of_sample else f"{what} of"
+
+
+@dataclass(frozen=True)
+class CountDistinct(Aggregate):
+    """COUNT(DISTINCT x) of a column with declared keys."""
+
+    words = "how many different keys of"
+
+
+@dataclass(frozen=True)
+class Quantile(Aggregate):
+    """MEDIAN, QUANTILE, PERCENTILE_CONT and the like; MIN and MAX."""
+
+    share: Fraction = Fraction(1, 2)  # of the rows that lie below; 0 for the least, 1 for the largest
+
+    @property
+    def words(self) -> str:
+        """Which share of rows lies below."""
+        named = {Fraction(0): "near the least", Fraction(1, 2): "the median of", Fraction(1): "near the largest"}
+        return named.get(self.share, f"the value with {float(100 * self.share):.6g}% of rows below it, of")
+
+
+@dataclass(frozen=True)
+class RunningCount(Aggregate):
+    """SUM(COUNT(*)) OVER (ORDER BY key)."""
+
+    of_all_groups: ClassVar[bool] = True
+    words = "how many rows there are up to each"

@@ -1,0 +1,109 @@
+"""Aggregates of SQL: each function that is answered, the name of its column where none is given, and how it is read.
+
+A new one is a line of READERS. What it is of must be a number with bounds, unless the reader says otherwise.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+from sqlglot import exp
+
+from dither.query.plan.aggregates import (
+    Aggregate,
+    CountDistinct,
+    CountPersons,
+    CountRows,
+    CountValues,
+    Mean,
+    Sum,
+    Variance,
+)
+from dither.query.plan.base import Expression
+from dither.query.plan.expressions import ColumnValue
+from dither.query.sql.expressions import Reader
+from dither.query.sql.quantiles import SHARED, read_quantile
+from dither.query.sql.syntax import refuse, shown
+
+
+class Function(NamedTuple):
+    """An aggregate function: the name of its column, and what reads it, given the name that was asked for."""
+
+    name: str
+    read: Callable[[Any, Reader, str], Aggregate]
+
+
+def read_aggregate(node: Any, reader: Reader, name: str) -> Aggregate:
+    """The aggregate that a node asks for, or why there is none."""
+    return READERS[type(node)].read(node, reader, name)
+
+
+def _count(node: Any, reader: Reader, name: str) -> Aggregate:
+    inner = _argument(node, reader)
+    if isinstance(inner, exp.Distinct):
+        return _distinct(node, inner, reader, name)
+    return CountRows(name) if isinstance(inner, exp.Star) else CountValues(name, reader.value(inner))
+
+
+def _sum(node: Any, reader: Reader, name: str) -> Aggregate:
+    return Sum(name, _number(node, reader))
+
+
+def _mean(node: Any, reader: Reader, name: str) -> Aggregate:
+    return Mean(name, _number(node, reader))
+
+
+def _variance(node: Any, reader: Reader, name: str) -> Aggregate:
+    of_sample = isinstance(node, (exp.Variance, exp.StddevSamp, exp.Stddev))
+    is_root = isinstance(node, (exp.StddevPop, exp.StddevSamp, exp.Stddev))
+    return Variance(name, _number(node, reader), of_sample, is_root)
+
+
+def _argument(node: Any, reader: Reader) -> Any:
+    if node.this is None:
+        raise refuse(node, "an aggregate has one argument", "COUNT(*)")
+    return node.this
+
+
+def _number(node: Any, reader: Reader) -> Expression:
+    """The numbers with bounds that an aggregate is of."""
+    inner = _argument(node, reader)
+    if isinstance(inner, exp.Distinct):
+        raise refuse(node, "DISTINCT is answered in COUNT only", "SUM or AVG without DISTINCT")
+    of = reader.value(inner)
+    facts = of.facts
+    if not facts.type.is_number:
+        raise refuse(node, f"a {facts.type.value} cannot be added up", f"COUNT({shown(inner)})")
+    if not facts.is_bounded:
+        why = "the policy states no bounds for it, and none are taken from the data; the owner adds bounds = [lower, upper]"
+        raise refuse(node, why, f"COUNT({shown(inner)})")
+    if facts.lower == facts.upper:
+        raise refuse(node, "it is the same for every row", "COUNT(*)")
+    if facts.is_wide:
+        raise refuse(node, "its bounds are beyond 2^500, where doubles end", "the same in a larger unit")
+    return of
+
+
+def _distinct(node: exp.Expr, inner: exp.Distinct, reader: Reader, name: str) -> Aggregate:
+    person = reader.scope.table.person
+    only = reader.value(inner.expressions[0]) if len(inner.expressions) == 1 else None
+    if isinstance(only, ColumnValue) and only.column.name == person:
+        return CountPersons(name)
+    if isinstance(only, ColumnValue) and only.column.keys is not None:
+        return CountDistinct(name, only)
+    instead = "COUNT(*)" if person is None else f"COUNT(DISTINCT {shown(exp.to_identifier(person))})"
+    raise refuse(node, "COUNT(DISTINCT ...) counts persons, or the keys of a column that has them declared", instead)
+
+
+READERS: dict[type[Any], Function] = {
+    exp.Count: Function("count", _count),
+    exp.Sum: Function("sum", _sum),
+    exp.Avg: Function("avg", _mean),
+    exp.VariancePop: Function("var_pop", _variance),
+    exp.Variance: Function("var_samp", _variance),
+    exp.StddevPop: Function("stddev_pop", _variance),
+    exp.StddevSamp: Function("stddev_samp", _variance),
+    exp.Stddev: Function("stddev_samp", _variance),
+    **{kind: Function(name, read_quantile) for kind, name in SHARED.items()},
+}
