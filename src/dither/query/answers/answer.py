@@ -116,9 +116,16 @@ class Answer:
 
     def plot(self, name: str | None = None) -> altair.LayerChart:
         """A chart of one aggregate with its error bars (install `dither[plot]`); save it with .save('answer.svg')."""
-        names = [aggregate for aggregate in self.aggregates if aggregate in self.columns]
+        names = self._with_intervals
+        if not names:
+            raise DataError("answer", ", ".join(self.columns), "no column of it has error bars", "answer.rows()")
         keys = [key for key in self.keys if key in self.columns]
         return chart(self.rows(), keys, names, name, self.confidence)
+
+    @property
+    def _with_intervals(self) -> list[str]:
+        """The aggregates that are shown and have error bars."""
+        return [name for name in self.aggregates if f"{name}_low" in self.columns]
 
     @property
     def caption(self) -> str:
@@ -134,8 +141,7 @@ class Answer:
         return f"{table_text(self.columns, self.keys)}\n{self.caption}"
 
     def _repr_html_(self) -> str:
-        shown = [name for name in self.aggregates if name in self.columns]
-        return html_table(self.columns, shown, f"{self.caption}\nreceipt {self.receipt.name}")
+        return html_table(self.columns, self._with_intervals, f"{self.caption}\nreceipt {self.receipt.name}")
 
     def to_html(self) -> str:
         """A page that stands by itself: the table with its error bars, and what the numbers mean."""

@@ -31,7 +31,11 @@ KINDS: dict[Type, Kind] = {
     Type.BOOLEAN: "boolean",
     Type.DATE: "date",
     Type.TIMESTAMP: "timestamp",
+    Type.FLOAT: "number",
+    Type.DECIMAL: "number",
+    Type.INTEGER: "whole",
 }
+ENDS = ("", "_low", "_high")
 
 
 def read_answer(offer: Offer, released: Released, receipt: Receipt) -> Answer:
@@ -60,12 +64,12 @@ def _columns(offer: Offer, released: Released) -> dict[str, Column]:
     cells = offer.chosen(released.chosen).shown
     whole: dict[str, Column] = {group.name: [cell[place] for cell in cells] for place, group in enumerate(plan.groups)}
     for (at, place), aggregate in zip(offer.readings, plan.aggregates, strict=True):
-        found = released.statistics[at]
-        columns = offer.statistics[at].read(found, place) if found != [] else ([], [], [])
-        for suffix, column in zip(("", "_low", "_high"), columns, strict=True):
-            whole[aggregate.name + suffix] = column
+        statistic, found = offer.statistics[at], released.statistics[at]
+        columns = statistic.read(found, place) if found != [] else ([], [], [])
+        for end, column in zip(ENDS if statistic.has_interval(place) else ENDS[:1], columns, strict=False):
+            whole[aggregate.name + end] = column
     kept = _kept(plan, whole, len(cells))
-    shown = [name for base in plan.shown for name in (base, f"{base}_low", f"{base}_high") if name in whole]
+    shown = [name for base in plan.shown for end in ENDS if (name := base + end) in whole]
     keys = [group.name for group in plan.groups if group.name not in shown]
     return {name: [whole[name][row] for row in kept] for name in [*keys, *shown]}
 
@@ -73,10 +77,12 @@ def _columns(offer: Offer, released: Released) -> dict[str, Column]:
 def _kinds(offer: Offer) -> dict[str, Kind]:
     """What the columns hold: by the question, not by what came out."""
     plan = offer.plan
-    kinds: dict[str, Kind] = {group.name: KINDS.get(group.by.facts.type, "whole") for group in plan.groups}
+    kinds: dict[str, Kind] = {
+        group.name: "whole" if group.by.facts.type.is_number else KINDS[group.by.facts.type] for group in plan.groups
+    }
     for name, statistic, place in offer.columns:
-        kind: Kind = "whole" if statistic.is_whole(place) else "number"
-        kinds |= dict.fromkeys((name + end for end in ("", "_low", "_high")), kind)
+        ends = ENDS if statistic.has_interval(place) else ENDS[:1]
+        kinds |= dict.fromkeys((name + end for end in ends), KINDS[statistic.type(place)])
     return kinds
 
 

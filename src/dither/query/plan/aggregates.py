@@ -21,6 +21,7 @@ class Aggregate:
 
     counted: ClassVar[bool] = False  # whether it follows from counters
     of_all_groups: ClassVar[bool] = False  # whether it changes where groups are left out
+    is_number: ClassVar[bool] = True  # whether HAVING can compare it with one
 
     name: str
     of: Expression | None = None  # of which values; None for rows and persons

@@ -176,6 +176,8 @@ def _having(tree: exp.Select, reader: Reader, aggregates: list[Aggregate]) -> tu
         if sign is None or name is None or not isinstance(value, Constant) or not isinstance(value.value, Fraction):
             why = "HAVING compares an aggregate of SELECT with a number, several of them joined by AND"
             raise refuse(node, why, f"HAVING {shown(exp.to_identifier(aggregates[0].name))} > 10")
+        if not next(found for found in aggregates if found.name == name).is_number:
+            raise refuse(node, f"{name} is no number that could be compared with one", "no HAVING about it")
         kept.append(HavingFilter(name, sign, value.value))
     return tuple(kept)
 

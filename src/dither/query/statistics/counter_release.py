@@ -17,6 +17,7 @@ from dither.privacy.guarantee.guarantee import Guarantee
 from dither.privacy.loss.loss import Loss
 from dither.query.plan.question import Question
 from dither.query.plan.spelling import spell
+from dither.query.policy.column import Type
 from dither.query.statistics.bounding import Bounding
 from dither.query.statistics.counter_sets import CounterSet
 from dither.query.statistics.estimators import UNKNOWN, Columns, Estimator, Noise, Reader
@@ -112,9 +113,9 @@ class CounterRelease(Statistic):
         told = steps if len(steps) < 12 else f"about {float(first.step):.4g}"
         return f"each value to {first.of.facts.lower} to {first.of.facts.upper}, in steps of {told}"
 
-    def is_whole(self, place: int) -> bool:
-        """Where its estimator is."""
-        return self.estimators[place].is_whole
+    def type(self, place: int) -> Type:
+        """Whole where its estimator is."""
+        return Type.INTEGER if self.estimators[place].is_whole else Type.FLOAT
 
     @property
     def noise(self) -> str:

@@ -30,6 +30,7 @@ from dither.query.plan.expressions import Bucket
 from dither.query.plan.lattice import step_of
 from dither.query.plan.question import Question
 from dither.query.plan.spelling import spell
+from dither.query.policy.column import Type
 from dither.query.statistics.bounding import Bounding
 from dither.query.statistics.counter_sets import Request
 from dither.query.statistics.estimators import Columns
@@ -134,7 +135,7 @@ class QuantileStatistic(RequestedStatistic):
     def _value(self, step: int) -> int | float:
         lower, upper = self._ends
         value = min(upper, lower + step * self._bucket.step)
-        return int(value) if value.denominator == 1 and self.is_whole(0) else float(value)
+        return int(value) if value.denominator == 1 and self.type(0) is Type.INTEGER else float(value)
 
     @property
     def _ends(self) -> tuple[Fraction, Fraction]:
@@ -143,10 +144,11 @@ class QuantileStatistic(RequestedStatistic):
         assert facts.upper is not None
         return facts.lower, facts.upper
 
-    def is_whole(self, place: int) -> bool:
-        """Where all that a cell can stand for are whole numbers."""
+    def type(self, place: int) -> Type:
+        """Whole where all that a cell can stand for are whole numbers."""
         numbers = (*self._ends, self._bucket.step)
-        return all(number.denominator == 1 and abs(number) < WIDEST for number in numbers)
+        whole = all(number.denominator == 1 and abs(number) < WIDEST for number in numbers)
+        return Type.INTEGER if whole else Type.FLOAT
 
     def error(self, place: int, confidence: Fraction) -> None:
         """How far off a value is depends on how dense the rows are there."""

@@ -23,7 +23,7 @@ from dither.query.plan.aggregates import CountRows
 from dither.query.plan.base import Expression
 from dither.query.plan.counters import Counter
 from dither.query.plan.question import Group, Question
-from dither.query.policy.column import Key
+from dither.query.policy.column import Key, Type
 from dither.query.statistics.bounding import Bounding
 from dither.query.statistics.counter_sets import CounterSet, Request
 from dither.query.statistics.estimators import Columns
@@ -101,8 +101,12 @@ class Statistic(ABC):
         """What is done to values before they are counted, in words."""
         return None
 
-    def is_whole(self, place: int) -> bool:
-        """Whether a column holds whole numbers of 64 bits."""
+    def type(self, place: int) -> Type:
+        """What a column holds: whole numbers of 64 bits, unless a statistic says otherwise."""
+        return Type.INTEGER
+
+    def has_interval(self, place: int) -> bool:
+        """Whether a column has the ends of an interval beside it."""
         return True
 
 
