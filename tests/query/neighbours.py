@@ -16,7 +16,7 @@ from dither.query.engines.templates.totals import totals_sql
 from dither.query.plan.question import Question
 from dither.query.policy.policy import Policy, read_policy
 from dither.query.sql.parse import parse
-from dither.query.statistics.bounding import Bounding, choose_bounding
+from dither.query.statistics.bounding import Bounding, Clip, choose_bounding
 from dither.query.statistics.counter_sets import CounterPlan, choose_counters
 from dither.query.statistics.estimators import Estimator
 
@@ -151,7 +151,7 @@ class Case:
     def breaks(self, one: dict[Row, tuple[int, ...]], other: dict[Row, tuple[int, ...]]) -> bool:
         """Whether two neighbours differ by more than is claimed."""
         for family, (l1, l2_squared) in zip(self.strategy.sets, self.moved(one, other), strict=True):
-            if self.bounding.way != "clip" and l1 > self.bounding.l1(family):
+            if not isinstance(self.bounding, Clip) and l1 > self.bounding.l1(family):
                 return True
             if l2_squared > self.bounding.l2_squared(family):
                 return True

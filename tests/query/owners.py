@@ -16,7 +16,7 @@ from dither.query.engines.templates.totals import totals_sql
 from dither.query.plan.relations import Scan
 from dither.query.policy.policy import read_policy
 from dither.query.sql.parse import parse
-from dither.query.statistics.bounding import choose_bounding
+from dither.query.statistics.bounding import Clip, choose_bounding
 from dither.query.statistics.counter_sets import choose_counters
 
 INT, TEXT, FLOAT, DAY = pyarrow.int64(), pyarrow.string(), pyarrow.float64(), pyarrow.date32()
@@ -177,7 +177,7 @@ class Asked:
                 for key in {*one, *other}
                 for a, b in zip(one.get(key, none)[place:last], other.get(key, none)[place:last], strict=True)
             ]
-            if self.bounding.way != "clip" and sum(map(abs, changes)) > self.bounding.l1(family):
+            if not isinstance(self.bounding, Clip) and sum(map(abs, changes)) > self.bounding.l1(family):
                 return True
             if sum(change**2 for change in changes) > self.bounding.l2_squared(family):
                 return True

@@ -8,7 +8,7 @@ from dither.query.plan.describe import rows_of
 from dither.query.plan.relations import Scan
 from dither.query.pricing.gain import Gain
 from dither.query.pricing.offer import Offer
-from dither.query.statistics.bounding import Bounding
+from dither.query.statistics.bounding import EachRow
 from dither.query.statistics.statistic import Statistic
 
 NOT_INCLUDED = (
@@ -62,7 +62,7 @@ def explain_batch(offers: Sequence[Offer], gains: Sequence[Gain], price: str) ->
 def bound_note(offer: Offer) -> str:
     """How much of one person counts, in a line; nothing where every row is a person."""
     bounding = offer.statistics[0].bounding
-    if bounding.way == "each row":
+    if isinstance(bounding, EachRow):
         return ""
     rows = f"{bounding.rows} row{'s' if bounding.rows > 1 else ''}"
     groups = "" if not offer.plan.groups else f" in each of {bounding.groups} groups"
@@ -81,24 +81,10 @@ def _counts(offer: Offer) -> list[str]:
     """How much of a person counts: for the first statistic, then for each that bounds her in another way."""
     told: dict[str, str] = {}  # what is said, and of which columns
     for statistic in offer.statistics:
-        told.setdefault(_counted(statistic.bounding), f"for {_names(offer, statistic)}: " if told else "")
+        told.setdefault(statistic.bounding.words, f"for {_names(offer, statistic)}: " if told else "")
     lines = [f"{'           ' if place else 'Counts     '}{names}{how}" for place, (how, names) in enumerate(told.items())]
     first = offer.statistics[0].bounding
-    return [lines[0], *([] if first.way == "each row" else [f"           ({first.reason})"]), *lines[1:]]
-
-
-def _counted(bounding: Bounding) -> str:
-    groups = f"{bounding.groups} group{'s' if bounding.groups > 1 else ''}"
-    rows = f"{bounding.rows} row{'s' if bounding.rows > 1 else ''}"
-    if bounding.way == "each row":
-        return "every row once"
-    if bounding.way == "weights":
-        most = bounding.groups * bounding.rows
-        return f"everybody in full up to {most} rows; whoever has more, with all rows at a weight that adds up to {most}"
-    if bounding.way == "clip":
-        return f"everybody in full up to {rows} in each of {groups}; whoever has more, scaled down to that length"
-    worth = f"{rows}'s" if bounding.rows == 1 else f"{rows}'"
-    return f"everybody in at most {groups}, chosen by chance, and with at most {worth} worth in each"
+    return [lines[0], *([] if isinstance(first, EachRow) else [f"           ({first.reason})"]), *lines[1:]]
 
 
 def _rows(offer: Offer) -> str:

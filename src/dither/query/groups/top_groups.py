@@ -32,7 +32,7 @@ from dither.query.plan.aggregates import CountRows
 from dither.query.plan.counters import Counter
 from dither.query.plan.question import Question
 from dither.query.plan.spelling import spell
-from dither.query.statistics.bounding import Bounding
+from dither.query.statistics.bounding import EachRow, KeepGroups
 from dither.query.statistics.counter_sets import LARGEST, CounterSet
 
 MANY = 50  # groups: fewer are counted all together, so that other questions about them are answered from what is stored
@@ -58,7 +58,7 @@ class TopGroups(GroupChoice):
         cells = prod(len(group.listed) for group in plan.groups)
         rows = 1 if alone or measure.kind == "person" else table.max_rows_per_group
         reason = "a choice depends on how far a person moves one group, not on how many"
-        bounding = Bounding("each row" if alone else "groups", cells, rows, 1, unit, reason)
+        bounding = (EachRow if alone else KeepGroups)(cells, rows, 1, unit, reason)
         facts: dict[str, Any] = {"k": plan.limit, "sensitivity": rows * measure.reach, "candidates": cells, "unit": unit}
         facts |= {"monotone": unit is Unit.ADD_REMOVE, "integers": True}
         mechanism = TopK(epsilon=amount, **facts) if pure else TopK.for_rho(amount, **facts)

@@ -45,7 +45,7 @@ from dither.query.plan.question import Group, Question
 from dither.query.plan.spelling import spell
 from dither.query.plan.text import number
 from dither.query.policy.column import Key, Type
-from dither.query.statistics.bounding import Bounding
+from dither.query.statistics.bounding import EachRow, KeepGroups
 from dither.query.statistics.counter_sets import CounterSet
 
 MOST_SHOWN = 100_000  # keys of an answer
@@ -86,13 +86,13 @@ class UnknownKeys(GroupChoice):
         else:
             rule = RhoKeys(rho=amount, delta=delta, max_keys=held, unit=unit)
         reason = "how many people hold a key is all that is counted"
-        bounding = Bounding("each row" if alone else "groups", held, 1, 1, unit, reason)
+        bounding = (EachRow if alone else KeepGroups)(held, 1, 1, unit, reason)
         return cls(_counted(plan, other), bounding, rule, other, most)
 
     @property
     def counters(self) -> CounterSet:
         """People; rows where each is one."""
-        return CounterSet((Counter("one" if self.bounding.way == "each row" else "person"),))
+        return CounterSet((Counter("one" if isinstance(self.bounding, EachRow) else "person"),))
 
     @property
     def guarantee(self) -> Guarantee:

@@ -17,6 +17,7 @@ from dither.query.plan.question import Question
 from dither.query.pricing import price
 from dither.query.pricing.spend import Spend
 from dither.query.sql.parse import MOST_ROWS
+from dither.query.statistics.bounding import EachRow
 from dither.query.statistics.counter_sets import CounterPlan, Reading
 from dither.query.statistics.registry import statistic_for
 from dither.query.statistics.statistic import Statistic
@@ -104,7 +105,7 @@ def counts_people(under: price.Context) -> bool:
     if len(counters.sets) != 1 or counters.requests or any(group.keys is not None for group in groups):
         return False
     kind = counters.sets[0].measures[0].kind
-    return kind == "person" or (kind == "one" and under.bounding.way == "each row")
+    return kind == "person" or (kind == "one" and isinstance(under.bounding, EachRow))
 
 
 def with_top(under: Callable[[int], price.Context], cells: int, promise: Spend) -> Candidate:

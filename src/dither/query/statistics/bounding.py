@@ -21,27 +21,28 @@ is replaced, the vectors a and b of two people trade places: |a - b| <= 2 max in
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from math import isqrt
-from typing import Literal
+from typing import ClassVar, Self
 
 from dither.errors import QuestionError
 from dither.privacy.unit import Unit
 from dither.query.plan.question import Question
 from dither.query.statistics.counter_sets import CounterPlan, CounterSet
 
-Way = Literal["each row", "weights", "clip", "groups"]
-WAYS: tuple[Way, ...] = ("weights", "clip", "groups")
 FINEST = 2**20  # parts of a unit, so that small weights are not all rounded to nothing
 COARSEST = 2**8
 LARGEST = 2**44  # L1 or L2 claim in parts: noise of this scale can be drawn for any epsilon above 2^-16
+ALONE = "one row is one person, so there is nothing to bound"
 
 
 @dataclass(frozen=True)
-class Bounding:
-    """One way, with its limits."""
+class Bounding(ABC):
+    """How one person is bounded, with its limits and what it claims."""
 
-    way: Way
+    way: ClassVar[str]  # what it is called by analysts, and in stored questions
+
     groups: int
     rows: int
     resolution: int  # totals are in units of one over this
@@ -49,29 +50,112 @@ class Bounding:
     reason: str
 
     def l1(self, family: CounterSet) -> int:
-        """The most that one person moves the totals of a family, in L1 norm."""
-        assert self.way != "clip"
-        alone = {"each row": 1, "weights": self.groups * self.rows, "groups": self.groups * self.rows_of(family)}[self.way]
-        return alone * family.reach * self.resolution * (1 if self.unit is Unit.ADD_REMOVE else 2)
+        """The most that one person moves the totals of a set of counters, in L1 norm."""
+        alone = self._rows_in_all(family) * family.reach * self.resolution
+        return alone * (1 if self.unit is Unit.ADD_REMOVE else 2)
 
     def l2_squared(self, family: CounterSet) -> int:
-        """The square of the most that one person moves the totals of a family, in L2 norm."""
+        """The square of the most that one person moves the totals of a set of counters, in L2 norm."""
         alone = self.alone_squared(family) * self.resolution**2
         return alone * (1 if self.unit is Unit.ADD_REMOVE else 4 if family.is_signed else 2)
 
     def alone_squared(self, family: CounterSet) -> int:
         """The square of the longest vector that one person has, in L2 norm, in whole units."""
-        if self.way == "weights":
-            return (self.groups * self.rows * family.reach) ** 2
         return self.groups * (self.rows_of(family) * family.reach) ** 2
+
+    @abstractmethod
+    def _rows_in_all(self, family: CounterSet) -> int:
+        """The most rows' worth of a person in all groups together."""
 
     def rows_of(self, family: CounterSet) -> int:
         """The most rows' worth of a person in a group."""
         return 1 if family.counts_persons else self.rows
 
+    @property
+    @abstractmethod
+    def words(self) -> str:
+        """How much of a person counts."""
+
+    @property
+    def _limits(self) -> tuple[str, str]:
+        groups = f"{self.groups} group{'s' if self.groups > 1 else ''}"
+        return groups, f"{self.rows} row{'s' if self.rows > 1 else ''}"
+
+
+@dataclass(frozen=True)
+class EachRow(Bounding):
+    """One row is one person."""
+
+    way: ClassVar[str] = "each row"
+    words = "every row once"
+
+    @classmethod
+    def of(cls, unit: Unit) -> Self:
+        """Nothing to bound."""
+        return cls(1, 1, 1, unit, ALONE)
+
+    def _rows_in_all(self, family: CounterSet) -> int:
+        return 1
+
+
+@dataclass(frozen=True)
+class Weights(Bounding):
+    """All rows of a person weigh the same, and together at most so much."""
+
+    way: ClassVar[str] = "weights"
+
+    def alone_squared(self, family: CounterSet) -> int:
+        """All of it in one group."""
+        return (self.groups * self.rows * family.reach) ** 2
+
+    def _rows_in_all(self, family: CounterSet) -> int:
+        return self.groups * self.rows
+
+    @property
+    def words(self) -> str:
+        """How much of a person counts."""
+        most = self.groups * self.rows
+        return f"everybody in full up to {most} rows; whoever has more, with all rows at a weight that adds up to {most}"
+
+
+@dataclass(frozen=True)
+class Clip(Bounding):
+    """A person's vector of totals is scaled down to a length, in L2 norm."""
+
+    way: ClassVar[str] = "clip"
+
+    def _rows_in_all(self, family: CounterSet) -> int:
+        raise AssertionError("a length bounds no sum")
+
     def length(self, family: CounterSet) -> int:
-        """The longest vector that `clip` leaves, in L2 norm, rounded down."""
+        """The longest vector that it leaves, in L2 norm, rounded down."""
         return isqrt(self.alone_squared(family) * self.resolution**2)
+
+    @property
+    def words(self) -> str:
+        """How much of a person counts."""
+        groups, rows = self._limits
+        return f"everybody in full up to {rows} in each of {groups}; whoever has more, scaled down to that length"
+
+
+@dataclass(frozen=True)
+class KeepGroups(Bounding):
+    """At most so many groups of a person are kept, chosen by chance."""
+
+    way: ClassVar[str] = "groups"
+
+    def _rows_in_all(self, family: CounterSet) -> int:
+        return self.groups * self.rows_of(family)
+
+    @property
+    def words(self) -> str:
+        """How much of a person counts."""
+        groups, rows = self._limits
+        worth = f"{rows}'s" if self.rows == 1 else f"{rows}'"
+        return f"everybody in at most {groups}, chosen by chance, and with at most {worth} worth in each"
+
+
+WAYS: dict[str, type[Weights | Clip | KeepGroups]] = {kind.way: kind for kind in (Weights, Clip, KeepGroups)}
 
 
 def choose_bounding(
@@ -81,33 +165,33 @@ def choose_bounding(
     table = plan.table
     groups, rows = min(table.max_groups, cells), table.max_rows_per_group
     if wished is not None and wished not in WAYS:
-        raise QuestionError("bounding", wished, "it names no way to bound a person", ", ".join(f"'{way}'" for way in WAYS))
+        raise QuestionError("bounding", wished, "it names no way to bound a person", ", ".join(map(repr, WAYS)))
     if table.person is None or table.alone:
         if wished is not None:
             raise QuestionError("bounding", wished, "one row is one person: there is nothing to bound", "leaving it out")
-        return Bounding("each row", 1, 1, 1, unit, "one row is one person, so there is nothing to bound")
+        return EachRow.of(unit)
     resolution = _resolution(groups * rows * max((family.reach for family in counters.sets), default=1))
     persons = any(family.counts_persons for family in counters.sets)
-    unfit: dict[Way, str] = {}  # ways that do not fit, and why
+    unfit: dict[str, str] = {}  # ways that do not fit, and why
     if resolution < COARSEST:
         unfit["weights"] = unfit["clip"] = "the steps of a column are too fine, or the limits too high, to scale people down"
     if persons:
         unfit["weights"] = "COUNT(DISTINCT person) counts people, whose rows do not matter"
     if pure:
         unfit["clip"] = "it bounds the length of a vector (L2), and this noise needs the sum (L1)"
-    for way in WAYS:
-        if way == wished:
-            if way in unfit:
-                raise QuestionError("bounding", wished, unfit[way], "leaving it out: the best that fits is taken")
-            return Bounding(way, groups, rows, 1 if way == "groups" else resolution, unit, "you asked for it")
+    if wished is not None:
+        kind = WAYS[str(wished)]
+        if kind.way in unfit:
+            raise QuestionError("bounding", wished, unfit[kind.way], "leaving it out: the best that fits is taken")
+        return kind(groups, rows, 1 if kind is KeepGroups else resolution, unit, "you asked for it")
     if "weights" not in unfit and (pure or groups == 1):
         reason = "it keeps something of every row, costs least, and the noise is the same as for a choice of groups"
-        return Bounding("weights", groups, rows, resolution, unit, reason)
+        return Weights(groups, rows, resolution, unit, reason)
     if "clip" not in unfit:
         reason = "it keeps something of every group of a person; the noise is the same as for a choice of groups"
-        return Bounding("clip", groups, rows, resolution, unit, reason)
+        return Clip(groups, rows, resolution, unit, reason)
     others = "; ".join(f"{way}: {why}" for way, why in unfit.items())
-    return Bounding("groups", groups, rows, 1, unit, others)
+    return KeepGroups(groups, rows, 1, unit, others)
 
 
 def _resolution(most: int) -> int:

@@ -25,7 +25,7 @@ from dither.query.plan.counters import Counter
 from dither.query.plan.expressions import ColumnValue
 from dither.query.plan.question import Question
 from dither.query.plan.spelling import spell
-from dither.query.statistics.bounding import Bounding, Way
+from dither.query.statistics.bounding import Bounding, EachRow, KeepGroups
 from dither.query.statistics.counter_sets import CounterSet, Request
 from dither.query.statistics.estimators import Columns
 from dither.query.statistics.statistic import Counts, Price, RequestedStatistic, counted_by
@@ -48,8 +48,8 @@ class DistinctKeys(RequestedStatistic):
         table, keys = plan.table, request.of.column.keys
         alone = table.person is None or table.alone
         most = 1 if alone else min(table.max_groups, price.cells * len(keys))
-        way: Way = "each row" if alone else "groups"
-        bounding = Bounding(way, most, 1, 1, price.unit, "a key is there or not: a choice is all that can be bounded")
+        kind: type[Bounding] = EachRow if alone else KeepGroups
+        bounding = kind(most, 1, 1, price.unit, "a key is there or not: a choice is all that can be bounded")
         comes = price.unit is Unit.ADD_REMOVE
         mechanism: Geometric | Gaussian
         if price.pure:
@@ -62,7 +62,7 @@ class DistinctKeys(RequestedStatistic):
     @property
     def counters(self) -> CounterSet:
         """Persons, of whom one is enough; rows where each is a person."""
-        return CounterSet((Counter("one" if self.bounding.way == "each row" else "person"),))
+        return CounterSet((Counter("one" if isinstance(self.bounding, EachRow) else "person"),))
 
     @property
     def guarantee(self) -> Guarantee:
@@ -107,7 +107,7 @@ class DistinctKeys(RequestedStatistic):
         """The half-width, and what is bounded."""
         most = self.bounding.groups
         kept = f"; of a person at most {most} pair{'s' if most > 1 else ''} of group and key count"
-        return f"{self._half(self.confidence):,.4g}{kept if self.bounding.way == 'groups' else ''}"
+        return f"{self._half(self.confidence):,.4g}{kept if isinstance(self.bounding, KeepGroups) else ''}"
 
     @property
     def noise(self) -> str:

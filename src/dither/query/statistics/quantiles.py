@@ -31,7 +31,7 @@ from dither.query.plan.lattice import step_of
 from dither.query.plan.question import Question
 from dither.query.plan.spelling import spell
 from dither.query.policy.column import Type
-from dither.query.statistics.bounding import Bounding
+from dither.query.statistics.bounding import Bounding, EachRow, Weights
 from dither.query.statistics.counter_sets import Request
 from dither.query.statistics.estimators import Columns
 from dither.query.statistics.statistic import Counts, Price, RequestedStatistic, counted_by
@@ -59,12 +59,12 @@ class QuantileStatistic(RequestedStatistic):
         """The statistic at its price."""
         table = plan.table
         if table.person is None or table.alone:
-            bounding = Bounding("each row", 1, 1, 1, price.unit, "one row is one person, so there is nothing to bound")
+            bounding: Bounding = EachRow.of(price.unit)
         else:
             groups, rows, units = min(table.max_groups, price.cells), table.max_rows_per_group, FINEST
             while units > 1 and groups * rows * units > MOST_UNITS:
                 units //= 2
-            bounding = Bounding("weights", groups, rows, units, price.unit, "it keeps something of every row")
+            bounding = Weights(groups, rows, units, price.unit, "it keeps something of every row")
         bucket = _bucket(request, price.cells)
         asked = [aggregate.share for aggregate in request.aggregates if isinstance(aggregate, Quantile)]
         shares = sorted(set(asked))

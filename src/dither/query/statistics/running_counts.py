@@ -43,7 +43,7 @@ from dither.privacy.unit import Unit
 from dither.query.plan.counters import Counter
 from dither.query.plan.question import Question
 from dither.query.plan.spelling import spell
-from dither.query.statistics.bounding import Bounding, Way
+from dither.query.statistics.bounding import Bounding, Clip, EachRow, Weights
 from dither.query.statistics.counter_sets import CounterSet, Request
 from dither.query.statistics.estimators import Columns
 from dither.query.statistics.statistic import Counts, Price, RequestedStatistic, counted
@@ -69,9 +69,9 @@ class RunningCounts(RequestedStatistic):
         place = next(at for at, group in enumerate(plan.groups) if group.by == request.of)
         ordered, others = plan.groups[place], (*plan.groups[:place], *plan.groups[place + 1 :])
         alone = table.person is None or table.alone
-        way: Way = "each row" if alone else "weights"
+        kind: type[Bounding] = EachRow if alone else Weights
         limits = (1, 1, 1) if alone else (min(table.max_groups, price.cells), table.max_rows_per_group, RESOLUTION)
-        bounding = Bounding(way, *limits, price.unit, "it keeps something of every row")
+        bounding = kind(*limits, price.unit, "it keeps something of every row")
         cells = len(ordered.listed)
         unit, steps = price.unit, prod(limits)
         if unit in COMES and prod(len(group.listed) for group in others) > 1:
@@ -85,7 +85,7 @@ class RunningCounts(RequestedStatistic):
     @property
     def guarantee(self) -> Guarantee:
         """That of all units of a person together."""
-        if self.bounding.way == "clip":
+        if isinstance(self.bounding, Clip):
             rho = self.chosen.mechanism.rho
             assert rho is not None
             return gdp(mu2=2 * rho * self.bounding.l2_squared(self.counters), unit=self.bounding.unit)
@@ -136,11 +136,11 @@ class RunningCounts(RequestedStatistic):
 
     def told(self, place: int) -> str:
         """The half-width, and what is bounded."""
-        groups, rows = self.bounding.groups, self.bounding.rows
-        kept = {
-            "weights": f"; a person's rows weigh at most {groups * rows} together",
-            "clip": f"; a person's counts are scaled down to the length of {rows} in each of {groups} groups",
-        }.get(self.bounding.way, "")
+        groups, rows, kept = self.bounding.groups, self.bounding.rows, ""
+        if isinstance(self.bounding, Weights):
+            kept = f"; a person's rows weigh at most {groups * rows} together"
+        if isinstance(self.bounding, Clip):
+            kept = f"; a person's counts are scaled down to the length of {rows} in each of {groups} groups"
         return f"{self.error(place, self.confidence):,.4g}, all sums together that run over one list of keys{kept}"
 
     @property
@@ -152,7 +152,7 @@ class RunningCounts(RequestedStatistic):
 
 def _better(bounding: Bounding, chosen: Chosen, price: Price) -> tuple[Bounding, Chosen]:
     """The same, or noise in every cell of people who are scaled down in length, where sums are expected to err less."""
-    clip = replace(bounding, way="clip", reason="it keeps something of every group")
+    clip = Clip(bounding.groups, bounding.rows, bounding.resolution, bounding.unit, "it keeps something of every group")
     square = clip.l2_squared(CounterSet((Counter("one"),)))
     flat = Histogram(cells=chosen.axis.size, rho=price.amount / square, unit=COMES.get(price.unit, price.unit))
     name, expected = "noise in every cell, people scaled down", sqrt(flat.variance * (flat.cells + 1) / 2)

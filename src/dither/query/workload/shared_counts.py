@@ -26,7 +26,7 @@ from dither.mechanisms.workload.workload import Workload
 from dither.privacy.guarantee.guarantee import Guarantee
 from dither.privacy.loss.loss import Loss
 from dither.query.plan.spelling import spell
-from dither.query.statistics.bounding import Bounding
+from dither.query.statistics.bounding import Bounding, EachRow, Weights
 from dither.query.statistics.estimators import Columns
 from dither.query.statistics.statistic import Counts, Price, Statistic
 from dither.query.workload.common_cells import CommonCells
@@ -138,10 +138,10 @@ def bounding_of(atoms: CommonCells, price: Price) -> Bounding:
     """As the question with the most groups is bounded: its limit holds for the rows of all questions together."""
     table = atoms.common.table
     if table.person is None or table.alone:
-        return Bounding("each row", 1, 1, 1, price.unit, "one row is one person, so there is nothing to bound")
+        return EachRow.of(price.unit)
     groups = min(table.max_groups, atoms.widest)
     reason = "answers share their noise, so that a person is bounded in all of them at once"
-    return Bounding("weights", groups, table.max_rows_per_group, RESOLUTION, price.unit, reason)
+    return Weights(groups, table.max_rows_per_group, RESOLUTION, price.unit, reason)
 
 
 def one_by_one(errors: Sequence[float | None], rows: Sequence[int]) -> float:
