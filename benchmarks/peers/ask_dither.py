@@ -49,12 +49,11 @@ def engine(folder):
     connection.execute(f"CREATE TABLE purchases AS SELECT user_id, region, amount FROM '{job['path']}'")
     calls = {"plain": lambda: connection.execute(QUESTION).fetchall()}
     if way != "plain":
+        from dither.query.engines.duckdb.words import DUCKDB
         from dither.query.engines.templates.totals import totals_sql
 
-        quote = quoted(protected(folder))
-        sql = totals_sql(
-            quote.offer.plan, [one.counters for one in quote.offer.counters], quote.offer.bounding, "purchases", 7
-        )
+        offer = quoted(protected(folder)).offer
+        sql = totals_sql(DUCKDB, offer.plan, [one.counters for one in offer.counters], offer.bounding, "purchases", 7)
         calls["ours"] = lambda: connection.execute(sql).fetchall()
     forget_peak()  # of loading the table
     return calls

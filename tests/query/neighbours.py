@@ -12,6 +12,7 @@ import duckdb
 import pyarrow
 
 from dither.privacy.unit import Unit
+from dither.query.engines.duckdb.words import DUCKDB
 from dither.query.engines.templates.totals import totals_sql
 from dither.query.plan.question import Question
 from dither.query.policy.policy import Policy, read_policy
@@ -119,7 +120,7 @@ class Case:
     salt: int = 7
 
     def sql(self) -> str:
-        return totals_sql(self.plan, self.strategy.sets, self.bounding, "visits", self.salt)
+        return totals_sql(DUCKDB, self.plan, self.strategy.sets, self.bounding, "visits", self.salt)
 
     def totals(self, rows: list[Row], rng: random.Random, sql: str | None = None) -> dict[Row, tuple[int, ...]]:
         """What the engine adds up, for groups that are declared."""

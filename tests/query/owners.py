@@ -11,6 +11,7 @@ import pyarrow
 
 from dither.errors import QuestionError
 from dither.privacy.unit import Unit
+from dither.query.engines.duckdb.words import DUCKDB
 from dither.query.engines.templates.relations import relation_sql
 from dither.query.engines.templates.totals import totals_sql
 from dither.query.plan.relations import Scan
@@ -153,8 +154,8 @@ class Asked:
     def sql(self):
         places = {name: (name, frozenset()) for name in TABLES}
         relation = self.plan.relation
-        where = relation.table.name if isinstance(relation, Scan) else f"({relation_sql(relation, places)})"
-        return totals_sql(self.plan, self.strategy.sets, self.bounding, where, self.salt)
+        where = relation.table.name if isinstance(relation, Scan) else f"({relation_sql(DUCKDB, relation, places)})"
+        return totals_sql(DUCKDB, self.plan, self.strategy.sets, self.bounding, where, self.salt)
 
     def totals(self, data, rng):
         engine = engine_with(rng.choice([1, 2, 8]), rng.random() < 0.8)

@@ -287,7 +287,7 @@ def test_a26_nothing_of_a_row_is_told(tmp_path, caplog, capfd, monkeypatch):
             told += [str(answer), answer._repr_html_(), answer.explain(), repr(answer.rows()), answer.receipt.to_json()]
         except DitherError as error:
             told += traceback.format_exception(error)
-    monkeypatch.setattr(releasing, "totals_sql", lambda *a: f"SELECT CAST(ward AS INTEGER), 1 FROM {a[3]}")
+    monkeypatch.setattr(releasing, "totals_sql", lambda *a: f"SELECT CAST(ward AS INTEGER), 1 FROM {a[4]}")
     try:
         data.quote(f"{COUNT} WHERE age > 50", epsilon=1).release()
         pytest.fail("a broken engine answered")

@@ -14,6 +14,7 @@ import pyarrow
 import pytest
 
 from dither.privacy.unit import Unit
+from dither.query.engines.duckdb.words import DUCKDB
 from dither.query.engines.templates.relations import relation_sql
 from dither.query.engines.templates.totals import totals_sql
 from dither.query.plan.relations import Scan
@@ -138,9 +139,9 @@ def exact(plan, strategy, bounding, rows, threads):
     where = (
         "visits"
         if isinstance(plan.relation, Scan)
-        else f"({relation_sql(plan.relation, {'visits': ('visits', frozenset())})})"
+        else f"({relation_sql(DUCKDB, plan.relation, {'visits': ('visits', frozenset())})})"
     )
     with duckdb.connect(config={"threads": threads}) as engine:
         engine.register("visits", pyarrow.table({"person": [row[0] for row in rows], "x": [row[1] for row in rows]}))
-        (found,) = engine.execute(totals_sql(plan, strategy.sets, bounding, where, 5)).fetchall()
+        (found,) = engine.execute(totals_sql(DUCKDB, plan, strategy.sets, bounding, where, 5)).fetchall()
     return [int(total) for total in found]

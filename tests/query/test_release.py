@@ -260,7 +260,7 @@ def test_ctrl_c_stops_the_engine_and_is_passed_on(tmp_path, monkeypatch):
     """The charge stays: nobody can tell how far it came."""
     data = clinic(tmp_path, budget=dither.pure(1))
     slow = "SELECT count(*)::HUGEINT FROM range(100000000000) a"
-    monkeypatch.setattr(releasing, "totals_sql", lambda *a: slow if a[3] != "rehearsal" else "SELECT 1")
+    monkeypatch.setattr(releasing, "totals_sql", lambda *a: slow if a[4] != "rehearsal" else "SELECT 1")
 
     def press(_: float) -> None:
         raise KeyboardInterrupt

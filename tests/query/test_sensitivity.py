@@ -58,7 +58,7 @@ PLANTED = {
     "a bound lost by a later step: all rows count": ("groups", r"CASE WHEN n <= \d+ THEN (t\d+) ELSE [^E]+ END", r"\1"),
     "a bound lost by a later step: all groups count": ("groups", r"WHERE place <= \d+", ""),
     "weights are rounded up": ("weights", r"(\d+)::BIGINT // count\(\*\)", r"(\1::BIGINT // count(*)) + 1"),
-    "weights are not bounded": ("weights", r"least\(\d+::BIGINT, .* // count\(\*\)\)", "1048576::BIGINT"),
+    "weights are not bounded": ("weights", r"least\(\d+::BIGINT, .* // count\(\*\)\)\)", "1048576::BIGINT"),
     "the clamp comes after the sum": (None, r"k(\d) BETWEEN \S+ AND \S+ THEN k\d", r"k\1 IS NOT NULL THEN k\1"),
     "the root is too small": (
         "clip", r"sqrt\((s\d)::DOUBLE\) \* (\d+) \* 1.0000001\)::HUGEINT \+ 1", r"sqrt(\1::DOUBLE) * \2)::HUGEINT // 2",

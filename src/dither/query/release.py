@@ -33,6 +33,7 @@ from dither.query.answers.released import Released, batch_from_json, batch_to_js
 from dither.query.engines.duckdb.fan_out import check_matches
 from dither.query.engines.duckdb.run import Progress, Run
 from dither.query.engines.duckdb.table_source import TableSource
+from dither.query.engines.duckdb.words import DUCKDB
 from dither.query.engines.templates.relations import relation_sql, rows_of, with_tables
 from dither.query.engines.templates.totals import totals_sql
 from dither.query.groups.group_choice import GroupKeys, Groups, all_groups
@@ -49,14 +50,15 @@ LONGEST_TEXT = 100_000  # characters of a question that the history keeps; a bat
 LEASE = 300  # seconds in which nobody else computes the same answer
 WAIT = 2 * LEASE  # seconds to wait for somebody else's answer: should she be lost, one of those who wait takes over
 PAUSES = 0.005, 0.5  # seconds between two looks whether it is there: the first, and the longest
-SALT = "getvariable('salt')"
 FAILED = "it failed after data was touched; the charge stays, and the cause is not told: it may depend on a row"
 
 
 class TablePlaces:
     """SELECTs about tables whose rows are somewhere, each written once."""
 
-    def __init__(self, places: Mapping[str, str], texts: Mapping[str, frozenset[str]], salt: int | str = SALT) -> None:
+    def __init__(
+        self, places: Mapping[str, str], texts: Mapping[str, frozenset[str]], salt: int | str = DUCKDB.salt
+    ) -> None:
         self._places, self._texts, self._salt = places, texts, salt  # what stands after FROM; columns that are held as text
         self._written: dict[tuple[int, ...], tuple[str, object]] = {}  # by object: 1 equals True, but not in SQL
 
@@ -66,14 +68,14 @@ class TablePlaces:
         which = tuple(map(id, asked))
         if which not in self._written:
             where, texts = self._relation(plan.relation)
-            self._written[which] = totals_sql(plan, families, bounding, where, self._salt, texts), asked
+            self._written[which] = totals_sql(DUCKDB, plan, families, bounding, where, self._salt, texts), asked
         return self._written[which][0]
 
     def _relation(self, relation: Relation) -> tuple[str, frozenset[str]]:
         if isinstance(relation, Scan):
             return self._places[relation.table.name], self._texts[relation.table.name]
         found = {table: (place, self._texts[table]) for table, place in self._places.items()}
-        return f"({relation_sql(relation, found)})", frozenset()
+        return f"({relation_sql(DUCKDB, relation, found)})", frozenset()
 
 
 def release(offer: Offer, holdings: Holdings, **how: Any) -> Answer:
@@ -144,7 +146,7 @@ class Release:
             tables = {table.name: table for offer in self.offers for table in offer.plan.relation.tables}
             sources = {name: self.holdings.table_source(table) for name, table in tables.items()}
             texts = {name: source.texts for name, source in sources.items()}
-            place = TablePlaces({name: rows_of(name) for name in sources}, texts)
+            place = TablePlaces({name: rows_of(DUCKDB, name) for name in sources}, texts)
             self.holdings.engine.rehearse(sources, self._selects(place), threads=threads)
             for relation in {offer.plan.relation for offer in self.offers}:
                 check_matches(relation, sources, self.holdings.engine, threads)
@@ -184,7 +186,7 @@ class Release:
         """SELECTs on the rows of tables by name."""
         found, salt = {name: source.relation for name, source in sources.items()}, secrets.randbits(64)
         with self.holdings.engine.reading([*sources.values()], threads=threads, progress=progress, salt=salt) as run:
-            yield lambda sql, keep: run(with_tables(found, sql), keep)
+            yield lambda sql, keep: run(with_tables(DUCKDB, found, sql), keep)
 
     def _selects(self, place: TablePlaces) -> list[str]:
         """All SELECTs, each once; where groups are chosen, those that follow are about made-up ones."""

@@ -21,6 +21,7 @@ from dither.numeric.balls import ends, precision
 from dither.numeric.enclosure import to_ball
 from dither.privacy.budget.filter import sum_filter
 from dither.privacy.unit import Unit
+from dither.query.engines.duckdb.words import DUCKDB
 from dither.query.engines.templates.group_keys import key
 from dither.query.groups.shown_key_counts import ShownKeyCounts, _log_normal_tail, intervals
 from dither.testing import seeded
@@ -510,8 +511,8 @@ def test_a_list_of_keys_beside_all_others_is_looked_through_once(tmp_path):
     quote = shop(tmp_path, []).quote(BY_PRODUCT, epsilon=1, other="rest")
     (group,) = quote.offer.chosen({"keys": [["a"], ["b"]], "counts": None}).plan.groups
     assert group.keys == ("a", "b", "rest")
-    assert key(group.by, group.keys).count(" IN ") == 1
-    assert key(group.by, ("a", "rest")).count(" IN ") > 1  # b is not listed, so it is no key
+    assert key(DUCKDB, group.by, group.keys).count(" IN ") == 1
+    assert key(DUCKDB, group.by, ("a", "rest")).count(" IN ") > 1  # b is not listed, so it is no key
 
 
 def test_a_case_that_gives_more_than_the_keys_is_looked_through_again(tmp_path):

@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 
 import dither
 from dither.errors import QuestionError
+from dither.query.engines.duckdb.words import DUCKDB
 from dither.query.engines.templates.expressions import render
 from dither.query.plan.base import Expression
 from dither.query.plan.describe import describe
@@ -102,7 +103,7 @@ def test_values_are_those_of_plain_duckdb():
             sql = random_sql(rng, "tnd"[turn % 3])
             node = meant(sql)  # long texts are left out: functions look at so many characters
             short = f"FROM visits WHERE name IS NULL OR length(name) < {LONGEST_TEXT}"
-            rows = engine.execute(f"SELECT {render(node)}, {sql} {short}").fetchall()
+            rows = engine.execute(f"SELECT {render(DUCKDB, node)}, {sql} {short}").fetchall()
             for found, expected in rows:
                 assert alike(found, expected), (sql, found, expected)
 
@@ -115,7 +116,7 @@ def test_facts_hold_where_cells_are_within_theirs():
         for _ in range(300):
             node = meant(random_sql(rng, "n", 3))
             facts = node.facts
-            for (found,) in engine.execute(f"SELECT {render(node)} FROM visits").fetchall():
+            for (found,) in engine.execute(f"SELECT {render(DUCKDB, node)} FROM visits").fetchall():
                 assert found is not None or facts.nullable
                 if found is not None and facts.is_bounded:
                     bounded += 1
@@ -147,7 +148,8 @@ def test_no_cell_makes_them_fail():
         engine.register("visits", hostile())
         for turn in range(300):
             node = meant(random_sql(rng, "tnd"[turn % 3], 3))
-            added = f"SELECT count(*), sum(hash({render(node)})) FROM visits"  # not a count alone, which looks at no value
+            # not a count alone, which looks at no value
+            added = f"SELECT count(*), sum(hash({render(DUCKDB, node)})) FROM visits"
             ((count, _),) = engine.execute(added).fetchall()
             assert count == len(ROWS)
 
@@ -165,9 +167,9 @@ def test_the_ends_of_time(kind):
             with duckdb.connect(config={"threads": 1}) as engine:
                 rows = ", ".join(f"('{day}'::{kind})" for day in some)
                 engine.execute(f'CREATE TABLE visits AS SELECT d AS "{column}" FROM (VALUES {rows}) t(d)')
-                found = engine.execute(f"SELECT ({render(node)})::VARCHAR FROM visits").fetchall()
+                found = engine.execute(f"SELECT ({render(DUCKDB, node)})::VARCHAR FROM visits").fetchall()
                 assert len(found) == len(some)
-                engine.execute(f"SELECT count(*) FROM visits WHERE {render(node)} < '2026-01-01'::{kind}").fetchall()
+                engine.execute(f"SELECT count(*) FROM visits WHERE {render(DUCKDB, node)} < '2026-01-01'::{kind}").fetchall()
                 if some is days:
                     assert found[2:4] == [(None,), (None,)]
                     expected = start_of(period, datetime.date(2026, 5, 6))
@@ -195,7 +197,7 @@ def test_texts_are_cut():
             ("name || ward", None),
             ("length(concat(ward, 'x'))", 1),
         ]:
-            assert engine.execute(f"SELECT {render(meant(sql))} FROM visits").fetchall() == [(expected,)], sql
+            assert engine.execute(f"SELECT {render(DUCKDB, meant(sql))} FROM visits").fetchall() == [(expected,)], sql
 
 
 # -- buckets -----------------------------------------------------------------------------------------------------------
@@ -215,7 +217,7 @@ def test_buckets_of_whole_numbers_are_exact(low, width, count, values):
     node = WidthBucket(cell("age"), Fraction(low), Fraction(low + width), count)
     with duckdb.connect(config={"threads": 1}) as engine:
         engine.register("visits", pyarrow.table({"age": pyarrow.array(values, pyarrow.int64())}))
-        found = [row[0] for row in engine.execute(f"SELECT {render(node)} FROM visits").fetchall()]
+        found = [row[0] for row in engine.execute(f"SELECT {render(DUCKDB, node)} FROM visits").fetchall()]
     assert found == [bucket(Fraction(value), node.low, node.high, count) for value in values]
 
 
@@ -228,7 +230,7 @@ def test_buckets_of_any_number(low, high):
     node = WidthBucket(cell("weight"), Fraction(low), Fraction(high), 7)
     with duckdb.connect(config={"threads": 1}) as engine:
         engine.register("visits", pyarrow.table({"weight": pyarrow.array(cells, pyarrow.float64())}))
-        found = [row[0] for row in engine.execute(f"SELECT {render(node)} FROM visits").fetchall()]
+        found = [row[0] for row in engine.execute(f"SELECT {render(DUCKDB, node)} FROM visits").fetchall()]
     assert found[:2] == [None, None]
     assert all(type(value) is int and 0 <= value <= 8 for value in found[2:])
     assert found[2] == 8

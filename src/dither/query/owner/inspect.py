@@ -10,7 +10,8 @@ from dither.query.engines.duckdb.read_sources import from_source
 from dither.query.engines.duckdb.read_table import is_long, read_column
 from dither.query.engines.duckdb.run import Engine
 from dither.query.engines.duckdb.table_source import TableSource, table_source
-from dither.query.engines.templates.expressions import cell, constant, number, person
+from dither.query.engines.duckdb.words import DUCKDB
+from dither.query.engines.templates.expressions import cell, person
 from dither.query.policy.column import Column
 from dither.query.policy.table import Table
 from dither.query.sources.source import Source
@@ -58,7 +59,7 @@ def inspect(table: Table, source: Source) -> TableReport:
         return TableReport(whole[0], 0, whole[0], 0, columns)
     whose = table.column(table.person)
     assert whose is not None
-    id_ = person(whose, is_text=whose.name in place.texts)
+    id_ = person(DUCKDB, whose, is_text=whose.name in place.texts)
     most = table.max_groups * table.max_rows_per_group
     each = f"SELECT p, count(*) AS n FROM (SELECT {id_} AS p FROM {place.relation}) GROUP BY p"  # noqa: S608
     counts = "coalesce(sum(n) FILTER (p IS NULL), 0), count(p), count(*) FILTER (p IS NOT NULL AND n > {most})"
@@ -85,12 +86,12 @@ def _long(at: int) -> str:
 
 
 def _counts(column: Column, at: int) -> list[str]:
-    value = cell(column)
+    value = cell(DUCKDB, column)
     clamped = undeclared = "0"
     if column.lower is not None and column.upper is not None:
-        clamped = f"count(*) FILTER ({value} < {number(column.lower)} OR {value} > {number(column.upper)})"
+        clamped = f"count(*) FILTER ({value} < {DUCKDB.number(column.lower)} OR {value} > {DUCKDB.number(column.upper)})"
     if column.keys is not None:
-        undeclared = f"count(*) FILTER ({value} NOT IN ({', '.join(constant(key) for key in column.keys)}))"
+        undeclared = f"count(*) FILTER ({value} NOT IN ({', '.join(DUCKDB.constant(key) for key in column.keys)}))"
     return [
         f"count(*) FILTER (NOT {_there(at)})",
         f"count(*) FILTER ({_there(at)} AND NOT {_long(at)} AND {value} IS NULL)",

@@ -18,6 +18,7 @@ import dither
 from dither.errors import DataError, QuestionError, ReleaseError
 from dither.query.engines.duckdb.run import Engine
 from dither.query.engines.duckdb.table_source import TableSource, table_source
+from dither.query.engines.duckdb.words import DUCKDB
 from dither.query.engines.templates.expressions import cell
 from dither.query.engines.templates.relations import rows_of
 from dither.query.policy.column import Type
@@ -266,7 +267,7 @@ def test_no_cell_of_a_column_fails_whatever_it_is_read_as(kind):
     for column in place.table.columns[1:]:
         with Engine() as engine:
             try:
-                engine.rehearse({"t": place}, [counted(column, rows_of("t"))])
+                engine.rehearse({"t": place}, [counted(column, rows_of(DUCKDB, "t"))])
             except QuestionError:
                 continue
             with engine.reading([place], threads=1) as run:
@@ -276,7 +277,7 @@ def test_no_cell_of_a_column_fails_whatever_it_is_read_as(kind):
 
 
 def counted(column: Any, where: str) -> str:
-    return f"SELECT count({cell(column)}), min(hash({cell(column)})) FROM {where}"
+    return f"SELECT count({cell(DUCKDB, column)}), min(hash({cell(DUCKDB, column)})) FROM {where}"
 
 
 # -- files -------------------------------------------------------------------------------------------------------------

@@ -16,7 +16,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dither.query.engines.templates.expressions import constant, render
+from dither.query.engines.duckdb.words import DUCKDB
+from dither.query.engines.templates.expressions import render
 from dither.query.plan.base import Expression
 from dither.query.plan.expressions import (
     Arithmetic,
@@ -78,7 +79,7 @@ def engine():
 
 
 def computed(engine: duckdb.DuckDBPyConnection, node: Expression) -> list[Any]:
-    return [row[0] for row in engine.execute(f"SELECT {render(node)} FROM visits").fetchall()]
+    return [row[0] for row in engine.execute(f"SELECT {render(DUCKDB, node)} FROM visits").fetchall()]
 
 
 # -- the plain reading -------------------------------------------------------------------------------------------------
@@ -264,8 +265,8 @@ HOSTILE += ["\x01", "\x7f", "Ä'🎲", "e'\\n'", "U&'\\0041'", "\0", "a\0'b"]
 
 @pytest.mark.parametrize("text", HOSTILE, ids=ascii)
 def test_texts_stay_texts(engine, text):
-    assert engine.execute(f"SELECT {constant(text)}").fetchall() == [(text,)]
-    assert engine.execute(f"SELECT {render(Compare('=', Constant(text), Constant(text)))}").fetchall() == [(True,)]
+    assert engine.execute(f"SELECT {DUCKDB.constant(text)}").fetchall() == [(text,)]
+    assert engine.execute(f"SELECT {render(DUCKDB, Compare('=', Constant(text), Constant(text)))}").fetchall() == [(True,)]
     if "\0" not in text:  # the parser refuses these before any of it
         quoted = text.replace("'", "''")
         where = parse(f"SELECT COUNT(*) FROM visits WHERE name = '{quoted}'", POLICY).where
@@ -274,7 +275,7 @@ def test_texts_stay_texts(engine, text):
 
 @given(st.text())
 def test_any_text_stays_a_text(engine, text):
-    assert engine.execute(f"SELECT {constant(text)}").fetchall() == [(text,)]
+    assert engine.execute(f"SELECT {DUCKDB.constant(text)}").fetchall() == [(text,)]
 
 
 @pytest.mark.parametrize("text", ["a b", 'a"b', '"', "a'b", "SELECT", "a;b", "Ä", "a\\b"])
@@ -287,15 +288,15 @@ NUMBERS_WRITTEN = [0, 1, -1, 2**63 - 1, -(2**63) + 1, 2**63, 10**400, Fraction(1
 
 @pytest.mark.parametrize("value", NUMBERS_WRITTEN, ids=lambda value: str(value)[:20])
 def test_numbers_are_the_nearest_that_the_engine_has(engine, value):
-    [(found,)] = engine.execute(f"SELECT {constant(Fraction(value))}").fetchall()
+    [(found,)] = engine.execute(f"SELECT {DUCKDB.constant(Fraction(value))}").fetchall()
     exact = isinstance(value, int) and -(2**63) < value < 2**63
     assert found == value if exact else struct.pack("d", found) == struct.pack("d", double(Fraction(value)))
 
 
 def test_the_least_integer_can_be_a_key(engine):
-    assert engine.execute(f"SELECT {constant(-(2**63))}").fetchall() == [(-(2**63),)]
+    assert engine.execute(f"SELECT {DUCKDB.constant(-(2**63))}").fetchall() == [(-(2**63),)]
 
 
 @pytest.mark.parametrize("value", [d for d in DATES + TIMES if d is not None], ids=str)
 def test_dates_are_read_back(engine, value):
-    assert engine.execute(f"SELECT {constant(value)}").fetchall() == [(value,)]
+    assert engine.execute(f"SELECT {DUCKDB.constant(value)}").fetchall() == [(value,)]

@@ -8,10 +8,10 @@ from __future__ import annotations
 import datetime
 from collections.abc import Sequence
 
-from dither.query.engines.templates.expressions import TYPES, render
+from dither.query.engines.duckdb.words import DUCKDB
+from dither.query.engines.templates.expressions import render
 from dither.query.plan.base import Expression
 from dither.query.policy.column import Column, Key, Type
-from dither.query.sources.sql_quotes import name
 
 
 def images(by: Expression, columns: Sequence[Column]) -> list[Key] | None:
@@ -20,10 +20,11 @@ def images(by: Expression, columns: Sequence[Column]) -> list[Key] | None:
 
     if by.facts.type in (Type.DECIMAL, Type.FLOAT):
         return None
-    tables = ", ".join(f"(SELECT unnest(CAST(? AS {TYPES[column.type]}[])) AS {name(column.name)})" for column in columns)
+    lists = [f"SELECT unnest(CAST(? AS {DUCKDB.types[c.type]}[])) AS {DUCKDB.name(c.name)}" for c in columns]
+    tables = ", ".join(f"({select}) AS keys{place}" for place, select in enumerate(lists))
     with duckdb.connect(":memory:", config={"threads": 1, "enable_external_access": False}) as engine:
         given = [[*(column.keys or ()), None] for column in columns]
-        rows = engine.execute(f"SELECT DISTINCT {render(by)} FROM {tables}", given).fetchall()
+        rows = engine.execute(f"SELECT DISTINCT {render(DUCKDB, by)} FROM {tables}", given).fetchall()
     found: list[Key] = []
     for (value,) in rows:
         if by.facts.type is Type.INTEGER and value is not None:

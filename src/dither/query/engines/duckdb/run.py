@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any, Self
 from dither.errors import QuestionError
 from dither.query.engines.duckdb.instance import Instance
 from dither.query.engines.duckdb.table_source import TableSource, table_source
+from dither.query.engines.duckdb.words import DUCKDB
 from dither.query.engines.templates.relations import with_tables
 from dither.query.policy.column import Type
 from dither.query.policy.table import Table
@@ -83,7 +84,7 @@ class Engine:
             cells = [f"NULL::{STORED_AS[kind]} AS {name(column)}" for column, kind in held.items()]
             made.append(f"CREATE TEMP TABLE rehearsal_{number} AS SELECT {', '.join(cells)}")
             heads[table] = source.read(f"rehearsal_{number}")
-        known = [(*made, with_tables(heads, sql)) for sql in selects]
+        known = [(*made, with_tables(DUCKDB, heads, sql)) for sql in selects]
         new = [key for key in known if key not in self._rehearsed]
         if not new:
             return

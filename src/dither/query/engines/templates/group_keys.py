@@ -1,10 +1,12 @@
-"""Groups in DuckDB's SQL: a declared key or NULL; or, where nobody declared them, whatever can be a key."""
+"""Groups as SQL: a declared key or NULL; or, where nobody declared them, whatever can be a key."""
 
 from __future__ import annotations
 
+import datetime
 from fractions import Fraction
 
-from dither.query.engines.templates.expressions import constant, render
+from dither.query.engines.templates.expressions import render
+from dither.query.engines.words import Words
 from dither.query.plan.base import Expression
 from dither.query.plan.expressions import Bucket, Case, Constant, InList
 from dither.query.policy.column import Key, Type
@@ -12,20 +14,19 @@ from dither.query.policy.column import Key, Type
 LONGEST_KEY = 500  # characters: a longer text is no key
 
 
-def key(by: Expression, keys: tuple[Key, ...] | None) -> str:
-    """A declared key, or NULL: texts as an ENUM of the keys, which takes a byte or two wherever it goes."""
+def key(words: Words, by: Expression, keys: tuple[Key, ...] | None) -> str:
+    """A declared key, or NULL."""
     if keys is None:
-        return _any_key(by)
+        return _any_key(words, by)
     numbers = set(range(by.size)) if isinstance(by, Bucket) else _numbers(by) if isinstance(by, Case) else None
     if numbers is not None and numbers <= set(keys):  # one of them by itself, or NULL
-        return render(by)
-    options = ", ".join(constant(key) for key in keys)
-    if _sorts_out(by, keys):
-        return f"TRY_CAST({render(by)} AS ENUM({options}))" if isinstance(keys[0], str) else render(by)
-    if all(isinstance(key, str) for key in keys):
-        known = f"CASE WHEN {render(by)} IN ({options}) THEN {render(by)} END"  # a cast that fails takes far longer
-        return f"TRY_CAST({known} AS ENUM({options}))"
-    return f"CASE WHEN {render(by)} IN ({options}) THEN {render(by)} END"
+        return render(words, by)
+    options = [words.constant(key) for key in keys]
+    texts = all(isinstance(key, str) for key in keys)
+    found = render(words, by)
+    if not _sorts_out(by, keys):  # before the small type: a cast that fails takes far longer
+        found = f"CASE WHEN {found} IN ({', '.join(options)}) THEN {found} END"
+    return words.key(found, options) if texts else found
 
 
 def _numbers(node: Expression) -> set[Fraction] | None:
@@ -53,12 +54,13 @@ def _sorts_out(by: Expression, keys: tuple[Key, ...]) -> bool:
     )
 
 
-def _any_key(by: Expression) -> str:
+def _any_key(words: Words, by: Expression) -> str:
     """A key that nobody declared, or NULL: no long text, no day that Python cannot write: none stops a release."""
-    found = render(by)
+    found = render(words, by)
     if by.facts.type is Type.TEXT:
-        sound = f"TRY(decode(encode({found})))"  # a frame in memory may hold texts that are not UTF-8
-        return f'(CASE WHEN length({sound}) <= {LONGEST_KEY} THEN {sound} END) COLLATE "binary"'
+        sound = words.sound(found)
+        return words.binary(f"(CASE WHEN length({sound}) <= {LONGEST_KEY} THEN {sound} END)")
     if by.facts.type is Type.DATE:
-        return f"CASE WHEN {found} BETWEEN '0001-01-01'::DATE AND '9999-12-31'::DATE THEN {found} END"
+        first, last = words.constant(datetime.date.min), words.constant(datetime.date.max)
+        return f"CASE WHEN {found} BETWEEN {first} AND {last} THEN {found} END"
     return found

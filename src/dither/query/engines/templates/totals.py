@@ -28,12 +28,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from dither.query.engines.templates.expressions import clamped, constant, counted, is_there, person, render, value
+from dither.query.engines.templates.counters import clamped, counted
+from dither.query.engines.templates.expressions import is_there, person, render, value
 from dither.query.engines.templates.group_keys import key
+from dither.query.engines.words import Words
 from dither.query.plan.base import Expression
 from dither.query.plan.counters import Counter, Kind
 from dither.query.plan.question import Question
-from dither.query.statistics.bounding import Bounding
+from dither.query.statistics.bounding import Bounding, Clip, EachRow, Weights
 from dither.query.statistics.counter_sets import CounterSet
 
 WIDEST = 2**52  # of one weighted total in `clip`: it fits into 64 bits, and 2^20 groups of 4 squares into 127
@@ -48,24 +50,25 @@ class _Column:
     of: Expression
     measure: Counter
 
-    def inner(self, place: int) -> list[str]:
+    def inner(self, words: Words, place: int) -> list[str]:
         """The value e and its steps k, before the clamp."""
         if self.kind == "present":
-            return [f"{render(self.of)} AS e{place}"]
-        return [f"{value(self.measure)} AS e{place}", f"{counted(self.measure, value(self.measure))} AS k{place}"]
+            return [f"{render(words, self.of)} AS e{place}"]
+        e = value(words, self.measure)
+        return [f"{e} AS e{place}", f"{counted(words, self.measure, e)} AS k{place}"]
 
-    def outer(self, place: int) -> str:
+    def outer(self, words: Words, place: int) -> str:
         """What is added up: x, or NULL."""
         if self.kind == "present":
-            return f"CASE WHEN {is_there(self.of, f'e{place}')} THEN 1::BIGINT END AS x{place}"
-        return f"{clamped(self.measure, f'e{place}', f'k{place}')} AS x{place}"
+            return f"CASE WHEN {is_there(words, self.of, f'e{place}')} THEN {words.integer(1)} END AS x{place}"
+        return f"{clamped(words, self.measure, f'e{place}', f'k{place}')} AS x{place}"
 
 
 class _Shape:
     """Names and columns that all parts of the SELECT share."""
 
-    def __init__(self, plan: Question, families: Sequence[CounterSet], bounding: Bounding) -> None:
-        self.plan, self.families, self.bounding = plan, families, bounding
+    def __init__(self, words: Words, plan: Question, families: Sequence[CounterSet], bounding: Bounding) -> None:
+        self.words, self.plan, self.families, self.bounding = words, plan, families, bounding
         self.measures = [measure for family in families for measure in family.measures]
         self.keys = [f"g{place}" for place in range(len(plan.groups))]
         self.totals = [f"t{place}" for place in range(len(self.measures))]
@@ -90,31 +93,32 @@ class _Shape:
         if measure.kind == "one":
             return rows
         if measure.kind == "person":
-            return rows if self.bounding.way == "each row" else "1::HUGEINT"
+            return rows if isinstance(self.bounding, EachRow) else self.words.wide("1")
         place = next(place for place, column in enumerate(self.columns) if self._serves(column, measure))
         here, sum_ = count.format(f"x{place}"), added.format(f"x{place}")
         if measure.kind in ("present", "steps", "above"):
             return here if measure.kind == "present" else sum_
-        side, square = f"{measure.steps}::HUGEINT", f"{measure.steps**2}::HUGEINT"
+        side, square, two = (self.words.wide(str(number)) for number in (measure.steps, measure.steps**2, 2))
         squares = added.format(f"x{place} * x{place}")
         return {
             "below": f"{side} * {here} - {sum_}",
             "missing": f"{side} * ({rows} - {here})",
             "high": squares,
-            "middle": f"2::HUGEINT * ({side} * {sum_} - {squares})",
-            "low": f"{square} * {here} - 2::HUGEINT * {side} * {sum_} + {squares}",
+            "middle": f"{two} * ({side} * {sum_} - {squares})",
+            "low": f"{square} * {here} - {two} * {side} * {sum_} + {squares}",
             "nothing": f"{square} * ({rows} - {here})",
         }[measure.kind]
 
     def all_measured(self, rows: str, count: str, added: str) -> list[str]:
         """All measures, named."""
         return [
-            f"({self.measured(measure, rows, count, added)})::HUGEINT AS {total}"
+            f"{self.words.wide(f'({self.measured(measure, rows, count, added)})')} AS {total}"
             for measure, total in zip(self.measures, self.totals, strict=True)
         ]
 
 
 def totals_sql(
+    words: Words,
     plan: Question,
     families: Sequence[CounterSet],
     bounding: Bounding,
@@ -126,21 +130,21 @@ def totals_sql(
 
     `texts` are the columns that the source holds as text, `salt` a number or what the engine knows it by.
     """
-    shape = _Shape(plan, families, bounding)
+    shape = _Shape(words, plan, families, bounding)
     rows = _rows(shape, relation, texts)
-    if bounding.way == "each row":
-        added = shape.all_measured("count(*)", "count({})", "coalesce(sum({}), 0)")
-        return _declared(shape, _grouped(shape.keys, added, f"({rows})"))
-    if bounding.way == "weights":
+    added = _or_zero(words.total("{}"))
+    if isinstance(bounding, EachRow):
+        return _declared(shape, _grouped(shape.keys, shape.all_measured("count(*)", "count({})", added), f"({rows}) AS r"))
+    if isinstance(bounding, Weights):
         return _weighted(shape, rows)
     by, number = ["p", *shape.keys], f"count({shape.keys[0]})" if shape.keys else "count(*)"
-    mine = shape.all_measured(number, "count({})", "coalesce(sum({}), 0)")
+    mine = shape.all_measured(number, "count({})", added)
     # as counts, these conditions stay above the grouping; a group of rows has one key, so that each is all or nothing
     declared = " AND ".join(f"count({name}) > 0" for name in shape.keys)
-    person = f"SELECT {', '.join([*by, f'{number} AS n', *mine])} FROM ({rows}) GROUP BY {', '.join(by)}"
+    person = f"SELECT {', '.join([*by, f'{number} AS n', *mine])} FROM ({rows}) AS r GROUP BY {', '.join(by)}"
     person += f" HAVING {declared}" if declared else ""
-    if bounding.way == "clip":
-        return _clipped(shape, person)
+    if isinstance(bounding, Clip):
+        return _clipped(shape, bounding, person)
     return _chosen(shape, person, salt)
 
 
@@ -150,28 +154,30 @@ def _rows(shape: _Shape, relation: str, texts: frozenset[str]) -> str:
     Where each row is a person, rows of other groups need not be dropped: they have groups of their own, of which only the
     numbers leave the engine (`_declared`).
     """
-    plan, alone = shape.plan, shape.bounding.way == "each row"
+    words, plan, alone = shape.words, shape.plan, isinstance(shape.bounding, EachRow)
     spell = [
-        render(group.by) if alone and group.keys and isinstance(group.keys[0], str) else key(group.by, group.keys)
+        render(words, group.by)
+        if alone and group.keys and isinstance(group.keys[0], str)
+        else key(words, group.by, group.keys)
         for group in plan.groups
     ]
     inner = [f"{by} AS {name}" for by, name in zip(spell, shape.keys, strict=True)]
     outer = list(shape.keys)
     kept = []
     for place, column in enumerate(shape.columns):
-        inner += column.inner(place)
-        outer.append(column.outer(place))
+        inner += column.inner(words, place)
+        outer.append(column.outer(words, place))
     if plan.table.person is not None:
-        column_of_person = plan.table.column(plan.table.person)
-        assert column_of_person is not None
-        inner.append(f"{person(column_of_person, is_text=column_of_person.name in texts)} AS p")
+        whose = plan.table.column(plan.table.person)
+        assert whose is not None
+        inner.append(f"{person(words, whose, is_text=whose.name in texts)} AS p")
         outer.append("p")
         kept.append("p IS NOT NULL")
-    where = "" if plan.where is None else f" WHERE {render(plan.where)}"
-    read = f"SELECT {', '.join(inner) or '1'} FROM {relation}{where}"
+    where = "" if plan.where is None else f" WHERE {render(words, plan.where)}"
+    read = f"SELECT {', '.join(inner) or '1'} FROM {relation} AS source{where}"
     if not outer:
         return read
-    return f"SELECT {', '.join(outer)} FROM ({read})" + (f" WHERE {' AND '.join(kept)}" if kept else "")
+    return f"SELECT {', '.join(outer)} FROM ({read}) AS e" + (f" WHERE {' AND '.join(kept)}" if kept else "")
 
 
 def _declared(shape: _Shape, grouped: str) -> str:
@@ -182,65 +188,83 @@ def _declared(shape: _Shape, grouped: str) -> str:
     if not any(texts):
         return grouped
     lists = [
-        ", ".join(constant(key) for key in group.listed) if text else "" for group, text in zip(groups, texts, strict=True)
+        ", ".join(shape.words.constant(key) for key in group.listed) if text else ""
+        for group, text in zip(groups, texts, strict=True)
     ]
     shown = [
         f"CASE WHEN {name} IN ({options}) THEN {name} END AS {name}" if options else name
         for name, options in zip(shape.keys, lists, strict=True)
     ]
-    return f"SELECT {', '.join([*shown, *shape.totals])} FROM ({grouped})"
+    return f"SELECT {', '.join([*shown, *shape.totals])} FROM ({grouped}) AS found"
 
 
 def _weighted(shape: _Shape, rows: str) -> str:
-    bounding = shape.bounding
+    words, bounding = shape.words, shape.bounding
     most, finest = bounding.groups * bounding.rows * bounding.resolution, bounding.resolution
     declared = " AND ".join(f"{name} IS NOT NULL" for name in shape.keys)
     inside = f" WHERE {declared}" if declared else ""
-    weights = f"SELECT p, least({finest}::BIGINT, {most}::BIGINT // count(*)) AS w FROM r{inside} GROUP BY p"
+    weight = words.least([words.integer(finest), words.divide(words.integer(most), "count(*)")])
+    weights = f"SELECT p, {weight} AS w FROM r{inside} GROUP BY p"
     # a product is at most LARGEST of bounding.py: it fits into 64 bits
-    there = "coalesce(sum(CASE WHEN {} IS NOT NULL THEN w END), 0)"
-    added = shape.all_measured("coalesce(sum(w), 0)", there, "coalesce(sum({} * w), 0)")
-    return f"WITH r AS MATERIALIZED ({rows}) {_grouped(shape.keys, added, f'r JOIN ({weights}) USING (p){inside}')}"
+    here, product = words.total("CASE WHEN {} IS NOT NULL THEN w END"), words.total("{} * w")
+    added = shape.all_measured(_or_zero(words.total("w")), _or_zero(here), _or_zero(product))
+    grouped = _grouped(shape.keys, added, f"r JOIN ({weights}) AS weights USING (p){inside}")
+    return f"WITH {words.materialized('r', rows)} {grouped}"
 
 
-def _clipped(shape: _Shape, person: str) -> str:
-    bounding, keys = shape.bounding, shape.keys
+def _clipped(shape: _Shape, bounding: Clip, person: str) -> str:
+    words, keys = shape.words, shape.keys
     widest, finest = WIDEST // bounding.resolution, bounding.resolution
-    cut = [f"least(greatest({total}, -{widest}), {widest})::BIGINT AS {total}" for total in shape.totals]
-    vectors = f"SELECT {', '.join(['p', *keys, *cut])} FROM ({person})"
     squares, long, roots, weights, taken, place = [], [], [], [], [], 0
     for number, family in enumerate(shape.families):
         mine = shape.totals[place : place + len(family.measures)]
         place += len(mine)
-        length = bounding.length(family)
-        squares.append(f"sum({' + '.join(f'{total}::HUGEINT * {total}' for total in mine)})::HUGEINT AS s{number}")
-        root = f"ceil(sqrt(s{number}::DOUBLE) * {finest} * {MARGIN})::HUGEINT + 1"
-        long.append(f"s{number} > {bounding.alone_squared(family)}::HUGEINT")
-        roots.append(f"CASE WHEN {long[-1]} THEN {root} END AS r{number}, s{number}")
-        tested = f"r{number} * r{number} >= s{number} * {finest**2}"
-        weight = f"WHEN {tested} THEN least({finest}, {length * finest}::HUGEINT // r{number})"
+        s, r, w = f"s{number}", f"r{number}", f"w{number}"
+        squared = " + ".join(f"{words.wide(total)} * {total}" for total in mine)
+        squares.append(f"{words.wide(words.total(squared))} AS {s}")
+        root = words.wide(words.ceil(f"sqrt({words.double(s)}) * {finest} * {MARGIN}"))
+        long.append(f"{s} > {words.wide(str(bounding.alone_squared(family)))}")
+        roots.append(f"CASE WHEN {long[-1]} THEN {root} + 1 END AS {r}, {s}")
+        share = words.divide(words.wide(str(bounding.length(family) * finest)), r)
+        weight = f"WHEN {r} * {r} >= {s} * {finest**2} THEN {words.least([str(finest), share])}"
         # NULL where she stays as she is, 0 where the root is too small
-        weights.append(f"(CASE {weight} WHEN r{number} IS NOT NULL THEN 0 END)::BIGINT AS w{number}")
-        taken += [f"coalesce(sum({total} * coalesce(w{number}, {finest})), 0)::HUGEINT AS {total}" for total in mine]
+        weights.append(f"{words.narrow(f'(CASE {weight} WHEN {r} IS NOT NULL THEN 0 END)')} AS {w}")
+        taken += [_summed(words, f"{total} * coalesce({w}, {finest})", total) for total in mine]
+    cut = [
+        f"{words.narrow(words.least([words.greatest([total, str(-widest)]), str(widest)]))} AS {total}"
+        for total in shape.totals
+    ]
+    vectors = f"SELECT {', '.join(['p', *keys, *cut])} FROM ({person}) AS mine"
     sums = f"SELECT p, {', '.join(squares)} FROM v GROUP BY p"
     # only those who are too long are joined, by the same equality by which they were grouped: they are few
-    norms = f"SELECT p, {', '.join(weights)} FROM (SELECT p, {', '.join(roots)} FROM ({sums}) WHERE {' OR '.join(long)})"
-    return f"WITH v AS MATERIALIZED ({vectors}) {_grouped(keys, taken, f'v LEFT JOIN ({norms}) USING (p)')}"
+    lengths = f"SELECT p, {', '.join(roots)} FROM ({sums}) AS sums WHERE {' OR '.join(long)}"
+    norms = f"SELECT p, {', '.join(weights)} FROM ({lengths}) AS lengths"
+    grouped = _grouped(keys, taken, f"v LEFT JOIN ({norms}) AS norms USING (p)")
+    return f"WITH {words.materialized('v', vectors)} {grouped}"
 
 
 def _chosen(shape: _Shape, person: str, salt: int | str) -> str:
-    most = shape.bounding.rows
+    words, most = shape.words, shape.bounding.rows
     scaled = [
-        f"{total}" if measure.kind == "person" else f"CASE WHEN n <= {most} THEN {total} ELSE {total} * {most} // n END"
+        total
+        if measure.kind == "person"
+        else f"CASE WHEN n <= {most} THEN {total} ELSE {words.divide(f'{total} * {most}', 'n')} END"
         for total, measure in zip(shape.totals, shape.measures, strict=True)
     ]
-    added = [f"coalesce(sum({part}), 0)::HUGEINT AS {total}" for part, total in zip(scaled, shape.totals, strict=True)]
+    added = [_summed(words, part, total) for part, total in zip(scaled, shape.totals, strict=True)]
     if not shape.keys:
-        return _grouped([], added, f"({person})")
-    by = ", ".join(shape.keys)
-    order = f"hash({salt}::UBIGINT, p, {by}), {by}"
-    placed = f"SELECT *, row_number() OVER (PARTITION BY p ORDER BY {order}) AS place FROM ({person})"
-    return _grouped(shape.keys, added, f"({placed}) WHERE place <= {shape.bounding.groups}")
+        return _grouped([], added, f"({person}) AS mine")
+    order = ", ".join([words.order(salt, ["p", *shape.keys]), *shape.keys])
+    placed = f"SELECT *, row_number() OVER (PARTITION BY p ORDER BY {order}) AS place FROM ({person}) AS mine"
+    return _grouped(shape.keys, added, f"({placed}) AS placed WHERE place <= {shape.bounding.groups}")
+
+
+def _summed(words: Words, part: str, total: str) -> str:
+    return f"{words.wide(_or_zero(words.total(part)))} AS {total}"
+
+
+def _or_zero(total: str) -> str:
+    return f"coalesce({total}, 0)"
 
 
 def _grouped(keys: list[str], added: list[str], rows: str) -> str:

@@ -1,0 +1,201 @@
+"""The words of SQL that engines spell differently: the portable spelling of each, with the reason why it is total.
+
+A template (`engines/templates/`) writes what runs on rows out of these words and of SQL that means the same everywhere:
+SELECT, CASE, comparisons, coalesce, nullif, count, min, max, abs, length, substring, right. An engine is a class of words of
+its own, beside what runs it, and says only what it spells otherwise. *Total*: whatever a row holds, there is a value or
+NULL, never an error, since an error would tell of the row.
+
+What a word gets stands on its own: a name, a call, a CASE ... END, or something in parentheses. What it gives does, too.
+"""
+
+from __future__ import annotations
+
+import datetime
+from collections.abc import Mapping, Sequence
+from fractions import Fraction
+from itertools import count
+from typing import ClassVar
+
+from dither.query.plan.expressions import Part
+from dither.query.plan.functions import Period, Spelling
+from dither.query.policy.column import Type
+from dither.query.sources import sql_quotes
+
+WHOLE = "0|-?[1-9][0-9]*"  # the one spelling of a whole number
+LARGEST = 2**63
+
+
+class Words:
+    """The portable spelling."""
+
+    types: ClassVar[Mapping[Type, str]] = {
+        Type.INTEGER: "BIGINT",
+        Type.DECIMAL: "DOUBLE PRECISION",
+        Type.FLOAT: "DOUBLE PRECISION",
+        Type.TEXT: "VARCHAR",
+        Type.BOOLEAN: "BOOLEAN",
+        Type.DATE: "DATE",
+        Type.TIMESTAMP: "TIMESTAMP",
+    }
+    wide_type: ClassVar[str] = "NUMERIC(38)"
+
+    # -- names and constants: none depends on a row; what the engine cannot read is refused when the SELECT is rehearsed
+
+    def name(self, text: str) -> str:
+        """A name, quoted: what stands inside means nothing else."""
+        return sql_quotes.name(text)
+
+    def text(self, value: str) -> str:
+        """A text, quoted: inside single quotes only a single quote means anything."""
+        return sql_quotes.text(value)
+
+    def integer(self, value: int) -> str:
+        """A whole number of 64 bits; quoted, since an unquoted minus comes after the cast, and -2^63 fails."""
+        return self.cast(self.text(str(value)), self.types[Type.INTEGER])
+
+    def number(self, value: Fraction | float) -> str:
+        """The double nearest to a rational; also an infinity, and NaN."""
+        try:
+            found = value if isinstance(value, float) else value.numerator / value.denominator
+        except OverflowError:
+            found = float("inf") if value > 0 else float("-inf")
+        return self.cast(self.text(repr(found)), self.types[Type.FLOAT])
+
+    def constant(self, value: object) -> str:
+        """A value that was written in a question or a policy."""
+        if isinstance(value, bool):
+            return "TRUE" if value else "FALSE"
+        if isinstance(value, int):
+            return self.integer(value)
+        if isinstance(value, Fraction):
+            whole = value.denominator == 1 and -LARGEST <= value < LARGEST
+            return self.integer(value.numerator) if whole else self.number(value)
+        if isinstance(value, datetime.datetime):
+            return self.cast(self.text(value.isoformat(sep=" ")), self.types[Type.TIMESTAMP])
+        if isinstance(value, datetime.date):
+            return self.cast(self.text(value.isoformat()), self.types[Type.DATE])
+        assert isinstance(value, str)
+        return self.text(value)
+
+    # -- casts
+
+    def cast(self, sql: str, to: str) -> str:
+        """A cast that cannot fail: of a constant, or of a value that is proved to fit."""
+        return f"CAST({sql} AS {to})"
+
+    def double(self, sql: str) -> str:
+        """A number as a double: every whole number has a nearest one."""
+        return self.cast(sql, self.types[Type.FLOAT])
+
+    def wide(self, sql: str) -> str:
+        """A whole number in the widest integers, which hold every sum that is written (`templates/totals.py`)."""
+        return self.cast(sql, self.wide_type)
+
+    def narrow(self, sql: str) -> str:
+        """A wide whole number that is proved to fit, in 64 bits."""
+        return self.cast(sql, self.types[Type.INTEGER])
+
+    def whole(self, sql: str) -> str:
+        """A number without a fraction in 64 bits; NULL beyond, and for NaN: compared before it is cast."""
+        return f"CASE WHEN {sql} >= -{LARGEST} AND {sql} < {LARGEST} THEN {self.narrow(sql)} END"
+
+    # -- cells
+
+    def cell(self, sql: str, kind: Type) -> str:
+        """A cell as its type; NULL where it does not fit. By a plain cast: for columns that are stored as what the policy
+        says; without a cast that tries, all others are for the engine to refuse before the charge."""
+        return self.cast(sql, self.types[kind])
+
+    def real(self, sql: str) -> str:
+        """A double that is a number or an infinity; NULL for NaN, which equals itself."""
+        return f"nullif({sql}, {self.number(float('nan'))})"
+
+    def is_real(self, sql: str) -> str:
+        """Whether a double is a number or an infinity; NaN is above them."""
+        return f"({sql} <= {self.number(float('inf'))})"
+
+    def is_whole(self, sql: str) -> str:
+        """Whether a text spells a whole number in the one way: of '7', '007' and '6.9' a cast would make one."""
+        return f"({sql} SIMILAR TO {self.text(WHOLE)})"
+
+    def binary(self, sql: str) -> str:
+        """A text that is compared by its bytes, whatever its column says."""
+        return f'{sql} COLLATE "C"'
+
+    def sound(self, sql: str) -> str:
+        """A text that functions can take; NULL where its bytes are no text. As it is: where such cannot be stored."""
+        return sql
+
+    def key(self, sql: str, options: Sequence[str]) -> str:
+        """A text that is one of these constants, or NULL, in as little room as there is."""
+        return sql
+
+    # -- functions of a row
+
+    def part(self, part: Part, sql: str) -> str:
+        """A part of a day or a time, as a whole number; every one from the year 1 to 9999 has it. Sunday is 0."""
+        return self.narrow(self.floor(f"EXTRACT({'DOW' if part == 'weekday' else part.upper()} FROM {sql})"))
+
+    def start(self, period: Period, sql: str, kind: Type) -> str:
+        """The start of a period: at most a year earlier, and never before the year 1, which starts on a Monday."""
+        of = self.cast(sql, self.types[Type.TIMESTAMP])  # without a zone
+        return self.cast(f"date_trunc({self.text(period)}, {of})", self.types[kind])
+
+    def like(self, sql: str, pattern: str) -> str:
+        """Whether a text looks like a constant pattern, in which nothing but % and _ means anything: the escape character
+        is one that it lacks."""
+        lacks = next(chr(code) for code in count(33) if chr(code) not in f"{pattern}%_'\\")
+        return f"({sql} LIKE {self.text(pattern)} ESCAPE {self.text(lacks)})"
+
+    def left(self, sql: str, length: int) -> str:
+        """The first so many characters of a text; a shorter one as it is."""
+        return f"left({sql}, {length})"
+
+    def change(self, how: Spelling, sql: str) -> str:
+        """A sound text in capital or small letters, or without the blanks around it."""
+        return f"{how}({sql})"
+
+    def greatest(self, parts: Sequence[str]) -> str:
+        """The largest of the values that are there; NaN is above all."""
+        return f"greatest({', '.join(parts)})"
+
+    def least(self, parts: Sequence[str]) -> str:
+        """The least of the values that are there."""
+        return f"least({', '.join(parts)})"
+
+    def floor(self, sql: str) -> str:
+        """The whole number below, as a double, of every double."""
+        return f"floor({sql})"
+
+    def ceil(self, sql: str) -> str:
+        """The whole number above, as a double, of every double."""
+        return f"ceil({sql})"
+
+    def round(self, sql: str, digits: int) -> str:
+        """A double to so many digits, halves away from zero; the power of ten is a constant."""
+        power = self.number(Fraction(10) ** digits)
+        return f"(sign({sql}) * {self.floor(f'(abs({sql}) * {power} + 0.5)')} / {power})"
+
+    def divide(self, sql: str, by: str) -> str:
+        """Whole numbers divided, towards zero; the divisor is a positive constant, or a count of rows that are there."""
+        return f"div({sql}, {by})"
+
+    # -- totals
+
+    def total(self, sql: str) -> str:
+        """A sum of whole numbers, wide: as many rows as there are cannot overflow it; NULL of none."""
+        return f"sum({self.wide(sql)})"
+
+    def order(self, salt: int | str, columns: Sequence[str]) -> str:
+        """By what a person's groups are chosen: a function of salt, person and group alone. Every value has a text."""
+        texts = ", ".join(self.cast(str(part), self.types[Type.TEXT]) for part in (salt, *columns))
+        return f"md5(concat_ws(':', {texts}))"
+
+    def materialized(self, name: str, select: str) -> str:
+        """A SELECT within WITH that is read twice, and computed once where the engine can. It is a function of content:
+        computed twice, it gives the same."""
+        return f"{name} AS ({select})"
+
+    def inline(self, name: str, select: str) -> str:
+        """A SELECT within WITH that is read as if it stood there."""
+        return f"{name} AS ({select})"
