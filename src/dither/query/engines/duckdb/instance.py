@@ -43,7 +43,8 @@ class Instance:
     @contextmanager
     def cursor(self) -> Iterator[duckdb.DuckDBPyConnection]:
         """A connection of one's own."""
-        cursor = self._connection.cursor()
+        with self._gate:
+            cursor = self._connection.cursor()
         try:
             yield cursor
         finally:
