@@ -51,6 +51,7 @@ from dither.local.surveys.items import IntegerDomain, ItemDomain, TextDomain, mi
 from dither.mechanisms.response.k_ary_response import Flat
 from dither.noise.uniform_integers import uniform
 from dither.numeric.number import integer, rational
+from dither.numeric.search import halve
 from dither.privacy.guarantee.guarantee import Guarantee, pure
 from dither.privacy.unit import Unit, read_replacement
 
@@ -251,11 +252,12 @@ class HeavyHitters:
         probability at most exp(-K KL(u, 1/g)).
         """
         chance, far = 1 / self.cells, -math.log(NormalDist().cdf(-z)) / self.seeds
-        near, end = chance, 1.0
-        for _ in range(60):
-            u = (near + end) / 2
+
+        def outside(u: float) -> bool:
             other = (1 - u) * math.log((1 - u) / (1 - chance)) if u < 1 else 0.0
-            near, end = (u, end) if u * math.log(u / chance) + other < far else (near, u)
+            return not u * math.log(u / chance) + other < far
+
+        end = halve(outside, chance, 1.0, times=60)[1]
         most = min(1.0, max(0.0, float(raw.max())))
         rest = max(0.0, spread - most**2 / ((self.cells - 1) * self.seeds))
         return most * (end - chance) / (1 - chance) + z * math.sqrt(rest)
