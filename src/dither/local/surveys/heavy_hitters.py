@@ -54,6 +54,7 @@ from dither.numeric.number import integer, rational
 from dither.numeric.search import halve
 from dither.privacy.guarantee.guarantee import Guarantee, pure
 from dither.privacy.unit import Unit, read_replacement
+from dither.table import table
 
 if TYPE_CHECKING:
     import numpy as np
@@ -80,15 +81,14 @@ class FrequentItems:
     confidence: float
 
     def __str__(self) -> str:
-        width = max([4, *(len(str(item)) for item in self.items)])
-        lines = [f"{'item':{width}}  {'people':>9}  {'low':>9}  {'high':>9}"]
-        for item, count, low, high in zip(self.items, self.counts, self.low, self.high, strict=True):
-            lines.append(f"{item!s:{width}}  {count:9.0f}  {low:9.0f}  {high:9.0f}")
-        lines.append(
+        rows = [["item", f"{'people':>9}", f"{'low':>9}", f"{'high':>9}"]]
+        for item, *numbers in zip(self.items, self.counts, self.low, self.high, strict=True):
+            rows.append([str(item), *(f"{value:.0f}" for value in numbers)])
+        note = (
             f"from {self.people} reports; all intervals hold together with {self.confidence:.0%} probability; what fewer "
             f"than {self.threshold:.0f} people have is not seen"
         )
-        return "\n".join(lines)
+        return "\n".join([*table(rows), note])
 
 
 class HeavyHitters:
