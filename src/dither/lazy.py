@@ -1,13 +1,25 @@
-"""How a front resolves its public names: on first use, so that `import dither` stays light (PEP 562)."""
+"""How a front resolves its public names: on first use, so that `import dither` stays light (PEP 562).
+
+The names of a front are listed once, in the stub beside it (`__init__.pyi`), a line each: `from home import name as name`.
+Type checkers and editors read the stub, so they know every name and report one that is not there; here the same lines say
+where a name is imported from when it is used. The loader of the package reads the file, so a zip file will do.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from importlib import import_module
+from typing import Any
+
+Front = tuple[list[str], Callable[[str], object], Callable[[], list[str]], dict[str, str]]
 
 
-def resolver(package: str, homes: Mapping[str, str], names: dict[str, object]) -> Callable[[str], object]:
-    """The `__getattr__` of a package: `homes` says where each public name lives; `names` are the package's own globals."""
+def attach(names: dict[str, Any]) -> Front:
+    """`__all__`, `__getattr__` and `__dir__` of a package, and the home of each public name; from the package's globals."""
+    package, spec = names["__name__"], names["__spec__"]
+    rows = [line.split() for line in spec.loader.get_data(spec.origin + "i").decode().splitlines()]
+    homes: dict[str, str] = {row[3]: row[1] for row in rows if row[:1] == ["from"]}
+    public = sorted([*homes, *(name for name in ("__version__",) if name in names)])
 
     def resolve(name: str) -> object:
         home = homes.get(name)
@@ -18,4 +30,4 @@ def resolver(package: str, homes: Mapping[str, str], names: dict[str, object]) -
         names[name] = vars(module)[name] if name in vars(module) else import_module(f"{home}.{name}")
         return names[name]
 
-    return resolve
+    return public, resolve, lambda: list(public), homes

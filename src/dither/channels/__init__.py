@@ -2,16 +2,6 @@
 
 from __future__ import annotations
 
-from importlib import import_module
+from dither.lazy import attach
 
-__all__ = ["graph", "kernels", "leakage", "oblivious", "universal"]
-
-
-def __getattr__(name: str) -> object:
-    if name not in __all__:
-        raise AttributeError(f"module 'dither.channels' has no attribute '{name}'")
-    return import_module(f"dither.channels.{name}")
-
-
-def __dir__() -> list[str]:
-    return sorted(__all__)
+__all__, __getattr__, __dir__, _LAZY = attach(globals())

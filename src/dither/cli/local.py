@@ -19,6 +19,7 @@ from dither.local.collect.estimate import Estimate
 from dither.local.files import Progress
 from dither.local.registry import LISTED, NUMBERS, by_name
 from dither.local.survey import Survey, read_domain
+from dither.table import table
 
 local = typer.Typer(no_args_is_help=True, help="Surveys among people who trust nobody.")
 
@@ -183,12 +184,12 @@ def _bar(what: str) -> Iterator[Progress]:
 def _drawn(found: Estimate, top: int) -> str:
     order = sorted(range(len(found.domain)), key=lambda at: -found.frequency[at])[: max(1, top)]
     most = max(float(found.high[at]) for at in order) or 1.0
-    width = max(len(str(found.domain[at])) for at in order)
-    lines = []
+    rows = []
     for at in order:
         bar = "█" * round(BAR * float(found.frequency[at]) / most)
         interval = f"{found.low[at]:.4f} to {found.high[at]:.4f}"
-        lines.append(f"{found.domain[at]!s:{width}}  {found.frequency[at]:7.4f}  {bar:{BAR}}  {interval}")
+        rows.append([str(found.domain[at]), f"{found.frequency[at]:7.4f}", f"{bar:{BAR}}", interval])
+    lines = table(rows, left=(0, 2, 3))
     if len(found.domain) > len(order):
         lines.append(f"... and {len(found.domain) - len(order)} more")
     percent = f"{found.confidence:.0%}"

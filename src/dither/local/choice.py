@@ -29,6 +29,7 @@ from dither.local.surveys.direct_encoding import smallest
 from dither.local.surveys.hash_families import digits
 from dither.local.surveys.local_hashing import best_cells
 from dither.numeric.number import Number, exact, integer, rational
+from dither.table import table
 
 TIE = 1.02  # half-widths within 2% count as equal
 LARGEST = 64.0  # of epsilon in these formulas; beyond it nothing changes
@@ -73,8 +74,8 @@ class SurveyChoice:
         return made(listed, epsilon=self.epsilon, **more)
 
     def __str__(self) -> str:
-        lines = [f"{'survey':10}  half-width    at worst  bytes"]
-        lines += [f"{one.name:10}  {one.half_width:10.3g}  {one.worst:10.3g}  {one.size:5}" for one in self.candidates]
+        rows = [[one.name, f"{one.half_width:.3g}", f"{one.worst:10.3g}", str(one.size)] for one in self.candidates]
+        lines = table([[f"{'survey':10}", "half-width", "at worst", "bytes"], *rows])
         return "\n".join([*lines, self.why])
 
 

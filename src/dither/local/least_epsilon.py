@@ -6,6 +6,7 @@ from collections.abc import Callable
 from fractions import Fraction
 
 from dither.errors import NumberError
+from dither.numeric.search import halve
 
 MOST_EPSILON = 64
 LEAST = Fraction(1, 2**29)
@@ -20,7 +21,5 @@ def least_epsilon(error: Callable[[Fraction], float], wanted: Fraction, half_wid
         if high > MOST_EPSILON:
             why = f"no epsilon up to {MOST_EPSILON} has an error that small with so few people"
             raise NumberError("half_width", half_width, why, "more people, or a larger half-width")
-    while high - low > max(high / FINENESS, LEAST):
-        middle = (low + high) / 2
-        low, high = (low, middle) if error(middle) <= wanted else (middle, high)
-    return high
+    near = halve(lambda x: error(x) <= wanted, low, high, enough=lambda low, high: high - low <= max(high / FINENESS, LEAST))
+    return near[1]

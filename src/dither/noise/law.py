@@ -18,9 +18,10 @@ import numpy as np
 
 from dither.errors import NumberError, SizeError
 from dither.noise.entropy import _rehearsal
-from dither.numeric.balls import MOST_BITS, precision
+from dither.numeric.balls import MOST_BITS
 from dither.numeric.enclosure import certify, to_ball
 from dither.numeric.number import Enclosure, Number, exact, integer, rational
+from dither.numeric.search import halve_integers, surely
 
 if TYPE_CHECKING:
     from flint import arb
@@ -124,26 +125,16 @@ class Law(ABC):
         """The smallest k that is not surely below the level (strictly) or that is surely at it (otherwise)."""
 
         def reached(k: int) -> bool:
-            bits = 128
-            while bits <= MOST_BITS // 4:
-                with precision(bits):
-                    # compare the smaller side, where relative precision is kept
-                    gap = to_ball(1 - level) - self.above(k) if k >= 0 else self.cdf(k) - to_ball(level)
-                    if gap > 0 or gap.is_zero():
-                        return True
-                    if gap < 0:
-                        return False
-                bits *= 2
-            return strictly
+            def short() -> arb:  # compare the smaller side, where relative precision is kept
+                return self.above(k) - to_ball(1 - level) if k >= 0 else to_ball(level) - self.cdf(k)
+
+            certain = surely(short, most=MOST_BITS // 4)
+            return strictly if certain is None else certain
 
         width = 1
         while not reached(width) or reached(-width):
             width *= 2
-        low, high = -width, width  # not reached, reached
-        while high - low > 1:
-            middle = (low + high) // 2
-            low, high = (low, middle) if reached(middle) else (middle, high)
-        return high
+        return halve_integers(reached, -width, width)
 
     # -- plain things ------------------------------------------------------------------------------------------
 

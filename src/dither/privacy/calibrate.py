@@ -15,8 +15,8 @@ from dither.errors import GuaranteeError, NumberError, PrecisionError
 from dither.numeric.balls import precision
 from dither.numeric.enclosure import certify, to_ball
 from dither.numeric.number import Number, exact, integer, rational
+from dither.numeric.search import halve, smallest, surely
 from dither.privacy import amplify
-from dither.privacy.formulas.certified_search import smallest, surely
 from dither.privacy.formulas.normal import profile
 from dither.privacy.guarantee.guarantee import pure, zcdp
 from dither.privacy.loss.loss import Loss
@@ -84,7 +84,7 @@ def epsilon_each(epsilon: object, *, count: object, delta: object = 0) -> Number
     even = target / k
     if lost == 0 or k == 1:
         return even
-    low, high = Fraction(even.bounds().lower), _finite(target.bounds().upper)
+    low, high = even.bounds().lower, float(_finite(target.bounds().upper))
     found = _largest(lambda x: Fraction((k * pure(x)).delta(target)) <= lost, low, high)
     return Number(found) if even <= found else even
 
@@ -93,8 +93,8 @@ def largest_rho(epsilon: Number, delta: Fraction) -> Fraction:
     """The largest rho that converts to (epsilon, delta), rounded down."""
     if epsilon == 0 or delta == 0:
         return Fraction(0)
-    high = _finite(epsilon.bounds().upper)
-    return _largest(lambda rho: Fraction(zcdp(rho).delta(epsilon)) <= delta, Fraction(0), high)
+    high = float(_finite(epsilon.bounds().upper))
+    return _largest(lambda rho: Fraction(zcdp(rho).delta(epsilon)) <= delta, 0.0, high)
 
 
 def least_noise(build: Callable[[Fraction], Loss], epsilon: object, delta: object, *, start: object = 1) -> Fraction:
@@ -176,14 +176,10 @@ def largest_shuffled(epsilon: object, delta: object, *, people: object, answers:
     return 1 / inverse
 
 
-def _largest(meets: Callable[[Fraction], bool], low: Fraction, high: Fraction) -> Fraction:
+def _largest(meets: Callable[[Fraction], bool], low: float, high: float) -> Fraction:
     """A number that meets, with nothing that meets more than 2^-32 above it (relatively); `low` is taken to meet."""
-    for _ in range(300):
-        middle = Fraction(float((low + high) / 2))
-        if not low < middle < high or high - low <= low * Fraction(1, 2**32):
-            break
-        low, high = (middle, high) if meets(middle) else (low, middle)
-    return low
+    near = halve(lambda x: not meets(Fraction(x)), low, high, enough=lambda low, high: high - low <= low * 2.0**-32)
+    return Fraction(near[0])  # below the place from which on too much is spent
 
 
 def _finite(value: float) -> Fraction:
@@ -203,9 +199,9 @@ def _guess_inverse(epsilon: Number, delta: Fraction) -> float:
     """1/mu by bisection in 80-bit balls' midpoints: close, and checked by whoever asked."""
     with precision(80):
         e, d = epsilon.ball(), to_ball(delta)
-        low, high = -60.0, 60.0  # of ln(1/mu)
-        for _ in range(70):
-            middle = (low + high) / 2
-            value = profile(1 / to_ball(Fraction(math.exp(middle))), e)
-            low, high = (middle, high) if float(value.mid()) > float(d.mid()) else (low, middle)
-    return math.exp(high)
+
+        def meets(log: float) -> bool:  # of ln(1/mu)
+            value = profile(1 / to_ball(Fraction(math.exp(log))), e)
+            return not float(value.mid()) > float(d.mid())
+
+        return math.exp(halve(meets, -60.0, 60.0, times=70)[1])

@@ -15,8 +15,8 @@ from flint import arb
 from dither.errors import GuaranteeError, NumberError
 from dither.numeric.enclosure import certify, to_ball
 from dither.numeric.number import Number, exact, integer, rational
+from dither.numeric.search import surely
 from dither.privacy.compose import compose
-from dither.privacy.formulas.certified_search import surely
 from dither.privacy.formulas.randomized_response import MOST_LOSSES
 from dither.privacy.guarantee.approx import Approx
 from dither.privacy.guarantee.guarantee import Guarantee, approx

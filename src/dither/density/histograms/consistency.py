@@ -8,12 +8,10 @@
 Nearest is in squares. The first three are projections onto convex sets that hold the truth, so they never move a release
 further from it, and doing them twice changes nothing.
 
-Proofs. nonnegative: cell by cell. simplex: the nearest point is max(y_i - c, 0), c such that the total is right
-(Lagrange: y_i - x_i is c where x_i > 0, and at most c elsewhere); with y sorted from the largest, c = (y_1 + .. + y_k -
-total) / k for the last k with y_k above it. isotonic: neighbours that fall share one value in the nearest sequence, so they
-are pooled into their mean until none falls; a whole falling run can be pooled at once, since the mean of its first part lies
-above the rest. Cutting the result at low and high gives the nearest sequence inside them. tie_down is what least squares
-gives for noise of one variance in every cell and a known total.
+Proofs. nonnegative: cell by cell. simplex: `numeric/simplex.py`. isotonic: neighbours that fall share one value in the
+nearest sequence, so they are pooled into their mean until none falls; a whole falling run can be pooled at once, since the
+mean of its first part lies above the rest. Cutting the result at low and high gives the nearest sequence inside them.
+tie_down is what least squares gives for noise of one variance in every cell and a known total.
 
 Ayer, Brunk, Ewing, Reid and Silverman 1955; Held, Wolfe and Crowder 1974.
 """
@@ -24,6 +22,7 @@ from typing import TYPE_CHECKING
 
 from dither.errors import DataError, NumberError, SizeError
 from dither.numeric.number import rational
+from dither.numeric.simplex import nearest
 
 if TYPE_CHECKING:
     import numpy as np
@@ -47,14 +46,7 @@ def simplex(counts: object, total: object) -> Floats:
     import numpy as np
 
     y, size = read_estimates(counts), read_total(total)
-    if size == 0:
-        return np.zeros(y.size)
-    top = y.max()
-    falling = np.sort(y)[::-1] - top  # from the largest one down: so that large counts lose no digits
-    cuts = (np.cumsum(falling) - size) / np.arange(1, y.size + 1)
-    last = int(np.flatnonzero(falling > cuts)[-1])
-    found: Floats = np.maximum((y - top) - cuts[last], 0.0)
-    return found
+    return nearest(y, size) if size else np.zeros(y.size)
 
 
 def isotonic(values: object, *, low: object = None, high: object = None) -> Floats:

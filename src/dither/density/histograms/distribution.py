@@ -20,6 +20,7 @@ from dither.errors import DataError, NumberError
 from dither.noise.uniform_integers import uniform
 from dither.numeric.number import integer, rational
 from dither.privacy.guarantee.guarantee import Guarantee
+from dither.table import table
 
 if TYPE_CHECKING:
     import numpy as np
@@ -211,9 +212,7 @@ class Distribution:
         rows = [["cell", "people", f"{100 * self.confidence:g}% band"], *rows]
         if size > SHOWN:
             rows.insert(1 + SHOWN // 2, ["...", f"{size - SHOWN} more", ""])
-        widths = [max(len(row[at]) for row in rows) for at in (0, 1)]
-        table = [f"{name:<{widths[0]}}  {people:>{widths[1]}}  {band}".rstrip() for name, people, band in rows]
-        return "\n".join([*table, f"{self.guarantee}"])
+        return "\n".join([*table(rows, left=(0, 2)), f"{self.guarantee}"])
 
     def __repr__(self) -> str:
         return f"<Distribution over {self.axis!r}, {self.total:.0f} people, {self.guarantee}>"

@@ -9,6 +9,13 @@ that law are a set that covers the truth with probability 1 - alpha at least: no
 division by a total that may be near zero. Where the total does not stand out from its noise the set is everything that is
 possible; so it is, by choice, where it is empty or the total is less than one record. (Fieller 1954.)
 
+A share, from 0 to 1, as an average is: the law depends on x alone, so one list of 256 cells serves all groups. In a cell
+S - x N has weights w(x) that are linear in x. The sum of the k largest of their sizes is convex in x, so nowhere more than
+at one of the two ends. Let v be weights whose sum of the k largest is at least that, for every k: then there are weights
+that are not below the sizes of w(x) and are more equal than v (weak majorisation), so no w(x) has a larger quantile than v
+(Proschan 1965: of symmetric log-concave variables, the more equal the weights of a sum, the more peaked it is; larger
+weights: below). For the weights 1-x and x, v is what they are at the end that is farther from 1/2.
+
 Where s depends on something else that is not known (a variance on the mean), the set of that is taken first, for a part of
 alpha, and all of it is gone through: both hold with probability 1 - alpha.
 
@@ -32,7 +39,7 @@ At the true p the truth of that is the sum of (u - p)^2 - v, which is 0. For the
 n - 1, it is S2 - 2 p S1 + p^2 N - v (N - 1): the same with N - 1 in place of N, and the same noise. A wrong p makes the sum
 of (u - p)^2 larger by n (p - mean)^2 only, so the second set hardly depends on it.
 
-The set is gone through in cells, and again in smaller cells between its ends.
+That set is gone through in cells, and again in smaller cells between its ends.
 """
 
 from __future__ import annotations
@@ -48,7 +55,9 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
 
-CELLS = 32
+SHARES = 256  # cells of a share
+AT_ONCE = 4096  # groups, in these
+CELLS = 32  # of what else
 ROUNDS = 3
 APART = 1 + 1 / 512  # weights, from one to the next
 LEAST = 2.0**-10  # of the largest weight: smaller ones are taken for this, which adds nothing that is seen
@@ -148,12 +157,53 @@ def ratio_interval(
     """For a share from 0 to 1: the weights of each noise in the total and in the sum are given."""
     import numpy as np
 
-    def pivot(low: Floats, high: Floats) -> Pivot:
-        weights = [np.abs(of_sum - x[..., None] * of_total) for x in (low, high)]  # linear in x: largest at an end
-        same = np.broadcast_to(np.asarray(sum_, dtype=np.float64)[..., None], low.shape)
-        return Pivot(np.maximum(*weights), same, same)
+    low, high = shares_within(total, sum_, share_quantiles(of_total, of_sum, noise, odds), nearest=False)
+    known = np.asarray(total) >= 1
+    return np.where(known, low, 0.0), np.where(known, high, 1.0)
 
-    return interval(total, (0.0, 1.0), pivot, noise, odds)
+
+def share_quantiles(of_total: Floats, of_sum: Floats, noise: CounterNoise, odds: float) -> Floats:
+    """What |S - x N| stays within for all x of a cell, for each cell of shares: the same for all groups."""
+    import numpy as np
+
+    ends = np.arange(SHARES + 1) / SHARES
+    sizes = np.sort(np.abs(of_sum - ends[:, None] * of_total), axis=-1)[:, ::-1]
+    sums = np.cumsum(sizes, axis=-1)
+    return quantile(np.diff(np.maximum(sums[:-1], sums[1:]), axis=-1, prepend=0.0), noise, odds) * WIDER
+
+
+def shares_within(
+    total: Floats | float, sum_: Floats | float, room: Floats, *, nearest: bool = True
+) -> tuple[Floats, Floats]:
+    """The ends of all x from 0 to 1 with |S - x N| within the room of its cell.
+
+    Where there is none, noise being beyond its quantile for every x: of the nearest cell, or of all of them.
+    """
+    import numpy as np
+
+    whole, part = np.broadcast_arrays(*(np.asarray(x, dtype=np.float64) for x in (total, sum_)))
+    if whole.ndim and len(whole) > AT_ONCE:
+        starts = range(0, len(whole), AT_ONCE)
+        pieces = [shares_within(whole[at : at + AT_ONCE], part[at : at + AT_ONCE], room, nearest=nearest) for at in starts]
+        low, high = (np.concatenate(piece) for piece in zip(*pieces, strict=True))
+        return low, high
+    ends = np.arange(SHARES + 1) / SHARES
+    n, s = whole[..., None], part[..., None]
+    room = room + FUZZ * (np.abs(s) + np.abs(n))
+    with np.errstate(divide="ignore", invalid="ignore"):
+        first, last = (s - room) / n, (s + room) / n
+    first, last = np.minimum(first, last), np.maximum(first, last)
+    flat, inside = n == 0, np.abs(s) <= room  # a total of 0: the same for every x
+    first, last = np.where(flat, np.where(inside, 0.0, 2.0), first), np.where(flat, np.where(inside, 1.0, -1.0), last)
+    first, last = np.maximum(first, ends[:-1]), np.minimum(last, ends[1:])
+    fits = first <= last
+    taken = ~fits.any(axis=-1, keepdims=True)
+    if nearest:
+        off = np.abs(s - n * (ends[:-1] + ends[1:]) / 2) - room
+        taken = taken & (np.arange(SHARES) == np.argmin(off, axis=-1)[..., None])
+    low = np.where(taken, ends[:-1], np.where(fits, first, np.inf)).min(axis=-1)
+    high = np.where(taken, ends[1:], np.where(fits, last, -np.inf)).max(axis=-1)
+    return low, high
 
 
 def variance_interval(

@@ -13,6 +13,8 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
+from dither.numeric.search import first_integer
+
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
@@ -49,12 +51,4 @@ class DistanceBands:
 
     def nearest(self) -> int:
         """The level of the nearest sample."""
-        reach = -1  # surely too small
-        step = 1
-        while self.band(reach + step) is None:
-            reach, step = reach + step, 2 * step
-        while step > 1:
-            step //= 2
-            if self.band(reach + step) is None:
-                reach += step
-        return reach + 1
+        return first_integer(lambda level: self.band(level) is not None)

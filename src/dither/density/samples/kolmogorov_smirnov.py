@@ -31,6 +31,7 @@ Wasserman and Zhou 2010 have the law; how to draw from it was left open.
 from __future__ import annotations
 
 import math
+from bisect import bisect_left
 from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
@@ -132,11 +133,10 @@ class KolmogorovSmirnov:
             missing = samples - log_choose(half + h, h) + log_odds(1, level)
             return (h + 0.5) * n / k + (missing / rate if rate else math.inf)
 
-        low, high = 0, k // 2 if self.base == "multisets" else 0
-        while low < high:  # it falls first and rises then, since the logarithm is concave in h
-            middle = (low + high) // 2
-            low, high = (low, middle) if reached(middle) <= reached(middle + 1) else (middle + 1, high)
-        return min(reached(low) * WIDER, float(n))
+        most = k // 2 if self.base == "multisets" else 0
+        # it falls first and rises then, since the logarithm is concave in h; any h is a bound
+        best = bisect_left(range(most), True, key=lambda h: reached(h) <= reached(h + 1))
+        return min(reached(best) * WIDER, float(n))
 
     # -- release -----------------------------------------------------------------------------------------------
 

@@ -16,6 +16,7 @@ from dither.density.unknown_keys.key_counts import PlainKey, bound_keys
 from dither.errors import NumberError, PrecisionError, UnitError
 from dither.numeric.lattice import LARGEST_INDEX
 from dither.numeric.number import Number, exact, integer
+from dither.numeric.search import first_integer
 from dither.privacy.guarantee.guarantee import Guarantee, approx
 from dither.privacy.records import read_delta
 from dither.privacy.unit import Unit, read_unit
@@ -107,18 +108,7 @@ def _read_person(value: object) -> Unit:
 
 def first(meets: Callable[[int], bool], *, least: int, guess: int) -> int:
     """The smallest whole number from `least` on that meets, where all larger ones do too; found near the guess."""
-    high, low, step = max(guess, least), least - 1, 1
-    while not meets(high):
-        if high > LARGEST_INDEX:
-            raise PrecisionError(
-                "threshold", high, "none was found that surely keeps the promise", "less extreme parameters"
-            )
-        low, high, step = high, high + step, 2 * step
-    step = 1
-    while high - low > 1:
-        middle = max(high - step, (low + high) // 2)
-        if meets(middle):
-            high, step = middle, 2 * step
-        else:
-            low = middle
-    return high
+    found = first_integer(lambda at: at > LARGEST_INDEX or meets(at), least=least, guess=guess)
+    if found > LARGEST_INDEX:
+        raise PrecisionError("threshold", found, "none was found that surely keeps the promise", "less extreme parameters")
+    return found

@@ -35,7 +35,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from dither.numeric.balls import ends
 from dither.numeric.enclosure import to_ball
-from dither.privacy.formulas.certified_search import surely
+from dither.numeric.search import surely
 
 if TYPE_CHECKING:
     from flint import arb

@@ -54,8 +54,8 @@ from dither.numeric.balls import precision
 from dither.numeric.enclosure import to_ball
 from dither.numeric.lattice import LARGEST_INDEX, add
 from dither.numeric.number import integer
+from dither.numeric.search import surely
 from dither.privacy import calibrate
-from dither.privacy.formulas.certified_search import surely
 from dither.privacy.formulas.normal import profile
 
 if TYPE_CHECKING:

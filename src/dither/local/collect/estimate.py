@@ -6,6 +6,8 @@ from collections.abc import Hashable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from dither.table import table
+
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
@@ -43,13 +45,9 @@ class Estimate:
 
     def __str__(self) -> str:
         order = sorted(range(len(self.domain)), key=lambda at: -self.frequency[at])[:SHOWN]
-        width = max(len(str(self.domain[at])) for at in order)
-        lines = [f"{'value':{width}}  frequency      low     high  people"]
-        lines += [
-            f"{self.domain[at]!s:{width}}  {self.frequency[at]:9.4f}  {self.low[at]:7.4f}  {self.high[at]:7.4f}"
-            f"  {self.counts[at]:6.0f}"
-            for at in order
-        ]
+        shares = ((self.domain[at], self.frequency[at], self.low[at], self.high[at], self.counts[at]) for at in order)
+        rows = [[str(value), f"{f:.4f}", f"{low:7.4f}", f"{high:7.4f}", f"{n:.0f}"] for value, f, low, high, n in shares]
+        lines = table([["value", "frequency", "low", "high", "people"], *rows])
         if len(self.domain) > SHOWN:
             lines.append(f"... and {len(self.domain) - SHOWN} more")
         lines.append(

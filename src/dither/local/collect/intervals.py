@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 from dither.errors import NumberError
 from dither.numeric.number import rational
+from dither.numeric.search import halve_arrays
 
 if TYPE_CHECKING:
     import numpy as np
@@ -57,12 +58,10 @@ def _chernoff(share: NDArray[np.float64], far: float, *, down: bool) -> NDArray[
     """The h on one side with KL(share, h) = far, by halving; the end itself where there is none."""
     import numpy as np
 
-    near, end = share.copy(), np.full_like(share, 0.0 if down else 1.0)
-    for _ in range(120):
-        middle = (near + end) / 2
+    def outside(h: NDArray[np.float64]) -> NDArray[np.bool_]:
         with np.errstate(divide="ignore", invalid="ignore"):
-            one = np.where(share > 0, share * np.log(share / middle), 0.0)
-            other = np.where(share < 1, (1 - share) * (np.log1p(-share) - np.log1p(-middle)), 0.0)
-        inside = one + other < far
-        near, end = np.where(inside, middle, near), np.where(inside, end, middle)
-    return end
+            one = np.where(share > 0, share * np.log(share / h), 0.0)
+            other = np.where(share < 1, (1 - share) * (np.log1p(-share) - np.log1p(-h)), 0.0)
+        return ~(one + other < far)
+
+    return halve_arrays(outside, share, np.full_like(share, 0.0 if down else 1.0), times=120)

@@ -40,6 +40,7 @@ from typing import TYPE_CHECKING
 from dither.channels.channel import Channel
 from dither.errors import DataError, NumberError, SizeError
 from dither.numeric.number import exact
+from dither.numeric.simplex import nearest
 
 if TYPE_CHECKING:
     import numpy as np
@@ -68,14 +69,7 @@ def clip(raw: NDArray[np.float64]) -> NDArray[np.float64]:
 
 def simplex(raw: NDArray[np.float64]) -> NDArray[np.float64]:
     """The nearest distribution: max(raw - t, 0) for the t that makes it add up to one."""
-    import numpy as np
-
-    raw = raw - raw.max()  # the largest is surely kept, and large numbers do not swallow the one
-    falling = np.sort(raw)[::-1]
-    sums = (np.cumsum(falling) - 1) / np.arange(1, raw.size + 1)
-    last = np.flatnonzero(falling > sums)[-1]
-    found: NDArray[np.float64] = np.maximum(raw - sums[last], 0.0)
-    return found
+    return nearest(raw, 1.0)
 
 
 def water_filling(shares: object, epsilon: object) -> NDArray[np.float64]:

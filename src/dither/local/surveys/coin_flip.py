@@ -26,6 +26,7 @@ from dither.local.survey import Survey
 from dither.local.surveys.direct_encoding import histogram
 from dither.noise.bernoulli import Bernoulli
 from dither.numeric.number import integer, ln, rational
+from dither.numeric.search import halve_integers
 from dither.privacy.unit import Unit
 
 if TYPE_CHECKING:
@@ -107,15 +108,15 @@ class CoinFlip(Survey):
         """The coins that tell the truth most rarely and still have an error within the half-width; the second is fair."""
         count, wanted = integer(people, name="people", least=1), rational(half_width, name="half_width", positive=True)
         steps = 2**16
-        low, high = 0, steps
-        while high - low > 1:
-            middle = (low + high) // 2
-            fits = cls(heads=Fraction(middle, steps), unit=unit).error(count, confidence) <= wanted
-            low, high = (low, middle) if fits else (middle, high)
-        if high == steps:
+
+        def fits(heads: int) -> bool:
+            return cls(heads=Fraction(heads, steps), unit=unit).error(count, confidence) <= wanted
+
+        found = halve_integers(fits, 0, steps)
+        if found == steps:
             why = "no coin has an error that small with so few people"
             raise NumberError("half_width", half_width, why, "more people, or a larger half-width")
-        return cls(heads=Fraction(high, steps), unit=unit)
+        return cls(heads=Fraction(found, steps), unit=unit)
 
     def __repr__(self) -> str:
         return f"CoinFlip(heads='{self.heads}', yes='{self.yes}')"

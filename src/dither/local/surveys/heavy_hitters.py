@@ -51,8 +51,10 @@ from dither.local.surveys.items import IntegerDomain, ItemDomain, TextDomain, mi
 from dither.mechanisms.response.k_ary_response import Flat
 from dither.noise.uniform_integers import uniform
 from dither.numeric.number import integer, rational
+from dither.numeric.search import halve
 from dither.privacy.guarantee.guarantee import Guarantee, pure
 from dither.privacy.unit import Unit, read_replacement
+from dither.table import table
 
 if TYPE_CHECKING:
     import numpy as np
@@ -79,15 +81,14 @@ class FrequentItems:
     confidence: float
 
     def __str__(self) -> str:
-        width = max([4, *(len(str(item)) for item in self.items)])
-        lines = [f"{'item':{width}}  {'people':>9}  {'low':>9}  {'high':>9}"]
-        for item, count, low, high in zip(self.items, self.counts, self.low, self.high, strict=True):
-            lines.append(f"{item!s:{width}}  {count:9.0f}  {low:9.0f}  {high:9.0f}")
-        lines.append(
+        rows = [["item", f"{'people':>9}", f"{'low':>9}", f"{'high':>9}"]]
+        for item, *numbers in zip(self.items, self.counts, self.low, self.high, strict=True):
+            rows.append([str(item), *(f"{value:.0f}" for value in numbers)])
+        note = (
             f"from {self.people} reports; all intervals hold together with {self.confidence:.0%} probability; what fewer "
             f"than {self.threshold:.0f} people have is not seen"
         )
-        return "\n".join(lines)
+        return "\n".join([*table(rows), note])
 
 
 class HeavyHitters:
@@ -251,11 +252,12 @@ class HeavyHitters:
         probability at most exp(-K KL(u, 1/g)).
         """
         chance, far = 1 / self.cells, -math.log(NormalDist().cdf(-z)) / self.seeds
-        near, end = chance, 1.0
-        for _ in range(60):
-            u = (near + end) / 2
+
+        def outside(u: float) -> bool:
             other = (1 - u) * math.log((1 - u) / (1 - chance)) if u < 1 else 0.0
-            near, end = (u, end) if u * math.log(u / chance) + other < far else (near, u)
+            return not u * math.log(u / chance) + other < far
+
+        end = halve(outside, chance, 1.0, times=60)[1]
         most = min(1.0, max(0.0, float(raw.max())))
         rest = max(0.0, spread - most**2 / ((self.cells - 1) * self.seeds))
         return most * (end - chance) / (1 - chance) + z * math.sqrt(rest)

@@ -44,6 +44,7 @@ from dither.local.surveys.direct_encoding import histogram, smallest
 from dither.mechanisms.response.k_ary_response import Flat
 from dither.numeric.balls import MOST_BITS, ends, precision
 from dither.numeric.number import Number, exact, ln, rational
+from dither.numeric.search import halve_integers
 from dither.privacy.guarantee.guarantee import Guarantee, pure
 from dither.privacy.unit import Unit
 
@@ -159,14 +160,13 @@ class Longitudinal(Survey):
         def make(part: int) -> Longitudinal:
             return cls(listed, first=whole * Fraction(part, FINENESS), forever=whole, unit=unit)
 
-        low, high = 0, FINENESS - 1
-        if make(high).error(people, confidence) > wanted:
+        def fits(part: int) -> bool:
+            return make(part).error(people, confidence) <= wanted
+
+        if not fits(FINENESS - 1):
             why = f"with forever = {whole} no report has an error that small with so few people"
             raise NumberError("half_width", half_width, why, "more people, a larger half-width, or a larger forever")
-        while high - low > 1:
-            middle = (low + high) // 2
-            low, high = (low, middle) if make(middle).error(people, confidence) <= wanted else (middle, high)
-        return make(high)
+        return make(halve_integers(fits, 0, FINENESS - 1))
 
     def __repr__(self) -> str:
         return f"Longitudinal({len(self.domain)} values, first='{self.first}', forever='{self.forever}')"

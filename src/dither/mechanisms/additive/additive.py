@@ -27,14 +27,16 @@ from functools import cached_property
 from itertools import product
 from typing import TYPE_CHECKING, Any, TypeVar, overload
 
+from flint import arb
+
 from dither.errors import DataError, NumberError, SizeError
 from dither.mechanisms.norms import SLIVERS
 from dither.noise.law import Law
-from dither.numeric.balls import MOST_BITS, precision, round_up
+from dither.numeric.balls import MOST_BITS, round_up
 from dither.numeric.enclosure import to_ball
 from dither.numeric.lattice import LARGEST_INDEX, Lattice, add, as_array
 from dither.numeric.number import Number, integer, rational
-from dither.privacy.formulas.certified_search import smallest
+from dither.numeric.search import first_integer, smallest, surely
 from dither.privacy.guarantee.guarantee import Guarantee
 from dither.privacy.loss.loss import Loss
 
@@ -247,34 +249,23 @@ def covers(law: Law, k: int, confidence: Fraction, dimension: int, widest: int =
     if k >= widest:
         return True
     sides = 2 if law.two_sided and 2 * k + 2 <= widest else 1
-    bits = 128
-    while bits <= MOST_BITS // 4:
-        with precision(bits):
-            outside = sides * law.above(k)
-            if dimension == 1:
-                room = to_ball(1 - confidence) - outside
-            else:
-                room = dimension * (-outside).log1p() - to_ball(confidence).log()
-            if room >= 0:
-                return True
-            if room < 0:
-                return False
-        bits *= 2
+
+    def excess() -> arb:
+        outside = sides * law.above(k)
+        if dimension == 1:
+            return outside - to_ball(1 - confidence)
+        return to_ball(confidence).log() - dimension * (-outside).log1p()
+
+    certain = surely(excess, most=MOST_BITS // 4)
+    if certain is not None:
+        return certain
     tail = law.exactly_above(k)  # they are equal, or nearly so: rationals tell
     return tail is not None and (1 - sides * tail) ** dimension >= confidence
 
 
 def half_width(law: Law, confidence: Fraction, dimension: int, widest: int = 2 * LARGEST_INDEX) -> int:
     """The smallest k that covers."""
-    if covers(law, 0, confidence, dimension, widest):
-        return 0
-    low, high = 0, 1
-    while not covers(law, high, confidence, dimension, widest):
-        low, high = high, 2 * high
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (low, middle) if covers(law, middle, confidence, dimension, widest) else (middle, high)
-    return high
+    return first_integer(lambda k: covers(law, k, confidence, dimension, widest))
 
 
 def least_rate(law: Callable[[Fraction], T], meets: Callable[[T], bool], guess: float) -> Fraction:

@@ -36,6 +36,7 @@ from dither.noise.categorical import Categorical
 from dither.numeric.balls import precision
 from dither.numeric.enclosure import to_ball
 from dither.numeric.number import Number, exact, integer
+from dither.numeric.search import halve_integers
 from dither.privacy.guarantee.guarantee import Guarantee, pure
 from dither.privacy.loss.loss import Loss
 from dither.privacy.unit import Unit, read_replacement
@@ -97,11 +98,7 @@ class Grid:
         return self._radius(self.width, each), self._radius(self.height, each)
 
     def _radius(self, count: int, level: Fraction) -> int:
-        low, high = -1, count - 1  # not enough, surely enough
-        while high - low > 1:
-            middle = (low + high) // 2
-            low, high = (low, middle) if self._stays(middle, count, level) else (middle, high)
-        return high
+        return halve_integers(lambda radius: self._stays(radius, count, level), -1, count - 1)  # which is everywhere
 
     def _stays(self, radius: int, count: int, level: Fraction) -> bool:
         """Whether it is certain, for every true place on an axis, that the report lies within this radius."""

@@ -39,10 +39,11 @@ from dither.mechanisms.additive.additive import (
 )
 from dither.mechanisms.sensitivity import read_l1
 from dither.noise.law import check_rate
-from dither.numeric.balls import MOST_BITS, precision, round_up
+from dither.numeric.balls import MOST_BITS, round_up
 from dither.numeric.enclosure import to_ball
 from dither.numeric.lattice import LARGEST_INDEX, Lattice, as_array
 from dither.numeric.number import Number, exact, integer
+from dither.numeric.search import first_integer, surely
 from dither.privacy.guarantee.guarantee import Guarantee
 from dither.privacy.loss.loss import Loss
 from dither.privacy.unit import Unit
@@ -155,27 +156,11 @@ class Selection(ABC):
         return round_up((self._shortfall_steps(level, rate) + roundings) * self.step) + 0.0  # never -0.0
 
     def _shortfall_steps(self, level: Fraction, rate: Number) -> int:
-        if self._stays_within(0, level, rate):
-            return 0
-        low, high = 0, 1
-        while not self._stays_within(high, level, rate):
-            low, high = high, 2 * high
-        while high - low > 1:
-            middle = (low + high) // 2
-            low, high = (low, middle) if self._stays_within(middle, level, rate) else (middle, high)
-        return high
+        return first_integer(lambda k: self._stays_within(k, level, rate))
 
     def _stays_within(self, k: int, level: Fraction, rate: Number) -> bool:
-        bits = 128
-        while bits <= MOST_BITS // 8:
-            with precision(bits):
-                room = to_ball(1 - level) - self._falls_short(k, rate.ball())
-                if room >= 0:
-                    return True
-                if room < 0:
-                    return False
-            bits *= 2
-        return False  # too close to call: the next shortfall is taken, and covers
+        certain = surely(lambda: self._falls_short(k, rate.ball()) - to_ball(1 - level), most=MOST_BITS // 8)
+        return certain is True  # too close to call: the next shortfall is taken, and covers
 
     @classmethod
     def for_error(cls, half_width: object, confidence: object, **same: Any) -> Self:

@@ -55,6 +55,7 @@ from dither.mechanisms.workload.strategy import Strategy, gaussian, laplace, nor
 from dither.numeric.balls import round_up
 from dither.numeric.lattice import as_array
 from dither.numeric.number import Number, exact, rational
+from dither.numeric.search import halve
 from dither.privacy.guarantee.guarantee import Guarantee
 from dither.privacy.loss.loss import Loss
 from dither.privacy.unit import Unit, read_unit
@@ -169,14 +170,13 @@ class Workload:
 
         assert isinstance(self._noise, DiscreteGaussian)
         spreads = math.sqrt(self._noise.sigma2) * np.sqrt(np.square(rows).sum(axis=1))
-        low, high = 0.0, float(spreads.max()) * math.sqrt(2 * log_odds(2 * len(rows), level))
-        for _ in range(40):
-            middle = (low + high) / 2
-            exponents = -np.square(middle / spreads) / 2
+
+        def inside(width: float) -> bool:
+            exponents = -np.square(width / spreads) / 2
             most = float(exponents.max())
-            inside = most + math.log(2 * float(np.exp(exponents - most).sum())) <= -log_odds(1, level)
-            low, high = (low, middle) if inside else (middle, high)
-        return high
+            return most + math.log(2 * float(np.exp(exponents - most).sum())) <= -log_odds(1, level)
+
+        return halve(inside, 0.0, float(spreads.max()) * math.sqrt(2 * log_odds(2 * len(rows), level)), times=40)[1]
 
     def _tilted(self, rows: NDArray[np.float64], level: Fraction) -> float:
         import numpy as np

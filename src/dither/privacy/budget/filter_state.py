@@ -17,6 +17,7 @@ from typing import ClassVar, Self
 from dither.errors import GuaranteeError
 from dither.numeric.balls import ends, precision
 from dither.numeric.number import Number
+from dither.numeric.search import first_integer
 from dither.privacy.guarantee.guarantee import Guarantee
 from dither.privacy.records import stored_fraction
 from dither.privacy.unit import Unit, read_unit
@@ -84,13 +85,7 @@ class Filter(ABC):
         first = self.paid(spent, price)
         if first is None:
             return 0
-        few, many = 0, 1
-        while self.paid(first, price, many) is not None:
-            few, many = many, 2 * many
-        while many - few > 1:
-            middle = (few + many) // 2
-            few, many = (middle, many) if self.paid(first, price, middle) is not None else (few, middle)
-        return 1 + few
+        return first_integer(lambda more: self.paid(first, price, more) is None, least=1)  # one too many; and the first
 
     def figure(self, spent: Spent) -> str:
         """What was spent so far, in words: a figure, not a guarantee."""

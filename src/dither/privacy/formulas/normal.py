@@ -16,7 +16,7 @@ from flint import arb
 from dither.numeric.balls import precision
 from dither.numeric.enclosure import certify, to_ball
 from dither.numeric.number import Enclosure, Number
-from dither.privacy.formulas.certified_search import smallest, surely
+from dither.numeric.search import smallest, surely
 
 
 def phi(x: arb) -> arb:

@@ -22,8 +22,8 @@ from dither.errors import PrecisionError
 from dither.numeric.balls import ends, precision, round_up
 from dither.numeric.enclosure import certify, to_ball
 from dither.numeric.number import Number
+from dither.numeric.search import smallest, surely
 from dither.privacy.formulas import normal
-from dither.privacy.formulas.certified_search import smallest, surely
 from dither.privacy.guarantee.currency import Currency
 from dither.privacy.guarantee.renyi import epsilon_at, log_delta_at
 from dither.privacy.guarantee.renyi_order import best_order

@@ -31,6 +31,7 @@ from dither.errors import PrecisionError
 from dither.numeric.balls import precision, round_up
 from dither.numeric.enclosure import certify, enclose, to_ball
 from dither.numeric.number import Enclosure, Number
+from dither.numeric.search import golden
 from dither.privacy.formulas import normal
 from dither.privacy.loss.loss import Loss
 from dither.privacy.loss.pairs.json import PairTerms
@@ -163,17 +164,5 @@ def _bottom(chosen: Profile, bound: PowerBound, level: Fraction, end: float) -> 
     places = [end * at / PLACES for at in range(PLACES + 1)]
     heights = [height(place) for place in places]
     at = heights.index(min(heights))
-    low, high = places[max(at - 1, 0)], places[min(at + 1, PLACES)]
-    part = (math.sqrt(5) - 1) / 2
-    x, y = high - part * (high - low), low + part * (high - low)
-    f, g = height(x), height(y)
-    for _ in range(LOOKS):
-        if f <= g:
-            high, y, g = y, x, f
-            x = high - part * (high - low)
-            f = height(x)
-        else:
-            low, x, f = x, y, g
-            y = low + part * (high - low)
-            g = height(y)
-    return min((heights[at], places[at]), (f, x), (g, y))[1]
+    last = golden(height, places[max(at - 1, 0)], places[min(at + 1, PLACES)], times=LOOKS)
+    return min((heights[at], places[at]), *last)[1]

@@ -7,8 +7,8 @@ from collections.abc import Callable
 from fractions import Fraction
 
 from dither.numeric.balls import precision
+from dither.numeric.search import golden
 
-GOLDEN = (math.sqrt(5) - 1) / 2
 LOWEST, HIGHEST = -20.0, 40.0  # of ln(alpha - 1)
 
 
@@ -34,21 +34,11 @@ def _search(value: Callable[[float], float]) -> Fraction | None:
     if math.isinf(values[at]):
         return None
     low, high = grid[max(at - 1, 0)], grid[min(at + 1, len(grid) - 1)]
-    left, right = high - GOLDEN * (high - low), low + GOLDEN * (high - low)
-    f_left, f_right = value(left), value(right)
-    best, f_best = grid[at], values[at]
-    for _ in range(60):
-        for t, f in ((left, f_left), (right, f_right)):
-            if f < f_best:
-                best, f_best = t, f
-        if high - low < 1e-9:
-            break
-        if f_left <= f_right:
-            high, right, f_right = right, left, f_left
-            left = high - GOLDEN * (high - low)
-            f_left = value(left)
-        else:
-            low, left, f_left = left, right, f_right
-            right = low + GOLDEN * (high - low)
-            f_right = value(right)
-    return _order(best)
+    seen = [(values[at], grid[at])]
+
+    def noted(t: float) -> float:
+        seen.append((value(t), t))
+        return seen[-1][0]
+
+    golden(noted, low, high, times=60, close=1e-9)
+    return _order(min(seen, key=lambda point: point[0])[1])  # the first of the lowest

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from dither.query.plan.text import number
 from dither.query.pricing.offer import Offer
+from dither.table import table
 
 
 def compare(offers: Sequence[tuple[Offer, int]]) -> str:
@@ -21,14 +22,9 @@ def compare(offers: Sequence[tuple[Offer, int]]) -> str:
         "a person counts by": [quote.bounding.way for quote in quotes],
     }
     lines = [f"{at}: {text}" for at, text in enumerate(asked, 1)] if len(set(asked)) > 1 else [f"All ask {asked[0]}"]
-    left = max(map(len, rows))
-    widths = [max(len(cells[at]) for cells in rows.values()) for at in range(len(quotes))]
-    widths = [max(width, len(str(at))) for at, width in enumerate(widths, 1)]
-    lines.append("  ".join(["".ljust(left), *(str(at).ljust(width) for at, width in enumerate(widths, 1))]).rstrip())
-    for name, cells in rows.items():
-        placed = (cell.ljust(width) for cell, width in zip(cells, widths, strict=True))
-        lines.append("  ".join([name.ljust(left), *placed]).rstrip())
-    return "\n".join(lines)
+    head = ["", *(str(at) for at in range(1, len(quotes) + 1))]
+    cells = [head, *([name, *row] for name, row in rows.items())]
+    return "\n".join([*lines, *table(cells, left=range(len(head)))])
 
 
 def _error(quote: Offer, name: str) -> str:

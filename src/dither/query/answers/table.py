@@ -7,22 +7,16 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from dither.query.plan.text import number
+from dither.table import table
 
 MOST_ROWS = 50
 
 
 def table_text(columns: Mapping[str, Sequence[Any]], keys: Collection[str]) -> str:
     """A plain table; keys on the left, numbers on the right."""
-    shown = {name: [number(value) for value in column[:MOST_ROWS]] for name, column in columns.items()}
-    widths = {name: max([len(name), *(len(cell) for cell in cells)]) for name, cells in shown.items()}
-
-    def line(cells: dict[str, str]) -> str:
-        placed = [cells[name].ljust(width) if name in keys else cells[name].rjust(width) for name, width in widths.items()]
-        return "  ".join(placed).rstrip()
-
-    lines = [line({name: name for name in shown}), "  ".join("-" * width for width in widths.values())]
-    lines += [line(dict(zip(shown, row, strict=True))) for row in zip(*shown.values(), strict=True)]
-    return "\n".join([*lines, *_more(columns)])
+    shown = [[name, *map(number, column[:MOST_ROWS])] for name, column in columns.items()]
+    left = {at for at, name in enumerate(columns) if name in keys}
+    return "\n".join([*table(list(zip(*shown, strict=True)), left=left, rule=True), *_more(columns)])
 
 
 def html_table(columns: Mapping[str, Sequence[Any]], aggregates: Sequence[str], note: str) -> str:

@@ -15,6 +15,7 @@ from functools import partial
 
 from dither.errors import BudgetError, GuaranteeError, NumberError, QuestionError
 from dither.numeric.number import Number, rational
+from dither.numeric.search import halve
 from dither.privacy.budget.filter import Filter
 from dither.privacy.guarantee.guarantee import Guarantee, approx
 from dither.privacy.loss.loss import Loss, sum_of
@@ -100,12 +101,13 @@ def make_statistics(promise: Spend, under: Context) -> tuple[Statistic, ...]:
         return made
     if total(made).within(promise.target):
         return made
-    low, high = Fraction(0), Fraction(1)
-    while low == 0 or high - low > FINENESS:
-        middle = (low + high) / 2
-        tried = _made(amount * middle, under)
-        low, high, made = (middle, high, tried) if total(tried).within(promise.target) else (low, middle, made)
-    return made
+    target = promise.target
+    kept, _ = halve(
+        lambda share: not total(_made(amount * share, under)).within(target),
+        *(Fraction(0), Fraction(1)),
+        enough=lambda low, high: low > 0 and high - low <= FINENESS,
+    )
+    return _made(amount * kept, under)
 
 
 def _made(amount: Number | Fraction, under: Context) -> tuple[Statistic, ...]:
@@ -167,10 +169,7 @@ def _least(meets: Callable[[Fraction], bool]) -> Fraction:
     low = high / 2
     while low > Fraction(1, 2**16) and meets(low):
         low, high = low / 2, low
-    for _ in range(DIGITS.bit_length()):
-        middle = (low + high) / 2
-        low, high = (low, middle) if meets(middle) else (middle, high)
-    return high
+    return halve(meets, low, high, times=DIGITS.bit_length())[1]
 
 
 def _wishes(wished: object, under: Context) -> dict[str, float]:

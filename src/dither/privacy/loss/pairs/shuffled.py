@@ -49,6 +49,7 @@ from dither.errors import PrecisionError
 from dither.numeric.balls import ends, floor_scaled, precision
 from dither.numeric.enclosure import to_ball
 from dither.numeric.number import Number
+from dither.numeric.search import halve
 from dither.privacy.loss.pairs.pair import Pair
 from dither.privacy.records import stored_count, stored_number
 from dither.privacy.text import four_digits
@@ -96,11 +97,8 @@ class ShuffledPair(Pair):
     def span(self, small: Fraction) -> tuple[Fraction, Fraction]:
         # P(L < -x) = Q(L > x) <= P(L > x)
         most = ends(self.epsilon.ball())[1]
-        low, high = Fraction(0), most
         with precision(64):
-            for _ in range(10):
-                middle = (low + high) / 2
-                low, high = (low, middle) if self.above(to_ball(middle))[0] < to_ball(small) else (middle, high)
+            high = halve(lambda x: self.above(to_ball(x))[0] < to_ball(small), Fraction(0), most, times=10)[1]
         return -high, high
 
     def describe(self) -> str:
@@ -214,15 +212,12 @@ def _tail(pair: ShuffledPair, loss: arb, way: int) -> tuple[arb, arb]:
 def _exponent(event: _Event) -> float:
     """About the best z, in plain floats: any z >= 0 will do."""
     side, lift, odds = float(event.side), float(event.lift), float(event.odds)
-    low, high = 0.0, 300.0
-    for _ in range(40):
-        z = (low + high) / 2
+
+    def rises(z: float) -> bool:
         up, down = math.exp(z * (1 - side)) / 2, math.exp(-z * side) / 2
-        if odds * ((1 - side) * up - side * down) < lift * (1 + odds * (up + down)):
-            low = z
-        else:
-            high = z
-    return low
+        return not odds * ((1 - side) * up - side * down) < lift * (1 + odds * (up + down))
+
+    return halve(rises, 0.0, 300.0, times=40)[0]
 
 
 def _window(count: int, odds: arb) -> tuple[int, int]:

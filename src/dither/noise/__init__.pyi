@@ -1,0 +1,11 @@
+from dither.noise.bernoulli import Bernoulli as Bernoulli
+from dither.noise.categorical import Categorical as Categorical
+from dither.noise.gaussian import DiscreteGaussian as DiscreteGaussian
+from dither.noise.gaussian import RoundedGaussian as RoundedGaussian
+from dither.noise.laplace import DiscreteLaplace as DiscreteLaplace
+from dither.noise.laplace import OneSidedGeometric as OneSidedGeometric
+from dither.noise.staircase import DiscreteStaircase as DiscreteStaircase
+from dither.noise.uniform_integers import choose as choose
+from dither.noise.uniform_integers import permutation as permutation
+from dither.noise.uniform_integers import uniform as uniform
+from dither.noise.uniform_integers import weighted as weighted
