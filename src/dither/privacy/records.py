@@ -1,4 +1,6 @@
-"""What stored records are read with, and the front door for a delta: exact numbers of a size that cannot surprise."""
+"""The front doors for an epsilon, a rho and a delta, and what stored records are read with: exact numbers of a size that
+cannot surprise.
+"""
 
 from __future__ import annotations
 
@@ -6,9 +8,19 @@ import re
 from fractions import Fraction
 
 from dither.errors import NumberError
-from dither.numeric.number import Number, rational
+from dither.numeric.number import Number, exact, rational
 
 MOST_COPIES = 10**18  # of one guarantee in a sum
+
+
+def read_epsilon(epsilon: object) -> Number:
+    """The front door for an epsilon: an exact number above zero."""
+    return exact(epsilon, name="epsilon", positive=True)
+
+
+def read_rho(rho: object) -> Fraction:
+    """The front door for a rho: a rational above zero."""
+    return rational(rho, name="rho", positive=True)
 
 
 def read_delta(delta: object) -> Fraction:
