@@ -25,7 +25,6 @@ from collections.abc import Callable, Iterator
 from fractions import Fraction
 from functools import cached_property
 from itertools import product
-from statistics import NormalDist
 from typing import TYPE_CHECKING, Any, TypeVar, overload
 
 from dither.errors import DataError, NumberError, SizeError
@@ -329,11 +328,6 @@ def choose_step(step: object, size: Fraction, *, integers: bool = False) -> Frac
 def guess_laplace(level: Fraction, size: int, steps: int) -> float:
     """About the rate for which `size` Laplace variables stay within so many steps."""
     return log_odds(size, level) / (steps + 1)
-
-
-def guess_gaussian(level: Fraction, size: int, steps: int) -> float:
-    """About one over the deviation for which `size` normal variables stay within so many steps."""
-    return NormalDist().inv_cdf(min(1 - 1e-16, float(1 - (1 - level) / (2 * size)))) / (steps + 0.5)
 
 
 def log_odds(size: int, level: Fraction) -> float:

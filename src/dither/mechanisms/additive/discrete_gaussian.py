@@ -28,8 +28,8 @@ from typing import ClassVar
 from attrs import evolve, field, frozen
 
 from dither.errors import NumberError
-from dither.mechanisms.additive.additive import Additive, guess_gaussian, read_dimension
-from dither.mechanisms.additive.gaussian import read_either
+from dither.mechanisms.additive.additive import Additive, read_dimension
+from dither.mechanisms.additive.gaussian import guess_gaussian, read_either
 from dither.mechanisms.norms import l2_shifts
 from dither.noise.gaussian import DiscreteGaussian as DiscreteGaussianLaw
 from dither.numeric.number import rational

@@ -25,6 +25,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from fractions import Fraction
 from functools import cached_property
+from statistics import NormalDist
 from typing import ClassVar
 
 from attrs import evolve, frozen
@@ -33,7 +34,6 @@ from dither.errors import NumberError
 from dither.mechanisms.additive.additive import (
     Additive,
     choose_step,
-    guess_gaussian,
     read_dimension,
     read_flag,
     spare,
@@ -160,3 +160,8 @@ def _reach2(l2_squared: Fraction, dimension: int | None, integers: bool, step: F
         return l2_squared
     root, steps, size = spare(root_above(l2_squared), step), Lattice(step), dimension or 1
     return Fraction(steps.scalar_cost(root) if size == 1 else steps.l2_cost(root, size).upper) ** 2
+
+
+def guess_gaussian(level: Fraction, size: int, steps: int) -> float:
+    """About one over the deviation for which `size` normal variables stay within so many steps."""
+    return NormalDist().inv_cdf(min(1 - 1e-16, float(1 - (1 - level) / (2 * size)))) / (steps + 0.5)
