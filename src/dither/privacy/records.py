@@ -23,6 +23,28 @@ def read_rho(rho: object) -> Fraction:
     return rational(rho, name="rho", positive=True)
 
 
+def check_price(epsilon: object, rho: object) -> None:
+    """Refuse both promises, and neither."""
+    if (epsilon is None) == (rho is None):
+        raise NumberError("epsilon, rho", (epsilon, rho), "exactly one is needed", "epsilon=1, or rho='0.1'")
+
+
+def read_price(epsilon: object, rho: object) -> tuple[Number | None, Fraction | None]:
+    """Exactly one of two promises."""
+    check_price(epsilon, rho)
+    return read_epsilon_if_any(epsilon), read_rho_if_any(rho)
+
+
+def read_epsilon_if_any(epsilon: object) -> Number | None:
+    """An epsilon, or None: then there is a rho."""
+    return None if epsilon is None else read_epsilon(epsilon)
+
+
+def read_rho_if_any(rho: object) -> Fraction | None:
+    """A rho, or None: then there is an epsilon."""
+    return None if rho is None else read_rho(rho)
+
+
 def read_delta(delta: object) -> Fraction:
     """The front door for a delta: a rational, at least 0 and below 1."""
     value = rational(delta, name="delta", nonnegative=True)
