@@ -40,9 +40,8 @@ class Sensitivity:
     pair: tuple[object, object] | None  # two neighbouring data sets that attain the L1 norm, where known
 
     def __init__(self, *, l1: Fraction, l2_squared: Fraction, unit: Unit, pair: tuple[object, object] | None = None) -> None:
-        norm, square = (
-            rational(value, name=name, nonnegative=True) for name, value in (("l1", l1), ("l2_squared", l2_squared))
-        )
+        norm = rational(l1, name="l1", nonnegative=True)
+        square = rational(l2_squared, name="l2_squared", nonnegative=True)
         self.__attrs_init__(l1=norm, l2_squared=square, unit=read_unit(unit), pair=pair)
 
     @property

@@ -67,13 +67,7 @@ class Covariance:
     unit: Unit = field(converter=read_unit)  # whose coming, going or replacement is hidden
 
     def __init__(
-        self,
-        *,
-        epsilon: object,
-        first: object,
-        second: object,
-        steps: object = STEPS,
-        unit: object = Unit.ADD_REMOVE,
+        self, *, epsilon: object, first: object, second: object, steps: object = STEPS, unit: object = Unit.ADD_REMOVE
     ) -> None:
         one, other = (_quantisation(bounds, name, steps) for bounds, name in ((first, "first"), (second, "second")))
         if math.isinf(round_up(one.width * other.width)):

@@ -89,7 +89,7 @@ class KolmogorovSmirnov:
         people = integer(rows, name="rows", least=1)
         if people > LARGEST_COUNT:
             raise NumberError("rows", rows, "up to 2^35 rows are counted", "fewer rows")
-        if points is None:
+        if points is None:  # all else that the error depends on is known
             points = KolmogorovSmirnov(bins=bins, rows=rows, epsilon=epsilon, points=1, base=base, unit=unit)._best_points()
         wanted = integer(points, name="points", least=1)
         self.__attrs_init__(bins=found, rows=people, points=wanted, epsilon=epsilon, base=base, unit=unit)
