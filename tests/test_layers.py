@@ -16,7 +16,7 @@ SOURCE = Path(dither.__file__).parent
 
 # Lowest first. Rooms on one line do not import each other. A room is a folder or a file of the package.
 FLOORS = [
-    ["errors", "lazy", "table"],
+    ["errors", "fields", "lazy", "table"],
     ["extras"],
     ["numeric"],
     ["noise"],

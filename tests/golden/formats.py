@@ -13,12 +13,12 @@ import pkgutil
 import tempfile
 import warnings
 from collections.abc import Callable
-from dataclasses import fields, is_dataclass
 from pathlib import Path
 from typing import Any
 
 import dither
 from dither import Loss
+from dither.fields import field_names
 from dither.ledger.entries.entry import write
 from dither.ledger.storage.database import EntryRow
 from dither.privacy.budget.filter import (
@@ -136,10 +136,8 @@ def codes() -> dict[str, list[str]]:
             names = getattr(kind, "spelled_fields", {})
             code = vars(kind)["code"]
             assert code not in found, f"two classes are spelled {code}"
-            own = not hasattr(kind, "spelled") and is_dataclass(
-                kind
-            )  # statistics and choices say for themselves what decides
-            found[code] = [names.get(f.name, f.name) for f in fields(kind)] if own else []
+            own = not hasattr(kind, "spelled")  # statistics and choices say for themselves what decides
+            found[code] = [names.get(name, name) for name in (field_names(kind) if own else None) or ()]
     return found
 
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 import pytest
+from attrs import frozen
 from flint import arb, fmpq
 
 import dither
@@ -400,6 +401,13 @@ class AnyEpsilon(Additive):
         yield (Fraction(1),)
 
 
+@frozen(kw_only=True, slots=False)
+class AnyEpsilonOfAttrs(Additive):
+    epsilon: object
+    dimension = lattice = None
+    law, guarantee, shifts = DiscreteLaplace(1), pure(1), AnyEpsilon.shifts
+
+
 def test_a_narrow_error_is_caught():
     broken(NarrowError(epsilon=1, sensitivity=1), "exceeds 1 - 0")
     broken(NoWidth(epsilon=1, sensitivity=1), "half-width")
@@ -420,6 +428,7 @@ def test_bad_input_that_is_answered_is_caught():
     broken(ReadsText(epsilon=1, sensitivity=1), "no number")
     broken(AnyShape(epsilon=3, sensitivity=1, dimension=2), "wrong shape", cutoff="1e-9")
     broken(AnyEpsilon(epsilon=1), "was accepted")
+    broken(AnyEpsilonOfAttrs(epsilon=1), "was accepted")
 
 
 def two_points(p, q):

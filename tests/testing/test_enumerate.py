@@ -7,6 +7,7 @@ import dataclasses
 import random
 from fractions import Fraction
 
+import attrs
 import numpy as np
 import pytest
 
@@ -155,11 +156,16 @@ class Hidden:
     secret: int = dataclasses.field(repr=False)
 
 
+@attrs.define
+class AlsoHidden:
+    secret: int = attrs.field(repr=False)
+
+
 def test_keys_tell_apart_what_anyone_can():
     different = [
         *((1, 1.0), (1, True), (0.0, -0.0), ("1", 1), ([1], [1, 1]), ({"a": 1}, {"a": 2}), ([1], (1,))),
         *((np.float64(1), 1.0), (np.zeros((0, 3)), np.zeros(0)), (np.array([1]), [1]), (frozenset([1]), frozenset([1.0]))),
-        *((Hidden(1), Hidden(2)), (np.array([1]), np.array([1.0])), (None, "None")),
+        *((Hidden(1), Hidden(2)), (AlsoHidden(1), AlsoHidden(2)), (np.array([1]), np.array([1.0])), (None, "None")),
     ]
     for one, other in different:
         assert as_key(one) != as_key(other)

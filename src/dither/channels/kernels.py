@@ -20,12 +20,14 @@ an array.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from functools import cached_property, lru_cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from attrs import frozen
 
 from dither.errors import DataError, SizeError
 from dither.numeric.number import Number, exact, integer
+from dither.privacy.records import read_epsilon
 
 if TYPE_CHECKING:
     import numpy as np
@@ -36,15 +38,15 @@ __all__ = ["FlatKernel", "GeometricKernel", "GridKernel"]
 BLOCK = 64  # places that are multiplied out at once
 
 
-@dataclass(frozen=True)
+@frozen(slots=False, init=False)
 class FlatKernel:
     """The truth with probability proportional to e^epsilon, everything else equally likely."""
 
     size: int
     epsilon: Number
 
-    def __post_init__(self) -> None:
-        _check(self, "size", least=2)
+    def __init__(self, size: int, epsilon: Number) -> None:
+        self.__attrs_init__(integer(size, name="size", least=2), read_epsilon(epsilon))
 
     @cached_property
     def _weights(self) -> tuple[float, float]:
@@ -72,15 +74,15 @@ class FlatKernel:
         return np.asarray(own * (own + 2 * every) * vector + every**2 * vector.sum(axis=-1, keepdims=True))
 
 
-@dataclass(frozen=True)
+@frozen(slots=False, init=False)
 class GeometricKernel:
     """The truncated geometric mechanism on 0..size - 1."""
 
     size: int
     epsilon: Number
 
-    def __post_init__(self) -> None:
-        _check(self, "size", least=1)
+    def __init__(self, size: int, epsilon: Number) -> None:
+        self.__attrs_init__(integer(size, name="size", least=1), read_epsilon(epsilon))
 
     @cached_property
     def _scales(self) -> tuple[float, NDArray[np.float64]]:
@@ -171,7 +173,7 @@ def _edges(rate: float) -> NDArray[np.float64]:
     return np.stack([falling, falling[::-1]])
 
 
-@dataclass(frozen=True)
+@frozen(slots=False, init=False)
 class GridKernel:
     """A cell of a grid, likelier the nearer to the true one as the crow flies; vectors go row by row."""
 
@@ -179,8 +181,9 @@ class GridKernel:
     height: int
     rate: Number
 
-    def __post_init__(self) -> None:
-        _check(self, "width", "height", least=1, rate="rate")
+    def __init__(self, width: int, height: int, rate: Number) -> None:
+        across, down = integer(width, name="width", least=1), integer(height, name="height", least=1)
+        self.__attrs_init__(across, down, exact(rate, name="rate", positive=True))
 
     @cached_property
     def _transform(self) -> tuple[NDArray[np.complex128], tuple[int, int]]:
@@ -225,12 +228,6 @@ class GridKernel:
     @cached_property
     def _twice(self) -> GridKernel:
         return GridKernel(self.width, self.height, 2 * self.rate)
-
-
-def _check(kernel: Any, *sizes: str, least: int, rate: str = "epsilon") -> None:
-    for name in sizes:
-        object.__setattr__(kernel, name, integer(getattr(kernel, name), name=name, least=least))
-    object.__setattr__(kernel, rate, exact(getattr(kernel, rate), name=rate, positive=True))
 
 
 def _vector(values: object, size: int) -> NDArray[np.float64]:

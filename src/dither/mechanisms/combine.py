@@ -12,9 +12,10 @@ Releases are independent, so k half-widths that hold with probability c^(1/k) ea
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
+
+from attrs import frozen
 
 from dither.errors import DataError, GuaranteeError, SizeError
 from dither.mechanisms.additive.additive import read_confidence
@@ -27,16 +28,15 @@ from dither.privacy.loss.loss import Loss
 from dither.privacy.unit import Unit, read_unit
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen(kw_only=True, slots=False, init=False)
 class Repeated:
     """One mechanism for each of several values, all of which one person may move."""
 
     mechanism: Mechanism
     times: int
 
-    def __post_init__(self) -> None:
-        _check_mechanism(self.mechanism)
-        object.__setattr__(self, "times", integer(self.times, name="times", least=1))
+    def __init__(self, *, mechanism: Mechanism, times: int) -> None:
+        self.__attrs_init__(mechanism=_read_mechanism(mechanism), times=integer(times, name="times", least=1))
 
     @property
     def guarantee(self) -> Guarantee:
@@ -64,21 +64,22 @@ class Repeated:
         return (([one] * self.times, [other] * self.times) for one, other in _neighbours(self.mechanism))
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen(kw_only=True, slots=False, init=False)
 class Partitioned:
     """One mechanism for each cell of a partition, each person's records lying in one cell."""
 
     mechanism: Mechanism
     cells: int
-    unit: Unit = Unit.ADD_REMOVE
-    inside: Guarantee | None = None  # what a change inside a cell costs, where a person is replaced; see `dither.parallel`
+    unit: Unit
+    inside: Guarantee | None  # what a change inside a cell costs, where a person is replaced; see `dither.parallel`
 
-    def __post_init__(self) -> None:
-        _check_mechanism(self.mechanism)
-        object.__setattr__(self, "cells", integer(self.cells, name="cells", least=1))
-        object.__setattr__(self, "unit", read_unit(self.unit))
-        if self.inside is not None and not isinstance(self.inside, Guarantee):
-            raise DataError("inside", self.inside, "it is not a guarantee", "pure(0, unit='replace one person')")
+    def __init__(
+        self, *, mechanism: Mechanism, cells: int, unit: Unit = Unit.ADD_REMOVE, inside: Guarantee | None = None
+    ) -> None:
+        one, count = _read_mechanism(mechanism), integer(cells, name="cells", least=1)
+        if inside is not None and not isinstance(inside, Guarantee):
+            raise DataError("inside", inside, "it is not a guarantee", "pure(0, unit='replace one person')")
+        self.__attrs_init__(mechanism=one, cells=count, unit=read_unit(unit), inside=inside)
         _ = self.guarantee  # refuses units that do not go together, now and not at the first release
 
     @property
@@ -106,18 +107,16 @@ class Partitioned:
             yield [one, *[other] * moves, *rest], [other, *[one] * moves, *rest]
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen(kw_only=True, slots=False, init=False)
 class Together:
     """Several mechanisms on one data set, each with a value of its own."""
 
     mechanisms: tuple[Mechanism, ...]
 
-    def __post_init__(self) -> None:
-        if not isinstance(self.mechanisms, (list, tuple)) or not self.mechanisms:
-            raise DataError("mechanisms", self.mechanisms, "it lists no mechanism", "a list with at least one")
-        object.__setattr__(self, "mechanisms", tuple(self.mechanisms))
-        for mechanism in self.mechanisms:
-            _check_mechanism(mechanism)
+    def __init__(self, *, mechanisms: tuple[Mechanism, ...]) -> None:
+        if not isinstance(mechanisms, (list, tuple)) or not mechanisms:
+            raise DataError("mechanisms", mechanisms, "it lists no mechanism", "a list with at least one")
+        self.__attrs_init__(mechanisms=tuple(_read_mechanism(mechanism) for mechanism in mechanisms))
         _ = self.guarantee  # refuses an empty list and units that do not add up
 
     @property
@@ -151,17 +150,17 @@ class Together:
             yield [one for one, _ in chosen], [other for _, other in chosen]
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen(kw_only=True, slots=False, init=False)
 class Processed:
     """A function of a release. The function must not see the data."""
 
     mechanism: Mechanism
     function: Callable[[Any], Any]
 
-    def __post_init__(self) -> None:
-        _check_mechanism(self.mechanism)
-        if not callable(self.function):
-            raise DataError("function", self.function, "it cannot be called", "round, or any function of a release")
+    def __init__(self, *, mechanism: Mechanism, function: Callable[[Any], Any]) -> None:
+        self.__attrs_init__(mechanism=_read_mechanism(mechanism), function=function)
+        if not callable(function):
+            raise DataError("function", function, "it cannot be called", "round, or any function of a release")
 
     @property
     def guarantee(self) -> Guarantee:
@@ -196,11 +195,12 @@ def each_of(confidence: object, count: int) -> Fraction:
     return 1 - max(Fraction(missed), (1 - level) / count)
 
 
-def _check_mechanism(mechanism: object) -> None:
+def _read_mechanism(mechanism: Mechanism) -> Mechanism:
     if isinstance(mechanism, type) or not isinstance(mechanism, Mechanism):
         raise DataError(
             "mechanism", mechanism, "it has no guarantee, error and release", "Geometric(epsilon=1, sensitivity=1)"
         )
+    return mechanism
 
 
 def _listed(values: object, count: int) -> list[Any]:

@@ -9,10 +9,11 @@
     neighbours()           pairs of values that two neighbouring data sets can have, the hardest among them: what
                            `dither.testing.check_mechanism` tries; optional for a mechanism of your own
 
-A mechanism is a frozen dataclass with keyword-only fields that are exact numbers. Its guarantee does not depend on
-any data and its release adds noise whose law does not depend on any data. Accountants ask for `guarantee` or
-`loss`, never for the kind of a mechanism, so a new one is: one file here, one test file, one line in the list of
-public names.
+A mechanism is a frozen class of attrs, or a frozen dataclass, with keyword-only fields that are exact numbers. What a
+field takes is read by its converter; where several are read together, `__init__` reads them and hands them to
+`__attrs_init__`. Its guarantee does not depend on any data and its release adds noise whose law does not depend on any
+data. Accountants ask for `guarantee` or `loss`, never for the kind of a mechanism, so a new one is: one file here, one
+test file, one line in the list of public names.
 
 A value is what a query gave on the private data, and whether it moves by no more than the stated sensitivity when a
 person comes, goes or is replaced is for whoever wrote the query to prove (`sensitivity.of` does it on small

@@ -14,9 +14,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from itertools import product
+
+from attrs import frozen
 
 from dither.errors import DataError, NumberError, UnitError
 from dither.mechanisms.norms import float_root
@@ -29,19 +30,19 @@ MOST_DATA_SETS = 200_000
 _total = sum  # the built-in; this module has a public `sum` of its own
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen(kw_only=True, slots=False, init=False)
 class Sensitivity:
     """The largest change that one person can make, in the L1 and the L2 norm, exactly."""
 
     l1: Fraction
     l2_squared: Fraction
     unit: Unit
-    pair: tuple[object, object] | None = None  # two neighbouring data sets that attain the L1 norm, where known
+    pair: tuple[object, object] | None  # two neighbouring data sets that attain the L1 norm, where known
 
-    def __post_init__(self) -> None:
-        for name in ("l1", "l2_squared"):
-            object.__setattr__(self, name, rational(getattr(self, name), name=name, nonnegative=True))
-        object.__setattr__(self, "unit", read_unit(self.unit))
+    def __init__(self, *, l1: Fraction, l2_squared: Fraction, unit: Unit, pair: tuple[object, object] | None = None) -> None:
+        norm = rational(l1, name="l1", nonnegative=True)
+        square = rational(l2_squared, name="l2_squared", nonnegative=True)
+        self.__attrs_init__(l1=norm, l2_squared=square, unit=read_unit(unit), pair=pair)
 
     @property
     def l2(self) -> float:

@@ -19,9 +19,11 @@ from fractions import Fraction
 from functools import partial
 from typing import Any
 
+import attrs
 from flint import arb
 
 from dither.errors import BrokenPromise, DataError, InputError, SizeError, show
+from dither.fields import field_names
 from dither.mechanisms.protocol import Mechanism
 from dither.mechanisms.sensitivity import data_sets, neighbours
 from dither.numeric.balls import precision
@@ -209,8 +211,8 @@ def _check_way_back(mechanism: Mechanism) -> None:
     if build is None:
         return
     names = set(inspect.signature(build).parameters)
-    if "same" in names and dataclasses.is_dataclass(mechanism):  # it takes what the mechanism itself takes
-        names = {field.name for field in dataclasses.fields(mechanism)} - {"epsilon"}
+    if "same" in names:  # it takes what the mechanism itself takes
+        names = set(field_names(type(mechanism)) or names) - {"epsilon"}
     same = {name: getattr(mechanism, name) for name in names if hasattr(mechanism, name)}
     if "l2_squared" in same:
         same.pop("l2_sensitivity", None)
@@ -272,12 +274,11 @@ def _numbers(answer: Any) -> list[Any]:
 
 
 def _check_bad_fields(mechanism: Mechanism) -> None:
-    if not dataclasses.is_dataclass(mechanism) or isinstance(mechanism, type):
-        return
-    for field in dataclasses.fields(mechanism):
-        for bad in NOT_POSITIVE if field.name in POSITIVE else ():
+    change: Any = attrs.evolve if attrs.has(type(mechanism)) else dataclasses.replace
+    for name in field_names(type(mechanism)) or ():
+        for bad in NOT_POSITIVE if name in POSITIVE else ():
             try:
-                dataclasses.replace(mechanism, **{field.name: bad})
+                change(mechanism, **{name: bad})
             except InputError:
                 continue
-            raise BrokenPromise(field.name, bad, "it makes no sense and was accepted", "an InputError")
+            raise BrokenPromise(name, bad, "it makes no sense and was accepted", "an InputError")

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Hashable, Iterator
-from dataclasses import dataclass, fields, is_dataclass
+from dataclasses import dataclass
 from decimal import Decimal
 from enum import Enum
 from fractions import Fraction
@@ -20,6 +20,7 @@ import numpy as np
 from flint import arb
 
 from dither.errors import DataError, SizeError
+from dither.fields import field_names
 from dither.noise.entropy import _rehearsed, _swapped
 from dither.noise.law import Law, check_size
 from dither.numeric.balls import precision
@@ -103,8 +104,9 @@ def as_key(output: Any) -> Hashable:
         return kind, frozenset(as_key(item) for item in output)
     if isinstance(output, dict):
         return kind, tuple((as_key(name), as_key(item)) for name, item in output.items())
-    if is_dataclass(output) and not isinstance(output, type):
-        return kind, tuple(as_key(getattr(output, field.name)) for field in fields(output))
+    names = field_names(type(output))
+    if names is not None:
+        return kind, tuple(as_key(getattr(output, name)) for name in names)
     raise DataError("output", kind, "what cannot be compared cannot be checked", "numbers, text, lists, arrays, dataclasses")
 
 

@@ -9,6 +9,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from attrs import evolve
 
 from dither import Geometric, Workload, pure, zcdp
 from dither.errors import InputError
@@ -225,7 +226,7 @@ def test_equal_by_what_they_do():
     assert one != Workload(queries=PREFIXES, epsilon=2)
     assert one != Workload(queries=PREFIXES, epsilon=1, strategy=[[1, 1], [1, 2]])
     assert repr(one) == "Workload(queries=<2 x 2>, epsilon='1', strategy=<identity>, unit='add/remove one person')"
-    assert replace(one, epsilon=2).strategy.name == "identity"
+    assert evolve(one, epsilon=2).strategy.name == "identity"
 
 
 def test_the_loss_is_that_of_the_promise():

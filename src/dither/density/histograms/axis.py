@@ -201,7 +201,7 @@ def read_axis(value: object, *, name: str) -> Axis:
     raise DataError(name, value, "it names no cells", f"{EXAMPLE}; or Categories(['a', 'b'])")
 
 
-def read_bins(value: object, *, name: str) -> Bins:
+def read_bins(value: object, *, name: str = "bins") -> Bins:
     """Bins: cells that lie in an order, with edges."""
     if isinstance(value, Bins):
         return value

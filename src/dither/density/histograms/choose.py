@@ -161,7 +161,7 @@ def cdf(
     With `known_loss`, of those whose loss is known exactly: a strategy with discrete Gaussian noise is zCDP and no more is
     known, so that at a delta it costs a larger epsilon than rounded Gaussian noise of the same rho.
     """
-    cells, whom = read_bins(bins, name="bins"), read_unit(unit)
+    cells, whom = read_bins(bins), read_unit(unit)
     return _plan(cells, epsilon, rho, read_rows(rows, whom), whom, ordered=True, strategies=not known_loss)
 
 

@@ -22,20 +22,22 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from attrs import field, frozen
+
 from dither.density.histograms.axis import MOST_CELLS
 from dither.density.histograms.counts import LARGEST_COUNT, read_counts
 from dither.density.histograms.noise_tails import sum_width, variance
-from dither.errors import NumberError, SizeError
+from dither.errors import SizeError
 from dither.mechanisms.additive.additive import half_width, read_confidence
 from dither.mechanisms.additive.gaussian import Gaussian
 from dither.mechanisms.additive.geometric import Geometric
-from dither.numeric.number import Number, exact, integer, rational
+from dither.numeric.number import Number, integer
 from dither.privacy.guarantee.guarantee import Guarantee
+from dither.privacy.records import check_price, read_epsilon_if_any, read_rho_if_any
 from dither.privacy.unit import Unit, read_unit
 
 if TYPE_CHECKING:
@@ -43,23 +45,29 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 
-@dataclass(frozen=True, kw_only=True, init=False)
+def read_cells(value: object, *, least: int = 1) -> int:
+    """How many cells."""
+    cells = integer(value, name="cells", least=least)
+    if cells > MOST_CELLS:
+        raise SizeError("cells", value, f"at most {MOST_CELLS} cells are kept in memory", "wider cells")
+    return cells
+
+
+@frozen(kw_only=True, slots=False)
 class Histogram:
     """Whole-number noise in every cell: pure epsilon, or zCDP."""
 
     code: ClassVar[str] = "histogram"
 
-    cells: int  # how many
-    epsilon: Number | None  # the promise: either this
-    rho: Fraction | None  # or this
-    unit: Unit  # whose coming, going or replacement is hidden
+    cells: int = field(converter=read_cells)  # how many
+    epsilon: Number | None = field(default=None, converter=read_epsilon_if_any)  # the promise: either this
+    rho: Fraction | None = field(default=None, converter=read_rho_if_any)  # or this
+    unit: Unit = field(default=Unit.ADD_REMOVE, converter=read_unit)  # whose coming, going or replacement is hidden
 
-    def __init__(self, *, cells: object, epsilon: object = None, rho: object = None, unit: object = Unit.ADD_REMOVE) -> None:
-        object.__setattr__(self, "cells", read_cells(cells))
-        paid = read_price(epsilon, rho)
-        object.__setattr__(self, "epsilon", paid[0])
-        object.__setattr__(self, "rho", paid[1])
-        object.__setattr__(self, "unit", read_unit(unit))
+    def __attrs_pre_init__(self, *, epsilon: object, rho: object, **_: object) -> None:
+        check_price(epsilon, rho)
+
+    def __attrs_post_init__(self) -> None:
         _ = self._noise  # refuses noise that cannot be drawn, now and not at the first release
 
     @property
@@ -133,23 +141,6 @@ def noise(moved: int, size: int, *, epsilon: Number | None, rho: Fraction | None
 def replaces(unit: Unit) -> bool:
     """Whether a person is replaced, so that the number of people is the same in both data sets."""
     return unit.replacement is unit
-
-
-def read_price(epsilon: object, rho: object) -> tuple[Number | None, Fraction | None]:
-    """Exactly one of the two."""
-    if (epsilon is None) == (rho is None):
-        raise NumberError("epsilon, rho", (epsilon, rho), "exactly one is needed", "epsilon=1, or rho='0.1'")
-    if epsilon is not None:
-        return exact(epsilon, name="epsilon", positive=True), None
-    return None, rational(rho, name="rho", positive=True)
-
-
-def read_cells(value: object, *, least: int = 1) -> int:
-    """How many cells."""
-    cells = integer(value, name="cells", least=least)
-    if cells > MOST_CELLS:
-        raise SizeError("cells", value, f"at most {MOST_CELLS} cells are kept in memory", "wider cells")
-    return cells
 
 
 def count_neighbours(cells: int, unit: Unit) -> Iterator[tuple[list[int], list[int]]]:

@@ -25,18 +25,19 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from itertools import combinations
 from typing import TYPE_CHECKING, Any
+
+from attrs import frozen
 
 from dither.density.histograms.axis import MOST_CELLS
 from dither.density.histograms.consistency import simplex
 from dither.density.histograms.counts import read_counts
 from dither.density.histograms.distribution import Distribution
 from dither.density.histograms.grid import Grid
-from dither.density.histograms.histogram import noise, read_price, replaces
+from dither.density.histograms.histogram import noise, replaces
 from dither.density.histograms.noise_tails import sum_width
 from dither.density.histograms.tree import read_rows
 from dither.errors import DataError, SizeError
@@ -45,6 +46,7 @@ from dither.mechanisms.additive.gaussian import Gaussian
 from dither.mechanisms.additive.geometric import Geometric
 from dither.numeric.number import Number, integer
 from dither.privacy.guarantee.guarantee import Guarantee
+from dither.privacy.records import read_price
 from dither.privacy.unit import Unit, read_unit
 
 if TYPE_CHECKING:
@@ -58,7 +60,7 @@ MOST_COLUMNS = 10  # of a table
 COMBINATIONS = 7  # of cells that neighbours are made of
 
 
-@dataclass(frozen=True, kw_only=True, init=False)
+@frozen(kw_only=True, slots=False, init=False)
 class Marginals:
     """Some tables of a few columns each, with one promise for all of them."""
 
@@ -81,13 +83,9 @@ class Marginals:
     ) -> None:
         if not isinstance(grid, Grid):
             raise DataError("grid", grid, "it names no columns", "Grid(Bins([0, 18, 65]), Categories(['a', 'b']))")
-        whom, paid = read_unit(unit), read_price(epsilon, rho)
-        object.__setattr__(self, "grid", grid)
-        object.__setattr__(self, "tables", _read_tables(tables, len(grid.axes)))
-        object.__setattr__(self, "epsilon", paid[0])
-        object.__setattr__(self, "rho", paid[1])
-        object.__setattr__(self, "rows", read_rows(rows, whom))
-        object.__setattr__(self, "unit", whom)
+        whom, (budget, square), listed = read_unit(unit), read_price(epsilon, rho), _read_tables(tables, len(grid.axes))
+        public = read_rows(rows, whom)
+        self.__attrs_init__(grid=grid, tables=listed, epsilon=budget, rho=square, rows=public, unit=whom)
         if sum(self._sizes) > MOST_CELLS:
             raise SizeError("tables", sum(self._sizes), f"at most {MOST_CELLS} cells are kept in memory", "fewer tables")
         _ = self._noise  # refuses noise that cannot be drawn, now and not at the first release

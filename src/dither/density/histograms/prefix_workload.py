@@ -9,17 +9,18 @@ columns then include the columns themselves.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from typing import TYPE_CHECKING, ClassVar
+
+from attrs import field, frozen
 
 from dither.density.histograms.counts import read_counts
 from dither.density.histograms.histogram import count_neighbours, read_cells, replaces
 from dither.errors import SizeError
 from dither.mechanisms.workload.workload import Workload
-from dither.numeric.number import rational
 from dither.privacy.guarantee.guarantee import Guarantee
+from dither.privacy.records import read_rho
 from dither.privacy.unit import Unit, read_unit
 
 if TYPE_CHECKING:
@@ -29,22 +30,22 @@ if TYPE_CHECKING:
 MOST_CELLS = 128  # a strategy takes half a second of one core; several where a busy machine lets BLAS use many threads
 
 
-@dataclass(frozen=True, kw_only=True, init=False)
+def _read_cells(value: object) -> int:
+    cells = read_cells(value, least=2)
+    if cells > MOST_CELLS:
+        raise SizeError("cells", value, f"strategies are found for up to {MOST_CELLS} cells", "Tree")
+    return cells
+
+
+@frozen(kw_only=True, slots=False)
 class PrefixWorkload:
     """The optimal strategy for prefixes: zCDP."""
 
     code: ClassVar[str] = "prefix_workload"
 
-    cells: int
-    rho: Fraction
-    unit: Unit
-
-    def __init__(self, *, cells: object, rho: object, unit: object = Unit.ADD_REMOVE) -> None:
-        object.__setattr__(self, "cells", read_cells(cells, least=2))
-        object.__setattr__(self, "rho", rational(rho, name="rho", positive=True))
-        object.__setattr__(self, "unit", read_unit(unit))
-        if self.cells > MOST_CELLS:
-            raise SizeError("cells", cells, f"strategies are found for up to {MOST_CELLS} cells", "Tree")
+    cells: int = field(converter=_read_cells)
+    rho: Fraction = field(converter=read_rho)
+    unit: Unit = field(default=Unit.ADD_REMOVE, converter=read_unit)
 
     @property
     def guarantee(self) -> Guarantee:

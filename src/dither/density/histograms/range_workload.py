@@ -83,7 +83,7 @@ def ranges(
     """
     import numpy as np
 
-    line, whom = read_bins(bins, name="bins"), read_unit(unit)
+    line, whom = read_bins(bins), read_unit(unit)
     alone = getattr(queries, "ndim", 1) == 0  # an array of one number, which numpy calls iterable
     if isinstance(queries, (str, bytes)) or not isinstance(queries, Iterable) or alone:
         raise DataError("queries", queries, "they are a list of pairs", EXAMPLE)

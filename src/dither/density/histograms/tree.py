@@ -32,13 +32,14 @@ Hay, Rastogi, Miklau and Suciu 2010; Qardaji, Yang and Li 2013.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from attrs import frozen
+
 from dither.density.histograms.counts import LARGEST_COUNT, read_counts
-from dither.density.histograms.histogram import count_neighbours, noise, read_cells, read_price, replaces
+from dither.density.histograms.histogram import count_neighbours, noise, read_cells, replaces
 from dither.density.histograms.noise_tails import sum_width, variance
 from dither.density.histograms.tree_least_squares import corrections
 from dither.density.histograms.tree_shape import TreeShape, branchings
@@ -49,6 +50,7 @@ from dither.mechanisms.additive.geometric import Geometric
 from dither.numeric.lattice import add
 from dither.numeric.number import Number, integer
 from dither.privacy.guarantee.guarantee import Guarantee
+from dither.privacy.records import read_price
 from dither.privacy.unit import Unit, read_replacement, read_unit
 
 if TYPE_CHECKING:
@@ -58,7 +60,7 @@ if TYPE_CHECKING:
 LISTED = 2**16  # prefixes whose variances are computed one by one; beyond, all have the bound on them
 
 
-@dataclass(frozen=True, kw_only=True, init=False)
+@frozen(kw_only=True, slots=False, init=False)
 class Tree:
     """Noise in every node of a tree over the cells, made consistent: pure epsilon, or zCDP."""
 
@@ -84,19 +86,13 @@ class Tree:
         unit: object = Unit.ADD_REMOVE,
     ) -> None:
         size, whom = read_cells(cells, least=2), read_unit(unit)
-        public = read_rows(rows, whom)
-        paid = read_price(epsilon, rho)
-        object.__setattr__(self, "cells", size)
-        object.__setattr__(self, "epsilon", paid[0])
-        object.__setattr__(self, "rho", paid[1])
-        object.__setattr__(self, "rows", public)
-        object.__setattr__(self, "unit", whom)
+        public, (budget, square) = read_rows(rows, whom), read_price(epsilon, rho)
         roots = read_root(root, public, whom)
         tried = branchings(size) if branching is None else [read_branching(branching, size)]
         shapes = [TreeShape(cells=size, branching=one, root=kind) for one in tried for kind in roots]
-        chosen = shapes[0] if len(shapes) == 1 else min(shapes, key=lambda one: cost(one, whom, gaussian=paid[0] is None))
-        object.__setattr__(self, "branching", chosen.branching)
-        object.__setattr__(self, "root", chosen.root)
+        chosen = shapes[0] if len(shapes) == 1 else min(shapes, key=lambda one: cost(one, whom, gaussian=budget is None))
+        b, top = chosen.branching, chosen.root
+        self.__attrs_init__(cells=size, branching=b, root=top, epsilon=budget, rho=square, rows=public, unit=whom)
         _ = self._noise  # refuses noise that cannot be drawn, now and not at the first release
 
     @property

@@ -30,6 +30,8 @@ from functools import cached_property
 from itertools import combinations, product
 from typing import TYPE_CHECKING
 
+from attrs import field, frozen
+
 from dither.density.moments.moments import FARTHEST
 from dither.density.moments.ratio_intervals import Pivot, interval, ratio_interval
 from dither.density.moments.steps import STEPS, Quantisation, exact_sum, read_whole
@@ -38,9 +40,10 @@ from dither.errors import NumberError, SizeError
 from dither.mechanisms.additive.additive import log_odds, read_confidence
 from dither.mechanisms.additive.geometric import Geometric
 from dither.numeric.balls import round_down, round_up
-from dither.numeric.number import Number, exact
+from dither.numeric.number import Number
 from dither.privacy.guarantee.guarantee import Guarantee
 from dither.privacy.loss.loss import Loss
+from dither.privacy.records import read_epsilon
 from dither.privacy.unit import Unit, read_unit
 
 if TYPE_CHECKING:
@@ -53,34 +56,25 @@ EXAMPLE = "first=(0, 5000), second=(18, 65)"
 WEIGHTS = ((1, 1, 1, 1), (0, 0, 1, 1), (0, 1, 0, 1), (0, 0, 0, 1))
 
 
-@dataclass(frozen=True, kw_only=True, init=False)
+@frozen(kw_only=True, slots=False, init=False)
 class Covariance:
     """A covariance of two columns between public bounds, and their means: pure epsilon."""
 
-    epsilon: Number  # the promise
+    epsilon: Number = field(converter=read_epsilon)  # the promise
     first: tuple[Fraction, Fraction]  # the bounds of one column
     second: tuple[Fraction, Fraction]  # and of the other
     steps: int  # G
-    unit: Unit  # whose coming, going or replacement is hidden
+    unit: Unit = field(converter=read_unit)  # whose coming, going or replacement is hidden
 
     def __init__(
-        self,
-        *,
-        epsilon: object,
-        first: object,
-        second: object,
-        steps: object = STEPS,
-        unit: object = Unit.ADD_REMOVE,
+        self, *, epsilon: object, first: object, second: object, steps: object = STEPS, unit: object = Unit.ADD_REMOVE
     ) -> None:
-        quantisations = [_quantisation(bounds, name, steps) for bounds, name in ((first, "first"), (second, "second"))]
-        if math.isinf(round_up(quantisations[0].width * quantisations[1].width)):
+        one, other = (_quantisation(bounds, name, steps) for bounds, name in ((first, "first"), (second, "second")))
+        if math.isinf(round_up(one.width * other.width)):
             why = "a covariance may exceed the largest double"
             raise NumberError("first, second", (first, second), why, "values in larger units")
-        object.__setattr__(self, "epsilon", exact(epsilon, name="epsilon", positive=True))
-        object.__setattr__(self, "first", (quantisations[0].low, quantisations[0].high))
-        object.__setattr__(self, "second", (quantisations[1].low, quantisations[1].high))
-        object.__setattr__(self, "steps", quantisations[0].steps)
-        object.__setattr__(self, "unit", read_unit(unit))
+        ends, others = (one.low, one.high), (other.low, other.high)
+        self.__attrs_init__(epsilon=epsilon, first=ends, second=others, steps=one.steps, unit=unit)
         _ = self.noise  # refuses a scale that cannot be drawn, now and not at the first release
 
     @classmethod
@@ -88,7 +82,7 @@ class Covariance:
         cls, columns: Sequence[object], *, epsilon: object, steps: object = STEPS, unit: object = Unit.ADD_REMOVE
     ) -> dict[tuple[int, int], Covariance]:
         """One for each pair of columns, given by their bounds; all of them together keep epsilon."""
-        paid = exact(epsilon, name="epsilon", positive=True)
+        paid = read_epsilon(epsilon)
         if not isinstance(columns, (list, tuple)) or len(columns) < 2:
             raise SizeError("columns", columns, "a pair has two", "[(0, 5000), (18, 65), (0, 40)]")
         chosen = list(combinations(range(len(columns)), 2))

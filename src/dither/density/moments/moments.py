@@ -38,28 +38,30 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
+
+from attrs import field, frozen
 
 from dither.density.moments.steps import STEPS, Quantisation, exact_sum, read_whole, whole
 from dither.density.moments.summary import Summary
 from dither.errors import NumberError, SizeError
 from dither.mechanisms.additive.geometric import Geometric
 from dither.numeric.balls import round_up
-from dither.numeric.number import Number, exact, integer
+from dither.numeric.number import Number, integer
 from dither.privacy.guarantee.guarantee import Guarantee
 from dither.privacy.loss.loss import Loss
+from dither.privacy.records import read_epsilon
 from dither.privacy.unit import Unit, read_replacement, read_unit
 
 FARTHEST = 2**200  # numbers are moved to this before the noise: a contraction of each, beyond every count
 
 
-@dataclass(frozen=True, kw_only=True, init=False)
+@frozen(kw_only=True, slots=False, init=False)
 class Moments:
     """A mean (degree 1), or a mean and a variance (degree 2), of values between public bounds: pure epsilon."""
 
-    epsilon: Number  # the promise
+    epsilon: Number = field(converter=read_epsilon)  # the promise
     low: Fraction  # values are moved up to this
     high: Fraction  # and down to this
     degree: int  # 1 for the mean, 2 for the variance as well
@@ -84,13 +86,10 @@ class Moments:
             raise NumberError("degree", degree, "means and variances are known here", "1 for a mean, 2 for a variance too")
         if math.isinf(round_up(quantisation.width**power)):
             raise NumberError("low, high", (low, high), "a variance may exceed the largest double", "values in larger units")
-        object.__setattr__(self, "epsilon", exact(epsilon, name="epsilon", positive=True))
-        object.__setattr__(self, "low", quantisation.low)
-        object.__setattr__(self, "high", quantisation.high)
-        object.__setattr__(self, "degree", power)
-        object.__setattr__(self, "rows", None if rows is None else integer(rows, name="rows", least=1))
-        object.__setattr__(self, "steps", quantisation.steps)
-        object.__setattr__(self, "unit", read_unit(unit) if rows is None else read_replacement(unit))
+        public = None if rows is None else integer(rows, name="rows", least=1)
+        whom = read_unit(unit) if rows is None else read_replacement(unit)
+        a, b, side = quantisation.low, quantisation.high, quantisation.steps
+        self.__attrs_init__(epsilon=epsilon, low=a, high=b, degree=power, rows=public, steps=side, unit=whom)
         _ = self.noise  # refuses a scale that cannot be drawn, now and not at the first release
 
     # -- the promise -------------------------------------------------------------------------------------------

@@ -24,15 +24,16 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from attrs import field, frozen
+
 from dither.density.histograms.axis import MOST_CELLS, Bins, read_bins
 from dither.density.histograms.counts import read_counts
 from dither.density.quantiles.quantile import moves
-from dither.density.quantiles.rank_scores import chooser, distances, read_price
+from dither.density.quantiles.rank_scores import CONFIDENCE, chooser, distances
 from dither.errors import NumberError, SizeError
 from dither.mechanisms.additive.additive import read_confidence, read_flag
 from dither.mechanisms.combine import each_of
@@ -42,6 +43,7 @@ from dither.numeric.balls import round_up
 from dither.numeric.number import Number, integer, rational
 from dither.privacy.guarantee.guarantee import Guarantee, pure
 from dither.privacy.loss.loss import Loss
+from dither.privacy.records import check_price, read_epsilon_if_any, read_rho_if_any
 from dither.privacy.unit import Unit, read_unit
 
 if TYPE_CHECKING:
@@ -51,36 +53,28 @@ if TYPE_CHECKING:
 ENDS = ("upper", "both")
 
 
-@dataclass(frozen=True, kw_only=True, init=False)
+def _read_ends(ends: object) -> str:
+    if not isinstance(ends, str) or ends not in ENDS:
+        raise NumberError("ends", ends, "it says which bounds are chosen", "'upper' or 'both'")
+    return ends
+
+
+@frozen(kw_only=True, slots=False)
 class ClippingRange:
     """Bounds that hold all but a few people: pure epsilon, or of bounded range for a rho."""
 
-    bins: Bins  # what the bounds are chosen from, the edges known beforehand: see `log_bins`
-    epsilon: Number | None  # the promise: either this
-    rho: Fraction | None  # or this
-    ends: str  # "upper": the lower bound is the first edge; "both": both are chosen
-    confidence: Fraction  # that the bounds are not beyond the data, for `rank` people or more
-    unit: Unit  # whose coming, going or replacement moves one count
+    bins: Bins = field(converter=read_bins)  # what the bounds are chosen from, the edges known beforehand: see `log_bins`
+    epsilon: Number | None = field(default=None, converter=read_epsilon_if_any)  # the promise: either this
+    rho: Fraction | None = field(default=None, converter=read_rho_if_any)  # or this
+    ends: str = field(default="upper", converter=_read_ends)  # the lower bound is the first edge; "both": both are chosen
+    # that the bounds are not beyond the data, for `rank` people or more
+    confidence: Fraction = field(default=CONFIDENCE, converter=read_confidence)
+    unit: Unit = field(default=Unit.ADD_REMOVE, converter=read_unit)  # whose coming, going or replacement moves one count
 
-    def __init__(
-        self,
-        *,
-        bins: object,
-        epsilon: object = None,
-        rho: object = None,
-        ends: object = "upper",
-        confidence: object = "0.95",
-        unit: object = Unit.ADD_REMOVE,
-    ) -> None:
-        budget, square = read_price(epsilon, rho)
-        if not isinstance(ends, str) or ends not in ENDS:
-            raise NumberError("ends", ends, "it says which bounds are chosen", "'upper' or 'both'")
-        object.__setattr__(self, "bins", read_bins(bins, name="bins"))
-        object.__setattr__(self, "epsilon", budget)
-        object.__setattr__(self, "rho", square)
-        object.__setattr__(self, "ends", ends)
-        object.__setattr__(self, "confidence", read_confidence(confidence))
-        object.__setattr__(self, "unit", read_unit(unit))
+    def __attrs_pre_init__(self, *, epsilon: object, rho: object, **_: object) -> None:
+        check_price(epsilon, rho)
+
+    def __attrs_post_init__(self) -> None:
         _ = self._choice  # refuses noise that cannot be drawn, now and not at the first release
 
     @cached_property

@@ -42,10 +42,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from typing import TYPE_CHECKING
+
+from attrs import frozen
 
 from dither.density.histograms.axis import Bins, read_bins
 from dither.density.histograms.counts import read_counts
@@ -57,7 +58,6 @@ from dither.density.quantiles.rank_scores import (
     distances,
     middle,
     read_people,
-    read_price,
     read_share,
     scaled,
 )
@@ -69,6 +69,7 @@ from dither.numeric.balls import round_down, round_up
 from dither.numeric.number import Number, integer
 from dither.privacy.guarantee.guarantee import Guarantee, pure, zcdp
 from dither.privacy.loss.loss import Loss
+from dither.privacy.records import read_price
 from dither.privacy.unit import Unit, read_unit
 
 if TYPE_CHECKING:
@@ -80,7 +81,7 @@ MOST_SHARES = 2**12
 EXAMPLE = "['0.25', '0.5', '0.75']"
 
 
-@dataclass(frozen=True, kw_only=True, init=False)
+@frozen(kw_only=True, slots=False, init=False)
 class Quantiles:
     """The values below which given shares of the people lie: pure epsilon, or zCDP."""
 
@@ -101,17 +102,12 @@ class Quantiles:
         unit: object = Unit.ADD_REMOVE,
         parts: object = None,
     ) -> None:
-        budget, square = read_price(epsilon, rho)
-        cells = read_bins(bins, name="bins")
+        (budget, square), cells = read_price(epsilon, rho), read_bins(bins)
         pieces = max(1, MOST_CUTS // cells.size) if parts is None else integer(parts, name="parts", least=1)
         if pieces > 1 and pieces * cells.size > MOST_CUTS:
             raise SizeError("parts", parts, f"there are at most {MOST_CUTS} parts in all", f"{MOST_CUTS // cells.size or 1}")
-        object.__setattr__(self, "bins", cells)
-        object.__setattr__(self, "qs", _read_shares(qs))
-        object.__setattr__(self, "epsilon", budget)
-        object.__setattr__(self, "rho", square)
-        object.__setattr__(self, "unit", read_unit(unit))
-        object.__setattr__(self, "parts", pieces)
+        shares, whom = _read_shares(qs), read_unit(unit)
+        self.__attrs_init__(bins=cells, qs=shares, epsilon=budget, rho=square, unit=whom, parts=pieces)
         for node in self._root.all():  # refuse noise that cannot be drawn, now and not at the first release
             self._choice(node, cells.size)
 

@@ -28,13 +28,14 @@ Smith 2011; McKenna and Sheldon 2020 for the choice.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 
+from attrs import evolve, field, frozen
+
 from dither.density.histograms.axis import Bins, read_bins
 from dither.density.histograms.counts import read_counts
-from dither.density.quantiles.rank_scores import chooser, distances, middle, read_people, read_price, read_share, scaled
+from dither.density.quantiles.rank_scores import chooser, distances, middle, read_people, read_share, scaled
 from dither.mechanisms.additive.additive import read_half_width
 from dither.mechanisms.selection.exponential import Exponential
 from dither.mechanisms.selection.permute_and_flip import PermuteAndFlip
@@ -42,34 +43,25 @@ from dither.numeric.balls import round_down, round_up
 from dither.numeric.number import Number
 from dither.privacy.guarantee.guarantee import Guarantee
 from dither.privacy.loss.loss import Loss
+from dither.privacy.records import check_price, read_epsilon_if_any, read_rho_if_any
 from dither.privacy.unit import Unit, read_unit
 
 
-@dataclass(frozen=True, kw_only=True, init=False)
+@frozen(kw_only=True, slots=False)
 class Quantile:
     """The value below which a share q of the people lie: pure epsilon, or of bounded range for a rho."""
 
-    bins: Bins  # the cells among which one is chosen, known beforehand
-    q: Fraction  # the share of the people below: 0 for the least, 1/2 for the median, 1 for the largest
-    epsilon: Number | None  # the promise: either this
-    rho: Fraction | None  # or this
-    unit: Unit  # whose coming, going or replacement moves one count
+    bins: Bins = field(converter=read_bins)  # the cells among which one is chosen, known beforehand
+    # the share of the people below: 0 for the least, 1/2 for the median, 1 for the largest
+    q: Fraction = field(converter=read_share)
+    epsilon: Number | None = field(default=None, converter=read_epsilon_if_any)  # the promise: either this
+    rho: Fraction | None = field(default=None, converter=read_rho_if_any)  # or this
+    unit: Unit = field(default=Unit.ADD_REMOVE, converter=read_unit)  # whose coming, going or replacement moves one count
 
-    def __init__(
-        self,
-        *,
-        bins: object,
-        q: object,
-        epsilon: object = None,
-        rho: object = None,
-        unit: object = Unit.ADD_REMOVE,
-    ) -> None:
-        budget, square = read_price(epsilon, rho)
-        object.__setattr__(self, "bins", read_bins(bins, name="bins"))
-        object.__setattr__(self, "q", read_share(q, name="q"))
-        object.__setattr__(self, "epsilon", budget)
-        object.__setattr__(self, "rho", square)
-        object.__setattr__(self, "unit", read_unit(unit))
+    def __attrs_pre_init__(self, *, epsilon: object, rho: object, **_: object) -> None:
+        check_price(epsilon, rho)
+
+    def __attrs_post_init__(self) -> None:
         _ = self._choice  # refuses noise that cannot be drawn, now and not at the first release
 
     @classmethod
@@ -86,7 +78,7 @@ class Quantile:
             integers=True,
             unit=model.unit,
         )
-        return cls(bins=bins, q=q, epsilon=choice.epsilon, unit=unit)
+        return evolve(model, epsilon=choice.epsilon)
 
     @cached_property
     def _choice(self) -> PermuteAndFlip | Exponential:

@@ -41,15 +41,16 @@ Smith 2011 for the score; the interval is ours.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from attrs import field, frozen
+
 from dither.density.histograms.axis import Bins, read_bins
 from dither.density.histograms.counts import read_counts
 from dither.density.quantiles.quantile import moves
-from dither.density.quantiles.rank_scores import LARGEST_DISTANCE, chooser, distances, middle, read_price, read_share
+from dither.density.quantiles.rank_scores import CONFIDENCE, LARGEST_DISTANCE, chooser, distances, middle, read_share
 from dither.errors import NumberError, SizeError
 from dither.mechanisms.additive.additive import read_confidence
 from dither.mechanisms.combine import each_of
@@ -59,6 +60,7 @@ from dither.numeric.balls import round_up
 from dither.numeric.number import Number, integer
 from dither.privacy.guarantee.guarantee import Guarantee, pure
 from dither.privacy.loss.loss import Loss, sum_of
+from dither.privacy.records import check_price, read_epsilon_if_any, read_rho_if_any
 from dither.privacy.unit import Unit, read_unit
 
 if TYPE_CHECKING:
@@ -71,44 +73,39 @@ ValueInterval = tuple[float, float, float]  # the quantile, and the two ends
 CellInterval = tuple[int, int, int]  # the same as cells
 
 
-@dataclass(frozen=True, kw_only=True, init=False)
+def _read_mass(value: object) -> int:
+    return integer(value, name="mass", least=1)
+
+
+def _read_histograms(value: object) -> int:
+    return integer(value, name="histograms", least=1)
+
+
+@frozen(kw_only=True, slots=False)
 class QuantileInterval:
     """A quantile and an interval that holds it with a stated probability: pure epsilon, or of bounded range for a rho."""
 
     code: ClassVar[str] = "quantile_interval"
 
-    bins: Bins  # the cells among which three are chosen, known beforehand
-    q: Fraction  # the share of the counts below: 0 for near the least, 1/2 for the median, 1 for near the largest
-    epsilon: Number | None  # the promise: either this
-    rho: Fraction | None  # or this
-    confidence: Fraction  # the probability with which the interval holds the quantile
-    unit: Unit  # whose coming, going or replacement moves counts
-    mass: int  # W: the most counts that one person has, in all cells of all histograms
-    histograms: int  # how many are released side by side
+    bins: Bins = field(converter=read_bins)  # the cells among which three are chosen, known beforehand
+    # the share of the counts below: 0 for near the least, 1/2 for the median, 1 for near the largest
+    q: Fraction = field(converter=read_share)
+    epsilon: Number | None = field(default=None, converter=read_epsilon_if_any)  # the promise: either this
+    rho: Fraction | None = field(default=None, converter=read_rho_if_any)  # or this
+    # the probability with which the interval holds the quantile
+    confidence: Fraction = field(default=CONFIDENCE, converter=read_confidence)
+    unit: Unit = field(default=Unit.ADD_REMOVE, converter=read_unit)  # whose coming, going or replacement moves counts
+    # W: the most counts that one person has, in all cells of all histograms
+    mass: int = field(default=1, converter=_read_mass)
+    histograms: int = field(default=1, converter=_read_histograms)  # how many are released side by side
 
-    def __init__(
-        self,
-        *,
-        bins: object,
-        q: object,
-        epsilon: object = None,
-        rho: object = None,
-        confidence: object = "0.95",
-        unit: object = Unit.ADD_REMOVE,
-        mass: object = 1,
-        histograms: object = 1,
-    ) -> None:
-        budget, square = read_price(epsilon, rho)
-        object.__setattr__(self, "bins", read_bins(bins, name="bins"))
-        object.__setattr__(self, "q", read_share(q, name="q"))
-        object.__setattr__(self, "epsilon", budget)
-        object.__setattr__(self, "rho", square)
-        object.__setattr__(self, "confidence", read_confidence(confidence))
-        object.__setattr__(self, "unit", read_unit(unit))
-        object.__setattr__(self, "mass", integer(mass, name="mass", least=1))
-        object.__setattr__(self, "histograms", integer(histograms, name="histograms", least=1))
+    def __attrs_pre_init__(self, *, epsilon: object, rho: object, **_: object) -> None:
+        check_price(epsilon, rho)
+
+    def __attrs_post_init__(self) -> None:
         if self._shift >= FURTHEST:
-            raise NumberError("price", str(rho or epsilon), "the interval would be wider than 2^60 counts", "a higher one")
+            paid = str(float(self.rho or self.epsilon or 0))
+            raise NumberError("price", paid, "the interval would be wider than 2^60 counts", "a higher one")
 
     @property
     def _is_extreme(self) -> bool:

@@ -16,14 +16,14 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from dither.density.histograms.axis import Bins
 from dither.errors import NumberError
 from dither.mechanisms.norms import root_below
 from dither.mechanisms.selection.exponential import Exponential
 from dither.mechanisms.selection.permute_and_flip import PermuteAndFlip
-from dither.numeric.number import Number, exact, rational
+from dither.numeric.number import Number, rational
 from dither.privacy.unit import Unit
 
 if TYPE_CHECKING:
@@ -34,10 +34,11 @@ LARGEST_DISTANCE = 2**61
 FINEST = 10**6  # the largest denominator of a share
 FINEST_TOGETHER = 10**9  # and of several on a common denominator: distances up to 2^31 people stay apart
 NEAR = Fraction(1, 2**50)  # a float this near to a short fraction stands for it: 0.1 + 0.2 is 3/10
+CONFIDENCE: Any = "0.95"  # where none is given; it is read as if it were
 EXAMPLE = "0.5, '0.95' or '1/3'"
 
 
-def read_share(value: object, *, name: str) -> Fraction:
+def read_share(value: object, *, name: str = "q") -> Fraction:
     """A share of the people, 0 to 1; a float is read as the short fraction that it stands for."""
     share = rational(value, name=name)
     if not 0 <= share <= 1:
@@ -46,15 +47,6 @@ def read_share(value: object, *, name: str) -> Fraction:
     if near != share and not (isinstance(value, float) and abs(near - share) <= NEAR):
         raise NumberError(name, value, "its denominator exceeds a million", EXAMPLE)
     return near
-
-
-def read_price(epsilon: object, rho: object) -> tuple[Number | None, Fraction | None]:
-    """One of the two promises."""
-    if (epsilon is None) == (rho is None):
-        raise NumberError("epsilon, rho", (epsilon, rho), "exactly one is needed", "epsilon=1, or rho='0.1'")
-    if rho is None:
-        return exact(epsilon, name="epsilon", positive=True), None
-    return None, rational(rho, name="rho", positive=True)
 
 
 def scaled(share: Fraction, *, replaced: bool) -> tuple[int, int, int]:

@@ -33,9 +33,10 @@ from __future__ import annotations
 import math
 from bisect import bisect_left
 from collections.abc import Iterator
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING
+
+from attrs import field, frozen
 
 from dither.density.histograms.axis import Bins, read_bins
 from dither.density.histograms.counts import LARGEST_COUNT, read_counts
@@ -44,9 +45,10 @@ from dither.density.samples.distance_bands import DistanceBands
 from dither.density.samples.rejection_blocks import BlockSampler
 from dither.errors import DataError, NumberError, SizeError
 from dither.mechanisms.additive.additive import log_odds, read_confidence
-from dither.numeric.number import Number, exact, integer
+from dither.numeric.number import Number, integer
 from dither.privacy.guarantee.guarantee import Guarantee, bounded_range
 from dither.privacy.loss.loss import Loss
+from dither.privacy.records import read_epsilon
 from dither.privacy.unit import Unit, read_unit
 
 if TYPE_CHECKING:
@@ -59,16 +61,16 @@ MOST_BITS = 2**11  # points times log2(cells), for sequences: beyond, doubles kn
 WIDER = 1 + 2.0**-20  # what is computed in doubles is rounded up by this
 
 
-@dataclass(frozen=True, kw_only=True, init=False)
+@frozen(kw_only=True, slots=False, init=False)
 class KolmogorovSmirnov:
     """A private sample, likelier the closer its distribution function is to that of the data: pure epsilon."""
 
     bins: Bins  # the cells of the line
     rows: int  # how many rows there are, publicly
     points: int  # of the sample
-    epsilon: Number  # the promise
+    epsilon: Number = field(converter=read_epsilon)  # the promise
     base: str  # "multisets" or "sequences": what is drawn from where the data have no say
-    unit: Unit  # whose coming, going or replacement is hidden
+    unit: Unit = field(converter=read_unit)  # whose coming, going or replacement is hidden
 
     def __init__(
         self,
@@ -80,20 +82,18 @@ class KolmogorovSmirnov:
         base: object = "multisets",
         unit: object = Unit.ADD_REMOVE,
     ) -> None:
-        found = read_bins(bins, name="bins")
+        found = read_bins(bins)
         if found.size < 2:
             raise SizeError("bins", found, "all points lie in one cell", "two cells or more")
         if not isinstance(base, str) or base not in BASES:
             raise DataError("base", base, "it is none of the two", "'multisets' or 'sequences'")
-        object.__setattr__(self, "bins", found)
-        object.__setattr__(self, "rows", integer(rows, name="rows", least=1))
-        if self.rows > LARGEST_COUNT:
+        people = integer(rows, name="rows", least=1)
+        if people > LARGEST_COUNT:
             raise NumberError("rows", rows, "up to 2^35 rows are counted", "fewer rows")
-        object.__setattr__(self, "epsilon", exact(epsilon, name="epsilon", positive=True))
-        object.__setattr__(self, "base", base)
-        object.__setattr__(self, "unit", read_unit(unit))
-        wanted = self._best_points() if points is None else integer(points, name="points", least=1)
-        object.__setattr__(self, "points", wanted)
+        if points is None:  # all else that the error depends on is known
+            points = KolmogorovSmirnov(bins=bins, rows=rows, epsilon=epsilon, points=1, base=base, unit=unit)._best_points()
+        wanted = integer(points, name="points", least=1)
+        self.__attrs_init__(bins=found, rows=people, points=wanted, epsilon=epsilon, base=base, unit=unit)
         if not self._fits(wanted):
             limit = f"cells times points are at most {MOST_STATES}, and cells {MOST_CELLS}"
             if base == "sequences":

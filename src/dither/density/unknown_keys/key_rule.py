@@ -8,36 +8,58 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
+
+from attrs import field, frozen
 
 from dither.density.unknown_keys.key_counts import PlainKey, bound_keys
 from dither.errors import NumberError, PrecisionError, UnitError
 from dither.numeric.lattice import LARGEST_INDEX
-from dither.numeric.number import Number, exact, integer
+from dither.numeric.number import Number, integer
 from dither.numeric.search import first_integer
 from dither.privacy.guarantee.guarantee import Guarantee, approx
-from dither.privacy.records import read_delta
+from dither.privacy.records import read_delta, read_epsilon
 from dither.privacy.unit import Unit, read_unit
 
 
-@dataclass(frozen=True, kw_only=True, init=False)
+def _read_some_delta(value: object) -> Fraction:
+    delta = read_delta(value)
+    if delta == 0:
+        why = "a key of one person alone can only be shown at the price of a delta, so no key ever could"
+        raise NumberError("delta", value, why, "a small probability such as '1e-6'")
+    return delta
+
+
+def _read_max_keys(value: object) -> int:
+    return integer(value, name="max_keys", least=1)
+
+
+def _read_person(value: object) -> Unit:
+    """A unit of people: one row more of a person who has all her keys takes the place of another key of hers."""
+    unit = read_unit(value)
+    if unit in (Unit.ADD_REMOVE_ROW, Unit.REPLACE_ONE_ROW):
+        why = "keys are bounded for each person, so one row more can put one key in the place of another and change both"
+        whole = Unit.ADD_REMOVE if unit is Unit.ADD_REMOVE_ROW else Unit.REPLACE_ONE
+        raise UnitError("unit", unit.value, why, f"'{whole}', with each row as a person of its own if rows are protected")
+    return unit
+
+
+@frozen(kw_only=True, slots=False, init=False)
 class KeyRule(ABC):
     """Which keys are shown, where each person holds at most `max_keys` of them."""
 
     epsilon: Number  # the promise, together with delta
-    delta: Fraction  # not below the probability that any key that one person alone holds is shown
-    max_keys: int  # different keys of one person that are counted
-    unit: Unit  # whose coming, going or replacement the promise is about
+    # not below the probability that any key that one person alone holds is shown
+    delta: Fraction = field(converter=_read_some_delta)
+    max_keys: int = field(converter=_read_max_keys)  # different keys of one person that are counted
+    unit: Unit = field(converter=_read_person)  # whose coming, going or replacement the promise is about
 
     def __init__(self, *, epsilon: object, delta: object, max_keys: object, unit: object = Unit.ADD_REMOVE) -> None:
-        object.__setattr__(self, "epsilon", exact(epsilon, name="epsilon", positive=True))
-        read_facts(self, delta, max_keys, unit)
-        self._start()
+        self.__attrs_init__(epsilon=read_epsilon(epsilon), delta=delta, max_keys=max_keys, unit=unit)
 
     @abstractmethod
-    def _start(self) -> None:
+    def __attrs_post_init__(self) -> None:
         """Compute what a release needs, so that what cannot be done is refused now."""
 
     @property
@@ -83,27 +105,6 @@ class KeyRule(ABC):
     @abstractmethod
     def release(self, value: Any) -> Any:
         """The keys that are shown, from a mapping of keys to counts."""
-
-
-def read_facts(rule: KeyRule, delta: object, max_keys: object, unit: object) -> None:
-    """Set what all rules have beside the price of shared keys."""
-    lost = read_delta(delta)
-    if lost == 0:
-        why = "a key of one person alone can only be shown at the price of a delta, so no key ever could"
-        raise NumberError("delta", delta, why, "a small probability such as '1e-6'")
-    object.__setattr__(rule, "delta", lost)
-    object.__setattr__(rule, "max_keys", integer(max_keys, name="max_keys", least=1))
-    object.__setattr__(rule, "unit", _read_person(unit))
-
-
-def _read_person(value: object) -> Unit:
-    """A unit of people: one row more of a person who has all her keys takes the place of another key of hers."""
-    unit = read_unit(value)
-    if unit in (Unit.ADD_REMOVE_ROW, Unit.REPLACE_ONE_ROW):
-        why = "keys are bounded for each person, so one row more can put one key in the place of another and change both"
-        whole = Unit.ADD_REMOVE if unit is Unit.ADD_REMOVE_ROW else Unit.REPLACE_ONE
-        raise UnitError("unit", unit.value, why, f"'{whole}', with each row as a person of its own if rows are protected")
-    return unit
 
 
 def first(meets: Callable[[int], bool], *, least: int, guess: int) -> int:

@@ -35,10 +35,11 @@ from __future__ import annotations
 
 import math
 from bisect import bisect_left
-from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from typing import Any, ClassVar
+
+from attrs import frozen
 
 from dither.density.unknown_keys.key_counts import PlainKey, order, read_totals
 from dither.density.unknown_keys.key_rule import KeyRule
@@ -54,13 +55,13 @@ LARGEST_RATE = 1000  # beyond this epsilon a key, g stays what it is
 SPARE_BITS = 64  # of the grid below d, and of g above 1: what rounding costs is less than one part in 2^40
 
 
-@dataclass(frozen=True, kw_only=True, init=False)
+@frozen(kw_only=True, slots=False, init=False)
 class MagicKeys(KeyRule):
     """Keys without counts: the most that can be shown where people who hold one key come or go."""
 
     code: ClassVar[str] = "magic_keys"
 
-    def _start(self) -> None:
+    def __attrs_post_init__(self) -> None:
         with precision(2 * SPARE_BITS):
             gain = to_ball(self._growth - 1)
             half = (gain * to_ball(self.changed / self.delta / 2)).log1p() / gain.log1p()

@@ -24,40 +24,38 @@ Gaussian noise tells beyond epsilon with probability delta, and is about sqrt(2 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from statistics import NormalDist
 from typing import TYPE_CHECKING, ClassVar
 
-from dither.density.unknown_keys.key_rule import read_facts
+from attrs import field, frozen
+
 from dither.density.unknown_keys.sole_holder_loss import BITS, any_shown
 from dither.density.unknown_keys.threshold_keys import ThresholdKeys
 from dither.noise.gaussian import RoundedGaussian
 from dither.numeric.balls import precision
-from dither.numeric.number import Number, rational
+from dither.numeric.number import Number
 from dither.privacy.guarantee.guarantee import Guarantee, approx, gdp
+from dither.privacy.records import read_rho
 from dither.privacy.unit import Unit
 
 if TYPE_CHECKING:
     from flint import arb
 
 
-@dataclass(frozen=True, kw_only=True, init=False)
-class RhoKeys(ThresholdKeys):
+@frozen(kw_only=True, slots=False, init=False)
+class RhoKeys(ThresholdKeys):  # type: ignore[override]  # its __attrs_init__ takes rho as well
     """Keys and counts with Gaussian noise, priced in rho. `epsilon` is 0: all but delta is in rho."""
 
     code: ClassVar[str] = "rho_keys"
 
-    rho: Fraction  # what keys that others hold too can tell
+    rho: Fraction = field(converter=read_rho)  # what keys that others hold too can tell
 
     most_keys = 2**40
 
     def __init__(self, *, rho: object, delta: object, max_keys: object, unit: object = Unit.ADD_REMOVE) -> None:
-        object.__setattr__(self, "rho", rational(rho, name="rho", positive=True))
-        object.__setattr__(self, "epsilon", Number(0))
-        read_facts(self, delta, max_keys, unit)
-        self._start()
+        self.__attrs_init__(rho=rho, epsilon=Number(0), delta=delta, max_keys=max_keys, unit=unit)
 
     @property
     def guarantee(self) -> Guarantee:

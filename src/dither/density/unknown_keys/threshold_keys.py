@@ -35,11 +35,12 @@ from __future__ import annotations
 
 import math
 from abc import abstractmethod
-from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from statistics import NormalDist
 from typing import TYPE_CHECKING, Any, ClassVar
+
+from attrs import frozen
 
 from dither.density.unknown_keys.key_counts import PlainKey, order, read_totals
 from dither.density.unknown_keys.key_rule import KeyRule, first
@@ -72,7 +73,7 @@ class ThresholdKeys(KeyRule):
     most_keys = MOST_KEYS
     parts = 1  # of one: what is counted, the noise and the threshold are whole numbers of parts
 
-    def _start(self) -> None:
+    def __attrs_post_init__(self) -> None:
         if self.max_keys > self.most_keys:
             why = f"all ways to hold keys are gone through, for up to {self.most_keys} of a person"
             raise SizeError("max_keys", self.max_keys, why, "fewer keys a person, or MagicKeys")
@@ -179,7 +180,7 @@ class ThresholdKeys(KeyRule):
         return {key: count if self.parts == 1 else count / self.parts for key, count in found}
 
 
-@dataclass(frozen=True, kw_only=True, init=False)
+@frozen(kw_only=True, slots=False, init=False)
 class GeometricKeys(ThresholdKeys):
     """Keys and counts with geometric noise: for one key a person, or few."""
 
@@ -200,7 +201,7 @@ class GeometricKeys(ThresholdKeys):
         return log_odds(self.max_keys, 1 - self.delta) / float(self.law.rate)
 
 
-@dataclass(frozen=True, kw_only=True, init=False)
+@frozen(kw_only=True, slots=False, init=False)
 class GaussianKeys(ThresholdKeys):
     """Keys and counts with Gaussian noise: for several keys a person."""
 

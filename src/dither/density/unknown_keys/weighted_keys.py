@@ -20,10 +20,11 @@ Gopi, Gulhane, Kulkarni, Shen, Shokouhi and Yekhanin 2020.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from typing import ClassVar
+
+from attrs import frozen
 
 from dither.density.unknown_keys.threshold_keys import GaussianKeys
 from dither.errors import NumberError
@@ -32,7 +33,7 @@ from dither.numeric.number import integer
 from dither.privacy import calibrate
 
 
-@dataclass(frozen=True, kw_only=True, init=False)
+@frozen(kw_only=True, slots=False, init=False)
 class WeightedKeys(GaussianKeys):
     """Keys and weights with Gaussian noise: for people who hold few keys or many."""
 

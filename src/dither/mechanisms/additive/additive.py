@@ -58,6 +58,9 @@ class Additive(ABC):
 
     dimension: int | None  # None for one number, d for a vector of d numbers
 
+    def __attrs_post_init__(self) -> None:
+        _ = self.law  # refuses a scale that cannot be drawn, now and not at the first release
+
     # -- what each of them says for itself ---------------------------------------------------------------------
 
     @property
@@ -94,6 +97,20 @@ class Additive(ABC):
         """The smallest half-width that holds with this probability, for all coordinates together."""
         steps = half_width(self.law, read_confidence(confidence), self.dimension or 1, self._widest)
         return steps if self.lattice is None else round_up((steps + HALF) * self.lattice.step)
+
+    def _least_rate(
+        self,
+        half_width: object,
+        confidence: object,
+        law: Callable[[Fraction], Law],
+        guess: Callable[[Fraction, int, int], float],
+    ) -> Fraction:
+        """The smallest x for which noise of the law of x, in place of this one's, stays within `half_width`: `for_error`.
+
+        A first guess is made from the confidence, the number of coordinates and the steps that the noise may take.
+        """
+        k, level, size = steps_within(half_width, self.lattice), read_confidence(confidence), self.dimension or 1
+        return least_rate(law, lambda noise: covers(noise, k, level, size, self._widest), guess=guess(level, size, k))
 
     @property
     def limit(self) -> float:
@@ -297,6 +314,11 @@ def choose_step(step: object, size: Fraction, *, integers: bool = False) -> Frac
         given = size if step is None else step
         raise NumberError("step", given, f"floats show steps from 2^-{MOST_EXPONENT} to 2^{MOST_EXPONENT}", "other units")
     return chosen
+
+
+def guess_laplace(level: Fraction, size: int, steps: int) -> float:
+    """About the rate for which `size` Laplace variables stay within so many steps."""
+    return log_odds(size, level) / (steps + 1)
 
 
 def log_odds(size: int, level: Fraction) -> float:

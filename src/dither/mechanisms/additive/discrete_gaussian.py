@@ -21,23 +21,25 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from typing import ClassVar
 
+from attrs import evolve, field, frozen
+
 from dither.errors import NumberError
-from dither.mechanisms.additive.additive import Additive, covers, least_rate, read_confidence, read_dimension, steps_within
-from dither.mechanisms.additive.gaussian import guess_inverse, read_either
+from dither.mechanisms.additive.additive import Additive, read_dimension
+from dither.mechanisms.additive.gaussian import guess_gaussian, read_either
 from dither.mechanisms.norms import l2_shifts
 from dither.noise.gaussian import DiscreteGaussian as DiscreteGaussianLaw
 from dither.numeric.number import rational
 from dither.privacy.guarantee.guarantee import Guarantee, zcdp
 from dither.privacy.loss.loss import Loss
+from dither.privacy.records import read_rho
 from dither.privacy.unit import Unit
 
 
-@dataclass(frozen=True, kw_only=True, init=False)
+@frozen(kw_only=True, slots=False, init=False)
 class DiscreteGaussian(Additive):
     """Discrete Gaussian noise for whole numbers, promised in zCDP only."""
 
@@ -45,7 +47,7 @@ class DiscreteGaussian(Additive):
 
     l2_squared: Fraction  # the largest change of the value, in L2 norm, squared
     sigma2: Fraction  # the parameter of the law; its variance is a little smaller
-    dimension: int | None  # None for one number, d for a vector
+    dimension: int | None = field(converter=read_dimension)  # None for one number, d for a vector
     unit: Unit  # whose coming, going or replacement the sensitivity is about
 
     def __init__(
@@ -63,16 +65,12 @@ class DiscreteGaussian(Additive):
         if sum(way is not None for way in (sigma, sigma2, rho)) != 1:
             raise NumberError("noise", (sigma, sigma2, rho), "exactly one is needed", "sigma=2, sigma2=4, or rho='0.1'")
         if rho is not None:
-            variance = squared / (2 * rational(rho, name="rho", positive=True))
+            variance = squared / (2 * read_rho(rho))
         elif sigma is not None:
             variance = rational(sigma, name="sigma", positive=True) ** 2
         else:
             variance = rational(sigma2, name="sigma2", positive=True)
-        object.__setattr__(self, "l2_squared", squared)
-        object.__setattr__(self, "sigma2", variance)
-        object.__setattr__(self, "dimension", read_dimension(dimension))
-        object.__setattr__(self, "unit", whom)
-        _ = self.law  # refuses a scale that cannot be drawn, now and not at the first release
+        self.__attrs_init__(l2_squared=squared, sigma2=variance, dimension=dimension, unit=whom)
 
     @classmethod
     def for_error(
@@ -86,15 +84,9 @@ class DiscreteGaussian(Additive):
         unit: object = None,
     ) -> DiscreteGaussian:
         """The mechanism with the most noise whose error at this confidence is within `half_width`."""
-        squared, whom = read_either(l2_sensitivity, l2_squared, unit)
-        size, level = read_dimension(dimension) or 1, read_confidence(confidence)
-        k = steps_within(half_width, None)
-        inverse = least_rate(
-            lambda x: DiscreteGaussianLaw(1 / x**2),
-            lambda law: covers(law, k, level, size),
-            guess=guess_inverse(level, size, k),
-        )
-        return cls(l2_squared=squared, sigma2=1 / inverse**2, dimension=dimension, unit=whom)
+        model = cls(l2_sensitivity=l2_sensitivity, l2_squared=l2_squared, sigma2=1, dimension=dimension, unit=unit)
+        inverse = model._least_rate(half_width, confidence, lambda x: DiscreteGaussianLaw(1 / x**2), guess_gaussian)
+        return evolve(model, sigma2=1 / inverse**2)
 
     @property
     def guarantee(self) -> Guarantee:

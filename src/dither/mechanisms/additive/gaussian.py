@@ -23,23 +23,20 @@ Dong, Roth and Su 2019; Balle and Wang 2018.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from statistics import NormalDist
 from typing import ClassVar
 
+from attrs import evolve, frozen
+
 from dither.errors import NumberError
 from dither.mechanisms.additive.additive import (
     Additive,
     choose_step,
-    covers,
-    least_rate,
-    read_confidence,
     read_dimension,
     read_flag,
     spare,
-    steps_within,
 )
 from dither.mechanisms.norms import SLIVERS, float_root, l2_shifts, root_above, root_below
 from dither.mechanisms.sensitivity import read_l2_squared
@@ -48,12 +45,13 @@ from dither.numeric.lattice import Lattice
 from dither.numeric.number import rational
 from dither.privacy import calibrate
 from dither.privacy.guarantee.guarantee import Guarantee, gdp
+from dither.privacy.records import read_rho
 from dither.privacy.unit import Unit, read_unit
 
 WAYS = "sigma=2, sigma2=4, rho='0.1', or epsilon=1 with delta='1e-6'"
 
 
-@dataclass(frozen=True, kw_only=True, init=False)
+@frozen(kw_only=True, slots=False, init=False)
 class Gaussian(Additive):
     """Gaussian noise for a known L2 sensitivity: the mechanism of vectors and of long compositions."""
 
@@ -82,28 +80,21 @@ class Gaussian(Additive):
         unit: object = None,
     ) -> None:
         squared, whom = read_either(l2_sensitivity, l2_squared, unit)
-        size = read_dimension(dimension)
-        object.__setattr__(self, "l2_squared", squared)
-        object.__setattr__(self, "dimension", size)
-        object.__setattr__(self, "integers", read_flag(integers, name="integers"))
-        object.__setattr__(self, "step", choose_step(step, root_below(squared / (size or 1)), integers=integers))
-        object.__setattr__(self, "unit", whom)
+        size, whole = read_dimension(dimension), read_flag(integers, name="integers")
+        chosen = choose_step(step, root_below(squared / (size or 1)), integers=whole)
         if sum(way is not None for way in (sigma, sigma2, rho, epsilon)) != 1 or (epsilon is None) != (delta is None):
             given = {"sigma": sigma, "sigma2": sigma2, "rho": rho, "epsilon": epsilon, "delta": delta}
             why = "the noise is stated in exactly one way"
             raise NumberError("noise", {name: value for name, value in given.items() if value is not None}, why, WAYS)
-        object.__setattr__(self, "sigma2", self._variance(sigma, sigma2, rho, epsilon, delta))
-        _ = self.law  # refuses a scale that cannot be drawn, now and not at the first release
-
-    def _variance(self, sigma: object, sigma2: object, rho: object, epsilon: object, delta: object) -> Fraction:
         if sigma is not None:
-            return rational(sigma, name="sigma", positive=True) ** 2
-        if sigma2 is not None:
-            return rational(sigma2, name="sigma2", positive=True)
-        moved2 = self.reach2 * self.step**2
-        if rho is not None:
-            return moved2 / (2 * rational(rho, name="rho", positive=True))
-        return calibrate.gaussian(epsilon, delta) ** 2 * moved2
+            variance = rational(sigma, name="sigma", positive=True) ** 2
+        elif sigma2 is not None:
+            variance = rational(sigma2, name="sigma2", positive=True)
+        elif rho is not None:
+            variance = _reach2(squared, size, whole, chosen) * chosen**2 / (2 * read_rho(rho))
+        else:
+            variance = calibrate.gaussian(epsilon, delta) ** 2 * _reach2(squared, size, whole, chosen) * chosen**2
+        self.__attrs_init__(l2_squared=squared, sigma2=variance, dimension=size, integers=whole, step=chosen, unit=whom)
 
     @classmethod
     def for_error(
@@ -121,22 +112,8 @@ class Gaussian(Additive):
         """The mechanism with the most noise whose error at this confidence is within `half_width`."""
         squared, whom = read_either(l2_sensitivity, l2_squared, unit)
         model = cls(l2_squared=squared, rho=1, dimension=dimension, integers=integers, step=step, unit=whom)
-        k, level = steps_within(half_width, model.lattice), read_confidence(confidence)
-        size = model.dimension or 1
-        inverse = least_rate(
-            lambda x: RoundedGaussian(sigma2=1 / x**2),
-            lambda law: covers(law, k, level, size, model._widest),
-            guess=guess_inverse(level, size, k),
-        )
-        sigma2 = (model.step / inverse) ** 2
-        return cls(
-            l2_squared=squared,
-            sigma2=sigma2,
-            dimension=dimension,
-            integers=integers,
-            step=model.step,
-            unit=whom,
-        )
+        inverse = model._least_rate(half_width, confidence, lambda x: RoundedGaussian(sigma2=1 / x**2), guess_gaussian)
+        return evolve(model, sigma2=(model.step / inverse) ** 2)
 
     @property
     def l2_sensitivity(self) -> float:
@@ -146,10 +123,7 @@ class Gaussian(Additive):
     @cached_property
     def reach2(self) -> Fraction:
         """The square of how far a value can move on the lattice, in steps; rounded up where it is irrational."""
-        if self.integers:
-            return self.l2_squared
-        root, steps, size = spare(root_above(self.l2_squared), self.step), Lattice(self.step), self.dimension or 1
-        return Fraction(steps.scalar_cost(root) if size == 1 else steps.l2_cost(root, size).upper) ** 2
+        return _reach2(self.l2_squared, self.dimension, self.integers, self.step)
 
     @property
     def guarantee(self) -> Guarantee:
@@ -181,6 +155,13 @@ def read_either(l2_sensitivity: object, l2_squared: object, unit: object) -> tup
     return rational(l2_squared, name="l2_squared", positive=True), read_unit(Unit.ADD_REMOVE if unit is None else unit)
 
 
-def guess_inverse(level: Fraction, size: int, steps: int) -> float:
+def _reach2(l2_squared: Fraction, dimension: int | None, integers: bool, step: Fraction) -> Fraction:
+    if integers:
+        return l2_squared
+    root, steps, size = spare(root_above(l2_squared), step), Lattice(step), dimension or 1
+    return Fraction(steps.scalar_cost(root) if size == 1 else steps.l2_cost(root, size).upper) ** 2
+
+
+def guess_gaussian(level: Fraction, size: int, steps: int) -> float:
     """About one over the deviation for which `size` normal variables stay within so many steps."""
     return NormalDist().inv_cdf(min(1 - 1e-16, float(1 - (1 - level) / (2 * size)))) / (steps + 0.5)

@@ -23,46 +23,40 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from typing import ClassVar
 
+from attrs import evolve, field, frozen
+
 from dither.channels.channel import Channel
 from dither.channels.closed_form_rows import truncated
 from dither.errors import GuaranteeError, NumberError, SizeError
-from dither.mechanisms.additive.additive import (
-    Additive,
-    covers,
-    least_rate,
-    log_odds,
-    read_confidence,
-    read_dimension,
-    steps_within,
-)
+from dither.mechanisms.additive.additive import Additive, guess_laplace, read_dimension, steps_within
 from dither.mechanisms.norms import l1_shifts
 from dither.mechanisms.sensitivity import read_l1
 from dither.noise.laplace import DiscreteLaplace
 from dither.numeric.lattice import LARGEST_INDEX
-from dither.numeric.number import Number, exact, integer
+from dither.numeric.number import Number, integer
 from dither.privacy.guarantee.guarantee import Guarantee, pure
 from dither.privacy.loss.loss import Loss
 from dither.privacy.loss.pairs.discrete_laplace import discrete_laplace
+from dither.privacy.records import read_epsilon
 from dither.privacy.unit import Unit
 
 LARGEST_CHANNEL = 1000  # rows of an exact matrix
 
 
-@dataclass(frozen=True, kw_only=True, init=False)
+@frozen(kw_only=True, slots=False, init=False)
 class Geometric(Additive):
     """Whole-number noise for counts: pure epsilon, and the best there is."""
 
     code: ClassVar[str] = "geometric"
 
-    epsilon: Number  # the promise
+    epsilon: Number = field(converter=read_epsilon)  # the promise
     sensitivity: int  # the largest change of the value, in L1 norm
     bounds: tuple[int, int] | None  # values and releases are moved into these
-    dimension: int | None  # None for one number, d for a vector
+    dimension: int | None = field(converter=read_dimension)  # None for one number, d for a vector
     unit: Unit  # whose coming, going or replacement the sensitivity is about
 
     def __init__(
@@ -78,12 +72,8 @@ class Geometric(Additive):
         if moved.denominator != 1:
             why = "whole numbers move by whole numbers"
             raise NumberError("sensitivity", sensitivity, why, f"{math.ceil(moved)}, or Laplace for real values")
-        object.__setattr__(self, "epsilon", exact(epsilon, name="epsilon", positive=True))
-        object.__setattr__(self, "sensitivity", int(moved))
-        object.__setattr__(self, "bounds", None if bounds is None else read_bounds(bounds))
-        object.__setattr__(self, "dimension", read_dimension(dimension))
-        object.__setattr__(self, "unit", whom)
-        _ = self.law  # refuses a scale that cannot be drawn, now and not at the first release
+        ends = None if bounds is None else read_bounds(bounds)
+        self.__attrs_init__(epsilon=epsilon, sensitivity=int(moved), bounds=ends, dimension=dimension, unit=whom)
 
     @classmethod
     def for_error(
@@ -97,17 +87,11 @@ class Geometric(Additive):
         unit: object = None,
     ) -> Geometric:
         """The mechanism with the least epsilon whose error at this confidence is within `half_width`."""
-        k, level = steps_within(half_width, None), read_confidence(confidence)
         model = cls(epsilon=1, sensitivity=sensitivity, bounds=bounds, dimension=dimension, unit=unit)
-        size = model.dimension or 1
-        if k >= model._widest:
+        if steps_within(half_width, None) >= model._widest:
             raise NumberError("half_width", half_width, "the bounds alone keep every release that close", "no release")
-        rate = least_rate(
-            lambda x: DiscreteLaplace(rate=x),
-            lambda law: covers(law, k, level, size, model._widest),
-            guess=log_odds(size, level) / (k + 1),
-        )
-        return cls(epsilon=rate * model.reach, sensitivity=sensitivity, bounds=bounds, dimension=dimension, unit=unit)
+        rate = model._least_rate(half_width, confidence, lambda x: DiscreteLaplace(rate=x), guess_laplace)
+        return evolve(model, epsilon=rate * model.reach)
 
     @property
     def reach(self) -> int:

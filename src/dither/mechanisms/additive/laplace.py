@@ -20,40 +20,32 @@ Dwork, McSherry, Nissim and Smith 2006. Why on a lattice: Mironov 2012.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from typing import ClassVar
 
-from dither.mechanisms.additive.additive import (
-    Additive,
-    choose_step,
-    covers,
-    least_rate,
-    log_odds,
-    read_confidence,
-    read_dimension,
-    spare,
-    steps_within,
-)
+from attrs import evolve, field, frozen
+
+from dither.mechanisms.additive.additive import Additive, choose_step, guess_laplace, read_dimension, spare
 from dither.mechanisms.norms import SLIVERS, l1_shifts
 from dither.mechanisms.sensitivity import read_l1
 from dither.noise.laplace import DiscreteLaplace
 from dither.numeric.lattice import Lattice
-from dither.numeric.number import Number, exact
+from dither.numeric.number import Number
 from dither.privacy.guarantee.guarantee import Guarantee, pure
 from dither.privacy.loss.loss import Loss
 from dither.privacy.loss.pairs.discrete_laplace import discrete_laplace
+from dither.privacy.records import read_epsilon
 from dither.privacy.unit import Unit
 
 
-@dataclass(frozen=True, kw_only=True, init=False)
+@frozen(kw_only=True, slots=False, init=False)
 class Laplace(Additive):
     """Noise for real numbers: pure epsilon, for a known L1 sensitivity."""
 
     code: ClassVar[str] = "laplace"
 
-    epsilon: Number  # the promise
+    epsilon: Number = field(converter=read_epsilon)  # the promise
     sensitivity: Fraction  # the largest change of the value, in L1 norm
     dimension: int | None  # None for one number, d for a vector
     step: Fraction  # of the lattice
@@ -64,12 +56,8 @@ class Laplace(Additive):
     ) -> None:
         moved, whom = read_l1(sensitivity, unit)
         size = read_dimension(dimension)
-        object.__setattr__(self, "epsilon", exact(epsilon, name="epsilon", positive=True))
-        object.__setattr__(self, "sensitivity", moved)
-        object.__setattr__(self, "dimension", size)
-        object.__setattr__(self, "step", choose_step(step, moved / (size or 1)))
-        object.__setattr__(self, "unit", whom)
-        _ = self.law  # refuses a scale that cannot be drawn, now and not at the first release
+        chosen = choose_step(step, moved / (size or 1))
+        self.__attrs_init__(epsilon=epsilon, sensitivity=moved, dimension=size, step=chosen, unit=whom)
 
     @classmethod
     def for_error(
@@ -84,14 +72,8 @@ class Laplace(Additive):
     ) -> Laplace:
         """The mechanism with the least epsilon whose error at this confidence is within `half_width`."""
         model = cls(epsilon=1, sensitivity=sensitivity, dimension=dimension, step=step, unit=unit)
-        k, level = steps_within(half_width, model.lattice), read_confidence(confidence)
-        size = model.dimension or 1
-        rate = least_rate(
-            lambda x: DiscreteLaplace(rate=x),
-            lambda law: covers(law, k, level, size, model._widest),
-            guess=log_odds(size, level) / (k + 1),
-        )
-        return cls(epsilon=rate * model.reach, sensitivity=sensitivity, dimension=dimension, step=step, unit=unit)
+        rate = model._least_rate(half_width, confidence, lambda x: DiscreteLaplace(rate=x), guess_laplace)
+        return evolve(model, epsilon=rate * model.reach)
 
     @property
     def reach(self) -> int:

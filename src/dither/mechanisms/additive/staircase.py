@@ -22,32 +22,25 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from typing import ClassVar
 
+from attrs import frozen
+
 from dither.errors import NumberError
-from dither.mechanisms.additive.additive import (
-    Additive,
-    choose_step,
-    covers,
-    least_rate,
-    log_odds,
-    read_confidence,
-    spare,
-    steps_within,
-)
+from dither.mechanisms.additive.additive import Additive, choose_step, log_odds, spare
 from dither.mechanisms.norms import SLIVERS, l1_shifts
 from dither.mechanisms.sensitivity import read_l1
 from dither.noise.staircase import DiscreteStaircase
 from dither.numeric.lattice import Lattice
-from dither.numeric.number import Number, exact, rational
+from dither.numeric.number import Number, rational
 from dither.privacy.guarantee.guarantee import Guarantee, pure
+from dither.privacy.records import read_epsilon
 from dither.privacy.unit import Unit
 
 
-@dataclass(frozen=True, kw_only=True, init=False)
+@frozen(kw_only=True, slots=False, init=False)
 class Staircase(Additive):
     """Noise in flat steps for one real number: pure epsilon, best at large epsilon."""
 
@@ -63,13 +56,9 @@ class Staircase(Additive):
         self, *, epsilon: object, sensitivity: object, gamma: object = None, step: object = None, unit: object = None
     ) -> None:
         moved, whom = read_l1(sensitivity, unit)
-        budget = exact(epsilon, name="epsilon", positive=True)
-        object.__setattr__(self, "epsilon", budget)
-        object.__setattr__(self, "sensitivity", moved)
-        object.__setattr__(self, "step", choose_step(step, moved))
-        object.__setattr__(self, "gamma", least_error_gamma(budget) if gamma is None else _read_gamma(gamma))
-        object.__setattr__(self, "unit", whom)
-        _ = self.law  # refuses a scale that cannot be drawn, now and not at the first release
+        budget, chosen = read_epsilon(epsilon), choose_step(step, moved)
+        high = least_error_gamma(budget) if gamma is None else _read_gamma(gamma)
+        self.__attrs_init__(epsilon=budget, sensitivity=moved, gamma=high, step=chosen, unit=whom)
 
     @property
     def dimension(self) -> None:  # type: ignore[override]
@@ -92,15 +81,15 @@ class Staircase(Additive):
         Without a gamma each epsilon has its own, and as the high part is a whole number of steps the error does not always
         fall with epsilon: on a coarse lattice a smaller epsilon may do as well.
         """
-        model = cls(epsilon=1, sensitivity=sensitivity, gamma=gamma, step=step, unit=unit)
-        k, level = steps_within(half_width, model.lattice), read_confidence(confidence)
 
-        def law(x: Fraction) -> DiscreteStaircase:
-            return cls(epsilon=x, sensitivity=sensitivity, gamma=gamma, step=step, unit=unit).law
+        def at(epsilon: object) -> Staircase:
+            return cls(epsilon=epsilon, sensitivity=sensitivity, gamma=gamma, step=step, unit=unit)
 
-        guess = log_odds(1, level) * model.reach / (k + 1)
-        found = least_rate(law, lambda noise: covers(noise, k, level, 1), guess=guess)
-        return cls(epsilon=found, sensitivity=sensitivity, gamma=gamma, step=step, unit=unit)
+        def guess(level: Fraction, size: int, steps: int) -> float:
+            return log_odds(size, level) * model.reach / (steps + 1)
+
+        model = at(1)
+        return at(model._least_rate(half_width, confidence, lambda x: at(x).law, guess))
 
     @property
     def reach(self) -> int:

@@ -21,11 +21,11 @@ What is protected is one person's place against any other place on the grid.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from fractions import Fraction
 from itertools import product
 from typing import TYPE_CHECKING, Any
 
+from attrs import field, frozen
 from flint import arb
 
 from dither.channels.channel import Channel
@@ -35,10 +35,11 @@ from dither.mechanisms.combine import each_of
 from dither.noise.categorical import Categorical
 from dither.numeric.balls import precision
 from dither.numeric.enclosure import to_ball
-from dither.numeric.number import Number, exact, integer
+from dither.numeric.number import Number, integer
 from dither.numeric.search import halve_integers
 from dither.privacy.guarantee.guarantee import Guarantee, pure
 from dither.privacy.loss.loss import Loss
+from dither.privacy.records import read_epsilon
 from dither.privacy.unit import Unit, read_replacement
 
 if TYPE_CHECKING:
@@ -50,25 +51,20 @@ MOST_PLACES = 1024  # along one axis
 Cell = tuple[int, int]
 
 
-@dataclass(frozen=True, kw_only=True, init=False)
+@frozen(kw_only=True, slots=False, init=False)
 class Grid:
     """A cell of a grid, likelier the nearer to the true one: pure epsilon, exactly."""
 
-    epsilon: Number  # the promise
+    epsilon: Number = field(converter=read_epsilon)  # the promise
     width: int  # how many columns
     height: int  # how many rows
-    unit: Unit
+    unit: Unit = field(converter=read_replacement)
 
     def __init__(self, *, epsilon: object, width: object, height: object, unit: object = Unit.REPLACE_ONE) -> None:
-        for name, value in (("width", width), ("height", height)):
-            count = integer(value, name=name, least=1)
-            if count > MOST_PLACES:
-                raise NumberError(name, value, f"a grid has up to {MOST_PLACES} places along one axis", "coarser cells")
-            object.__setattr__(self, name, count)
-        if self.width * self.height < 2:
+        across, down = _read_places(width, "width"), _read_places(height, "height")
+        if across * down < 2:
             raise NumberError("width, height", (width, height), "the only cell says nothing", "at least two cells")
-        object.__setattr__(self, "epsilon", exact(epsilon, name="epsilon", positive=True))
-        object.__setattr__(self, "unit", read_replacement(unit))
+        self.__attrs_init__(epsilon=epsilon, width=across, height=down, unit=unit)
 
     @property
     def guarantee(self) -> Guarantee:
@@ -157,6 +153,13 @@ class Grid:
         """Any two cells; on a large grid the corners and the middle."""
         cells = list(product(_ends(self.width), _ends(self.height)))
         return ((one, other) for one in cells for other in cells if one < other)
+
+
+def _read_places(value: object, name: str) -> int:
+    count = integer(value, name=name, least=1)
+    if count > MOST_PLACES:
+        raise NumberError(name, value, f"a grid has up to {MOST_PLACES} places along one axis", "coarser cells")
+    return count
 
 
 def _normaliser(rate: arb, left: int, right: int) -> arb:

@@ -13,9 +13,10 @@ Kairouz, Bonawitz and Ramage 2016. With many values the truth is rarely told; ot
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterator, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
+
+from attrs import field, frozen
 
 from dither.channels.channel import Channel
 from dither.channels.closed_form_rows import flat
@@ -23,9 +24,10 @@ from dither.errors import DataError, GuaranteeError, SizeError
 from dither.mechanisms.selection.selection import read_candidates
 from dither.noise.bernoulli import Bernoulli
 from dither.noise.uniform_integers import uniform
-from dither.numeric.number import Number, exact
+from dither.numeric.number import Number
 from dither.privacy.guarantee.guarantee import Guarantee, pure
 from dither.privacy.loss.loss import Loss
+from dither.privacy.records import read_epsilon
 from dither.privacy.unit import Unit, read_replacement
 
 if TYPE_CHECKING:
@@ -33,23 +35,21 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 
-@dataclass(frozen=True, init=False)
+def _read_values(values: Sequence[Hashable]) -> tuple[Hashable, ...]:
+    listed = read_candidates(values)
+    if isinstance(listed, int) or len(listed) < 2:
+        why = "an answer needs at least two values to choose from"
+        raise SizeError("values", values, why, "['yes', 'no', 'unsure']")
+    return listed
+
+
+@frozen(slots=False)
 class Flat:
     """The true value among k with probability e^epsilon / (e^epsilon + k - 1), any other equally likely."""
 
-    values: tuple[Hashable, ...]  # all that can be said
-    epsilon: Number  # the promise
-    unit: Unit
-
-    def __init__(self, values: Sequence[Hashable], *, epsilon: object, unit: object = Unit.REPLACE_ONE) -> None:
-        listed = read_candidates(values)
-        if isinstance(listed, int) or len(listed) < 2:
-            raise SizeError(
-                "values", values, "an answer needs at least two values to choose from", "['yes', 'no', 'unsure']"
-            )
-        object.__setattr__(self, "values", listed)
-        object.__setattr__(self, "epsilon", exact(epsilon, name="epsilon", positive=True))
-        object.__setattr__(self, "unit", read_replacement(unit))
+    values: tuple[Hashable, ...] = field(converter=_read_values)  # all that can be said
+    epsilon: Number = field(converter=read_epsilon, kw_only=True)  # the promise
+    unit: Unit = field(default=Unit.REPLACE_ONE, converter=read_replacement, kw_only=True)
 
     @property
     def guarantee(self) -> Guarantee:

@@ -15,10 +15,11 @@ from __future__ import annotations
 
 import numbers
 from collections.abc import Iterator
-from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
+
+from attrs import field, frozen
 
 from dither.channels.channel import Channel
 from dither.channels.closed_form_rows import flat
@@ -27,6 +28,7 @@ from dither.noise.bernoulli import Bernoulli
 from dither.numeric.number import Number, exact, ln, rational
 from dither.privacy.guarantee.guarantee import Guarantee, pure
 from dither.privacy.loss.loss import Loss
+from dither.privacy.records import read_epsilon
 from dither.privacy.unit import Unit, read_replacement
 
 if TYPE_CHECKING:
@@ -34,18 +36,17 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 
-@dataclass(frozen=True, kw_only=True, init=False)
+@frozen(kw_only=True, slots=False, init=False)
 class RandomizedResponse:
     """A truthful yes or no with a known probability."""
 
     epsilon: Number  # the promise
     p: Fraction | None  # the probability of the truth, where it was given
-    unit: Unit
+    unit: Unit = field(converter=read_replacement)
 
     def __init__(self, *, epsilon: object = None, p: object = None, unit: object = Unit.REPLACE_ONE) -> None:
         if p is None:
-            loss = exact(epsilon, name="epsilon", positive=True)
-            truth = None
+            loss, truth = read_epsilon(epsilon), None
         else:
             truth = rational(p, name="p")
             if not 0 < truth < 1:
@@ -53,9 +54,7 @@ class RandomizedResponse:
             loss = ln(max(truth / (1 - truth), (1 - truth) / truth)) if truth != Fraction(1, 2) else Number(0)
             if epsilon is not None and exact(epsilon, name="epsilon") != loss:
                 raise NumberError("epsilon, p", (epsilon, p), f"p has epsilon = {loss}", "one of them")
-        object.__setattr__(self, "epsilon", loss)
-        object.__setattr__(self, "p", truth)
-        object.__setattr__(self, "unit", read_replacement(unit))
+        self.__attrs_init__(epsilon=loss, p=truth, unit=unit)
 
     @property
     def guarantee(self) -> Guarantee:

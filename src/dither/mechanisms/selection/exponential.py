@@ -19,9 +19,10 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Hashable, Iterable, Mapping
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, ClassVar
+
+from attrs import frozen
 
 from dither.channels.closed_form_rows import exponential
 from dither.channels.matrix import MatrixEntry
@@ -40,7 +41,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 
-@dataclass(frozen=True, kw_only=True, init=False)
+@frozen(kw_only=True, slots=False, init=False)
 class Exponential(Selection):
     """A choice with probability proportional to exp(rate * score): pure epsilon, of bounded range."""
 

@@ -28,32 +28,34 @@ from __future__ import annotations
 import math
 import numbers
 from collections.abc import Iterator
-from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
+
+from attrs import field, frozen
 
 from dither.errors import DataError, NumberError
 from dither.mechanisms.additive.additive import choose_step, read_flag
 from dither.mechanisms.norms import root_above
 from dither.mechanisms.selection.exponential import Exponential
 from dither.numeric.balls import round_up
-from dither.numeric.number import Number, exact, integer, rational
+from dither.numeric.number import Number, integer, rational
 from dither.privacy.guarantee.guarantee import Guarantee
+from dither.privacy.records import read_epsilon
 from dither.privacy.unit import Unit, read_replacement
 
 MOST_POINTS = 100_000
 
 
-@dataclass(frozen=True, kw_only=True, init=False)
+@frozen(kw_only=True, slots=False, init=False)
 class IntervalMean:
     """A mean of a public number of rows, as a point of its interval."""
 
-    epsilon: Number  # the promise
+    epsilon: Number = field(converter=read_epsilon)  # the promise
     rows: int  # how many there are, publicly
     bounds: tuple[Fraction, Fraction]  # of every row, and of what comes out
     squared: bool  # whether squared errors are punished, or absolute ones
     points: int  # how many candidates there are
-    unit: Unit  # replace one person, or one row
+    unit: Unit = field(converter=read_replacement)  # replace one person, or one row
 
     def __init__(
         self,
@@ -65,7 +67,6 @@ class IntervalMean:
         points: object = 1001,
         unit: object = Unit.REPLACE_ONE,
     ) -> None:
-        whom = read_replacement(unit)
         if not isinstance(bounds, tuple) or len(bounds) != 2:
             raise NumberError("bounds", bounds, "they are a pair", "(0, 1)")
         low, high = (rational(end, name="bounds") for end in bounds)
@@ -74,12 +75,8 @@ class IntervalMean:
         count = integer(points, name="points", least=2)
         if count > MOST_POINTS:
             raise NumberError("points", points, f"up to {MOST_POINTS} are scored", "fewer points")
-        object.__setattr__(self, "epsilon", exact(epsilon, name="epsilon", positive=True))
-        object.__setattr__(self, "rows", integer(rows, name="rows", least=1))
-        object.__setattr__(self, "bounds", (low, high))
-        object.__setattr__(self, "squared", read_flag(squared, name="squared"))
-        object.__setattr__(self, "points", count)
-        object.__setattr__(self, "unit", whom)
+        size, squares = integer(rows, name="rows", least=1), read_flag(squared, name="squared")
+        self.__attrs_init__(epsilon=epsilon, rows=size, bounds=(low, high), squared=squares, points=count, unit=unit)
         largest = round_up(max(abs(low), abs(high)))
         # A mean computed in floats is off by a few units in the last place, a squared score by 4 widths times that at most:
         # where this is not far below a step, the mean could move by more than a row can move it.

@@ -21,10 +21,11 @@ ahead the winner was; without need for it, `PermuteAndFlip` errs less.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar
+
+from attrs import frozen
 
 from dither.errors import SizeError
 from dither.mechanisms.selection.selection import Selection
@@ -42,7 +43,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 
-@dataclass(frozen=True, kw_only=True, init=False)
+@frozen(kw_only=True, slots=False, init=False)
 class NoisyMax(Selection):
     """The winner after noise, and the gap by which it won: pure epsilon."""
 

@@ -20,8 +20,9 @@ function of Laplace noise, some D_a / a reaches 0.95 epsilon^2/2 at epsilon 0.1,
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
+
+from attrs import frozen
 
 from dither.channels.closed_form_rows import flips
 from dither.channels.matrix import MatrixEntry
@@ -36,7 +37,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 
-@dataclass(frozen=True, kw_only=True, init=False)
+@frozen(kw_only=True, slots=False, init=False)
 class PermuteAndFlip(Selection):
     """The first candidate, in random order, that passes a coin flip: pure epsilon, with the least error."""
 

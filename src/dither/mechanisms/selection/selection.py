@@ -18,11 +18,12 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from itertools import product
 from typing import TYPE_CHECKING, Any, Self
+
+from attrs import field, frozen
 
 from dither.channels.channel import Channel
 from dither.channels.matrix import MatrixEntry
@@ -42,10 +43,11 @@ from dither.noise.law import check_rate
 from dither.numeric.balls import MOST_BITS, round_up
 from dither.numeric.enclosure import to_ball
 from dither.numeric.lattice import LARGEST_INDEX, Lattice, as_array
-from dither.numeric.number import Number, exact, integer
+from dither.numeric.number import Number, integer
 from dither.numeric.search import first_integer, surely
 from dither.privacy.guarantee.guarantee import Guarantee
 from dither.privacy.loss.loss import Loss
+from dither.privacy.records import read_epsilon
 from dither.privacy.unit import Unit
 
 if TYPE_CHECKING:
@@ -56,11 +58,11 @@ if TYPE_CHECKING:
 MOST_CANDIDATES = 2**27
 
 
-@dataclass(frozen=True, kw_only=True, init=False)
+@frozen(kw_only=True, slots=False, init=False)
 class Selection(ABC):
     """A choice among candidates, better ones being likelier."""
 
-    epsilon: Number  # the promise
+    epsilon: Number = field(converter=read_epsilon)  # the promise
     sensitivity: Fraction  # the largest change of any one score
     candidates: int | tuple[Hashable, ...]  # what they are called, or how many there are, called 0, 1, 2, ...
     score: Callable[[Any, Any], Any] | None  # (data, candidate) -> score; None: scores are given
@@ -81,24 +83,10 @@ class Selection(ABC):
         step: object = None,
         unit: object = None,
     ) -> None:
-        moved, whom = read_l1(sensitivity, unit)
-        if monotone and whom.replacement is whom:
-            why = "a replaced person moves some scores up and others down"
-            raise UnitError("monotone", monotone, f"the unit is '{whom}', and {why}", "monotone=False")
-        listed = read_candidates(candidates)
-        if score is not None and not callable(score):
-            raise DataError("score", score, "it cannot be called", "a function of the data and a candidate")
-        object.__setattr__(self, "epsilon", exact(epsilon, name="epsilon", positive=True))
-        object.__setattr__(self, "sensitivity", moved)
-        object.__setattr__(self, "candidates", listed)
-        object.__setattr__(self, "score", score)
-        object.__setattr__(self, "monotone", read_flag(monotone, name="monotone"))
-        object.__setattr__(self, "integers", read_flag(integers, name="integers"))
-        if integers and moved.denominator != 1:
-            why = "whole scores move by whole numbers"
-            raise NumberError("sensitivity", sensitivity, why, f"{math.ceil(moved)}, or integers=False")
-        object.__setattr__(self, "step", choose_step(step, moved, integers=integers))
-        object.__setattr__(self, "unit", whom)
+        scoring = read_scoring(sensitivity, candidates, score, monotone, integers, step, unit)
+        self.__attrs_init__(epsilon=epsilon, **scoring)
+
+    def __attrs_post_init__(self) -> None:
         check_rate(self.rate, name="rate")  # refuses a scale that cannot be drawn, now and not at the first release
         self._check()
 
@@ -263,6 +251,27 @@ class Selection(ABC):
             for start in starts:
                 other = [x + y for x, y in zip(start, change, strict=True)]
                 yield ([int(x) for x in start], [int(x) for x in other]) if self.integers else (list(start), other)
+
+
+def read_scoring(
+    sensitivity: object, candidates: object, score: object, monotone: object, integers: object, step: object, unit: object
+) -> dict[str, Any]:
+    """What all choices have beside their price, checked together."""
+    moved, whom = read_l1(sensitivity, unit)
+    if monotone and whom.replacement is whom:
+        why = "a replaced person moves some scores up and others down"
+        raise UnitError("monotone", monotone, f"the unit is '{whom}', and {why}", "monotone=False")
+    listed = read_candidates(candidates)
+    if score is not None and not callable(score):
+        raise DataError("score", score, "it cannot be called", "a function of the data and a candidate")
+    one_way, whole = read_flag(monotone, name="monotone"), read_flag(integers, name="integers")
+    if whole and moved.denominator != 1:
+        why = "whole scores move by whole numbers"
+        raise NumberError("sensitivity", sensitivity, why, f"{math.ceil(moved)}, or integers=False")
+    return {
+        **{"sensitivity": moved, "candidates": listed, "score": score, "monotone": one_way, "integers": whole},
+        **{"step": choose_step(step, moved, integers=whole), "unit": whom},
+    }
 
 
 def read_candidates(candidates: object) -> int | tuple[Hashable, ...]:

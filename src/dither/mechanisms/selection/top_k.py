@@ -11,16 +11,18 @@ Rogers 2019).
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from attrs import frozen
+
 from dither.errors import NumberError
 from dither.mechanisms.norms import root_below
-from dither.mechanisms.selection.selection import Selection
+from dither.mechanisms.selection.selection import Selection, read_scoring
 from dither.noise.categorical import Categorical
-from dither.numeric.number import Number, integer, rational
+from dither.numeric.number import Number, integer
 from dither.privacy.guarantee.guarantee import Guarantee, bounded_range
+from dither.privacy.records import read_rho
 
 if TYPE_CHECKING:
     import numpy as np
@@ -28,8 +30,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 
-@dataclass(frozen=True, kw_only=True, init=False)
-class TopK(Selection):
+@frozen(kw_only=True, slots=False, init=False)
+class TopK(Selection):  # type: ignore[override]  # its __attrs_init__ takes k as well
     """The best k candidates, in order: pure epsilon, of bounded range."""
 
     code: ClassVar[str] = "top_k"
@@ -49,17 +51,8 @@ class TopK(Selection):
         step: object = None,
         unit: object = None,
     ) -> None:
-        object.__setattr__(self, "k", integer(k, name="k", least=1))
-        super().__init__(
-            epsilon=epsilon,
-            sensitivity=sensitivity,
-            candidates=candidates,
-            score=score,
-            monotone=monotone,
-            integers=integers,
-            step=step,
-            unit=unit,
-        )
+        scoring = read_scoring(sensitivity, candidates, score, monotone, integers, step, unit)
+        self.__attrs_init__(k=integer(k, name="k", least=1), epsilon=epsilon, **scoring)
 
     def _check(self) -> None:
         if self.k > self.size:
@@ -68,8 +61,7 @@ class TopK(Selection):
     @classmethod
     def for_rho(cls, rho: object, *, k: int, **how: Any) -> TopK:
         """The mechanism whose k choices together are rho-zCDP: epsilon = sqrt(8 k rho), rounded down."""
-        budget = rational(rho, name="rho", positive=True)
-        return cls(epsilon=root_below(8 * integer(k, name="k", least=1) * budget), k=k, **how)
+        return cls(epsilon=root_below(8 * integer(k, name="k", least=1) * read_rho(rho)), k=k, **how)
 
     @property
     def guarantee(self) -> Guarantee:

@@ -22,12 +22,13 @@ Dwork and Roth 2014; Lyu, Su and Li 2017; Ding, Wang, Zhang and Kifer 2019 for t
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from itertools import product
 from threading import Lock
 from typing import Any, ClassVar
+
+from attrs import field, frozen
 
 from dither.errors import BudgetError, DataError, NumberError, UnitError
 from dither.mechanisms.additive.additive import choose_step, half_width, read_flag, spare, whole_number
@@ -36,18 +37,19 @@ from dither.mechanisms.sensitivity import read_l1
 from dither.noise.laplace import DiscreteLaplace
 from dither.numeric.balls import round_up
 from dither.numeric.lattice import LARGEST_INDEX, Lattice
-from dither.numeric.number import Number, exact, integer, rational
+from dither.numeric.number import Number, integer, rational
 from dither.privacy.guarantee.guarantee import Guarantee, pure
+from dither.privacy.records import read_epsilon
 from dither.privacy.unit import Unit
 
 MOST = 10**12
 
 
-@dataclass(frozen=True, kw_only=True, init=False)
+@frozen(kw_only=True, slots=False, init=False)
 class AboveThreshold:
     """Which of many answers exceed a threshold, and by how much: pure epsilon for the first `count` that do."""
 
-    epsilon: Number  # the promise
+    epsilon: Number = field(converter=read_epsilon)  # the promise
     sensitivity: Fraction  # the largest change of any one answer
     threshold: Fraction
     count: int  # how many answers above are given
@@ -75,20 +77,24 @@ class AboveThreshold:
         if monotone and whom.replacement is whom:
             why = f"the unit is '{whom}', and a replaced person moves answers both ways"
             raise UnitError("monotone", monotone, why, "monotone=False")
-        object.__setattr__(self, "epsilon", exact(epsilon, name="epsilon", positive=True))
-        object.__setattr__(self, "sensitivity", moved)
-        object.__setattr__(self, "threshold", rational(threshold, name="threshold"))
-        object.__setattr__(self, "count", integer(count, name="count", least=1))
-        object.__setattr__(self, "queries", integer(queries, name="queries", least=1))
-        if max(self.count, self.queries) > MOST:
+        bar, whole = rational(threshold, name="threshold"), read_flag(integers, name="integers")
+        given, asked = integer(count, name="count", least=1), integer(queries, name="queries", least=1)
+        if max(given, asked) > MOST:
             raise NumberError("count, queries", (count, queries), f"up to {MOST} are counted", "fewer")
-        object.__setattr__(self, "monotone", read_flag(monotone, name="monotone"))
-        object.__setattr__(self, "integers", read_flag(integers, name="integers"))
-        if integers and (moved.denominator != 1 or self.threshold.denominator != 1):
+        if whole and (moved.denominator != 1 or bar.denominator != 1):
             why = "whole answers move by whole numbers, past a whole threshold"
             raise NumberError("sensitivity, threshold", (sensitivity, threshold), why, "integers=False")
-        object.__setattr__(self, "step", choose_step(step, moved, integers=integers))
-        object.__setattr__(self, "unit", whom)
+        self.__attrs_init__(
+            epsilon=epsilon,
+            sensitivity=moved,
+            threshold=bar,
+            count=given,
+            queries=asked,
+            monotone=read_flag(monotone, name="monotone"),
+            integers=whole,
+            step=choose_step(step, moved, integers=whole),
+            unit=whom,
+        )
         _ = self.threshold_law, self.answer_law  # refuses scales that cannot be drawn, now and not at the first question
 
     @property

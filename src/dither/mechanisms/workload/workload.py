@@ -38,11 +38,12 @@ from __future__ import annotations
 import math
 import numbers
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from fractions import Fraction
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from attrs import frozen
 from flint import fmpz_mat
 
 from dither.errors import DataError, NumberError, SizeError
@@ -54,10 +55,11 @@ from dither.mechanisms.workload.reconstruction import Reconstruction, reconstruc
 from dither.mechanisms.workload.strategy import Strategy, gaussian, laplace, norm_of, read_queries
 from dither.numeric.balls import round_up
 from dither.numeric.lattice import as_array
-from dither.numeric.number import Number, exact, rational
+from dither.numeric.number import Number
 from dither.numeric.search import halve
 from dither.privacy.guarantee.guarantee import Guarantee
 from dither.privacy.loss.loss import Loss
+from dither.privacy.records import read_price
 from dither.privacy.unit import Unit, read_unit
 
 if TYPE_CHECKING:
@@ -71,7 +73,7 @@ EXAMPLE = "rows of whole numbers, such as [[1, 0], [0, 1], [1, 1]]"
 TILTS = tuple(0.01 * 1.22**k for k in range(20)) + tuple(1 - 0.5 * 0.82**k for k in range(24))  # of r, in (0, 1)
 
 
-@dataclass(frozen=True, kw_only=True, init=False, eq=False, repr=False)
+@frozen(kw_only=True, slots=False, init=False, eq=False, repr=False)
 class Workload:
     """A fixed set of linear queries of a histogram, answered together: pure epsilon, or zCDP."""
 
@@ -90,19 +92,15 @@ class Workload:
         unit: object = Unit.ADD_REMOVE,
         strategy: object = None,
     ) -> None:
-        if (epsilon is None) == (rho is None):
-            raise NumberError("epsilon, rho", (epsilon, rho), "exactly one is needed", "epsilon=1, or rho='0.1'")
-        table = read_queries(queries)
+        (budget, square), table, whom = read_price(epsilon, rho), read_queries(queries), read_unit(unit)
         if table.size > MOST_ANSWERS:
             raise SizeError(
                 "shape of queries", table.shape, "at most 2^21 weights lead from a release to answers", "fewer queries"
             )
         table.setflags(write=False)
-        object.__setattr__(self, "queries", table)
-        object.__setattr__(self, "epsilon", None if epsilon is None else exact(epsilon, name="epsilon", positive=True))
-        object.__setattr__(self, "rho", None if rho is None else rational(rho, name="rho", positive=True))
-        object.__setattr__(self, "unit", read_unit(unit))
-        object.__setattr__(self, "strategy", self._read_strategy(strategy))
+        kind = "gaussian" if budget is None else "laplace"
+        plan = read_strategy(strategy, table, kind, swaps=whom.replacement is whom)
+        self.__attrs_init__(queries=table, epsilon=budget, rho=square, unit=whom, strategy=plan)
         _ = self._matrix, self._noise, self._back  # refuse noise that cannot be drawn and queries that do not follow, now
 
     @property
@@ -235,23 +233,6 @@ class Workload:
 
     # -- plain things ------------------------------------------------------------------------------------------
 
-    def _read_strategy(self, value: object) -> Strategy:
-        if value is None:
-            value = (laplace if self.epsilon is not None else gaussian)(self.queries, replace=self._replace)
-        matrix = read_matrix(value.matrix if isinstance(value, Strategy) else value)
-        found = replace(value, matrix=matrix) if isinstance(value, Strategy) else self._given(matrix)
-        (rows, cells), wanted = matrix.shape, self.queries.shape[1]
-        if cells != wanted:
-            raise SizeError("shape of strategy", matrix.shape, "it has a column for each cell", f"{wanted} columns")
-        if rows > MOST_ROWS or rows * len(self.queries) > MOST_ANSWERS:
-            why = f"at most {MOST_ROWS} numbers are released, and 2^21 entries lead back to the queries"
-            raise SizeError("strategy", (rows, len(self.queries)), why, "fewer queries")
-        return found
-
-    def _given(self, matrix: NDArray[np.int64]) -> Strategy:
-        norm, kind, swaps = norm_of(matrix, self._kind, replace=self._replace), self._kind, self._replace
-        return Strategy(name="given", matrix=matrix, noise=kind, replace=swaps, norm=norm, rmse=math.nan)
-
     def _identity(self) -> tuple[object, ...]:
         tables = (self.queries.shape, self.queries.tobytes(), self.strategy.matrix.shape, self.strategy.matrix.tobytes())
         return (*tables, self.epsilon, self.rho, self.unit)
@@ -273,6 +254,25 @@ class Workload:
 
 def _rebuild(queries: object, epsilon: object, rho: object, unit: object, strategy: object) -> Workload:
     return Workload(queries=queries, epsilon=epsilon, rho=rho, unit=unit, strategy=strategy)
+
+
+def read_strategy(value: object, queries: NDArray[np.float64], kind: str, *, swaps: bool) -> Strategy:
+    """The strategy that was given, as one or as a matrix; without any the best that is known for this noise."""
+    if value is None:
+        value = (laplace if kind == "laplace" else gaussian)(queries, replace=swaps)
+    matrix = read_matrix(value.matrix if isinstance(value, Strategy) else value)
+    if isinstance(value, Strategy):
+        found = replace(value, matrix=matrix)
+    else:
+        norm = norm_of(matrix, kind, replace=swaps)
+        found = Strategy(name="given", matrix=matrix, noise=kind, replace=swaps, norm=norm, rmse=math.nan)
+    (rows, cells), wanted = matrix.shape, queries.shape[1]
+    if cells != wanted:
+        raise SizeError("shape of strategy", matrix.shape, "it has a column for each cell", f"{wanted} columns")
+    if rows > MOST_ROWS or rows * len(queries) > MOST_ANSWERS:
+        why = f"at most {MOST_ROWS} numbers are released, and 2^21 entries lead back to the queries"
+        raise SizeError("strategy", (rows, len(queries)), why, "fewer queries")
+    return found
 
 
 def read_matrix(value: object) -> NDArray[np.int64]:

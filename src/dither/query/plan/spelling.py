@@ -10,11 +10,11 @@ from __future__ import annotations
 
 import datetime
 import hashlib
-from dataclasses import fields, is_dataclass
 from enum import Enum
 from fractions import Fraction
 
 from dither.density.histograms.axis import Bins
+from dither.fields import field_names
 from dither.numeric.number import Number
 from dither.query.policy.column import Column
 from dither.query.policy.table import Table
@@ -39,11 +39,9 @@ def spell(node: object) -> object:
     if isinstance(node, Bins):
         edges = hashlib.sha256(node.edges.astype("<f8").tobytes()).hexdigest()
         return {"is": "bins", "cells": node.size, "edges": edges}
-    if is_dataclass(node) and not isinstance(node, type):
-        return {
-            "is": code_of(type(node)),
-            **{spelled_as(node, field.name): spell(getattr(node, field.name)) for field in fields(node)},
-        }
+    names = field_names(type(node))
+    if names is not None:
+        return {"is": code_of(type(node)), **{spelled_as(node, name): spell(getattr(node, name)) for name in names}}
     assert node is None or isinstance(node, (str, bool, int)), f"{type(node)} has no spelling"
     return node
 
