@@ -36,6 +36,9 @@ QUESTIONS: dict[str, str] = {
     "percentile": "SELECT PERCENTILE_CONT(0.9) WITHIN GROUP (ORDER BY age DESC) AS p FROM visits",
     "ends": "SELECT MIN(age) AS a, MAX(age) AS b FROM visits",
     "median beside count": "SELECT ward, COUNT(*) AS n, MEDIAN(age) AS m FROM visits GROUP BY ward",
+    # modes
+    "most frequent ward": "SELECT MODE(ward) AS m FROM visits",
+    "most frequent ward by new": "SELECT new, MODE(ward) AS m, COUNT(*) AS n FROM visits GROUP BY new",
     # distinct keys, running counts
     "distinct wards": "SELECT COUNT(DISTINCT ward) AS k FROM visits",
     "distinct wards by new": "SELECT new, COUNT(DISTINCT ward) AS k FROM visits GROUP BY new",

@@ -127,6 +127,14 @@ class CountDistinct(Aggregate):
 
 
 @dataclass(frozen=True)
+class Mode(Aggregate):
+    """MODE(x) of a column with declared keys."""
+
+    is_number: ClassVar[bool] = False
+    words = "the most frequent key of"
+
+
+@dataclass(frozen=True)
 class Quantile(Aggregate):
     """MEDIAN, QUANTILE, PERCENTILE_CONT and the like; MIN and MAX."""
 

@@ -17,6 +17,7 @@ from dither.query.plan.aggregates import (
     CountRows,
     CountValues,
     Mean,
+    Mode,
     Sum,
     Variance,
 )
@@ -96,6 +97,32 @@ def _distinct(node: exp.Expr, inner: exp.Distinct, reader: Reader, name: str) ->
     raise refuse(node, "COUNT(DISTINCT ...) counts persons, or the keys of a column that has them declared", instead)
 
 
+def _mode(node: Any, reader: Reader, name: str) -> Aggregate:
+    """Of a column with declared keys: only they can be shown."""
+    inner, example = node.this, "MODE(x) of a column with declared keys"
+    if not isinstance(inner, exp.Expr) or isinstance(inner, exp.Star) or node.args.get("deterministic") is not None:
+        raise refuse(node, "MODE has one argument, a column", example)
+    if isinstance(inner, exp.Distinct):
+        what = shown(inner.expressions[0]) if inner.expressions else "x"
+        raise refuse(node, "of different values each is there once, and none is the most frequent", f"MODE({what})")
+    of = reader.value(inner)
+    if not isinstance(of, ColumnValue):
+        raise refuse(node, "MODE is of a column as it is: what is shown is one of the keys that its owner declared", example)
+    if of.column.keys is None:
+        why = "the policy declares no keys for it, and none are taken from the data; the owner adds keys = [...]"
+        raise refuse(node, why, f"{example}; of numbers with bounds, MEDIAN")
+    return Mode(name, of)
+
+
+def _within_group(node: Any, reader: Reader, name: str) -> Aggregate:
+    """A percentile. A mode has no order to be found in: it is written in another way."""
+    if isinstance(node.this, exp.Mode):
+        items = node.expression.expressions if isinstance(node.expression, exp.Order) else []
+        what = shown(items[0].this) if len(items) == 1 else "x"
+        raise refuse(node, "a mode does not depend on an order, and is written without WITHIN GROUP", f"MODE({what})")
+    return read_quantile(node, reader, name)
+
+
 READERS: dict[type[Any], Function] = {
     exp.Count: Function("count", _count),
     exp.Sum: Function("sum", _sum),
@@ -106,4 +133,6 @@ READERS: dict[type[Any], Function] = {
     exp.StddevSamp: Function("stddev_samp", _variance),
     exp.Stddev: Function("stddev_samp", _variance),
     **{kind: Function(name, read_quantile) for kind, name in SHARED.items()},
+    exp.WithinGroup: Function("quantile", _within_group),
+    exp.Mode: Function("mode", _mode),
 }

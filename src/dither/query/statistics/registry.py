@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from dither.query.plan.aggregates import Aggregate, CountDistinct, Quantile, RunningCount
+from dither.query.plan.aggregates import Aggregate, CountDistinct, Mode, Quantile, RunningCount
 from dither.query.plan.question import Question
 from dither.query.statistics.counter_sets import Request
 from dither.query.statistics.distinct_keys import DistinctKeys
+from dither.query.statistics.modes import ModeStatistic
 from dither.query.statistics.quantiles import QuantileStatistic
 from dither.query.statistics.running_counts import RunningCounts
 from dither.query.statistics.statistic import Price, RequestedStatistic
 
 STATISTICS: dict[type[Aggregate], type[RequestedStatistic]] = {
     CountDistinct: DistinctKeys,
+    Mode: ModeStatistic,
     Quantile: QuantileStatistic,
     RunningCount: RunningCounts,
 }
