@@ -126,3 +126,10 @@ def test_other_values_are_not_counted(tmp_path, inner):
     with pytest.raises(QuestionError, match="COUNT"):
         data.quote(f"SELECT COUNT(DISTINCT {inner}) FROM visits", epsilon="0.1")
     assert "ε = 1 left" in str(data.ledger.remaining())
+
+
+def test_more_cells_than_can_be_counted_are_refused_before_the_charge(tmp_path):
+    keys = {"ward": [f"w{at}" for at in range(2000)], "sex": [f"s{at}" for at in range(2000)]}
+    data = clinic(tmp_path, keys=keys)
+    with pytest.raises(QuestionError, match="2,000 groups of 2,000 keys"):
+        data.quote("SELECT ward, COUNT(DISTINCT sex) AS n FROM visits GROUP BY ward", epsilon=1)

@@ -71,13 +71,12 @@ class Answer:
     def __iter__(self) -> Iterator[dict[str, Any]]:
         return iter(self.rows())
 
-    def scalar(self) -> int | float:
-        """The one number of an answer that has one."""
+    def scalar(self) -> Any:
+        """The one value of an answer that has one."""
         if len(self) != 1 or len(self.aggregates) != 1:
             came = f"{len(self)} rows, {len(self.aggregates)} aggregates"
             raise DataError("answer", came, "it is not one number", "answer['n'], answer.rows()")
-        found: int | float = self[self.aggregates[0]][0]
-        return found
+        return self[self.aggregates[0]][0]
 
     # -- as other tables ---------------------------------------------------------------------------------------
 
@@ -134,7 +133,8 @@ class Answer:
         paid = "stored before, nothing charged now" if self.is_replay else f"charged {self.price}"
         if self.receipt.guarantee != self.guarantee and not self.is_replay:
             paid = f"charged {self.receipt.guarantee} with its whole batch"
-        lines = [f"{paid}; each low to high holds the noise with {percent} probability", self.note]
+        bars = f"; each low to high holds the noise with {percent} probability" if self._with_intervals else ""
+        lines = [f"{paid}{bars}", self.note]
         return "\n".join(line for line in lines if line)
 
     def __str__(self) -> str:

@@ -15,6 +15,7 @@ NOT_INCLUDED = (
     "The error bars hold the noise. They do not hold what clamping, rounding to steps and bounding a person change, "
     "which depends on the data."
 )
+NO_BARS = "What is said of noise does not hold what bounding a person changes, which depends on the data."
 
 
 def explain_offer(offer: Offer, left: str = "") -> str:
@@ -38,7 +39,8 @@ def explain_offer(offer: Offer, left: str = "") -> str:
     lines += ["Noise      " + "; ".join(_noises(offer))]
     if plan.where is not None and table.person is None:
         lines.append("Where      a row that does not meet the condition counts as nobody")
-    return "\n".join([*(line for line in lines if line), NOT_INCLUDED])
+    bars = any(statistic.has_interval(place) for _, statistic, place in offer.columns)
+    return "\n".join([*(line for line in lines if line), NOT_INCLUDED if bars else NO_BARS])
 
 
 def explain_batch(offers: Sequence[Offer], gains: Sequence[Gain], price: str) -> str:

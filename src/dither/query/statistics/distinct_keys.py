@@ -15,6 +15,7 @@ from fractions import Fraction
 from math import floor
 from typing import Any, ClassVar, Self
 
+from dither.errors import QuestionError
 from dither.mechanisms.additive.additive import half_width
 from dither.mechanisms.additive.gaussian import Gaussian
 from dither.mechanisms.additive.geometric import Geometric
@@ -29,6 +30,8 @@ from dither.query.statistics.bounding import Bounding, EachRow, KeepGroups
 from dither.query.statistics.counter_sets import CounterSet, Request
 from dither.query.statistics.estimators import Columns
 from dither.query.statistics.statistic import Counts, Price, RequestedStatistic, counted_by
+
+MOST_CELLS = 2_000_000  # of all groups together
 
 
 @dataclass(frozen=True)
@@ -46,6 +49,9 @@ class DistinctKeys(RequestedStatistic):
         assert isinstance(request.of, ColumnValue)
         assert request.of.column.keys is not None
         table, keys = plan.table, request.of.column.keys
+        if price.cells * len(keys) > MOST_CELLS:
+            why = f"{price.cells:,} groups of {len(keys):,} keys are more than the {MOST_CELLS:,} that are counted at once"
+            raise QuestionError("GROUP BY", request.of.column.name, why, "fewer columns in GROUP BY")
         alone = table.person is None or table.alone
         most = 1 if alone else min(table.max_groups, price.cells * len(keys))
         kind: type[Bounding] = EachRow if alone else KeepGroups

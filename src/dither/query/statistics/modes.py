@@ -47,7 +47,7 @@ from dither.query.plan.expressions import ColumnValue
 from dither.query.plan.question import Question
 from dither.query.plan.spelling import spell
 from dither.query.policy.column import Type
-from dither.query.statistics.bounding import Bounding
+from dither.query.statistics.bounding import Bounding, EachRow, Weights
 from dither.query.statistics.counter_sets import Request
 from dither.query.statistics.estimators import Columns
 from dither.query.statistics.statistic import Counts, Price, RequestedStatistic, counted_by
@@ -77,12 +77,12 @@ class ModeStatistic(RequestedStatistic):
         table, keys = plan.table, request.of.column.keys
         _check_size(request, price.cells, len(keys))
         if table.person is None or table.alone:
-            bounding = Bounding("each row", 1, 1, 1, price.unit, "one row is one person, so there is nothing to bound")
+            bounding: Bounding = EachRow.of(price.unit)
         else:
             groups, rows, units = min(table.max_groups, price.cells), table.max_rows_per_group, FINEST
             while units > 1 and groups * rows * units > MOST_UNITS:
                 units //= 2
-            bounding = Bounding("weights", groups, rows, units, price.unit, "it keeps something of every row")
+            bounding = Weights(groups, rows, units, price.unit, "it keeps something of every row")
         kind = PermuteAndFlip if price.pure else Exponential
         mechanism = kind(
             epsilon=price.amount if price.pure else root_below(8 * rational(price.amount, name="rho")),
