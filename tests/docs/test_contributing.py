@@ -24,11 +24,13 @@ TEMPLATES = [text for kind, text in blocks(PAGE) if kind == "python"]
 
 
 def named(text: str) -> set[str]:
-    """Files and folders that a page names in `...` or links to; what has <...> in it is the reader's to name."""
+    """Files and folders that a page names in `...` or links to, but for those that dev.py makes. What has <...> in it is the
+    reader's to name."""
     prose = re.sub(r"^```.*?^```$", "", text, flags=re.MULTILINE | re.DOTALL)
     found = {part for quoted in re.findall(r"`([^`\n]+)`", prose) for part in quoted.split()}
     found |= set(re.findall(r"\]\(([^)#:]+)\)", prose))
-    return {one for one in found if re.fullmatch(r"[\w.-]+(?:/[\w.-]*)+|[\w.-]+\.(?:py|md|toml|yaml|yml)", one)}
+    paths = {one for one in found if re.fullmatch(r"[\w.-]+(?:/[\w.-]*)+|[\w.-]+\.(?:py|md|toml|yaml|yml)", one)}
+    return {one for one in paths if not one.startswith(".venv/")}
 
 
 def absent(text: str) -> list[str]:
