@@ -32,7 +32,7 @@ from dither.errors import BrokenPromise, DataError, SizeError
 from dither.mechanisms.additive.additive import Additive
 from dither.noise import Bernoulli, DiscreteLaplace, RoundedGaussian
 from dither.numeric.lattice import Lattice
-from dither.testing import Outcomes, check_mechanism, outcomes
+from dither.testing import Outcomes, check_mechanism, mechanism_checks, outcomes
 from dither.testing.enumerate import as_key
 
 REPLACE = Unit.REPLACE_ONE
@@ -554,3 +554,74 @@ def test_a_promise_must_be_one():
     for wrong in (None, "pure"):
         with pytest.raises(DataError, match="no guarantee"):
             check_mechanism(TellsAll(wrong), pairs=[(0, 1)])
+
+
+# -- checks by name --------------------------------------------------------------------------------------------------
+
+CHECKS = dict(mechanism_checks(Gaussian(l2_sensitivity=1, sigma=1, integers=True)))
+NAMES = ["guarantee", "error", "for_error", "bad values", "bad parameters"]
+
+
+@pytest.mark.parametrize("name", CHECKS)
+def test_each_check_passes_by_itself(name):
+    CHECKS[name]()
+
+
+@pytest.mark.parametrize(
+    ("mechanism", "wrong"),
+    [
+        (ScaleHalved(epsilon=1, sensitivity=1), ["guarantee", "for_error"]),  # half the epsilon would do for that error
+        (NarrowError(epsilon=1, sensitivity=2), ["error", "for_error"]),
+        (WastefulWayBack(epsilon=1, sensitivity=1), ["for_error"]),
+        (ReadsText(epsilon=1, sensitivity=1), ["bad values"]),
+        (AnyEpsilon(epsilon=1), ["bad parameters"]),
+    ],
+    ids=lambda x: type(x).__name__ if isinstance(x, Additive) else "",
+)
+def test_the_check_that_fails_says_what_is_wrong(mechanism, wrong):
+    """Each of the planted bugs above is found by the check of its name, and the others pass or follow from it."""
+    found = []
+    for name, check in mechanism_checks(mechanism):
+        try:
+            check()
+        except BrokenPromise:
+            found.append(name)
+    assert found == wrong
+
+
+def test_checks_are_listed_in_order_and_compute_nothing_before_they_are_called():
+    def pairs():
+        raise RuntimeError("asked for")
+        yield
+
+    listed = mechanism_checks(Geometric(epsilon=1, sensitivity=1), pairs=pairs())
+    assert [name for name, _ in listed] == NAMES
+    with pytest.raises(RuntimeError, match="asked for"):
+        listed[0][1]()
+    with pytest.raises(DataError, match="no guarantee"):
+        mechanism_checks(Geometric)
+
+
+def test_a_law_is_computed_once_for_all_checks():
+    seen = []
+
+    class Counted(Geometric):
+        def release(self, value):
+            seen.append(value)
+            return Geometric.release(self, value)
+
+    own = Counted(epsilon=8, sensitivity=1)
+    checks = dict(mechanism_checks(own, pairs=iter([(0, 1)]), cutoff="1e-9"))
+    checks["error"]()
+    before = len(seen)
+    checks["guarantee"]()
+    checks["guarantee"]()
+    assert before
+    assert len(seen) == before
+
+
+def test_what_is_refused_is_refused_in_every_check_that_needs_it():
+    for name, check in mechanism_checks(Geometric(epsilon=1, sensitivity=1), universe=[0, 1])[:2]:
+        with pytest.raises(DataError, match="without a query"):
+            check()
+        assert name in NAMES

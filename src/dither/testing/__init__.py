@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from dither.testing.conformance import Report, check_mechanism
+from dither.testing.conformance import Report, check_mechanism, mechanism_checks
 from dither.testing.enumerate import Outcomes, outcomes
 from dither.testing.seeds import seeded
 
-__all__ = ["Outcomes", "Report", "check_mechanism", "outcomes", "seeded"]
+__all__ = ["Outcomes", "Report", "check_mechanism", "mechanism_checks", "outcomes", "seeded"]

@@ -1,6 +1,6 @@
 """Does a mechanism do what it says? Everything here is computed, nothing is sampled.
 
-For every pair of neighbouring values, in both directions, the exact laws of the two releases (`enumerate.py`) are held
+For every pair of neighbouring values, in both directions, the exact laws of the two releases (`laws.py`) are held
 against the guarantee (`claim.py`).
 
 Then the error: the probability that a release lies further off is at most 1 - confidence. Then the way back:
@@ -13,7 +13,7 @@ from __future__ import annotations
 import dataclasses
 import inspect
 import math
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import partial
@@ -22,18 +22,16 @@ from typing import Any
 import attrs
 from flint import arb
 
-from dither.errors import BrokenPromise, DataError, InputError, SizeError, show
+from dither.errors import BrokenPromise, DataError, InputError, show
 from dither.fields import field_names
 from dither.mechanisms.protocol import Mechanism
-from dither.mechanisms.sensitivity import data_sets, neighbours
 from dither.numeric.balls import precision
 from dither.numeric.enclosure import to_ball
-from dither.privacy.guarantee.guarantee import Guarantee
 from dither.testing.claim import Claim
-from dither.testing.enumerate import BITS, Outcomes, as_key, outcomes
+from dither.testing.enumerate import BITS, Outcomes
+from dither.testing.laws import Laws
 
 CONFIDENCES = ("0.5", "0.9", "0.95", "0.999")
-MOST_MISSING = 0.05  # more than that left out proves too little
 POSITIVE = ("epsilon", "sensitivity", "l2_squared", "sigma2", "step", "gamma", "times", "cells", "k")
 NOT_POSITIVE = (0, -1, float("nan"), float("inf"), -float("inf"), "nan", "", "x", True, [1], 1j)
 
@@ -72,90 +70,79 @@ def check_mechanism(
     small `universe`; or what `mechanism.neighbours()` lists. Draws must come from `dither.noise`, or `law` says what
     releases do.
     """
-    if isinstance(mechanism, type) or not isinstance(mechanism, Mechanism):
-        instead = "Geometric(epsilon=1, sensitivity=1)"
-        raise DataError("mechanism", mechanism, "it has no guarantee, error and release", instead)
-    if not isinstance(mechanism.guarantee, Guarantee):
-        raise DataError("guarantee", mechanism.guarantee, "it is no guarantee", "dither.pure(1)")
-    listed = list(_pairs(mechanism, pairs, query, universe, rows))
-    if not listed or not all(isinstance(pair, tuple) and len(pair) == 2 for pair in listed):
-        why = "there is nothing to compare: a pair has two values"
-        raise DataError("pairs", listed[:3], why, "pairs=[(0, 1)], or query= and universe=")
-    values: dict[Any, Any] = {}
-    laws: dict[Any, Outcomes] = {}
-    compared: set[tuple[Any, Any]] = set()
-    claim = Claim(mechanism.guarantee)
-    ratio = 0.0
-    for pair in listed:
-        keys = tuple(_value_key(value) for value in pair)
-        for key, value in zip(keys, pair, strict=True):
-            if key not in laws:
-                values[key] = value
-                laws[key] = _law(mechanism, value, cutoff) if law is None else law(value)
-                _check_missing(mechanism, laws[key], cutoff)
-        for first, second in (keys, keys[::-1]):
-            if first != second and (first, second) not in compared:
-                compared.add((first, second))
-                ratio = max(ratio, claim.check(values[first], values[second], laws[first], laws[second]))
-    if not compared:
-        raise DataError(
-            "pairs", listed[:3], "the values of each pair are equal", "values of neighbouring data sets that differ"
-        )
-    errors = _check_errors(mechanism, values, laws)
-    _check_way_back(mechanism)
-    _check_bad_values(mechanism, next(iter(values.values())))
-    _check_bad_fields(mechanism)
-    missing = max(float(law.missing.upper()) for law in laws.values())
-    widest = max(len(law.masses) for law in laws.values())
-    return Report(show(mechanism), len(compared) // 2, widest, ratio, missing, errors)
+    checks = _Checks(mechanism, Laws(mechanism, pairs, query, universe, rows, law, cutoff))
+    for _, check in checks.named():
+        check()
+    return checks.report()
 
 
-def _value_key(value: Any) -> Any:
-    """Equal for values that are surely equal; an object of another kind is only equal to itself."""
-    try:
-        return as_key(value)
-    except DataError:
-        return "object", id(value)
-
-
-def _law(mechanism: Mechanism, value: Any, cutoff: object) -> Outcomes:
-    try:
-        found = outcomes(mechanism.release, value, cutoff=cutoff)
-    except InputError as error:
-        if error.where in ("release", "cutoff", "output"):  # what `outcomes` itself refuses
-            raise
-        why = f"it is refused with {type(error).__name__}, which shows that it is there"
-        raise BrokenPromise("release", value, why, "an answer to every value") from error
-    return found
-
-
-def _check_missing(mechanism: Mechanism, found: Outcomes, cutoff: object) -> None:
-    """A violation is certain only beyond e^epsilon times what was left out: too much of it proves nothing."""
-    levels = [mechanism.guarantee.epsilon(delta) for delta in (0, "0.5")]
-    epsilon = min((level for level in levels if math.isfinite(level)), default=0.0)
-    missing = float(found.missing.upper())
-    if missing * math.exp(min(epsilon, 700.0)) > MOST_MISSING:
-        why = f"it leaves out {missing:.2g} of the probability, too much for an epsilon of {epsilon:.4g}"
-        raise SizeError("cutoff", cutoff, why, "a smaller cutoff, or the same mechanism with a smaller epsilon")
-
-
-def _pairs(
+def mechanism_checks(
     mechanism: Mechanism,
-    pairs: Iterable[tuple[Any, Any]] | None,
-    query: Callable[[Any], Any] | None,
-    universe: Sequence[Any],
-    rows: int,
-) -> Iterator[tuple[Any, Any]]:
-    if pairs is not None:
-        yield from pairs
-    elif query is not None:
-        unit = mechanism.guarantee.unit
-        answers = {data: query(tuple(universe[i] for i in data)) for data in data_sets(universe, rows, unit)}
-        yield from ((answers[one], answers[other]) for one, other in neighbours(answers, len(universe), unit))
-    elif len(universe):
-        raise DataError("universe", universe, "without a query it says nothing", "query= as well")
-    elif hasattr(mechanism, "neighbours"):
-        yield from mechanism.neighbours()
+    *,
+    pairs: Iterable[tuple[Any, Any]] | None = None,
+    query: Callable[[Any], Any] | None = None,
+    universe: Sequence[Any] = (),
+    rows: int = 3,
+    law: Callable[[Any], Outcomes] | None = None,
+    cutoff: object = "1e-30",
+) -> list[tuple[str, Callable[[], None]]]:
+    """What `check_mechanism` checks, one by one: pairs of a name and a function that raises BrokenPromise.
+
+    For `pytest.mark.parametrize`, so that a test says which promise is broken. Nothing is computed before a check is
+    called; each can be called by itself, and laws are computed once for all of them. What does not apply to a mechanism
+    (`for_error` where it has none) passes.
+    """
+    return _Checks(mechanism, Laws(mechanism, pairs, query, universe, rows, law, cutoff)).named()
+
+
+class _Checks:
+    """The checks of one mechanism, and what they found."""
+
+    def __init__(self, mechanism: Mechanism, laws: Laws) -> None:
+        self._mechanism, self._laws = mechanism, laws
+        self._compared: set[tuple[Any, Any]] = set()
+        self._ratio = 0.0
+        self._errors = 0
+
+    def named(self) -> list[tuple[str, Callable[[], None]]]:
+        """In the order in which they are made."""
+        return [
+            ("guarantee", self._guarantee),
+            ("error", self._error),
+            ("for_error", partial(_check_way_back, self._mechanism)),
+            ("bad values", self._bad_values),
+            ("bad parameters", partial(_check_bad_fields, self._mechanism)),
+        ]
+
+    def report(self) -> Report:
+        """What was found, once all of them passed."""
+        laws = self._laws.all().values()
+        missing = max(float(law.missing.upper()) for law in laws)
+        widest = max(len(law.masses) for law in laws)
+        return Report(show(self._mechanism), len(self._compared) // 2, widest, self._ratio, missing, self._errors)
+
+    def _guarantee(self) -> None:
+        """Every pair of neighbours in both directions, as soon as both laws are known."""
+        compared: set[tuple[Any, Any]] = set()
+        claim, ratio = Claim(self._mechanism.guarantee), 0.0
+        for pair in self._laws.pairs:
+            keys = self._laws.keys(pair)
+            for first, second in (keys, keys[::-1]):
+                if first != second and (first, second) not in compared:
+                    compared.add((first, second))
+                    values, laws = self._laws.values, self._laws.known
+                    ratio = max(ratio, claim.check(values[first], values[second], laws[first], laws[second]))
+        if not compared:
+            why = "the values of each pair are equal"
+            raise DataError("pairs", self._laws.pairs[:3], why, "values of neighbouring data sets that differ")
+        self._compared, self._ratio = compared, ratio
+
+    def _error(self) -> None:
+        laws = self._laws.all()
+        self._errors = _check_errors(self._mechanism, self._laws.values, laws)
+
+    def _bad_values(self) -> None:
+        _check_bad_values(self._mechanism, self._laws.pairs[0][0])
 
 
 # -- the error -------------------------------------------------------------------------------------------------------

@@ -1,0 +1,118 @@
+"""What docs/architecture.md says about the floors, made of the floors: the tables, the list of caches and the picture.
+
+The order is that of `tests/test_layers.py`, which reads every import; what a place holds is the first sentence of its
+docstring. A test compares the page with what is made here. After a room has moved, or a docstring has changed:
+
+    .venv/bin/python -m tests.docs.architecture
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from html import escape
+from pathlib import Path
+
+from tests.test_layers import FLOORS, SOURCE, SUBROOMS
+
+DOCS = Path(__file__).parent.parent.parent / "docs"
+PAGE, PICTURE = DOCS / "architecture.md", DOCS / "architecture.svg"
+COMMAND = ".venv/bin/python -m tests.docs.architecture"
+MARKED = re.compile(r"(<!-- made: (\w+) -->\n).*?(<!-- end -->)", re.DOTALL)
+SENTENCE = re.compile(r"(?<=[.!?])\s+(?=[A-Z`])")
+CACHED = re.compile(r"^@(?:lru_cache|cache)\b", re.MULTILINE)
+Floors = list[list[str]]
+
+
+# -- the page --------------------------------------------------------------------------------------------------------
+
+
+def page(text: str) -> str:
+    """The page with everything between its marks made anew."""
+    parts = {"rooms": rooms(FLOORS), "places": places(SUBROOMS), "caches": caches()}
+    return MARKED.sub(lambda found: f"{found[1]}\n{parts[found[2]]}\n{found[3]}", text)
+
+
+def rooms(floors: Floors) -> str:
+    """All rooms, the lowest floor first."""
+    return _table([(height, room, room) for height, floor in enumerate(floors) for room in floor])
+
+
+def places(inside: dict[str, Floors]) -> str:
+    """The folders and files of each room that has floors of its own."""
+    found = []
+    for room, floors in inside.items():
+        rows = [(height, place, f"{room}/{place}") for height, floor in enumerate(floors) for place in floor]
+        found.append(f"### Inside `{room}/`\n\n{_table(rows)}")
+    return "\n".join(found)
+
+
+def caches() -> str:
+    """The files whose functions keep what they gave, for as long as the process lives."""
+    files = [path.relative_to(SOURCE).as_posix() for path in SOURCE.rglob("*.py") if CACHED.search(path.read_text())]
+    return "".join(f"- `{file}`\n" for file in sorted(files))
+
+
+def holds(place: str) -> str:
+    """The first sentence of the docstring of a folder or a file."""
+    text = ast.get_docstring(ast.parse(_file(place).read_text())) or ""
+    return SENTENCE.split(" ".join(text.partition("\n\n")[0].split()))[0]
+
+
+def _file(place: str) -> Path:
+    file = SOURCE / f"{place}.py"
+    return file if file.exists() else SOURCE / place / "__init__.py"
+
+
+def _table(rows: list[tuple[int, str, str]]) -> str:
+    lines = ["| floor | place | what it holds |", "|--:|---|---|"]
+    for height, called, place in rows:
+        ending = ".py" if _file(place).stem != "__init__" else "/"
+        lines.append(f"| {height} | `{called}{ending}` | {holds(place).replace('|', chr(92) + '|')} |")
+    return "\n".join(lines) + "\n"
+
+
+# -- the picture -----------------------------------------------------------------------------------------------------
+
+WIDTH, ROW, GAP, LEFT, RIGHT = 380, 40, 60, 20, 460
+STYLE = "font-family: system-ui, sans-serif; font-size: 14px"
+
+
+def picture(floors: Floors, inside: Floors) -> str:
+    """The house, lowest floor at the bottom, and beside it the room of questions with its own floors."""
+    height = 2 * GAP + ROW * max(len(floors), len(inside)) - 20
+    bottom = height - 20
+    wide = RIGHT + WIDTH + LEFT
+    lines = [
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {wide} {height}" width="{wide}" role="img" '
+        f'aria-label="The floors of the package; imports point downward" style="{STYLE}">',
+        f'<rect width="{wide}" height="{height}" fill="#ffffff"/>',
+    ]
+    at = next(place for place, floor in enumerate(floors) if "query" in floor)
+    top = bottom - ROW * len(inside)
+    for own, other in ((bottom - ROW * (at + 1) + 2, top + 2), (bottom - ROW * at - 2, bottom - 2)):
+        lines.append(f'<path d="M {LEFT + WIDTH} {own} L {RIGHT} {other}" stroke="#90a4ae" stroke-dasharray="4 4"/>')
+    lines += _tower("dither, floor by floor", LEFT, bottom, floors, {at})
+    lines += _tower("inside query/", RIGHT, bottom, inside, set(range(len(inside))))
+    return "\n".join([*lines, "</svg>", ""])
+
+
+def _tower(title: str, left: int, bottom: int, floors: Floors, filled: set[int]) -> list[str]:
+    lines = [_text(title, left + WIDTH // 2, bottom - ROW * len(floors) - 14, "bold")]
+    for height, floor in enumerate(floors):
+        wide, y = WIDTH / len(floor), bottom - ROW * (height + 1)
+        for place, room in enumerate(floor):
+            fill = "#cfd8dc" if height in filled else "#eceff1"
+            box = f'x="{left + place * wide + 2:g}" y="{y + 2}" width="{wide - 4:g}" height="{ROW - 4}" rx="3"'
+            lines.append(f'<rect {box} fill="{fill}" stroke="#78909c"/>')
+            lines.append(_text(room, left + (place + 0.5) * wide, y + ROW // 2 + 5))
+    return lines
+
+
+def _text(text: str, x: float, y: float, weight: str = "normal") -> str:
+    return f'<text x="{x:g}" y="{y:g}" text-anchor="middle" font-weight="{weight}" fill="#263238">{escape(text)}</text>'
+
+
+if __name__ == "__main__":
+    PAGE.write_text(page(PAGE.read_text(encoding="utf-8")), encoding="utf-8")
+    PICTURE.write_text(picture(FLOORS, SUBROOMS["query"]), encoding="utf-8")
