@@ -77,6 +77,8 @@ def test_a_planted_bug_is_found(bug):
         changed += broken != case.sql()
         if "the root is too small" in bug:  # the test in integers would save us: it is planted away as well
             broken = re.sub(r"WHEN (r\d) \* r\d >= s\d \* \d+ THEN", r"WHEN \1 IS NOT NULL THEN", broken)
+        if "the clamp comes" in bug:  # so would the comparison before anything is computed
+            broken = re.sub(r"BETWEEN '[^']*'::DOUBLE AND '[^']*'::DOUBLE THEN TRY", "<= 'inf'::DOUBLE THEN TRY", broken)
         whole = case.totals(rows, rng, broken)
         if way is None:
             others = [rows[:place] + rows[place + 1 :] for place in range(len(rows))]

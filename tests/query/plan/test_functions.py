@@ -171,11 +171,10 @@ def test_the_ends_of_time(kind):
                 assert len(found) == len(some)
                 engine.execute(f"SELECT count(*) FROM visits WHERE {render(DUCKDB, node)} < '2026-01-01'::{kind}").fetchall()
                 if some is days:
-                    assert found[2:4] == [(None,), (None,)]
+                    assert found[:5] == [(None,)] * 5  # what Python cannot write is missing from the read on
                     expected = start_of(period, datetime.date(2026, 5, 6))
                     assert found[6][0].startswith(str(expected))
                     assert found[5][0].startswith(str(start_of(period, datetime.date(9999, 12, 31))))
-                    assert "(BC)" in found[4][0]
                 try:
                     engine.execute(f"SELECT date_trunc('{period}', \"{column}\")::VARCHAR FROM visits").fetchall()
                 except duckdb.Error:

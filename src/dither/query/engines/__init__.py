@@ -1,1 +1,1 @@
-"""Engines that compute integer totals from private rows; one file each, one template a node."""
+"""Engines that compute integer totals from private rows: words of each, one template a node for all, a folder a run."""

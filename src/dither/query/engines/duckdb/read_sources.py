@@ -20,7 +20,9 @@ def from_source(source: Source, table: Table) -> str:
     match source:
         case ParquetFiles(paths):
             files = ", ".join(text(path) for path in paths)
-            return f"read_parquet([{files}], hive_partitioning = false)"  # names of folders are not cells
+            # Names of folders are not cells. Least and largest number of a file leave NaN out: taken for those of all
+            # cells, they decide what becomes of all rows with NaN: one person's number would count or drop others.
+            return f"read_parquet([{files}], hive_partitioning = false, can_have_nan = true)"
         case CsvFiles(paths):
             columns = ", ".join(f"{text(column)}: 'VARCHAR'" for column in source.header())
             files = ", ".join(text(path) for path in paths)

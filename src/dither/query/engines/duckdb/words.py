@@ -24,6 +24,10 @@ class DuckDBWords(Words):
     def integer(self, value: int) -> str:
         return self.cast(str(value), self.types[Type.INTEGER]) if value >= 0 else super().integer(value)
 
+    def narrow(self, sql: str) -> str:
+        """NULL, should a proof not hold: no error would tell of it."""
+        return self.whole(sql)
+
     def whole(self, sql: str) -> str:
         """NULL for NaN and beyond 64 bits."""
         return f"TRY_CAST({sql} AS BIGINT)"

@@ -1,4 +1,21 @@
-"""Values as whole steps between bounds: what is added up (`plan/counters.py`), from the SQL of a value."""
+"""Values as whole steps between bounds: what is added up (`plan/counters.py`), from the SQL of a value.
+
+With the origin o (the lower bound for `above`, zero for `steps`) and the step s, the value e has k = floor((e - c) / s)
+steps, c = o - s / 2: the nearest. `counted` computes k, `clamped` makes of it what is added up. In doubles an edge between
+two steps may be off by the rounding of e - c and of the quotient, by far less than a step where doubles tell steps apart.
+
+Why the clamp is within [low, high]. Each value that `clamped` gives is k, tested as a whole number to lie between them, or
+one of the two, or NULL: whatever e and k are. So it does not matter how doubles are rounded. Beyond the ends k is NULL: -inf
+gives low, +inf and 1.7e308 high. NULL and NaN give NULL: k is NULL, and they are no real.
+
+Why nothing fails on a row. e is compared with the ends, o + low s and o + high s, before anything is computed of it; ends, c
+and s are finite, and far from the ends of doubles. Let a = e - c, as computed. Overflow: a / s is at most high + 1 and at
+least low - 1, beside what the rounding of c and the ends takes, 2^-52 * 2^100 = 2^48 steps: below 2^63 (there are at most
+2^62). Nor does a / s underflow, which PostgreSQL calls an error: a is zero, or |a| >= s / 2^56. For if |a| < s / 4, then |c|
+>= s / 2: that is c for `steps`, while for `above` e is no less than o, s / 2 above c, unless rounding takes s / 4 away: then
+|c| >= 2^49 s. So e and c are above s / 5, their ulp is above s / 2^56, and they differ by multiples of it. Where steps are
+too small or too large for all this, `is_coarse`, nothing is computed.
+"""
 
 from __future__ import annotations
 
@@ -13,6 +30,8 @@ from dither.query.policy.column import Type
 
 WHOLE = (ColumnValue, DatePart, Length, WidthBucket)  # their whole numbers are of 64 bits, all other numbers may be doubles
 LARGEST = 2**62
+SMALLEST, WIDEST = Fraction(1, 2**900), 2**900  # steps: far from where doubles underflow and overflow
+FARTHEST = 2**100  # steps of an end from zero: such doubles are 2^48 steps apart
 
 
 def holds_integers(node: Expression) -> bool:
@@ -24,35 +43,43 @@ def is_whole(measure: Counter) -> bool:
     """Whether a value is its own number of steps, in 64 bits."""
     if measure.of is None or not holds_integers(measure.of) or measure.step != 1:
         return False
-    return measure.low + _origin(measure) > -LARGEST and measure.high + _origin(measure) < LARGEST
+    first, last = _ends(measure)
+    return first > -LARGEST and last < LARGEST
+
+
+def is_coarse(measure: Counter) -> bool:
+    """Whether steps are none that doubles tell apart: too small, too large, or too far from zero."""
+    far = max(map(abs, _ends(measure))) > FARTHEST * measure.step
+    return far or not SMALLEST <= measure.step <= WIDEST
 
 
 def counted(words: Words, measure: Counter, e: str) -> str:
-    """The value `e` in steps, before the clamp; NULL where it has none, or lies beyond 2^63 steps."""
-    if is_whole(measure):
+    """The value `e` in steps, before the clamp; NULL where it has none, or lies beyond the ends."""
+    if is_whole(measure) or is_coarse(measure):
         return words.cast("NULL", words.types[Type.INTEGER])  # not needed: `clamped` takes the value itself
-    origin = _origin(measure)
-    shifted = e if origin == 0 else f"({e} - {words.number(origin)})"
-    inverse = 1 / measure.step
+    first, last = (words.number(end) for end in _ends(measure))
+    above = f"({e} - {words.number(_origin(measure) - measure.step / 2)})"
+    inverse = 1 / measure.step  # by which whole numbers of hundredths, say, are told apart more exactly
     by = f"* {words.number(inverse)}" if inverse.denominator == 1 else f"/ {words.number(measure.step)}"
-    return words.whole(words.floor(f"{shifted} {by} + {words.double('0.5')}"))
+    return f"CASE WHEN {e} BETWEEN {first} AND {last} THEN {words.narrow(words.floor(f'{above} {by}'))} END"
 
 
 def clamped(words: Words, measure: Counter, e: str, k: str) -> str:
-    """The steps `k` of the value `e`, from `low` to `high` whatever the row holds; NULL where e is NULL or NaN.
-
-    k is missing for NaN, which is above every number, and for values beyond 2^63 steps, which the sign tells apart. `above`
-    counts from the lower bound, `steps` from zero.
-    """
-    low, high, origin = words.integer(measure.low), words.integer(measure.high), _origin(measure)
+    """The steps `k` of the value `e`, from `low` to `high` whatever the row holds; NULL where e is NULL or NaN."""
+    low, high, (first, last) = words.integer(measure.low), words.integer(measure.high), _ends(measure)
     if is_whole(measure):
-        first, last = measure.low + int(origin), measure.high + int(origin)
-        shifted = e if origin == 0 else f"{e} - ({int(origin)})"
+        shifted = e if (origin := int(_origin(measure))) == 0 else f"{e} - ({origin})"
         inside = f"{e} BETWEEN {first} AND {last} THEN {shifted}"
         return f"CASE WHEN {inside} WHEN {e} > {last} THEN {high} WHEN {e} < {first} THEN {low} END"
-    far = f"CASE WHEN {e} > {words.number(origin)} THEN {high} ELSE {low} END"
-    inside = f"{k} BETWEEN {low} AND {high} THEN {k} WHEN {k} > {high} THEN {high} WHEN {k} < {low} THEN {low}"
-    return f"CASE WHEN {inside} WHEN {words.is_real(e)} THEN {far} END"
+    inside = "" if is_coarse(measure) else f"WHEN {k} BETWEEN {low} AND {high} THEN {k} "
+    beyond = f"CASE WHEN {e} <= {words.number((first + last) / 2)} THEN {low} ELSE {high} END"
+    return f"CASE {inside}WHEN {words.is_real(e)} THEN {beyond} END"
+
+
+def _ends(measure: Counter) -> tuple[Fraction, Fraction]:
+    """The values that are `low` and `high` steps."""
+    origin = _origin(measure)
+    return origin + measure.low * measure.step, origin + measure.high * measure.step
 
 
 def _origin(measure: Counter) -> Fraction:

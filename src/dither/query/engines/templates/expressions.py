@@ -13,6 +13,7 @@ a question calls the columns of an inner one, at most 128 printable characters.
 
 from __future__ import annotations
 
+import datetime
 from collections.abc import Callable, Sequence
 from fractions import Fraction
 
@@ -50,15 +51,20 @@ from dither.query.plan.functions import (
 from dither.query.policy.column import LONGEST_TEXT, Column, Type
 
 REAL = (Type.DECIMAL, Type.FLOAT)  # doubles
+DAYS = {  # what Python can write: no 'infinity', and no year that an engine's functions of dates fail on
+    Type.DATE: (datetime.date.min, datetime.date.max),
+    Type.TIMESTAMP: (datetime.datetime.min, datetime.datetime.max),
+}
 
 
 def cell(words: Words, column: Column) -> str:
-    """The cell of a column as its type; NULL where it does not fit, and where it is not a number."""
+    """The cell of a column as its type; NULL where it does not fit, is no number, or lies beyond the years 1 to 9999."""
     read = words.cell(words.name(column.name), column.type)
     if column.type is Type.TEXT:
         return words.binary(read)
     if column.type in (Type.DATE, Type.TIMESTAMP):
-        return f"CASE WHEN isfinite({read}) THEN {read} END"  # 'infinity' is no day: Python takes it for 9999-12-31
+        first, last = (words.constant(end) for end in DAYS[column.type])
+        return f"CASE WHEN {read} BETWEEN {first} AND {last} THEN {read} END"
     return words.real(read) if column.type in REAL else read
 
 
@@ -169,8 +175,11 @@ def is_there(words: Words, node: Expression, sql: str | None = None) -> str:
 
 def value(words: Words, measure: Counter) -> str:
     """An expression that is about to be measured in steps: of 64 bits where it is a whole number of them, else a double."""
-    assert measure.of is not None
-    return render(words, measure.of) if is_whole(measure) else _double(words, measure.of)
+    node = measure.of
+    assert node is not None
+    if isinstance(node, ColumnValue) and node.column.type in REAL:
+        return words.cell(words.name(node.column.name), node.column.type)  # with NaN, of which the clamp makes NULL
+    return render(words, node) if is_whole(measure) else _double(words, node)
 
 
 def _double(words: Words, node: Expression) -> str:
