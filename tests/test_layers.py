@@ -106,7 +106,7 @@ SUBROOMS: dict[str, list[list[str]]] = {
     ],
 }
 # Who may import the package by names in a table: two fronts, and the group of commands. The others import at their tops.
-BY_NAME = {"lazy.py", "channels/__init__.py", "cli/lazy_group.py"}
+BY_NAME = {"lazy.py", "cli/lazy_group.py"}
 FLOOR = {room: height for height, rooms in enumerate(FLOORS) for room in rooms}
 
 

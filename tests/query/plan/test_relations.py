@@ -121,7 +121,7 @@ PLANTED = {
     ),
     "limits on rows that look at all people": (
         "visits v JOIN stays s ON s.patient = v.person",
-        r'OVER \(PARTITION BY "\w+"\) <= 1000', "OVER () <= 9", 1,
+        r'OVER \(PARTITION BY "\w+"\) AS', "OVER () + 991 AS", 1,
     ),
     "a person who is somebody else's": (
         "(SELECT cost, age FROM visits) v", r'"person" AS "whose row it is\u200b"', '"age" AS "whose row it is\u200b"', 1,

@@ -218,7 +218,7 @@ def test_what_nan_counts_as_does_not_depend_on_the_largest_number_of_a_file(tmp_
         pyarrow.parquet.write_table(pyarrow.table({"person": range(len(cells)), "cost": cells}), path)
         quote = clinic(tmp_path, str(path), **facts).quote(sql, epsilon=1)
         ((totals[last],),) = private_totals(quote)
-    (family,) = quote.offer.strategy.families
+    (family,) = (one.counters for one in quote.offer.counters)
     most = quote.offer.bounding.l1(family)
     assert abs(totals[3.0] - totals[NAN]) <= most
     assert abs(totals[INF] - totals[NAN]) <= most
