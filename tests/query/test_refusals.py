@@ -137,7 +137,7 @@ QUESTIONS = [
         "ORDER is not",
         "SELECT QUANTILE_CONT(cost, {}) FROM visits",
     ),
-    ("SELECT MODE() WITHIN GROUP (ORDER BY cost) FROM visits", "a percentile", "SELECT MEDIAN(cost) FROM visits"),
+    ("SELECT MODE() WITHIN GROUP (ORDER BY ward) FROM visits", "without WITHIN GROUP", "SELECT MODE(ward) FROM visits"),
     ("SELECT SUM(AVG(cost)) FROM visits", "this aggregate is not answered", "SELECT SUM(cost) FROM visits"),
     ("SELECT " + "COUNT(*), " * 100 + "COUNT(*) FROM visits", "more than 100 columns", ROWS),
     # groups
