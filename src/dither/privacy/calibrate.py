@@ -20,7 +20,7 @@ from dither.privacy import amplify
 from dither.privacy.formulas.normal import profile
 from dither.privacy.guarantee.guarantee import pure, zcdp
 from dither.privacy.loss.loss import Loss
-from dither.privacy.loss.profile.invert import log_of
+from dither.privacy.loss.profile.solve_epsilon import log_of
 from dither.privacy.records import read_delta
 
 __all__ = [

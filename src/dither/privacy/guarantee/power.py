@@ -39,7 +39,7 @@ from dither.privacy.loss.pairs.normal import NormalPair
 from dither.privacy.loss.profile import discretise as cells
 from dither.privacy.loss.profile import profile
 from dither.privacy.loss.profile.convolve import ProfileSide
-from dither.privacy.loss.profile.invert import Profile, log_of
+from dither.privacy.loss.profile.solve_epsilon import Profile, log_of
 from dither.privacy.loss.profile.starting_points import grid_tilt
 
 PLACES, LOOKS = 8, 42  # a first look everywhere, and then around the best: a quarter of the way shrinks to 1e-9 of it

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from dither.errors import DataError
-from dither.query.engines.duckdb.read_sources import from_source
+from dither.query.engines.duckdb.from_source import from_source
 from dither.query.engines.duckdb.read_table import is_long, read_column
 from dither.query.engines.duckdb.run import Engine
 from dither.query.engines.duckdb.table_source import TableSource, table_source

@@ -20,7 +20,7 @@ from typing import Any
 from dither.mechanisms.additive.gaussian import Gaussian
 from dither.mechanisms.additive.geometric import Geometric
 from dither.query.plan.text import number
-from dither.query.statistics import ratio_intervals as interval
+from dither.query.statistics import intervals as interval
 
 Noise = Geometric | Gaussian
 Columns = tuple[list[Any], list[Any], list[Any]]  # values, lower ends, upper ends: one of each a group of the question

@@ -31,7 +31,7 @@ from dither.mechanisms.additive.additive import log_odds
 from dither.numeric.balls import round_up
 from dither.query.plan.text import number
 from dither.query.statistics.estimators import MANY, OVER_VALUES, Columns, Estimator, Reader
-from dither.query.statistics.ratio_intervals import average_error, noise_of
+from dither.query.statistics.intervals import average_error, noise_of
 
 if TYPE_CHECKING:
     import numpy as np

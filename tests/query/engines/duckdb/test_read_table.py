@@ -15,7 +15,7 @@ from dither.privacy.unit import Unit
 from dither.query import release as releasing
 from dither.query.engines.duckdb import read_table as read
 from dither.query.engines.duckdb import run as duckdb_engine
-from dither.query.engines.duckdb.read_sources import from_source
+from dither.query.engines.duckdb.from_source import from_source
 from dither.query.engines.duckdb.read_table import read_sql
 from dither.query.engines.duckdb.table_source import table_source
 from dither.query.owner.inspect import inspect

@@ -26,7 +26,7 @@ from dither.privacy.loss.pairs.pair import MomentPair, PairSequence
 from dither.privacy.loss.profile import discretise as cells
 from dither.privacy.loss.profile import fourier as line
 from dither.privacy.loss.profile.enumerate import SingleProfile, enumerate_losses
-from dither.privacy.loss.profile.invert import Profile, log_of, solve
+from dither.privacy.loss.profile.solve_epsilon import Profile, log_of, solve
 from dither.privacy.loss.profile.starting_points import grid_log_delta, grid_tilt, tilt_for_delta, tilt_for_epsilon
 
 BITS = 128

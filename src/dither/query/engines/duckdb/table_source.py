@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from dither.query.engines.duckdb.read_sources import from_source, hand_over
+from dither.query.engines.duckdb.from_source import from_source, hand_over
 from dither.query.engines.duckdb.read_table import read_sql
 from dither.query.policy.column import Type
 from dither.query.policy.table import Table
