@@ -45,7 +45,7 @@ NOTES = [
     "The engine of the dataset is opened and locked in the first run; a plain query opens its own each time. "
     "A DuckDB file keeps texts in dictionaries, so that the plain query is faster there, and all ratios are higher.",
     "'first' is the first run of a process: it also imports and opens the engine.",
-    "By hand: totals of each person and region, then of regions, in plain SQL. Stored: quote and release, asked before.",
+    "By hand: totals of each person and region, then of regions, in plain SQL. Stored: the release of a quote asked before.",
     "Memory is of the whole process, with the table in it and all libraries (plain imports DuckDB alone).",
 ]
 PEER_NOTES = [
