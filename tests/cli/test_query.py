@@ -200,7 +200,7 @@ def test_a_check_reads_rows_only_when_it_is_asked(clinic, monkeypatch):
     words = dither("policy", "check", "policy.toml", "--read-data")
     assert "NOT PRIVATE" in words
     assert "30,000 rows" in words
-    monkeypatch.setattr("dither.query.engines.duckdb.run.Engine.reading", lambda *_, **__: pytest.fail("rows were read"))
+    monkeypatch.setattr("dither.query.engines.duckdb.run.Opened.read", lambda *_, **__: pytest.fail("rows were read"))
     words = dither("policy", "check", "policy.toml")
     assert "NOT PRIVATE" not in words
     assert "policy hash" in words

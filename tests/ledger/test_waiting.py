@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import threading
 import time
-from contextlib import contextmanager
 from pathlib import Path
 
 import pyarrow
@@ -16,7 +15,7 @@ from dither.errors import DataError, InProgressError, ReleaseError
 from dither.ledger.ledger import Ledger
 from dither.query import release as releasing
 from dither.query.answers.batch_answer import BatchAnswer
-from dither.query.engines.duckdb.run import Engine
+from dither.query.engines.duckdb.run import Opened
 from tests.ledger.children import fork, note, wait
 
 COUNT = "SELECT COUNT(*) AS n FROM visits"
@@ -30,16 +29,14 @@ def visits(ledger: Ledger) -> dither.Dataset:
 @pytest.fixture
 def slow(monkeypatch) -> list[int]:
     """Reading takes a while; who read."""
-    readers, real = [], Engine.reading
+    readers, real = [], Opened.read
 
-    @contextmanager
-    def reading(self, *given, **how):
+    def read(self, *given, **how):
         readers.append(threading.get_ident())
         time.sleep(0.3)
-        with real(self, *given, **how) as run:
-            yield run
+        return real(self, *given, **how)
 
-    monkeypatch.setattr(Engine, "reading", reading)
+    monkeypatch.setattr(Opened, "read", read)
     return readers
 
 
@@ -119,9 +116,31 @@ def test_one_who_waits_takes_over_from_one_who_was_lost(tmp_path, monkeypatch):
     with Ledger(tmp_path / "a.ledger", budget=dither.pure(1), domain="clinic") as ledger:
         quote = visits(ledger).quote(COUNT, epsilon="0.5")
         with monkeypatch.context() as broken:
-            broken.setattr(Engine, "reading", lambda *_, **__: 1 / 0)
+            broken.setattr(Opened, "read", lambda *_, **__: 1 / 0)
             with pytest.raises(ReleaseError):
                 quote.release()
+        with pytest.raises(InProgressError):  # at once: here it is known that nobody computes it
+            quote.release()
+        time.sleep(1.1)
         answer = quote.release(wait=10)
         assert answer.receipt.attempt == 2
         assert "0.5 left" in str(ledger.remaining())
+
+
+def test_another_process_takes_over_when_the_lease_ends(tmp_path, monkeypatch):
+    """It cannot know that nobody computes the answer any more: it waits for the lease."""
+    monkeypatch.setattr(releasing, "LEASE", 1)
+    place, seen = tmp_path / "a.ledger", str(tmp_path / "seen")
+    with Ledger(place, budget=dither.pure(1), domain="visits") as ledger:
+        quote = visits(ledger).quote(COUNT, epsilon="0.5")
+        with monkeypatch.context() as broken:
+            broken.setattr(Opened, "read", lambda *_, **__: 1 / 0)
+            with pytest.raises(ReleaseError):
+                quote.release()
+
+    def ask() -> None:
+        with Ledger(place) as own:
+            note(seen, str(visits(own).quote(COUNT, epsilon="0.5").release(wait=10).receipt.attempt))
+
+    assert wait([fork(ask)]) == [0]
+    assert Path(seen).read_text().split() == ["2"]

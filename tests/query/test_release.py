@@ -12,7 +12,7 @@ import pytest
 import dither
 from dither.errors import BudgetError, ConflictError, DataError, GuaranteeError, NumberError, QuestionError, ReleaseError
 from dither.query import release as releasing
-from dither.query.engines.duckdb.run import Engine
+from dither.query.engines.duckdb.run import Opened
 from tests.query.clinics import clinic, ledger, visits
 
 COUNT = "SELECT COUNT(*) AS n FROM visits"
@@ -91,7 +91,7 @@ def test_what_fails_after_data_was_touched_is_charged_and_says_nothing(tmp_path,
         raise ValueError(canary)
 
     data = clinic(tmp_path, budget=dither.pure(1))
-    monkeypatch.setattr(Engine, "reading", broken)
+    monkeypatch.setattr(Opened, "read", broken)
     with pytest.raises(ReleaseError) as caught:
         data.quote(COUNT, epsilon="0.5").release()
     told = "".join(traceback.format_exception(caught.value)) + str(caught.value.__context__) + str(caught.value.__cause__)
@@ -113,7 +113,7 @@ def test_a_question_that_failed_cannot_be_given_back(tmp_path, monkeypatch):
 
     reserve = data.ledger.reserve
     monkeypatch.setattr(data.ledger, "reserve", lambda *a, **k: receipts.append(reserve(*a, **k)) or receipts[0])
-    monkeypatch.setattr(Engine, "reading", broken)
+    monkeypatch.setattr(Opened, "read", broken)
     with pytest.raises(ReleaseError):
         data.quote(COUNT, epsilon=1).release()
     assert receipts[1] == "refused"
@@ -121,8 +121,8 @@ def test_a_question_that_failed_cannot_be_given_back(tmp_path, monkeypatch):
 
 def test_each_release_has_a_salt_of_its_own(tmp_path, monkeypatch):
     seen = []
-    real = Engine.reading
-    monkeypatch.setattr(Engine, "reading", lambda *a, **how: seen.append(how["salt"]) or real(*a, **how))
+    real = Opened.read
+    monkeypatch.setattr(Opened, "read", lambda *given: seen.append(given[2]) or real(*given))
     data = clinic(tmp_path)
     for place in range(3):
         data.quote(f"{COUNT} WHERE age > {place}", epsilon=1).release()

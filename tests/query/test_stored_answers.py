@@ -19,7 +19,7 @@ def closed(monkeypatch):
     """From now on whoever touches an engine or a source fails the test."""
 
     def close() -> None:
-        for owner, verb in ((Engine, "reading"), (Engine, "rehearse"), (Engine, "table"), (ParquetFiles, "schema")):
+        for owner, verb in ((Engine, "opened"), (Engine, "rehearse"), (Engine, "table"), (ParquetFiles, "schema")):
             monkeypatch.setattr(owner, verb, lambda *_, **__: pytest.fail("the engine was asked"))
 
     return close

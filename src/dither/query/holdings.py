@@ -28,6 +28,11 @@ class Holdings:
         """What reads the rows; opened when somebody releases."""
         return Engine(self.sources.values())
 
+    @cached_property
+    def lost(self) -> set[int]:
+        """Receipts whose answers were being computed here when something went wrong: nobody here waits for them."""
+        return set()
+
     def table_source(self, table: Table) -> TableSource:
         """Where the rows of a table are, and how they are stored there."""
         return self.engine.table(table, self.source(table))

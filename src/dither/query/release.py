@@ -31,7 +31,7 @@ from dither.query.answers.batch_answer import BatchAnswer
 from dither.query.answers.estimates import read_answer
 from dither.query.answers.released import Released, batch_from_json, batch_to_json
 from dither.query.engines.duckdb.fan_out import check_matches
-from dither.query.engines.duckdb.run import Progress, Run
+from dither.query.engines.duckdb.run import Opened, Progress, Run
 from dither.query.engines.duckdb.table_source import TableSource
 from dither.query.engines.duckdb.words import DUCKDB
 from dither.query.engines.templates.relations import relation_sql, rows_of, with_tables
@@ -139,54 +139,72 @@ class Release:
             raise DataError("threads", threads, "it is not a number of threads", "2")
         if type(wait) not in (int, float) or not 0 <= wait < math.inf:
             raise DataError("wait", wait, "it is not a number of seconds", "60")
-        ledger = self.holdings.ledger
-        terms = {"idempotency_key": idempotency_key, "analyst": analyst, **self._terms}
-        receipt = ledger.recall(self.guarantee, self.question, **terms)
-        if receipt is None:
-            tables = {table.name: table for offer in self.offers for table in offer.plan.relation.tables}
-            sources = {name: self.holdings.table_source(table) for name, table in tables.items()}
-            texts = {name: source.texts for name, source in sources.items()}
-            place = TablePlaces({name: rows_of(DUCKDB, name) for name in sources}, texts)
-            self.holdings.engine.rehearse(sources, self._selects(place), threads=threads)
-            for relation in {offer.plan.relation for offer in self.offers}:
-                check_matches(relation, sources, self.holdings.engine, threads)
-            receipt = self._reserved(terms, wait)
-        if receipt.answer is not None:
-            return receipt.answer, receipt
-        ledger.touch(receipt)
-        text = None
-        with _untold(), self._reading(sources, threads, progress) as run:
-            text = written(self._released(run, place))
-        if text is None:
-            instead = f"asking again after {LEASE} s, which costs nothing more, or asking the owner"
-            raise ReleaseError("question", receipt.name, FAILED, instead)
-        return ledger.commit(receipt, text), receipt
-
-    @property
-    def _terms(self) -> dict[str, Any]:
-        """What an answer is about, beside the question and the price."""
-        policy = self.holdings.policy
-        return {"data_version": policy.data_version, "policy_hash": policy.hash}
-
-    def _reserved(self, terms: dict[str, Any], wait: float) -> Receipt:
-        """The charge; or, where somebody else computes the same answer, the charge with that answer once it is there."""
-        text = ";\n".join(offer.sql for offer in self.offers)[:LONGEST_TEXT]
+        terms = {
+            **{"idempotency_key": idempotency_key, "analyst": analyst},
+            **{"data_version": self.holdings.policy.data_version, "policy_hash": self.holdings.policy.hash},
+        }
         until, (pause, longest) = time.monotonic() + wait, PAUSES
         while True:
             try:
-                return self.holdings.ledger.reserve(self.guarantee, self.question, **terms, lease=LEASE, text=text)
-            except InProgressError:
-                if time.monotonic() + pause > until:
+                return self._asked_once(written, terms, threads, progress)
+            except InProgressError as error:
+                if error.came in self.holdings.lost or time.monotonic() + pause > until:
                     raise
             time.sleep(pause)
             pause = min(2 * pause, longest)
 
-    @contextmanager
-    def _reading(self, sources: Mapping[str, TableSource], threads: int | None, progress: Progress | None) -> Iterator[Run]:
-        """SELECTs on the rows of tables by name."""
-        found, salt = {name: source.relation for name, source in sources.items()}, secrets.randbits(64)
-        with self.holdings.engine.reading([*sources.values()], threads=threads, progress=progress, salt=salt) as run:
-            yield lambda sql, keep: run(with_tables(DUCKDB, found, sql), keep)
+    def _asked_once(
+        self,
+        written: Callable[[Sequence[Released]], str],
+        terms: dict[str, Any],
+        threads: int | None,
+        progress: Progress | None,
+    ) -> tuple[str, Receipt]:
+        """What is stored, and for what charge, unless somebody else computes it."""
+        ledger, engine = self.holdings.ledger, self.holdings.engine
+        stored = ledger.recall(self.guarantee, self.question, **terms)
+        if stored is not None and stored.answer is not None:
+            return stored.answer, stored
+        tables = {table.name: table for offer in self.offers for table in offer.plan.relation.tables}
+        sources = {name: self.holdings.table_source(table) for name, table in tables.items()}
+        texts = {name: source.texts for name, source in sources.items()}
+        place = TablePlaces({name: rows_of(DUCKDB, name) for name in sources}, texts)
+        engine.rehearse(sources, self._selects(place), threads=threads)
+        for relation in {offer.plan.relation for offer in self.offers}:
+            check_matches(relation, sources, engine, threads)
+        with engine.opened([*sources.values()], threads) as opened:
+            text = ";\n".join(offer.sql for offer in self.offers)[:LONGEST_TEXT]
+            receipt = ledger.reserve(self.guarantee, self.question, **terms, lease=LEASE, text=text)
+            if receipt.answer is not None:
+                return receipt.answer, receipt
+            try:
+                ledger.touch(receipt)
+                found = self._computed(written, opened, sources, place, progress)
+                answer = None if found is None else ledger.commit(receipt, found)
+            except BaseException:
+                self.holdings.lost.add(receipt.number)
+                raise
+            if answer is None:
+                self.holdings.lost.add(receipt.number)
+                instead = f"asking again after {LEASE} s, which costs nothing more, or asking the owner"
+                raise ReleaseError("question", receipt.name, FAILED, instead)
+        self.holdings.lost.discard(receipt.number)
+        return answer, receipt
+
+    def _computed(
+        self,
+        written: Callable[[Sequence[Released]], str],
+        opened: Opened,
+        sources: Mapping[str, TableSource],
+        place: TablePlaces,
+        progress: Progress | None,
+    ) -> str | None:
+        """What will be stored; None if it failed, which is all that is told."""
+        heads = {name: source.relation for name, source in sources.items()}
+        with _untold():
+            run = opened.read(progress, secrets.randbits(64))
+            return written(self._released(lambda sql, keep: run(with_tables(DUCKDB, heads, sql), keep), place))
+        return None
 
     def _selects(self, place: TablePlaces) -> list[str]:
         """All SELECTs, each once; where groups are chosen, those that follow are about made-up ones."""

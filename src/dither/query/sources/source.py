@@ -222,7 +222,7 @@ class Frame(Source):
 
 def _look(path: str) -> tuple[int, ...]:
     found = Path(path).stat()
-    return found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns
+    return found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns, found.st_mode
 
 
 def find_source(stated: object, folder: Path, where: str) -> Source:

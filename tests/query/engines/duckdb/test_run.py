@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import gc
 import os
+import subprocess
 import sys
 import tempfile
 import threading
@@ -85,9 +85,9 @@ def test_the_lock_holds_for_later_cursors(tmp_path):
         with Engine([source.source]) as engine:
             with engine.reading([source]) as run:
                 assert run(f"SELECT count(*) FROM {source.relation}", lambda _: True) == [(1,)]
-            instance = engine._instance(None)
+            assert len(engine._idle[None]) == 1
             with engine.reading([source]) as run:
-                assert engine._instance(None) is instance
+                assert engine._idle[None] == []  # it is in use
                 with pytest.raises(RuntimeError, match="the engine failed"):
                     run(statement, lambda _: True)
     assert sorted(file.name for file in tmp_path.iterdir()) == ["other.parquet", "t.parquet"]
@@ -184,23 +184,89 @@ def test_files_that_cannot_be_told_apart_are_looked_at_again():
 def test_an_engine_that_failed_is_not_used_again(tmp_path, monkeypatch):
     data = clinic(tmp_path)
     data.quote(COUNT, epsilon=1).release()
-    instance = data.engine._instance(None)
+    (instance,) = data.engine._idle[None]
     with monkeypatch.context() as broken:
         broken.setattr(running, "_rows", lambda *_: 1 / 0)
         with pytest.raises(ReleaseError):
             data.quote(COUNT, epsilon=2).release()
-    assert data.engine._instance(None) is not instance
+    assert data.engine._idle[None] == []
     data.quote(COUNT, epsilon=3).release()
+    assert data.engine._idle[None] != [instance]
 
 
-def test_nothing_is_left_on_disk(tmp_path, monkeypatch):
+def test_what_is_spilled_is_for_nobody_else_and_gone_afterwards(tmp_path, monkeypatch):
+    """The engine makes its folder with the rights that the process gives: the one around it protects it."""
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
-    data = clinic(tmp_path)
+    with Engine() as engine:
+        with engine.reading([frame(1)]) as run:
+            (folder,) = tmp_path.glob("dither-*")
+            assert folder.stat().st_mode & 0o777 == 0o700
+            (folder / "spill").mkdir()  # as the engine does where memory is short
+            assert run("SELECT 1", lambda _: True) == [(1,)]
+        assert not list(tmp_path.glob("dither-*"))
+        assert engine._idle[None] == []  # its folder is gone: it is not used again
+        with engine.reading([frame(1)]):
+            pass
+        (instance,) = engine._idle[None]
+        instance._folder.mkdir(mode=0o755)  # somebody else was there first
+        with pytest.raises(FileExistsError), engine.reading([frame(1)]):
+            pass
+
+
+def test_each_reader_has_an_instance(tmp_path):
+    with Engine() as engine:
+        with engine.reading([frame(1)]), engine.reading([frame(2)]), engine.reading([frame(3)]):
+            assert engine._idle[None] == []
+        assert len(engine._idle[None]) == 3
+        stack = [engine.reading([frame(1)]) for _ in range(running.MOST_IDLE + 2)]
+        for one in stack:
+            one.__enter__()
+        for one in stack:
+            one.__exit__(None, None, None)
+        assert len(engine._idle[None]) == running.MOST_IDLE
+
+
+def test_a_file_that_somebody_writes_to_is_refused_before_the_charge(tmp_path):
+    path = database(tmp_path / "clinic.duckdb")
+    data = clinic(tmp_path, path)
     data.quote(COUNT, epsilon=1).release()
-    assert list(tmp_path.glob("dither-*"))
-    data.engine.close()
-    gc.collect()
-    assert not list(tmp_path.glob("dither-*"))
+    entries = data.ledger.head.entries
+    script = "import duckdb, sys; c = duckdb.connect(sys.argv[1]); print('open', flush=True); sys.stdin.read()"
+    writer = subprocess.Popen([sys.executable, "-c", script, path], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    try:
+        assert writer.stdout.readline() == "open\n"
+        with pytest.raises(DataError, match="somebody writes to it"):
+            data.quote(COUNT, epsilon=2).release()
+    finally:
+        writer.communicate("")
+    assert data.ledger.head.entries == entries
+    data.quote(COUNT, epsilon=2).release()
+
+
+def test_a_file_rewritten_in_place_is_looked_at_again(tmp_path):
+    """Its size, and the time of its content, may be set to what they were; when it was changed cannot."""
+    path = tmp_path / "visits.parquet"
+    pyarrow.parquet.write_table(visits(), path)
+    data = clinic(tmp_path, str(path))
+    data.quote(COUNT, epsilon=1).release()
+    before, entries = path.stat(), data.ledger.head.entries
+    path.write_bytes(path.read_bytes()[:-4] + b"none")
+    os.utime(path, ns=(before.st_atime_ns, before.st_mtime_ns))
+    with pytest.raises(DataError, match="does not end as a Parquet file does"):
+        data.quote(COUNT, epsilon=2).release()
+    assert data.ledger.head.entries == entries
+
+
+def test_an_instance_of_another_process_is_never_used():
+    with Engine() as engine:
+        with engine.reading([frame(1)]):
+            pass
+        (instance,) = engine._idle[None]
+        instance.process += 1
+        with engine.reading([frame(1)]) as run:
+            assert run("SELECT 1", lambda _: True) == [(1,)]
+        assert instance in running._abandoned
+        running._abandoned.remove(instance)
 
 
 def test_the_lock_names_every_file():

@@ -1,20 +1,25 @@
-"""A DuckDB that can read the files of a dataset and nothing else, for as many cursors as there are releases.
+"""A DuckDB that can read the files of a dataset and nothing else, for one reader at a time.
 
 The lock: exactly the sources' files are allowed, external access is off, extensions cannot be loaded, and the configuration
 cannot be changed back, by this cursor or by one that is made later. It is a second wall: no text of an analyst reaches the
-engine in the first place. What one cursor has (frames, temporary tables, variables) no other sees. The engine keeps nothing
-of a file that it has read: its cache of files is off, and a DuckDB file is attached only while somebody reads it.
+engine in the first place. What a cursor has for itself (frames, temporary tables, variables) the next does not see; tables
+and macros of the database itself it would, but nothing that we send makes any. The engine keeps nothing of a file that it
+has read: its cache of files is off, and a DuckDB file is attached only while somebody reads it.
+
+What does not fit into memory goes to a folder that only this user can enter. It exists while somebody reads; the engine
+makes its own folder within, with whatever rights the process gives, so the outer one protects it. Should somebody else have
+made a folder of that name, the read fails.
 """
 
 from __future__ import annotations
 
 import os
+import secrets
 import shutil
 import tempfile
-import threading
-import weakref
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager, suppress
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from dither.query.sources.source import DuckDBFile, Source
@@ -27,50 +32,37 @@ if TYPE_CHECKING:
 class Instance:
     """One DuckDB in memory, locked."""
 
+    has_spilled = False  # then its folder is gone, and it is not used again
+
     def __init__(self, sources: Sequence[Source], threads: int | None) -> None:
         import duckdb
 
+        self.process = os.getpid()  # its threads do not come along when a process is copied
+        self._folder = Path(tempfile.gettempdir()) / f"dither-{secrets.token_hex(16)}"
         self._connection = duckdb.connect(
             ":memory:", config={"autoinstall_known_extensions": "false", "autoload_known_extensions": "false"}
         )
-        spill = tempfile.mkdtemp(prefix="dither-")
-        weakref.finalize(self, _close, self._connection, spill, os.getpid())
-        self._gate = threading.Lock()
-        self._readers: dict[str, int] = {}  # of each DuckDB file that is attached
-        for statement in lock(sources, spill, threads):
+        for statement in lock(sources, str(self._folder / "spill"), threads):
             self._connection.execute(statement)
 
     @contextmanager
-    def cursor(self) -> Iterator[duckdb.DuckDBPyConnection]:
-        """A connection of one's own."""
-        with self._gate:
-            cursor = self._connection.cursor()
+    def cursor(self, files: Iterable[DuckDBFile] = ()) -> Iterator[duckdb.DuckDBPyConnection]:
+        """A connection of one's own, with DuckDB files attached; what was made for it goes with it."""
+        import duckdb
+
+        files, cursor = list(dict.fromkeys(files)), self._connection.cursor()
+        self._folder.mkdir(mode=0o700)
         try:
+            for file in files:
+                file.open(cursor)
             yield cursor
         finally:
-            cursor.close()
-
-    @contextmanager
-    def attached(self, files: Iterable[DuckDBFile]) -> Iterator[None]:
-        """DuckDB files, attached while this lasts; one that several read is attached once."""
-        with ExitStack() as stack:
-            for file in dict.fromkeys(files):
-                stack.enter_context(self._attached(file))
-            yield
-
-    @contextmanager
-    def _attached(self, file: DuckDBFile) -> Iterator[None]:
-        with self._gate:
-            if not self._readers.get(file.called):
-                file.open(self._connection)
-            self._readers[file.called] = self._readers.get(file.called, 0) + 1
-        try:
-            yield
-        finally:
-            with self._gate:
-                self._readers[file.called] -= 1
-                if not self._readers[file.called]:
+            with suppress(duckdb.Error, RuntimeError):  # the read is over, or it failed for a reason that is told elsewhere
+                cursor.close()
+                for file in files:
                     self._connection.execute(f"DETACH {file.called}")
+            self.has_spilled = (self._folder / "spill").exists()
+            shutil.rmtree(self._folder, ignore_errors=True)
 
 
 def lock(sources: Iterable[Source], spill: str, threads: int | None) -> list[str]:
@@ -89,9 +81,3 @@ def lock(sources: Iterable[Source], spill: str, threads: int | None) -> list[str
         "SET enable_external_access = false",
         "SET lock_configuration = true",
     ]
-
-
-def _close(connection: duckdb.DuckDBPyConnection, spill: str, process: int) -> None:
-    if process == os.getpid():  # the threads of an engine do not come along when a process is copied
-        connection.close()
-        shutil.rmtree(spill, ignore_errors=True)

@@ -1,9 +1,10 @@
 """Reads the rows of a dataset by SELECTs on DuckDB: rehearsed on made-up rows, then run on an instance that is locked.
 
 What is remembered between questions is public: the schema of a file for as long as the file is as it was, SELECTs that
-worked on made-up rows of NULLs (whether they do depends on the text alone), and an instance without rows. An instance on
-which anything failed is not used again. A process that is about to be copied (fork) closes its instances first: the threads
-of an engine do not come along, and the copy would fall over them.
+worked on made-up rows of NULLs (whether they do depends on the text alone), and a few idle instances without rows. Each has
+one reader at a time, so that none runs out of memory, or sees an old file, because of another. An instance on which anything
+failed is not used again. A process that is about to be copied (fork) closes its idle instances first, and a copy never uses
+one that came along: the threads of an engine do not, and it would fall over them.
 """
 
 from __future__ import annotations
@@ -13,10 +14,10 @@ import threading
 import weakref
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from typing import TYPE_CHECKING, Any, Self
 
-from dither.errors import QuestionError
+from dither.errors import DataError, QuestionError
 from dither.query.engines.duckdb.instance import Instance
 from dither.query.engines.duckdb.table_source import TableSource, table_source
 from dither.query.engines.duckdb.words import DUCKDB
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
 POLL = 0.1  # seconds between two looks at the progress
 AT_ONCE = 10_000  # rows handed over at once
 MOST_REHEARSALS = 1000  # that are remembered
+MOST_IDLE = 4  # instances that wait for the next one who needs them
 Progress = Callable[[float], None]
 Keep = Callable[[tuple[Any, ...]], bool]
 Run = Callable[[str, Keep], list[tuple[Any, ...]]]  # a SELECT, and which of its rows are kept
@@ -51,7 +53,7 @@ class Engine:
 
     def __init__(self, sources: Iterable[Source] = ()) -> None:
         self._sources = tuple(sources)
-        self._instances: dict[int | None, Instance] = {}  # by the number of threads, which is fixed when it is locked
+        self._idle: dict[int | None, list[Instance]] = {}  # by the number of threads, which is fixed when it is locked
         self._tables: dict[str, tuple[object, TableSource]] = {}  # with what its files looked like then
         self._rehearsed: OrderedDict[tuple[str, ...], None] = OrderedDict()
         _engines.add(self)
@@ -64,7 +66,7 @@ class Engine:
 
     def close(self) -> None:
         """Close what nobody uses; whoever comes next opens it anew."""
-        self._instances.clear()
+        self._idle.clear()
 
     def table(self, table: Table, source: Source) -> TableSource:
         """A source as a table, checked; looked at again only if its files have changed."""
@@ -89,16 +91,31 @@ class Engine:
         if not new:
             return
         try:
-            with self._instance(threads).cursor() as cursor:
+            with self._instance(threads) as instance, instance.cursor() as cursor:
                 for statement in (*made, *(key[-1] for key in new)):
                     cursor.execute(statement).fetchall()
         except duckdb.Error as error:
-            self._instances.pop(threads, None)
             why = f"the engine cannot compute it, whatever the data is ({type(error).__name__})"
             raise QuestionError("question", "as it was asked", why, "smaller numbers, or a simpler question") from None
         self._rehearsed.update(dict.fromkeys(new))
         while len(self._rehearsed) > MOST_REHEARSALS:
             self._rehearsed.popitem(last=False)
+
+    @contextmanager
+    def opened(self, sources: Sequence[TableSource], threads: int | None = None) -> Iterator[Opened]:
+        """An instance with the files of sources attached: before the charge, so that a file that somebody writes to is
+        refused without one. No row is read."""
+        import duckdb
+
+        files = [source.source for source in sources if isinstance(source.source, DuckDBFile)]
+        with self._instance(threads) as instance, ExitStack() as stack:
+            try:
+                cursor = stack.enter_context(instance.cursor(files))
+            except duckdb.Error:
+                why = "it cannot be opened as a DuckDB file, or somebody writes to it"
+                came = ", ".join(file.path for file in files)
+                raise DataError("source", came, why, "a DuckDB file that nobody writes to") from None
+            yield Opened(cursor, sources)
 
     @contextmanager
     def reading(
@@ -110,24 +127,42 @@ class Engine:
         salt: int = 0,
     ) -> Iterator[Run]:
         """SELECTs on the rows of sources. What they raise may tell of rows: not to be passed on."""
-        instance = self._instance(threads)
-        files = [source.source for source in sources if isinstance(source.source, DuckDBFile)]
-        try:
-            with instance.attached(files), instance.cursor() as cursor:
-                cursor.execute(f"SET VARIABLE salt = {int(salt)}::UBIGINT")
-                for source in sources:
-                    source.attach(cursor)
-                yield lambda sql, keep: _fetch(cursor, sql, keep, progress)
-        except BaseException:
-            if self._instances.get(threads) is instance:
-                del self._instances[threads]  # those who use it still have it
-            raise
+        with self.opened(sources, threads) as opened:
+            yield opened.read(progress, salt)
 
-    def _instance(self, threads: int | None) -> Instance:
-        found = self._instances.get(threads)
-        return self._instances.setdefault(threads, Instance(self._sources, threads)) if found is None else found
+    @contextmanager
+    def _instance(self, threads: int | None) -> Iterator[Instance]:
+        """An instance of one's own; put back if nothing went wrong."""
+        idle = self._idle.setdefault(threads, [])
+        instance = None
+        while instance is None:
+            try:
+                instance = idle.pop()
+            except IndexError:
+                instance = Instance(self._sources, threads)
+            if instance.process != os.getpid():
+                _abandoned.append(instance)
+                instance = None
+        yield instance
+        if not instance.has_spilled and len(idle) < MOST_IDLE:
+            idle.append(instance)
 
 
+class Opened:
+    """A cursor by which the rows of sources can be read."""
+
+    def __init__(self, cursor: duckdb.DuckDBPyConnection, sources: Sequence[TableSource]) -> None:
+        self._cursor, self._sources = cursor, sources
+
+    def read(self, progress: Progress | None = None, salt: int = 0) -> Run:
+        """Hand over what is in memory; then SELECTs can run. What they raise may tell of rows: not to be passed on."""
+        self._cursor.execute(f"SET VARIABLE salt = {int(salt)}::UBIGINT")
+        for source in self._sources:
+            source.attach(self._cursor)
+        return lambda sql, keep: _fetch(self._cursor, sql, keep, progress)
+
+
+_abandoned: list[Instance] = []  # copied from another process: kept, since closing them would wait for threads elsewhere
 _engines: weakref.WeakSet[Engine] = weakref.WeakSet()
 
 
@@ -166,9 +201,11 @@ def _fetch(connection: duckdb.DuckDBPyConnection, sql: str, keep: Keep, progress
         while not ended.wait(POLL):
             if progress is not None:
                 progress(max(0.0, connection.query_progress()) / 100)
-    except BaseException:  # somebody pressed Ctrl-C: stop the engine, then say so
+    except BaseException:  # somebody pressed Ctrl-C: stop the engine, then say so; a second time changes nothing
         connection.interrupt()
-        ended.wait()
+        while not ended.is_set():
+            with suppress(BaseException):
+                ended.wait()
         raise
     if not outcome:
         raise RuntimeError("the engine failed")
