@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 import dither
+from tests.kernels import SHORT
 
 SOURCE = Path(dither.__file__).parent
 
@@ -319,3 +320,8 @@ def test_contributing_names_every_room():
             assert f"`{path.name}/`" in page, path.name
             for inner in path.glob("*/__init__.py"):
                 assert f"`{inner.parent.name}/" in page, f"{path.name}/{inner.parent.name}"
+
+
+def test_what_another_processor_runs_is_there():
+    root = Path(__file__).parent.parent
+    assert [path for path in SHORT if not (root / path).exists()] == []
