@@ -99,7 +99,7 @@ SUBROOMS: dict[str, list[list[str]]] = {
         ["engines/duckdb", "groups"],
         ["holdings", "owner", "sql"],
         ["pricing"],
-        ["answers"],
+        ["answers", "counts"],
         ["release"],
         ["quote"],
         ["batch"],

@@ -17,7 +17,7 @@ import pyarrow.parquet
 
 import dither
 from benchmarks.report import console, table
-from dither.query import release
+from dither.query import counts, release
 from dither.query.engines.duckdb.run import Engine
 from dither.query.engines.duckdb.table_source import table_source
 from dither.query.quote import Quote
@@ -53,7 +53,7 @@ def times(quote: Quote, sources: Sequence[Source]) -> list[float]:
             place = table_source(quote.holdings.policy.tables[0], source)
             with Engine([source]) as engine, engine.reading([place], threads=1) as run:
                 start = time.perf_counter()
-                release._released(quote.offer, run, release.TablePlaces({"t": place.relation}, {"t": place.texts}, 5), [])
+                release._released(quote.offer, run, counts.TablePlaces({"t": place.relation}, {"t": place.texts}, 5), [])
                 best[at] = min(best[at], time.perf_counter() - start)
     return best
 

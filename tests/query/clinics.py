@@ -13,6 +13,7 @@ import pyarrow
 
 import dither
 from dither.ledger.entries.receipt import Receipt
+from dither.query import counts
 from dither.query import release as releasing
 from dither.query.answers.answer import Answer
 from dither.query.answers.estimates import read_answer
@@ -57,7 +58,7 @@ def clinic(folder: Path, data: object = None, *, budget: object = None, **facts:
 def private_totals(quote: Quote, threads: int = 2) -> list[tuple[int, ...]]:
     """What nobody gets to see: the totals before noise."""
     with _reading(quote, threads) as (run, place):
-        return releasing.exact_totals(
+        return counts.exact_totals(
             run, place, quote.offer.plan, [one.counters for one in quote.offer.counters], quote.offer.bounding
         )
 
@@ -66,17 +67,17 @@ def private_counts(quote: Quote, part: int = 0, threads: int = 2) -> list[int]:
     """The counts of a part before noise: for each group of the question, for each key of the part."""
     made = quote.offer.others[part]
     with _reading(quote, threads) as (run, place):
-        found = releasing.exact_totals(run, place, made.plan, (made.counters,), made.bounding)
+        found = counts.exact_totals(run, place, made.plan, (made.counters,), made.bounding)
     return [count for (count,) in found]
 
 
 @contextmanager
-def _reading(quote: Quote, threads: int) -> Iterator[tuple[Any, releasing.TablePlaces]]:
+def _reading(quote: Quote, threads: int) -> Iterator[tuple[Any, counts.TablePlaces]]:
     sources = {table.name: table_source(table, quote.holdings.source(table)) for table in quote.offer.plan.relation.tables}
     texts = {name: source.texts for name, source in sources.items()}
     places = {name: source.relation for name, source in sources.items()}
     with quote.holdings.engine.reading([*sources.values()], threads=threads) as run:
-        yield run, releasing.TablePlaces(places, texts, 7)
+        yield run, counts.TablePlaces(places, texts, 7)
 
 
 def repeated(quote: Quote, runs: int) -> Iterator[Answer]:

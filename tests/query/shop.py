@@ -9,7 +9,7 @@ from typing import Any
 import pyarrow
 
 import dither
-from dither.query import release as releasing
+from dither.query import counts
 from dither.query.dataset import Dataset
 from dither.query.quote import Quote
 from tests.query.clinics import _reading, ledger
@@ -95,7 +95,7 @@ def counted(quote: Quote, released: Any) -> dict[tuple[Any, ...], tuple[int, ...
     """The totals of stage two, for the groups that were released."""
     chosen = quote.offer.chosen(released)
     with _reading(quote, 2) as (run, place):
-        found = releasing.exact_totals(
+        found = counts.exact_totals(
             run, place, chosen.plan, [one.counters for one in quote.offer.counters], quote.offer.bounding, chosen.cells
         )
     return dict(zip(chosen.shown, [tuple(map(int, totals)) for totals in found], strict=True))

@@ -16,7 +16,7 @@ import pytest
 
 import dither
 from dither.errors import BudgetError, DitherError, GuaranteeError, PolicyError, QuestionError, ReleaseError
-from dither.query import release as releasing
+from dither.query import counts
 from dither.query.engines.duckdb.run import Engine
 from dither.query.engines.duckdb.table_source import TableSource
 from dither.query.sources.source import Frame, ParquetFiles
@@ -287,7 +287,7 @@ def test_a26_nothing_of_a_row_is_told(tmp_path, caplog, capfd, monkeypatch):
             told += [str(answer), answer._repr_html_(), answer.explain(), repr(answer.rows()), answer.receipt.to_json()]
         except DitherError as error:
             told += traceback.format_exception(error)
-    monkeypatch.setattr(releasing, "totals_sql", lambda *a: f"SELECT CAST(ward AS INTEGER), 1 FROM {a[4]}")
+    monkeypatch.setattr(counts, "totals_sql", lambda *a: f"SELECT CAST(ward AS INTEGER), 1 FROM {a[4]}")
     try:
         data.quote(f"{COUNT} WHERE age > 50", epsilon=1).release()
         pytest.fail("a broken engine answered")

@@ -11,7 +11,7 @@ import pytest
 
 import dither
 from dither.errors import BudgetError, ConflictError, DataError, GuaranteeError, NumberError, QuestionError, ReleaseError
-from dither.query import release as releasing
+from dither.query import counts
 from dither.query.engines.duckdb.run import Opened
 from tests.query.clinics import clinic, ledger, visits
 
@@ -260,7 +260,7 @@ def test_ctrl_c_stops_the_engine_and_is_passed_on(tmp_path, monkeypatch):
     """The charge stays: nobody can tell how far it came."""
     data = clinic(tmp_path, budget=dither.pure(1))
     slow = "SELECT count(*)::HUGEINT FROM range(100000000000) a"
-    monkeypatch.setattr(releasing, "totals_sql", lambda *a: slow if a[4] != "rehearsal" else "SELECT 1")
+    monkeypatch.setattr(counts, "totals_sql", lambda *a: slow if a[4] != "rehearsal" else "SELECT 1")
 
     def press(_: float) -> None:
         raise KeyboardInterrupt

@@ -458,9 +458,7 @@ def test_what_can_never_work_is_refused_before_the_charge(tmp_path):
 
 def test_a_rehearsal_refuses_what_the_engine_cannot_do(tmp_path, monkeypatch):
     data = clinic(tmp_path)
-    monkeypatch.setattr(
-        "dither.query.release.totals_sql", lambda *a: f"SELECT '9'::BIGINT * 9223372036854775807 FROM {a[4]}"
-    )
+    monkeypatch.setattr("dither.query.counts.totals_sql", lambda *a: f"SELECT '9'::BIGINT * 9223372036854775807 FROM {a[4]}")
     with pytest.raises(dither.errors.QuestionError, match="whatever the data is"):
         ask(data)
     assert data.ledger.remaining().used == 0

@@ -14,7 +14,8 @@ import dither
 from dither.errors import QuestionError
 from dither.privacy.unit import Unit
 from dither.query.plan.aggregates import Quantile
-from dither.query.statistics.quantiles import ALL_CELLS, FEWEST_CELLS, FINEST
+from dither.query.statistics.bounding import UNITS
+from dither.query.statistics.quantiles import ALL_CELLS, FEWEST_CELLS
 from dither.testing import seeded
 from tests.query.clinics import KEYS, clinic, ledger, private_counts, visits
 from tests.seeds import rounds
@@ -57,7 +58,7 @@ def test_no_person_moves_the_counts_of_all_groups_and_cells_by_more_than_the_mas
         rows = hostile(rng, 40)
         whole = clinic(tmp_path, table(rows), **facts_of(person, tmp_path)).quote(sql, epsilon=1)
         (mechanism,) = whole.offer.others[0].mechanisms
-        units = 1 if person == "each row" else (2 * 2 if "GROUP" in sql else 1 * 2) * FINEST
+        units = 1 if person == "each row" else (2 * 2 if "GROUP" in sql else 1 * 2) * UNITS
         assert mechanism.mass == units
         assert mechanism.histograms == (3 if "GROUP" in sql else 1)
         counts = np.array(private_counts(whole))
@@ -100,7 +101,7 @@ def test_a_row_counts_in_the_cell_of_its_value_and_nowhere_else(tmp_path):
     wanted = np.zeros(4001, dtype=int)
     for value in ODD:
         if value is not None and not math.isnan(value):
-            wanted[math.floor(min(max(value, 0), 400) * 100 + 0.5) // 10] += FINEST
+            wanted[math.floor(min(max(value, 0), 400) * 100 + 0.5) // 10] += UNITS
     assert counts[0].tolist() == wanted.tolist()
 
 
@@ -149,7 +150,7 @@ def test_intervals_hold_the_true_quantiles(tmp_path, people, budget):
     part = data.quote(sql, guarantee=None, epsilon=4, confidence="0.8").offer.others[0]
     counts = np.zeros((3, 121), dtype=int)
     for ward in (0, 1):
-        np.add.at(counts[ward], ages[ward], FINEST)
+        np.add.at(counts[ward], ages[ward], UNITS)
     missed = {}
     with seeded(people):
         for _ in range(25):
@@ -314,8 +315,8 @@ def test_a_way_to_bound_people_that_is_wished_for_and_cannot_be_is_refused(tmp_p
 def test_who_has_many_rows_counts_as_much_as_the_limits_say(tmp_path):
     rows = [(1, "A", "f", 1.0, 1)] * 5000 + [(2, "A", "f", 3.0, 1)]
     counts = private_counts(clinic(tmp_path, table(rows)).quote(ASKED, epsilon=1))
-    assert counts[30] == FINEST
-    assert 4.9 * FINEST < counts[10] <= 5 * FINEST
+    assert counts[30] == UNITS
+    assert 4.9 * UNITS < counts[10] <= 5 * UNITS
 
 
 def test_cells_start_at_the_lower_bound(tmp_path):

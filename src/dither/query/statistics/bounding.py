@@ -29,11 +29,14 @@ from typing import ClassVar, Self
 from dither.errors import QuestionError
 from dither.privacy.unit import Unit
 from dither.query.plan.question import Question
+from dither.query.policy.table import Table
 from dither.query.statistics.counter_sets import CounterPlan, CounterSet
 
 FINEST = 2**20  # parts of a unit, so that small weights are not all rounded to nothing
 COARSEST = 2**8
 LARGEST = 2**44  # L1 or L2 claim in parts: noise of this scale can be drawn for any epsilon above 2^-16
+UNITS = 2**16  # of a row, where rows are counted in units: whoever has more rows than this times her limit weighs nothing
+MOST_UNITS = 2**40  # of a person
 ALONE = "one row is one person, so there is nothing to bound"
 
 
@@ -200,3 +203,13 @@ def _resolution(most: int) -> int:
     while finest > 1 and finest * most > LARGEST:
         finest //= 2
     return finest
+
+
+def weights_in_units(table: Table, cells: int, unit: Unit) -> Bounding:
+    """Weights so fine that nearly everybody counts, where a choice is made by what rows weigh together."""
+    if table.person is None or table.alone:
+        return EachRow.of(unit)
+    groups, rows, units = min(table.max_groups, cells), table.max_rows_per_group, UNITS
+    while units > 1 and groups * rows * units > MOST_UNITS:
+        units //= 2
+    return Weights(groups, rows, units, unit, "it keeps something of every row")

@@ -47,15 +47,13 @@ from dither.query.plan.expressions import ColumnValue
 from dither.query.plan.question import Question
 from dither.query.plan.spelling import spell
 from dither.query.policy.column import Type
-from dither.query.statistics.bounding import Bounding, EachRow, Weights
+from dither.query.statistics.bounding import EachRow, weights_in_units
 from dither.query.statistics.counter_sets import Request
 from dither.query.statistics.estimators import Columns
 from dither.query.statistics.statistic import Counts, Price, RequestedStatistic, counted_by
 
 MOST_GROUPS = 2**14  # each has a choice of its own
 ALL_CELLS = 2**20  # keys of all groups together, which an engine may return
-FINEST = 2**16  # units of a row: whoever has more rows than this times her limit weighs nothing
-MOST_UNITS = 2**40  # of a person
 MOST_COUNTS = 2**61  # units of a key, 2^45 rows: beyond, scores are equal
 
 
@@ -74,15 +72,9 @@ class ModeStatistic(RequestedStatistic):
         """The statistic at its price."""
         assert isinstance(request.of, ColumnValue)
         assert request.of.column.keys is not None
-        table, keys = plan.table, request.of.column.keys
+        keys = request.of.column.keys
         _check_size(request, price.cells, len(keys))
-        if table.person is None or table.alone:
-            bounding: Bounding = EachRow.of(price.unit)
-        else:
-            groups, rows, units = min(table.max_groups, price.cells), table.max_rows_per_group, FINEST
-            while units > 1 and groups * rows * units > MOST_UNITS:
-                units //= 2
-            bounding = Weights(groups, rows, units, price.unit, "it keeps something of every row")
+        bounding = weights_in_units(plan.table, price.cells, price.unit)
         kind = PermuteAndFlip if price.pure else Exponential
         mechanism = kind(
             epsilon=price.amount if price.pure else root_below(8 * rational(price.amount, name="rho")),
@@ -128,7 +120,7 @@ class ModeStatistic(RequestedStatistic):
         """The same in words, and what is bounded."""
         short = f"{self.error(place, self.confidence):,.4g} rows' worth, by which the key that is shown may fall short"
         most = self.bounding.groups * self.bounding.rows
-        kept = "" if self.bounding.way == "each row" else f"; a person's rows weigh at most {most} together"
+        kept = "" if isinstance(self.bounding, EachRow) else f"; a person's rows weigh at most {most} together"
         return f"{short} of the most frequent one{kept}"
 
     @property

@@ -31,7 +31,7 @@ from dither.query.plan.lattice import step_of
 from dither.query.plan.question import Question
 from dither.query.plan.spelling import spell
 from dither.query.policy.column import Type
-from dither.query.statistics.bounding import Bounding, EachRow, Weights
+from dither.query.statistics.bounding import weights_in_units
 from dither.query.statistics.counter_sets import Request
 from dither.query.statistics.estimators import Columns
 from dither.query.statistics.statistic import Counts, Price, RequestedStatistic, counted_by
@@ -39,8 +39,6 @@ from dither.query.statistics.statistic import Counts, Price, RequestedStatistic,
 MOST_CELLS = 2**12  # of a group
 FEWEST_CELLS = 2**6
 ALL_CELLS = 2**20  # of all groups together, which an engine may return
-FINEST = 2**16  # units of a row: whoever has more rows than this times her limit weighs nothing
-MOST_UNITS = 2**40  # of a person
 WIDEST = 2**62  # steps: whole numbers beyond do not fit into 64 bits
 
 
@@ -57,14 +55,7 @@ class QuantileStatistic(RequestedStatistic):
     @classmethod
     def make(cls, request: Request, plan: Question, price: Price) -> Self:
         """The statistic at its price."""
-        table = plan.table
-        if table.person is None or table.alone:
-            bounding: Bounding = EachRow.of(price.unit)
-        else:
-            groups, rows, units = min(table.max_groups, price.cells), table.max_rows_per_group, FINEST
-            while units > 1 and groups * rows * units > MOST_UNITS:
-                units //= 2
-            bounding = Weights(groups, rows, units, price.unit, "it keeps something of every row")
+        bounding = weights_in_units(plan.table, price.cells, price.unit)
         bucket = _bucket(request, price.cells)
         asked = [aggregate.share for aggregate in request.aggregates if isinstance(aggregate, Quantile)]
         shares = sorted(set(asked))

@@ -12,7 +12,7 @@ import pytest
 
 from dither.errors import PolicyError, QuestionError
 from dither.privacy.unit import Unit
-from dither.query import release as releasing
+from dither.query import counts
 from dither.query.engines.duckdb import read_table as read
 from dither.query.engines.duckdb import run as duckdb_engine
 from dither.query.engines.duckdb.from_source import from_source
@@ -251,7 +251,7 @@ class Read(Asked):
             held = {column.name: Held(column.type, "string") for column in table.columns}
             places[table.name] = read.read_sql(table, held, table.name)
             texts[table.name] = frozenset(name for name, found in held.items() if found.type is Type.TEXT)
-        place = releasing.TablePlaces(places, texts, self.salt)
+        place = counts.TablePlaces(places, texts, self.salt)
         return place.select(self.plan, self.strategy.sets, self.bounding)
 
 

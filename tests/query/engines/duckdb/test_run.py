@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 import sys
 import tempfile
@@ -60,7 +61,8 @@ def test_a_quote_opens_none(tmp_path, monkeypatch):
 
 
 def test_cursors_do_not_see_each_other():
-    with Engine() as engine, engine.reading([frame(1)], salt=5) as one, engine.reading([frame(2, 3)], salt=6) as two:
+    with Engine() as engine, engine.opened([frame(1)]) as first, engine.opened([frame(2, 3)]) as second:
+        one, two = first.read(None, 5), second.read(None, 6)
         rows = "SELECT count(*), getvariable('salt') FROM \"protected frame t\""
         assert one(rows, lambda _: True) == [(1, 5)]
         assert two(rows, lambda _: True) == [(2, 6)]
@@ -209,7 +211,7 @@ def test_what_is_spilled_is_for_nobody_else_and_gone_afterwards(tmp_path, monkey
             pass
         (instance,) = engine._idle[None]
         instance._folder.mkdir(mode=0o755)  # somebody else was there first
-        with pytest.raises(FileExistsError), engine.reading([frame(1)]):
+        with pytest.raises(DataError, match="temporary folder"), engine.reading([frame(1)]):
             pass
 
 
@@ -309,3 +311,40 @@ def test_a_copy_that_ends_as_programs_do(tmp_path):
     )
     code = os.spawnv(os.P_WAIT, sys.executable, [sys.executable, "-W", "ignore", str(script), str(tmp_path / "a.ledger")])
     assert code == 0
+
+
+def test_ctrl_c_twice_is_ctrl_c():
+    """The second comes while the engine is being stopped: what was pressed is still what is heard."""
+    stopped, heard = threading.Event(), threading.Event()
+
+    def again(*_: object) -> None:
+        heard.set()
+        raise KeyboardInterrupt("the second")
+
+    class Busy:
+        def execute(self, _: str) -> None:
+            stopped.wait()
+            raise RuntimeError("interrupted")
+
+        def query_progress(self) -> float:
+            return 0.0
+
+        def interrupt(self) -> None:
+            if not heard.is_set():
+                threading.Thread(target=press).start()
+
+    def press() -> None:
+        os.kill(os.getpid(), signal.SIGUSR1)
+        heard.wait()
+        stopped.set()
+
+    def impatient(_: float) -> None:
+        raise KeyboardInterrupt("the first")
+
+    before = signal.signal(signal.SIGUSR1, again)
+    try:
+        with pytest.raises(KeyboardInterrupt, match="the first"):
+            running._fetch(Busy(), "SELECT", lambda _: True, impatient)
+    finally:
+        signal.signal(signal.SIGUSR1, before)
+    assert heard.is_set()

@@ -17,6 +17,7 @@ from sqlglot import exp
 
 import dither.query.engines.templates
 from dither.errors import DitherError
+from dither.query import counts
 from dither.query import release as releasing
 from dither.query.engines.duckdb.run import Engine
 from dither.query.engines.duckdb.words import DUCKDB
@@ -92,6 +93,7 @@ def golden(tmp_path_factory) -> dict[Words, list[str]]:
         for words, selects in found.items():
             with pytest.MonkeyPatch.context() as patch:
                 patch.setattr(releasing, "DUCKDB", words)
+                patch.setattr(counts, "DUCKDB", words)
                 patch.setattr(Engine, "rehearse", lambda _, sources, given, selects=selects, **__: stopped(selects, given))
                 for quote in quotes:
                     with pytest.raises(AskedEnoughError):

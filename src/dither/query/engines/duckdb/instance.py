@@ -22,6 +22,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from dither.errors import DataError
 from dither.query.sources.source import DuckDBFile, Source
 from dither.query.sources.sql_quotes import text
 
@@ -51,7 +52,11 @@ class Instance:
         import duckdb
 
         files, cursor = list(dict.fromkeys(files)), self._connection.cursor()
-        self._folder.mkdir(mode=0o700)
+        try:
+            self._folder.mkdir(mode=0o700)
+        except OSError:
+            place, why = str(self._folder.parent), "no folder can be made there for what does not fit into memory"
+            raise DataError("temporary folder", place, why, "TMPDIR, a folder that this user can write to") from None
         try:
             for file in files:
                 file.open(cursor)

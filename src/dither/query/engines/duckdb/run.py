@@ -118,17 +118,10 @@ class Engine:
             yield Opened(cursor, sources)
 
     @contextmanager
-    def reading(
-        self,
-        sources: Sequence[TableSource],
-        *,
-        threads: int | None = None,
-        progress: Progress | None = None,
-        salt: int = 0,
-    ) -> Iterator[Run]:
+    def reading(self, sources: Sequence[TableSource], *, threads: int | None = None) -> Iterator[Run]:
         """SELECTs on the rows of sources. What they raise may tell of rows: not to be passed on."""
         with self.opened(sources, threads) as opened:
-            yield opened.read(progress, salt)
+            yield opened.read()
 
     @contextmanager
     def _instance(self, threads: int | None) -> Iterator[Instance]:
@@ -202,10 +195,11 @@ def _fetch(connection: duckdb.DuckDBPyConnection, sql: str, keep: Keep, progress
             if progress is not None:
                 progress(max(0.0, connection.query_progress()) / 100)
     except BaseException:  # somebody pressed Ctrl-C: stop the engine, then say so; a second time changes nothing
-        connection.interrupt()
-        while not ended.is_set():
+        while True:
             with suppress(BaseException):
+                connection.interrupt()
                 ended.wait()
+                break
         raise
     if not outcome:
         raise RuntimeError("the engine failed")

@@ -1,0 +1,116 @@
+"""What is counted for an offer: one SELECT for all counters, one for each other statistic, in the groups that were chosen.
+
+Totals are PRIVATE: only `release.py` asks for them, and gives them to the statistics that add noise.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from dither.query.engines.duckdb.run import Run
+from dither.query.engines.duckdb.words import DUCKDB
+from dither.query.engines.templates.relations import relation_sql
+from dither.query.engines.templates.totals import totals_sql
+from dither.query.groups.group_choice import GroupKeys, Groups, all_groups
+from dither.query.plan.question import Question
+from dither.query.plan.relations import Relation, Scan
+from dither.query.pricing.offer import Offer
+from dither.query.statistics.bounding import Bounding
+from dither.query.statistics.counter_sets import CounterSet
+from dither.query.statistics.statistic import Counts, Statistic
+
+
+class TablePlaces:
+    """SELECTs about tables whose rows are somewhere, each written once."""
+
+    def __init__(
+        self, places: Mapping[str, str], texts: Mapping[str, frozenset[str]], salt: int | str = DUCKDB.salt
+    ) -> None:
+        self._places, self._texts, self._salt = places, texts, salt  # what stands after FROM; columns that are held as text
+        self._written: dict[tuple[int, ...], tuple[str, object]] = {}  # by object: 1 equals True, but not in SQL
+
+    def select(self, plan: Question, families: Sequence[CounterSet], bounding: Bounding) -> str:
+        """The SELECT of bounded totals."""
+        asked = plan, bounding, *families
+        which = tuple(map(id, asked))
+        if which not in self._written:
+            where, texts = self._relation(plan.relation)
+            self._written[which] = totals_sql(DUCKDB, plan, families, bounding, where, self._salt, texts), asked
+        return self._written[which][0]
+
+    def _relation(self, relation: Relation) -> tuple[str, frozenset[str]]:
+        if isinstance(relation, Scan):
+            return self._places[relation.table.name], self._texts[relation.table.name]
+        found = {table: (place, self._texts[table]) for table, place in self._places.items()}
+        return f"({relation_sql(DUCKDB, relation, found)})", frozenset()
+
+
+@dataclass(frozen=True)
+class Count:
+    """One SELECT: what it counts, in which groups, and the statistics that get its totals."""
+
+    plan: Question
+    bounding: Bounding
+    cells: Sequence[GroupKeys] | None  # those of the question that were chosen; None for all that were declared
+    statistics: tuple[Statistic, ...]
+
+    @property
+    def sets(self) -> tuple[CounterSet, ...]:
+        """What is counted for each statistic."""
+        return tuple(statistic.counters for statistic in self.statistics)
+
+    def split(self, totals: Sequence[tuple[int, ...]]) -> Iterator[tuple[Statistic, Counts]]:
+        """The counts of each statistic, for each group of the question."""
+        first, *_ = self.statistics
+        if first.within:
+            size = len(first.plan.groups[-1].listed)
+            yield first, [[int(count) for (count,) in totals[at : at + size]] for at in range(0, len(totals), size)]
+            return
+        place = 0
+        for statistic in self.statistics:
+            last = place + len(statistic.counters.measures)
+            yield statistic, [row[place:last] for row in totals]
+            place = last
+
+
+def counts_of(offer: Offer, chosen: Groups) -> list[Count]:
+    """What is counted for an offer, in the groups that were chosen: counters together, each other statistic by itself."""
+    counters = tuple(one for one in offer.statistics if not one.within)
+    found = [Count(chosen.plan, offer.bounding, chosen.cells, counters)] if counters else []
+    for one in offer.statistics[len(counters) :]:
+        if one.of_choice:
+            continue
+        if offer.choice is None:
+            found.append(Count(one.plan, one.bounding, None, (one,)))
+        else:
+            inner = one.plan.groups[-1]
+            cells = [(*cell, key) for cell in chosen.cells for key in inner.listed]
+            found.append(Count(replace(one.plan, groups=(*chosen.plan.groups, inner)), one.bounding, cells, (one,)))
+    return found
+
+
+def exact_totals(
+    run: Run,
+    place: TablePlaces,
+    plan: Question,
+    families: Sequence[CounterSet],
+    bounding: Bounding,
+    cells: Sequence[GroupKeys] | None = None,
+) -> list[tuple[int, ...]]:
+    """The totals of every group, in order, zeros where the data has nothing. PRIVATE: only noise may see it.
+
+    Groups are all combinations of declared keys, or the `cells` that were chosen.
+    """
+    width = len(plan.groups)
+    if cells is None:
+        cells = all_groups(plan).cells
+    if not cells:
+        return []
+    declared = set(cells)
+    found = run(place.select(plan, families, bounding), lambda row: row[:width] in declared)
+    totals = {row[:width]: row[width:] for row in found}
+    if len(totals) != len(found):  # two groups of the engine's that Python takes for one: one would hide the other
+        raise RuntimeError("the engine gave a group twice")
+    nothing = (0,) * sum(len(family.measures) for family in families)
+    return [totals.get(cell, nothing) for cell in cells]
