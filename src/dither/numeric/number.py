@@ -17,8 +17,9 @@ from __future__ import annotations
 
 import math
 import numbers
+from decimal import Decimal
 from fractions import Fraction
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, SupportsIndex, TypeAlias, Union
 
 from dither.errors import NumberError
 from dither.numeric.balls import ends, precision, sharpen
@@ -28,6 +29,11 @@ if TYPE_CHECKING:
     from flint import arb
 
 DIGITS = frozenset("-/0123456789")
+
+# What a parameter of a mechanism or a guarantee is read from, and what a private value may be (no text there). Truth
+# values are integers for a type checker, and are refused when they come; numpy's integers have an index.
+RealLike: TypeAlias = SupportsIndex | float | Fraction | Decimal
+NumberLike: TypeAlias = Union["Number", RealLike, str]
 
 
 class Number:
