@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Hashable, Iterable, Mapping
 from fractions import Fraction
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, SupportsIndex
 
 from dither.channels.channel import Channel
 from dither.channels.closed_form_rows import flat
@@ -20,7 +20,7 @@ from dither.errors import DataError, SizeError
 from dither.extras import needs
 from dither.local.bridge import compare
 from dither.mechanisms.additive.additive import Additive
-from dither.numeric.number import integer
+from dither.numeric.number import NumberLike, integer
 from dither.privacy.guarantee.guarantee import Guarantee
 from dither.privacy.loss.loss import Loss
 from dither.privacy.unit import Unit
@@ -89,7 +89,7 @@ def epsilon(guarantees: Mapping[str, Promise] | Promise) -> altair.Chart:
     return chart
 
 
-def composition(losses: Mapping[str, Promise] | Promise, *, delta: object, most: object = 1000) -> altair.Chart:
+def composition(losses: Mapping[str, Promise] | Promise, *, delta: NumberLike, most: SupportsIndex = 1000) -> altair.Chart:
     """How epsilon grows when a mechanism is used again and again, at one delta."""
     with needs("dither[plot]"):
         import altair
@@ -226,7 +226,7 @@ def utility(
     return chart
 
 
-def trust(epsilon: object, *, most: object = 10**6) -> altair.Chart:
+def trust(epsilon: NumberLike, *, most: SupportsIndex = 10**6) -> altair.Chart:
     """What trust in a collector buys: the deviation of a count of 1 to `most` people, with such a collector and without."""
     with needs("dither[plot]"):
         import altair

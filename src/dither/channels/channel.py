@@ -12,6 +12,7 @@ from dither.channels import privacy, utility
 from dither.channels.graph import Graph
 from dither.channels.matrix import StochasticMatrix
 from dither.errors import DataError
+from dither.numeric.number import NumberLike
 
 
 class Channel(StochasticMatrix):
@@ -23,7 +24,7 @@ class Channel(StochasticMatrix):
         """The smallest epsilon between neighbours in a graph, exactly, and who attains it (`privacy.py`)."""
         return privacy.epsilon(self, graph)
 
-    def delta(self, graph: Graph, epsilon: object) -> float:
+    def delta(self, graph: Graph, epsilon: NumberLike) -> float:
         """The smallest delta at an epsilon, rounded up."""
         return privacy.delta(self, graph, epsilon)
 

@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from itertools import combinations, product
+from typing import SupportsIndex
 
 from dither.channels.labels import check_callable, check_hashable, plain, read_labels
 from dither.errors import DataError, SizeError
@@ -173,7 +174,7 @@ def complete(nodes: Iterable[Hashable]) -> Graph:
     return Graph(listed, tuple(combinations(range(len(listed)), 2)))
 
 
-def grid(rows: object, columns: object) -> Graph:
+def grid(rows: SupportsIndex, columns: SupportsIndex) -> Graph:
     """Cells of a map, each beside the next in its row and in its column."""
     height, width = integer(rows, name="rows", least=1), integer(columns, name="columns", least=1)
     nodes = [(r, c) for r in range(height) for c in range(width)]
@@ -200,7 +201,7 @@ def hamming(one: Sequence[object], other: Sequence[object]) -> int:
     return sum(a != b for a, b in zip(one, other, strict=True))
 
 
-def databases(universe: Iterable[Hashable], records: object) -> Graph:
+def databases(universe: Iterable[Hashable], records: SupportsIndex) -> Graph:
     """All databases of n records over a universe, beside each other when they differ in one record."""
     values, size = read_labels(universe, "universe"), integer(records, name="records", least=1)
     _check_size(len(values), size)
@@ -210,7 +211,9 @@ def databases(universe: Iterable[Hashable], records: object) -> Graph:
     return Graph(tuple(nodes), tuple(sorted(edges)))
 
 
-def induced(query: Callable[[tuple[Hashable, ...]], Hashable], universe: Iterable[Hashable], records: object) -> Graph:
+def induced(
+    query: Callable[[tuple[Hashable, ...]], Hashable], universe: Iterable[Hashable], records: SupportsIndex
+) -> Graph:
     """The graph that a query induces on its answers."""
     values, size = read_labels(universe, "universe"), integer(records, name="records", least=1)
     _check_size(len(values), size)

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, Self
 from dither.channels.labels import read_labels
 from dither.channels.rational_function import Ratio
 from dither.errors import DataError, NumberError, SizeError
-from dither.numeric.number import rational
+from dither.numeric.number import NumberLike, rational
 
 if TYPE_CHECKING:
     import numpy as np
@@ -112,7 +112,7 @@ class StochasticMatrix:
         rows = [[a * b for a in row for b in twin] for row, twin in zip(self.rows, other.rows, strict=True)]
         return type(self)(rows, self.inputs, outputs)
 
-    def mix(self, other: Self, weight: object) -> Self:
+    def mix(self, other: Self, weight: NumberLike) -> Self:
         """This one with the given probability, the other one otherwise."""
         self._same_inputs(other)
         if self.outputs != other.outputs:

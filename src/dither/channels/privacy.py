@@ -23,7 +23,7 @@ from dither.channels.rational_function import Ratio
 from dither.errors import DataError
 from dither.numeric.balls import precision
 from dither.numeric.enclosure import certify, to_ball
-from dither.numeric.number import Enclosure, Number, exact, ln
+from dither.numeric.number import Enclosure, Number, NumberLike, exact, ln
 
 if TYPE_CHECKING:
     import numpy as np
@@ -71,7 +71,7 @@ def epsilon(channel: StochasticMatrix, graph: Graph) -> Leak:
     return Leak(bounds, value, (channel.inputs[x], channel.inputs[y]), channel.outputs[z])
 
 
-def delta(channel: StochasticMatrix, graph: Graph, at: object) -> float:
+def delta(channel: StochasticMatrix, graph: Graph, at: NumberLike) -> float:
     """The largest sum over outputs of (C[x, z] - e^(epsilon d) C[y, z])_+ on an edge, either way; rounded up."""
     _same_nodes(channel, graph)
     bound = exact(at, name="epsilon", nonnegative=True)

@@ -39,7 +39,7 @@ from dither.channels.optimal.optimal import optimal, read_graph
 from dither.channels.utility import read_gain
 from dither.errors import DataError, GuaranteeError, SizeError
 from dither.numeric.balls import round_down, round_up
-from dither.numeric.number import Enclosure, exact
+from dither.numeric.number import Enclosure, NumberLike, exact
 
 __all__ = ["Case", "Joint", "joint", "shortfall", "witness"]
 
@@ -61,7 +61,9 @@ class Case:
         return self.best.lower - self.reached
 
 
-def shortfall(channel: Channel, graph: Graph, epsilon: object, cases: Iterable[tuple[object, object]]) -> tuple[Case, ...]:
+def shortfall(
+    channel: Channel, graph: Graph, epsilon: NumberLike, cases: Iterable[tuple[object, object]]
+) -> tuple[Case, ...]:
     """For each prior and gain: what a channel gains with its best remap, beside the best mechanism at this epsilon."""
     check_channel(channel)
     promised = exact(epsilon, name="epsilon", positive=True)
@@ -106,7 +108,7 @@ class Joint:
 def joint(
     inputs: Iterable[Hashable],
     *,
-    epsilon: object,
+    epsilon: NumberLike,
     priors: Sequence[object],
     gain: object = "identity",
     graph: object = "complete",
@@ -125,7 +127,7 @@ def joint(
 
 
 def witness(
-    inputs: Iterable[Hashable], *, epsilon: object, gain: object = "identity", graph: object = "complete"
+    inputs: Iterable[Hashable], *, epsilon: NumberLike, gain: object = "identity", graph: object = "complete"
 ) -> Joint | None:
     """Two priors that no one mechanism serves best, by a proved margin; None where none was found, which proves nothing.
 

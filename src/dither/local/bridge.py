@@ -26,13 +26,14 @@ import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import SupportsIndex
 
 from dither.errors import DataError, GuaranteeError, NumberError, UnitError
 from dither.local.survey import Survey
 from dither.local.surveys.coin_flip import CoinFlip
 from dither.local.surveys.direct_encoding import DirectEncoding
 from dither.mechanisms.accuracy import deviation_of_count, deviation_of_survey
-from dither.numeric.number import Number, exact, integer, rational
+from dither.numeric.number import Number, NumberLike, exact, integer, rational
 from dither.privacy import amplify
 from dither.privacy.guarantee.guarantee import Guarantee, approx, pure
 from dither.privacy.records import read_delta
@@ -55,7 +56,7 @@ def for_any_query(people: Iterable[object]) -> Guarantee:
     return pure(max(epsilon for epsilon, _ in entries), unit=unit)
 
 
-def _of_person(entry: object) -> tuple[Number, Unit | None]:
+def _of_person(entry: NumberLike) -> tuple[Number, Unit | None]:
     if isinstance(entry, (list, tuple)):
         parts = [_of_person(one) for one in entry]
         if not parts:
@@ -79,7 +80,7 @@ def _same_unit(units: Iterable[Unit | None], default: Unit | None = Unit.REPLACE
     return named.pop() if named else default
 
 
-def shuffled(survey: Survey, people: object, delta: object) -> Guarantee:
+def shuffled(survey: Survey, people: object, delta: NumberLike) -> Guarantee:
     """What the reports of so many people promise in random order: epsilon rounded up, at this delta."""
     if not isinstance(survey, Survey):
         raise DataError("survey", survey, "it is not a survey", "DirectEncoding(range(10), epsilon=1)")
@@ -120,13 +121,13 @@ class Trust:
         )
 
 
-def compare(people: object, epsilon: object) -> Trust:
+def compare(people: SupportsIndex, epsilon: NumberLike) -> Trust:
     """Laplace in the centre against randomized response at the source: deviations of a count, rounded up."""
     count, promise = integer(people, name="people", least=1), exact(epsilon, name="epsilon", positive=True)
     return Trust(count, promise, deviation_of_count(promise), deviation_of_survey(promise, count))
 
 
-def people_needed(epsilon: object, deviation: object) -> tuple[int, int]:
+def people_needed(epsilon: NumberLike, deviation: NumberLike) -> tuple[int, int]:
     """How many people make a frequency this certain: with a trusted collector, and without one."""
     wanted = rational(deviation, name="deviation", positive=True)
     central, local = (Fraction(one(epsilon)) for one in (deviation_of_count, lambda e: deviation_of_survey(e, 1)))

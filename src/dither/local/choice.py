@@ -20,6 +20,7 @@ import math
 from collections.abc import Callable, Hashable, Iterable
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import SupportsIndex
 
 from dither.errors import DataError, NumberError, SizeError
 from dither.local.collect.intervals import normal_quantile
@@ -28,7 +29,7 @@ from dither.local.survey import MOST_VALUES, Survey, read_domain
 from dither.local.surveys.direct_encoding import smallest
 from dither.local.surveys.hash_families import digits
 from dither.local.surveys.local_hashing import best_cells
-from dither.numeric.number import Number, exact, integer, rational
+from dither.numeric.number import Number, NumberLike, exact, integer, rational
 from dither.table import table
 
 TIE = 1.02  # half-widths within 2% count as equal
@@ -80,7 +81,12 @@ class SurveyChoice:
 
 
 def choose(
-    domain_size: object, epsilon: object, people: object, *, frequency: object = None, confidence: object = "0.95"
+    domain_size: SupportsIndex,
+    epsilon: NumberLike,
+    people: SupportsIndex,
+    *,
+    frequency: NumberLike | None = None,
+    confidence: NumberLike = "0.95",
 ) -> SurveyChoice:
     """The survey with the least error, and why."""
     size = integer(domain_size, name="domain_size", least=2)
@@ -181,7 +187,7 @@ KINDS: dict[str, tuple[Callable[[int, float], tuple[float, float]], Callable[[in
 }
 
 
-def formula(name: str, size: int, epsilon: object) -> tuple[float, float, int]:
+def formula(name: str, size: int, epsilon: NumberLike) -> tuple[float, float, int]:
     """p, q and the bytes of a report of one of them, for comparison with the survey itself."""
     if name not in KINDS:
         raise DataError("name", name, "there is no such survey", ", ".join(KINDS))

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from fractions import Fraction
 
 from dither.errors import NumberError
+from dither.numeric.number import NumberLike
 from dither.numeric.search import halve
 
 MOST_EPSILON = 64
@@ -13,7 +14,7 @@ LEAST = Fraction(1, 2**29)
 FINENESS = 2**16  # how close to the least epsilon, in parts of it
 
 
-def least_epsilon(error: Callable[[Fraction], float], wanted: Fraction, half_width: object) -> Fraction:
+def least_epsilon(error: Callable[[Fraction], float], wanted: Fraction, half_width: NumberLike) -> Fraction:
     """The least epsilon, rounded up, whose error is within what is wanted; more epsilon must mean less error."""
     low, high = Fraction(0), Fraction(1)
     while error(high) > wanted:

@@ -19,7 +19,7 @@ from dither.local.surveys.noisy_number import NoisyNumber
 from dither.local.surveys.piecewise_and_duchi import Duchi, Hybrid, Piecewise
 from dither.local.surveys.subset_selection import SubsetSelection
 from dither.local.surveys.unary_encoding import UnaryEncoding
-from dither.numeric.number import Number
+from dither.numeric.number import Number, NumberLike
 from dither.privacy.guarantee.guarantee import Guarantee
 
 if TYPE_CHECKING:
@@ -67,7 +67,7 @@ class AnySurvey(Protocol):
     def tally(self, reports: Reports) -> Tally:
         """Reports as whole numbers."""
 
-    def estimate(self, found: Any, *, confidence: object = "0.95") -> Any:
+    def estimate(self, found: Any, *, confidence: NumberLike = "0.95") -> Any:
         """What they say."""
 
 

@@ -23,7 +23,7 @@ from collections.abc import Hashable, Iterable, Mapping
 from fractions import Fraction
 from functools import cached_property
 from itertools import islice
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self, SupportsIndex
 
 from dither.channels.channel import Channel
 from dither.errors import DataError, NumberError, SizeError
@@ -33,9 +33,9 @@ from dither.local.collect.reconstruct import project
 from dither.local.collect.reports import Reports
 from dither.local.collect.tally import Tally
 from dither.local.least_epsilon import least_epsilon
-from dither.numeric.number import Number, exact, integer, rational
+from dither.numeric.number import Number, NumberLike, exact, integer, rational
 from dither.privacy.guarantee.guarantee import Guarantee, pure
-from dither.privacy.unit import Unit, read_replacement
+from dither.privacy.unit import Unit, UnitLike, read_replacement
 
 if TYPE_CHECKING:
     import numpy as np
@@ -56,7 +56,7 @@ class Survey(ABC):
     epsilon: Number  # the promise
     unit: Unit
 
-    def __init__(self, domain: Iterable[Hashable], *, epsilon: object, unit: object = Unit.REPLACE_ONE) -> None:
+    def __init__(self, domain: Iterable[Hashable], *, epsilon: NumberLike, unit: UnitLike = Unit.REPLACE_ONE) -> None:
         self.domain = read_domain(domain)
         self.epsilon = read_epsilon(epsilon)
         self.unit = read_replacement(unit)
@@ -157,7 +157,7 @@ class Survey(ABC):
         counts, bad = self._count(payload)
         return Tally(self.record, counts, len(payload) - bad, bad + reports.broken)
 
-    def estimate(self, found: Reports | Tally, *, method: str | None = None, confidence: object = "0.95") -> Estimate:
+    def estimate(self, found: Reports | Tally, *, method: str | None = None, confidence: NumberLike = "0.95") -> Estimate:
         """Frequencies of all values, from reports or from a tally."""
         import numpy as np
 
@@ -211,7 +211,7 @@ class Survey(ABC):
 
     # -- before anything is collected --------------------------------------------------------------------------
 
-    def error(self, people: object, confidence: object = "0.95") -> float:
+    def error(self, people: object, confidence: NumberLike = "0.95") -> float:
         """The half-width of the interval of one frequency, whatever it is, from so many people; for large numbers."""
         count, z = read_people(people), normal_quantile(confidence)
         p, q = self.support
@@ -220,7 +220,13 @@ class Survey(ABC):
 
     @classmethod
     def for_error(
-        cls, domain: Iterable[Hashable], *, people: object, half_width: object, confidence: object = "0.95", **same: Any
+        cls,
+        domain: Iterable[Hashable],
+        *,
+        people: object,
+        half_width: NumberLike,
+        confidence: NumberLike = "0.95",
+        **same: Any,
     ) -> Self:
         """A survey with an epsilon, nearly the least, whose error from so many people is within the half-width."""
         listed, wanted = read_domain(domain), rational(half_width, name="half_width", positive=True)
@@ -231,7 +237,7 @@ class Survey(ABC):
         return f"{type(self).__name__}({len(self.domain)} values, epsilon='{self.epsilon}')"
 
 
-def read_epsilon(epsilon: object) -> Number:
+def read_epsilon(epsilon: NumberLike) -> Number:
     """What one answer may give away, where floats can still tell p from q and hold e^epsilon."""
     found = exact(epsilon, name="epsilon", positive=True)
     if not LEAST_EPSILON <= found <= MOST_EPSILON:
@@ -240,7 +246,7 @@ def read_epsilon(epsilon: object) -> Number:
     return found
 
 
-def read_domain(domain: object) -> tuple[Hashable, ...]:
+def read_domain(domain: SupportsIndex) -> tuple[Hashable, ...]:
     """The values that an answer can have: a list, or how many there are."""
     if isinstance(domain, (str, bytes, Mapping)) or not isinstance(domain, (Iterable, int)) or isinstance(domain, bool):
         raise DataError("domain", domain, "it lists the values that an answer can have", "['yes', 'no'], or range(100)")
@@ -271,7 +277,7 @@ def _plain(value: Hashable) -> object:
     return list(value) if isinstance(value, tuple) else value
 
 
-def read_people(people: object) -> int:
+def read_people(people: SupportsIndex) -> int:
     """How many people answer."""
     count = integer(people, name="people", least=1)
     if count > 2**53:

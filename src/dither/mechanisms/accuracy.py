@@ -19,10 +19,11 @@ exact for the noise it draws, and for several coordinates smaller than a union b
 from __future__ import annotations
 
 from fractions import Fraction
+from typing import SupportsIndex
 
 from dither.errors import NumberError
 from dither.numeric.enclosure import certify, to_ball
-from dither.numeric.number import exact, integer, rational
+from dither.numeric.number import NumberLike, exact, integer, rational
 
 __all__ = [
     "both_vanish",
@@ -35,20 +36,22 @@ __all__ = [
 ]
 
 
-def laplace_tail(t: object) -> float:
+def laplace_tail(t: NumberLike) -> float:
     """The probability that Laplace noise exceeds t times its scale: e^-t."""
     times = exact(t, name="t", nonnegative=True)
     return certify(lambda: (-times.ball()).exp()).upper
 
 
-def laplace_half_width(epsilon: object, beta: object, *, sensitivity: object = 1, count: object = 1) -> float:
+def laplace_half_width(
+    epsilon: NumberLike, beta: NumberLike, *, sensitivity: NumberLike = 1, count: SupportsIndex = 1
+) -> float:
     """What `count` numbers with Laplace noise stay within, with probability 1 - beta: (D / epsilon) ln(count / beta)."""
     e, d = exact(epsilon, name="epsilon", positive=True), rational(sensitivity, name="sensitivity", positive=True)
     inside = integer(count, name="count", least=1) / _risk(beta)
     return certify(lambda: to_ball(d) / e.ball() * to_ball(inside).log()).upper
 
 
-def gaussian_half_width(sigma: object, beta: object, *, count: object = 1) -> float:
+def gaussian_half_width(sigma: NumberLike, beta: NumberLike, *, count: SupportsIndex = 1) -> float:
     """What `count` numbers with Gaussian noise stay within, with probability 1 - beta: sigma sqrt(2 ln(2 count / beta))."""
     s = rational(sigma, name="sigma", positive=True)
     inside = 2 * integer(count, name="count", least=1) / _risk(beta)
@@ -56,7 +59,7 @@ def gaussian_half_width(sigma: object, beta: object, *, count: object = 1) -> fl
 
 
 def exponential_shortfall(
-    epsilon: object, candidates: object, t: object, *, sensitivity: object = 1, best: object = 1
+    epsilon: NumberLike, candidates: SupportsIndex, t: NumberLike, *, sensitivity: NumberLike = 1, best: SupportsIndex = 1
 ) -> float:
     """By how much the exponential mechanism falls short with probability at most e^-t: (2 D / epsilon)(ln(n / m) + t)."""
     e, d = exact(epsilon, name="epsilon", positive=True), rational(sensitivity, name="sensitivity", positive=True)
@@ -67,26 +70,26 @@ def exponential_shortfall(
     return certify(lambda: 2 * to_ball(d) / e.ball() * (to_ball(Fraction(n, m)).log() + more.ball())).upper
 
 
-def deviation_of_count(epsilon: object) -> float:
+def deviation_of_count(epsilon: NumberLike) -> float:
     """The standard deviation of a count with Laplace noise, from a trusted collector: sqrt 2 / epsilon."""
     e = exact(epsilon, name="epsilon", positive=True)
     return certify(lambda: to_ball(2).sqrt() / e.ball()).upper
 
 
-def deviation_of_survey(epsilon: object, people: object) -> float:
+def deviation_of_survey(epsilon: NumberLike, people: SupportsIndex) -> float:
     """The standard deviation of a count estimated from randomized responses: sqrt(n) e^(epsilon/2) / (e^epsilon - 1)."""
     e, n = exact(epsilon, name="epsilon", positive=True), integer(people, name="people", least=1)
     return certify(lambda: to_ball(n).sqrt() * (e.ball() / 2).exp() / e.ball().expm1()).upper
 
 
-def both_vanish(people: object, *, exponent: object = 1) -> tuple[float, float]:
+def both_vanish(people: SupportsIndex, *, exponent: NumberLike = 1) -> tuple[float, float]:
     """(epsilon, scale) for a value of sensitivity n^-exponent when epsilon is its root: both go to zero as n grows."""
     n, a = integer(people, name="people", least=1), rational(exponent, name="exponent", positive=True)
     root = certify(lambda: (to_ball(n).log() * to_ball(-a / 2)).exp()).upper
     return root, root
 
 
-def _risk(beta: object) -> Fraction:
+def _risk(beta: NumberLike) -> Fraction:
     risk = rational(beta, name="beta")
     if not 0 < risk < 1:
         raise NumberError("beta", beta, "it is a probability strictly between 0 and 1", "'0.05'")

@@ -21,7 +21,7 @@ from dither.errors import DataError, GuaranteeError, SizeError
 from dither.mechanisms.additive.additive import read_confidence
 from dither.mechanisms.protocol import Mechanism
 from dither.numeric.enclosure import certify, to_ball
-from dither.numeric.number import integer
+from dither.numeric.number import NumberLike, integer
 from dither.privacy.compose import compose, parallel
 from dither.privacy.guarantee.guarantee import Guarantee
 from dither.privacy.loss.loss import Loss
@@ -47,7 +47,7 @@ class Repeated:
         """As many copies of the loss."""
         return self.times * _loss(self.mechanism)
 
-    def error(self, confidence: object) -> Any:
+    def error(self, confidence: NumberLike) -> Any:
         """The half-width that all coordinates stay within, with this probability."""
         return self.mechanism.error(each_of(confidence, self.times))
 
@@ -87,7 +87,7 @@ class Partitioned:
         """The guarantee of one cell (add/remove), or of two (replace)."""
         return parallel([self.mechanism.guarantee] * min(2, self.cells), unit=self.unit, inside=self.inside)
 
-    def error(self, confidence: object) -> Any:
+    def error(self, confidence: NumberLike) -> Any:
         """The half-width that all cells stay within, with this probability."""
         return self.mechanism.error(each_of(confidence, self.cells))
 
@@ -128,7 +128,7 @@ class Together:
         """The sum of the losses."""
         return sum((_loss(mechanism) for mechanism in self.mechanisms), start=Loss(()))
 
-    def error(self, confidence: object) -> tuple[Any, ...]:
+    def error(self, confidence: NumberLike) -> tuple[Any, ...]:
         """One half-width for each; together they hold with this probability."""
         level = each_of(confidence, len(self.mechanisms))
         return tuple(mechanism.error(level) for mechanism in self.mechanisms)
@@ -171,7 +171,7 @@ class Processed:
         """That of the mechanism."""
         return _loss(self.mechanism)
 
-    def error(self, confidence: object) -> Any:
+    def error(self, confidence: NumberLike) -> Any:
         """Refused: it depends on the function."""
         why = "how far off a function of a release is depends on the function"
         raise GuaranteeError("confidence", confidence, why, ".mechanism.error(confidence), before the function")
@@ -185,7 +185,7 @@ class Processed:
         return _neighbours(self.mechanism)
 
 
-def each_of(confidence: object, count: int) -> Fraction:
+def each_of(confidence: NumberLike, count: int) -> Fraction:
     """The confidence that each of several independent half-widths needs: c^(1/count), rounded up."""
     level = read_confidence(confidence)
     if count == 1:

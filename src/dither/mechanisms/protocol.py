@@ -24,6 +24,7 @@ from __future__ import annotations
 
 from typing import Any, Protocol, runtime_checkable
 
+from dither.numeric.number import NumberLike
 from dither.privacy.guarantee.guarantee import Guarantee
 
 
@@ -35,7 +36,7 @@ class Mechanism(Protocol):
     def guarantee(self) -> Guarantee:
         """What is promised about every release."""
 
-    def error(self, confidence: object) -> Any:
+    def error(self, confidence: NumberLike) -> Any:
         """The half-width that a release stays within, with at least this probability."""
 
     def release(self, value: Any) -> Any:

@@ -16,13 +16,14 @@ import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from fractions import Fraction
 from itertools import product
+from typing import SupportsIndex
 
 from attrs import frozen
 
 from dither.errors import DataError, NumberError, UnitError
 from dither.mechanisms.norms import float_root
-from dither.numeric.number import Number, integer, rational
-from dither.privacy.unit import Unit, read_unit
+from dither.numeric.number import Number, NumberLike, integer, rational
+from dither.privacy.unit import Unit, UnitLike, read_unit
 
 __all__ = ["Sensitivity", "count", "histogram", "mean", "of", "sum"]
 
@@ -53,25 +54,25 @@ class Sensitivity:
         return f"L1 {Number(self.l1)}, L2 {self.l2:.6g} ({self.unit})"
 
 
-def count(*, unit: object = Unit.ADD_REMOVE) -> Sensitivity:
+def count(*, unit: UnitLike = Unit.ADD_REMOVE) -> Sensitivity:
     """How many rows have a property."""
     return _number(Fraction(1), read_unit(unit))
 
 
-def sum(low: object, high: object, *, unit: object = Unit.ADD_REMOVE) -> Sensitivity:  # noqa: A001 - said with its module
+def sum(low: NumberLike, high: NumberLike, *, unit: UnitLike = Unit.ADD_REMOVE) -> Sensitivity:  # noqa: A001 - said with its module
     """A sum of numbers between `low` and `high`, one row a person."""
     a, b, wanted = *_bounds(low, high), read_unit(unit)
     return _number(b - a if _replaces(wanted) else max(abs(a), abs(b)), wanted)
 
 
-def mean(low: object, high: object, *, rows: object, unit: object = Unit.REPLACE_ONE) -> Sensitivity:
+def mean(low: NumberLike, high: NumberLike, *, rows: SupportsIndex, unit: UnitLike = Unit.REPLACE_ONE) -> Sensitivity:
     """A mean of numbers between `low` and `high`: of `rows` rows (replace), or of at least that many (add/remove)."""
     a, b, wanted = *_bounds(low, high), read_unit(unit)
     n = integer(rows, name="rows", least=1)
     return _number((b - a) / (n if _replaces(wanted) else n + 1), wanted)
 
 
-def histogram(*, unit: object = Unit.ADD_REMOVE) -> Sensitivity:
+def histogram(*, unit: UnitLike = Unit.ADD_REMOVE) -> Sensitivity:
     """How many rows fall into each of several disjoint cells."""
     wanted = read_unit(unit)
     moved = Fraction(2 if _replaces(wanted) else 1)
@@ -82,8 +83,8 @@ def of(
     function: Callable[[tuple[object, ...]], object],
     *,
     universe: Iterable[object],
-    rows: object,
-    unit: object = Unit.ADD_REMOVE,
+    rows: SupportsIndex,
+    unit: UnitLike = Unit.ADD_REMOVE,
 ) -> Sensitivity:
     """The exact sensitivity of any function, by going through all data sets of a small universe.
 
@@ -136,14 +137,14 @@ def neighbours(
 # -- what mechanisms ask --------------------------------------------------------------------------------------------
 
 
-def read_l1(value: object, unit: object) -> tuple[Fraction, Unit]:
+def read_l1(value: NumberLike, unit: UnitLike) -> tuple[Fraction, Unit]:
     """The L1 norm and the unit, from a Sensitivity or from a number."""
     if isinstance(value, Sensitivity):
         return _positive(value.l1), _agreed(value, unit)
     return rational(value, name="sensitivity", positive=True), read_unit(Unit.ADD_REMOVE if unit is None else unit)
 
 
-def read_l2_squared(value: object, unit: object) -> tuple[Fraction, Unit]:
+def read_l2_squared(value: NumberLike, unit: UnitLike) -> tuple[Fraction, Unit]:
     """The square of the L2 norm and the unit, from a Sensitivity or from a number."""
     if isinstance(value, Sensitivity):
         return _positive(value.l2_squared), _agreed(value, unit)
@@ -151,7 +152,7 @@ def read_l2_squared(value: object, unit: object) -> tuple[Fraction, Unit]:
     return norm**2, read_unit(Unit.ADD_REMOVE if unit is None else unit)
 
 
-def _agreed(value: Sensitivity, unit: object) -> Unit:
+def _agreed(value: Sensitivity, unit: UnitLike) -> Unit:
     if unit is not None and read_unit(unit) is not value.unit:
         raise UnitError("unit", unit, f"the sensitivity is about '{value.unit}'", "no unit, or the same one")
     return value.unit
@@ -174,7 +175,7 @@ def _number(moved: Fraction, unit: Unit) -> Sensitivity:
     return Sensitivity(l1=moved, l2_squared=moved**2, unit=unit)
 
 
-def _bounds(low: object, high: object) -> tuple[Fraction, Fraction]:
+def _bounds(low: NumberLike, high: NumberLike) -> tuple[Fraction, Fraction]:
     a, b = rational(low, name="low"), rational(high, name="high")
     if isinstance(low, float):  # a row clipped at a float lies at its binary value
         a = min(a, Fraction(low))

@@ -25,7 +25,7 @@ from dither.noise.laplace import OneSidedGeometric
 from dither.noise.law import check_size, probability
 from dither.noise.samplers.table import CHUNK, CumulativeTable
 from dither.numeric.enclosure import to_ball
-from dither.numeric.number import Enclosure, Number, exact, integer, rational
+from dither.numeric.number import Enclosure, Number, NumberLike, exact, integer, rational
 
 if TYPE_CHECKING:
     from flint import arb
@@ -37,7 +37,7 @@ LONG_CHUNK = 4 * CHUNK  # a draw takes one byte, so more of them fit the cache
 class Bernoulli:
     """True with an exact probability."""
 
-    def __init__(self, p: object) -> None:
+    def __init__(self, p: NumberLike) -> None:
         value = rational(p, name="p")
         if not 0 <= value <= 1:
             raise NumberError("p", p, "a probability lies between 0 and 1", "'1/3'")
@@ -45,7 +45,7 @@ class Bernoulli:
         self._start(partial(to_ball, value), f"'{Number(value)}'", value if value in (0, 1) else None)
 
     @classmethod
-    def exp(cls, x: object) -> Bernoulli:
+    def exp(cls, x: NumberLike) -> Bernoulli:
         """True with probability exp(-x)."""
         exponent = exact(x, name="x", nonnegative=True)
         self = cls.__new__(cls)
@@ -54,7 +54,7 @@ class Bernoulli:
         return self
 
     @classmethod
-    def response(cls, epsilon: object, k: int = 2) -> Bernoulli:
+    def response(cls, epsilon: NumberLike, k: int = 2) -> Bernoulli:
         """True with probability e^epsilon / (e^epsilon + k - 1)."""
         budget = exact(epsilon, name="epsilon", nonnegative=True)
         others = integer(k, name="k", least=1) - 1

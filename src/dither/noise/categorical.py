@@ -33,7 +33,7 @@ from dither.noise.uniform_integers import uniform_each, uniform_one
 from dither.numeric.balls import ceil_of, floor_scaled, precision
 from dither.numeric.enclosure import to_ball
 from dither.numeric.lattice import as_array
-from dither.numeric.number import exact, rational
+from dither.numeric.number import NumberLike, exact, rational
 from dither.numeric.parse import LARGEST_BITS
 
 if TYPE_CHECKING:
@@ -48,7 +48,7 @@ TAIL_BITS = 72
 class Categorical:
     """Candidates 0..n-1, candidate i drawn with probability proportional to exp(rate * scores[i])."""
 
-    def __init__(self, scores: object, *, rate: object = 1) -> None:
+    def __init__(self, scores: object, *, rate: NumberLike = 1) -> None:
         self._rate = exact(rate, name="rate", nonnegative=True)
         self._gaps = _gaps(scores)
         if self._rate == 0:

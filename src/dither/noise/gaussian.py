@@ -32,7 +32,7 @@ from dither.noise.law import Sampler, TableLaw, check_scale, check_variance
 from dither.noise.samplers.large_scale import StaircaseSampler
 from dither.noise.samplers.small_scale import DirectSampler
 from dither.numeric.enclosure import to_ball
-from dither.numeric.number import Number
+from dither.numeric.number import Number, NumberLike
 
 TABLE_SIGMAS = Fraction(38, 5)  # P(|Z| > 7.6) < 2^-44: how much of the law the table leaves to the slow path
 LARGEST_REACH = 1024  # beyond this a staircase is smaller and faster than a direct table
@@ -131,7 +131,7 @@ class RoundedGaussian(_NormalLaw):
 
     rounded = True
 
-    def __init__(self, sigma: object = None, *, sigma2: object = None) -> None:
+    def __init__(self, sigma: NumberLike | None = None, *, sigma2: NumberLike | None = None) -> None:
         if (sigma is None) == (sigma2 is None):
             given = "nothing" if sigma is None else (sigma, sigma2)
             raise NumberError("sigma, sigma2", given, "exactly one of them is needed", "sigma=10, or sigma2=100")
@@ -154,7 +154,7 @@ class RoundedGaussian(_NormalLaw):
 class DiscreteGaussian(_NormalLaw):
     """Integer noise with P(k) proportional to exp(-k^2 / (2 sigma2))."""
 
-    def __init__(self, sigma2: object) -> None:
+    def __init__(self, sigma2: NumberLike) -> None:
         self._sigma2 = check_variance(sigma2, name="sigma2")
 
     def _normaliser(self) -> arb:

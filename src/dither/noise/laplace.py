@@ -24,7 +24,7 @@ from dither.noise.samplers.large_scale import StaircaseSampler
 from dither.noise.samplers.small_scale import DirectSampler
 from dither.numeric.balls import ceil_of, precision
 from dither.numeric.enclosure import to_ball
-from dither.numeric.number import Number
+from dither.numeric.number import Number, NumberLike
 
 if TYPE_CHECKING:
     from flint import arb
@@ -37,7 +37,7 @@ CELLS_PER_SCALE_BITS = 5
 class _GeometricLaw(TableLaw):
     """What the two laws share: q, its powers, and how they are sampled."""
 
-    def __init__(self, scale: object = None, *, rate: object = None) -> None:
+    def __init__(self, scale: NumberLike | None = None, *, rate: NumberLike | None = None) -> None:
         if (scale is None) == (rate is None):
             given = "nothing" if scale is None else (scale, rate)
             raise NumberError("scale, rate", given, "exactly one of them is needed", "scale=10, or rate=ln(3)")

@@ -20,7 +20,7 @@ from dither.errors import NumberError, SizeError
 from dither.noise.entropy import _rehearsal
 from dither.numeric.balls import MOST_BITS
 from dither.numeric.enclosure import certify, to_ball
-from dither.numeric.number import Enclosure, Number, exact, integer, rational
+from dither.numeric.number import Enclosure, Number, NumberLike, exact, integer, rational
 from dither.numeric.search import halve_integers, surely
 
 if TYPE_CHECKING:
@@ -114,7 +114,7 @@ class Law(ABC):
         point = integer(k, name="k")
         return probability(lambda: self.above(point) if point >= 0 else 1 - self.cdf(point))
 
-    def quantile(self, p: object) -> tuple[int, int]:
+    def quantile(self, p: NumberLike) -> tuple[int, int]:
         """The smallest k with P(X <= k) >= p, as a pair (lower, upper): equal unless p lies on a step."""
         level = rational(p, name="p")
         if not 0 < level < 1:
@@ -211,21 +211,21 @@ def check_size(size: object) -> tuple[int, ...]:
     return shape
 
 
-def check_scale(value: object, *, name: str) -> Fraction:
+def check_scale(value: NumberLike, *, name: str) -> Fraction:
     """A rational scale between 2^-20 and 2^60."""
     scale = rational(value, name=name, positive=True)
     _check_range(SMALLEST <= scale <= LARGEST, value, name)
     return scale
 
 
-def check_variance(value: object, *, name: str) -> Fraction:
+def check_variance(value: NumberLike, *, name: str) -> Fraction:
     """A rational variance whose square root lies between 2^-20 and 2^60."""
     variance = rational(value, name=name, positive=True)
     _check_range(SMALLEST**2 <= variance <= LARGEST**2, value, name, power=2)
     return variance
 
 
-def check_rate(value: object, *, name: str) -> Number:
+def check_rate(value: NumberLike, *, name: str) -> Number:
     """An exact rate (one over a scale) between 2^-60 and 2^20."""
     rate = exact(value, name=name, positive=True)
     _check_range(1 / LARGEST <= rate <= 1 / SMALLEST, value, name, power=-1)

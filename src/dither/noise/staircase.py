@@ -24,7 +24,7 @@ from dither.noise.laplace import OneSidedGeometric
 from dither.noise.law import Law, Sampler, check_rate
 from dither.noise.uniform_integers import uniform
 from dither.numeric.enclosure import to_ball
-from dither.numeric.number import Number, integer
+from dither.numeric.number import Number, NumberLike, integer
 
 if TYPE_CHECKING:
     from flint import arb
@@ -36,7 +36,7 @@ WIDEST = 2**40  # strides that stay far inside 64 bits
 class DiscreteStaircase(Law):
     """Integer noise in flat steps, falling by exp(-rate) every `width` integers, after `flat` of them."""
 
-    def __init__(self, *, rate: object, width: int, flat: int) -> None:
+    def __init__(self, *, rate: NumberLike, width: int, flat: int) -> None:
         self._rate = check_rate(rate, name="rate")
         self._width = integer(width, name="width", least=1)
         self._flat = integer(flat, name="flat", least=1)

@@ -14,7 +14,7 @@ from flint import arb, fmpq
 
 from dither.errors import NumberError
 from dither.numeric.balls import float_ends, sharpen
-from dither.numeric.number import Enclosure, Number, exact
+from dither.numeric.number import Enclosure, Number, NumberLike, exact
 
 
 def to_ball(value: int | Fraction | Number) -> arb:
@@ -36,25 +36,25 @@ def certify(compute: Callable[[], arb], *, bits: int = 96) -> Enclosure:
     return sharpen(compute, Enclosure, bits)
 
 
-def exp(value: object) -> Enclosure:
+def exp(value: NumberLike) -> Enclosure:
     """e^x."""
     x = exact(value, name="x")
     return certify(lambda: x.ball().exp())
 
 
-def log(value: object) -> Enclosure:
+def log(value: NumberLike) -> Enclosure:
     """The natural logarithm."""
     x = exact(value, name="x", positive=True)
     return certify(lambda: x.ball().log())
 
 
-def erfc(value: object) -> Enclosure:
+def erfc(value: NumberLike) -> Enclosure:
     """The complementary error function 2/sqrt(pi) * integral of exp(-t^2) from x to infinity."""
     x = exact(value, name="x")
     return certify(lambda: x.ball().erfc())
 
 
-def normal_tail(value: object) -> Enclosure:
+def normal_tail(value: NumberLike) -> Enclosure:
     """P(Z > x) for a standard normal Z; tight also where the tail is far below the smallest gap around 1."""
     x = exact(value, name="x")
     return certify(lambda: (x.ball() / arb(2).sqrt()).erfc() / 2)

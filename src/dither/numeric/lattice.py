@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING, Any
 
 from dither.errors import DataError, NumberError
 from dither.numeric.enclosure import certify, to_ball
-from dither.numeric.number import Enclosure, Number, integer, rational
+from dither.numeric.number import Enclosure, Number, NumberLike, integer, rational
 
 if TYPE_CHECKING:
     import numpy as np
@@ -46,7 +46,7 @@ class Lattice:
     step: Fraction
     exponent: int | None  # e where the step is 2^e, None where it is no power of two
 
-    def __init__(self, step: object) -> None:
+    def __init__(self, step: NumberLike) -> None:
         size = rational(step, name="step", positive=True)
         object.__setattr__(self, "step", size)
         object.__setattr__(self, "exponent", _exponent(size))
@@ -55,7 +55,7 @@ class Lattice:
         raise AttributeError("a Lattice does not change")
 
     @classmethod
-    def below(cls, size: object) -> Lattice:
+    def below(cls, size: NumberLike) -> Lattice:
         """The lattice whose step is the largest power of two that is not above `size`."""
         bound = rational(size, name="size", positive=True)
         exponent = bound.numerator.bit_length() - bound.denominator.bit_length()
@@ -150,17 +150,17 @@ class Lattice:
 
     # -- what rounding costs -----------------------------------------------------------------------------------
 
-    def scalar_cost(self, sensitivity: object) -> int:
+    def scalar_cost(self, sensitivity: NumberLike) -> int:
         """The sensitivity, in steps, of a rounded number."""
         return math.ceil(rational(sensitivity, name="sensitivity", nonnegative=True) / self.step)
 
-    def l1_cost(self, sensitivity: object, dimension: int) -> int:
+    def l1_cost(self, sensitivity: NumberLike, dimension: int) -> int:
         """The L1 sensitivity, in steps, of a rounded vector."""
         bound = rational(sensitivity, name="sensitivity", nonnegative=True)
         count = integer(dimension, name="dimension", least=1)
         return self.scalar_cost(bound) + count - 1 if bound else 0
 
-    def l2_cost(self, sensitivity: object, dimension: int) -> Enclosure:
+    def l2_cost(self, sensitivity: NumberLike, dimension: int) -> Enclosure:
         """The L2 sensitivity, in steps, of a rounded vector: use the upper end."""
         bound = rational(sensitivity, name="sensitivity", nonnegative=True)
         count = integer(dimension, name="dimension", least=1)

@@ -283,7 +283,7 @@ def _below(end: float, point: Number) -> bool:
     return point >= Fraction(end)
 
 
-def ln(value: object) -> Number:
+def ln(value: NumberLike) -> Number:
     """The natural logarithm of a positive rational, exactly: `ln(3)` is the epsilon of a fair coin flip."""
     argument = rational(value, name="ln", positive=True)
     logs: dict[int, Fraction] = {}
@@ -292,7 +292,7 @@ def ln(value: object) -> Number:
     return Number._make(Fraction(0), logs)
 
 
-def exact(value: object, *, name: str, positive: bool = False, nonnegative: bool = False) -> Number:
+def exact(value: NumberLike, *, name: str, positive: bool = False, nonnegative: bool = False) -> Number:
     """The front door for a parameter: an exact number, above zero or not below it where asked."""
     result = Number(value, name=name)
     if positive and result.sign() <= 0:
@@ -302,12 +302,12 @@ def exact(value: object, *, name: str, positive: bool = False, nonnegative: bool
     return result
 
 
-def rational(value: object, *, name: str, positive: bool = False, nonnegative: bool = False) -> Fraction:
+def rational(value: NumberLike, *, name: str, positive: bool = False, nonnegative: bool = False) -> Fraction:
     """The front door for a parameter that must be rational."""
     return exact(value, name=name, positive=positive, nonnegative=nonnegative).fraction(name)
 
 
-def integer(value: object, *, name: str, least: int | None = None) -> int:
+def integer(value: SupportsIndex, *, name: str, least: int | None = None) -> int:
     """The front door for a whole number; 3.0 and '3' are refused, since they hide a mistake more often than not."""
     if type(value).__name__ in ("bool", "bool_") or not isinstance(value, numbers.Integral):
         raise NumberError(name, value, "it must be a whole number", "an int such as 3")

@@ -13,12 +13,13 @@ what is said here: independent choices, a secret sample, exactly these sizes. `c
 from __future__ import annotations
 
 from fractions import Fraction
+from typing import SupportsIndex
 
 from flint import arb
 
 from dither.errors import GuaranteeError, NumberError, UnitError
 from dither.numeric.enclosure import certify, to_ball
-from dither.numeric.number import Number, exact, integer
+from dither.numeric.number import Number, NumberLike, exact, integer
 from dither.privacy.loss.loss import Loss
 from dither.privacy.loss.pairs.fixed_size_sampled import FixedSizeSampledPair
 from dither.privacy.loss.pairs.poisson_sampled import PoissonSampledPair
@@ -29,12 +30,12 @@ from dither.privacy.unit import Unit
 __all__ = ["poisson", "shuffled", "shuffled_closed_form", "without_replacement"]
 
 
-def poisson(loss: Loss, rate: object) -> Loss:
+def poisson(loss: Loss, rate: NumberLike) -> Loss:
     """The mechanism on a Poisson sample: `loss.poisson_subsampled(rate)`."""
     return _read_loss(loss).poisson_subsampled(rate)
 
 
-def without_replacement(loss: Loss, sample: object, people: object) -> Loss:
+def without_replacement(loss: Loss, sample: SupportsIndex, people: SupportsIndex) -> Loss:
     """The mechanism on `sample` of `people`, drawn without replacement, for people who are replaced."""
     taken = integer(sample, name="sample", least=1)
     population = integer(people, name="people", least=1)
@@ -53,7 +54,7 @@ def without_replacement(loss: Loss, sample: object, people: object) -> Loss:
     return loss if taken == population else Loss(((FixedSizeSampledPair(base, Fraction(taken, population)), 1),), loss.unit)
 
 
-def shuffled(epsilon: object, people: object, *, answers: object = 2) -> Loss:
+def shuffled(epsilon: NumberLike, people: SupportsIndex, *, answers: SupportsIndex = 2) -> Loss:
     """The reports of all people together, each randomized with this epsilon at the source, in random order."""
     local = exact(epsilon, name="epsilon", nonnegative=True)
     number = integer(people, name="people", least=1)
@@ -61,7 +62,7 @@ def shuffled(epsilon: object, people: object, *, answers: object = 2) -> Loss:
     return Loss(((ShuffledPair(local, number, k), 1),) if local else (), Unit.REPLACE_ONE)
 
 
-def shuffled_closed_form(epsilon: object, people: object, delta: object) -> float:
+def shuffled_closed_form(epsilon: NumberLike, people: SupportsIndex, delta: NumberLike) -> float:
     """log(1 + (e^e - 1)/(e^e + 1) (8 sqrt(e^e log(4/delta) / n) + 8 e^e / n)), where it is proved; rounded up."""
     local = exact(epsilon, name="epsilon", positive=True)
     number, lost = integer(people, name="people", least=1), read_delta(delta)

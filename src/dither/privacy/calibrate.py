@@ -10,11 +10,12 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from fractions import Fraction
+from typing import SupportsIndex
 
 from dither.errors import GuaranteeError, NumberError, PrecisionError
 from dither.numeric.balls import precision
 from dither.numeric.enclosure import certify, to_ball
-from dither.numeric.number import Number, exact, integer, rational
+from dither.numeric.number import Number, NumberLike, exact, integer, rational
 from dither.numeric.search import halve, smallest, surely
 from dither.privacy import amplify
 from dither.privacy.formulas.normal import profile
@@ -36,7 +37,9 @@ __all__ = [
 ]
 
 
-def gaussian(epsilon: object, delta: object, *, l2_sensitivity: object = 1, count: object = 1) -> Fraction:
+def gaussian(
+    epsilon: NumberLike, delta: NumberLike, *, l2_sensitivity: NumberLike = 1, count: SupportsIndex = 1
+) -> Fraction:
     """The smallest sigma for which `count` Gaussian answers are together (epsilon, delta)-DP, by the exact profile."""
     target, lost = exact(epsilon, name="epsilon", nonnegative=True), _some_delta(delta)
     reach = rational(l2_sensitivity, name="l2_sensitivity", positive=True)
@@ -51,14 +54,14 @@ def gaussian(epsilon: object, delta: object, *, l2_sensitivity: object = 1, coun
     return _finite(certify(lambda: to_ball(k).sqrt() * to_ball(one * reach)).upper)
 
 
-def gaussian_for_rho(rho: object, *, l2_sensitivity: object = 1, count: object = 1) -> Fraction:
+def gaussian_for_rho(rho: NumberLike, *, l2_sensitivity: NumberLike = 1, count: SupportsIndex = 1) -> Fraction:
     """The variance sigma^2 = count sensitivity^2 / (2 rho), exactly: sigma = sensitivity / sqrt(2 rho)."""
     budget = rational(rho, name="rho", positive=True)
     reach = rational(l2_sensitivity, name="l2_sensitivity", positive=True)
     return integer(count, name="count", least=1) * reach**2 / (2 * budget)
 
 
-def gaussian_classical(epsilon: object, delta: object, *, l2_sensitivity: object = 1) -> Fraction:
+def gaussian_classical(epsilon: NumberLike, delta: NumberLike, *, l2_sensitivity: NumberLike = 1) -> Fraction:
     """sigma = sqrt(2 ln(1.25/delta)) sensitivity / epsilon, for 0 < epsilon < 1 only (Dwork and Roth 2014)."""
     target, lost = exact(epsilon, name="epsilon", positive=True), _some_delta(delta)
     if target >= 1:
@@ -68,7 +71,7 @@ def gaussian_classical(epsilon: object, delta: object, *, l2_sensitivity: object
     return _finite(certify(lambda: (2 * to_ball(inside).log()).sqrt() * to_ball(reach) / target.ball()).upper)
 
 
-def laplace(epsilon: object, *, sensitivity: object = 1, count: object = 1, delta: object = 0) -> Fraction:
+def laplace(epsilon: NumberLike, *, sensitivity: NumberLike = 1, count: object = 1, delta: NumberLike = 0) -> Fraction:
     """The smallest Laplace scale for which `count` answers are together epsilon- or (epsilon, delta)-DP."""
     reach = rational(sensitivity, name="sensitivity", positive=True)
     each = epsilon_each(epsilon, count=count, delta=delta)
@@ -77,7 +80,7 @@ def laplace(epsilon: object, *, sensitivity: object = 1, count: object = 1, delt
     return _finite(certify(lambda: to_ball(reach) / each.ball()).upper)
 
 
-def epsilon_each(epsilon: object, *, count: object, delta: object = 0) -> Number:
+def epsilon_each(epsilon: NumberLike, *, count: SupportsIndex, delta: NumberLike = 0) -> Number:
     """The largest epsilon that `count` equal pure questions may have each, by optimal composition."""
     target, lost = exact(epsilon, name="epsilon", positive=True), read_delta(delta)
     k = integer(count, name="count", least=1)
@@ -97,7 +100,9 @@ def largest_rho(epsilon: Number, delta: Fraction) -> Fraction:
     return _largest(lambda rho: Fraction(zcdp(rho).delta(epsilon)) <= delta, 0.0, high)
 
 
-def least_noise(build: Callable[[Fraction], Loss], epsilon: object, delta: object, *, start: object = 1) -> Fraction:
+def least_noise(
+    build: Callable[[Fraction], Loss], epsilon: NumberLike, delta: NumberLike, *, start: NumberLike = 1
+) -> Fraction:
     """The smallest x for which the loss `build(x)` is (epsilon, delta)-DP; more x must be more private.
 
     What is returned was checked. It lies within about 1e-9 of the smallest, where the loss is computed that well.
@@ -160,7 +165,7 @@ def _narrow(excess: Callable[[Fraction], float], low: tuple[Fraction, float], hi
 
 
 def sampled_gaussian(
-    epsilon: object, delta: object, *, rate: object, count: object = 1, l2_sensitivity: object = 1
+    epsilon: NumberLike, delta: NumberLike, *, rate: NumberLike, count: SupportsIndex = 1, l2_sensitivity: NumberLike = 1
 ) -> Fraction:
     """The smallest sigma for which `count` Gaussian answers, each on a Poisson sample, are together (epsilon, delta)-DP."""
     number = integer(count, name="count", least=1)
@@ -169,7 +174,7 @@ def sampled_gaussian(
     return reach * least_noise(lambda sigma: number * Loss.gaussian(sigma).poisson_subsampled(rate), epsilon, delta)
 
 
-def largest_shuffled(epsilon: object, delta: object, *, people: object, answers: object = 2) -> Fraction:
+def largest_shuffled(epsilon: NumberLike, delta: NumberLike, *, people: object, answers: object = 2) -> Fraction:
     """The largest epsilon at the source for which shuffled reports are together (epsilon, delta)-DP."""
     amplify.shuffled(1, people, answers=answers)  # refuses bad counts now
     inverse = least_noise(lambda x: amplify.shuffled(Number(1 / x), people, answers=answers), epsilon, delta)
@@ -188,7 +193,7 @@ def _finite(value: float) -> Fraction:
     return Fraction(value)
 
 
-def _some_delta(delta: object) -> Fraction:
+def _some_delta(delta: NumberLike) -> Fraction:
     value = read_delta(delta)
     if value == 0:
         raise NumberError("delta", delta, "Gaussian noise has no epsilon with delta = 0", "a small delta such as '1e-6'")

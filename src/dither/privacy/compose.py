@@ -10,7 +10,7 @@ from dither.privacy.guarantee.approx import Approx
 from dither.privacy.guarantee.guarantee import Guarantee
 from dither.privacy.guarantee.zcdp import Zcdp
 from dither.privacy.loss.loss import Loss, sum_of
-from dither.privacy.unit import Unit, read_unit
+from dither.privacy.unit import Unit, UnitLike, read_unit
 
 
 @overload
@@ -42,7 +42,7 @@ def read_guarantees(values: object, *, name: str, empty: str) -> list[Guarantee]
     return items
 
 
-def parallel(cells: Iterable[Guarantee], *, unit: object = Unit.ADD_REMOVE, inside: Guarantee | None = None) -> Guarantee:
+def parallel(cells: Iterable[Guarantee], *, unit: UnitLike = Unit.ADD_REMOVE, inside: Guarantee | None = None) -> Guarantee:
     """Mechanisms on disjoint cells of the data, each person's records lying in one cell.
 
     The guarantees of the cells are about adding or removing. *Add/remove one person* changes one cell: the worst of

@@ -8,44 +8,44 @@ import re
 from fractions import Fraction
 
 from dither.errors import NumberError
-from dither.numeric.number import Number, exact, rational
+from dither.numeric.number import Number, NumberLike, exact, rational
 
 MOST_COPIES = 10**18  # of one guarantee in a sum
 
 
-def read_epsilon(epsilon: object) -> Number:
+def read_epsilon(epsilon: NumberLike) -> Number:
     """The front door for an epsilon: an exact number above zero."""
     return exact(epsilon, name="epsilon", positive=True)
 
 
-def read_rho(rho: object) -> Fraction:
+def read_rho(rho: NumberLike) -> Fraction:
     """The front door for a rho: a rational above zero."""
     return rational(rho, name="rho", positive=True)
 
 
-def check_price(epsilon: object, rho: object) -> None:
+def check_price(epsilon: NumberLike, rho: NumberLike) -> None:
     """Refuse both promises, and neither."""
     if (epsilon is None) == (rho is None):
         raise NumberError("epsilon, rho", (epsilon, rho), "exactly one is needed", "epsilon=1, or rho='0.1'")
 
 
-def read_price(epsilon: object, rho: object) -> tuple[Number | None, Fraction | None]:
+def read_price(epsilon: NumberLike, rho: NumberLike) -> tuple[Number | None, Fraction | None]:
     """Exactly one of two promises."""
     check_price(epsilon, rho)
     return read_epsilon_if_any(epsilon), read_rho_if_any(rho)
 
 
-def read_epsilon_if_any(epsilon: object) -> Number | None:
+def read_epsilon_if_any(epsilon: NumberLike) -> Number | None:
     """An epsilon, or None: then there is a rho."""
     return None if epsilon is None else read_epsilon(epsilon)
 
 
-def read_rho_if_any(rho: object) -> Fraction | None:
+def read_rho_if_any(rho: NumberLike) -> Fraction | None:
     """A rho, or None: then there is an epsilon."""
     return None if rho is None else read_rho(rho)
 
 
-def read_delta(delta: object) -> Fraction:
+def read_delta(delta: NumberLike) -> Fraction:
     """The front door for a delta: a rational, at least 0 and below 1."""
     value = rational(delta, name="delta", nonnegative=True)
     if value >= 1:

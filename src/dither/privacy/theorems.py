@@ -9,12 +9,13 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from fractions import Fraction
+from typing import SupportsIndex
 
 from flint import arb
 
 from dither.errors import GuaranteeError, NumberError
 from dither.numeric.enclosure import certify, to_ball
-from dither.numeric.number import Number, exact, integer, rational
+from dither.numeric.number import Number, NumberLike, exact, integer, rational
 from dither.numeric.search import surely
 from dither.privacy.compose import compose
 from dither.privacy.formulas.randomized_response import MOST_LOSSES
@@ -46,7 +47,7 @@ def basic(epsilons: Sequence[object], deltas: Sequence[object] = ()) -> tuple[fl
     return sum(values, start=Number(0)).bounds().upper, min(1.0, Number(sum(lost, start=Fraction(0))).bounds().upper)
 
 
-def advanced(epsilon: object, count: object, delta: object, *, each_delta: object = 0) -> tuple[float, float]:
+def advanced(epsilon: NumberLike, count: object, delta: NumberLike, *, each_delta: NumberLike = 0) -> tuple[float, float]:
     """Advanced composition (Dwork, Rothblum and Vadhan 2010), in full.
 
     count mechanisms, each (epsilon, each_delta): for every delta > 0 together
@@ -56,7 +57,9 @@ def advanced(epsilon: object, count: object, delta: object, *, each_delta: objec
     return certify(lambda: _advanced(e, k, d)).upper, lost
 
 
-def advanced_simple(epsilon: object, count: object, delta: object, *, each_delta: object = 0) -> tuple[float, float]:
+def advanced_simple(
+    epsilon: NumberLike, count: object, delta: NumberLike, *, each_delta: NumberLike = 0
+) -> tuple[float, float]:
     """The lecture-note form epsilon sqrt(6 k ln 1/delta), where it holds.
 
     It is above the full form exactly when k (e^epsilon - 1)^2 <= (8 - 4 sqrt 3) ln(1/delta), about 1.07 ln(1/delta): divide
@@ -72,7 +75,7 @@ def advanced_simple(epsilon: object, count: object, delta: object, *, each_delta
     return certify(lambda: e.ball() * (-6 * k * to_ball(d).log()).sqrt()).upper, lost
 
 
-def optimal(epsilon: object, count: object, delta: object, *, each_delta: object = 0) -> float:
+def optimal(epsilon: NumberLike, count: object, delta: NumberLike, *, each_delta: NumberLike = 0) -> float:
     """Optimal composition of equal guarantees (Kairouz, Oh and Viswanath 2015): exact, nothing smaller is true.
 
     Up to 19,999 of them; for more, `Guarantee.epsilon` gives a bound by Rényi orders.
@@ -83,7 +86,7 @@ def optimal(epsilon: object, count: object, delta: object, *, each_delta: object
     return (k * approx(e, each_delta)).epsilon(d)
 
 
-def optimal_closed(epsilon: object, count: object, delta: object) -> float:
+def optimal_closed(epsilon: NumberLike, count: object, delta: NumberLike) -> float:
     """The closed form beside the optimal theorem: the least of three, b = k epsilon tanh(epsilon/2)."""
     e, k, d, _ = _k_fold(epsilon, count, delta, 0)
 
@@ -94,7 +97,7 @@ def optimal_closed(epsilon: object, count: object, delta: object) -> float:
     return min((e * k).bounds().upper, second, with_log(lambda: 1 / to_ball(d)))
 
 
-def heterogeneous(epsilons: Sequence[object], delta: object, *, deltas: Sequence[object] = ()) -> float:
+def heterogeneous(epsilons: Sequence[object], delta: NumberLike, *, deltas: Sequence[object] = ()) -> float:
     """Optimal composition of unequal guarantees (Murtagh and Vadhan 2016).
 
     Exact while the losses ±eps_1 ±eps_2 ... take at most 20,000 values, as they do for epsilons on a common lattice. Beyond
@@ -126,7 +129,9 @@ def _on_lattice(part: Approx, unit: Unit) -> Guarantee:
     raise GuaranteeError("epsilons", len(part.entries), "too many to compose exactly", "Guarantee.epsilon, by Rényi orders")
 
 
-def _k_fold(epsilon: object, count: object, delta: object, each: object) -> tuple[Number, int, Fraction, float]:
+def _k_fold(
+    epsilon: NumberLike, count: SupportsIndex, delta: NumberLike, each: NumberLike
+) -> tuple[Number, int, Fraction, float]:
     e = exact(epsilon, name="epsilon", nonnegative=True)
     k = integer(count, name="count", least=1)
     d, lost = read_delta(delta), read_delta(each)
@@ -143,13 +148,13 @@ def _advanced(epsilon: Number, count: int, delta: Fraction) -> arb:
 # -- zCDP ----------------------------------------------------------------------------------------------------------
 
 
-def pure_to_zcdp(epsilon: object) -> float:
+def pure_to_zcdp(epsilon: NumberLike) -> float:
     """Every epsilon-DP mechanism is epsilon^2/2-zCDP (Bun and Steinke 2016)."""
     e = exact(epsilon, name="epsilon", nonnegative=True)
     return certify(lambda: e.ball() ** 2 / 2).upper
 
 
-def zcdp_to_approx(rho: object, delta: object) -> float:
+def zcdp_to_approx(rho: NumberLike, delta: NumberLike) -> float:
     """rho-zCDP is (rho + 2 sqrt(rho ln 1/delta), delta)-DP for every delta > 0: simple, and never the best."""
     amount, d = rational(rho, name="rho", nonnegative=True), read_delta(delta)
     if d == 0:
@@ -157,13 +162,13 @@ def zcdp_to_approx(rho: object, delta: object) -> float:
     return certify(lambda: to_ball(amount) + 2 * (-to_ball(amount) * to_ball(d).log()).sqrt()).upper
 
 
-def gaussian_for_zcdp(l2_sensitivity: object, rho: object) -> float:
+def gaussian_for_zcdp(l2_sensitivity: NumberLike, rho: NumberLike) -> float:
     """Gaussian noise with sigma = sensitivity / sqrt(2 rho) is rho-zCDP."""
     reach, amount = rational(l2_sensitivity, name="l2_sensitivity", positive=True), rational(rho, name="rho", positive=True)
     return certify(lambda: to_ball(reach) / to_ball(2 * amount).sqrt()).upper
 
 
-def power_of_pure(epsilon: object, level: object) -> float:
+def power_of_pure(epsilon: NumberLike, level: NumberLike) -> float:
     """A test with false-alarm rate `level` detects a person with probability at most level e^epsilon."""
     e, a = exact(epsilon, name="epsilon", nonnegative=True), rational(level, name="level", nonnegative=True)
     return min(1.0, certify(lambda: to_ball(a) * e.ball().exp()).upper)

@@ -14,8 +14,11 @@ replacing one is not a group of replaced rows, since the other person may have m
 from __future__ import annotations
 
 from enum import Enum
+from typing import TypeAlias, Union
 
 from dither.errors import UnitError
+
+UnitLike: TypeAlias = Union["Unit", str]  # a unit, or the text of one
 
 
 class Unit(Enum):
@@ -35,7 +38,7 @@ class Unit(Enum):
         return self.value
 
 
-def read_unit(value: object) -> Unit:
+def read_unit(value: UnitLike) -> Unit:
     """A unit, or the text of one."""
     if isinstance(value, Unit):
         return value
@@ -46,7 +49,7 @@ def read_unit(value: object) -> Unit:
     raise UnitError("unit", value, "it names no neighbouring relation", ", ".join(repr(unit.value) for unit in Unit))
 
 
-def read_replacement(value: object) -> Unit:
+def read_replacement(value: UnitLike) -> Unit:
     """A unit whose data sets have one public size: something is replaced, and nothing comes or goes."""
     unit = read_unit(value)
     if unit.replacement is not unit:

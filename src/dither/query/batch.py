@@ -17,6 +17,7 @@ from math import prod
 from typing import Any
 
 from dither.errors import NumberError, PrecisionError, QuestionError, SizeError
+from dither.numeric.number import NumberLike
 from dither.privacy.guarantee.guarantee import Guarantee
 from dither.privacy.loss.loss import Loss
 from dither.query.answers.batch_answer import BatchAnswer
@@ -63,7 +64,7 @@ class Batch:
         """The privacy loss of all questions together."""
         return price.loss(self._released)
 
-    def epsilon(self, delta: object = 0) -> float:
+    def epsilon(self, delta: NumberLike = 0) -> float:
         """The epsilon of all questions together at a delta of your choice, by the exact law of the loss; rounded up."""
         return price.epsilon(self._released, delta)
 

@@ -9,6 +9,7 @@ from typing import Any, TypedDict, Unpack, overload
 
 from dither.errors import ConflictError, DataError, PolicyError
 from dither.ledger.ledger import Ledger
+from dither.numeric.number import NumberLike
 from dither.query.batch import Batch, make_batch
 from dither.query.holdings import Holdings
 from dither.query.policy.policy import VERSION, Policy, load_policy, read_policy
@@ -46,14 +47,14 @@ class Dataset(Holdings):
         self,
         sql: object,
         *,
-        epsilon: object = None,
-        rho: object = None,
+        epsilon: NumberLike | None = None,
+        rho: NumberLike | None = None,
         guarantee: object = None,
-        error: object = None,
-        confidence: object = "0.95",
+        error: NumberLike | None = None,
+        confidence: NumberLike = "0.95",
         size: object = None,
         bounding: object = None,
-        delta: object = None,
+        delta: NumberLike | None = None,
         other: object = None,
     ) -> Quote | Batch:
         """Price and error of a question, in SQL or as an Ibis expression; reads no data, costs nothing. A list is a batch.

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 
 from dither.errors import DataError
+from dither.numeric.number import NumberLike
 from dither.privacy.guarantee.guarantee import Guarantee
 from dither.privacy.loss.loss import Loss
 from dither.query.answers.answer import Answer
@@ -44,7 +45,7 @@ class Quote:
         """The privacy loss of this one question: all its noise is fixed before anything is released."""
         return self.offer.loss()
 
-    def epsilon(self, delta: object = 0) -> float:
+    def epsilon(self, delta: NumberLike = 0) -> float:
         """The epsilon of this one question at a delta of your choice, by the exact law of its loss; rounded up."""
         return self.offer.epsilon(delta)
 

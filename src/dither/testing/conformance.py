@@ -27,6 +27,7 @@ from dither.fields import field_names
 from dither.mechanisms.protocol import Mechanism
 from dither.numeric.balls import precision
 from dither.numeric.enclosure import to_ball
+from dither.numeric.number import NumberLike
 from dither.testing.claim import Claim
 from dither.testing.enumerate import BITS, Outcomes
 from dither.testing.laws import Laws
@@ -62,7 +63,7 @@ def check_mechanism(
     universe: Sequence[Any] = (),
     rows: int = 3,
     law: Callable[[Any], Outcomes] | None = None,
-    cutoff: object = "1e-30",
+    cutoff: NumberLike = "1e-30",
 ) -> Report:
     """Raise BrokenPromise unless the mechanism does what it says.
 
@@ -84,7 +85,7 @@ def mechanism_checks(
     universe: Sequence[Any] = (),
     rows: int = 3,
     law: Callable[[Any], Outcomes] | None = None,
-    cutoff: object = "1e-30",
+    cutoff: NumberLike = "1e-30",
 ) -> list[tuple[str, Callable[[], None]]]:
     """What `check_mechanism` checks, one by one: pairs of a name and a function that raises BrokenPromise.
 

@@ -25,7 +25,7 @@ from dither.noise.entropy import _rehearsed, _swapped
 from dither.noise.law import Law, check_size
 from dither.numeric.balls import precision
 from dither.numeric.enclosure import to_ball
-from dither.numeric.number import Number, rational
+from dither.numeric.number import Number, NumberLike, rational
 
 BITS = 192
 MOST_RUNS = 200_000
@@ -49,7 +49,7 @@ class Outcomes:
         return float(ball.lower()), float((ball + self.missing).upper())
 
 
-def outcomes(release: Callable[[Any], Any], value: object, *, cutoff: object = "1e-30") -> Outcomes:
+def outcomes(release: Callable[[Any], Any], value: object, *, cutoff: NumberLike = "1e-30") -> Outcomes:
     """The law of release(value), by going through every draw; branches below the cutoff are left out."""
     least = rational(cutoff, name="cutoff", positive=True)
     masses: dict[Hashable, arb] = {}

@@ -10,6 +10,7 @@ from typing import Any
 from dither.errors import BrokenPromise, DataError, InputError, SizeError
 from dither.mechanisms.protocol import Mechanism
 from dither.mechanisms.sensitivity import data_sets, neighbours
+from dither.numeric.number import NumberLike
 from dither.privacy.guarantee.guarantee import Guarantee
 from dither.testing.enumerate import Outcomes, as_key, outcomes
 
@@ -27,7 +28,7 @@ class Laws:
         universe: Sequence[Any],
         rows: int,
         law: Callable[[Any], Outcomes] | None,
-        cutoff: object,
+        cutoff: NumberLike,
     ) -> None:
         if isinstance(mechanism, type) or not isinstance(mechanism, Mechanism):
             instead = "Geometric(epsilon=1, sensitivity=1)"
@@ -74,7 +75,7 @@ def _value_key(value: Any) -> Any:
         return "object", id(value)
 
 
-def _law(mechanism: Mechanism, value: Any, cutoff: object) -> Outcomes:
+def _law(mechanism: Mechanism, value: Any, cutoff: NumberLike) -> Outcomes:
     try:
         found = outcomes(mechanism.release, value, cutoff=cutoff)
     except InputError as error:
@@ -85,7 +86,7 @@ def _law(mechanism: Mechanism, value: Any, cutoff: object) -> Outcomes:
     return found
 
 
-def _check_missing(mechanism: Mechanism, found: Outcomes, cutoff: object) -> None:
+def _check_missing(mechanism: Mechanism, found: Outcomes, cutoff: NumberLike) -> None:
     """A violation is certain only beyond e^epsilon times what was left out: too much of it proves nothing."""
     levels = [mechanism.guarantee.epsilon(delta) for delta in (0, "0.5")]
     epsilon = min((level for level in levels if math.isfinite(level)), default=0.0)

@@ -35,10 +35,10 @@ from dither.channels.optimal.linear_program import best_on_graph, check_size
 from dither.channels.utility import read_gain
 from dither.errors import DataError, GuaranteeError, NumberError, SizeError
 from dither.numeric.balls import round_up
-from dither.numeric.number import Number, exact, rational
+from dither.numeric.number import Number, NumberLike, exact, rational
 from dither.privacy.guarantee.guarantee import Guarantee, pure
 from dither.privacy.loss.loss import Loss
-from dither.privacy.unit import Unit, read_unit
+from dither.privacy.unit import Unit, UnitLike, read_unit
 
 GOOD_ENOUGH = 1e-7  # of what guesses can change: a geometric mechanism this close to its bound needs no linear program
 ROUNDING = 1e-12  # of the gain, where guesses change nothing
@@ -79,7 +79,7 @@ class Optimal:
         """The privacy loss of one release: a dominating pair."""
         return self.guarantee.loss()
 
-    def error(self, confidence: object) -> int | float:
+    def error(self, confidence: NumberLike) -> int | float:
         """The half-width that a release stays within, whatever the answer; for numbers."""
         level = rational(confidence, name="confidence")
         if not 0 < level < 1:
@@ -159,12 +159,12 @@ class Optimal:
 def optimal(
     inputs: Iterable[Hashable],
     *,
-    epsilon: object,
+    epsilon: NumberLike,
     prior: object = "uniform",
     gain: object = "identity",
     graph: object = "path",
     guesses: Iterable[Hashable] | None = None,
-    unit: object = Unit.ADD_REMOVE,
+    unit: UnitLike = Unit.ADD_REMOVE,
 ) -> Optimal:
     """The epsilon-private mechanism with the largest expected gain.
 

@@ -14,12 +14,12 @@ from collections.abc import Hashable, Iterable
 from decimal import Decimal
 from fractions import Fraction
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, SupportsIndex
 
 from dither.channels.labels import plain, read_labels
 from dither.errors import DataError, NumberError, SizeError
 from dither.numeric.lattice import LARGEST_DECIMAL, as_array
-from dither.numeric.number import integer, rational
+from dither.numeric.number import NumberLike, integer, rational
 
 if TYPE_CHECKING:
     import numpy as np
@@ -79,7 +79,7 @@ class Bins(Axis):
         self._edges = found
 
     @classmethod
-    def even(cls, low: object, high: object, cells: object) -> Bins:
+    def even(cls, low: NumberLike, high: NumberLike, cells: SupportsIndex) -> Bins:
         """Cells of one width."""
         import numpy as np
 

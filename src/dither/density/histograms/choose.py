@@ -27,8 +27,9 @@ from dither.density.histograms.prefix_workload import MOST_CELLS, PrefixWorkload
 from dither.density.histograms.tree import Tree, cost, read_root, read_rows
 from dither.density.histograms.tree_shape import TreeShape, branchings
 from dither.mechanisms.additive.additive import read_confidence
+from dither.numeric.number import NumberLike
 from dither.privacy.guarantee.guarantee import Guarantee
-from dither.privacy.unit import Unit, read_unit
+from dither.privacy.unit import Unit, UnitLike, read_unit
 
 if TYPE_CHECKING:
     import numpy as np
@@ -59,15 +60,15 @@ class Plan:
         """That of the mechanism."""
         return self.mechanism.guarantee
 
-    def error(self, confidence: object) -> float:
+    def error(self, confidence: NumberLike) -> float:
         """A half-width for all running sums together, or for all cells together."""
         return float((self.mechanism.prefix_error if self.ordered else self.mechanism.error)(confidence))
 
-    def release(self, counts: object, *, confidence: object = "0.95") -> Distribution:
+    def release(self, counts: object, *, confidence: NumberLike = "0.95") -> Distribution:
         """The distribution, from one count for each cell."""
         return self.read(self.mechanism.release(counts), confidence=confidence)
 
-    def read(self, released: object, *, confidence: object = "0.95") -> Distribution:
+    def read(self, released: object, *, confidence: NumberLike = "0.95") -> Distribution:
         """The distribution, from what the mechanism released before: reads no data, and draws nothing."""
         import numpy as np
 
@@ -140,7 +141,12 @@ class Plan:
 
 
 def histogram(
-    axis: Axis, *, epsilon: object = None, rho: object = None, rows: object = None, unit: object = Unit.ADD_REMOVE
+    axis: Axis,
+    *,
+    epsilon: NumberLike | None = None,
+    rho: NumberLike | None = None,
+    rows: object = None,
+    unit: UnitLike = Unit.ADD_REMOVE,
 ) -> Plan:
     """The best mechanism for single cells: bins, categories, or a grid of them."""
     cells, whom = read_axis(axis, name="axis"), read_unit(unit)
@@ -150,10 +156,10 @@ def histogram(
 def cdf(
     bins: Axis,
     *,
-    epsilon: object = None,
-    rho: object = None,
+    epsilon: NumberLike | None = None,
+    rho: NumberLike | None = None,
     rows: object = None,
-    unit: object = Unit.ADD_REMOVE,
+    unit: UnitLike = Unit.ADD_REMOVE,
     known_loss: bool = False,
 ) -> Plan:
     """The best mechanism for running sums over bins: how many people lie below each edge.
@@ -166,7 +172,7 @@ def cdf(
 
 
 def _plan(
-    axis: Axis, epsilon: object, rho: object, rows: int | None, unit: Unit, *, ordered: bool, strategies: bool = True
+    axis: Axis, epsilon: NumberLike, rho: NumberLike, rows: int | None, unit: Unit, *, ordered: bool, strategies: bool = True
 ) -> Plan:
     size, price = axis.size, {"epsilon": epsilon, "rho": rho}
     flat = Histogram(cells=size, unit=unit, **price)

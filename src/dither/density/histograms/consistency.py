@@ -21,7 +21,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from dither.errors import DataError, NumberError, SizeError
-from dither.numeric.number import rational
+from dither.numeric.number import NumberLike, rational
 from dither.numeric.simplex import nearest
 
 if TYPE_CHECKING:
@@ -49,7 +49,7 @@ def simplex(counts: object, total: object) -> Floats:
     return nearest(y, size) if size else np.zeros(y.size)
 
 
-def isotonic(values: object, *, low: object = None, high: object = None) -> Floats:
+def isotonic(values: object, *, low: NumberLike | None = None, high: NumberLike | None = None) -> Floats:
     """The nearest sequence that never falls, and stays within low and high where they are given."""
     import numpy as np
 
@@ -120,6 +120,6 @@ def read_estimates(values: object) -> Floats:
     return array
 
 
-def read_total(total: object) -> float:
+def read_total(total: NumberLike) -> float:
     """A number that is not below 0."""
     return float(rational(total, name="total", nonnegative=True))

@@ -13,12 +13,12 @@ cells, all prefixes, all ranges; not all three kinds jointly.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple, SupportsIndex
 
 from dither.density.histograms.axis import Axis, Bins
 from dither.errors import DataError, NumberError
 from dither.noise.uniform_integers import uniform
-from dither.numeric.number import integer, rational
+from dither.numeric.number import NumberLike, integer, rational
 from dither.privacy.guarantee.guarantee import Guarantee
 from dither.table import table
 
@@ -119,7 +119,7 @@ class Distribution:
             low[-1] = 1.0
         return Band(np.clip(estimate, 0.0, 1.0), low, high)
 
-    def range(self, low: object, high: object) -> Interval:
+    def range(self, low: NumberLike, high: NumberLike) -> Interval:
         """How many people lie in [low, high): cells that are touched in part are shared out evenly in the estimate, and
         count fully in one end of the interval and not at all in the other.
 
@@ -155,7 +155,7 @@ class Distribution:
         sums = np.concatenate(([0.0], np.cumsum(self.counts)))
         return float(np.interp(value, self._bins().edges, sums))
 
-    def quantile(self, q: object) -> Interval:
+    def quantile(self, q: NumberLike) -> Interval:
         """The least value that a share q of people lie at or below, for q = 0 the least value of all; and the edges that it
         lies between, with the confidence of the bands. Values beyond the ends count as the ends."""
         import numpy as np
@@ -177,7 +177,7 @@ class Distribution:
 
     # -- synthetic rows ----------------------------------------------------------------------------------------
 
-    def places(self, size: object) -> NDArray[np.int64]:
+    def places(self, size: SupportsIndex) -> NDArray[np.int64]:
         """The cells of so many made-up people: independent draws in proportion to `counts`."""
         import numpy as np
 

@@ -24,7 +24,7 @@ import math
 from collections.abc import Iterator
 from fractions import Fraction
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, SupportsIndex
 
 from attrs import field, frozen
 
@@ -35,7 +35,7 @@ from dither.errors import SizeError
 from dither.mechanisms.additive.additive import half_width, read_confidence
 from dither.mechanisms.additive.gaussian import Gaussian
 from dither.mechanisms.additive.geometric import Geometric
-from dither.numeric.number import Number, integer
+from dither.numeric.number import Number, NumberLike, integer
 from dither.privacy.guarantee.guarantee import Guarantee
 from dither.privacy.records import check_price, read_epsilon_if_any, read_rho_if_any
 from dither.privacy.unit import Unit, read_unit
@@ -45,7 +45,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 
-def read_cells(value: object, *, least: int = 1) -> int:
+def read_cells(value: SupportsIndex, *, least: int = 1) -> int:
     """How many cells."""
     cells = integer(value, name="cells", least=least)
     if cells > MOST_CELLS:
@@ -64,7 +64,7 @@ class Histogram:
     rho: Fraction | None = field(default=None, converter=read_rho_if_any)  # or this
     unit: Unit = field(default=Unit.ADD_REMOVE, converter=read_unit)  # whose coming, going or replacement is hidden
 
-    def __attrs_pre_init__(self, *, epsilon: object, rho: object, **_: object) -> None:
+    def __attrs_pre_init__(self, *, epsilon: NumberLike, rho: NumberLike, **_: object) -> None:
         check_price(epsilon, rho)
 
     def __attrs_post_init__(self) -> None:
@@ -82,15 +82,15 @@ class Histogram:
 
     # -- error -------------------------------------------------------------------------------------------------
 
-    def error(self, confidence: object) -> int:
+    def error(self, confidence: NumberLike) -> int:
         """The smallest half-width that all cells stay within together, with this probability."""
         return int(self._noise.error(confidence))
 
-    def prefix_error(self, confidence: object) -> int:
+    def prefix_error(self, confidence: NumberLike) -> int:
         """A half-width for the sums of the first 1, 2, ... cells, all together."""
         return self._width(self.cells, confidence, all_cells=True)
 
-    def range_error(self, confidence: object, *, cells: object = None) -> int:
+    def range_error(self, confidence: NumberLike, *, cells: SupportsIndex | None = None) -> int:
         """A half-width for one range of so many cells; without a number for all ranges together."""
         level = read_confidence(confidence)
         if cells is not None:
@@ -99,7 +99,7 @@ class Histogram:
         union = sum_width(self._noise.law, squares=self.cells, events=pairs, level=level)
         return min(2 * self.prefix_error(level), self.cells * self.error(level), math.ceil(union) - 1)
 
-    def _width(self, length: int, confidence: object, *, all_cells: bool) -> int:
+    def _width(self, length: int, confidence: NumberLike, *, all_cells: bool) -> int:
         if length > self.cells:
             raise SizeError("cells", length, f"there are {self.cells} cells", f"{self.cells} or fewer")
         level = read_confidence(confidence)

@@ -44,10 +44,10 @@ from dither.errors import DataError, SizeError
 from dither.mechanisms.additive.additive import half_width, read_confidence
 from dither.mechanisms.additive.gaussian import Gaussian
 from dither.mechanisms.additive.geometric import Geometric
-from dither.numeric.number import Number, integer
+from dither.numeric.number import Number, NumberLike, integer
 from dither.privacy.guarantee.guarantee import Guarantee
 from dither.privacy.records import read_price
-from dither.privacy.unit import Unit, read_unit
+from dither.privacy.unit import Unit, UnitLike, read_unit
 
 if TYPE_CHECKING:
     import numpy as np
@@ -76,10 +76,10 @@ class Marginals:
         *,
         grid: Grid,
         tables: object,
-        epsilon: object = None,
-        rho: object = None,
+        epsilon: NumberLike | None = None,
+        rho: NumberLike | None = None,
         rows: object = None,
-        unit: object = Unit.ADD_REMOVE,
+        unit: UnitLike = Unit.ADD_REMOVE,
     ) -> None:
         if not isinstance(grid, Grid):
             raise DataError("grid", grid, "it names no columns", "Grid(Bins([0, 18, 65]), Categories(['a', 'b']))")
@@ -109,7 +109,7 @@ class Marginals:
 
     # -- error and release -------------------------------------------------------------------------------------
 
-    def error(self, confidence: object) -> float:
+    def error(self, confidence: NumberLike) -> float:
         """A half-width that all cells of all tables stay within together.
 
         An agreed cell is a sum of noise with weights whose squares add up to 1 at most, since it is the best linear estimate
@@ -133,7 +133,7 @@ class Marginals:
         cells = [np.ravel_multi_index([places[at][there] for at in table], self._shape(table)) for table in self.tables]
         return [np.bincount(one, minlength=size).astype(np.int64) for one, size in zip(cells, self._sizes, strict=True)]
 
-    def release(self, counts: object, *, confidence: object = "0.95") -> tuple[Distribution, ...]:
+    def release(self, counts: object, *, confidence: NumberLike = "0.95") -> tuple[Distribution, ...]:
         """A distribution for each table, from one list of counts for each; a table runs through its last column fastest.
 
         All tables count the same people, whoever made them: otherwise they do not agree, and error bars are wrong.

@@ -19,6 +19,7 @@ from dither.density.histograms.counts import read_counts
 from dither.density.histograms.histogram import count_neighbours, read_cells, replaces
 from dither.errors import SizeError
 from dither.mechanisms.workload.workload import Workload
+from dither.numeric.number import NumberLike
 from dither.privacy.guarantee.guarantee import Guarantee
 from dither.privacy.records import read_rho
 from dither.privacy.unit import Unit, read_unit
@@ -67,15 +68,15 @@ class PrefixWorkload:
         table = with_nowhere(np.eye(self.cells), self.unit)
         return Workload(queries=table, rho=self.rho, unit=self.unit, strategy=self.workload.strategy)
 
-    def error(self, confidence: object) -> float:
+    def error(self, confidence: NumberLike) -> float:
         """A half-width that all cells stay within together, with this probability."""
         return self._single.error(confidence)
 
-    def prefix_error(self, confidence: object) -> float:
+    def prefix_error(self, confidence: NumberLike) -> float:
         """A half-width for the sums of the first 1, 2, ... cells, all together."""
         return self.workload.error(confidence)
 
-    def range_error(self, confidence: object) -> float:
+    def range_error(self, confidence: NumberLike) -> float:
         """A half-width for all ranges together: a range is the difference of two prefixes."""
         return 2 * self.prefix_error(confidence)
 

@@ -16,9 +16,9 @@ from dither.density.histograms.counts import read_counts
 from dither.density.histograms.prefix_workload import padded, with_nowhere
 from dither.errors import DataError, NumberError
 from dither.mechanisms.workload.workload import Workload
-from dither.numeric.number import rational
+from dither.numeric.number import NumberLike, rational
 from dither.privacy.guarantee.guarantee import Guarantee
-from dither.privacy.unit import Unit, read_unit
+from dither.privacy.unit import Unit, UnitLike, read_unit
 
 if TYPE_CHECKING:
     import numpy as np
@@ -41,7 +41,7 @@ class RangePlan:
         """epsilon, pure; or rho-zCDP."""
         return self.workload.guarantee
 
-    def error(self, confidence: object) -> float:
+    def error(self, confidence: NumberLike) -> float:
         """A half-width for all answers together."""
         return self.workload.error(confidence)
 
@@ -75,7 +75,12 @@ class RangePlan:
 
 
 def ranges(
-    bins: Bins, queries: Iterable[Any], *, epsilon: object = None, rho: object = None, unit: object = Unit.ADD_REMOVE
+    bins: Bins,
+    queries: Iterable[Any],
+    *,
+    epsilon: NumberLike | None = None,
+    rho: NumberLike | None = None,
+    unit: UnitLike = Unit.ADD_REMOVE,
 ) -> RangePlan:
     """The best strategy for given ranges, each a pair of edges: from the lower up to, but without, the upper one.
 
@@ -109,7 +114,7 @@ def _pair(bins: Bins, query: object) -> tuple[int, int]:
     return low, high
 
 
-def _edge(bins: Bins, value: object) -> int:
+def _edge(bins: Bins, value: NumberLike) -> int:
     place = float(rational(value, name="queries"))
     at = int(bins.edges.searchsorted(place))
     if at > bins.size or bins.edges[at] != place:

@@ -34,7 +34,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from fractions import Fraction
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, SupportsIndex
 
 from attrs import frozen
 
@@ -48,10 +48,10 @@ from dither.mechanisms.additive.additive import read_confidence
 from dither.mechanisms.additive.gaussian import Gaussian
 from dither.mechanisms.additive.geometric import Geometric
 from dither.numeric.lattice import add
-from dither.numeric.number import Number, integer
+from dither.numeric.number import Number, NumberLike, integer
 from dither.privacy.guarantee.guarantee import Guarantee
 from dither.privacy.records import read_price
-from dither.privacy.unit import Unit, read_replacement, read_unit
+from dither.privacy.unit import Unit, UnitLike, read_replacement, read_unit
 
 if TYPE_CHECKING:
     import numpy as np
@@ -80,10 +80,10 @@ class Tree:
         cells: object,
         branching: object = None,
         root: object = None,
-        epsilon: object = None,
-        rho: object = None,
+        epsilon: NumberLike | None = None,
+        rho: NumberLike | None = None,
         rows: object = None,
-        unit: object = Unit.ADD_REMOVE,
+        unit: UnitLike = Unit.ADD_REMOVE,
     ) -> None:
         size, whom = read_cells(cells, least=2), read_unit(unit)
         public, (budget, square) = read_rows(rows, whom), read_price(epsilon, rho)
@@ -112,23 +112,23 @@ class Tree:
 
     # -- error -------------------------------------------------------------------------------------------------
 
-    def error(self, confidence: object) -> float:
+    def error(self, confidence: NumberLike) -> float:
         """A half-width that all cells stay within together, with this probability."""
         return self._width(self.shape.leaf_square(), self.cells, confidence)
 
-    def prefix_error(self, confidence: object) -> float:
+    def prefix_error(self, confidence: NumberLike) -> float:
         """A half-width for the sums of the first 1, 2, ... cells, all together."""
         if self.cells > LISTED:
             return self._width(self.shape.prefix_square(), self.cells, confidence)
         return self._width(self.shape.prefix_squares(), 1, confidence)
 
-    def range_error(self, confidence: object) -> float:
+    def range_error(self, confidence: NumberLike) -> float:
         """A half-width for all ranges together."""
         pairs = self.cells * (self.cells + 1) // 2
         own = self._width(self.shape.range_square(), pairs, confidence)
         return min(own, 2 * self.prefix_error(confidence))
 
-    def _width(self, squares: float | NDArray[np.float64], events: int, confidence: object) -> float:
+    def _width(self, squares: float | NDArray[np.float64], events: int, confidence: NumberLike) -> float:
         level = read_confidence(confidence)
         return sum_width(self._noise.law, squares=squares, events=events, level=level)
 
@@ -200,7 +200,7 @@ def cost(shape: TreeShape, unit: Unit, *, gaussian: bool) -> float:
     return shape.mean_prefix() * (moved if gaussian else moved**2)
 
 
-def read_branching(value: object, cells: int) -> int:
+def read_branching(value: SupportsIndex, cells: int) -> int:
     """How many children a node has."""
     found = integer(value, name="branching", least=2)
     if found > cells:
@@ -219,7 +219,7 @@ def read_root(value: object, rows: int | None, unit: Unit) -> list[str]:
     return [str(value)]
 
 
-def read_rows(value: object, unit: Unit) -> int | None:
+def read_rows(value: SupportsIndex, unit: Unit) -> int | None:
     """None, or how many people are counted in some cell: public only where one is replaced and none comes or goes.
 
     Who is in no cell (a missing value) is not among them. Where that can happen `rows` is not public: it is left out, or

@@ -40,11 +40,11 @@ from dither.errors import NumberError, SizeError
 from dither.mechanisms.additive.additive import log_odds, read_confidence
 from dither.mechanisms.additive.geometric import Geometric
 from dither.numeric.balls import round_down, round_up
-from dither.numeric.number import Number
+from dither.numeric.number import Number, NumberLike
 from dither.privacy.guarantee.guarantee import Guarantee
 from dither.privacy.loss.loss import Loss
 from dither.privacy.records import read_epsilon
-from dither.privacy.unit import Unit, read_unit
+from dither.privacy.unit import Unit, UnitLike, read_unit
 
 if TYPE_CHECKING:
     from dither.density.moments.ratio_intervals import Floats
@@ -67,7 +67,7 @@ class Covariance:
     unit: Unit = field(converter=read_unit)  # whose coming, going or replacement is hidden
 
     def __init__(
-        self, *, epsilon: object, first: object, second: object, steps: object = STEPS, unit: object = Unit.ADD_REMOVE
+        self, *, epsilon: NumberLike, first: object, second: object, steps: object = STEPS, unit: UnitLike = Unit.ADD_REMOVE
     ) -> None:
         one, other = (_quantisation(bounds, name, steps) for bounds, name in ((first, "first"), (second, "second")))
         if math.isinf(round_up(one.width * other.width)):
@@ -79,7 +79,7 @@ class Covariance:
 
     @classmethod
     def pairs(
-        cls, columns: Sequence[object], *, epsilon: object, steps: object = STEPS, unit: object = Unit.ADD_REMOVE
+        cls, columns: Sequence[object], *, epsilon: NumberLike, steps: object = STEPS, unit: UnitLike = Unit.ADD_REMOVE
     ) -> dict[tuple[int, int], Covariance]:
         """One for each pair of columns, given by their bounds; all of them together keep epsilon."""
         paid = read_epsilon(epsilon)
@@ -116,7 +116,7 @@ class Covariance:
         """Where values stand, in each column."""
         return Quantisation(*self.first, self.steps), Quantisation(*self.second, self.steps)
 
-    def error(self, confidence: object) -> int | float:
+    def error(self, confidence: NumberLike) -> int | float:
         """What all counters stay within, in steps: divided by `one`, so many records."""
         return self.noise.error(confidence)
 
@@ -189,13 +189,13 @@ class PairSummary:
         most, least = min(p, r) - p * r, max(Fraction(0), p + r - 1) - p * r
         return float(max(least, min(most, found)) * self._area)
 
-    def mean_intervals(self, confidence: object) -> tuple[tuple[float, float], tuple[float, float]]:
+    def mean_intervals(self, confidence: NumberLike) -> tuple[tuple[float, float], tuple[float, float]]:
         """Between what each mean lies, each with at least this probability."""
         odds = log_odds(1, read_confidence(confidence))
         one, other = (quantisation.between(*self._set(at, odds)) for at, quantisation in enumerate(self.pair.quantisations))
         return one, other
 
-    def covariance_interval(self, confidence: object) -> tuple[float, float]:
+    def covariance_interval(self, confidence: NumberLike) -> tuple[float, float]:
         """Between what the covariance of the clipped values lies, with at least this probability."""
         import numpy as np
 

@@ -40,6 +40,7 @@ import math
 from collections.abc import Iterator
 from fractions import Fraction
 from functools import cached_property
+from typing import SupportsIndex
 
 from attrs import field, frozen
 
@@ -48,11 +49,11 @@ from dither.density.moments.summary import Summary
 from dither.errors import NumberError, SizeError
 from dither.mechanisms.additive.geometric import Geometric
 from dither.numeric.balls import round_up
-from dither.numeric.number import Number, integer
+from dither.numeric.number import Number, NumberLike, integer
 from dither.privacy.guarantee.guarantee import Guarantee
 from dither.privacy.loss.loss import Loss
 from dither.privacy.records import read_epsilon
-from dither.privacy.unit import Unit, read_replacement, read_unit
+from dither.privacy.unit import Unit, UnitLike, read_replacement, read_unit
 
 FARTHEST = 2**200  # numbers are moved to this before the noise: a contraction of each, beyond every count
 
@@ -72,13 +73,13 @@ class Moments:
     def __init__(
         self,
         *,
-        epsilon: object,
-        low: object,
-        high: object,
-        degree: object = 1,
-        rows: object = None,
+        epsilon: NumberLike,
+        low: NumberLike,
+        high: NumberLike,
+        degree: SupportsIndex = 1,
+        rows: SupportsIndex | None = None,
         steps: object = STEPS,
-        unit: object = Unit.ADD_REMOVE,
+        unit: UnitLike = Unit.ADD_REMOVE,
     ) -> None:
         quantisation = Quantisation.read(low, high, steps)
         power = integer(degree, name="degree", least=1)
@@ -126,7 +127,7 @@ class Moments:
         """Where values stand."""
         return Quantisation(self.low, self.high, self.steps)
 
-    def error(self, confidence: object) -> int | float:
+    def error(self, confidence: NumberLike) -> int | float:
         """What all released numbers stay within, in steps: divided by `one`, so many records. The summary has intervals."""
         return self.noise.error(confidence)
 

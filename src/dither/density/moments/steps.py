@@ -17,13 +17,13 @@ import numbers
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, SupportsIndex
 
 from dither.density.histograms.axis import _floats
 from dither.errors import DataError, NumberError, SizeError
 from dither.numeric.balls import round_down, round_up
 from dither.numeric.lattice import as_array
-from dither.numeric.number import integer, rational
+from dither.numeric.number import NumberLike, integer, rational
 
 if TYPE_CHECKING:
     import numpy as np
@@ -43,7 +43,7 @@ class Quantisation:
     steps: int  # a power of two
 
     @classmethod
-    def read(cls, low: object, high: object, steps: object) -> Quantisation:
+    def read(cls, low: NumberLike, high: NumberLike, steps: SupportsIndex) -> Quantisation:
         """Refuses ends that do not rise, ends that doubles cannot tell apart, and odd numbers of steps."""
         a, b = rational(low, name="low"), rational(high, name="high")
         if not a < b:

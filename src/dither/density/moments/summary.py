@@ -29,6 +29,7 @@ from dither.errors import GuaranteeError
 from dither.mechanisms.additive.additive import log_odds, read_confidence
 from dither.mechanisms.additive.geometric import Geometric
 from dither.numeric.balls import round_down, round_up
+from dither.numeric.number import NumberLike
 
 if TYPE_CHECKING:
     from dither.density.moments.ratio_intervals import Floats
@@ -87,7 +88,7 @@ class Summary:
 
     # -- intervals ---------------------------------------------------------------------------------------------
 
-    def count_interval(self, confidence: object) -> tuple[int, int]:
+    def count_interval(self, confidence: NumberLike) -> tuple[int, int]:
         """Between what the count lies, with at least this probability."""
         import numpy as np
 
@@ -100,17 +101,17 @@ class Summary:
             first = last = round(self._sums[0])
         return max(0, first), max(0, last)
 
-    def mean_interval(self, confidence: object) -> tuple[float, float]:
+    def mean_interval(self, confidence: NumberLike) -> tuple[float, float]:
         """Between what the mean of the clipped values lies, with at least this probability."""
         return self.moments.quantisation.between(*self._shares(log_odds(1, read_confidence(confidence))))
 
-    def variance_interval(self, confidence: object) -> tuple[float, float]:
+    def variance_interval(self, confidence: NumberLike) -> tuple[float, float]:
         """Between what the variance of the clipped values lies, with at least this probability."""
         first, last = self._deviations(confidence)
         width = self.moments.quantisation.width
         return round_down((first * width) ** 2), round_up((last * width) ** 2)
 
-    def deviation_interval(self, confidence: object) -> tuple[float, float]:
+    def deviation_interval(self, confidence: NumberLike) -> tuple[float, float]:
         """Between what the deviation of the clipped values lies, with at least this probability."""
         first, last = self._deviations(confidence)
         width = self.moments.quantisation.width
@@ -155,7 +156,7 @@ class Summary:
         low, high = ratio_interval(total, sum_, self._weights[0], self._weights[1], self._noise, odds)
         return float(low), float(high)
 
-    def _deviations(self, confidence: object) -> tuple[Fraction, Fraction]:
+    def _deviations(self, confidence: NumberLike) -> tuple[Fraction, Fraction]:
         """Of u, with what rounding may have hidden."""
         import numpy as np
 

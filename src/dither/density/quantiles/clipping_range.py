@@ -26,7 +26,7 @@ import math
 from collections.abc import Iterator
 from fractions import Fraction
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, SupportsIndex
 
 from attrs import field, frozen
 
@@ -40,7 +40,7 @@ from dither.mechanisms.combine import each_of
 from dither.mechanisms.selection.exponential import Exponential
 from dither.mechanisms.selection.permute_and_flip import PermuteAndFlip
 from dither.numeric.balls import round_up
-from dither.numeric.number import Number, integer, rational
+from dither.numeric.number import Number, NumberLike, integer, rational
 from dither.privacy.guarantee.guarantee import Guarantee, pure
 from dither.privacy.loss.loss import Loss
 from dither.privacy.records import check_price, read_epsilon_if_any, read_rho_if_any
@@ -71,7 +71,7 @@ class ClippingRange:
     confidence: Fraction = field(default=CONFIDENCE, converter=read_confidence)
     unit: Unit = field(default=Unit.ADD_REMOVE, converter=read_unit)  # whose coming, going or replacement moves one count
 
-    def __attrs_pre_init__(self, *, epsilon: object, rho: object, **_: object) -> None:
+    def __attrs_pre_init__(self, *, epsilon: NumberLike, rho: NumberLike, **_: object) -> None:
         check_price(epsilon, rho)
 
     def __attrs_post_init__(self) -> None:
@@ -103,7 +103,7 @@ class ClippingRange:
         """How many people are meant to lie in the outermost cell or beyond: r, from public facts."""
         return math.floor(self._choice.error(each_of(self.confidence, self._bounds))) + 1
 
-    def error(self, confidence: object) -> float:
+    def error(self, confidence: NumberLike) -> float:
         """How many people may lie beyond each bound, at this confidence: what clipping will move."""
         return round_up(self.rank + Fraction(self._choice.error(each_of(confidence, self._bounds))))
 
@@ -138,7 +138,7 @@ class ClippingRange:
         return moves(self.bins.size, replace=self.unit.replacement is self.unit)
 
 
-def log_bins(smallest: object, largest: object, *, signed: bool = False, each: object = 4) -> Bins:
+def log_bins(smallest: NumberLike, largest: NumberLike, *, signed: bool = False, each: SupportsIndex = 4) -> Bins:
     """Cells that grow in proportion, `each` of them until they double, from 0 and `smallest` to `largest` or just beyond.
 
     With `signed` the same cells below zero too. For values of which only the order of magnitude is known.

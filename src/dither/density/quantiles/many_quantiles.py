@@ -44,7 +44,7 @@ import math
 from collections.abc import Iterator
 from fractions import Fraction
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, SupportsIndex
 
 from attrs import frozen
 
@@ -66,11 +66,11 @@ from dither.mechanisms.combine import each_of
 from dither.mechanisms.selection.exponential import Exponential
 from dither.mechanisms.selection.permute_and_flip import PermuteAndFlip
 from dither.numeric.balls import round_down, round_up
-from dither.numeric.number import Number, integer
+from dither.numeric.number import Number, NumberLike, integer
 from dither.privacy.guarantee.guarantee import Guarantee, pure, zcdp
 from dither.privacy.loss.loss import Loss
 from dither.privacy.records import read_price
-from dither.privacy.unit import Unit, read_unit
+from dither.privacy.unit import Unit, UnitLike, read_unit
 
 if TYPE_CHECKING:
     import numpy as np
@@ -97,10 +97,10 @@ class Quantiles:
         *,
         bins: object,
         qs: object,
-        epsilon: object = None,
-        rho: object = None,
-        unit: object = Unit.ADD_REMOVE,
-        parts: object = None,
+        epsilon: NumberLike | None = None,
+        rho: NumberLike | None = None,
+        unit: UnitLike = Unit.ADD_REMOVE,
+        parts: SupportsIndex | None = None,
     ) -> None:
         (budget, square), cells = read_price(epsilon, rho), read_bins(bins)
         pieces = max(1, MOST_CUTS // cells.size) if parts is None else integer(parts, name="parts", least=1)
@@ -127,7 +127,7 @@ class Quantiles:
 
     # -- error -------------------------------------------------------------------------------------------------
 
-    def error(self, confidence: object) -> float:
+    def error(self, confidence: NumberLike) -> float:
         """How many people the ranks of any answer may be off, all of them together; but for what parts of cells cost."""
         level = each_of(confidence, len(set(self.qs)))
 
@@ -141,7 +141,7 @@ class Quantiles:
 
         return round_up(off(self._root, Fraction(0), Fraction(0))) + 0.0  # never -0.0
 
-    def shares(self, people: object, confidence: object = "0.95") -> list[tuple[float, float]]:
+    def shares(self, people: object, confidence: NumberLike = "0.95") -> list[tuple[float, float]]:
         """Each answer's cell holds a true quantile between these two: all together, for so many people or more.
 
         People who are in some cell. How many they are is public where one is replaced and no value is missing; otherwise

@@ -40,11 +40,11 @@ from dither.mechanisms.additive.additive import read_half_width
 from dither.mechanisms.selection.exponential import Exponential
 from dither.mechanisms.selection.permute_and_flip import PermuteAndFlip
 from dither.numeric.balls import round_down, round_up
-from dither.numeric.number import Number
+from dither.numeric.number import Number, NumberLike
 from dither.privacy.guarantee.guarantee import Guarantee
 from dither.privacy.loss.loss import Loss
 from dither.privacy.records import check_price, read_epsilon_if_any, read_rho_if_any
-from dither.privacy.unit import Unit, read_unit
+from dither.privacy.unit import Unit, UnitLike, read_unit
 
 
 @frozen(kw_only=True, slots=False)
@@ -58,7 +58,7 @@ class Quantile:
     rho: Fraction | None = field(default=None, converter=read_rho_if_any)  # or this
     unit: Unit = field(default=Unit.ADD_REMOVE, converter=read_unit)  # whose coming, going or replacement moves one count
 
-    def __attrs_pre_init__(self, *, epsilon: object, rho: object, **_: object) -> None:
+    def __attrs_pre_init__(self, *, epsilon: NumberLike, rho: NumberLike, **_: object) -> None:
         check_price(epsilon, rho)
 
     def __attrs_post_init__(self) -> None:
@@ -66,7 +66,7 @@ class Quantile:
 
     @classmethod
     def for_error(
-        cls, half_width: object, confidence: object, *, bins: object, q: object, unit: object = Unit.ADD_REMOVE
+        cls, half_width: NumberLike, confidence: NumberLike, *, bins: object, q: NumberLike, unit: UnitLike = Unit.ADD_REMOVE
     ) -> Quantile:
         """The quantile with the least epsilon whose ranks are off by at most `half_width` people, at this confidence."""
         model = cls(bins=bins, q=q, epsilon=1, unit=unit)
@@ -100,11 +100,11 @@ class Quantile:
 
     # -- error -------------------------------------------------------------------------------------------------
 
-    def error(self, confidence: object) -> float:
+    def error(self, confidence: NumberLike) -> float:
         """How many people the ranks of the answer's cell may be off, with this probability; exact in that it needs no n."""
         return round_up(Fraction(self._choice.error(confidence)) / self._scaled[1]) + 0.0  # never -0.0
 
-    def shares(self, people: object, confidence: object = "0.95") -> tuple[float, float]:
+    def shares(self, people: object, confidence: NumberLike = "0.95") -> tuple[float, float]:
         """The answer's cell holds a true quantile between these two, with this probability, for so many people or more.
 
         People who are in some cell. How many they are is public where one is replaced and no value is missing; otherwise

@@ -43,7 +43,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from fractions import Fraction
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, SupportsIndex
 
 from attrs import field, frozen
 
@@ -57,7 +57,7 @@ from dither.mechanisms.combine import each_of
 from dither.mechanisms.selection.exponential import Exponential
 from dither.mechanisms.selection.permute_and_flip import PermuteAndFlip
 from dither.numeric.balls import round_up
-from dither.numeric.number import Number, integer
+from dither.numeric.number import Number, NumberLike, integer
 from dither.privacy.guarantee.guarantee import Guarantee, pure
 from dither.privacy.loss.loss import Loss, sum_of
 from dither.privacy.records import check_price, read_epsilon_if_any, read_rho_if_any
@@ -73,11 +73,11 @@ ValueInterval = tuple[float, float, float]  # the quantile, and the two ends
 CellInterval = tuple[int, int, int]  # the same as cells
 
 
-def _read_mass(value: object) -> int:
+def _read_mass(value: SupportsIndex) -> int:
     return integer(value, name="mass", least=1)
 
 
-def _read_histograms(value: object) -> int:
+def _read_histograms(value: SupportsIndex) -> int:
     return integer(value, name="histograms", least=1)
 
 
@@ -99,7 +99,7 @@ class QuantileInterval:
     mass: int = field(default=1, converter=_read_mass)
     histograms: int = field(default=1, converter=_read_histograms)  # how many are released side by side
 
-    def __attrs_pre_init__(self, *, epsilon: object, rho: object, **_: object) -> None:
+    def __attrs_pre_init__(self, *, epsilon: NumberLike, rho: NumberLike, **_: object) -> None:
         check_price(epsilon, rho)
 
     def __attrs_post_init__(self) -> None:
@@ -155,7 +155,7 @@ class QuantileInterval:
         ends = 1 if self._is_extreme else 2
         return int(self._choice.error(each_of(level, ends)))  # whole numbers, rounded up where doubles have gaps
 
-    def error(self, confidence: object) -> float:
+    def error(self, confidence: NumberLike) -> float:
         """How many counts the interval may miss the wanted rank by, with this probability, in all histograms together.
 
         Nothing for one histogram at the confidence that was stated.

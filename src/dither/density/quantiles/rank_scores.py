@@ -23,7 +23,7 @@ from dither.errors import NumberError
 from dither.mechanisms.norms import root_below
 from dither.mechanisms.selection.exponential import Exponential
 from dither.mechanisms.selection.permute_and_flip import PermuteAndFlip
-from dither.numeric.number import Number, rational
+from dither.numeric.number import Number, NumberLike, rational
 from dither.privacy.unit import Unit
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ CONFIDENCE: Any = "0.95"  # where none is given; it is read as if it were
 EXAMPLE = "0.5, '0.95' or '1/3'"
 
 
-def read_share(value: object, *, name: str = "q") -> Fraction:
+def read_share(value: NumberLike, *, name: str = "q") -> Fraction:
     """A share of the people, 0 to 1; a float is read as the short fraction that it stands for."""
     share = rational(value, name=name)
     if not 0 <= share <= 1:
@@ -99,6 +99,6 @@ def middle(bins: Bins, cell: int) -> float:
     return max(low, min(low / 2 + high / 2, math.nextafter(high, low)))
 
 
-def read_people(value: object) -> Fraction:
+def read_people(value: NumberLike) -> Fraction:
     """How many people there are: a public number, above zero."""
     return rational(value, name="people", positive=True)

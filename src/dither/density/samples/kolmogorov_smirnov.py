@@ -34,7 +34,7 @@ import math
 from bisect import bisect_left
 from collections.abc import Iterator
 from fractions import Fraction
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, SupportsIndex
 
 from attrs import field, frozen
 
@@ -45,11 +45,11 @@ from dither.density.samples.distance_bands import DistanceBands
 from dither.density.samples.rejection_blocks import BlockSampler
 from dither.errors import DataError, NumberError, SizeError
 from dither.mechanisms.additive.additive import log_odds, read_confidence
-from dither.numeric.number import Number, integer
+from dither.numeric.number import Number, NumberLike, integer
 from dither.privacy.guarantee.guarantee import Guarantee, bounded_range
 from dither.privacy.loss.loss import Loss
 from dither.privacy.records import read_epsilon
-from dither.privacy.unit import Unit, read_unit
+from dither.privacy.unit import Unit, UnitLike, read_unit
 
 if TYPE_CHECKING:
     import numpy as np
@@ -76,11 +76,11 @@ class KolmogorovSmirnov:
         self,
         *,
         bins: object,
-        rows: object,
-        epsilon: object,
-        points: object = None,
+        rows: SupportsIndex,
+        epsilon: NumberLike,
+        points: SupportsIndex | None = None,
         base: object = "multisets",
-        unit: object = Unit.ADD_REMOVE,
+        unit: UnitLike = Unit.ADD_REMOVE,
     ) -> None:
         found = read_bins(bins)
         if found.size < 2:
@@ -119,7 +119,7 @@ class KolmogorovSmirnov:
         """The privacy loss of one release: a dominating pair."""
         return self.guarantee.loss()
 
-    def error(self, confidence: object) -> float:
+    def error(self, confidence: NumberLike) -> float:
         """How many rows the two distribution functions differ by at most (n KS), with at least this probability."""
         return self._distance(self.points, read_confidence(confidence))
 

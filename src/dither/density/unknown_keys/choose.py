@@ -12,7 +12,7 @@ with that many holders is shown. What is then still equal goes to the one that i
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, SupportsIndex
 
 from dither.density.unknown_keys.key_counts import PlainKey
 from dither.density.unknown_keys.key_rule import KeyRule
@@ -22,9 +22,9 @@ from dither.density.unknown_keys.weighted_keys import WeightedKeys
 from dither.errors import InputError, NumberError, PrecisionError
 from dither.mechanisms.additive.additive import read_flag
 from dither.numeric.balls import round_up
-from dither.numeric.number import integer
+from dither.numeric.number import NumberLike, integer
 from dither.privacy.guarantee.guarantee import Guarantee
-from dither.privacy.unit import Unit
+from dither.privacy.unit import Unit, UnitLike
 
 HALF = "0.5"
 RULES: dict[str, type[KeyRule]] = {"magic": MagicKeys, "geometric": GeometricKeys, "gaussian": GaussianKeys}
@@ -80,12 +80,12 @@ class KeyChoice:
 
 def keys(
     *,
-    epsilon: object,
-    delta: object,
-    max_keys: object,
+    epsilon: NumberLike,
+    delta: NumberLike,
+    max_keys: SupportsIndex,
     counts: bool = False,
-    held: object = None,
-    unit: object = Unit.ADD_REMOVE,
+    held: SupportsIndex | None = None,
+    unit: UnitLike = Unit.ADD_REMOVE,
 ) -> KeyChoice:
     """The rule that shows keys with the fewest holders; with `counts` among those that also say how many they are.
 

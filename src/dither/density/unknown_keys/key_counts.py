@@ -24,7 +24,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from datetime import date
 from decimal import Decimal
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, SupportsIndex, TypeAlias
 
 from dither.density.histograms.counts import LARGEST_COUNT, read_counts
 from dither.errors import DataError
@@ -82,7 +82,7 @@ def order(key: PlainKey) -> tuple[Any, ...]:
     return KINDS[type(key)], tuple(map(order, key)) if isinstance(key, tuple) else key
 
 
-def bound_keys(pairs: object, *, max_keys: object) -> list[tuple[PlainKey, ...]]:
+def bound_keys(pairs: object, *, max_keys: SupportsIndex) -> list[tuple[PlainKey, ...]]:
     """At most `max_keys` different keys of each person, chosen at random, from pairs (person, key). Not to be published."""
     most = integer(max_keys, name="max_keys", least=1)
     held: dict[Any, set[PlainKey]] = {}

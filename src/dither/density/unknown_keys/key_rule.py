@@ -9,21 +9,21 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from fractions import Fraction
-from typing import Any
+from typing import Any, SupportsIndex
 
 from attrs import field, frozen
 
 from dither.density.unknown_keys.key_counts import PlainKey, bound_keys
 from dither.errors import NumberError, PrecisionError, UnitError
 from dither.numeric.lattice import LARGEST_INDEX
-from dither.numeric.number import Number, integer
+from dither.numeric.number import Number, NumberLike, integer
 from dither.numeric.search import first_integer
 from dither.privacy.guarantee.guarantee import Guarantee, approx
 from dither.privacy.records import read_delta, read_epsilon
-from dither.privacy.unit import Unit, read_unit
+from dither.privacy.unit import Unit, UnitLike, read_unit
 
 
-def _read_some_delta(value: object) -> Fraction:
+def _read_some_delta(value: NumberLike) -> Fraction:
     delta = read_delta(value)
     if delta == 0:
         why = "a key of one person alone can only be shown at the price of a delta, so no key ever could"
@@ -31,11 +31,11 @@ def _read_some_delta(value: object) -> Fraction:
     return delta
 
 
-def _read_max_keys(value: object) -> int:
+def _read_max_keys(value: SupportsIndex) -> int:
     return integer(value, name="max_keys", least=1)
 
 
-def _read_person(value: object) -> Unit:
+def _read_person(value: UnitLike) -> Unit:
     """A unit of people: one row more of a person who has all her keys takes the place of another key of hers."""
     unit = read_unit(value)
     if unit in (Unit.ADD_REMOVE_ROW, Unit.REPLACE_ONE_ROW):
@@ -55,7 +55,9 @@ class KeyRule(ABC):
     max_keys: int = field(converter=_read_max_keys)  # different keys of one person that are counted
     unit: Unit = field(converter=_read_person)  # whose coming, going or replacement the promise is about
 
-    def __init__(self, *, epsilon: object, delta: object, max_keys: object, unit: object = Unit.ADD_REMOVE) -> None:
+    def __init__(
+        self, *, epsilon: NumberLike, delta: NumberLike, max_keys: object, unit: UnitLike = Unit.ADD_REMOVE
+    ) -> None:
         self.__attrs_init__(epsilon=read_epsilon(epsilon), delta=delta, max_keys=max_keys, unit=unit)
 
     @abstractmethod
@@ -95,11 +97,11 @@ class KeyRule(ABC):
         """The probability that a key with so many holders is shown, rounded down."""
 
     @abstractmethod
-    def holders(self, chance: object) -> int:
+    def holders(self, chance: NumberLike) -> int:
         """How many holders a key needs to be shown with this probability at least."""
 
     @abstractmethod
-    def error(self, confidence: object) -> float:
+    def error(self, confidence: NumberLike) -> float:
         """How far off a release may be, with this probability at least."""
 
     @abstractmethod

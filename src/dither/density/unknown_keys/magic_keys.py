@@ -37,7 +37,7 @@ import math
 from bisect import bisect_left
 from fractions import Fraction
 from functools import cached_property
-from typing import Any, ClassVar
+from typing import Any, ClassVar, SupportsIndex
 
 from attrs import frozen
 
@@ -48,7 +48,7 @@ from dither.mechanisms.additive.additive import read_confidence
 from dither.noise.bernoulli import Bernoulli
 from dither.numeric.balls import ends, precision, round_down
 from dither.numeric.enclosure import to_ball
-from dither.numeric.number import Number, integer
+from dither.numeric.number import Number, NumberLike, integer
 
 MOST_HOLDERS = 2**20  # up to which a key may be left out: the length of the table
 LARGEST_RATE = 1000  # beyond this epsilon a key, g stays what it is
@@ -111,16 +111,16 @@ class MagicKeys(KeyRule):
         """The probability that a key with so many holders is shown, rounded down."""
         return round_down(self.exact_chance(holders))
 
-    def exact_chance(self, holders: object) -> Fraction:
+    def exact_chance(self, holders: SupportsIndex) -> Fraction:
         """The same, exactly."""
         n = integer(holders, name="holders", least=0)
         return Fraction(self._table[min(n, len(self._table) - 1)], 1 << self._bits)
 
-    def holders(self, chance: object) -> int:
+    def holders(self, chance: NumberLike) -> int:
         """How many holders a key needs to be shown with this probability at least."""
         return bisect_left(self._table, read_confidence(chance, name="chance") * (1 << self._bits))
 
-    def error(self, confidence: object) -> int:
+    def error(self, confidence: NumberLike) -> int:
         """A key with so many holders is missed with a probability of at most 1 - confidence."""
         return self.holders(read_confidence(confidence))
 

@@ -35,10 +35,10 @@ from dither.density.unknown_keys.sole_holder_loss import BITS, any_shown
 from dither.density.unknown_keys.threshold_keys import ThresholdKeys
 from dither.noise.gaussian import RoundedGaussian
 from dither.numeric.balls import precision
-from dither.numeric.number import Number
+from dither.numeric.number import Number, NumberLike
 from dither.privacy.guarantee.guarantee import Guarantee, approx, gdp
 from dither.privacy.records import read_rho
-from dither.privacy.unit import Unit
+from dither.privacy.unit import Unit, UnitLike
 
 if TYPE_CHECKING:
     from flint import arb
@@ -54,7 +54,7 @@ class RhoKeys(ThresholdKeys):  # type: ignore[override]  # its __attrs_init__ ta
 
     most_keys = 2**40
 
-    def __init__(self, *, rho: object, delta: object, max_keys: object, unit: object = Unit.ADD_REMOVE) -> None:
+    def __init__(self, *, rho: NumberLike, delta: NumberLike, max_keys: object, unit: UnitLike = Unit.ADD_REMOVE) -> None:
         self.__attrs_init__(rho=rho, epsilon=Number(0), delta=delta, max_keys=max_keys, unit=unit)
 
     @property

@@ -38,7 +38,7 @@ from abc import abstractmethod
 from fractions import Fraction
 from functools import cached_property
 from statistics import NormalDist
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, SupportsIndex
 
 from attrs import frozen
 
@@ -54,7 +54,7 @@ from dither.noise.law import Law, probability
 from dither.numeric.balls import precision
 from dither.numeric.enclosure import to_ball
 from dither.numeric.lattice import LARGEST_INDEX, add
-from dither.numeric.number import integer
+from dither.numeric.number import NumberLike, integer
 from dither.numeric.search import surely
 from dither.privacy import calibrate
 from dither.privacy.formulas.normal import profile
@@ -142,7 +142,7 @@ class ThresholdKeys(KeyRule):
         hidden = first(lambda j: self._meets(self.threshold, 1 - Fraction(j, SHARES)), least=1, guess=SHARES // 2)
         return 1 - Fraction(hidden, SHARES)
 
-    def chance(self, holders: object) -> float:
+    def chance(self, holders: SupportsIndex) -> float:
         """The probability that a key with so many holders is shown, rounded down."""
         n = integer(holders, name="holders", least=0)
         return self._chance(n) if n else 0.0
@@ -150,7 +150,7 @@ class ThresholdKeys(KeyRule):
     def _chance(self, total: int) -> float:
         return probability(lambda: self._shown(self.threshold, self.below, total)).lower
 
-    def holders(self, chance: object) -> int:
+    def holders(self, chance: NumberLike) -> int:
         """How many holders a key needs to be shown with this probability at least."""
         return self._holders(read_confidence(chance, name="chance"), 1)
 
@@ -160,7 +160,7 @@ class ThresholdKeys(KeyRule):
 
         return first(reached, least=1, guess=self.threshold // weight)
 
-    def error(self, confidence: object) -> float:
+    def error(self, confidence: NumberLike) -> float:
         """With this probability the noise of a key stays within this: a key is shown and further off less often."""
         steps = half_width(self.law, read_confidence(confidence), 1)
         return steps if self.parts == 1 else steps / self.parts

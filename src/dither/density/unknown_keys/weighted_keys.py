@@ -22,14 +22,14 @@ from __future__ import annotations
 import math
 from fractions import Fraction
 from functools import cached_property
-from typing import ClassVar
+from typing import ClassVar, SupportsIndex
 
 from attrs import frozen
 
 from dither.density.unknown_keys.threshold_keys import GaussianKeys
 from dither.errors import NumberError
 from dither.mechanisms.additive.additive import read_confidence
-from dither.numeric.number import integer
+from dither.numeric.number import NumberLike, integer
 from dither.privacy import calibrate
 
 
@@ -54,16 +54,16 @@ class WeightedKeys(GaussianKeys):
     def _ways(self) -> range:
         return range(1, self.max_keys + 1)
 
-    def chance(self, holders: object, held: object = None) -> float:
+    def chance(self, holders: SupportsIndex, held: object = None) -> float:
         """The probability that a key is shown, for so many holders with so many keys each (all `max_keys` unless said)."""
         n = integer(holders, name="holders", least=0)
         return self._chance(n * self.weight(self._read(held))) if n else 0.0
 
-    def holders(self, chance: object, held: object = None) -> int:
+    def holders(self, chance: NumberLike, held: object = None) -> int:
         """How many holders a key needs to be shown with this probability, if they hold so many keys each."""
         return self._holders(read_confidence(chance, name="chance"), self.weight(self._read(held)))
 
-    def _read(self, held: object) -> int:
+    def _read(self, held: SupportsIndex) -> int:
         own = self.max_keys if held is None else integer(held, name="held", least=1)
         if own > self.max_keys:
             raise NumberError("held", held, f"at most {self.max_keys} keys of a person are counted", "max_keys or fewer")

@@ -36,7 +36,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Protocol, SupportsIndex
 
 from dither.channels.channel import Channel
 from dither.errors import DataError
@@ -114,7 +114,7 @@ def bayes(
     until: str = "noise",
     smooth: bool = False,
     start: object = None,
-    most: object = 10_000,
+    most: SupportsIndex = 10_000,
     progress: Callable[[int, float], object] | None = None,
 ) -> BayesianEstimate:
     """Frequencies of the inputs from how often each output was reported.

@@ -13,7 +13,7 @@ from statistics import NormalDist
 from typing import TYPE_CHECKING
 
 from dither.errors import NumberError
-from dither.numeric.number import rational
+from dither.numeric.number import NumberLike, rational
 from dither.numeric.search import halve_arrays
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ CLOSEST = Fraction(1, 10**12)  # that a confidence comes to one
 PLENTY = 100  # so many flips of each kind make Wilson's interval good
 
 
-def normal_quantile(confidence: object) -> float:
+def normal_quantile(confidence: NumberLike) -> float:
     """z with P(|Z| <= z) = confidence."""
     level = rational(confidence, name="confidence")
     if not 0 < level <= 1 - CLOSEST:

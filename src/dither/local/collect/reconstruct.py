@@ -39,7 +39,7 @@ from typing import TYPE_CHECKING
 
 from dither.channels.channel import Channel
 from dither.errors import DataError, NumberError, SizeError
-from dither.numeric.number import exact
+from dither.numeric.number import NumberLike, exact
 from dither.numeric.simplex import nearest
 
 if TYPE_CHECKING:
@@ -72,7 +72,7 @@ def simplex(raw: NDArray[np.float64]) -> NDArray[np.float64]:
     return nearest(raw, 1.0)
 
 
-def water_filling(shares: object, epsilon: object) -> NDArray[np.float64]:
+def water_filling(shares: object, epsilon: NumberLike) -> NDArray[np.float64]:
     """The distribution under which these shares of direct encoding's reports are likeliest; time d log d."""
     import numpy as np
 

@@ -18,16 +18,16 @@ Warner 1965.
 from __future__ import annotations
 
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, SupportsIndex
 
 from dither.channels.channel import Channel
 from dither.errors import NumberError
 from dither.local.survey import Survey
 from dither.local.surveys.direct_encoding import histogram
 from dither.noise.bernoulli import Bernoulli
-from dither.numeric.number import integer, ln, rational
+from dither.numeric.number import NumberLike, integer, ln, rational
 from dither.numeric.search import halve_integers
-from dither.privacy.unit import Unit
+from dither.privacy.unit import Unit, UnitLike
 
 if TYPE_CHECKING:
     import numpy as np
@@ -41,7 +41,7 @@ class CoinFlip(Survey):
 
     kind: ClassVar[str] = "coin flip"
 
-    def __init__(self, *, heads: object = "1/2", yes: object = "1/2", unit: object = Unit.REPLACE_ONE) -> None:
+    def __init__(self, *, heads: NumberLike = "1/2", yes: NumberLike = "1/2", unit: UnitLike = Unit.REPLACE_ONE) -> None:
         self.heads = rational(heads, name="heads")
         self.yes = rational(yes, name="yes")
         for name, value in (("heads", self.heads), ("yes", self.yes)):
@@ -103,7 +103,12 @@ class CoinFlip(Survey):
 
     @classmethod
     def for_error(  # type: ignore[override]
-        cls, *, people: object, half_width: object, confidence: object = "0.95", unit: object = Unit.REPLACE_ONE
+        cls,
+        *,
+        people: SupportsIndex,
+        half_width: NumberLike,
+        confidence: NumberLike = "0.95",
+        unit: UnitLike = Unit.REPLACE_ONE,
     ) -> CoinFlip:
         """The coins that tell the truth most rarely and still have an error within the half-width; the second is fair."""
         count, wanted = integer(people, name="people", least=1), rational(half_width, name="half_width", positive=True)

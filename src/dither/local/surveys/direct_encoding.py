@@ -20,7 +20,8 @@ from dither.local.collect.reconstruct import water_filling
 from dither.local.collect.tally import Tally
 from dither.local.survey import Survey
 from dither.mechanisms.response.k_ary_response import Flat
-from dither.privacy.unit import Unit
+from dither.numeric.number import NumberLike
+from dither.privacy.unit import Unit, UnitLike
 
 if TYPE_CHECKING:
     import numpy as np
@@ -33,7 +34,7 @@ class DirectEncoding(Survey):
     kind: ClassVar[str] = "direct"
     methods: ClassVar[tuple[str, ...]] = (*Survey.methods, "likelihood", "bayes", "smooth")
 
-    def __init__(self, domain: Iterable[Hashable], *, epsilon: object, unit: object = Unit.REPLACE_ONE) -> None:
+    def __init__(self, domain: Iterable[Hashable], *, epsilon: NumberLike, unit: UnitLike = Unit.REPLACE_ONE) -> None:
         super().__init__(domain, epsilon=epsilon, unit=unit)
         self._flat = Flat(self.domain, epsilon=self.epsilon, unit=self.unit)
 

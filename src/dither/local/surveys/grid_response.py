@@ -29,7 +29,7 @@ import math
 from collections.abc import Hashable, Iterable
 from functools import cached_property
 from itertools import product
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, SupportsIndex
 
 from dither.channels.channel import Channel
 from dither.channels.kernels import FlatKernel
@@ -45,8 +45,8 @@ from dither.local.survey import MOST_VALUES, Survey
 from dither.local.surveys.direct_encoding import histogram, smallest
 from dither.mechanisms.response.grid_response import Grid
 from dither.mechanisms.response.k_ary_response import Flat
-from dither.numeric.number import integer, rational
-from dither.privacy.unit import Unit
+from dither.numeric.number import NumberLike, integer, rational
+from dither.privacy.unit import Unit, UnitLike
 
 if TYPE_CHECKING:
     import numpy as np
@@ -62,7 +62,13 @@ class GridResponse(Survey):
     methods: ClassVar[tuple[str, ...]] = ("simplex", "clip", "raw", "bayes")
 
     def __init__(
-        self, *, width: object, height: object, epsilon: object, scores: str = "distance", unit: object = Unit.REPLACE_ONE
+        self,
+        *,
+        width: NumberLike,
+        height: object,
+        epsilon: NumberLike,
+        scores: str = "distance",
+        unit: UnitLike = Unit.REPLACE_ONE,
     ) -> None:
         if scores not in SCORES:
             raise DataError("scores", scores, "cells are likelier the nearer they are, or all alike", ", ".join(SCORES))
@@ -135,7 +141,7 @@ class GridResponse(Survey):
     def _axes(self) -> tuple[AxisMatrices, AxisMatrices]:
         return axis_matrices(self.width, float(self._grid.rate)), axis_matrices(self.height, float(self._grid.rate))
 
-    def estimate(self, found: Reports | Tally, *, method: str | None = None, confidence: object = "0.95") -> Estimate:
+    def estimate(self, found: Reports | Tally, *, method: str | None = None, confidence: NumberLike = "0.95") -> Estimate:
         """Shares of all cells, by inversion or by the Bayesian update, with intervals on the inversion."""
         import numpy as np
 
@@ -190,7 +196,7 @@ class GridResponse(Survey):
 
     # -- before anything is collected --------------------------------------------------------------------------
 
-    def error(self, people: object, confidence: object = "0.95") -> float:
+    def error(self, people: SupportsIndex, confidence: NumberLike = "0.95") -> float:
         """The half-width of the interval of one cell, for the worst cell and wherever people are.
 
         A person at x adds, for cell i, a weight with mean 1 or 0 (whether x is i) and a mean square v(x). With a share t at
@@ -214,18 +220,18 @@ class GridResponse(Survey):
     def for_error(  # type: ignore[override]
         cls,
         *,
-        width: object,
+        width: NumberLike,
         height: object,
         people: object,
-        half_width: object,
-        confidence: object = "0.95",
+        half_width: NumberLike,
+        confidence: NumberLike = "0.95",
         scores: str = "distance",
-        unit: object = Unit.REPLACE_ONE,
+        unit: UnitLike = Unit.REPLACE_ONE,
     ) -> GridResponse:
         """The survey with the least epsilon whose error from so many people is within the half-width."""
         wanted = rational(half_width, name="half_width", positive=True)
 
-        def make(epsilon: object) -> GridResponse:
+        def make(epsilon: NumberLike) -> GridResponse:
             return cls(width=width, height=height, epsilon=epsilon, scores=scores, unit=unit)
 
         return make(least_epsilon(lambda e: make(e).error(people, confidence), wanted, half_width))

@@ -37,7 +37,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from statistics import NormalDist
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, SupportsIndex
 
 from dither.channels.channel import Channel
 from dither.errors import DataError, NumberError, SizeError
@@ -50,10 +50,10 @@ from dither.local.surveys.direct_encoding import histogram
 from dither.local.surveys.items import IntegerDomain, ItemDomain, TextDomain, mix
 from dither.mechanisms.response.k_ary_response import Flat
 from dither.noise.uniform_integers import uniform
-from dither.numeric.number import integer, rational
+from dither.numeric.number import NumberLike, integer, rational
 from dither.numeric.search import halve
 from dither.privacy.guarantee.guarantee import Guarantee, pure
-from dither.privacy.unit import Unit, read_replacement
+from dither.privacy.unit import Unit, UnitLike, read_replacement
 from dither.table import table
 
 if TYPE_CHECKING:
@@ -99,12 +99,12 @@ class HeavyHitters:
     def __init__(
         self,
         *,
-        epsilon: object,
+        epsilon: NumberLike,
         bits: object = None,
         longest: object = None,
-        keep: object = 32,
-        seeds: object = None,
-        unit: object = Unit.REPLACE_ONE,
+        keep: SupportsIndex = 32,
+        seeds: SupportsIndex | None = None,
+        unit: UnitLike = Unit.REPLACE_ONE,
     ) -> None:
         if (bits is None) == (longest is None):
             why = "items are whole numbers of so many bits, or texts of up to so many bytes"
@@ -205,7 +205,7 @@ class HeavyHitters:
         counts, bad = histogram(payload, self.groups * self.seeds * self.cells)
         return Tally(self.record, counts, len(payload) - bad, bad + reports.broken)
 
-    def estimate(self, found: Reports | Tally, *, confidence: object = "0.95") -> FrequentItems:
+    def estimate(self, found: Reports | Tally, *, confidence: NumberLike = "0.95") -> FrequentItems:
         """The most frequent items, from reports or from a tally."""
         import numpy as np
 
@@ -278,20 +278,22 @@ class HeavyHitters:
 
     # -- before anything is collected --------------------------------------------------------------------------
 
-    def _threshold(self, people: int, confidence: object, spread: float = 0.0) -> float:
+    def _threshold(self, people: int, confidence: NumberLike, spread: float = 0.0) -> float:
         """A share that the noise of 256 keep beginnings does not reach, from so many people in a group."""
         normal_quantile(confidence)  # refuses what is no confidence
         z = NormalDist().inv_cdf(1 - float(1 - rational(confidence, name="confidence")) / (256 * self.keep))
         p, q = self.support
         return z * math.sqrt(q * (1 - q) / people / (p - q) ** 2 + spread)
 
-    def error(self, people: object, confidence: object = "0.95") -> float:
+    def error(self, people: SupportsIndex, confidence: NumberLike = "0.95") -> float:
         """The share below which an item is not seen, from so many people in all (and seeds enough for them)."""
         count = integer(people, name="people", least=1)
         return self._threshold(max(1, count // self.groups), confidence)
 
     @classmethod
-    def for_error(cls, *, people: object, half_width: object, confidence: object = "0.95", **same: Any) -> HeavyHitters:
+    def for_error(
+        cls, *, people: object, half_width: NumberLike, confidence: NumberLike = "0.95", **same: Any
+    ) -> HeavyHitters:
         """The survey with the least epsilon that sees items with this share, from so many people."""
         wanted = rational(half_width, name="half_width", positive=True)
         found = least_epsilon(lambda e: cls(epsilon=e, **same).error(people, confidence), wanted, half_width)

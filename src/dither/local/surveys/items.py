@@ -10,7 +10,7 @@ from __future__ import annotations
 import codecs
 from abc import ABC, abstractmethod
 from collections.abc import Hashable, Iterable, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, SupportsIndex
 
 from dither.errors import DataError, NumberError
 from dither.numeric.number import integer
@@ -81,7 +81,7 @@ class ItemDomain(ABC):
 class TextDomain(ItemDomain):
     """Texts of up to so many bytes in UTF-8; longer ones are cut."""
 
-    def __init__(self, longest: object) -> None:
+    def __init__(self, longest: SupportsIndex) -> None:
         self.length = integer(longest, name="longest", least=1)
         if self.length > MOST_BYTES:
             raise NumberError("longest", longest, f"texts have up to {MOST_BYTES} bytes here", "8")
@@ -131,7 +131,7 @@ class TextDomain(ItemDomain):
 class IntegerDomain(ItemDomain):
     """Whole numbers of so many bits, the highest first."""
 
-    def __init__(self, bits: object) -> None:
+    def __init__(self, bits: SupportsIndex) -> None:
         self.bits = integer(bits, name="bits", least=1)
         if self.bits > MOST_BITS:
             raise NumberError("bits", bits, f"whole numbers have up to {MOST_BITS} bits here", "32")

@@ -25,7 +25,7 @@ from __future__ import annotations
 import math
 from collections.abc import Hashable, Iterable
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, SupportsIndex
 
 from dither.channels.channel import Channel
 from dither.errors import NumberError, SizeError
@@ -36,8 +36,8 @@ from dither.local.surveys.direct_encoding import histogram, smallest
 from dither.local.surveys.hash_families import BalancedHashFamily, MixedHashFamily, digits, prime_powers
 from dither.mechanisms.response.k_ary_response import Flat
 from dither.noise.uniform_integers import uniform
-from dither.numeric.number import integer
-from dither.privacy.unit import Unit
+from dither.numeric.number import NumberLike, integer
+from dither.privacy.unit import Unit, UnitLike
 
 if TYPE_CHECKING:
     import numpy as np
@@ -56,7 +56,12 @@ class LocalHashing(Survey):
     cells: int  # g
 
     def __init__(
-        self, domain: Iterable[Hashable], *, epsilon: object, seeds: object = None, unit: object = Unit.REPLACE_ONE
+        self,
+        domain: Iterable[Hashable],
+        *,
+        epsilon: NumberLike,
+        seeds: SupportsIndex | None = None,
+        unit: UnitLike = Unit.REPLACE_ONE,
     ) -> None:
         super().__init__(domain, epsilon=epsilon, unit=unit)
         size = len(self.domain)
@@ -112,7 +117,7 @@ class LocalHashing(Survey):
         left = self._hash.collisions()
         return left and left * float((simplex(raw) ** 2).sum())
 
-    def error(self, people: object, confidence: object = "0.95") -> float:
+    def error(self, people: object, confidence: NumberLike = "0.95") -> float:
         """The half-width of the interval of one frequency, whatever they are; collisions at their worst."""
         return math.hypot(super().error(people, confidence), normal_quantile(confidence) * self._hash.collisions() ** 0.5)
 

@@ -43,10 +43,10 @@ from dither.local.survey import Survey, read_epsilon
 from dither.local.surveys.direct_encoding import histogram, smallest
 from dither.mechanisms.response.k_ary_response import Flat
 from dither.numeric.balls import MOST_BITS, ends, precision
-from dither.numeric.number import Number, exact, ln, rational
+from dither.numeric.number import Number, NumberLike, exact, ln, rational
 from dither.numeric.search import halve_integers
 from dither.privacy.guarantee.guarantee import Guarantee, pure
-from dither.privacy.unit import Unit
+from dither.privacy.unit import Unit, UnitLike
 
 if TYPE_CHECKING:
     import numpy as np
@@ -62,7 +62,7 @@ class Longitudinal(Survey):
     kind: ClassVar[str] = "longitudinal"
 
     def __init__(
-        self, domain: Iterable[Hashable], *, first: object, forever: object, unit: object = Unit.REPLACE_ONE
+        self, domain: Iterable[Hashable], *, first: NumberLike, forever: NumberLike, unit: UnitLike = Unit.REPLACE_ONE
     ) -> None:
         super().__init__(domain, epsilon=exact(forever, name="forever", positive=True), unit=unit)
         self.first = read_epsilon(first)
@@ -147,11 +147,11 @@ class Longitudinal(Survey):
         cls,
         domain: Iterable[Hashable],
         *,
-        forever: object,
+        forever: NumberLike,
         people: object,
-        half_width: object,
-        confidence: object = "0.95",
-        unit: object = Unit.REPLACE_ONE,
+        half_width: NumberLike,
+        confidence: NumberLike = "0.95",
+        unit: UnitLike = Unit.REPLACE_ONE,
     ) -> Longitudinal:
         """The survey with the least `first`, for a given `forever`, whose error in one round is within the half-width."""
         listed, whole = tuple(domain), exact(forever, name="forever", positive=True)

@@ -17,7 +17,7 @@ from __future__ import annotations
 import math
 from fractions import Fraction
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, SupportsIndex
 
 from dither.channels.closed_form_rows import power, truncated
 from dither.channels.kernels import GeometricKernel
@@ -26,8 +26,8 @@ from dither.errors import NumberError
 from dither.local.surveys.number_survey import MOST_REPORTS, NumberSurvey
 from dither.mechanisms.additive.geometric import Geometric
 from dither.numeric.lattice import add
-from dither.numeric.number import integer
-from dither.privacy.unit import Unit
+from dither.numeric.number import NumberLike, integer
+from dither.privacy.unit import Unit, UnitLike
 
 if TYPE_CHECKING:
     import numpy as np
@@ -42,7 +42,13 @@ class NoisyNumber(NumberSurvey):
     kind: ClassVar[str] = "noisy number"
 
     def __init__(
-        self, low: object, high: object, *, epsilon: object, steps: object = USUAL_STEPS, unit: object = Unit.REPLACE_ONE
+        self,
+        low: NumberLike,
+        high: NumberLike,
+        *,
+        epsilon: NumberLike,
+        steps: SupportsIndex = USUAL_STEPS,
+        unit: UnitLike = Unit.REPLACE_ONE,
     ) -> None:
         super().__init__(low, high, epsilon=epsilon, unit=unit)
         self.steps = integer(steps, name="steps", least=1)

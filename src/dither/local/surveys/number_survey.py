@@ -30,7 +30,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self, SupportsIndex
 
 from dither.channels.channel import Channel
 from dither.channels.matrix import MatrixEntry
@@ -42,9 +42,9 @@ from dither.local.least_epsilon import least_epsilon
 from dither.local.survey import read_epsilon
 from dither.local.surveys.direct_encoding import histogram, smallest
 from dither.noise.random_rounding import round_randomly
-from dither.numeric.number import Number, integer, rational
+from dither.numeric.number import Number, NumberLike, integer, rational
 from dither.privacy.guarantee.guarantee import Guarantee, pure
-from dither.privacy.unit import Unit, read_replacement
+from dither.privacy.unit import Unit, UnitLike, read_replacement
 
 if TYPE_CHECKING:
     import numpy as np
@@ -83,7 +83,7 @@ class NumberSurvey(ABC):
     steps: int  # places are 0..steps
     unit: Unit
 
-    def __init__(self, low: object, high: object, *, epsilon: object, unit: object = Unit.REPLACE_ONE) -> None:
+    def __init__(self, low: NumberLike, high: NumberLike, *, epsilon: NumberLike, unit: UnitLike = Unit.REPLACE_ONE) -> None:
         self.low, self.high = rational(low, name="low"), rational(high, name="high")
         if not self.low < self.high:
             raise NumberError("low, high", (low, high), "the lower bound lies below the upper one", "0 and 100")
@@ -176,7 +176,7 @@ class NumberSurvey(ABC):
         counts, bad = histogram(payload, self.reports)
         return Tally(self.record, counts, len(payload) - bad, bad + reports.broken)
 
-    def estimate(self, found: Reports | Tally, *, confidence: object = "0.95") -> MeanEstimate:
+    def estimate(self, found: Reports | Tally, *, confidence: NumberLike = "0.95") -> MeanEstimate:
         """The mean of all numbers, from reports or from a tally."""
         tally = found if isinstance(found, Tally) else self.tally(found)
         tally.check(self.record, self.reports)
@@ -229,14 +229,21 @@ class NumberSurvey(ABC):
         top = np.clip(rise / 2, x[:-1], x[1:])
         return float((squares[:-1] + rise * (top - x[:-1]) - top**2).max())
 
-    def error(self, people: object, confidence: object = "0.95") -> float:
+    def error(self, people: SupportsIndex, confidence: NumberLike = "0.95") -> float:
         """The half-width of the interval of the mean, from so many people, whoever they are."""
         count, z = integer(people, name="people", least=1), normal_quantile(confidence)
         return z * math.sqrt(self.worst_variance / count) * float(self.high - self.low)
 
     @classmethod
     def for_error(
-        cls, low: object, high: object, *, people: object, half_width: object, confidence: object = "0.95", **same: Any
+        cls,
+        low: NumberLike,
+        high: NumberLike,
+        *,
+        people: object,
+        half_width: NumberLike,
+        confidence: NumberLike = "0.95",
+        **same: Any,
     ) -> Self:
         """The survey with the least epsilon whose error from so many people is within the half-width."""
         wanted = rational(half_width, name="half_width", positive=True)

@@ -23,7 +23,7 @@ from __future__ import annotations
 import math
 from fractions import Fraction
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, SupportsIndex
 
 from dither.channels.closed_form_rows import flat, power
 from dither.channels.matrix import MatrixEntry
@@ -32,8 +32,8 @@ from dither.local.surveys.number_survey import MOST_REPORTS, NumberSurvey
 from dither.mechanisms.response.k_ary_response import Flat
 from dither.noise.bernoulli import Bernoulli
 from dither.noise.uniform_integers import uniform
-from dither.numeric.number import Number, integer, ln
-from dither.privacy.unit import Unit
+from dither.numeric.number import Number, NumberLike, integer, ln
+from dither.privacy.unit import Unit, UnitLike
 
 if TYPE_CHECKING:
     import numpy as np
@@ -50,7 +50,7 @@ class Duchi(NumberSurvey):
     steps = 1
     reports = 2
 
-    def __init__(self, low: object, high: object, *, epsilon: object, unit: object = Unit.REPLACE_ONE) -> None:
+    def __init__(self, low: NumberLike, high: NumberLike, *, epsilon: NumberLike, unit: UnitLike = Unit.REPLACE_ONE) -> None:
         super().__init__(low, high, epsilon=epsilon, unit=unit)
         self._flat = Flat((0, 1), epsilon=self.epsilon, unit=self.unit)
 
@@ -89,13 +89,13 @@ class Piecewise(NumberSurvey):
 
     def __init__(
         self,
-        low: object,
-        high: object,
+        low: NumberLike,
+        high: NumberLike,
         *,
-        epsilon: object,
+        epsilon: NumberLike,
         reports: object = None,
         window: object = None,
-        unit: object = Unit.REPLACE_ONE,
+        unit: UnitLike = Unit.REPLACE_ONE,
     ) -> None:
         super().__init__(low, high, epsilon=epsilon, unit=unit)
         self.size, self.window = _shape(self.epsilon, reports, window)
@@ -175,13 +175,13 @@ class Hybrid(NumberSurvey):
 
     def __init__(
         self,
-        low: object,
-        high: object,
+        low: NumberLike,
+        high: NumberLike,
         *,
-        epsilon: object,
+        epsilon: NumberLike,
         reports: object = None,
         window: object = None,
-        unit: object = Unit.REPLACE_ONE,
+        unit: UnitLike = Unit.REPLACE_ONE,
     ) -> None:
         super().__init__(low, high, epsilon=epsilon, unit=unit)
         self._bit = Duchi(low, high, epsilon=self.epsilon, unit=unit)
@@ -251,7 +251,7 @@ class Hybrid(NumberSurvey):
         return np.asarray(share * line + (1 - share) * self._windows._squares)
 
 
-def _shape(epsilon: Number, reports: object, window: object) -> tuple[int, int]:
+def _shape(epsilon: Number, reports: SupportsIndex, window: SupportsIndex) -> tuple[int, int]:
     """M and w: as asked for, or w / M near 1 / (e^(epsilon / 2) + 1) with a window that is not too narrow."""
     share = 1 / (math.exp(min(float(epsilon), 64.0) / 2) + 1)  # chooses a shape only; every shape keeps the promise
     if reports is None:

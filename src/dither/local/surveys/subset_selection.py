@@ -31,8 +31,8 @@ from dither.local.survey import Survey
 from dither.local.surveys.packed_bits import as_reports, as_rows, column_sums, has_spare_bits, row_type
 from dither.noise.bernoulli import Bernoulli
 from dither.noise.subsets import Subsets, row_sums
-from dither.numeric.number import ln
-from dither.privacy.unit import Unit
+from dither.numeric.number import NumberLike, ln
+from dither.privacy.unit import Unit, UnitLike
 
 if TYPE_CHECKING:
     import numpy as np
@@ -48,7 +48,7 @@ class SubsetSelection(Survey):
     kind: ClassVar[str] = "subset"
     chosen: int  # k
 
-    def __init__(self, domain: Iterable[Hashable], *, epsilon: object, unit: object = Unit.REPLACE_ONE) -> None:
+    def __init__(self, domain: Iterable[Hashable], *, epsilon: NumberLike, unit: UnitLike = Unit.REPLACE_ONE) -> None:
         super().__init__(domain, epsilon=epsilon, unit=unit)
         size, small = len(self.domain), math.exp(-float(self.epsilon))
         self.chosen = max(1, round(size * small / (1 + small)))

@@ -33,7 +33,8 @@ from dither.local.survey import Survey
 from dither.local.surveys.packed_bits import as_reports, as_rows, column_sums, has_spare_bits, row_type
 from dither.noise.bernoulli import Bernoulli
 from dither.noise.packed_flips import Flips
-from dither.privacy.unit import Unit
+from dither.numeric.number import NumberLike
+from dither.privacy.unit import Unit, UnitLike
 
 if TYPE_CHECKING:
     import numpy as np
@@ -51,7 +52,7 @@ class UnaryEncoding(Survey):
     optimised: bool  # which of the two
 
     def __init__(
-        self, domain: Iterable[Hashable], *, epsilon: object, optimised: bool = True, unit: object = Unit.REPLACE_ONE
+        self, domain: Iterable[Hashable], *, epsilon: NumberLike, optimised: bool = True, unit: UnitLike = Unit.REPLACE_ONE
     ) -> None:
         super().__init__(domain, epsilon=epsilon, unit=unit)
         if self.epsilon > MOST_EPSILON:

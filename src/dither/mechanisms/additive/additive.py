@@ -25,7 +25,7 @@ from collections.abc import Callable, Iterator
 from fractions import Fraction
 from functools import cached_property
 from itertools import product
-from typing import TYPE_CHECKING, Any, TypeVar, overload
+from typing import TYPE_CHECKING, Any, SupportsIndex, TypeVar, overload
 
 from flint import arb
 
@@ -35,7 +35,7 @@ from dither.noise.law import Law
 from dither.numeric.balls import MOST_BITS, round_up
 from dither.numeric.enclosure import to_ball
 from dither.numeric.lattice import LARGEST_INDEX, Lattice, add, as_array
-from dither.numeric.number import Number, integer, rational
+from dither.numeric.number import Number, NumberLike, integer, rational
 from dither.numeric.search import first_integer, smallest, surely
 from dither.privacy.guarantee.guarantee import Guarantee
 from dither.privacy.loss.loss import Loss
@@ -93,15 +93,15 @@ class Additive(ABC):
 
     # -- error -------------------------------------------------------------------------------------------------
 
-    def error(self, confidence: object) -> int | float:
+    def error(self, confidence: NumberLike) -> int | float:
         """The smallest half-width that holds with this probability, for all coordinates together."""
         steps = half_width(self.law, read_confidence(confidence), self.dimension or 1, self._widest)
         return steps if self.lattice is None else round_up((steps + HALF) * self.lattice.step)
 
     def _least_rate(
         self,
-        half_width: object,
-        confidence: object,
+        half_width: NumberLike,
+        confidence: NumberLike,
         law: Callable[[Fraction], Law],
         guess: Callable[[Fraction, int, int], float],
     ) -> Fraction:
@@ -221,12 +221,12 @@ def read_flag(value: object, *, name: str) -> bool:
     return value
 
 
-def read_dimension(value: object) -> int | None:
+def read_dimension(value: SupportsIndex) -> int | None:
     """None, or how many numbers a value has."""
     return None if value is None else integer(value, name="dimension", least=1)
 
 
-def read_confidence(value: object, *, name: str = "confidence") -> Fraction:
+def read_confidence(value: NumberLike, *, name: str = "confidence") -> Fraction:
     """A probability strictly between 0 and 1."""
     level = rational(value, name=name)
     if not 0 < level < 1:
@@ -234,13 +234,13 @@ def read_confidence(value: object, *, name: str = "confidence") -> Fraction:
     return level
 
 
-def read_half_width(value: object) -> Fraction:
+def read_half_width(value: NumberLike) -> Fraction:
     """How far off a release may be; what `error` gave is a binary number, and is not made smaller by printing it."""
     width = rational(value, name="half_width", nonnegative=True)
     return max(width, Fraction(value)) if isinstance(value, float) else width
 
 
-def steps_within(half_width: object, lattice: Lattice | None) -> int:
+def steps_within(half_width: NumberLike, lattice: Lattice | None) -> int:
     """How many steps of noise stay within a half-width, half a step being left for the rounding of a real value."""
     width = read_half_width(half_width)
     if lattice is None:
@@ -303,7 +303,7 @@ def spare(sensitivity: Fraction, step: Fraction) -> Fraction:
     return sensitivity + step * SPARE
 
 
-def choose_step(step: object, size: Fraction, *, integers: bool = False) -> Fraction:
+def choose_step(step: NumberLike, size: Fraction, *, integers: bool = False) -> Fraction:
     """The step that was asked for, or a power of two far below this size; 1 for whole numbers."""
     if integers:
         if step is not None and rational(step, name="step") != 1:

@@ -32,11 +32,11 @@ from dither.mechanisms.additive.additive import Additive, read_dimension
 from dither.mechanisms.additive.gaussian import guess_gaussian, read_either
 from dither.mechanisms.norms import l2_shifts
 from dither.noise.gaussian import DiscreteGaussian as DiscreteGaussianLaw
-from dither.numeric.number import rational
+from dither.numeric.number import NumberLike, rational
 from dither.privacy.guarantee.guarantee import Guarantee, zcdp
 from dither.privacy.loss.loss import Loss
 from dither.privacy.records import read_rho
-from dither.privacy.unit import Unit
+from dither.privacy.unit import Unit, UnitLike
 
 
 @frozen(kw_only=True, slots=False, init=False)
@@ -53,13 +53,13 @@ class DiscreteGaussian(Additive):
     def __init__(
         self,
         *,
-        l2_sensitivity: object = None,
-        l2_squared: object = None,
-        sigma: object = None,
-        sigma2: object = None,
-        rho: object = None,
+        l2_sensitivity: NumberLike | None = None,
+        l2_squared: NumberLike | None = None,
+        sigma: NumberLike | None = None,
+        sigma2: NumberLike | None = None,
+        rho: NumberLike | None = None,
         dimension: object = None,
-        unit: object = None,
+        unit: UnitLike | None = None,
     ) -> None:
         squared, whom = read_either(l2_sensitivity, l2_squared, unit)
         if sum(way is not None for way in (sigma, sigma2, rho)) != 1:
@@ -75,13 +75,13 @@ class DiscreteGaussian(Additive):
     @classmethod
     def for_error(
         cls,
-        half_width: object,
-        confidence: object,
+        half_width: NumberLike,
+        confidence: NumberLike,
         *,
-        l2_sensitivity: object = None,
-        l2_squared: object = None,
+        l2_sensitivity: NumberLike | None = None,
+        l2_squared: NumberLike | None = None,
         dimension: object = None,
-        unit: object = None,
+        unit: UnitLike | None = None,
     ) -> DiscreteGaussian:
         """The mechanism with the most noise whose error at this confidence is within `half_width`."""
         model = cls(l2_sensitivity=l2_sensitivity, l2_squared=l2_squared, sigma2=1, dimension=dimension, unit=unit)

@@ -26,7 +26,7 @@ from collections.abc import Iterator
 from fractions import Fraction
 from functools import cached_property
 from statistics import NormalDist
-from typing import ClassVar
+from typing import ClassVar, SupportsIndex
 
 from attrs import evolve, frozen
 
@@ -42,11 +42,11 @@ from dither.mechanisms.norms import SLIVERS, float_root, l2_shifts, root_above, 
 from dither.mechanisms.sensitivity import read_l2_squared
 from dither.noise.gaussian import RoundedGaussian
 from dither.numeric.lattice import Lattice
-from dither.numeric.number import rational
+from dither.numeric.number import NumberLike, rational
 from dither.privacy import calibrate
 from dither.privacy.guarantee.guarantee import Guarantee, gdp
 from dither.privacy.records import read_rho
-from dither.privacy.unit import Unit, read_unit
+from dither.privacy.unit import Unit, UnitLike, read_unit
 
 WAYS = "sigma=2, sigma2=4, rho='0.1', or epsilon=1 with delta='1e-6'"
 
@@ -67,17 +67,17 @@ class Gaussian(Additive):
     def __init__(
         self,
         *,
-        l2_sensitivity: object = None,
-        l2_squared: object = None,
-        sigma: object = None,
-        sigma2: object = None,
-        rho: object = None,
-        epsilon: object = None,
-        delta: object = None,
-        dimension: object = None,
+        l2_sensitivity: NumberLike | None = None,
+        l2_squared: NumberLike | None = None,
+        sigma: NumberLike | None = None,
+        sigma2: NumberLike | None = None,
+        rho: NumberLike | None = None,
+        epsilon: NumberLike | None = None,
+        delta: NumberLike | None = None,
+        dimension: SupportsIndex | None = None,
         integers: bool = False,
-        step: object = None,
-        unit: object = None,
+        step: NumberLike | None = None,
+        unit: UnitLike | None = None,
     ) -> None:
         squared, whom = read_either(l2_sensitivity, l2_squared, unit)
         size, whole = read_dimension(dimension), read_flag(integers, name="integers")
@@ -99,15 +99,15 @@ class Gaussian(Additive):
     @classmethod
     def for_error(
         cls,
-        half_width: object,
-        confidence: object,
+        half_width: NumberLike,
+        confidence: NumberLike,
         *,
-        l2_sensitivity: object = None,
-        l2_squared: object = None,
+        l2_sensitivity: NumberLike | None = None,
+        l2_squared: NumberLike | None = None,
         dimension: object = None,
         integers: bool = False,
-        step: object = None,
-        unit: object = None,
+        step: NumberLike | None = None,
+        unit: UnitLike | None = None,
     ) -> Gaussian:
         """The mechanism with the most noise whose error at this confidence is within `half_width`."""
         squared, whom = read_either(l2_sensitivity, l2_squared, unit)
@@ -145,7 +145,7 @@ class Gaussian(Additive):
         return l2_shifts(self.l2_squared, self.dimension or 1, sliver=None if self.integers else self.step / SLIVERS)
 
 
-def read_either(l2_sensitivity: object, l2_squared: object, unit: object) -> tuple[Fraction, Unit]:
+def read_either(l2_sensitivity: NumberLike, l2_squared: NumberLike, unit: UnitLike) -> tuple[Fraction, Unit]:
     """The square of the L2 sensitivity, from either."""
     if (l2_sensitivity is None) == (l2_squared is None):
         given = (l2_sensitivity, l2_squared)

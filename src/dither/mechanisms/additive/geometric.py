@@ -37,12 +37,12 @@ from dither.mechanisms.norms import l1_shifts
 from dither.mechanisms.sensitivity import read_l1
 from dither.noise.laplace import DiscreteLaplace
 from dither.numeric.lattice import LARGEST_INDEX
-from dither.numeric.number import Number, integer
+from dither.numeric.number import Number, NumberLike, integer
 from dither.privacy.guarantee.guarantee import Guarantee, pure
 from dither.privacy.loss.loss import Loss
 from dither.privacy.loss.pairs.discrete_laplace import discrete_laplace
 from dither.privacy.records import read_epsilon
-from dither.privacy.unit import Unit
+from dither.privacy.unit import Unit, UnitLike
 
 LARGEST_CHANNEL = 1000  # rows of an exact matrix
 
@@ -62,11 +62,11 @@ class Geometric(Additive):
     def __init__(
         self,
         *,
-        epsilon: object,
-        sensitivity: object,
+        epsilon: NumberLike,
+        sensitivity: NumberLike,
         bounds: tuple[object, object] | None = None,
         dimension: object = None,
-        unit: object = None,
+        unit: UnitLike | None = None,
     ) -> None:
         moved, whom = read_l1(sensitivity, unit)
         if moved.denominator != 1:
@@ -78,13 +78,13 @@ class Geometric(Additive):
     @classmethod
     def for_error(
         cls,
-        half_width: object,
-        confidence: object,
+        half_width: NumberLike,
+        confidence: NumberLike,
         *,
-        sensitivity: object,
+        sensitivity: NumberLike,
         bounds: tuple[object, object] | None = None,
         dimension: object = None,
-        unit: object = None,
+        unit: UnitLike | None = None,
     ) -> Geometric:
         """The mechanism with the least epsilon whose error at this confidence is within `half_width`."""
         model = cls(epsilon=1, sensitivity=sensitivity, bounds=bounds, dimension=dimension, unit=unit)

@@ -22,7 +22,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from fractions import Fraction
 from functools import cached_property
-from typing import ClassVar
+from typing import ClassVar, SupportsIndex
 
 from attrs import evolve, field, frozen
 
@@ -31,12 +31,12 @@ from dither.mechanisms.norms import SLIVERS, l1_shifts
 from dither.mechanisms.sensitivity import read_l1
 from dither.noise.laplace import DiscreteLaplace
 from dither.numeric.lattice import Lattice
-from dither.numeric.number import Number
+from dither.numeric.number import Number, NumberLike
 from dither.privacy.guarantee.guarantee import Guarantee, pure
 from dither.privacy.loss.loss import Loss
 from dither.privacy.loss.pairs.discrete_laplace import discrete_laplace
 from dither.privacy.records import read_epsilon
-from dither.privacy.unit import Unit
+from dither.privacy.unit import Unit, UnitLike
 
 
 @frozen(kw_only=True, slots=False, init=False)
@@ -52,7 +52,13 @@ class Laplace(Additive):
     unit: Unit  # whose coming, going or replacement the sensitivity is about
 
     def __init__(
-        self, *, epsilon: object, sensitivity: object, dimension: object = None, step: object = None, unit: object = None
+        self,
+        *,
+        epsilon: NumberLike,
+        sensitivity: NumberLike,
+        dimension: SupportsIndex | None = None,
+        step: NumberLike | None = None,
+        unit: UnitLike | None = None,
     ) -> None:
         moved, whom = read_l1(sensitivity, unit)
         size = read_dimension(dimension)
@@ -62,13 +68,13 @@ class Laplace(Additive):
     @classmethod
     def for_error(
         cls,
-        half_width: object,
-        confidence: object,
+        half_width: NumberLike,
+        confidence: NumberLike,
         *,
-        sensitivity: object,
+        sensitivity: NumberLike,
         dimension: object = None,
-        step: object = None,
-        unit: object = None,
+        step: NumberLike | None = None,
+        unit: UnitLike | None = None,
     ) -> Laplace:
         """The mechanism with the least epsilon whose error at this confidence is within `half_width`."""
         model = cls(epsilon=1, sensitivity=sensitivity, dimension=dimension, step=step, unit=unit)

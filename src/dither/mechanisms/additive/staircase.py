@@ -34,10 +34,10 @@ from dither.mechanisms.norms import SLIVERS, l1_shifts
 from dither.mechanisms.sensitivity import read_l1
 from dither.noise.staircase import DiscreteStaircase
 from dither.numeric.lattice import Lattice
-from dither.numeric.number import Number, rational
+from dither.numeric.number import Number, NumberLike, rational
 from dither.privacy.guarantee.guarantee import Guarantee, pure
 from dither.privacy.records import read_epsilon
-from dither.privacy.unit import Unit
+from dither.privacy.unit import Unit, UnitLike
 
 
 @frozen(kw_only=True, slots=False, init=False)
@@ -53,7 +53,13 @@ class Staircase(Additive):
     unit: Unit  # whose coming, going or replacement the sensitivity is about
 
     def __init__(
-        self, *, epsilon: object, sensitivity: object, gamma: object = None, step: object = None, unit: object = None
+        self,
+        *,
+        epsilon: NumberLike,
+        sensitivity: NumberLike,
+        gamma: NumberLike | None = None,
+        step: NumberLike | None = None,
+        unit: UnitLike | None = None,
     ) -> None:
         moved, whom = read_l1(sensitivity, unit)
         budget, chosen = read_epsilon(epsilon), choose_step(step, moved)
@@ -68,13 +74,13 @@ class Staircase(Additive):
     @classmethod
     def for_error(
         cls,
-        half_width: object,
-        confidence: object,
+        half_width: NumberLike,
+        confidence: NumberLike,
         *,
-        sensitivity: object,
-        gamma: object = None,
-        step: object = None,
-        unit: object = None,
+        sensitivity: NumberLike,
+        gamma: NumberLike | None = None,
+        step: NumberLike | None = None,
+        unit: UnitLike | None = None,
     ) -> Staircase:
         """The mechanism with the least epsilon whose error stays within `half_width`, at this gamma.
 
@@ -82,7 +88,7 @@ class Staircase(Additive):
         fall with epsilon: on a coarse lattice a smaller epsilon may do as well.
         """
 
-        def at(epsilon: object) -> Staircase:
+        def at(epsilon: NumberLike) -> Staircase:
             return cls(epsilon=epsilon, sensitivity=sensitivity, gamma=gamma, step=step, unit=unit)
 
         def guess(level: Fraction, size: int, steps: int) -> float:
@@ -124,7 +130,7 @@ def least_error_gamma(epsilon: Number) -> Fraction:
     return max(Fraction(1, 2**20), Fraction(round(2**20 / (1 + math.exp(half))), 2**20))
 
 
-def _read_gamma(gamma: object) -> Fraction:
+def _read_gamma(gamma: NumberLike) -> Fraction:
     share = rational(gamma, name="gamma", positive=True)
     if share > 1:
         raise NumberError("gamma", gamma, "it is the part of a stride that is high", "'0.4'")

@@ -23,7 +23,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from fractions import Fraction
 from itertools import product
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, SupportsIndex
 
 from attrs import field, frozen
 from flint import arb
@@ -35,12 +35,12 @@ from dither.mechanisms.combine import each_of
 from dither.noise.categorical import Categorical
 from dither.numeric.balls import precision
 from dither.numeric.enclosure import to_ball
-from dither.numeric.number import Number, integer
+from dither.numeric.number import Number, NumberLike, integer
 from dither.numeric.search import halve_integers
 from dither.privacy.guarantee.guarantee import Guarantee, pure
 from dither.privacy.loss.loss import Loss
 from dither.privacy.records import read_epsilon
-from dither.privacy.unit import Unit, read_replacement
+from dither.privacy.unit import Unit, UnitLike, read_replacement
 
 if TYPE_CHECKING:
     import numpy as np
@@ -60,7 +60,7 @@ class Grid:
     height: int  # how many rows
     unit: Unit = field(converter=read_replacement)
 
-    def __init__(self, *, epsilon: object, width: object, height: object, unit: object = Unit.REPLACE_ONE) -> None:
+    def __init__(self, *, epsilon: NumberLike, width: NumberLike, height: object, unit: UnitLike = Unit.REPLACE_ONE) -> None:
         across, down = _read_places(width, "width"), _read_places(height, "height")
         if across * down < 2:
             raise NumberError("width, height", (width, height), "the only cell says nothing", "at least two cells")
@@ -88,7 +88,7 @@ class Grid:
         """What a step of distance is worth."""
         return self.epsilon / (self.width + self.height - 2)
 
-    def error(self, confidence: object) -> tuple[int, int]:
+    def error(self, confidence: NumberLike) -> tuple[int, int]:
         """How many columns and rows away the report may be, with this probability, wherever the person is."""
         each = each_of(confidence, 2)
         return self._radius(self.width, each), self._radius(self.height, each)
@@ -155,7 +155,7 @@ class Grid:
         return ((one, other) for one in cells for other in cells if one < other)
 
 
-def _read_places(value: object, name: str) -> int:
+def _read_places(value: SupportsIndex, name: str) -> int:
     count = integer(value, name=name, least=1)
     if count > MOST_PLACES:
         raise NumberError(name, value, f"a grid has up to {MOST_PLACES} places along one axis", "coarser cells")

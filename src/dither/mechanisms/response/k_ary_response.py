@@ -24,7 +24,7 @@ from dither.errors import DataError, GuaranteeError, SizeError
 from dither.mechanisms.selection.selection import read_candidates
 from dither.noise.bernoulli import Bernoulli
 from dither.noise.uniform_integers import uniform
-from dither.numeric.number import Number
+from dither.numeric.number import Number, NumberLike
 from dither.privacy.guarantee.guarantee import Guarantee, pure
 from dither.privacy.loss.loss import Loss
 from dither.privacy.records import read_epsilon
@@ -73,7 +73,7 @@ class Flat:
     def _place(self) -> dict[Hashable, int]:
         return {value: place for place, value in enumerate(self.values)}
 
-    def error(self, confidence: object) -> float:
+    def error(self, confidence: NumberLike) -> float:
         """Refused: one answer is right or wrong, and an estimate depends on how many there are."""
         raise GuaranteeError("confidence", confidence, "one answer is right or wrong", "the error of an estimate from many")
 

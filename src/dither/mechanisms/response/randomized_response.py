@@ -25,11 +25,11 @@ from dither.channels.channel import Channel
 from dither.channels.closed_form_rows import flat
 from dither.errors import DataError, GuaranteeError, NumberError
 from dither.noise.bernoulli import Bernoulli
-from dither.numeric.number import Number, exact, ln, rational
+from dither.numeric.number import Number, NumberLike, exact, ln, rational
 from dither.privacy.guarantee.guarantee import Guarantee, pure
 from dither.privacy.loss.loss import Loss
 from dither.privacy.records import read_epsilon
-from dither.privacy.unit import Unit, read_replacement
+from dither.privacy.unit import Unit, UnitLike, read_replacement
 
 if TYPE_CHECKING:
     import numpy as np
@@ -44,7 +44,9 @@ class RandomizedResponse:
     p: Fraction | None  # the probability of the truth, where it was given
     unit: Unit = field(converter=read_replacement)
 
-    def __init__(self, *, epsilon: object = None, p: object = None, unit: object = Unit.REPLACE_ONE) -> None:
+    def __init__(
+        self, *, epsilon: NumberLike | None = None, p: NumberLike | None = None, unit: UnitLike = Unit.REPLACE_ONE
+    ) -> None:
         if p is None:
             loss, truth = read_epsilon(epsilon), None
         else:
@@ -75,7 +77,7 @@ class RandomizedResponse:
         """Whether an answer is the truth."""
         return Bernoulli.response(self.epsilon) if self.p is None else Bernoulli(self.p)
 
-    def error(self, confidence: object) -> float:
+    def error(self, confidence: NumberLike) -> float:
         """Refused: one answer is right or wrong, and an estimate depends on how many there are."""
         why = "one answer is right or wrong"
         raise GuaranteeError("confidence", confidence, why, "accuracy.deviation_of_survey(epsilon, people) for a count")

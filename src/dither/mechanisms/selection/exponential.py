@@ -32,8 +32,9 @@ from dither.noise.categorical import Categorical
 from dither.numeric.balls import precision
 from dither.numeric.enclosure import certify, to_ball
 from dither.numeric.lattice import Lattice
-from dither.numeric.number import Enclosure, Number, ln, rational
+from dither.numeric.number import Enclosure, Number, NumberLike, ln, rational
 from dither.privacy.guarantee.guarantee import Guarantee, bounded_range
+from dither.privacy.unit import UnitLike
 
 if TYPE_CHECKING:
     import numpy as np
@@ -62,7 +63,7 @@ class Exponential(Selection):
     def _row(self, gaps: list[int]) -> list[MatrixEntry]:
         return exponential(gaps, self.rate)
 
-    def tail(self, value: Any, shortfall: object) -> Enclosure:
+    def tail(self, value: Any, shortfall: NumberLike) -> Enclosure:
         """The exact probability that the choice falls short by `shortfall` or more. For scores that are no secret."""
         least = rational(shortfall, name="shortfall", nonnegative=True)
         places = self.places(value)
@@ -88,7 +89,7 @@ class Exponential(Selection):
         channel: Mapping[Hashable, Mapping[Hashable, object]],
         *,
         neighbours: Iterable[tuple[Hashable, Hashable]],
-        unit: object = None,
+        unit: UnitLike | None = None,
     ) -> Exponential:
         """Any finite private mechanism as an exponential mechanism, and what that costs: a factor of two.
 

@@ -30,6 +30,7 @@ import numbers
 from collections.abc import Iterator
 from fractions import Fraction
 from functools import cached_property
+from typing import SupportsIndex
 
 from attrs import field, frozen
 
@@ -38,10 +39,10 @@ from dither.mechanisms.additive.additive import choose_step, read_flag
 from dither.mechanisms.norms import root_above
 from dither.mechanisms.selection.exponential import Exponential
 from dither.numeric.balls import round_up
-from dither.numeric.number import Number, integer, rational
+from dither.numeric.number import Number, NumberLike, integer, rational
 from dither.privacy.guarantee.guarantee import Guarantee
 from dither.privacy.records import read_epsilon
-from dither.privacy.unit import Unit, read_replacement
+from dither.privacy.unit import Unit, UnitLike, read_replacement
 
 MOST_POINTS = 100_000
 
@@ -60,12 +61,12 @@ class IntervalMean:
     def __init__(
         self,
         *,
-        epsilon: object,
-        rows: object,
+        epsilon: NumberLike,
+        rows: SupportsIndex,
         bounds: tuple[object, object] = (0, 1),
         squared: bool = False,
-        points: object = 1001,
-        unit: object = Unit.REPLACE_ONE,
+        points: SupportsIndex = 1001,
+        unit: UnitLike = Unit.REPLACE_ONE,
     ) -> None:
         if not isinstance(bounds, tuple) or len(bounds) != 2:
             raise NumberError("bounds", bounds, "they are a pair", "(0, 1)")
@@ -122,7 +123,7 @@ class IntervalMean:
         """epsilon, of bounded range."""
         return self._choice.guarantee
 
-    def error(self, confidence: object) -> float:
+    def error(self, confidence: NumberLike) -> float:
         """How far the release may lie from the mean, at this confidence: for the worst scores, so rather wide."""
         shortfall = Fraction(self._choice.error(confidence))
         half = (self.bounds[1] - self.bounds[0]) / (self.points - 1) / 2  # the best point is that close to the mean

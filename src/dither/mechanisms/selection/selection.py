@@ -21,7 +21,7 @@ from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from fractions import Fraction
 from functools import cached_property
 from itertools import product
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Self, SupportsIndex
 
 from attrs import field, frozen
 
@@ -43,12 +43,12 @@ from dither.noise.law import check_rate
 from dither.numeric.balls import MOST_BITS, round_up
 from dither.numeric.enclosure import to_ball
 from dither.numeric.lattice import LARGEST_INDEX, Lattice, as_array
-from dither.numeric.number import Number, integer
+from dither.numeric.number import Number, NumberLike, integer
 from dither.numeric.search import first_integer, surely
 from dither.privacy.guarantee.guarantee import Guarantee
 from dither.privacy.loss.loss import Loss
 from dither.privacy.records import read_epsilon
-from dither.privacy.unit import Unit
+from dither.privacy.unit import Unit, UnitLike
 
 if TYPE_CHECKING:
     import numpy as np
@@ -74,14 +74,14 @@ class Selection(ABC):
     def __init__(
         self,
         *,
-        epsilon: object,
-        sensitivity: object,
+        epsilon: NumberLike,
+        sensitivity: NumberLike,
         candidates: object,
         score: Callable[[Any, Any], Any] | None = None,
         monotone: bool = False,
         integers: bool = False,
-        step: object = None,
-        unit: object = None,
+        step: NumberLike | None = None,
+        unit: UnitLike | None = None,
     ) -> None:
         scoring = read_scoring(sensitivity, candidates, score, monotone, integers, step, unit)
         self.__attrs_init__(epsilon=epsilon, **scoring)
@@ -137,7 +137,7 @@ class Selection(ABC):
 
     # -- error -------------------------------------------------------------------------------------------------
 
-    def error(self, confidence: object) -> float:
+    def error(self, confidence: NumberLike) -> float:
         """How far the choice may fall short of the best score, with this probability, for all scores below 2^62 steps."""
         level, rate = read_confidence(confidence), self.rate
         roundings = 0 if self.integers else 1
@@ -151,7 +151,7 @@ class Selection(ABC):
         return certain is True  # too close to call: the next shortfall is taken, and covers
 
     @classmethod
-    def for_error(cls, half_width: object, confidence: object, **same: Any) -> Self:
+    def for_error(cls, half_width: NumberLike, confidence: NumberLike, **same: Any) -> Self:
         """The mechanism with the least epsilon whose choice falls short by at most `half_width`, at this confidence.
 
         The other parameters are those of the mechanism itself.
@@ -254,7 +254,13 @@ class Selection(ABC):
 
 
 def read_scoring(
-    sensitivity: object, candidates: object, score: object, monotone: object, integers: object, step: object, unit: object
+    sensitivity: NumberLike,
+    candidates: object,
+    score: object,
+    monotone: object,
+    integers: object,
+    step: NumberLike,
+    unit: UnitLike,
 ) -> dict[str, Any]:
     """What all choices have beside their price, checked together."""
     moved, whom = read_l1(sensitivity, unit)
@@ -274,7 +280,7 @@ def read_scoring(
     }
 
 
-def read_candidates(candidates: object) -> int | tuple[Hashable, ...]:
+def read_candidates(candidates: SupportsIndex) -> int | tuple[Hashable, ...]:
     """How many candidates there are, or what they are called."""
     found: int | tuple[Hashable, ...]
     if isinstance(candidates, Sequence) and not isinstance(candidates, (str, bytes)):

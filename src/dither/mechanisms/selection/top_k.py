@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, SupportsIndex
 
 from attrs import frozen
 
@@ -20,9 +20,10 @@ from dither.errors import NumberError
 from dither.mechanisms.norms import root_below
 from dither.mechanisms.selection.selection import Selection, read_scoring
 from dither.noise.categorical import Categorical
-from dither.numeric.number import Number, integer
+from dither.numeric.number import Number, NumberLike, integer
 from dither.privacy.guarantee.guarantee import Guarantee, bounded_range
 from dither.privacy.records import read_rho
+from dither.privacy.unit import UnitLike
 
 if TYPE_CHECKING:
     import numpy as np
@@ -41,15 +42,15 @@ class TopK(Selection):  # type: ignore[override]  # its __attrs_init__ takes k a
     def __init__(
         self,
         *,
-        k: object,
-        epsilon: object,
-        sensitivity: object,
+        k: SupportsIndex,
+        epsilon: NumberLike,
+        sensitivity: NumberLike,
         candidates: object,
         score: Callable[[Any, Any], Any] | None = None,
         monotone: bool = False,
         integers: bool = False,
-        step: object = None,
-        unit: object = None,
+        step: NumberLike | None = None,
+        unit: UnitLike | None = None,
     ) -> None:
         scoring = read_scoring(sensitivity, candidates, score, monotone, integers, step, unit)
         self.__attrs_init__(k=integer(k, name="k", least=1), epsilon=epsilon, **scoring)
@@ -59,7 +60,7 @@ class TopK(Selection):  # type: ignore[override]  # its __attrs_init__ takes k a
             raise NumberError("k", self.k, f"there are only {self.size} candidates", f"1 to {self.size}")
 
     @classmethod
-    def for_rho(cls, rho: object, *, k: int, **how: Any) -> TopK:
+    def for_rho(cls, rho: NumberLike, *, k: int, **how: Any) -> TopK:
         """The mechanism whose k choices together are rho-zCDP: epsilon = sqrt(8 k rho), rounded down."""
         return cls(epsilon=root_below(8 * integer(k, name="k", least=1) * read_rho(rho)), k=k, **how)
 

@@ -26,7 +26,7 @@ from fractions import Fraction
 from functools import cached_property
 from itertools import product
 from threading import Lock
-from typing import Any, ClassVar
+from typing import Any, ClassVar, SupportsIndex
 
 from attrs import field, frozen
 
@@ -37,10 +37,10 @@ from dither.mechanisms.sensitivity import read_l1
 from dither.noise.laplace import DiscreteLaplace
 from dither.numeric.balls import round_up
 from dither.numeric.lattice import LARGEST_INDEX, Lattice
-from dither.numeric.number import Number, integer, rational
+from dither.numeric.number import Number, NumberLike, integer, rational
 from dither.privacy.guarantee.guarantee import Guarantee, pure
 from dither.privacy.records import read_epsilon
-from dither.privacy.unit import Unit
+from dither.privacy.unit import Unit, UnitLike
 
 MOST = 10**12
 
@@ -63,15 +63,15 @@ class AboveThreshold:
     def __init__(
         self,
         *,
-        epsilon: object,
-        sensitivity: object,
-        threshold: object,
-        count: object = 1,
-        queries: object = 1,
+        epsilon: NumberLike,
+        sensitivity: NumberLike,
+        threshold: NumberLike,
+        count: SupportsIndex = 1,
+        queries: SupportsIndex = 1,
         monotone: bool = False,
         integers: bool = False,
-        step: object = None,
-        unit: object = None,
+        step: NumberLike | None = None,
+        unit: UnitLike | None = None,
     ) -> None:
         moved, whom = read_l1(sensitivity, unit)
         if monotone and whom.replacement is whom:
@@ -129,7 +129,7 @@ class AboveThreshold:
         moves = self.count if self.monotone else 2 * self.count
         return DiscreteLaplace(rate=self.epsilon * (1 - self.share) / (moves * self.reach))
 
-    def error(self, confidence: object) -> int | float:
+    def error(self, confidence: NumberLike) -> int | float:
         """With this probability all of `queries` answers are right, but for those this close to the threshold.
 
         A whole number where answers are whole numbers, so that it can be added to a threshold and asked.

@@ -36,15 +36,15 @@ from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
 from threading import Lock
-from typing import Any
+from typing import Any, SupportsIndex
 
 from dither.errors import BudgetError, DataError
 from dither.mechanisms.additive.laplace import Laplace
 from dither.mechanisms.threshold.above_threshold import AboveThreshold, NoisyThreshold
 from dither.numeric.lattice import Lattice
-from dither.numeric.number import exact, integer, rational
+from dither.numeric.number import NumberLike, exact, integer, rational
 from dither.privacy.guarantee.guarantee import Guarantee
-from dither.privacy.unit import Unit, read_replacement
+from dither.privacy.unit import Unit, UnitLike, read_replacement
 
 WHOLE = 2**32  # places between 0 and 1
 FINE = Lattice(Fraction(1, WHOLE))
@@ -66,11 +66,11 @@ class ReusableHoldout:
         training: Sequence[Any],
         holdout: Sequence[Any],
         *,
-        threshold: object,
-        epsilon: object,
-        budget: object = 10,
-        step: object = None,
-        unit: object = Unit.REPLACE_ONE,
+        threshold: NumberLike,
+        epsilon: NumberLike,
+        budget: SupportsIndex = 10,
+        step: NumberLike | None = None,
+        unit: UnitLike = Unit.REPLACE_ONE,
     ) -> None:
         self._training, self._holdout = _rows(training, "training"), _rows(holdout, "holdout")
         self.budget = integer(budget, name="budget", least=1)
@@ -99,7 +99,7 @@ class ReusableHoldout:
         """How many more answers the holdout can give."""
         return self._noisy_threshold.left
 
-    def error(self, confidence: object) -> float:
+    def error(self, confidence: NumberLike) -> float:
         """How far an answer from the holdout may lie from its mean."""
         return float(self.answer.error(confidence))
 

@@ -26,7 +26,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, SupportsIndex
 
 from dither.errors import DataError, NumberError, SizeError
 from dither.mechanisms.workload.column_norms import LARGEST_ENTRY, largest_l1, largest_l2_squared
@@ -77,7 +77,7 @@ class Strategy:
 
 
 def gaussian(
-    queries: object, *, replace: bool = False, bits: object = BITS, gap: float = GAP, rounds: object = ROUNDS
+    queries: object, *, replace: bool = False, bits: SupportsIndex = BITS, gap: float = GAP, rounds: SupportsIndex = ROUNDS
 ) -> Strategy:
     """The best strategy for Gaussian noise, up to `gap` (relative, of the rmse) or as far as so many rounds lead."""
     most, places = integer(rounds, name="rounds", least=1), integer(bits, name="bits", least=0)

@@ -55,12 +55,12 @@ from dither.mechanisms.workload.reconstruction import Reconstruction, reconstruc
 from dither.mechanisms.workload.strategy import Strategy, gaussian, laplace, norm_of, read_queries
 from dither.numeric.balls import round_up
 from dither.numeric.lattice import as_array
-from dither.numeric.number import Number
+from dither.numeric.number import Number, NumberLike
 from dither.numeric.search import halve
 from dither.privacy.guarantee.guarantee import Guarantee
 from dither.privacy.loss.loss import Loss
 from dither.privacy.records import read_price
-from dither.privacy.unit import Unit, read_unit
+from dither.privacy.unit import Unit, UnitLike, read_unit
 
 if TYPE_CHECKING:
     import numpy as np
@@ -87,9 +87,9 @@ class Workload:
         self,
         *,
         queries: object,
-        epsilon: object = None,
-        rho: object = None,
-        unit: object = Unit.ADD_REMOVE,
+        epsilon: NumberLike | None = None,
+        rho: NumberLike | None = None,
+        unit: UnitLike = Unit.ADD_REMOVE,
         strategy: object = None,
     ) -> None:
         (budget, square), table, whom = read_price(epsilon, rho), read_queries(queries), read_unit(unit)
@@ -135,7 +135,7 @@ class Workload:
 
     # -- error -------------------------------------------------------------------------------------------------
 
-    def error(self, confidence: object) -> float:
+    def error(self, confidence: NumberLike) -> float:
         """A half-width that all answers stay within together, with at least this probability; for counts up to 2^53."""
         import numpy as np
 
@@ -143,7 +143,7 @@ class Workload:
         rows = rows[rows.any(axis=1)]
         return self._width(rows, level, half_width(self._noise.law, level, int(rows.any(axis=0).sum())))
 
-    def errors(self, confidence: object) -> list[float]:
+    def errors(self, confidence: NumberLike) -> list[float]:
         """A half-width for each answer by itself, with at least this probability; for counts up to 2^53."""
         import numpy as np
 
@@ -252,7 +252,7 @@ class Workload:
         return f"Workload(queries=<{size}>, {paid}, strategy=<{self.strategy.name}>, unit='{self.unit}')"
 
 
-def _rebuild(queries: object, epsilon: object, rho: object, unit: object, strategy: object) -> Workload:
+def _rebuild(queries: object, epsilon: NumberLike, rho: NumberLike, unit: UnitLike, strategy: object) -> Workload:
     return Workload(queries=queries, epsilon=epsilon, rho=rho, unit=unit, strategy=strategy)
 
 

@@ -31,7 +31,7 @@ from fractions import Fraction
 from dither.errors import GuaranteeError, NumberError
 from dither.numeric.balls import ends, precision
 from dither.numeric.enclosure import to_ball
-from dither.numeric.number import Number, exact, rational
+from dither.numeric.number import Number, NumberLike, exact, rational
 from dither.privacy.budget.filter_state import VERSION, Filter, Spent
 from dither.privacy.budget.filters import (
     KINDS,
@@ -46,7 +46,7 @@ from dither.privacy.calibrate import largest_rho
 from dither.privacy.guarantee.guarantee import renyi
 from dither.privacy.guarantee.renyi import epsilon_at
 from dither.privacy.records import read_delta
-from dither.privacy.unit import Unit, read_unit
+from dither.privacy.unit import Unit, UnitLike, read_unit
 
 __all__ = [
     "ApproxFilter",
@@ -67,29 +67,29 @@ __all__ = [
 ]
 
 
-def sum_filter(epsilon: object, delta: object = 0, *, unit: object = Unit.ADD_REMOVE) -> SumFilter:
+def sum_filter(epsilon: NumberLike, delta: NumberLike = 0, *, unit: UnitLike = Unit.ADD_REMOVE) -> SumFilter:
     """Epsilons and deltas add up."""
     return SumFilter(exact(epsilon, name="epsilon", nonnegative=True), read_delta(delta), read_unit(unit))
 
 
-def zcdp_filter(rho: object, delta: object = 0, *, unit: object = Unit.ADD_REMOVE) -> ZcdpFilter:
+def zcdp_filter(rho: NumberLike, delta: NumberLike = 0, *, unit: UnitLike = Unit.ADD_REMOVE) -> ZcdpFilter:
     """Rhos and deltas add up."""
     return ZcdpFilter(rational(rho, name="rho", nonnegative=True), read_delta(delta), read_unit(unit))
 
 
-def gaussian_filter(mu: object, *, unit: object = Unit.ADD_REMOVE) -> GaussianFilter:
+def gaussian_filter(mu: NumberLike, *, unit: UnitLike = Unit.ADD_REMOVE) -> GaussianFilter:
     """Squares of mu add up."""
     return GaussianFilter(rational(mu, name="mu", nonnegative=True) ** 2, read_unit(unit))
 
 
-def renyi_filter(caps: Mapping[object, object], *, unit: object = Unit.ADD_REMOVE) -> RenyiFilter:
+def renyi_filter(caps: Mapping[object, object], *, unit: UnitLike = Unit.ADD_REMOVE) -> RenyiFilter:
     """{order: cap}: every order stays below its cap."""
     part = renyi(caps, unit=unit).parts[0]
     return RenyiFilter(part.curve, read_unit(unit))  # type: ignore[attr-defined]
 
 
 def approx_filter(
-    epsilon: object, delta: object, *, delta_events: object = 0, unit: object = Unit.ADD_REMOVE
+    epsilon: NumberLike, delta: NumberLike, *, delta_events: NumberLike = 0, unit: UnitLike = Unit.ADD_REMOVE
 ) -> ApproxFilter:
     """Target (epsilon, delta); of delta, `delta_events` is kept for questions that have a delta of their own."""
     target, total, events = (
@@ -103,7 +103,7 @@ def approx_filter(
 
 
 def some_order_filter(
-    epsilon: object, delta: object, orders: list[object], *, unit: object = Unit.ADD_REMOVE
+    epsilon: NumberLike, delta: NumberLike, orders: list[object], *, unit: UnitLike = Unit.ADD_REMOVE
 ) -> SomeOrderFilter:
     """Target (epsilon, delta) by a list of Rényi orders, of which one must have room; each gets delta / length."""
     target, total = exact(epsilon, name="epsilon", nonnegative=True), read_delta(delta)

@@ -20,7 +20,7 @@ from dither.numeric.number import Number
 from dither.numeric.search import first_integer
 from dither.privacy.guarantee.guarantee import Guarantee
 from dither.privacy.records import stored_fraction
-from dither.privacy.unit import Unit, read_unit
+from dither.privacy.unit import Unit, UnitLike, read_unit
 
 VERSION = 1
 PRICE_BITS = 1024
@@ -163,7 +163,7 @@ def _to_record(value: object) -> object:
     return value.value if isinstance(value, Unit) else str(value)
 
 
-def _from_record(type_: str, value: object) -> object:
+def _from_record(type_: str, value: UnitLike) -> object:
     if type_ == "Number":
         return Number.from_json(value)
     if type_ == "Unit":

@@ -18,7 +18,7 @@ from flint import arb
 
 from dither.numeric.balls import ends, precision
 from dither.numeric.enclosure import to_ball
-from dither.numeric.number import Enclosure, Number
+from dither.numeric.number import Enclosure, Number, NumberLike
 
 if TYPE_CHECKING:
     from dither.privacy.loss.pairs.json import PairTerms
@@ -36,7 +36,7 @@ class Charge(NamedTuple):
 class Askable(Protocol):
     """What a part may ask a guarantee, to find out whether it is implied."""
 
-    def delta(self, epsilon: object) -> float: ...
+    def delta(self, epsilon: NumberLike) -> float: ...
 
     def charge(self) -> Charge: ...
 

@@ -15,12 +15,13 @@ import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import SupportsIndex
 
 from flint import arb
 
 from dither.errors import GuaranteeError, NumberError, UnitError
 from dither.numeric.enclosure import certify
-from dither.numeric.number import Enclosure, Number, exact, integer, rational
+from dither.numeric.number import Enclosure, Number, NumberLike, exact, integer, rational
 from dither.privacy.guarantee.approx import Approx
 from dither.privacy.guarantee.bounded_range import BoundedRange
 from dither.privacy.guarantee.by_loss import ByLoss
@@ -32,7 +33,7 @@ from dither.privacy.guarantee.tradeoff import power
 from dither.privacy.guarantee.zcdp import Zcdp
 from dither.privacy.loss.loss import Loss
 from dither.privacy.records import MOST_COPIES, read_delta
-from dither.privacy.unit import Unit, read_unit
+from dither.privacy.unit import Unit, UnitLike, read_unit
 
 VERSION = 1
 KINDS: dict[str, type[Currency]] = {part.kind: part for part in (Approx, BoundedRange, Zcdp, Renyi, Gdp, ByLoss)}
@@ -53,7 +54,7 @@ class Guarantee:
             part.check_unit(self.unit)
 
     @classmethod
-    def from_loss(cls, loss: Loss, *, unit: object = None) -> Guarantee:
+    def from_loss(cls, loss: Loss, *, unit: UnitLike | None = None) -> Guarantee:
         """A guarantee that answers by this loss, and can be charged to a budget; `unit` unless a mechanism said it."""
         if not isinstance(loss, Loss):
             raise GuaranteeError("loss", loss, "it is not a loss", "Loss.gaussian(5), or what a mechanism's .loss() gives")
@@ -67,15 +68,15 @@ class Guarantee:
 
     # -- questions ---------------------------------------------------------------------------------------------
 
-    def epsilon(self, delta: object = 0) -> float:
+    def epsilon(self, delta: NumberLike = 0) -> float:
         """The smallest epsilon that is proved at this delta, rounded up; inf where there is none."""
         return self.conversion.epsilon(read_delta(delta))
 
-    def delta(self, epsilon: object) -> float:
+    def delta(self, epsilon: NumberLike) -> float:
         """The smallest delta that is proved at this epsilon, rounded up."""
         return self.conversion.delta(exact(epsilon, name="epsilon", nonnegative=True))
 
-    def bracket(self, delta: object = 0) -> Enclosure:
+    def bracket(self, delta: NumberLike = 0) -> Enclosure:
         """(lower, upper): `epsilon(delta)`, and a number below which no epsilon can be promised to all such mechanisms."""
         target = read_delta(delta)
         upper = self.conversion.epsilon(target)
@@ -88,7 +89,7 @@ class Guarantee:
             return math.inf
         return certify(lambda: _present(conversion.rho())).upper
 
-    def renyi(self, alpha: object) -> float:
+    def renyi(self, alpha: NumberLike) -> float:
         """A bound on the Rényi divergence of this order, rounded up; inf where there is none."""
         order = rational(alpha, name="alpha")
         if order <= 1:
@@ -98,7 +99,7 @@ class Guarantee:
             return math.inf
         return certify(lambda: _present(conversion.renyi(order))).upper
 
-    def tradeoff(self, alpha: object) -> float:
+    def tradeoff(self, alpha: NumberLike) -> float:
         """The largest power that any test of "was this person in?" can have at level alpha, rounded up."""
         return power(self.conversion, alpha)
 
@@ -136,7 +137,7 @@ class Guarantee:
     def __radd__(self, other: object) -> Guarantee:
         return self if other == 0 and isinstance(other, int) else NotImplemented  # so that sum() works
 
-    def __mul__(self, count: object) -> Guarantee:
+    def __mul__(self, count: SupportsIndex) -> Guarantee:
         if isinstance(count, (float, complex, str)):
             return NotImplemented
         copies = integer(count, name="count", least=0)
@@ -147,12 +148,12 @@ class Guarantee:
 
     __rmul__ = __mul__
 
-    def group(self, people: object) -> Guarantee:
+    def group(self, people: SupportsIndex) -> Guarantee:
         """The same mechanisms for a group of people who join, leave or are replaced together."""
         count = integer(people, name="people", least=1)
         return Guarantee(self.unit, _ordered(part.group(count) for part in self.parts))
 
-    def to(self, unit: object) -> Guarantee:
+    def to(self, unit: UnitLike) -> Guarantee:
         """The same mechanisms, promised for another unit; refused where nothing follows."""
         wanted = read_unit(unit)
         if wanted is self.unit:
@@ -247,31 +248,31 @@ class Guarantee:
 # -- front doors ---------------------------------------------------------------------------------------------------
 
 
-def pure(epsilon: object, *, unit: object = Unit.ADD_REMOVE) -> Guarantee:
+def pure(epsilon: NumberLike, *, unit: UnitLike = Unit.ADD_REMOVE) -> Guarantee:
     """epsilon-differential privacy."""
     part = Approx.of(exact(epsilon, name="epsilon", nonnegative=True), Fraction(0))
     return Guarantee(read_unit(unit), (part,))
 
 
-def bounded_range(epsilon: object, *, unit: object = Unit.ADD_REMOVE) -> Guarantee:
+def bounded_range(epsilon: NumberLike, *, unit: UnitLike = Unit.ADD_REMOVE) -> Guarantee:
     """epsilon-differential privacy of bounded range: the promise of the exponential mechanism, with rho = epsilon^2/8."""
     part = BoundedRange(((exact(epsilon, name="epsilon", nonnegative=True), 1),))
     return Guarantee(read_unit(unit), (part,))
 
 
-def approx(epsilon: object, delta: object, *, unit: object = Unit.ADD_REMOVE) -> Guarantee:
+def approx(epsilon: NumberLike, delta: NumberLike, *, unit: UnitLike = Unit.ADD_REMOVE) -> Guarantee:
     """(epsilon, delta)-differential privacy."""
     part = Approx.of(exact(epsilon, name="epsilon", nonnegative=True), read_delta(delta))
     return Guarantee(read_unit(unit), (part,))
 
 
-def zcdp(rho: object, *, delta: object = 0, unit: object = Unit.ADD_REMOVE) -> Guarantee:
+def zcdp(rho: NumberLike, *, delta: NumberLike = 0, unit: UnitLike = Unit.ADD_REMOVE) -> Guarantee:
     """rho-zero-concentrated differential privacy; with delta, up to an event of that probability."""
     part = Zcdp(rational(rho, name="rho", nonnegative=True), read_delta(delta))
     return Guarantee(read_unit(unit), (part,))
 
 
-def renyi(curve: Mapping[object, object], *, unit: object = Unit.ADD_REMOVE) -> Guarantee:
+def renyi(curve: Mapping[object, object], *, unit: UnitLike = Unit.ADD_REMOVE) -> Guarantee:
     """Rényi differential privacy: {order: epsilon}, orders above 1."""
     if not isinstance(curve, Mapping) or not curve:
         raise GuaranteeError("curve", curve, "it lists no order", "{2: '0.1', 8: '0.5'}")
@@ -286,7 +287,7 @@ def renyi(curve: Mapping[object, object], *, unit: object = Unit.ADD_REMOVE) -> 
     return Guarantee(read_unit(unit), (Renyi(tuple(sorted(points))),))
 
 
-def gdp(mu: object = None, *, mu2: object = None, unit: object = Unit.ADD_REMOVE) -> Guarantee:
+def gdp(mu: NumberLike | None = None, *, mu2: NumberLike | None = None, unit: UnitLike = Unit.ADD_REMOVE) -> Guarantee:
     """mu-Gaussian differential privacy; by its square where that is the rational one."""
     if (mu is None) == (mu2 is None):
         raise NumberError("mu, mu2", (mu, mu2), "exactly one of them is needed", "mu='0.5', or mu2='1/4'")

@@ -16,14 +16,14 @@ import math
 from fractions import Fraction
 
 from dither.errors import NumberError
-from dither.numeric.number import Number, rational
+from dither.numeric.number import Number, NumberLike, rational
 from dither.privacy.guarantee.convert import Conversion
 from dither.privacy.guarantee.power import direct, power_of_loss, reverse
 
 GRID = 24  # epsilons tried
 
 
-def power(conversion: Conversion, alpha: object) -> float:
+def power(conversion: Conversion, alpha: NumberLike) -> float:
     """The largest power at level alpha that these parts leave to any test, rounded up."""
     level = rational(alpha, name="alpha")
     if not 0 <= level <= 1:

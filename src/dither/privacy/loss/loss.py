@@ -15,9 +15,10 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import SupportsIndex
 
 from dither.errors import DitherError, GuaranteeError, NumberError, PrecisionError, UnitError
-from dither.numeric.number import Enclosure, Number, exact, integer, rational
+from dither.numeric.number import Enclosure, Number, NumberLike, exact, integer, rational
 from dither.privacy.loss.pairs.discrete_gaussian import DiscreteGaussianPair
 from dither.privacy.loss.pairs.discrete_laplace import discrete_laplace
 from dither.privacy.loss.pairs.finite import FinitePair
@@ -50,25 +51,25 @@ class Loss:
     # -- constructors ------------------------------------------------------------------------------------------
 
     @classmethod
-    def gaussian(cls, sigma: object, *, sensitivity: object = 1) -> Loss:
+    def gaussian(cls, sigma: NumberLike, *, sensitivity: NumberLike = 1) -> Loss:
         """Gaussian noise of deviation sigma, rounded or not, for an L2 sensitivity."""
         moved = rational(sensitivity, name="sensitivity", positive=True)
         return cls(((NormalPair((moved / rational(sigma, name="sigma", positive=True)) ** 2), 1),))
 
     @classmethod
-    def laplace(cls, scale: object, *, sensitivity: object = 1) -> Loss:
+    def laplace(cls, scale: NumberLike, *, sensitivity: NumberLike = 1) -> Loss:
         """Continuous Laplace noise, for one number of this sensitivity."""
         moved = exact(sensitivity, name="sensitivity", positive=True)
         return cls(((LaplacePair(moved / rational(scale, name="scale", positive=True)), 1),))
 
     @classmethod
-    def discrete_laplace(cls, scale: object, *, shift: object = 1) -> Loss:
+    def discrete_laplace(cls, scale: NumberLike, *, shift: SupportsIndex = 1) -> Loss:
         """Discrete Laplace (geometric) noise on whole numbers that move by up to `shift`."""
         rate = Number(1) / rational(scale, name="scale", positive=True)
         return cls(((discrete_laplace(rate, integer(shift, name="shift", least=1)), 1),))
 
     @classmethod
-    def discrete_gaussian(cls, sigma2: object, *, shift: object = 1) -> Loss:
+    def discrete_gaussian(cls, sigma2: NumberLike, *, shift: SupportsIndex = 1) -> Loss:
         """Discrete Gaussian noise of parameter sigma^2 on one whole number that moves by up to `shift`."""
         variance = rational(sigma2, name="sigma2", positive=True)
         if variance < SMALLEST_VARIANCE:
@@ -76,25 +77,25 @@ class Loss:
         return cls(((DiscreteGaussianPair(variance, integer(shift, name="shift", least=1)), 1),))
 
     @classmethod
-    def randomized_response(cls, epsilon: object, k: object = 2) -> Loss:
+    def randomized_response(cls, epsilon: NumberLike, k: SupportsIndex = 2) -> Loss:
         """k-ary randomized response."""
         answers = integer(k, name="k", least=2)
         number = exact(epsilon, name="epsilon", nonnegative=True)
         return cls(((FinitePair.response(number, answers), 1),)) if number else cls(())
 
     @classmethod
-    def pure(cls, epsilon: object) -> Loss:
+    def pure(cls, epsilon: NumberLike) -> Loss:
         """Any epsilon-DP mechanism: no worse than binary randomized response."""
         return cls.randomized_response(exact(epsilon, name="epsilon", nonnegative=True))
 
     @classmethod
-    def approx(cls, epsilon: object, delta: object) -> Loss:
+    def approx(cls, epsilon: NumberLike, delta: NumberLike) -> Loss:
         """Any (epsilon, delta)-DP mechanism."""
         number, lost = exact(epsilon, name="epsilon", nonnegative=True), read_delta(delta)
         return cls(((FinitePair.approximate(number, lost), 1),)) if lost else cls.pure(number)
 
     @classmethod
-    def from_pair(cls, p: object, q: object) -> Loss:
+    def from_pair(cls, p: NumberLike, q: NumberLike) -> Loss:
         """Two finite distributions with rational probabilities: lists, or mappings from outcomes.
 
         p is what comes out with a person and q without her; both orders are counted. An outcome that only one of them
@@ -102,7 +103,7 @@ class Loss:
         """
         return cls(((table(p, q), 1),))
 
-    def poisson_subsampled(self, rate: object) -> Loss:
+    def poisson_subsampled(self, rate: NumberLike) -> Loss:
         """The same mechanism on a sample in which each person takes part with this probability, on her own."""
         q = rational(rate, name="rate")
         if not 0 < q <= 1:
@@ -159,7 +160,7 @@ class Loss:
     def __radd__(self, other: object) -> Loss:
         return self if other == 0 and isinstance(other, int) else NotImplemented  # so that sum() works
 
-    def __mul__(self, count: object) -> Loss:
+    def __mul__(self, count: SupportsIndex) -> Loss:
         if isinstance(count, (float, complex, str)):
             return NotImplemented
         copies = integer(count, name="count", least=0)
@@ -171,11 +172,11 @@ class Loss:
 
     # -- questions ---------------------------------------------------------------------------------------------
 
-    def epsilon(self, delta: object = 0) -> float:
+    def epsilon(self, delta: NumberLike = 0) -> float:
         """The smallest epsilon that is proved at this delta, rounded up; inf where there is none."""
         return self.epsilon_bracket(read_delta(delta), both=False).upper
 
-    def bracket(self, delta: object = 0) -> Enclosure:
+    def bracket(self, delta: NumberLike = 0) -> Enclosure:
         """(lower, upper) around the exact epsilon of this list at this delta."""
         return self.epsilon_bracket(read_delta(delta))
 
@@ -185,11 +186,11 @@ class Loss:
             found = [epsilon_in_order(terms, delta, both=both, quick=quick) for terms in self.orders()]
         return Enclosure(max(pair.lower for pair in found), max(pair.upper for pair in found))
 
-    def delta(self, epsilon: object) -> float:
+    def delta(self, epsilon: NumberLike) -> float:
         """The smallest delta that is proved at this epsilon, rounded up."""
         return self.delta_bracket(epsilon, both=False).upper
 
-    def delta_bracket(self, epsilon: object, *, both: bool = True, quick: bool = False) -> Enclosure:
+    def delta_bracket(self, epsilon: NumberLike, *, both: bool = True, quick: bool = False) -> Enclosure:
         """(lower, upper) around the exact delta at this epsilon."""
         number = exact(epsilon, name="epsilon", nonnegative=True)
         with _extreme():

@@ -14,7 +14,7 @@ from fractions import Fraction
 from math import ceil
 
 from dither.errors import NumberError, PolicyError
-from dither.numeric.number import Number
+from dither.numeric.number import Number, NumberLike
 
 FINEST = 2**20  # steps between the bounds of a float, unless the owner says otherwise
 MOST_STEPS = 2**52  # beyond this a double cannot tell the steps apart
@@ -100,7 +100,7 @@ def _type(stated: object, where: str) -> Type:
         raise PolicyError(where, stated, "it names no type", ", ".join(kind.value for kind in Type)) from error
 
 
-def _number(value: object, where: str) -> Fraction:
+def _number(value: NumberLike, where: str) -> Fraction:
     if isinstance(value, bool) or not isinstance(value, (int, float, str)):
         raise PolicyError(where, value, "it is not a number", "0, 2000, 0.5 or '1/3'")
     try:

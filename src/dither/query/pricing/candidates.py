@@ -9,6 +9,7 @@ from math import prod
 
 from dither.density.unknown_keys.threshold_keys import GeometricKeys, ThresholdKeys
 from dither.errors import NumberError, QuestionError
+from dither.numeric.number import NumberLike
 from dither.query.groups.group_choice import GroupChoice
 from dither.query.groups.shown_key_counts import ShownKeyCounts
 from dither.query.groups.top_groups import TopGroups, sorted_by
@@ -63,7 +64,9 @@ def most_cells(plan: Question, counters: CounterPlan) -> int:
     return known * max(1, min(most, MOST_ROWS // known, MOST_NUMBERS // (known * each)))
 
 
-def with_keys(under: price.Context, promise: Spend | None, error: object, *, lost: Fraction, other: str | None) -> Candidate:
+def with_keys(
+    under: price.Context, promise: Spend | None, error: NumberLike, *, lost: Fraction, other: str | None
+) -> Candidate:
     """Keys that nobody declared: chosen at half of the price, or at all of it where they come with what is asked for."""
     plan, counted = under.plan, other is None and counts_people(under)
     if promise is None:

@@ -15,6 +15,7 @@ from collections.abc import Sequence
 from fractions import Fraction
 
 from dither.errors import GuaranteeError, NumberError
+from dither.numeric.number import NumberLike
 from dither.privacy.budget.filter import ApproxFilter, Filter, SumFilter, ZcdpFilter
 from dither.privacy.guarantee.approx import Approx
 from dither.privacy.guarantee.guarantee import Guarantee
@@ -32,7 +33,7 @@ def of_events(budget: Filter) -> Fraction:
     return budget.delta if isinstance(budget, (SumFilter, ZcdpFilter)) else Fraction(0)
 
 
-def read_lost(plan: Question, budget: Filter, stated: object, guarantee: object, *, counts_rho: bool) -> Fraction:
+def read_lost(plan: Question, budget: Filter, stated: NumberLike, guarantee: object, *, counts_rho: bool) -> Fraction:
     """The delta of the choice of keys; 0 where all are declared."""
     names = ", ".join(group.name for group in unknown_groups(plan))
     if not names:

@@ -11,11 +11,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
+from typing import Any, SupportsIndex
 
 from dither.errors import NumberError, QuestionError
 from dither.mechanisms.additive.additive import read_confidence
-from dither.numeric.number import integer, rational
+from dither.numeric.number import NumberLike, integer, rational
 from dither.privacy.unit import Unit
 from dither.query.groups.unknown_keys import read_other
 from dither.query.holdings import Holdings
@@ -128,7 +128,7 @@ def _check_bounding(made: Candidate, bounding: object) -> None:
             raise QuestionError("bounding", bounding, why, "leaving it out")
 
 
-def _size(stated: object) -> int | None:
+def _size(stated: SupportsIndex) -> int | None:
     hint = None if stated is None else integer(stated, name="size", least=1)
     if hint is not None and hint > LARGEST_SIZE:
         raise NumberError("size", "so large", f"no group has more than {LARGEST_SIZE} rows", "1000")
@@ -146,7 +146,7 @@ def _check_names(plan: Question) -> None:
             )
 
 
-def _confidence(stated: object) -> Fraction:
+def _confidence(stated: NumberLike) -> Fraction:
     """0.95, or '95%'."""
     if isinstance(stated, str) and stated.strip().endswith("%"):
         stated = rational(stated.strip()[:-1], name="confidence") / 100

@@ -12,6 +12,7 @@ from fractions import Fraction
 from functools import cached_property
 from typing import Any
 
+from dither.numeric.number import NumberLike
 from dither.privacy.budget.filter import Filter
 from dither.privacy.guarantee.guarantee import Guarantee
 from dither.privacy.loss.loss import Loss
@@ -57,7 +58,7 @@ class Offer:
         """The privacy loss of this one question: all its noise is fixed before anything is released."""
         return price.loss(self.released)
 
-    def epsilon(self, delta: object = 0) -> float:
+    def epsilon(self, delta: NumberLike = 0) -> float:
         """The epsilon of this one question at a delta of your choice, by the exact law of its loss; rounded up."""
         return price.epsilon(self.released, delta)
 

@@ -14,7 +14,7 @@ from fractions import Fraction
 from functools import partial
 
 from dither.errors import BudgetError, GuaranteeError, NumberError, QuestionError
-from dither.numeric.number import Number, rational
+from dither.numeric.number import Number, NumberLike, rational
 from dither.numeric.search import halve
 from dither.privacy.budget.filter import Filter
 from dither.privacy.guarantee.guarantee import Guarantee, approx
@@ -33,7 +33,7 @@ FINENESS = Fraction(1, 256)  # of rho, where it is lowered to keep an epsilon
 DIGITS = 10**4  # a wished error is met to four digits of epsilon or rho
 
 
-def epsilon(released: Sequence[Statistic | GroupChoice], delta: object) -> float:
+def epsilon(released: Sequence[Statistic | GroupChoice], delta: NumberLike) -> float:
     """At a delta: by the exact law of the loss of all of it together; or by its promises, which may say less or more."""
     promised = total(released).epsilon(delta)
     try:
@@ -138,7 +138,7 @@ def loss(released: Iterable[Statistic | GroupChoice]) -> Loss:
     return sum_of(one.loss() for one in released)
 
 
-def for_error(wished: object, under: Context) -> tuple[Statistic, ...]:
+def for_error(wished: NumberLike, under: Context) -> tuple[Statistic, ...]:
     """Each statistic at the least budget with which every wished error is met."""
     limits = _wishes(wished, under)
     named = list(zip([aggregate.name for aggregate in under.plan.aggregates], under.counters.readings, strict=True))
@@ -172,7 +172,7 @@ def _least(meets: Callable[[Fraction], bool]) -> Fraction:
     return halve(meets, low, high, times=DIGITS.bit_length())[1]
 
 
-def _wishes(wished: object, under: Context) -> dict[str, float]:
+def _wishes(wished: NumberLike, under: Context) -> dict[str, float]:
     names = [aggregate.name for aggregate in under.plan.aggregates]
     if not isinstance(wished, Mapping) or not wished:
         raise QuestionError("error", wished, "it is not a wish for each column", "{'n': 20}")

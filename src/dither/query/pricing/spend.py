@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from dither.errors import GuaranteeError, NumberError, UnitError
-from dither.numeric.number import Number, exact, rational
+from dither.numeric.number import Number, NumberLike, exact, rational
 from dither.privacy import calibrate
 from dither.privacy.budget.filter import Filter
 from dither.privacy.guarantee.approx import Approx
@@ -67,7 +67,9 @@ def counts_rho(budget: Filter) -> bool:
     return budget.price(gdp(1, unit=budget.unit)) is not None
 
 
-def read_spend(budget: Filter, epsilon: object, rho: object, guarantee: object, lost: Fraction = Fraction(0)) -> Spend:
+def read_spend(
+    budget: Filter, epsilon: NumberLike, rho: NumberLike, guarantee: object, lost: Fraction = Fraction(0)
+) -> Spend:
     """The one way in which a price was stated; of its delta, so much is lost to a choice of keys."""
     given = {"epsilon": epsilon, "rho": rho, "guarantee": guarantee}
     stated = {name: value for name, value in given.items() if value is not None}
@@ -123,7 +125,7 @@ def _from_guarantee(budget: Filter, guarantee: object, lost: Fraction) -> Spend:
 
 
 def stated_price(
-    options: Options, budget: Filter, *, epsilon: object, rho: object, guarantee: object, error: object
+    options: Options, budget: Filter, *, epsilon: NumberLike, rho: NumberLike, guarantee: object, error: NumberLike
 ) -> tuple[object, object]:
     """Epsilon and guarantee, as the question and the arguments together state them."""
     if options.epsilon is None and options.delta is None:

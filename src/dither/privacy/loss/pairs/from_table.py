@@ -6,13 +6,13 @@ from collections.abc import Mapping, Sequence
 from fractions import Fraction
 
 from dither.errors import GuaranteeError
-from dither.numeric.number import Number, ln, rational
+from dither.numeric.number import Number, NumberLike, ln, rational
 from dither.privacy.loss.pairs.finite import FinitePair, LossRow
 
 MOST_OUTCOMES = 10_000
 
 
-def table(p: object, q: object) -> FinitePair:
+def table(p: NumberLike, q: NumberLike) -> FinitePair:
     """Outcomes with one loss are put together; what only one of them has is lost."""
     rows_p, rows_q = _probabilities(p, "p"), _probabilities(q, "q")
     if isinstance(p, Mapping) != isinstance(q, Mapping) or (not isinstance(p, Mapping) and len(rows_p) != len(rows_q)):
