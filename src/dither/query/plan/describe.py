@@ -52,20 +52,20 @@ SPELLED: dict[str, str] = {
 }
 
 
-def describe(plan: Question) -> str:
+def describe(question: Question) -> str:
     """What is asked, clause by clause."""
-    lines = [f"Of         {rows_of(plan.relation)}"]
-    if plan.where is not None:
-        lines.append(f"Where      {words(plan.where)}")
-    for group in plan.groups:
+    lines = [f"Of         {rows_of(question.relation)}"]
+    if question.where is not None:
+        lines.append(f"Where      {words(question.where)}")
+    for group in question.groups:
         among = "whose keys nobody declared" if group.keys is None else f"one of {len(group.keys)} keys"
         lines.append(f"By         {group.name}: {words(group.by)}, {among}")
-    lines += [f"Asks       {aggregate.name}: {asked(aggregate)}" for aggregate in plan.aggregates]
-    lines += [f"Keeps      rows with {keep.name} {keep.operator} {_number(keep.value)}" for keep in plan.having]
-    for order in plan.order:
+    lines += [f"Asks       {aggregate.name}: {asked(aggregate)}" for aggregate in question.aggregates]
+    lines += [f"Keeps      rows with {keep.name} {keep.operator} {_number(keep.value)}" for keep in question.having]
+    for order in question.order:
         lines.append(f"Sorted     by {order.name}{', largest first' if order.descending else ''}")
-    if plan.limit is not None:
-        lines.append(f"Shows      the first {plan.limit}")
+    if question.limit is not None:
+        lines.append(f"Shows      the first {question.limit}")
     return "\n".join(lines)
 
 

@@ -163,10 +163,10 @@ WAYS: dict[str, type[Weights | Clip | KeepGroups]] = {kind.way: kind for kind in
 
 
 def choose_bounding(
-    plan: Question, counters: CounterPlan, wished: NumberLike, *, cells: int, unit: Unit, pure: bool
+    question: Question, counters: CounterPlan, wished: NumberLike, *, cells: int, unit: Unit, pure: bool
 ) -> Bounding:
     """The way that was wished for, or the best that fits; refused where it does not fit."""
-    table = plan.table
+    table = question.table
     groups, rows = min(table.max_groups, cells), table.max_rows_per_group
     if wished is not None and wished not in WAYS:
         raise QuestionError("bounding", wished, "it names no way to bound a person", ", ".join(map(repr, WAYS)))

@@ -127,9 +127,9 @@ class CounterPlan:
         return [sum(estimator.squares(one.reach) for estimator in mine) ** 0.5 for one, mine in own]
 
 
-def choose_counters(plan: Question, *, pure: bool) -> CounterPlan:
+def choose_counters(question: Question, *, pure: bool) -> CounterPlan:
     """The way with the least error."""
-    counted = [aggregate for aggregate in plan.aggregates if aggregate.counted]
+    counted = [aggregate for aggregate in question.aggregates if aggregate.counted]
     asked = list(dict.fromkeys(replace(aggregate, name="") for aggregate in counted))
     hosts: list[Host] = list(dict.fromkeys(("squares", one.values) for one in asked if isinstance(one, Variance)))
     hosts += [("average", one.values) for one in asked if isinstance(one, Mean)]
@@ -140,7 +140,7 @@ def choose_counters(plan: Question, *, pure: bool) -> CounterPlan:
     if ways > MOST_WAYS:
         choices = [options[:1] for options in choices]
     built = (_build(counted, asked, chosen) for chosen in product(*choices))
-    return _with_requests(plan, min(built, key=lambda made: made.cost(pure=pure)))
+    return _with_requests(question, min(built, key=lambda made: made.cost(pure=pure)))
 
 
 def _choices(asked: Aggregate, hosts: list[Host]) -> list[Host | None]:
@@ -163,15 +163,15 @@ def _serves(asked: Aggregate, host: Host) -> bool:
     return not isinstance(asked, Sum) or host[0] == "average" or step_of_squares(host[1]) == step_of(host[1])
 
 
-def _with_requests(plan: Question, made: CounterPlan) -> CounterPlan:
+def _with_requests(question: Question, made: CounterPlan) -> CounterPlan:
     """The plan of the counters, with all aggregates that have statistics of their own in their places."""
     found: dict[tuple[type[Aggregate], Expression], list[Aggregate]] = {}
-    for aggregate in plan.aggregates:
+    for aggregate in question.aggregates:
         if not aggregate.counted:
             found.setdefault((type(aggregate), aggregate.values), []).append(aggregate)
     requests = tuple(Request(tuple(own)) for own in found.values())
     readings, counters = [], iter(made.readings)
-    for aggregate in plan.aggregates:
+    for aggregate in question.aggregates:
         at = next((place for place, request in enumerate(requests) if aggregate in request.aggregates), None)
         own = None if at is None else Reading(len(made.sets) + at, requests[at].aggregates.index(aggregate))
         readings.append(next(counters) if own is None else own)

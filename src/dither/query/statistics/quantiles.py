@@ -53,9 +53,9 @@ class QuantileStatistic(RequestedStatistic):
     places: tuple[int, ...]  # of each column: which of them
 
     @classmethod
-    def make(cls, request: Request, plan: Question, price: Price) -> Self:
+    def make(cls, request: Request, question: Question, price: Price) -> Self:
         """The statistic at its price."""
-        bounding = weights_in_units(plan.table, price.cells, price.unit)
+        bounding = weights_in_units(question.table, price.cells, price.unit)
         bucket = _bucket(request, price.cells)
         asked = [aggregate.share for aggregate in request.aggregates if isinstance(aggregate, Quantile)]
         shares = sorted(set(asked))
@@ -74,7 +74,7 @@ class QuantileStatistic(RequestedStatistic):
             for share in shares
         )
         places = tuple(shares.index(share) for share in asked)
-        return cls(counted_by(plan, bucket, tuple(range(bucket.size))), bounding, mechanisms, places)
+        return cls(counted_by(question, bucket, tuple(range(bucket.size))), bounding, mechanisms, places)
 
     @property
     def guarantee(self) -> Guarantee:
@@ -114,7 +114,7 @@ class QuantileStatistic(RequestedStatistic):
 
     @property
     def _bucket(self) -> Bucket:
-        bucket = self.plan.groups[-1].by
+        bucket = self.question.groups[-1].by
         assert isinstance(bucket, Bucket)
         return bucket
 

@@ -63,11 +63,11 @@ class RunningCounts(RequestedStatistic):
     confidence: Fraction
 
     @classmethod
-    def make(cls, request: Request, plan: Question, price: Price) -> Self:
+    def make(cls, request: Request, question: Question, price: Price) -> Self:
         """The statistic at its price."""
-        table = plan.table
-        place = next(at for at, group in enumerate(plan.groups) if group.by == request.of)
-        ordered, others = plan.groups[place], (*plan.groups[:place], *plan.groups[place + 1 :])
+        table = question.table
+        place = next(at for at, group in enumerate(question.groups) if group.by == request.of)
+        ordered, others = question.groups[place], (*question.groups[:place], *question.groups[place + 1 :])
         alone = table.person is None or table.alone
         kind: type[Bounding] = EachRow if alone else Weights
         limits = (1, 1, 1) if alone else (min(table.max_groups, price.cells), table.max_rows_per_group, RESOLUTION)
@@ -80,7 +80,7 @@ class RunningCounts(RequestedStatistic):
         chosen = cdf(Bins.even(0, cells, cells), **each, unit=unit, known_loss=True)
         if not price.pure and not alone:
             bounding, chosen = _better(bounding, chosen, price)
-        return cls(counted(plan, (*others, ordered)), bounding, chosen, place, price.confidence)
+        return cls(counted(question, (*others, ordered)), bounding, chosen, place, price.confidence)
 
     @property
     def guarantee(self) -> Guarantee:
@@ -123,7 +123,7 @@ class RunningCounts(RequestedStatistic):
             )
             columns[1].extend(lows)
             columns[2].extend(highs)
-        sizes = [len(group.listed) for group in self.plan.groups]
+        sizes = [len(group.listed) for group in self.question.groups]
         order = np.moveaxis(np.arange(prod(sizes)).reshape(sizes), -1, self.place).ravel().tolist()
         return tuple([column[at] for at in order] for column in columns)  # type: ignore[return-value]
 

@@ -247,12 +247,12 @@ class Read(Asked):
 
     def sql(self) -> str:
         places, texts = {}, {}
-        for table in self.plan.relation.tables:
+        for table in self.question.relation.tables:
             held = {column.name: Held(column.type, "string") for column in table.columns}
             places[table.name] = read.read_sql(table, held, table.name)
             texts[table.name] = frozenset(name for name, found in held.items() if found.type is Type.TEXT)
         place = counts.TablePlaces(places, texts, self.salt)
-        return place.select(self.plan, self.strategy.sets, self.bounding)
+        return place.select(self.question, self.strategy.sets, self.bounding)
 
 
 def rows_of(name: str, person: str, rng: random.Random) -> list[tuple]:
@@ -300,4 +300,4 @@ def test_a_long_id_is_nobody_and_changes_nothing():
         short = {**data, "notes": [row for row in data["notes"] if as_id(row[0]) is not None]}
         assert len(short["notes"]) < 25
         assert asked.totals(data, rng) == asked.totals(short, rng)
-    assert isinstance(Read(ASKED[0]).plan.relation, Scan)
+    assert isinstance(Read(ASKED[0]).question.relation, Scan)

@@ -67,10 +67,10 @@ class _Column:
 class _Shape:
     """Names and columns that all parts of the SELECT share."""
 
-    def __init__(self, words: Words, plan: Question, families: Sequence[CounterSet], bounding: Bounding) -> None:
-        self.words, self.plan, self.families, self.bounding = words, plan, families, bounding
+    def __init__(self, words: Words, question: Question, families: Sequence[CounterSet], bounding: Bounding) -> None:
+        self.words, self.question, self.families, self.bounding = words, question, families, bounding
         self.measures = [measure for family in families for measure in family.measures]
-        self.keys = [f"g{place}" for place in range(len(plan.groups))]
+        self.keys = [f"g{place}" for place in range(len(question.groups))]
         self.totals = [f"t{place}" for place in range(len(self.measures))]
         self.columns: list[_Column] = []
         for measure in sorted(self.measures, key=lambda measure: measure.kind == "present"):
@@ -119,7 +119,7 @@ class _Shape:
 
 def totals_sql(
     words: Words,
-    plan: Question,
+    question: Question,
     families: Sequence[CounterSet],
     bounding: Bounding,
     relation: str,
@@ -130,7 +130,7 @@ def totals_sql(
 
     `texts` are the columns that the source holds as text, `salt` a number or what the engine knows it by.
     """
-    shape = _Shape(words, plan, families, bounding)
+    shape = _Shape(words, question, families, bounding)
     rows = _rows(shape, relation, texts)
     added = _or_zero(words.total("{}"))
     if isinstance(bounding, EachRow):
@@ -154,12 +154,12 @@ def _rows(shape: _Shape, relation: str, texts: frozenset[str]) -> str:
     Where each row is a person, rows of other groups need not be dropped: they have groups of their own, of which only the
     numbers leave the engine (`_declared`).
     """
-    words, plan, alone = shape.words, shape.plan, isinstance(shape.bounding, EachRow)
+    words, question, alone = shape.words, shape.question, isinstance(shape.bounding, EachRow)
     spell = [
         render(words, group.by)
         if alone and group.keys and isinstance(group.keys[0], str)
         else key(words, group.by, group.keys)
-        for group in plan.groups
+        for group in question.groups
     ]
     inner = [f"{by} AS {name}" for by, name in zip(spell, shape.keys, strict=True)]
     outer = list(shape.keys)
@@ -167,13 +167,13 @@ def _rows(shape: _Shape, relation: str, texts: frozenset[str]) -> str:
     for place, column in enumerate(shape.columns):
         inner += column.inner(words, place)
         outer.append(column.outer(words, place))
-    if plan.table.person is not None:
-        whose = plan.table.column(plan.table.person)
+    if question.table.person is not None:
+        whose = question.table.column(question.table.person)
         assert whose is not None
         inner.append(f"{person(words, whose, is_text=whose.name in texts)} AS p")
         outer.append("p")
         kept.append("p IS NOT NULL")
-    where = "" if plan.where is None else f" WHERE {render(words, plan.where)}"
+    where = "" if question.where is None else f" WHERE {render(words, question.where)}"
     read = f"SELECT {', '.join(inner) or '1'} FROM {relation} AS source{where}"
     if not outer:
         return read
@@ -183,7 +183,7 @@ def _rows(shape: _Shape, relation: str, texts: frozenset[str]) -> str:
 def _declared(shape: _Shape, grouped: str) -> str:
     """Totals without the texts of groups that nobody declared: a text that is not UTF-8 has no counterpart in Python,
     and the release would fail if a single row had one. Above the grouping, so that it is looked at once a group."""
-    groups = shape.plan.groups
+    groups = shape.question.groups
     texts = [group.keys is not None and isinstance(group.keys[0], str) for group in groups]
     if not any(texts):
         return grouped
