@@ -19,6 +19,7 @@ from dither.query.answers.answer import Answer
 from dither.query.dataset import open as open_policy
 
 VISITS, PATIENTS = 30_000, 9_000
+MOST_VISITS = 6  # of one patient, as the policy says
 WARDS = ["cardiology", "maternity", "oncology", "paediatrics", "surgery"]
 
 POLICY = """\
@@ -38,15 +39,15 @@ per_question = { epsilon = "1", delta = "1e-6" }
 [tables.visits]
 source = "visits.parquet"
 person = "patient_id"
-max_groups = 3  # one patient counts in at most so many groups of an answer,
-max_rows_per_group = 2  # with at most so many visits in each
+max_rows = 6  # of one patient so many visits count
+hard = ["max_rows", "bounds.cost", "bounds.age"]  # nobody comes more often, no visit costs more: answers are about all rows
 
 [tables.visits.columns]
 patient_id = { type = "integer", nullable = false }
 day = { type = "date", nullable = false }
 ward = { type = "text", keys = ["cardiology", "maternity", "oncology", "paediatrics", "surgery"], nullable = false }
 age = { type = "integer", bounds = [0, 100], nullable = false }
-cost = { type = "decimal", bounds = [0, 2000], step = "0.01", nullable = false }
+cost = { type = "decimal", bounds = [0, 5000], step = "0.01", nullable = false }
 """
 
 ASK = """\
@@ -85,7 +86,7 @@ def save(folder: Path) -> None:
     age = (-8 * np.log(ages).sum(axis=0)).clip(0, 99).astype(int)  # sums of exponentials: gamma
     likely = np.where(age < 16, 3, np.where(age > 60, 0, 4))
     whose = (u[0] * PATIENTS).astype(int)
-    whose = np.where(u[1] < 0.01, whose % 20, whose)  # a few come again and again
+    whose = _at_most(np.where(u[1] < 0.01, whose % 20, whose))  # a few come as often as they can
     ward = np.where(u[2] < 0.5, likely[whose], (u[3] * len(WARDS)).astype(int))
     day = (u[4] * 365).astype(int)
     cost = (-np.array([150, 240, 320, 90, 270])[ward] * np.log(u[5] * u[6])).round(2)
@@ -101,6 +102,18 @@ def save(folder: Path) -> None:
     pyarrow.parquet.write_table(table, folder / "visits.parquet")
     (folder / "policy.toml").write_text(POLICY, encoding="utf-8")
     (folder / "ask.py").write_text(ASK, encoding="utf-8")
+
+
+def _at_most(whose: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Nobody comes more than six times: later visits are those of the next patients who may still come."""
+    came = [0] * PATIENTS
+    found = []
+    for patient in whose.tolist():
+        while came[patient] == MOST_VISITS:
+            patient = (patient + 1) % PATIENTS
+        came[patient] += 1
+        found.append(patient)
+    return np.array(found)
 
 
 def _numbers(count: int) -> NDArray[np.float64]:

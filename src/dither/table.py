@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 
 
-def table(rows: Sequence[Sequence[str]], *, left: Collection[int] = (0,), rule: bool = False) -> list[str]:
-    """Lines with columns two spaces apart, those named to the left and others to the right; a rule below the first row."""
+def table(rows: Sequence[Sequence[str]], *, left: Collection[int] = (0,), rule: int = 0) -> list[str]:
+    """Lines with columns two spaces apart, those named to the left, others to the right; a rule below the first rows."""
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
 
     def line(row: Sequence[str]) -> str:
@@ -19,4 +19,4 @@ def table(rows: Sequence[Sequence[str]], *, left: Collection[int] = (0,), rule: 
         return "  ".join(cells).rstrip()
 
     lines = [line(row) for row in rows]
-    return [lines[0], "  ".join("-" * width for width in widths), *lines[1:]] if rule else lines
+    return [*lines[:rule], "  ".join("-" * width for width in widths), *lines[rule:]] if rule else lines

@@ -23,7 +23,6 @@ from dither.privacy.loss.loss import Loss
 from dither.query.answers.batch_answer import BatchAnswer
 from dither.query.answers.explain import explain_batch
 from dither.query.engines.duckdb.run import Progress
-from dither.query.groups.group_choice import GroupChoice
 from dither.query.groups.unknown_keys import read_other
 from dither.query.holdings import Holdings
 from dither.query.plan.text import number
@@ -37,6 +36,7 @@ from dither.query.pricing.offer import Offer
 from dither.query.pricing.spend import Spend, counts_rho, read_spend
 from dither.query.quote import Quote
 from dither.query.release import WAIT, release_batch
+from dither.query.statistics.counter_release import Priced
 from dither.query.statistics.counter_sets import Reading, choose_counters
 from dither.query.statistics.statistic import Price, Statistic
 from dither.query.workload.common_cells import CommonCells, countable, find_common_cells
@@ -74,7 +74,7 @@ class Batch:
         return price.text(self._released, self.holdings.ledger.budget, self.asked)
 
     @property
-    def _released(self) -> list[Statistic | GroupChoice]:
+    def _released(self) -> list[Priced]:
         """All that is released, each once."""
         parts = self.parts
         own = [one for offer in self.offers for one in offer.released if all(one is not part for part in parts)]

@@ -1,4 +1,5 @@
-"""What is counted for an offer: one SELECT for all counters, one for each other statistic, in the groups that were chosen.
+"""What is counted for an offer: one SELECT for all counters that bound a person in the same way, one
+for each other statistic, in the groups that were chosen.
 
 Totals are PRIVATE: only `release.py` asks for them, and gives them to the statistics that add noise.
 """
@@ -77,7 +78,10 @@ class Count:
 def counts_of(offer: Offer, chosen: Groups) -> list[Count]:
     """What is counted for an offer, in the groups that were chosen: counters together, each other statistic by itself."""
     counters = tuple(one for one in offer.statistics if not one.within)
-    found = [Count(chosen.question, offer.bounding, chosen.cells, counters)] if counters else []
+    found = [
+        Count(chosen.question, bounding, chosen.cells, tuple(one for one in counters if one.bounding == bounding))
+        for bounding in dict.fromkeys(one.bounding for one in counters)
+    ]
     for one in offer.statistics[len(counters) :]:
         if one.of_choice:
             continue

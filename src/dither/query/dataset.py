@@ -128,8 +128,11 @@ def protect(
     name: str,
     person: str,
     ledger: Ledger,
+    max_rows: int | None = None,
     max_groups: int | None = None,
     max_rows_per_group: int | None = None,
+    max_sum: Mapping[str, NumberLike] | None = None,
+    hard: Sequence[str] = (),
     bounds: Mapping[str, tuple[object, object]] | None = None,
     steps: Mapping[str, object] | None = None,
     keys: Mapping[str, Sequence[object]] | None = None,
@@ -163,9 +166,8 @@ def protect(
     if isinstance(person, str) and person in held[name] and held[name][person].type is None:
         raise unreadable(person, held[name][person], "person")
     table: dict[str, Any] = {"person": person, "columns": columns.pop(name)}
-    for limit, value in (("max_groups", max_groups), ("max_rows_per_group", max_rows_per_group)):
-        if value is not None:
-            table[limit] = value
+    limits = {"max_rows": max_rows, "max_groups": max_groups, "max_rows_per_group": max_rows_per_group, "max_sum": max_sum}
+    table |= {limit: value for limit, value in limits.items() if value is not None} | {"hard": hard}
     stated_policy: dict[str, Any] = {
         "version": VERSION,
         "domain": ledger.domain or name,

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     import polars
     import pyarrow
 
-VERSION = 1
+VERSION = 2  # 2: what each number says
 Column = list[Any]
 Kind = Literal["text", "boolean", "date", "timestamp", "whole", "number"]
 STORED: dict[str, tuple[type, ...]] = {"boolean": (bool,), "whole": (int,), "number": (int, float)}  # others are texts
@@ -44,6 +44,8 @@ class Answer:
     confidence: Fraction  # with which each interval holds
     price: str  # as people know it
     guarantee: Guarantee = field(repr=False)  # of this question
+    statements: dict[str, str] = field(repr=False)  # what each aggregate says: 'truth', 'at least', 'of counted rows', ...
+    says: str = field(repr=False)  # the same in words, with what it means
     note: str = field(repr=False)  # how much of one person counts
     explained: str = field(repr=False)
     frame_kind: str = field(repr=False)  # the kind of table that was protected
@@ -133,15 +135,27 @@ class Answer:
         paid = "stored before, nothing charged now" if self.is_replay else f"charged {self.price}"
         if self.receipt.guarantee != self.guarantee and not self.is_replay:
             paid = f"charged {self.receipt.guarantee} with its whole batch"
-        bars = f"; each low to high holds the noise with {percent} probability" if self._with_intervals else ""
+        true = set(self.statements.values()) <= {"truth"}
+        held = "the truth" if true else "what was counted"
+        bars = f"; each low to high holds {held} with {percent} probability" if self._with_intervals else ""
         lines = [f"{paid}{bars}", self.note]
         return "\n".join(line for line in lines if line)
 
     def __str__(self) -> str:
-        return f"{table_text(self.columns, self.keys)}\n{self.caption}"
+        return f"{self.says}\n{table_text(self.columns, self.keys, self.heads)}\n{self.caption}"
+
+    @property
+    def heads(self) -> dict[str, str]:
+        """What stands below the names of columns: what each number says, and of what its ends are."""
+        heads = dict(self.statements)
+        for name, said in self.statements.items():
+            if said == "at least":
+                heads |= {f"{name}_low": "of the truth", f"{name}_high": "of counted"}
+        return {name: said for name, said in heads.items() if name in self.columns}
 
     def _repr_html_(self) -> str:
-        return html_table(self.columns, self._with_intervals, f"{self.caption}\nreceipt {self.receipt.name}")
+        note = f"{self.says}\n{self.caption}\nreceipt {self.receipt.name}"
+        return html_table(self.columns, self._with_intervals, note, self.heads)
 
     def to_html(self) -> str:
         """A page that stands by itself: the table with its error bars, and what the numbers mean."""
@@ -152,7 +166,8 @@ class Answer:
     def to_json(self) -> str:
         """The whole answer as text; `from_json` gives it back."""
         told = {"sql": self.sql, "keys": list(self.keys), "aggregates": list(self.aggregates), "kinds": self.kinds}
-        words = {"price": self.price, "note": self.note, "explained": self.explained, "frame_kind": self.frame_kind}
+        words = {"price": self.price, "statements": self.statements, "says": self.says, "note": self.note}
+        words |= {"explained": self.explained, "frame_kind": self.frame_kind}
         stored = {
             "columns": {name: [_plain(cell) for cell in column] for name, column in self.columns.items()},
             "confidence": str(self.confidence),

@@ -10,7 +10,7 @@ from __future__ import annotations
 from dither.errors import QuestionError
 from dither.ledger.entries.receipt import Receipt
 from dither.query.answers.answer import Answer, Column, Kind
-from dither.query.answers.explain import bound_note, explain_offer
+from dither.query.answers.explain import bound_note, explain_offer, statements
 from dither.query.answers.released import Released
 from dither.query.plan.question import Question
 from dither.query.policy.column import Type
@@ -50,6 +50,8 @@ def read_answer(offer: Offer, released: Released, receipt: Receipt) -> Answer:
         confidence=offer.confidence,
         price=offer.price,
         guarantee=offer.guarantee,
+        statements={name: statistic.statement(place).value for name, statistic, place in offer.columns},
+        says="\n".join(f"{head}: {', '.join(names)} ({told})" for head, names, told in statements(offer)),
         note=bound_note(offer),
         explained=explain_offer(offer),
         frame_kind=offer.frame,

@@ -9,12 +9,15 @@ from dither.query.plan.relations import Scan
 from dither.query.pricing.gain import Gain
 from dither.query.pricing.offer import Offer
 from dither.query.statistics.bounding import EachRow
+from dither.query.statistics.counter_release import OneMechanism, mechanisms
+from dither.query.statistics.statement import Statement
 from dither.query.statistics.statistic import Statistic
 
 NOT_INCLUDED = (
     "The error bars hold the noise. They do not hold what clamping, rounding to steps and bounding a person change, "
     "which depends on the data."
 )
+INCLUDED = "The error bars hold the truth, as far as the owner's hard limits are true. They do not hold rounding to steps."
 NO_BARS = "What is said of noise does not hold what bounding a person changes, which depends on the data."
 
 
@@ -24,6 +27,7 @@ def explain_offer(offer: Offer, left: str = "") -> str:
     percent = f"{float(offer.confidence * 100):.4g}%"
     lines = [
         f"Question   {' '.join(offer.sql.split())}",
+        *[f"{head.capitalize():<11}{', '.join(names)}: {told}" for head, names, told in statements(offer)],
         "" if isinstance(question.relation, Scan) else f"Of         {rows_of(question.relation)}",
         f"Price      {offer.price}{left}",
         f"Protects   {_protected(offer)}",
@@ -40,7 +44,8 @@ def explain_offer(offer: Offer, left: str = "") -> str:
     if question.where is not None and table.person is None:
         lines.append("Where      a row that does not meet the condition counts as nobody")
     bars = any(statistic.has_interval(place) for _, statistic, place in offer.columns)
-    return "\n".join([*(line for line in lines if line), NOT_INCLUDED if bars else NO_BARS])
+    true = all(statistic.statement(place) is Statement.TRUTH for _, statistic, place in offer.columns)
+    return "\n".join([*(line for line in lines if line), (INCLUDED if true else NOT_INCLUDED) if bars else NO_BARS])
 
 
 def explain_batch(offers: Sequence[Offer], gains: Sequence[Gain], price: str) -> str:
@@ -61,14 +66,33 @@ def explain_batch(offers: Sequence[Offer], gains: Sequence[Gain], price: str) ->
     return "\n".join([*lines, NOT_INCLUDED])
 
 
+def statements(offer: Offer) -> list[tuple[str, list[str], str]]:
+    """What the numbers of an answer say: each statement once, with the columns that make it, and what it means."""
+    found: dict[Statement, list[str]] = {}
+    for name, statistic, place in offer.columns:
+        found.setdefault(statistic.statement(place), []).append(name)
+    return [(one.value, names, _meaning(one, offer)) for one, names in found.items()]
+
+
+def _meaning(one: Statement, offer: Offer) -> str:
+    if one is Statement.TRUTH:
+        alone = isinstance(offer.statistics[0].bounding, EachRow)
+        return f"of all rows{'' if alone else ': nobody can have more than is counted, by the word of the owner'}"
+    if one is Statement.AT_LEAST:
+        return "rows of people beyond the limits are left out: low ends are of the truth, high ends of what was counted"
+    if one is Statement.COUNTED:
+        return "people beyond the limits count in part; error bars hold what was counted"
+    return "everybody counts in full, values beyond their bounds as the nearer bound"
+
+
 def bound_note(offer: Offer) -> str:
     """How much of one person counts, in a line; nothing where every row is a person."""
     bounding = offer.statistics[0].bounding
     if isinstance(bounding, EachRow):
         return ""
-    rows = f"{bounding.rows} row{'s' if bounding.rows > 1 else ''}"
-    groups = "" if not offer.question.groups else f" in each of {bounding.groups} groups"
-    return f"nobody counts for more than about {rows}{groups}"
+    most = f"{bounding.most} row{'s' if bounding.most > 1 else ''}"
+    groups = "" if not offer.question.groups else f", {bounding.rows} in each of {bounding.groups} groups"
+    return f"nobody counts for more than about {most}{groups}"
 
 
 def _protected(offer: Offer) -> str:
@@ -105,4 +129,9 @@ def _names(offer: Offer, statistic: Statistic) -> str:
 
 def _noises(offer: Offer) -> list[str]:
     """Each mechanism, for which columns, at which price."""
-    return [f"{one.noise} for {_names(offer, one)} ({one.guarantee})" for one in offer.statistics]
+    found = []
+    for one in mechanisms(offer.statistics):
+        parts = one.parts if isinstance(one, OneMechanism) else (one,)
+        names = ", ".join(_names(offer, part) for part in parts)
+        found.append(f"{parts[0].noise} for {names} ({one.guarantee})")
+    return found

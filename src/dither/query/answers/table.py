@@ -12,17 +12,17 @@ from dither.table import table
 MOST_ROWS = 50
 
 
-def table_text(columns: Mapping[str, Sequence[Any]], keys: Collection[str]) -> str:
-    """A plain table; keys on the left, numbers on the right."""
-    shown = [[name, *map(number, column[:MOST_ROWS])] for name, column in columns.items()]
+def table_text(columns: Mapping[str, Sequence[Any]], keys: Collection[str], heads: Mapping[str, str]) -> str:
+    """A plain table; keys on the left, numbers on the right; below each name, what the number says."""
+    shown = [[name, heads.get(name, ""), *map(number, column[:MOST_ROWS])] for name, column in columns.items()]
     left = {at for at, name in enumerate(columns) if name in keys}
-    return "\n".join([*table(list(zip(*shown, strict=True)), left=left, rule=True), *_more(columns)])
+    return "\n".join([*table(list(zip(*shown, strict=True)), left=left, rule=2), *_more(columns)])
 
 
-def html_table(columns: Mapping[str, Sequence[Any]], aggregates: Sequence[str], note: str) -> str:
+def html_table(columns: Mapping[str, Sequence[Any]], aggregates: Sequence[str], note: str, says: Mapping[str, str]) -> str:
     """A table with a bar for each interval."""
     ends = {name: _range(columns, name) for name in aggregates}
-    heads = "".join(f"<th>{escape.escape(name)}</th>" for name in columns)
+    heads = "".join(f"<th>{escape.escape(name)}{_small(says.get(name, ''))}</th>" for name in columns)
     bars = "".join(f"<th>{escape.escape(name)}</th>" for name in aggregates)
     body = []
     for values in list(zip(*columns.values(), strict=True))[:MOST_ROWS]:
@@ -36,6 +36,10 @@ def html_table(columns: Mapping[str, Sequence[Any]], aggregates: Sequence[str], 
         f"<table><thead><tr>{heads}{bars}</tr></thead><tbody>{''.join(body)}</tbody></table>{more}"
         f"<p>{caption}<br>{receipt}</p>"
     )
+
+
+def _small(head: str) -> str:
+    return f"<br><small>{escape.escape(head)}</small>" if head else ""
 
 
 def _more(columns: Mapping[str, Sequence[Any]]) -> list[str]:

@@ -28,6 +28,7 @@ from dither.noise.laplace import DiscreteLaplace
 from dither.privacy.guarantee.guarantee import Guarantee
 from dither.privacy.loss.loss import Loss
 from dither.query.statistics.estimators import Columns
+from dither.query.statistics.statement import Statement, statement_of
 from dither.query.statistics.statistic import Counts, Statistic
 
 if TYPE_CHECKING:
@@ -73,6 +74,10 @@ class ShownKeyCounts(Statistic):
     def error(self, place: int, confidence: Fraction) -> float:
         """The half-width of the noise."""
         return self.rule.error(confidence)
+
+    def statement(self, place: int) -> Statement:
+        """All, or at least."""
+        return statement_of(complete=self.bounding.complete, clamped=False, sums=True)
 
     def told(self, place: int) -> str:
         """The half-width, and why shown counts are too large."""

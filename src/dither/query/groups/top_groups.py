@@ -34,6 +34,7 @@ from dither.query.plan.question import Question
 from dither.query.plan.spelling import spell
 from dither.query.statistics.bounding import EachRow, KeepGroups
 from dither.query.statistics.counter_sets import LARGEST, CounterSet
+from dither.query.statistics.limits import limits_of
 
 MANY = 50  # groups: fewer are counted all together, so that other questions about them are answered from what is stored
 MOST_CHOSEN = 1000  # groups that are chosen one by one
@@ -56,9 +57,9 @@ class TopGroups(GroupChoice):
         assert question.limit is not None
         alone = table.person is None or table.alone
         cells = prod(len(group.listed) for group in question.groups)
-        rows = 1 if alone or measure.kind == "person" else table.max_rows_per_group
+        rows = 1 if alone or measure.kind == "person" else limits_of(table, cells).rows
         reason = "a choice depends on how far a person moves one group, not on how many"
-        bounding = (EachRow if alone else KeepGroups)(cells, rows, 1, unit, reason)
+        bounding = EachRow.of(unit) if alone else KeepGroups(cells, rows, 1, unit, reason)
         facts: dict[str, Any] = {"k": question.limit, "sensitivity": rows * measure.reach, "candidates": cells, "unit": unit}
         facts |= {"monotone": unit is Unit.ADD_REMOVE, "integers": True}
         mechanism = TopK(epsilon=amount, **facts) if pure else TopK.for_rho(amount, **facts)

@@ -45,8 +45,9 @@ from dither.query.plan.question import Group, Question
 from dither.query.plan.spelling import spell
 from dither.query.plan.text import number
 from dither.query.policy.column import Key, Type
-from dither.query.statistics.bounding import EachRow, KeepGroups
+from dither.query.statistics.bounding import Bounding, EachRow, KeepPersons
 from dither.query.statistics.counter_sets import CounterSet
+from dither.query.statistics.limits import MANY, hard_limits, limits_of
 
 MOST_SHOWN = 100_000  # keys of an answer
 LONGEST_LIST = 16_000_000  # characters of all keys of an answer: it must fit into an entry of the ledger
@@ -79,14 +80,16 @@ class UnknownKeys(GroupChoice):
         """The choice at its price: epsilon where `pure`, otherwise rho; `counts` where they are to be read off it."""
         table = question.table
         alone = table.person is None or table.alone
-        held = 1 if alone else table.max_groups
+        held = 1 if alone else limits_of(table, MANY).groups
         rule: KeyRule
         if pure:
             rule = choose_rule(epsilon=amount, delta=delta, max_keys=held, counts=counts, unit=unit).rule
         else:
             rule = RhoKeys(rho=amount, delta=delta, max_keys=held, unit=unit)
         reason = "how many people hold a key is all that is counted"
-        bounding = (EachRow if alone else KeepGroups)(held, 1, 1, unit, reason)
+        bounding: Bounding = EachRow.of(unit) if alone else KeepPersons(held, 1, 1, unit, reason)
+        if not alone:
+            bounding = replace(bounding, complete=bounding.loses_nothing(hard_limits(table, MANY)))
         return cls(_counted(question, other), bounding, rule, other, most)
 
     @property

@@ -85,7 +85,10 @@ class Project:
             assert whose is not None
             person = HIDDEN if self.hide else next(c.name for c, by in self.columns if by == ColumnValue(whose))
             columns += [Column(HIDDEN, whose.type, nullable=False)] if self.hide else []
-        return replace(before, columns=tuple(columns), person=person, source=None)
+        same = {column.name for column, by in self.columns if isinstance(by, ColumnValue) and by.column == column}
+        sums = tuple((name, most) for name, most in before.max_sum if name in same)
+        hard = frozenset(one for one in before.hard if "." not in one or one.partition(".")[2] in same)
+        return replace(before, columns=tuple(columns), person=person, source=None, max_sum=sums, hard=hard)
 
     @property
     def tables(self) -> tuple[Table, ...]:
@@ -108,7 +111,9 @@ class JoinPublic:
     def table(self) -> Table:
         before = self.of.table
         beside = [column for column, _ in self.columns]
-        return replace(before, columns=(*before.columns, *beside), source=None, alone=False)
+        # a row may have several matches: how many rows a person can have is no longer known
+        hard = frozenset(one for one in before.hard if one.startswith("bounds."))
+        return replace(before, columns=(*before.columns, *beside), source=None, alone=False, hard=hard)
 
     @property
     def tables(self) -> tuple[Table, ...]:
@@ -132,9 +137,7 @@ class JoinOnPerson:
         take the time, or the room, that all others need. Without limit where she has one row on a side."""
         if self.left.table.alone or self.right.table.alone:
             return None, None
-        left, right = (
-            max(MOST_PAIRED, side.table.max_groups * side.table.max_rows_per_group) for side in (self.left, self.right)
-        )
+        left, right = (max(MOST_PAIRED, side.table.most_rows) for side in (self.left, self.right))
         return left, right
 
     @cached_property
@@ -176,7 +179,9 @@ class GroupByPerson:
     def table(self) -> Table:
         before = self.of.table
         columns = [self.person, *(column for column, _ in self.keys), *(own.column for own in self.totals)]
-        return replace(before, columns=tuple(columns), person=self.person.name, source=None, alone=not self.keys)
+        table = replace(before, columns=tuple(columns), person=self.person.name, source=None, alone=not self.keys)
+        # she has no more rows here than there
+        return replace(table, max_sum=(), hard=frozenset(one for one in before.hard if "." not in one))
 
     @property
     def tables(self) -> tuple[Table, ...]:
@@ -199,7 +204,13 @@ class UnionAll:
         name = " and ".join(dict.fromkeys(table.name for table in tables))
         if tables[0].person is None:
             groups = rows = 1
-        return Table(name, tuple(columns), tables[0].person, groups, rows)
+            return Table(name, tuple(columns), None, groups, rows)
+        known = [table.hard_rows for table in tables if table.hard_rows is not None]
+        hard = len(known) == len(tables)
+        most = sum(known) if hard else sum(table.most_rows for table in tables)
+        stated = hard or any(table.max_rows is not None for table in tables)
+        table = Table(name, tuple(columns), tables[0].person, groups, rows)
+        return replace(table, max_rows=most, hard=frozenset({"max_rows"} if hard else ())) if stated else table
 
     @property
     def tables(self) -> tuple[Table, ...]:

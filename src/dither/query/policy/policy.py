@@ -60,8 +60,7 @@ class Policy:
             lines.append(f"Limit      {self.per_question} for one question")
         for table in self.tables:
             whose = "public" if table.public else "one row a person" if table.person is None else f"by {table.person}"
-            limits = "" if table.person is None else f", {table.max_groups} groups of {table.max_rows_per_group} rows"
-            lines.append(f"Table      {table.name}: {whose}{limits}")
+            lines.append(f"Table      {table.name}: {whose}{_limits(table)}")
             lines += [f"             {column.describe()}" for column in table.columns]
             lines += [f"             {column}: not read, since it is stored as {stored}" for column, stored in table.unread]
         return "\n".join(lines)
@@ -177,14 +176,31 @@ def _text(stated: object, where: str, *, empty: bool = False) -> str:
     return stated
 
 
+def _limits(table: Table) -> str:
+    """How much of a person counts, and which of it nobody can exceed."""
+    if table.person is None:
+        return ""
+    told = f", {table.max_groups} groups of {table.max_rows_per_group} rows"
+    if table.max_rows is not None:
+        told = f", {table.max_rows} rows in all" + ("" if table.max_groups == table.max_rows else told)
+    told += "".join(f", {name} of {float(most):,.12g} in all" for name, most in table.max_sum)
+    return told + (f" (nobody can have more: {', '.join(sorted(table.hard))})" if table.hard else "")
+
+
 def _plain(value: object) -> object:
     """Facts as JSON: exact numbers as text, dates as text, sources left out."""
     if isinstance(value, tuple):
         return [_plain(part) for part in value]
     if isinstance(value, Table):
         limits = {"person": value.person, "max_groups": value.max_groups, "max_rows_per_group": value.max_rows_per_group}
-        public = {"public": True} if value.public else {}
-        return {"name": value.name, "columns": _plain(value.columns), **limits, **public}
+        stated = {
+            "public": value.public,
+            "max_rows": value.max_rows,
+            "max_sum": {name: str(most) for name, most in value.max_sum},
+            "hard": sorted(value.hard),
+        }
+        others = {name: fact for name, fact in stated.items() if fact}
+        return {"name": value.name, "columns": _plain(value.columns), **limits, **others}
     if hasattr(value, "__dataclass_fields__"):
         return {name: _plain(getattr(value, name)) for name in value.__dataclass_fields__}
     if isinstance(value, (Fraction, date)):

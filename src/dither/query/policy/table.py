@@ -1,15 +1,31 @@
-"""A table as its owner states it: where it is, whose rows they are, how much of them one person may contribute."""
+"""A table as its owner states it: where it is, whose rows they are, how much of them one person may contribute.
+
+Contribution limits of one person, each of which we enforce:
+
+    max_rows             her rows that count, in all groups together
+    max_groups           the groups in which she counts
+    max_rows_per_group   her rows that count in one group
+    max_sum.COLUMN       what her values of a column add up to, in absolute value
+
+A limit is *hard* if nobody can have more, by the owner's word: it is enforced for privacy all the same, and believed for
+truth. Where every limit that matters for a number is hard, bounding changes nothing, and the number's error bar holds the
+truth; otherwise the answer says that it is about what was counted. `bounds.COLUMN` may be called hard in the same way: no
+value lies beyond.
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
 
-from dither.errors import PolicyError
+from dither.errors import NumberError, PolicyError
+from dither.numeric.number import rational
 from dither.query.policy.column import Column, Type, read_column
 
 EACH_ROW = "each row"  # instead of a column: one row is one person
 MOST = 10**6  # groups or rows a person
 NAME_LENGTH = 128
+LIMITS = ("max_rows", "max_groups", "max_rows_per_group")
 
 
 @dataclass(frozen=True)
@@ -27,10 +43,31 @@ class Table:
     unread: tuple[tuple[str, str], ...] = field(
         default=(), compare=False
     )  # columns that cannot be read, and how they are stored
+    max_rows: int | None = None  # of a person, in all groups; None: as many as the other two limits allow
+    max_sum: tuple[tuple[str, Fraction], ...] = ()  # of a person, by column
+    hard: frozenset[str] = frozenset()  # limits that nobody can exceed: "max_rows", "max_sum.cost", "bounds.cost"
 
     def column(self, name: str) -> Column | None:
         """The column of that name, whatever its case; None if there is none."""
         return next((column for column in self.columns if column.name.lower() == name.lower()), None)
+
+    @property
+    def most_rows(self) -> int:
+        """The most rows of a person that count, in all groups together."""
+        product = self.max_groups * self.max_rows_per_group
+        return product if self.max_rows is None else min(product, self.max_rows)
+
+    @property
+    def hard_rows(self) -> int | None:
+        """The most rows that anybody can have, by the owner's word; None if there is no such word."""
+        found = [] if self.max_rows is None or "max_rows" not in self.hard else [self.max_rows]
+        if {"max_groups", "max_rows_per_group"} <= self.hard:
+            found.append(self.max_groups * self.max_rows_per_group)
+        return min(found, default=None)
+
+    def sum_limit(self, name: str) -> Fraction | None:
+        """What a person's values of a column add up to at most, in absolute value; None where nothing is stated."""
+        return next((most for column, most in self.max_sum if column == name), None)
 
 
 def read_table(name: str, stated: object, where: str) -> Table:
@@ -38,7 +75,7 @@ def read_table(name: str, stated: object, where: str) -> Table:
     _name(name, where)
     if not isinstance(stated, dict):
         raise PolicyError(where, stated, "a table is a table of facts", 'person = "patient_id", and columns')
-    known = {"source", "person", "max_groups", "max_rows_per_group", "columns", "public"}
+    known = {"source", "person", *LIMITS, "max_sum", "hard", "columns", "public"}
     for extra in stated.keys() - known:
         raise PolicyError(f"{where}.{extra}", stated[extra], "no such fact of a table is known", ", ".join(sorted(known)))
     facts = stated.get("columns")
@@ -59,15 +96,48 @@ def read_table(name: str, stated: object, where: str) -> Table:
     if not isinstance(public, bool):
         raise PolicyError(f"{where}.public", public, "it is not a truth value", "true or false")
     if public:
-        for fact in ("person", "max_groups", "max_rows_per_group"):
+        for fact in ("person", *LIMITS, "max_sum", "hard"):
             if fact in stated:
                 raise PolicyError(f"{where}.{fact}", stated[fact], "a public table is about nobody", "leaving it out")
     person = None if public else _person(stated.get("person"), columns, f"{where}.person")
     source = stated.get("source")
     if source is not None and (not isinstance(source, str) or not source):
         raise PolicyError(f"{where}.source", source, "it is not a path", '"visits.parquet", or "visits/*.parquet"')
-    groups, rows = (_limit(stated.get(limit), person, f"{where}.{limit}") for limit in ("max_groups", "max_rows_per_group"))
-    return Table(name, columns, person, groups, rows, source, public=public)
+    whole = None if stated.get("max_rows") is None else _limit(stated["max_rows"], person, f"{where}.max_rows")
+    groups, rows = (_limit(stated.get(limit, whole), person, f"{where}.{limit}") for limit in LIMITS[1:])
+    sums = _sums(stated.get("max_sum", {}), columns, person, f"{where}.max_sum")
+    table = Table(name, columns, person, groups, rows, source, public=public, max_rows=whole, max_sum=sums)
+    return replace(table, hard=_hard(stated.get("hard", []), table, f"{where}.hard"))
+
+
+def _sums(stated: object, columns: tuple[Column, ...], person: str | None, where: str) -> tuple[tuple[str, Fraction], ...]:
+    if not isinstance(stated, dict):
+        raise PolicyError(where, stated, "it says something for each column by name", "{ cost = 10000 }")
+    if stated and person is None:
+        raise PolicyError(where, stated, "where one row is one person, bounds limit her sum", "leaving it out")
+    found = []
+    for name, most in stated.items():
+        column = next((column for column in columns if column.name == name), None)
+        if column is None or not column.type.is_number or column.lower is None:
+            raise PolicyError(f"{where}.{name}", most, "it names no column of numbers with bounds", "{ cost = 10000 }")
+        try:
+            found.append((column.name, rational(most, name=name, positive=True)))
+        except NumberError as error:
+            raise PolicyError(f"{where}.{name}", error.came, error.why, "a number above zero, such as 10000") from error
+    return tuple(found)
+
+
+def _hard(stated: object, table: Table, where: str) -> frozenset[str]:
+    """The limits that are called hard; each must be one that is stated."""
+    known = [] if table.person is None else list(LIMITS[1:]) if table.max_rows is None else list(LIMITS)
+    known += [f"max_sum.{name}" for name, _ in table.max_sum]
+    known += [f"bounds.{column.name}" for column in table.columns if column.lower is not None]
+    if not isinstance(stated, (list, tuple)) or not all(isinstance(one, str) for one in stated):
+        raise PolicyError(where, stated, "it lists limits that nobody can exceed", '["max_rows"]')
+    for one in stated:
+        if one not in known:
+            raise PolicyError(where, one, "no such limit is stated for this table", ", ".join(known) or "leaving it out")
+    return frozenset(stated)
 
 
 def _name(name: object, where: str) -> str:

@@ -19,6 +19,7 @@ from dither.query.pricing import price
 from dither.query.pricing.spend import Spend
 from dither.query.sql.parse import MOST_ROWS
 from dither.query.statistics.bounding import EachRow
+from dither.query.statistics.counter_release import Priced, mechanisms
 from dither.query.statistics.counter_sets import CounterPlan, Reading
 from dither.query.statistics.registry import statistic_for
 from dither.query.statistics.statistic import Statistic
@@ -37,15 +38,15 @@ class Candidate:
     weighed: str = ""
 
     @property
-    def priced(self) -> list[Statistic | GroupChoice]:
+    def priced(self) -> list[Priced]:
         """Whose guarantees add up."""
         return priced(self.choice, self.statistics)
 
 
-def priced(choice: GroupChoice | None, statistics: Sequence[Statistic]) -> list[Statistic | GroupChoice]:
+def priced(choice: GroupChoice | None, statistics: Sequence[Statistic]) -> list[Priced]:
     """Whose guarantees add up: where counts are read off the choice, it is paid once."""
     once = choice is None or any(statistic.of_choice for statistic in statistics)
-    return [*([] if once or choice is None else [choice]), *statistics]
+    return [*([] if once or choice is None else [choice]), *mechanisms(statistics)]
 
 
 def most_cells(question: Question, counters: CounterPlan) -> int:

@@ -15,6 +15,7 @@ from dither.query.plan.relations import Scan
 from dither.query.plan.spelling import spell
 from dither.query.policy.column import Key
 from dither.query.pricing.offer import Offer
+from dither.query.statistics.bounding import Bounding
 from dither.query.statistics.statistic import Statistic
 
 VERSION = 2
@@ -28,14 +29,16 @@ def question(offer: Offer) -> dict[str, object]:
 
 def _counters(offer: Offer) -> dict[str, object]:
     asked, bounding = offer.question, offer.bounding
+    persons = [one.bounding for one in offer.counters if one.bounding != bounding]
     return {
         "dither": VERSION,
         "table": asked.table.name if isinstance(asked.relation, Scan) else spell(asked.relation),
         "where": spell(asked.where),
         "groups": [{"by": spell(group.by), "keys": _keys(group.keys)} for group in asked.groups],
         "counters": [spell(one.counters) for one in offer.counters],
-        "bounding": [bounding.way, bounding.groups, bounding.rows, bounding.resolution],
+        "bounding": _limits(bounding),
         "noise": [spell(one.mechanism) for one in offer.counters],
+        **({"persons": _limits(persons[0])} if persons else {}),
         **({"max_groups": dict(offer.limits)} if offer.limits else {}),
         **({} if offer.choice is None else {"choice": _choice(offer.choice)}),
     }
@@ -52,15 +55,25 @@ def batch_question(offers: Sequence[Offer], parts: Sequence[Statistic]) -> dict[
 
 def _choice(choice: GroupChoice) -> dict[str, object]:
     """What is counted for it, how a person is bounded, and the rule."""
-    bounding = choice.bounding
-    limits = [bounding.way, bounding.groups, bounding.rows, bounding.resolution]
+    limits = _limits(choice.bounding)
     return {"is": choice.code, "counters": spell(choice.counters), "bounding": limits, **choice.spelled()}
+
+
+def _limits(bounding: Bounding) -> list[object]:
+    """How a person is bounded: what decides the totals."""
+    others: dict[str, object] = {}
+    if bounding.most != bounding.groups * bounding.rows:
+        others["rows"] = bounding.most
+    if bounding.sums:
+        others["sums"] = [[spell(family), most] for family, most in bounding.sums]
+    if bounding.shares:
+        others["shares"] = [str(share) for share in bounding.shares]
+    return [bounding.way, bounding.groups, bounding.rows, bounding.resolution, *([others] if others else [])]
 
 
 def _part(part: Statistic) -> dict[str, object]:
     """What is counted, how a person is bounded, and the mechanism."""
-    bounding, by = part.bounding, part.question.groups[-1]
-    limits = [bounding.way, bounding.groups, bounding.rows, bounding.resolution]
+    by, limits = part.question.groups[-1], _limits(part.bounding)
     counted = {"by": spell(by.by), "keys": _keys(by.keys), "counters": spell(part.counters), "bounding": limits}
     return {"is": part.code, **counted, **part.spelled()}
 

@@ -29,7 +29,8 @@ from dither.query.pricing.offer import Offer
 from dither.query.pricing.spend import HOWS, Spend, counts_rho, read_spend, stated_price
 from dither.query.sql.options import Options, apply_options, check_options, read_options, tightened
 from dither.query.sql.parse import parse
-from dither.query.statistics.bounding import choose_bounding
+from dither.query.statistics.bounding import Bounding, choose_bounding
+from dither.query.statistics.counter_release import CounterRelease
 from dither.query.statistics.counter_sets import CounterPlan, choose_counters
 
 LARGEST_SIZE = 10**15
@@ -69,7 +70,7 @@ def make_offer(ask: Ask, holdings: Holdings, *, promise: Spend | None = None, lo
         question,
         made.statistics,
         made.under.counters.readings,
-        made.under.bounding,
+        _bounding(made),
         level,
         hint,
         budget,
@@ -118,6 +119,12 @@ def read_question(text: Any, policy: Policy) -> tuple[Question, Options]:
     question = parse(found, apply_options(options, policy))
     check_options(options, policy, question)
     return question, options
+
+
+def _bounding(made: Candidate) -> Bounding:
+    """How a person's rows are bounded for counters; people are counted in a way of their own."""
+    own = (one.bounding for one in made.statistics if isinstance(one, CounterRelease) and not one.set.counts_persons)
+    return next(own, made.under.bounding)
 
 
 def _check_bounding(made: Candidate, bounding: object) -> None:

@@ -21,7 +21,7 @@ from dither.query.plan.question import Question
 from dither.query.pricing import price
 from dither.query.pricing.candidates import priced
 from dither.query.statistics.bounding import Bounding
-from dither.query.statistics.counter_release import CounterRelease
+from dither.query.statistics.counter_release import CounterRelease, Priced
 from dither.query.statistics.counter_sets import Reading
 from dither.query.statistics.statistic import Statistic
 
@@ -50,7 +50,7 @@ class Offer:
         return price.total(self.released)
 
     @property
-    def released(self) -> list[Statistic | GroupChoice]:
+    def released(self) -> list[Priced]:
         """Whose guarantees add up."""
         return priced(self.choice, self.statistics)
 

@@ -19,12 +19,11 @@ from dither.numeric.search import halve
 from dither.privacy.budget.filter import Filter
 from dither.privacy.guarantee.guarantee import Guarantee, approx
 from dither.privacy.loss.loss import Loss, sum_of
-from dither.query.groups.group_choice import GroupChoice
 from dither.query.plan.question import Question
 from dither.query.pricing.spend import Spend
-from dither.query.statistics.bounding import Bounding
-from dither.query.statistics.counter_release import CounterRelease
-from dither.query.statistics.counter_sets import CounterPlan
+from dither.query.statistics.bounding import Bounding, EachRow, of_persons
+from dither.query.statistics.counter_release import CounterRelease, Priced, mechanisms, with_one_weight
+from dither.query.statistics.counter_sets import CounterPlan, CounterSet
 from dither.query.statistics.registry import make_statistic
 from dither.query.statistics.statistic import Price, Statistic
 
@@ -33,7 +32,7 @@ FINENESS = Fraction(1, 256)  # of rho, where it is lowered to keep an epsilon
 DIGITS = 10**4  # a wished error is met to four digits of epsilon or rho
 
 
-def epsilon(released: Sequence[Statistic | GroupChoice], delta: NumberLike) -> float:
+def epsilon(released: Sequence[Priced], delta: NumberLike) -> float:
     """At a delta: by the exact law of the loss of all of it together; or by its promises, which may say less or more."""
     promised = total(released).epsilon(delta)
     try:
@@ -42,7 +41,7 @@ def epsilon(released: Sequence[Statistic | GroupChoice], delta: NumberLike) -> f
         return promised
 
 
-def text(released: Sequence[Statistic | GroupChoice], budget: Filter, asked: object) -> str:
+def text(released: Sequence[Priced], budget: Filter, asked: object) -> str:
     """A price as people know it: epsilon, and at which delta where there is no epsilon alone."""
     promise, delta = total(released), budget.ceiling.charge().delta
     if delta > 0 and asked is not None:  # what was asked for, where that is proved, and not a digit more
@@ -74,7 +73,7 @@ class Context:
             return make_statistic(counters.requests[at - len(sets)], self.question, price)
         return CounterRelease.make(
             self.question,
-            self.bounding,
+            self._bounding(sets[at]),
             sets[at],
             counters.estimators[at],
             amount,
@@ -82,6 +81,12 @@ class Context:
             confidence=self.confidence,
             size=self.size,
         )
+
+    def _bounding(self, counters: CounterSet) -> Bounding:
+        """How a person is bounded: people are counted in a way of their own."""
+        if not counters.counts_persons or isinstance(self.bounding, EachRow):
+            return self.bounding
+        return of_persons(self.question.table, self.cells, self.bounding.unit)
 
     @property
     def count(self) -> int:
@@ -99,11 +104,11 @@ def make_statistics(promise: Spend, under: Context) -> tuple[Statistic, ...]:
     made = _made(amount, under)
     if promise.target is None or not under.counters.requests:
         return made
-    if total(made).within(promise.target):
+    if total(mechanisms(made)).within(promise.target):
         return made
     target = promise.target
     kept, _ = halve(
-        lambda share: not total(_made(amount * share, under)).within(target),
+        lambda share: not total(mechanisms(_made(amount * share, under))).within(target),
         *(Fraction(0), Fraction(1)),
         enough=lambda low, high: low > 0 and high - low <= FINENESS,
     )
@@ -113,19 +118,19 @@ def make_statistics(promise: Spend, under: Context) -> tuple[Statistic, ...]:
 def _made(amount: Number | Fraction, under: Context) -> tuple[Statistic, ...]:
     shares = under.counters.shares(pure=under.pure)
     try:
-        return tuple(under.statistic(at, amount * share) for at, share in enumerate(shares))
+        return with_one_weight(tuple(under.statistic(at, amount * share) for at, share in enumerate(shares)))
     except NumberError:
         why = "noise of that size cannot be drawn: it is below 2^-20 steps or above 2^60"
         raise NumberError("price", str(amount), why, "a price that people use, such as epsilon='0.5'") from None
 
 
-def paid(released: Iterable[Statistic], *, pure: bool) -> Spend:
+def paid(released: Sequence[Statistic], *, pure: bool) -> Spend:
     """What was found for a wished error."""
-    charge = total(released).charge()
+    charge = total(mechanisms(released)).charge()
     return Spend(epsilon=charge.epsilon) if pure else Spend(rho=charge.rho)
 
 
-def total(released: Iterable[Statistic | GroupChoice]) -> Guarantee:
+def total(released: Iterable[Priced]) -> Guarantee:
     """What all that is released promises together."""
     first, *others = (one.guarantee for one in released)
     for other in others:
@@ -133,7 +138,7 @@ def total(released: Iterable[Statistic | GroupChoice]) -> Guarantee:
     return first
 
 
-def loss(released: Iterable[Statistic | GroupChoice]) -> Loss:
+def loss(released: Iterable[Priced]) -> Loss:
     """The privacy loss of all that is released together."""
     return sum_of(one.loss() for one in released)
 
@@ -150,7 +155,7 @@ def for_error(wished: NumberLike, under: Context) -> tuple[Statistic, ...]:
             name = own[0][0]
             raise QuestionError("error", sorted(limits), f"it says nothing about {name}", f"{{'{name}': 20}} besides")
         found.append(under.statistic(at, _least(partial(_meets, at=at, wishes=wishes, under=under))))
-    return tuple(found)
+    return with_one_weight(tuple(found))
 
 
 def _meets(amount: Fraction, *, at: int, wishes: list[tuple[int, float]], under: Context) -> bool:

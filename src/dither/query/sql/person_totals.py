@@ -1,7 +1,7 @@
 """A person's own totals: inner questions with GROUP BY or DISTINCT, the person among their columns.
 
 How much one person can have of something is bounded by the owner's limits: a count of her own rows, or a sum of her own
-values, is clamped as if she had at most max_groups * max_rows_per_group rows. (More is possible, and counts as that
+values, is clamped as if she had at most as many rows as the limits of the table allow. (More is possible, and counts as that
 much.)
 """
 
@@ -97,7 +97,7 @@ def _grouped(part: exp.Expr, items: list[exp.Expr]) -> exp.Expr:
 
 
 def _own(name: str, inner: exp.Expr, reader: Reader) -> PersonTotal:
-    rows = reader.scope.table.max_groups * reader.scope.table.max_rows_per_group
+    rows = reader.scope.table.most_rows
     kind, argument = OWN[type(inner)], inner.this
     most = Fraction(rows)
     if isinstance(inner, exp.Count) and isinstance(argument, exp.Star):

@@ -6,9 +6,10 @@ are proved beside the SQL (`engines/templates/totals.py`) and stated in `statist
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Protocol
 
 from dither.mechanisms.additive.gaussian import Gaussian
 from dither.mechanisms.additive.geometric import Geometric
@@ -18,10 +19,58 @@ from dither.privacy.loss.loss import Loss
 from dither.query.plan.question import Question
 from dither.query.plan.spelling import spell
 from dither.query.policy.column import Type
-from dither.query.statistics.bounding import Bounding
+from dither.query.statistics.bounding import Bounding, with_shares
 from dither.query.statistics.counter_sets import CounterSet
 from dither.query.statistics.estimators import UNKNOWN, Columns, Estimator, Noise, Reader
+from dither.query.statistics.statement import Statement, may_be_clamped, statement_of
 from dither.query.statistics.statistic import Counts, Statistic
+
+
+class Priced(Protocol):
+    """What has a guarantee that adds up with others."""
+
+    @property
+    def guarantee(self) -> Guarantee: ...
+
+    def loss(self) -> Loss: ...
+
+
+@dataclass(frozen=True)
+class OneMechanism:
+    """Sets of counters with one weight a person: one vector with a scale for each set, which has one guarantee.
+
+    By the theorem in `statistics/bounding.py` it is what the noises of the sets would promise together if each set had a
+    weight of its own; of a set alone nothing is promised.
+    """
+
+    parts: tuple[CounterRelease, ...]
+
+    @property
+    def guarantee(self) -> Guarantee:
+        """Of all sets together."""
+        first, *others = (part.mechanism.guarantee for part in self.parts)
+        return sum(others, start=first)
+
+    def loss(self) -> Loss:
+        """Of all sets together."""
+        first, *others = (part.mechanism.loss() for part in self.parts)
+        return sum(others, start=first)
+
+
+def mechanisms(statistics: Sequence[Statistic]) -> list[Statistic | OneMechanism]:
+    """What statistics are released by: sets of counters with one weight are one mechanism."""
+    joint = [one for one in statistics if isinstance(one, CounterRelease) and one.bounding.joint]
+    others: list[Statistic | OneMechanism] = [one for one in statistics if all(one is not part for part in joint)]
+    return [OneMechanism(tuple(joint)), *others] if joint else others
+
+
+def with_one_weight(statistics: tuple[Statistic, ...]) -> tuple[Statistic, ...]:
+    """The same, with the weight of a person as the prices of the sets decide it."""
+    joint = [one for one in statistics if isinstance(one, CounterRelease) and one.bounding.joint]
+    if not joint:
+        return statistics
+    bounding = with_shares(joint[0].bounding, [one.amount for one in joint])
+    return tuple(replace(one, bounding=bounding) if any(one is part for part in joint) else one for one in statistics)
 
 
 @dataclass(frozen=True)
@@ -60,17 +109,25 @@ class CounterRelease(Statistic):
         return cls(question, bounding, counters, mechanism, estimators, confidence, size)
 
     @property
+    def amount(self) -> Number | Fraction:
+        """Its price: epsilon, or rho."""
+        noise = self.mechanism
+        return noise.epsilon if isinstance(noise, Geometric) else Fraction(noise.guarantee.charge().rho or 0)
+
+    @property
     def counters(self) -> CounterSet:
         """Its own."""
         return self.set
 
     @property
     def guarantee(self) -> Guarantee:
-        """That of its noise."""
+        """That of its noise; where several sets have one weight, only all of them together have one (`one_mechanism`)."""
+        assert not self.bounding.joint, "sets with one weight are one mechanism"
         return self.mechanism.guarantee
 
     def loss(self) -> Loss:
-        """That of its noise."""
+        """That of its noise; where several sets have one weight, only all of them together have one."""
+        assert not self.bounding.joint, "sets with one weight are one mechanism"
         return self.mechanism.loss()
 
     def spelled(self) -> dict[str, object]:
@@ -103,6 +160,12 @@ class CounterRelease(Statistic):
     def told(self, place: int) -> str:
         """By its estimator."""
         return self.estimators[place].told(self._reader(self.confidence))
+
+    def statement(self, place: int) -> Statement:
+        """Of all rows, of clamped values, at least, or of counted rows."""
+        estimator = self.estimators[place]
+        clamped = estimator.clamps and may_be_clamped(self.set.measures[0].of, self.question.table)
+        return statement_of(complete=self.bounding.complete, clamped=clamped, sums=estimator.adds_up)
 
     def clamped(self, place: int) -> str | None:
         """Bounds and steps of the values that are counted."""

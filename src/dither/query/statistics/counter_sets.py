@@ -194,7 +194,10 @@ def _build(aggregates: Sequence[Aggregate], asked: Sequence[Aggregate], chosen: 
             assert counter is not None
             _check_reach(counter)
             step = counter.step
-            found[one] = len(sets), SumEstimator((step,), step, step * counter.reach, of_values=isinstance(one, Sum))
+            found[one] = (
+                len(sets),
+                SumEstimator((step,), step, step * counter.reach, of_values=isinstance(one, Sum), signed=counter.low < 0),
+            )
             sets.append(CounterSet((counter,)))
     estimators: list[list[Estimator]] = [[] for _ in sets]
     readings = []
@@ -248,4 +251,5 @@ def _shared(asked: Aggregate, family: CounterSet) -> Estimator:
     else:
         weights, quantum, row = [each] * len(shares), Fraction(1), Fraction(1)
     weights.append(each if isinstance(asked, CountRows) else none)
-    return SumEstimator(tuple(weights[: len(family.measures)]), quantum, row, of_values=isinstance(asked, Sum))
+    sums = isinstance(asked, Sum)
+    return SumEstimator(tuple(weights[: len(family.measures)]), quantum, row, of_values=sums, signed=sums and lower < 0)

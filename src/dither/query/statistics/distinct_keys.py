@@ -10,7 +10,7 @@ of L1 norm at most m. Replaced, it is a - b with another such b, and |a - b|^2 <
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from math import floor
 from typing import Any, ClassVar, Self
@@ -26,9 +26,10 @@ from dither.query.plan.counters import Counter
 from dither.query.plan.expressions import ColumnValue
 from dither.query.plan.question import Question
 from dither.query.plan.spelling import spell
-from dither.query.statistics.bounding import Bounding, EachRow, KeepGroups
+from dither.query.statistics.bounding import Bounding, EachRow, KeepGroups, KeepPersons
 from dither.query.statistics.counter_sets import CounterSet, Request
 from dither.query.statistics.estimators import Columns
+from dither.query.statistics.limits import hard_limits
 from dither.query.statistics.statistic import Counts, Price, RequestedStatistic, counted_by
 
 MOST_CELLS = 2_000_000  # of all groups together
@@ -54,8 +55,10 @@ class DistinctKeys(RequestedStatistic):
             raise QuestionError("GROUP BY", request.of.column.name, why, "fewer columns in GROUP BY")
         alone = table.person is None or table.alone
         most = 1 if alone else min(table.max_groups, price.cells * len(keys))
-        kind: type[Bounding] = EachRow if alone else KeepGroups
-        bounding = kind(most, 1, 1, price.unit, "a key is there or not: a choice is all that can be bounded")
+        reason = "a key is there or not: a choice is all that can be bounded"
+        bounding: Bounding = EachRow.of(price.unit) if alone else KeepPersons(most, 1, 1, price.unit, reason)
+        if not alone:
+            bounding = replace(bounding, complete=bounding.loses_nothing(hard_limits(table, price.cells * len(keys))))
         comes = price.unit is Unit.ADD_REMOVE
         mechanism: Geometric | Gaussian
         if price.pure:

@@ -68,6 +68,11 @@ class Estimator(ABC):
         return True
 
     @property
+    def adds_up(self) -> bool:
+        """Whether it is a sum over rows to which no row adds less than nothing."""
+        return False
+
+    @property
     def is_whole(self) -> bool:
         """Whether it is a whole number of 64 bits."""
         return False
@@ -81,6 +86,7 @@ class SumEstimator(Estimator):
     quantum: Fraction  # the answer is a multiple of this: 1 for counts
     row: Fraction  # the most that one row adds to it
     of_values: bool  # or a count, for which no value matters
+    signed: bool = False  # whether a row can also take away
 
     def squares(self, reach: int) -> float:
         """Of its weights."""
@@ -115,6 +121,11 @@ class SumEstimator(Estimator):
     def clamps(self) -> bool:
         """Counts do not look at values."""
         return self.of_values
+
+    @property
+    def adds_up(self) -> bool:
+        """Unless values may be negative."""
+        return not self.signed
 
     @property
     def is_whole(self) -> bool:

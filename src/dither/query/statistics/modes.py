@@ -78,7 +78,7 @@ class ModeStatistic(RequestedStatistic):
         kind = PermuteAndFlip if price.pure else Exponential
         mechanism = kind(
             epsilon=price.amount if price.pure else root_below(8 * rational(price.amount, name="rho")),
-            sensitivity=bounding.groups * bounding.rows * bounding.resolution,
+            sensitivity=bounding.most * bounding.resolution,
             candidates=len(keys),
             monotone=price.unit.replacement is not price.unit,
             integers=True,
@@ -119,7 +119,7 @@ class ModeStatistic(RequestedStatistic):
     def told(self, place: int) -> str:
         """The same in words, and what is bounded."""
         short = f"{self.error(place, self.confidence):,.4g} rows' worth, by which the key that is shown may fall short"
-        most = self.bounding.groups * self.bounding.rows
+        most = self.bounding.most
         kept = "" if isinstance(self.bounding, EachRow) else f"; a person's rows weigh at most {most} together"
         return f"{short} of the most frequent one{kept}"
 

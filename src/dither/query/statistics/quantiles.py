@@ -68,7 +68,7 @@ class QuantileStatistic(RequestedStatistic):
                 rho=None if price.pure else amount,
                 confidence=price.confidence,
                 unit=price.unit,
-                mass=bounding.groups * bounding.rows * bounding.resolution,
+                mass=bounding.most * bounding.resolution,
                 histograms=price.cells,
             )
             for share in shares

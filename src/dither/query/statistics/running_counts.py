@@ -46,6 +46,8 @@ from dither.query.plan.spelling import spell
 from dither.query.statistics.bounding import Bounding, Clip, EachRow, Weights
 from dither.query.statistics.counter_sets import CounterSet, Request
 from dither.query.statistics.estimators import Columns
+from dither.query.statistics.limits import HardLimits, hard_limits, limits_of
+from dither.query.statistics.statement import Statement, statement_of
 from dither.query.statistics.statistic import Counts, Price, RequestedStatistic, counted
 
 RESOLUTION = 2**10  # units of a row
@@ -69,17 +71,20 @@ class RunningCounts(RequestedStatistic):
         place = next(at for at, group in enumerate(question.groups) if group.by == request.of)
         ordered, others = question.groups[place], (*question.groups[:place], *question.groups[place + 1 :])
         alone = table.person is None or table.alone
-        kind: type[Bounding] = EachRow if alone else Weights
-        limits = (1, 1, 1) if alone else (min(table.max_groups, price.cells), table.max_rows_per_group, RESOLUTION)
-        bounding = kind(*limits, price.unit, "it keeps something of every row")
+        limits = limits_of(table, price.cells)
+        reason, hard = "it keeps something of every row", hard_limits(table, price.cells)
+        bounding: Bounding = EachRow.of(price.unit)
+        if not alone:
+            bounding = Weights(limits.groups, limits.rows, RESOLUTION, price.unit, reason, limits.most)
+            bounding = replace(bounding, complete=bounding.loses_nothing(hard))
         cells = len(ordered.listed)
-        unit, steps = price.unit, prod(limits)
+        unit, steps = price.unit, bounding.most * bounding.resolution
         if unit in COMES and prod(len(group.listed) for group in others) > 1:
             unit, steps = COMES[unit], 2 * steps
         each = {"epsilon": price.amount / steps} if price.pure else {"rho": price.amount / steps**2}
         chosen = cdf(Bins.even(0, cells, cells), **each, unit=unit, known_loss=True)
         if not price.pure and not alone:
-            bounding, chosen = _better(bounding, chosen, price)
+            bounding, chosen = _better(bounding, chosen, price, hard)
         return cls(counted(question, (*others, ordered)), bounding, chosen, place, price.confidence)
 
     @property
@@ -94,7 +99,7 @@ class RunningCounts(RequestedStatistic):
     @property
     def _most(self) -> int:
         """Units of one person."""
-        return self.bounding.groups * self.bounding.rows * self.bounding.resolution
+        return self.bounding.most * self.bounding.resolution
 
     def loss(self) -> Loss:
         """That of any release with this promise."""
@@ -134,11 +139,15 @@ class RunningCounts(RequestedStatistic):
         """What all sums of one combination stay within together."""
         return self.chosen.error(confidence) / self.bounding.resolution
 
+    def statement(self, place: int) -> Statement:
+        """All, or at least."""
+        return statement_of(complete=self.bounding.complete, clamped=False, sums=True)
+
     def told(self, place: int) -> str:
         """The half-width, and what is bounded."""
         groups, rows, kept = self.bounding.groups, self.bounding.rows, ""
         if isinstance(self.bounding, Weights):
-            kept = f"; a person's rows weigh at most {groups * rows} together"
+            kept = f"; a person's rows weigh at most {self.bounding.most} together"
         if isinstance(self.bounding, Clip):
             kept = f"; a person's counts are scaled down to the length of {rows} in each of {groups} groups"
         return f"{self.error(place, self.confidence):,.4g}, all sums together that run over one list of keys{kept}"
@@ -150,9 +159,11 @@ class RunningCounts(RequestedStatistic):
         return f"{'Gaussian' if mechanism.rho is not None else 'geometric'} noise, {describe(mechanism)},"
 
 
-def _better(bounding: Bounding, chosen: Chosen, price: Price) -> tuple[Bounding, Chosen]:
+def _better(bounding: Bounding, chosen: Chosen, price: Price, hard: HardLimits) -> tuple[Bounding, Chosen]:
     """The same, or noise in every cell of people who are scaled down in length, where sums are expected to err less."""
-    clip = Clip(bounding.groups, bounding.rows, bounding.resolution, bounding.unit, "it keeps something of every group")
+    limits = bounding.groups, bounding.rows, bounding.resolution
+    clip = Clip(*limits, bounding.unit, "it keeps something of every group", bounding.limit)
+    clip = replace(clip, complete=clip.loses_nothing(hard))
     square = clip.l2_squared(CounterSet((Counter("one"),)))
     flat = Histogram(cells=chosen.axis.size, rho=price.amount / square, unit=COMES.get(price.unit, price.unit))
     name, expected = "noise in every cell, people scaled down", sqrt(flat.variance * (flat.cells + 1) / 2)

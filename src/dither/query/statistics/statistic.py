@@ -27,6 +27,7 @@ from dither.query.policy.column import Key, Type
 from dither.query.statistics.bounding import Bounding
 from dither.query.statistics.counter_sets import CounterSet, Request
 from dither.query.statistics.estimators import Columns
+from dither.query.statistics.statement import Statement, statement_of
 
 Counts = Sequence[Sequence[int]]  # for each group of the question: its counters, or a count for each key within it
 WITHIN = "within a group"  # the name of the statistic's own grouping
@@ -92,6 +93,10 @@ class Statistic(ABC):
     @abstractmethod
     def noise(self) -> str:
         """The mechanism, in a word or two."""
+
+    def statement(self, place: int) -> Statement:
+        """What a column says: of all rows where nobody loses any by being bounded, otherwise of those that were counted."""
+        return statement_of(complete=self.bounding.complete, clamped=False, sums=False)
 
     def unknown_error(self, place: int) -> tuple[str, str]:
         """Where `error` is None: why, and what would work for somebody who wishes for an error."""

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
 from math import ceil, floor
@@ -28,6 +28,8 @@ from dither.privacy.loss.loss import Loss
 from dither.query.plan.spelling import spell
 from dither.query.statistics.bounding import Bounding, EachRow, Weights
 from dither.query.statistics.estimators import Columns
+from dither.query.statistics.limits import hard_limits, limits_of
+from dither.query.statistics.statement import Statement, statement_of
 from dither.query.statistics.statistic import Counts, Price, Statistic
 from dither.query.workload.common_cells import CommonCells
 
@@ -58,7 +60,7 @@ class SharedCounts(Statistic):
         kept = [at for at in range(different.shape[1]) if at not in empty]
         places = {at: place for place, at in enumerate(kept)}
         bounding = bounding_of(atoms, price)
-        units = bounding.groups * bounding.rows * bounding.resolution
+        units = bounding.most * bounding.resolution
         paid: dict[str, Any] = {"epsilon": price.amount / units} if price.pure else {"rho": price.amount / units**2}
         workload = Workload(queries=with_nowhere(different[:, kept], price.unit), unit=price.unit, **paid)
         found = tuple(places.get(int(at), -1) for at in merged.reshape(-1))
@@ -67,7 +69,7 @@ class SharedCounts(Statistic):
     @property
     def units(self) -> int:
         """What a person's rows weigh together at most: M."""
-        return self.bounding.groups * self.bounding.rows * self.bounding.resolution
+        return self.bounding.most * self.bounding.resolution
 
     @property
     def guarantee(self) -> Guarantee:
@@ -120,6 +122,10 @@ class SharedCounts(Statistic):
         errors = self._errors if confidence == self.confidence else self.workload.errors(confidence)
         return max(errors[first:last]) / self.bounding.resolution
 
+    def statement(self, place: int) -> Statement:
+        """All, or at least."""
+        return statement_of(complete=self.bounding.complete, clamped=False, sums=True)
+
     def told(self, place: int) -> str:
         """The half-width."""
         return f"{self.error(place, self.confidence):,.4g}"
@@ -139,9 +145,10 @@ def bounding_of(atoms: CommonCells, price: Price) -> Bounding:
     table = atoms.common.table
     if table.person is None or table.alone:
         return EachRow.of(price.unit)
-    groups = min(table.max_groups, atoms.widest)
+    limits = limits_of(table, atoms.widest)
     reason = "answers share their noise, so that a person is bounded in all of them at once"
-    return Weights(groups, table.max_rows_per_group, RESOLUTION, price.unit, reason)
+    made = Weights(limits.groups, limits.rows, RESOLUTION, price.unit, reason, limits.most)
+    return replace(made, complete=made.loses_nothing(hard_limits(table, atoms.widest)))
 
 
 def one_by_one(errors: Sequence[float | None], rows: Sequence[int]) -> float:

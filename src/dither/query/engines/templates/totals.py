@@ -14,10 +14,7 @@ twice.
 
 weights   w = min(K, C K // n) for her n rows, K the resolution: her rows together weigh at most n (C K // n) <= C K, and
           each moves a family by at most w reach in L1 norm.
-clip      Her totals v (cut at 2^52 / K, so that nothing overflows) have S = sum v^2. All of them weigh K if S is within the
-          claim; otherwise w = min(K, L K // r) with r * r >= S K^2, L the claim rounded down: the length is at most
-          w sqrt(S) <= L K sqrt(S) / r <= L. r comes from a double, and the integer test decides whether it is used; where
-          it fails, the person counts as nothing.
+clip, clip sum   See `engines/templates/clip.py`.
 groups    Her totals in a group with n > R rows become t R // n, truncated towards zero: at most R reach, and of a family
           at most R reach together. She keeps at most max_groups groups: first by a hash of salt, person and group, then by
           the group itself, so that no tie is left to the engine.
@@ -28,6 +25,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from dither.query.engines.templates.clip import clipped
 from dither.query.engines.templates.counters import clamped, counted
 from dither.query.engines.templates.expressions import is_there, person, render, value
 from dither.query.engines.templates.group_keys import key
@@ -35,11 +33,8 @@ from dither.query.engines.words import Words
 from dither.query.plan.base import Expression
 from dither.query.plan.counters import Counter, Kind
 from dither.query.plan.question import Question
-from dither.query.statistics.bounding import Bounding, Clip, EachRow, Weights
+from dither.query.statistics.bounding import Bounding, Clip, ClipSum, EachRow, Weights
 from dither.query.statistics.counter_sets import CounterSet
-
-WIDEST = 2**52  # of one weighted total in `clip`: it fits into 64 bits, and 2^20 groups of 4 squares into 127
-MARGIN = "1.0000001"  # far more than the error of a square root in doubles
 
 
 @dataclass(frozen=True)
@@ -143,8 +138,8 @@ def totals_sql(
     declared = " AND ".join(f"count({name}) > 0" for name in shape.keys)
     person = f"SELECT {', '.join([*by, f'{number} AS n', *mine])} FROM ({rows}) AS r GROUP BY {', '.join(by)}"
     person += f" HAVING {declared}" if declared else ""
-    if isinstance(bounding, Clip):
-        return _clipped(shape, bounding, person)
+    if isinstance(bounding, (Clip, ClipSum)):
+        return clipped(words, shape.keys, shape.totals, families, bounding, person)
     return _chosen(shape, person, salt)
 
 
@@ -200,7 +195,7 @@ def _declared(shape: _Shape, grouped: str) -> str:
 
 def _weighted(shape: _Shape, rows: str) -> str:
     words, bounding = shape.words, shape.bounding
-    most, finest = bounding.groups * bounding.rows * bounding.resolution, bounding.resolution
+    most, finest = bounding.most * bounding.resolution, bounding.resolution
     declared = " AND ".join(f"{name} IS NOT NULL" for name in shape.keys)
     inside = f" WHERE {declared}" if declared else ""
     weight = words.least([words.integer(finest), words.divide(words.integer(most), "count(*)")])
@@ -210,37 +205,6 @@ def _weighted(shape: _Shape, rows: str) -> str:
     added = shape.all_measured(_or_zero(words.total("w")), _or_zero(here), _or_zero(product))
     grouped = _grouped(shape.keys, added, f"r JOIN ({weights}) AS weights USING (p){inside}")
     return f"WITH {words.materialized('r', rows)} {grouped}"
-
-
-def _clipped(shape: _Shape, bounding: Clip, person: str) -> str:
-    words, keys = shape.words, shape.keys
-    widest, finest = WIDEST // bounding.resolution, bounding.resolution
-    squares, long, roots, weights, taken, place = [], [], [], [], [], 0
-    for number, family in enumerate(shape.families):
-        mine = shape.totals[place : place + len(family.measures)]
-        place += len(mine)
-        s, r, w = f"s{number}", f"r{number}", f"w{number}"
-        squared = " + ".join(f"{words.wide(total)} * {total}" for total in mine)
-        squares.append(f"{words.wide(words.total(squared))} AS {s}")
-        root = words.wide(words.ceil(f"sqrt({words.double(s)}) * {finest} * {MARGIN}"))
-        long.append(f"{s} > {words.wide(str(bounding.alone_squared(family)))}")
-        roots.append(f"CASE WHEN {long[-1]} THEN {root} + 1 END AS {r}, {s}")
-        share = words.divide(words.wide(str(bounding.length(family) * finest)), r)
-        weight = f"WHEN {r} * {r} >= {s} * {finest**2} THEN {words.least([str(finest), share])}"
-        # NULL where she stays as she is, 0 where the root is too small
-        weights.append(f"{words.narrow(f'(CASE {weight} WHEN {r} IS NOT NULL THEN 0 END)')} AS {w}")
-        taken += [_summed(words, f"{total} * coalesce({w}, {finest})", total) for total in mine]
-    cut = [
-        f"{words.narrow(words.least([words.greatest([total, str(-widest)]), str(widest)]))} AS {total}"
-        for total in shape.totals
-    ]
-    vectors = f"SELECT {', '.join(['p', *keys, *cut])} FROM ({person}) AS mine"
-    sums = f"SELECT p, {', '.join(squares)} FROM v GROUP BY p"
-    # only those who are too long are joined, by the same equality by which they were grouped: they are few
-    lengths = f"SELECT p, {', '.join(roots)} FROM ({sums}) AS sums WHERE {' OR '.join(long)}"
-    norms = f"SELECT p, {', '.join(weights)} FROM ({lengths}) AS lengths"
-    grouped = _grouped(keys, taken, f"v LEFT JOIN ({norms}) AS norms USING (p)")
-    return f"WITH {words.materialized('v', vectors)} {grouped}"
 
 
 def _chosen(shape: _Shape, person: str, salt: int | str) -> str:

@@ -1,0 +1,64 @@
+"""What a number of an answer says: each makes one statement, which its column head and the answer's first line name.
+
+    truth               the error bar holds what all rows give: bounding and clamping change nothing, by the owner's word
+    at least            rows of people beyond the limits are left out of a count or of a sum of values that are not negative:
+                        the low end is a lower bound of the truth, the high end is of what was counted
+    of counted rows     an average, a deviation, a quantile, a sum of signed values: of the rows that were counted
+    of clamped values   everybody is counted in full, with values beyond the bounds as the nearer bound
+
+Why the low end holds. What is counted is the sum of (part of) the rows that there are, each at least zero, so that it is at
+most the truth; the interval holds what is counted with the stated probability, so its low end is at most what is counted,
+and at most the truth, with at least that probability. (One end of a symmetric interval fails half as often as both.)
+"""
+
+from __future__ import annotations
+
+from dataclasses import fields
+from enum import Enum
+
+from dither.query.plan.base import Expression
+from dither.query.plan.expressions import ColumnValue
+from dither.query.policy.column import Type
+from dither.query.policy.table import Table
+
+
+class Statement(Enum):
+    """What a number says."""
+
+    TRUTH = "truth"
+    AT_LEAST = "at least"
+    COUNTED = "of counted rows"
+    CLAMPED = "of clamped values"
+
+
+def statement_of(*, complete: bool, clamped: bool, sums: bool) -> Statement:
+    """By what is known: whether bounding changes nothing, whether clamping may change something, whether it is a sum of
+    parts that are not negative."""
+    if complete:
+        return Statement.CLAMPED if clamped else Statement.TRUTH
+    return Statement.AT_LEAST if sums and not clamped else Statement.COUNTED
+
+
+def may_be_clamped(of: Expression | None, table: Table) -> bool:
+    """Whether values may lie beyond the bounds that they are clamped to: those of some column are not hard.
+
+    An expression has the bounds that follow from those of its columns. Conditions compare values as they are.
+    """
+    if of is None or of.facts.type is Type.BOOLEAN:
+        return False
+    if isinstance(of, ColumnValue):
+        return of.column.lower is not None and f"bounds.{of.column.name}" not in table.hard
+    return any(may_be_clamped(part, table) for part in _parts(of))
+
+
+def _parts(of: Expression) -> list[Expression]:
+    """The expressions that an expression is made of."""
+    found: list[Expression] = []
+    stack: list[object] = [getattr(of, field.name) for field in fields(of)]  # type: ignore[arg-type]
+    while stack:
+        part = stack.pop()
+        if isinstance(part, Expression):
+            found.append(part)
+        elif isinstance(part, (tuple, list)):
+            stack += part
+    return found
