@@ -6,6 +6,7 @@ import datetime
 import math
 import random
 from dataclasses import dataclass
+from fractions import Fraction
 from functools import cache
 
 import duckdb
@@ -17,7 +18,7 @@ from dither.query.engines.templates.totals import totals_sql
 from dither.query.plan.question import Question
 from dither.query.policy.policy import Policy, read_policy
 from dither.query.sql.parse import parse
-from dither.query.statistics.bounding import Bounding, Clip, choose_bounding
+from dither.query.statistics.bounding import Bounding, Clip, choose_bounding, with_shares
 from dither.query.statistics.counter_sets import CounterPlan, choose_counters
 from dither.query.statistics.estimators import Estimator
 
@@ -35,7 +36,7 @@ COLUMNS = {
 Row = tuple[object, ...]
 
 
-def policy(max_groups: int, max_rows: int, *, person: bool = True, unit: Unit = Unit.ADD_REMOVE) -> Policy:
+def policy(max_groups: int, rows: int, *, person: bool = True, unit: Unit = Unit.ADD_REMOVE, **more: object) -> Policy:
     table = {
         "person": "person" if person else "each row",
         "columns": {
@@ -49,7 +50,7 @@ def policy(max_groups: int, max_rows: int, *, person: bool = True, unit: Unit = 
         },
     }
     if person:
-        table |= {"max_groups": max_groups, "max_rows_per_group": max_rows}
+        table |= {"max_groups": max_groups, "max_rows_per_group": rows, **more}
     return read_policy({"version": 1, "domain": "clinic", "unit": unit.value, "tables": {"visits": table}})
 
 
@@ -65,13 +66,13 @@ def random_row(rng: random.Random) -> Row:
     )
 
 
-def random_question(rng: random.Random, *, person: bool) -> str:
-    """SQL of the grammar."""
+def random_question(rng: random.Random, *, persons: bool = False) -> str:
+    """SQL of the grammar; where `persons` are counted, nothing else."""
     numbers = ["cost", "age", "weight", "cost * 2 - age", "age - 40", "CASE WHEN sex = 'f' THEN cost ELSE 3 END", "-cost"]
     numbers += ["ABS(cost)", "ROUND(cost / 3, 1)", "LEAST(GREATEST(cost, 0), 50)", "COALESCE(cost, age)", "FLOOR(cost)"]
-    aggregates = ["COUNT(*)", "COUNT(cost)", "COUNT(day)", *(["COUNT(DISTINCT person)"] if person else [])]
+    aggregates = ["COUNT(*)", "COUNT(cost)", "COUNT(day)", "SUM(cost)", "SUM(age)"]
     aggregates += [f"{name}({rng.choice(numbers)})" for name in ("SUM", "AVG", "SUM", "AVG")]
-    chosen = rng.sample(aggregates, rng.randrange(1, 4))
+    chosen = ["COUNT(DISTINCT person)"] if persons else rng.sample(aggregates, rng.randrange(1, 4))
     by = ["ward", "sex", "EXTRACT(quarter FROM day)", "CASE WHEN age < 30 THEN 'young' ELSE 'old' END"]
     by += ["LOWER(ward)", "age >= 30", "FLOOR(age / 40)"]
     groups = rng.sample(by, rng.randrange(0, 3))
@@ -118,6 +119,7 @@ class Case:
     strategy: CounterPlan
     bounding: Bounding
     salt: int = 7
+    shares: tuple[Fraction, ...] = ()  # of the price, exactly: of each set of counters
 
     def sql(self) -> str:
         return totals_sql(DUCKDB, self.question, self.strategy.sets, self.bounding, "visits", self.salt)
@@ -150,25 +152,43 @@ class Case:
         return found
 
     def breaks(self, one: dict[Row, tuple[int, ...]], other: dict[Row, tuple[int, ...]]) -> bool:
-        """Whether two neighbours differ by more than is claimed."""
-        for family, (l1, l2_squared) in zip(self.strategy.sets, self.moved(one, other), strict=True):
-            if not isinstance(self.bounding, Clip) and l1 > self.bounding.l1(family):
+        """Whether two neighbours differ by more than is claimed: each set by itself, or all of them together where they have
+        one weight, as one mechanism with a scale for each set."""
+        together = Fraction(0)
+        for family, share, (l1, l2_squared) in zip(self.strategy.sets, self.shares, self.moved(one, other), strict=True):
+            squares = Fraction(l2_squared, self.bounding.l2_squared(family))
+            if isinstance(self.bounding, Clip):
+                together, worst = together + share * squares, squares
+            else:
+                sums = Fraction(l1, self.bounding.l1(family))
+                together, worst = together + share * sums, max(sums, squares)
+            if worst > 1 and not self.bounding.joint:
                 return True
-            if l2_squared > self.bounding.l2_squared(family):
-                return True
-        return False
+        return self.bounding.joint and together > 1
+
+
+def random_limits(rng: random.Random) -> dict[str, object]:
+    """Limits beside groups and rows, or none."""
+    found: dict[str, object] = {}
+    if rng.random() < 0.4:
+        found["max_rows"] = rng.choice([1, 2, 4, 9])
+    if rng.random() < 0.4:
+        names = rng.sample(["cost", "age"], rng.randrange(1, 3))
+        found["max_sum"] = {name: rng.choice(["0.3", 7, 60, 1000]) for name in names}
+    return found
 
 
 def random_case(rng: random.Random, way: str | None, unit: Unit = Unit.ADD_REMOVE) -> Case:
     """A question under random limits; None for one row a person."""
-    person = way is not None
-    while True:
-        question = random_question(rng, person=person)
-        if way == "weights" and "DISTINCT" in question:
-            continue
-        plan = parse(question, policy(rng.choice([1, 2, 3]), rng.choice([1, 2, 5]), person=person, unit=unit))
-        pure = way != "clip"
-        strategy = choose_counters(plan, pure=pure)
-        cells = math.prod(len(group.keys) for group in plan.groups)
-        bounding = choose_bounding(plan, strategy, way, cells=cells, unit=unit, pure=pure)
-        return Case(plan, strategy, bounding, rng.getrandbits(64))
+    person, persons = way is not None, way == "persons"
+    limits = random_limits(rng) if person else {}
+    stated = policy(rng.choice([1, 2, 3]), rng.choice([1, 2, 5]), person=person, unit=unit, **limits)
+    question = parse(random_question(rng, persons=persons), stated)
+    pure = way != "clip"
+    strategy = choose_counters(question, pure=pure)
+    cells = math.prod(len(group.keys) for group in question.groups)
+    wished = None if persons else way
+    bounding = choose_bounding(question, strategy, wished, cells=cells, unit=unit, pure=pure)
+    amounts = [Fraction(rng.randrange(1, 1000), 1000) for _ in strategy.sets]
+    shares = tuple(amount / sum(amounts) for amount in amounts)
+    return Case(question, strategy, with_shares(bounding, amounts), rng.getrandbits(64), shares)

@@ -13,7 +13,7 @@ from dither.privacy.unit import Unit
 from tests.query.neighbours import PEOPLE, random_case, random_row
 from tests.seeds import examples
 
-WAYS = ["weights", "clip", "groups"]
+WAYS = ["weights", "clip", "clip sum", "groups", "persons"]
 
 
 def rows_of(rng: random.Random) -> list:
@@ -63,6 +63,11 @@ PLANTED = {
     "the root is too small": (
         "clip", r"sqrt\((s\d)::DOUBLE\) \* (\d+) \* 1.0000001\)::HUGEINT \+ 1", r"sqrt(\1::DOUBLE) * \2)::HUGEINT // 2",
     ),
+    "the root of one weight is too small": (
+        "clip", r"sqrt\(q::DOUBLE\) \* 1.0000001\)::HUGEINT \+ 1", r"sqrt(q::DOUBLE))::HUGEINT // 2",
+    ),
+    "a sum counts twice as much": ("clip sum", r"(\d+)::HUGEINT // (r\d|q)\)", r"2 * \1::HUGEINT // \2)"),
+    "people count in all groups": ("persons", r"WHERE place <= \d+", ""),
 }  # fmt: skip
 
 
@@ -77,6 +82,8 @@ def test_a_planted_bug_is_found(bug):
         changed += broken != case.sql()
         if "the root is too small" in bug:  # the test in integers would save us: it is planted away as well
             broken = re.sub(r"WHEN (r\d) \* r\d >= s\d \* \d+ THEN", r"WHEN \1 IS NOT NULL THEN", broken)
+        if "the root of one weight" in bug:
+            broken = re.sub(r"WHEN r \* r >= q THEN", "WHEN r IS NOT NULL THEN", broken)
         if "the clamp comes" in bug:  # so would the comparison before anything is computed
             broken = re.sub(r"BETWEEN '[^']*'::DOUBLE AND '[^']*'::DOUBLE THEN TRY", "<= 'inf'::DOUBLE THEN TRY", broken)
         whole = case.totals(rows, rng, broken)
