@@ -56,7 +56,7 @@ class TopGroups(GroupChoice):
         assert question.limit is not None
         alone = table.person is None or table.alone
         cells = prod(len(group.listed) for group in question.groups)
-        rows = 1 if alone or measure.kind == "person" else table.max_rows_per_group
+        rows = 1 if alone or measure.counts_persons else table.max_rows_per_group
         reason = "a choice depends on how far a person moves one group, not on how many"
         bounding = (EachRow if alone else KeepGroups)(cells, rows, 1, unit, reason)
         facts: dict[str, Any] = {"k": question.limit, "sensitivity": rows * measure.reach, "candidates": cells, "unit": unit}

@@ -21,18 +21,17 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
-from typing import ClassVar, Literal
+from typing import ClassVar
 
 from dither.query.plan.base import Expression
 from dither.query.plan.expressions import ColumnValue, Compare
+from dither.query.plan.person_totals import PersonTotal
 from dither.query.policy.column import Column, Type
 from dither.query.policy.table import Table
 
 OURS = "\u200b"  # ends names of columns that no question can name: it is not printable
 HIDDEN = f"whose row it is{OURS}"  # the column of the person where a question does not show it
 MOST_PAIRED = 1000  # rows of a person on a side of a join, unless the owner's limits allow for more
-
-PersonTotalKind = Literal["rows", "values", "different", "sum", "average", "least", "most"]
 
 
 @dataclass(frozen=True)
@@ -148,17 +147,6 @@ class JoinOnPerson:
     @property
     def tables(self) -> tuple[Table, ...]:
         return (*self.left.tables, *self.right.tables)
-
-
-@dataclass(frozen=True)
-class PersonTotal:
-    """One of a person's own totals."""
-
-    code: ClassVar[str] = "person_total"
-
-    column: Column
-    kind: PersonTotalKind
-    of: Expression | None = None
 
 
 @dataclass(frozen=True)

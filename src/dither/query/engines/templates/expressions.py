@@ -20,7 +20,7 @@ from fractions import Fraction
 from dither.query.engines.templates.counters import clamped, counted, holds_integers, is_whole
 from dither.query.engines.words import Words
 from dither.query.plan.base import Expression
-from dither.query.plan.counters import Counter
+from dither.query.plan.counters import AboveCounter, Counter
 from dither.query.plan.expressions import (
     Arithmetic,
     Bucket,
@@ -160,7 +160,7 @@ def _sound(words: Words, node: Expression, *, whole: bool = False) -> str:
 
 def _bucket(words: Words, node: Bucket) -> str:
     """Clamped steps, divided as whole numbers."""
-    measure = Counter("above", node.of, node.step)
+    measure = AboveCounter(node.of, node.step)
     e = value(words, measure)
     return words.divide(f"({clamped(words, measure, e, counted(words, measure, e))})", str(node.width))
 
@@ -175,8 +175,7 @@ def is_there(words: Words, node: Expression, sql: str | None = None) -> str:
 
 def value(words: Words, measure: Counter) -> str:
     """An expression that is about to be measured in steps: of 64 bits where it is a whole number of them, else a double."""
-    node = measure.of
-    assert node is not None
+    node = measure.values
     if isinstance(node, ColumnValue) and node.column.type in REAL:
         return words.cell(words.name(node.column.name), node.column.type)  # with NaN, of which the clamp makes NULL
     return render(words, node) if is_whole(measure) else _double(words, node)
