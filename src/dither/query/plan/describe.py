@@ -29,7 +29,7 @@ from dither.query.plan.functions import (
     Function,
     GreatestLeast,
     Length,
-    Round,
+    Rounding,
     Substring,
     WidthBucket,
 )
@@ -157,9 +157,8 @@ def _function(node: Function) -> str:
             return f"the {'largest' if largest else 'least'} of ({', '.join(words(part) for part in parts)})"
         case Abs(of):
             return f"{words(of)} without its sign"
-        case Round(way, of, digits):
-            rounded = {"floor": "down", "ceil": "up", "round": f"to {digits} digits after the point"}[way]
-            return f"{words(of)} rounded {rounded}"
+        case Rounding(of):
+            return f"{words(of)} rounded {node.words}"
         case WidthBucket(of, low, high, count):
             return f"which of {count} equal parts of {_number(low)} to {_number(high)} {words(of)} lies in"
 

@@ -10,6 +10,7 @@ from dither.query.engines.templates.counter_sums import SUMS
 from dither.query.engines.templates.person_totals import TOTALS
 from dither.query.engines.templates.totals import SELECTS
 from dither.query.plan.counters import Counter
+from dither.query.plan.functions import Rounding
 from dither.query.plan.person_totals import PersonTotal
 from dither.query.plan.spelling import code_of, spelled_attributes
 from dither.query.statistics.bounding import Bounding
@@ -26,17 +27,19 @@ def test_every_class_has_a_template(family, templates):
     assert set(templates) == concrete(family)
 
 
-@pytest.mark.parametrize(("family", "name"), [(Counter, "kind"), (PersonTotal, "kind"), (Bounding, "way")])
+@pytest.mark.parametrize(
+    ("family", "name"), [(Counter, "kind"), (PersonTotal, "kind"), (Rounding, "way"), (Bounding, "way")]
+)
 def test_stored_questions_tell_the_classes_of_a_family_apart(family, name):
     names = [vars(kind)[name] for kind in concrete(family)]
     assert len(set(names)) == len(names)
 
 
-@pytest.mark.parametrize("family", [Counter, PersonTotal])
+@pytest.mark.parametrize("family", [Counter, PersonTotal, Rounding])
 def test_a_family_shares_one_code(family):
     for kind in concrete(family):
         assert code_of(kind) == family.code
-        assert "kind" in spelled_attributes(kind)
+        assert {"kind", "way"} & set(spelled_attributes(kind))
 
 
 def test_a_class_without_a_name_of_its_own_has_no_code():

@@ -37,10 +37,12 @@ from dither.query.plan.expressions import (
 )
 from dither.query.plan.functions import (
     Abs,
+    Ceil,
     ChangeText,
     Coalesce,
     Concat,
     DateTrunc,
+    Floor,
     Function,
     GreatestLeast,
     Length,
@@ -135,9 +137,12 @@ def _function(words: Words, node: Function) -> str:
             return words.greatest(spelled) if largest else words.least(spelled)
         case Abs(of):
             return f"abs({_double(words, of)})"  # of the least BIGINT it would fail
-        case Round(way, of, digits):
-            e = _double(words, of)
-            return words.round(e, digits) if way == "round" else words.floor(e) if way == "floor" else words.ceil(e)
+        case Floor(of):
+            return words.floor(_double(words, of))
+        case Ceil(of):
+            return words.ceil(_double(words, of))
+        case Round(of, digits):
+            return words.round(_double(words, of), digits)
         case WidthBucket(of, low, high, count):
             return _width_bucket(words, _double(words, of), low, high, count)
 
