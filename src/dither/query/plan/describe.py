@@ -1,4 +1,4 @@
-"""Plans in words: how dither understood a question. For people; engines have their own spelling."""
+"""Questions in words: how dither understood a question. For people; engines have their own spelling."""
 
 from __future__ import annotations
 

@@ -5,15 +5,15 @@ facts, the column that says whose a row is, and how much of a person counts. Wha
 rows and on public tables, on nothing else; so whatever is built here, a person who comes or goes takes her rows along and
 leaves all others as they were. Bounding comes after all of it, once.
 
-    Scan         the rows of a table; those without a person are nobody's, and are left out
-    Kept         the rows that meet a condition
-    Chosen       other columns, computed row by row
-    WithPublic   rows beside the rows of a public table that match them: the owner stays; rows without a match are left out,
-                 or kept with nothing beside them
-    SamePerson   rows of a person beside other rows of the same person, unless she has very many
-    PerPerson    a person's own totals, one row for each person and key: exact whole numbers, so that they do not depend on
-                 the order of rows, and so not on other people
-    Together     rows of several relations, one after the other
+    Scan            the rows of a table; those without a person are nobody's, and are left out
+    FilterRows      the rows that meet a condition
+    Project         other columns, computed row by row
+    JoinPublic      rows beside the rows of a public table that match them: the owner stays; rows without a match are left
+                    out, or kept with nothing beside them
+    JoinOnPerson    rows of a person beside other rows of the same person, unless she has very many
+    GroupByPerson   a person's own totals, one row for each person and key: exact whole numbers, so that they do not depend
+                    on the order of rows, and so not on other people
+    UnionAll        rows of several relations, one after the other
 """
 
 from __future__ import annotations

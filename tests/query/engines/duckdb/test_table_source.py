@@ -192,8 +192,8 @@ def test_a_column_that_is_named_and_cannot_be_read_is_refused_at_once(tmp_path, 
         for facts in [*stated, {"steps": {column: 1}}, {"complete": [column]}]:
             with pytest.raises(DataError, match=r"stored as|dtype"):
                 protected(tmp_path, data, ledger=book, **facts)
+        table = read_table("t", POLICY | {"columns": WHO | {column: {"type": "text"}}}, "t")
         with pytest.raises(DataError, match=r"stored as|dtype"):  # a policy that somebody else wrote
-            table = read_table("t", POLICY | {"columns": WHO | {column: {"type": "text"}}}, "t")
             find_source(data, None, "data").check(table)
     assert book.remaining().used == 0
 
