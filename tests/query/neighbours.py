@@ -18,7 +18,8 @@ from dither.query.engines.templates.totals import totals_sql
 from dither.query.plan.question import Question
 from dither.query.policy.policy import Policy, read_policy
 from dither.query.sql.parse import parse
-from dither.query.statistics.bounding import Bounding, Clip, choose_bounding, with_shares
+from dither.query.statistics.bounding import Bounding, Clip
+from dither.query.statistics.choose_bounding import choose_bounding, with_shares
 from dither.query.statistics.counter_sets import CounterPlan, choose_counters
 from dither.query.statistics.estimators import Estimator
 

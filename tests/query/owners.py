@@ -17,7 +17,8 @@ from dither.query.engines.templates.totals import totals_sql
 from dither.query.plan.relations import Scan
 from dither.query.policy.policy import read_policy
 from dither.query.sql.parse import parse
-from dither.query.statistics.bounding import Clip, choose_bounding
+from dither.query.statistics.bounding import Clip
+from dither.query.statistics.choose_bounding import choose_bounding
 from dither.query.statistics.counter_sets import choose_counters
 
 INT, TEXT, FLOAT, DAY = pyarrow.int64(), pyarrow.string(), pyarrow.float64(), pyarrow.date32()

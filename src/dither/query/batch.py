@@ -36,6 +36,7 @@ from dither.query.pricing.offer import Offer
 from dither.query.pricing.spend import Spend, counts_rho, read_spend
 from dither.query.quote import Quote
 from dither.query.release import WAIT, release_batch
+from dither.query.statistics.bounding import Weights
 from dither.query.statistics.counter_release import Priced
 from dither.query.statistics.counter_sets import Reading, choose_counters
 from dither.query.statistics.statistic import Price, Statistic
@@ -177,7 +178,7 @@ def make_batch(ask: Ask, holdings: Holdings) -> Batch:
 def _together(ask: Ask, holdings: Holdings, offers: list[Offer], shared: list[Fraction], promise: Spend) -> Batch:
     """The batch of these offers, of which some are answered together where that is better."""
     gains = []
-    for places in _alike(offers) if ask.bounding in (None, "weights") else []:  # a person is bounded in that way there
+    for places in _alike(offers) if ask.bounding in (None, Weights.way) else []:  # a person is bounded in that way there
         share = sum((shared[at] for at in places), start=Fraction(0))
         gain = _answer_together(offers, places, promise.part(share))
         gains += [] if gain is None else [gain]

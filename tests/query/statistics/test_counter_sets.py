@@ -9,7 +9,7 @@ import pytest
 from dither.errors import QuestionError
 from dither.privacy.unit import Unit
 from dither.query.sql.parse import parse
-from dither.query.statistics.bounding import choose_bounding
+from dither.query.statistics.choose_bounding import choose_bounding
 from dither.query.statistics.counter_sets import choose_counters
 from dither.query.statistics.estimators import MeanEstimator
 from tests.query.neighbours import estimator, policy

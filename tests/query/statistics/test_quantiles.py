@@ -14,7 +14,7 @@ import dither
 from dither.errors import QuestionError
 from dither.privacy.unit import Unit
 from dither.query.plan.aggregates import Quantile
-from dither.query.statistics.bounding import UNITS
+from dither.query.statistics.choose_bounding import UNITS
 from dither.query.statistics.quantiles import ALL_CELLS, FEWEST_CELLS
 from dither.testing import seeded
 from tests.query.clinics import KEYS, clinic, ledger, private_counts, visits

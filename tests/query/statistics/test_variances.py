@@ -21,7 +21,7 @@ from dither.errors import QuestionError
 from dither.privacy.unit import Unit
 from dither.query.sql.parse import parse
 from dither.query.statistics import intervals as interval
-from dither.query.statistics.bounding import LARGEST, choose_bounding
+from dither.query.statistics.choose_bounding import LARGEST, choose_bounding
 from dither.query.statistics.counter_sets import choose_counters
 from dither.query.statistics.estimators import MeanEstimator, Reader, SumEstimator
 from dither.query.statistics.variances import VarianceEstimator

@@ -57,7 +57,7 @@ class TopGroups(GroupChoice):
         assert question.limit is not None
         alone = table.person is None or table.alone
         cells = prod(len(group.listed) for group in question.groups)
-        rows = 1 if alone or measure.kind == "person" else limits_of(table, cells).rows
+        rows = 1 if alone or measure.counts_persons else limits_of(table, cells).rows
         reason = "a choice depends on how far a person moves one group, not on how many"
         bounding = EachRow.of(unit) if alone else KeepGroups(cells, rows, 1, unit, reason)
         facts: dict[str, Any] = {"k": question.limit, "sensitivity": rows * measure.reach, "candidates": cells, "unit": unit}

@@ -39,7 +39,6 @@ from dither.query.groups.group_choice import GroupChoice, Groups, Row, only, rea
 from dither.query.groups.group_choice import GroupKeys as Keys
 from dither.query.plan.aggregates import CountRows
 from dither.query.plan.base import Expression
-from dither.query.plan.counters import Counter
 from dither.query.plan.expressions import Case, ColumnValue, Compare, Constant, InList, Logic
 from dither.query.plan.question import Group, Question
 from dither.query.plan.spelling import spell
@@ -95,7 +94,7 @@ class UnknownKeys(GroupChoice):
     @property
     def counters(self) -> CounterSet:
         """People; rows where each is one."""
-        return CounterSet((Counter("one" if isinstance(self.bounding, EachRow) else "person"),))
+        return CounterSet((self.bounding.people,))
 
     @property
     def guarantee(self) -> Guarantee:

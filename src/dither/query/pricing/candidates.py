@@ -18,7 +18,6 @@ from dither.query.plan.question import Question
 from dither.query.pricing import price
 from dither.query.pricing.spend import Spend
 from dither.query.sql.parse import MOST_ROWS
-from dither.query.statistics.bounding import EachRow
 from dither.query.statistics.counter_release import Priced, mechanisms
 from dither.query.statistics.counter_sets import CounterPlan, Reading
 from dither.query.statistics.registry import statistic_for
@@ -108,8 +107,8 @@ def counts_people(under: price.Context) -> bool:
     counters, groups = under.counters, under.question.groups
     if len(counters.sets) != 1 or counters.requests or any(group.keys is not None for group in groups):
         return False
-    kind = counters.sets[0].measures[0].kind
-    return kind == "person" or (kind == "one" and isinstance(under.bounding, EachRow))
+    first = counters.sets[0].measures[0]
+    return first.counts_persons or first == under.bounding.people
 
 
 def with_top(under: Callable[[int], price.Context], cells: int, promise: Spend) -> Candidate:

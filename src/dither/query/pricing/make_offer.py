@@ -29,7 +29,8 @@ from dither.query.pricing.offer import Offer
 from dither.query.pricing.spend import HOWS, Spend, counts_rho, read_spend, stated_price
 from dither.query.sql.options import Options, apply_options, check_options, read_options, tightened
 from dither.query.sql.parse import parse
-from dither.query.statistics.bounding import Bounding, choose_bounding
+from dither.query.statistics.bounding import Bounding
+from dither.query.statistics.choose_bounding import choose_bounding
 from dither.query.statistics.counter_release import CounterRelease
 from dither.query.statistics.counter_sets import CounterPlan, choose_counters
 

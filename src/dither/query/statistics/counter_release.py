@@ -19,7 +19,8 @@ from dither.privacy.loss.loss import Loss
 from dither.query.plan.question import Question
 from dither.query.plan.spelling import spell
 from dither.query.policy.column import Type
-from dither.query.statistics.bounding import Bounding, with_shares
+from dither.query.statistics.bounding import Bounding
+from dither.query.statistics.choose_bounding import with_shares
 from dither.query.statistics.counter_sets import CounterSet
 from dither.query.statistics.estimators import UNKNOWN, Columns, Estimator, Noise, Reader
 from dither.query.statistics.statement import Statement, may_be_clamped, statement_of

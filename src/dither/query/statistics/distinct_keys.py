@@ -22,7 +22,6 @@ from dither.mechanisms.additive.geometric import Geometric
 from dither.privacy.guarantee.guarantee import Guarantee
 from dither.privacy.loss.loss import Loss
 from dither.privacy.unit import Unit
-from dither.query.plan.counters import Counter
 from dither.query.plan.expressions import ColumnValue
 from dither.query.plan.question import Question
 from dither.query.plan.spelling import spell
@@ -71,7 +70,7 @@ class DistinctKeys(RequestedStatistic):
     @property
     def counters(self) -> CounterSet:
         """Persons, of whom one is enough; rows where each is a person."""
-        return CounterSet((Counter("one" if isinstance(self.bounding, EachRow) else "person"),))
+        return CounterSet((self.bounding.people,))
 
     @property
     def guarantee(self) -> Guarantee:

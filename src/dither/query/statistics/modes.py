@@ -47,7 +47,7 @@ from dither.query.plan.expressions import ColumnValue
 from dither.query.plan.question import Question
 from dither.query.plan.spelling import spell
 from dither.query.policy.column import Type
-from dither.query.statistics.bounding import EachRow, weights_in_units
+from dither.query.statistics.choose_bounding import weights_in_units
 from dither.query.statistics.counter_sets import Request
 from dither.query.statistics.estimators import Columns
 from dither.query.statistics.statistic import Counts, Price, RequestedStatistic, counted_by
@@ -119,9 +119,7 @@ class ModeStatistic(RequestedStatistic):
     def told(self, place: int) -> str:
         """The same in words, and what is bounded."""
         short = f"{self.error(place, self.confidence):,.4g} rows' worth, by which the key that is shown may fall short"
-        most = self.bounding.most
-        kept = "" if isinstance(self.bounding, EachRow) else f"; a person's rows weigh at most {most} together"
-        return f"{short} of the most frequent one{kept}"
+        return f"{short} of the most frequent one{self.bounding.short_words}"
 
     @property
     def noise(self) -> str:

@@ -24,14 +24,14 @@ from dither.errors import QuestionError
 from dither.privacy.guarantee.guarantee import Guarantee
 from dither.privacy.loss.loss import Loss, sum_of
 from dither.query.plan.aggregates import Quantile
-from dither.query.plan.counters import Counter
+from dither.query.plan.counters import AboveCounter
 from dither.query.plan.describe import words
 from dither.query.plan.expressions import Bucket
 from dither.query.plan.lattice import step_of
 from dither.query.plan.question import Question
 from dither.query.plan.spelling import spell
 from dither.query.policy.column import Type
-from dither.query.statistics.bounding import weights_in_units
+from dither.query.statistics.choose_bounding import weights_in_units
 from dither.query.statistics.counter_sets import Request
 from dither.query.statistics.estimators import Columns
 from dither.query.statistics.statistic import Counts, Price, RequestedStatistic, counted_by
@@ -121,7 +121,7 @@ class QuantileStatistic(RequestedStatistic):
     def _steps(self, cell: int) -> tuple[int, int]:
         """The first and the last step of a cell, from the lower bound."""
         bucket = self._bucket
-        return cell * bucket.width, min((cell + 1) * bucket.width - 1, Counter("above", bucket.of, bucket.step).high)
+        return cell * bucket.width, min((cell + 1) * bucket.width - 1, AboveCounter(bucket.of, bucket.step).high)
 
     def _value(self, step: int) -> int | float:
         lower, upper = self._ends
@@ -171,7 +171,7 @@ class QuantileStatistic(RequestedStatistic):
 def _bucket(request: Request, groups: int) -> Bucket:
     """As many cells as the expression has steps, or as many as fit."""
     step = step_of(request.of)
-    steps = Counter("above", request.of, step).high + 1
+    steps = AboveCounter(request.of, step).high + 1
     if steps > WIDEST:
         why = "its bounds are too many steps apart for 64 bits"
         raise QuestionError("SELECT", words(request.of), why, "narrower bounds, or another step, which the owner states")

@@ -40,7 +40,7 @@ from dither.density.histograms.histogram import Histogram
 from dither.privacy.guarantee.guarantee import Guarantee, gdp
 from dither.privacy.loss.loss import Loss
 from dither.privacy.unit import Unit
-from dither.query.plan.counters import Counter
+from dither.query.plan.counters import RowCounter
 from dither.query.plan.question import Question
 from dither.query.plan.spelling import spell
 from dither.query.statistics.bounding import Bounding, Clip, EachRow, Weights
@@ -145,12 +145,8 @@ class RunningCounts(RequestedStatistic):
 
     def told(self, place: int) -> str:
         """The half-width, and what is bounded."""
-        groups, rows, kept = self.bounding.groups, self.bounding.rows, ""
-        if isinstance(self.bounding, Weights):
-            kept = f"; a person's rows weigh at most {self.bounding.most} together"
-        if isinstance(self.bounding, Clip):
-            kept = f"; a person's counts are scaled down to the length of {rows} in each of {groups} groups"
-        return f"{self.error(place, self.confidence):,.4g}, all sums together that run over one list of keys{kept}"
+        together = "all sums together that run over one list of keys"
+        return f"{self.error(place, self.confidence):,.4g}, {together}{self.bounding.short_words}"
 
     @property
     def noise(self) -> str:
@@ -164,7 +160,7 @@ def _better(bounding: Bounding, chosen: Chosen, price: Price, hard: HardLimits) 
     limits = bounding.groups, bounding.rows, bounding.resolution
     clip = Clip(*limits, bounding.unit, "it keeps something of every group", bounding.limit)
     clip = replace(clip, complete=clip.loses_nothing(hard))
-    square = clip.l2_squared(CounterSet((Counter("one"),)))
+    square = clip.l2_squared(CounterSet((RowCounter(),)))
     flat = Histogram(cells=chosen.axis.size, rho=price.amount / square, unit=COMES.get(price.unit, price.unit))
     name, expected = "noise in every cell, people scaled down", sqrt(flat.variance * (flat.cells + 1) / 2)
     if expected >= chosen.compared[describe(chosen.mechanism)]:

@@ -21,7 +21,7 @@ from dither.privacy.loss.loss import Loss
 from dither.privacy.unit import Unit
 from dither.query.plan.aggregates import CountRows
 from dither.query.plan.base import Expression
-from dither.query.plan.counters import Counter
+from dither.query.plan.counters import RowCounter
 from dither.query.plan.question import Group, Question
 from dither.query.policy.column import Key, Type
 from dither.query.statistics.bounding import Bounding
@@ -58,7 +58,7 @@ class Statistic(ABC):
     @property
     def counters(self) -> CounterSet:
         """What is counted in each group: rows, unless a statistic says otherwise."""
-        return CounterSet((Counter("one"),))
+        return CounterSet((RowCounter(),))
 
     @property
     @abstractmethod

@@ -22,8 +22,8 @@ from dither.query.owner.inspect import inspect
 from dither.query.plan.relations import Scan
 from dither.query.policy.column import LONGEST_TEXT, Type
 from dither.query.policy.table import read_table
+from dither.query.sources.frames import ArrowTable
 from dither.query.sources.schema import Held
-from dither.query.sources.source import Frame
 from tests.query import owners
 from tests.query.clinics import clinic, private_totals
 from tests.query.owners import Asked
@@ -142,7 +142,7 @@ def source(folder, kind: str) -> object:
 
 
 def run(table: pyarrow.Table, sql: str) -> list[tuple]:
-    place = table_source(TABLE, Frame(table, "arrow"))
+    place = table_source(TABLE, ArrowTable(table))
     with duckdb.connect() as engine:
         place.attach(engine)
         return engine.execute(f"SELECT {sql} FROM {place.relation}").fetchall()
@@ -221,7 +221,7 @@ def test_rows_that_a_cut_makes_equal_are_counted_before_the_charge(tmp_path):
 def test_the_owner_is_told(tmp_path):
     texts = ["a", "b" * (L + 1), "ä" * L, None]
     table = pyarrow.table({name: pyarrow.array(texts) for name in ("who", "note", "age", "day")})
-    report = inspect(TABLE, Frame(table, "arrow"))
+    report = inspect(TABLE, ArrowTable(table))
     assert (report.rows, report.nobody, report.people) == (4, 3, 1)
     facts = {column.name: (column.missing, column.unreadable, column.long) for column in report.columns}
     assert facts == {"who": (1, 0, 2), "note": (1, 0, 1), "age": (1, 1, 2), "day": (1, 1, 2)}

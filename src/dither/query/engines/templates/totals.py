@@ -1,10 +1,8 @@
 """Integer totals a group, bounded a person: the one SELECT that runs on private rows.
 
-Rows are read into one column x for each expression (its steps, or NULL), from which all measures follow: with n rows,
-c values, s their sum and z the sum of their squares, `one` is n, `present` c, `steps` and `above` s, `below` G c - s,
-`missing` G (n - c), `high` z, `middle` 2 (G s - z), `low` G^2 c - 2 G s + z, `nothing` G^2 (n - c). Squares are taken of at
-most 2^10 steps (`statistics/counter_sets.py`): with weights they are at most LARGEST of bounding.py, and fit into 64 bits;
-sums are of 128.
+Rows are read into one column x for each expression (its steps, or NULL), from which all measures follow
+(`templates/counter_sums.py`). Squares are taken of at most 2^10 steps (`plan/lattice.py`): with weights they are at most
+LARGEST of bounding.py, and fit into 64 bits; sums are of 128.
 
 Why a person moves the totals by no more than `statistics/bounding.py` claims. In all ways what a person adds depends on
 her own rows and on the salt alone, is made of exact integers, and never depends on the position of a row. Rows that do not
@@ -22,41 +20,18 @@ groups    Her totals in a group with n > R rows become t R // n, truncated towar
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from typing import Any
 
 from dither.query.engines.templates.clip import clipped
-from dither.query.engines.templates.counters import clamped, counted
-from dither.query.engines.templates.expressions import is_there, person, render, value
+from dither.query.engines.templates.counter_sums import Sums, counter_sum, read_steps, read_value
+from dither.query.engines.templates.expressions import person, render
 from dither.query.engines.templates.group_keys import key
 from dither.query.engines.words import Words
-from dither.query.plan.base import Expression
-from dither.query.plan.counters import Counter, Kind
+from dither.query.plan.counters import Counter, ValueCounter
 from dither.query.plan.question import Question
-from dither.query.statistics.bounding import Bounding, Clip, ClipSum, EachRow, Weights
+from dither.query.statistics.bounding import Bounding, Clip, ClipSum, EachRow, KeepGroups, KeepPersons, Weights
 from dither.query.statistics.counter_sets import CounterSet
-
-
-@dataclass(frozen=True)
-class _Column:
-    """What is read of an expression: its steps from zero, from its lower bound, or only whether it is there."""
-
-    kind: str
-    of: Expression
-    measure: Counter
-
-    def inner(self, words: Words, place: int) -> list[str]:
-        """The value e and its steps k, before the clamp."""
-        if self.kind == "present":
-            return [f"{render(words, self.of)} AS e{place}"]
-        e = value(words, self.measure)
-        return [f"{e} AS e{place}", f"{counted(words, self.measure, e)} AS k{place}"]
-
-    def outer(self, words: Words, place: int) -> str:
-        """What is added up: x, or NULL."""
-        if self.kind == "present":
-            return f"CASE WHEN {is_there(words, self.of, f'e{place}')} THEN {words.integer(1)} END AS x{place}"
-        return f"{clamped(words, self.measure, f'e{place}', f'k{place}')} AS x{place}"
 
 
 class _Shape:
@@ -67,42 +42,17 @@ class _Shape:
         self.measures = [measure for family in families for measure in family.measures]
         self.keys = [f"g{place}" for place in range(len(question.groups))]
         self.totals = [f"t{place}" for place in range(len(self.measures))]
-        self.columns: list[_Column] = []
-        for measure in sorted(self.measures, key=lambda measure: measure.kind == "present"):
-            self._add(measure)
-
-    def _add(self, measure: Counter) -> None:
-        if measure.of is None or any(self._serves(column, measure) for column in self.columns):
-            return
-        kind: Kind = measure.kind if measure.kind in ("present", "steps") else "above"
-        self.columns.append(_Column(kind, measure.of, Counter(kind, measure.of, measure.step)))
-
-    @staticmethod
-    def _serves(column: _Column, measure: Counter) -> bool:
-        if column.of != measure.of or measure.kind == "present":
-            return column.of == measure.of
-        return column.kind == ("steps" if measure.kind == "steps" else "above") and column.measure.step == measure.step
+        self.columns: list[Counter] = []
+        for measure in sorted(self.measures, key=lambda measure: isinstance(measure, ValueCounter)):
+            if measure.base is not None and not any(measure.follows_from(column) for column in self.columns):
+                self.columns.append(measure.base)
 
     def measured(self, measure: Counter, rows: str, count: str, added: str) -> str:
         """A measure from the number of rows, the count and the sum of its column; `{}` stands for the column."""
-        if measure.kind == "one":
-            return rows
-        if measure.kind == "person":
-            return rows if isinstance(self.bounding, EachRow) else self.words.wide("1")
-        place = next(place for place, column in enumerate(self.columns) if self._serves(column, measure))
-        here, sum_ = count.format(f"x{place}"), added.format(f"x{place}")
-        if measure.kind in ("present", "steps", "above"):
-            return here if measure.kind == "present" else sum_
-        side, square, two = (self.words.wide(str(number)) for number in (measure.steps, measure.steps**2, 2))
-        squares = added.format(f"x{place} * x{place}")
-        return {
-            "below": f"{side} * {here} - {sum_}",
-            "missing": f"{side} * ({rows} - {here})",
-            "high": squares,
-            "middle": f"{two} * ({side} * {sum_} - {squares})",
-            "low": f"{square} * {here} - {two} * {side} * {sum_} + {squares}",
-            "nothing": f"{square} * ({rows} - {here})",
-        }[measure.kind]
+        places = (f"x{place}" for place, column in enumerate(self.columns) if measure.follows_from(column))
+        x = "" if measure.base is None else next(places)
+        persons = rows if isinstance(self.bounding, EachRow) else self.words.wide("1")
+        return counter_sum(Sums(self.words, measure, rows, persons, x, count, added))
 
     def all_measured(self, rows: str, count: str, added: str) -> list[str]:
         """All measures, named."""
@@ -126,21 +76,7 @@ def totals_sql(
     `texts` are the columns that the source holds as text, `salt` a number or what the engine knows it by.
     """
     shape = _Shape(words, question, families, bounding)
-    rows = _rows(shape, relation, texts)
-    added = _or_zero(words.total("{}"))
-    if isinstance(bounding, EachRow):
-        return _declared(shape, _grouped(shape.keys, shape.all_measured("count(*)", "count({})", added), f"({rows}) AS r"))
-    if isinstance(bounding, Weights):
-        return _weighted(shape, rows)
-    by, number = ["p", *shape.keys], f"count({shape.keys[0]})" if shape.keys else "count(*)"
-    mine = shape.all_measured(number, "count({})", added)
-    # as counts, these conditions stay above the grouping; a group of rows has one key, so that each is all or nothing
-    declared = " AND ".join(f"count({name}) > 0" for name in shape.keys)
-    person = f"SELECT {', '.join([*by, f'{number} AS n', *mine])} FROM ({rows}) AS r GROUP BY {', '.join(by)}"
-    person += f" HAVING {declared}" if declared else ""
-    if isinstance(bounding, (Clip, ClipSum)):
-        return clipped(words, shape.keys, shape.totals, families, bounding, person)
-    return _chosen(shape, person, salt)
+    return SELECTS[type(bounding)](shape, bounding, _rows(shape, relation, texts), salt)
 
 
 def _rows(shape: _Shape, relation: str, texts: frozenset[str]) -> str:
@@ -160,8 +96,8 @@ def _rows(shape: _Shape, relation: str, texts: frozenset[str]) -> str:
     outer = list(shape.keys)
     kept = []
     for place, column in enumerate(shape.columns):
-        inner += column.inner(words, place)
-        outer.append(column.outer(words, place))
+        inner += read_value(words, column, place)
+        outer.append(read_steps(words, column, place))
     if question.table.person is not None:
         whose = question.table.column(question.table.person)
         assert whose is not None
@@ -173,6 +109,11 @@ def _rows(shape: _Shape, relation: str, texts: frozenset[str]) -> str:
     if not outer:
         return read
     return f"SELECT {', '.join(outer)} FROM ({read}) AS e" + (f" WHERE {' AND '.join(kept)}" if kept else "")
+
+
+def _each_row(shape: _Shape, bounding: EachRow, rows: str, salt: int | str) -> str:
+    added = shape.all_measured("count(*)", "count({})", _or_zero(shape.words.total("{}")))
+    return _declared(shape, _grouped(shape.keys, added, f"({rows}) AS r"))
 
 
 def _declared(shape: _Shape, grouped: str) -> str:
@@ -193,8 +134,8 @@ def _declared(shape: _Shape, grouped: str) -> str:
     return f"SELECT {', '.join([*shown, *shape.totals])} FROM ({grouped}) AS found"
 
 
-def _weighted(shape: _Shape, rows: str) -> str:
-    words, bounding = shape.words, shape.bounding
+def _weighted(shape: _Shape, bounding: Weights, rows: str, salt: int | str) -> str:
+    words = shape.words
     most, finest = bounding.most * bounding.resolution, bounding.resolution
     declared = " AND ".join(f"{name} IS NOT NULL" for name in shape.keys)
     inside = f" WHERE {declared}" if declared else ""
@@ -207,11 +148,25 @@ def _weighted(shape: _Shape, rows: str) -> str:
     return f"WITH {words.materialized('r', rows)} {grouped}"
 
 
-def _chosen(shape: _Shape, person: str, salt: int | str) -> str:
-    words, most = shape.words, shape.bounding.rows
+def _persons(shape: _Shape, rows: str) -> str:
+    """What each person adds to each group."""
+    by, number = ["p", *shape.keys], f"count({shape.keys[0]})" if shape.keys else "count(*)"
+    mine = shape.all_measured(number, "count({})", _or_zero(shape.words.total("{}")))
+    # as counts, these conditions stay above the grouping; a group of rows has one key, so that each is all or nothing
+    declared = " AND ".join(f"count({name}) > 0" for name in shape.keys)
+    person = f"SELECT {', '.join([*by, f'{number} AS n', *mine])} FROM ({rows}) AS r GROUP BY {', '.join(by)}"
+    return f"{person} HAVING {declared}" if declared else person
+
+
+def _clipped(shape: _Shape, bounding: Clip | ClipSum, rows: str, salt: int | str) -> str:
+    return clipped(shape.words, shape.keys, shape.totals, shape.families, bounding, _persons(shape, rows))
+
+
+def _chosen(shape: _Shape, bounding: KeepGroups, rows: str, salt: int | str) -> str:
+    words, most, person = shape.words, bounding.rows, _persons(shape, rows)
     scaled = [
         total
-        if measure.kind == "person"
+        if measure.counts_persons
         else f"CASE WHEN n <= {most} THEN {total} ELSE {words.divide(f'{total} * {most}', 'n')} END"
         for total, measure in zip(shape.totals, shape.measures, strict=True)
     ]
@@ -220,7 +175,7 @@ def _chosen(shape: _Shape, person: str, salt: int | str) -> str:
         return _grouped([], added, f"({person}) AS mine")
     order = ", ".join([words.order(salt, ["p", *shape.keys]), *shape.keys])
     placed = f"SELECT *, row_number() OVER (PARTITION BY p ORDER BY {order}) AS place FROM ({person}) AS mine"
-    return _grouped(shape.keys, added, f"({placed}) AS placed WHERE place <= {shape.bounding.groups}")
+    return _grouped(shape.keys, added, f"({placed}) AS placed WHERE place <= {bounding.groups}")
 
 
 def _summed(words: Words, part: str, total: str) -> str:
@@ -234,3 +189,13 @@ def _or_zero(total: str) -> str:
 def _grouped(keys: list[str], added: list[str], rows: str) -> str:
     by = f" GROUP BY {', '.join(keys)}" if keys else ""
     return f"SELECT {', '.join([*keys, *added])} FROM {rows}{by}"
+
+
+SELECTS: dict[type[Bounding], Callable[[_Shape, Any, str, int | str], str]] = {
+    EachRow: _each_row,
+    Weights: _weighted,
+    Clip: _clipped,
+    ClipSum: _clipped,
+    KeepGroups: _chosen,
+    KeepPersons: _chosen,
+}
