@@ -23,10 +23,10 @@ so as a frequency the first falls like 1 / n and the second like 1 / sqrt n. (`m
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import SupportsIndex
+from typing import Protocol, SupportsIndex, TypeAlias, Union, cast
 
 from dither.errors import DataError, GuaranteeError, NumberError, UnitError
 from dither.local.survey import Survey
@@ -42,7 +42,23 @@ from dither.privacy.unit import Unit, read_replacement
 __all__ = ["Trust", "compare", "for_any_query", "people_needed", "shuffled"]
 
 
-def for_any_query(people: Iterable[object]) -> Guarantee:
+class PureMechanism(Protocol):
+    """A mechanism, or a survey, whose guarantee is its epsilon without a delta."""
+
+    @property
+    def epsilon(self) -> NumberLike:
+        """The privacy parameter of one answer."""
+
+    @property
+    def guarantee(self) -> Guarantee:
+        """The same as a guarantee, for a neighbouring relation."""
+
+
+# What one person answers: an epsilon, something with one, or several of those.
+PersonLike: TypeAlias = Union[NumberLike, PureMechanism, "Sequence[PersonLike]"]
+
+
+def for_any_query(people: Iterable[PersonLike]) -> Guarantee:
     """What a collection promises for any query: one entry a person, or one for all with the same; the largest counts.
 
     An entry is a survey, an epsilon, or a list of those that one and the same person answers: these add up.
@@ -53,16 +69,16 @@ def for_any_query(people: Iterable[object]) -> Guarantee:
     if not entries:
         raise DataError("people", [], "nobody answers", "at least one survey or epsilon")
     unit = _same_unit(unit for _, unit in entries)
-    return pure(max(epsilon for epsilon, _ in entries), unit=unit)
+    return pure(max(epsilon for epsilon, _ in entries), unit=unit or Unit.REPLACE_ONE)
 
 
-def _of_person(entry: NumberLike) -> tuple[Number, Unit | None]:
+def _of_person(entry: PersonLike) -> tuple[Number, Unit | None]:
     if isinstance(entry, (list, tuple)):
         parts = [_of_person(one) for one in entry]
         if not parts:
             raise DataError("people", entry, "this person answers nothing", "at least one survey or epsilon")
         total = sum((epsilon for epsilon, _ in parts), start=Number(0))
-        return total, _same_unit((unit for _, unit in parts), default=None)
+        return total, _same_unit(unit for _, unit in parts)
     if hasattr(entry, "guarantee") and hasattr(entry, "epsilon"):
         epsilon, promise = exact(entry.epsilon, name="epsilon"), entry.guarantee
         unit = read_replacement(promise.unit)
@@ -70,17 +86,17 @@ def _of_person(entry: NumberLike) -> tuple[Number, Unit | None]:
             why = "it does not promise its epsilon without a delta"
             raise GuaranteeError("people", entry, why, "a survey, or a mechanism with a pure promise")
         return epsilon, unit
-    return exact(entry, name="epsilon", nonnegative=True), None
+    return exact(cast(NumberLike, entry), name="epsilon", nonnegative=True), None
 
 
-def _same_unit(units: Iterable[Unit | None], default: Unit | None = Unit.REPLACE_ONE) -> Unit | None:
+def _same_unit(units: Iterable[Unit | None]) -> Unit | None:
     named = {unit for unit in units if unit is not None}
     if len(named) > 1:
         raise UnitError("unit", [str(unit) for unit in named], "they speak of different neighbours", "one unit for all")
-    return named.pop() if named else default
+    return named.pop() if named else None
 
 
-def shuffled(survey: Survey, people: object, delta: NumberLike) -> Guarantee:
+def shuffled(survey: Survey, people: SupportsIndex, delta: NumberLike) -> Guarantee:
     """What the reports of so many people promise in random order: epsilon rounded up, at this delta."""
     if not isinstance(survey, Survey):
         raise DataError("survey", survey, "it is not a survey", "DirectEncoding(range(10), epsilon=1)")

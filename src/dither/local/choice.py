@@ -17,15 +17,15 @@ with the smaller report, and equals to the simpler one.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Hashable, Iterable
+from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import SupportsIndex
+from typing import Any, SupportsIndex
 
 from dither.errors import DataError, NumberError, SizeError
 from dither.local.collect.intervals import normal_quantile
 from dither.local.registry import by_name
-from dither.local.survey import MOST_VALUES, Survey, read_domain
+from dither.local.survey import MOST_VALUES, DomainLike, Survey, read_domain
 from dither.local.surveys.direct_encoding import smallest
 from dither.local.surveys.hash_families import digits
 from dither.local.surveys.local_hashing import best_cells
@@ -66,7 +66,7 @@ class SurveyChoice:
         found: type[Survey] = by_name(self.name)
         return found
 
-    def build(self, domain: Iterable[Hashable] | int, **more: object) -> Survey:
+    def build(self, domain: DomainLike, **more: Any) -> Survey:
         """The survey itself, for the values that an answer can have."""
         listed = read_domain(domain)
         if len(listed) != self.domain_size:

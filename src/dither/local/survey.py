@@ -23,7 +23,7 @@ from collections.abc import Hashable, Iterable, Mapping
 from fractions import Fraction
 from functools import cached_property
 from itertools import islice
-from typing import TYPE_CHECKING, Any, ClassVar, Self, SupportsIndex
+from typing import TYPE_CHECKING, Any, ClassVar, Self, SupportsIndex, TypeAlias
 
 from dither.channels.channel import Channel
 from dither.errors import DataError, NumberError, SizeError
@@ -45,6 +45,8 @@ MOST_VALUES = 2**20
 LARGEST_LABEL = 2**60  # of whole numbers: their hashes are all different
 LEAST_EPSILON, MOST_EPSILON = Fraction(1, 10**9), 500
 
+DomainLike: TypeAlias = Iterable[Hashable] | int  # the values that an answer can have, or how many there are
+
 
 class Survey(ABC):
     """A question with finitely many answers, each of them randomised by the person who gives it."""
@@ -56,7 +58,7 @@ class Survey(ABC):
     epsilon: Number  # the promise
     unit: Unit
 
-    def __init__(self, domain: Iterable[Hashable], *, epsilon: NumberLike, unit: UnitLike = Unit.REPLACE_ONE) -> None:
+    def __init__(self, domain: DomainLike, *, epsilon: NumberLike, unit: UnitLike = Unit.REPLACE_ONE) -> None:
         self.domain = read_domain(domain)
         self.epsilon = read_epsilon(epsilon)
         self.unit = read_replacement(unit)
@@ -211,7 +213,7 @@ class Survey(ABC):
 
     # -- before anything is collected --------------------------------------------------------------------------
 
-    def error(self, people: object, confidence: NumberLike = "0.95") -> float:
+    def error(self, people: SupportsIndex, confidence: NumberLike = "0.95") -> float:
         """The half-width of the interval of one frequency, whatever it is, from so many people; for large numbers."""
         count, z = read_people(people), normal_quantile(confidence)
         p, q = self.support
@@ -221,9 +223,9 @@ class Survey(ABC):
     @classmethod
     def for_error(
         cls,
-        domain: Iterable[Hashable],
+        domain: DomainLike,
         *,
-        people: object,
+        people: SupportsIndex,
         half_width: NumberLike,
         confidence: NumberLike = "0.95",
         **same: Any,
@@ -246,7 +248,7 @@ def read_epsilon(epsilon: NumberLike) -> Number:
     return found
 
 
-def read_domain(domain: SupportsIndex) -> tuple[Hashable, ...]:
+def read_domain(domain: DomainLike) -> tuple[Hashable, ...]:
     """The values that an answer can have: a list, or how many there are."""
     if isinstance(domain, (str, bytes, Mapping)) or not isinstance(domain, (Iterable, int)) or isinstance(domain, bool):
         raise DataError("domain", domain, "it lists the values that an answer can have", "['yes', 'no'], or range(100)")
@@ -267,7 +269,7 @@ def read_domain(domain: SupportsIndex) -> tuple[Hashable, ...]:
     return listed
 
 
-def _is_cell(value: object) -> bool:
+def _is_cell(value: Hashable) -> bool:
     if not isinstance(value, tuple):
         return False
     return all(isinstance(x, int) and not isinstance(x, bool) and abs(x) < LARGEST_LABEL for x in value)

@@ -36,11 +36,11 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol, SupportsIndex
+from typing import TYPE_CHECKING, Literal, Protocol, SupportsIndex
 
 from dither.channels.channel import Channel
 from dither.errors import DataError
-from dither.local.collect.reconstruct import read_counts
+from dither.local.collect.reconstruct import CountsLike, read_counts
 from dither.numeric.number import integer
 
 if TYPE_CHECKING:
@@ -56,11 +56,11 @@ SEEN = 1e-6  # reports: outputs with fewer than that to be expected have no part
 class Kernel(Protocol):
     """A channel as three products (`channels/kernels.py`)."""
 
-    def push(self, prior: object) -> NDArray[np.float64]: ...
+    def push(self, prior: NDArray[np.float64]) -> NDArray[np.float64]: ...
 
-    def pull(self, values: object) -> NDArray[np.float64]: ...
+    def pull(self, values: NDArray[np.float64]) -> NDArray[np.float64]: ...
 
-    def pull_squares(self, values: object) -> NDArray[np.float64]: ...
+    def pull_squares(self, values: NDArray[np.float64]) -> NDArray[np.float64]: ...
 
 
 class DenseKernel:
@@ -70,19 +70,19 @@ class DenseKernel:
         self._matrix = channel.matrix
         self._squares = channel.matrix**2
 
-    def push(self, prior: object) -> NDArray[np.float64]:
+    def push(self, prior: NDArray[np.float64]) -> NDArray[np.float64]:
         """How likely each output is."""
         import numpy as np
 
         return np.asarray(read_counts(prior, self._matrix.shape[0]) @ self._matrix)
 
-    def pull(self, values: object) -> NDArray[np.float64]:
+    def pull(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
         """What each input expects."""
         import numpy as np
 
         return np.asarray(self._matrix @ read_counts(values, self._matrix.shape[1]))
 
-    def pull_squares(self, values: object) -> NDArray[np.float64]:
+    def pull_squares(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
         """The same for squared entries."""
         import numpy as np
 
@@ -109,11 +109,11 @@ class BayesianEstimate:
 
 def bayes(
     channel: Channel | Kernel,
-    counts: object,
+    counts: CountsLike,
     *,
-    until: str = "noise",
+    until: Literal["noise", "convergence"] = "noise",
     smooth: bool = False,
-    start: object = None,
+    start: CountsLike | None = None,
     most: SupportsIndex = 10_000,
     progress: Callable[[int, float], object] | None = None,
 ) -> BayesianEstimate:
@@ -146,7 +146,7 @@ def bayes(
         if progress is not None:
             progress(done, _log_likelihood(people, h, m, seen))
         w = np.maximum(kernel.pull(np.divide(h, m, out=np.zeros_like(h), where=seen)), 0.0)
-        if until == "noise" and people * float(p @ (w - 1) ** 2) <= NOISE * _noise(kernel, p, m, people):
+        if until == "noise" and people * float(p @ (w - 1) ** 2) <= NOISE * noise_gain(kernel, p, m, people):
             stopped = "noise"
         elif not smooth and people * math.log(max(float(w.max()), 1.0)) <= CLOSE:
             stopped = "converged"
@@ -160,7 +160,7 @@ def bayes(
         p, done = moved, done + 1
 
 
-def _noise(kernel: Kernel, p: NDArray[np.float64], m: NDArray[np.float64], people: float) -> float:
+def noise_gain(kernel: Kernel, p: NDArray[np.float64], m: NDArray[np.float64], people: float) -> float:
     """E s: what a step would gain if p were the truth."""
     import numpy as np
 

@@ -35,16 +35,20 @@ where h(i) = 0 the condition leaves only p(i) = 0.
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from dither.channels.channel import Channel
 from dither.errors import DataError, NumberError, SizeError
-from dither.numeric.number import NumberLike, exact
+from dither.numeric.number import NumberLike, RealLike, exact
 from dither.numeric.simplex import nearest
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
+
+CountsLike: TypeAlias = "Sequence[RealLike] | NDArray[Any]"  # a number for each value
+MatrixLike: TypeAlias = "Sequence[Sequence[NumberLike]] | NDArray[Any]"  # a row for each input
 
 WORST_CONDITION = 1e8  # of a matrix that is inverted: half of the digits are left
 
@@ -72,7 +76,7 @@ def simplex(raw: NDArray[np.float64]) -> NDArray[np.float64]:
     return nearest(raw, 1.0)
 
 
-def water_filling(shares: object, epsilon: NumberLike) -> NDArray[np.float64]:
+def water_filling(shares: CountsLike, epsilon: NumberLike) -> NDArray[np.float64]:
     """The distribution under which these shares of direct encoding's reports are likeliest; time d log d."""
     import numpy as np
 
@@ -87,7 +91,7 @@ def water_filling(shares: object, epsilon: NumberLike) -> NDArray[np.float64]:
     return np.asarray(found / found.sum())
 
 
-def invert(channel: object, shares: object) -> NDArray[np.float64]:
+def invert(channel: Channel | MatrixLike, shares: CountsLike) -> NDArray[np.float64]:
     """The raw estimate: the p with p C = shares, for a square channel. It may have entries below zero."""
     import numpy as np
 
@@ -104,7 +108,7 @@ def invert(channel: object, shares: object) -> NDArray[np.float64]:
     return np.asarray(np.linalg.solve(matrix.T, h))
 
 
-def read_shares(counts: object, size: int | None = None) -> NDArray[np.float64]:
+def read_shares(counts: CountsLike, size: int | None = None) -> NDArray[np.float64]:
     """Counts of reports, or shares, as shares."""
     import numpy as np
 
@@ -112,7 +116,7 @@ def read_shares(counts: object, size: int | None = None) -> NDArray[np.float64]:
     return np.asarray(found / found.sum())
 
 
-def read_counts(counts: object, size: int | None = None, *, name: str = "counts") -> NDArray[np.float64]:
+def read_counts(counts: CountsLike, size: int | None = None, *, name: str = "counts") -> NDArray[np.float64]:
     """A row of numbers that are not below zero, and not all zero."""
     import numpy as np
 

@@ -34,7 +34,7 @@ class Reports:
     def __len__(self) -> int:
         return len(self.payload)
 
-    def __add__(self, other: object) -> Reports:
+    def __add__(self, other: Reports) -> Reports:
         import numpy as np
 
         if not isinstance(other, Reports):

@@ -32,7 +32,7 @@ class Tally:
         if not all(type(n) is int and 0 <= n <= LARGEST for n in numbers) or (counts.size and int(counts.max()) > LARGEST):
             raise DataError("tally", numbers, f"its numbers are whole, from 0 to {LARGEST}", "what tally() gave")
 
-    def __add__(self, other: object) -> Tally:
+    def __add__(self, other: Tally) -> Tally:
         if not isinstance(other, Tally):
             return NotImplemented
         other.check(self.record, self.counts.size)

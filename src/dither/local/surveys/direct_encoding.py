@@ -9,7 +9,6 @@ value that it names: p = e^epsilon q, q = 1 / (e^epsilon + d - 1). The variance 
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable, Iterable
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -18,7 +17,7 @@ from dither.channels.kernels import FlatKernel
 from dither.local.collect.bayesian_update import bayes
 from dither.local.collect.reconstruct import water_filling
 from dither.local.collect.tally import Tally
-from dither.local.survey import Survey
+from dither.local.survey import DomainLike, Survey
 from dither.mechanisms.response.k_ary_response import Flat
 from dither.numeric.number import NumberLike
 from dither.privacy.unit import Unit, UnitLike
@@ -34,7 +33,7 @@ class DirectEncoding(Survey):
     kind: ClassVar[str] = "direct"
     methods: ClassVar[tuple[str, ...]] = (*Survey.methods, "likelihood", "bayes", "smooth")
 
-    def __init__(self, domain: Iterable[Hashable], *, epsilon: NumberLike, unit: UnitLike = Unit.REPLACE_ONE) -> None:
+    def __init__(self, domain: DomainLike, *, epsilon: NumberLike, unit: UnitLike = Unit.REPLACE_ONE) -> None:
         super().__init__(domain, epsilon=epsilon, unit=unit)
         self._flat = Flat(self.domain, epsilon=self.epsilon, unit=self.unit)
 

@@ -1,39 +1,21 @@
-"""The most frequent texts, or whole numbers, among more than anyone could list: found byte by byte.
+"""Heavy hitters: the most frequent texts, or whole numbers, of a domain too large to list, found byte by byte.
 
 An item is a row of L bytes (a text in UTF-8, filled up with zeros; or a whole number). Each person falls at random into
 one of L + 1 groups, whatever her item. Group j tells the first j + 1 bytes; the last one tells all L again. The collector
-goes through the groups: from the best `keep` beginnings so far, each with any next byte, it keeps the best by the reports
+goes through the groups: from the best `keep` prefixes so far, each with any next byte, it keeps the best by the reports
 of the next group. The last group measures what is left.
 
-A person tells a beginning by local hashing. She draws a seed, one of K; the pair of group and seed, and the beginning,
-are hashed to one of g cells; the cell goes through the flat mechanism (`mechanisms/response/k_ary_response.py`). The
-report is group, seed and cell.
+A prefix is told by local hashing: group and a random seed say how it is hashed to one of g cells, and the cell goes through
+k-ary randomized response (`mechanisms/response/k_ary_response.py`). The report is group, seed and cell.
 
-Theorem. A report is epsilon-differentially private, for all items that one could have. Proof. Group and seed are drawn
-without a look at the item. Given both, the cell is the flat mechanism at epsilon of a function of the item. A ratio of
-probabilities is the ratio of two entries of the flat matrix: at most e^epsilon. Each person reports once, to one group,
-so epsilon is spent once, however many bytes there are: of all the beginnings of her item she tells one.
-
-Error. A report of group j supports a beginning whose cell it names: the true one with p = e^epsilon / (e^epsilon + g -
-1), any other with 1 / g, over the seeds. So shares are estimated as everywhere (`survey.py`), from the people of one
-group. g is near e^epsilon + 1, which makes the variance least. Seeds are shared, so two items meet in the same cell more
-often for some seeds than for others: this adds a variance of up to (sum of squared shares) / ((g - 1) K), counted in the
-deviation. What is measured was chosen by other people's reports, under other hashes, so the last group's estimates are
-unbiased. Their intervals hold for all kept items together. Listed is what has an interval above zero: so with this
-confidence nothing is listed that nobody has, for items picked without looking at the hashes (these are fixed: whether two
-items meet often is the same in every survey). An item is found if its beginnings beat the noise of all others in every
-group: `threshold` is the share that the largest noise of 256 keep others does not reach with this confidence, in the
-smallest group.
-
-Texts are cut to L bytes, at a whole character; zero characters are left out, and halves of pairs become "?". So nobody is
-turned away for what she would say. Bassily, Nissim, Stemmer and Thakurta 2017; Wang, Li and Jha 2019.
+Theorem. A report is epsilon-differentially private for all items that one could have, however many bytes they have.
+`heavy_hitters.md` has the proof, what the intervals hold, and which items are found.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Hashable, Iterable, Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from statistics import NormalDist
@@ -47,6 +29,7 @@ from dither.local.collect.tally import Tally
 from dither.local.least_epsilon import least_epsilon
 from dither.local.survey import read_epsilon
 from dither.local.surveys.direct_encoding import histogram
+from dither.local.surveys.frequent_items import FrequentItems
 from dither.local.surveys.items import IntegerDomain, ItemDomain, TextDomain, mix
 from dither.mechanisms.response.k_ary_response import Flat
 from dither.noise.uniform_integers import uniform
@@ -54,7 +37,6 @@ from dither.numeric.number import NumberLike, integer, rational
 from dither.numeric.search import halve
 from dither.privacy.guarantee.guarantee import Guarantee, pure
 from dither.privacy.unit import Unit, UnitLike, read_replacement
-from dither.table import table
 
 if TYPE_CHECKING:
     import numpy as np
@@ -67,30 +49,6 @@ MOST_REPORTS = 2**25  # different ones
 AT_ONCE = 2**15  # hashes in the cache
 
 
-@dataclass(frozen=True, eq=False)
-class FrequentItems:
-    """The items that many people have, the most frequent first."""
-
-    items: tuple[Hashable, ...]
-    counts: NDArray[np.float64]  # unbiased estimates of how many people have each
-    deviation: NDArray[np.float64]  # their standard errors
-    low: NDArray[np.float64]  # intervals, for all kept items together
-    high: NDArray[np.float64]
-    threshold: float  # what fewer people than this have is not seen
-    people: int
-    confidence: float
-
-    def __str__(self) -> str:
-        rows = [["item", f"{'people':>9}", f"{'low':>9}", f"{'high':>9}"]]
-        for item, *numbers in zip(self.items, self.counts, self.low, self.high, strict=True):
-            rows.append([str(item), *(f"{value:.0f}" for value in numbers)])
-        note = (
-            f"from {self.people} reports; all intervals hold together with {self.confidence:.0%} probability; what fewer "
-            f"than {self.threshold:.0f} people have is not seen"
-        )
-        return "\n".join([*table(rows), note])
-
-
 class HeavyHitters:
     """The most frequent texts of up to `longest` bytes, or whole numbers of so many bits."""
 
@@ -100,16 +58,19 @@ class HeavyHitters:
         self,
         *,
         epsilon: NumberLike,
-        bits: object = None,
-        longest: object = None,
+        bits: SupportsIndex | None = None,
+        longest: SupportsIndex | None = None,
         keep: SupportsIndex = 32,
         seeds: SupportsIndex | None = None,
         unit: UnitLike = Unit.REPLACE_ONE,
     ) -> None:
-        if (bits is None) == (longest is None):
+        if bits is not None and longest is None:
+            self.items: ItemDomain = IntegerDomain(bits)
+        elif longest is not None and bits is None:
+            self.items = TextDomain(longest)
+        else:
             why = "items are whole numbers of so many bits, or texts of up to so many bytes"
             raise DataError("bits, longest", (bits, longest), why, "bits=32, or longest=8")
-        self.items: ItemDomain = IntegerDomain(bits) if longest is None else TextDomain(longest)
         self.epsilon = read_epsilon(epsilon)
         self.unit = read_replacement(unit)
         self.keep = integer(keep, name="keep", least=1)
@@ -157,10 +118,10 @@ class HeavyHitters:
         group, seed = uniform(self.groups, count), uniform(self.seeds, count)
         told = keys[np.arange(count), np.minimum(group, self.items.length - 1)]
         place = group * self.seeds + seed
-        cell = self._flat.randomize_places(self._cells(told, place))
+        cell = self._flat.randomize_places(self.hash_cells(told, place))
         return Reports(self.record, (place * self.cells + cell).astype(self.dtype))
 
-    def _cells(self, keys: NDArray[np.uint64], places: NDArray[np.int64]) -> NDArray[np.int64]:
+    def hash_cells(self, keys: NDArray[np.uint64], places: NDArray[np.int64]) -> NDArray[np.int64]:
         """The cell of a key under the hash of a group and seed: a times the key plus b, the high half, in g parts.
 
         a (odd) and b follow from group and seed. Two keys meet as often as two independent cells would, over all a and b.
@@ -190,7 +151,7 @@ class HeavyHitters:
         share, rows = Fraction(1, self.groups * self.seeds), []
         for key in keys:
             told = key[np.minimum(np.arange(self.groups), self.items.length - 1)].repeat(self.seeds)
-            cells = self._cells(told, np.arange(self.groups * self.seeds))
+            cells = self.hash_cells(told, np.arange(self.groups * self.seeds))
             rows.append([entry * share for cell in cells.tolist() for entry in row[cell]])
         return Channel(rows, listed, outputs)
 
@@ -272,7 +233,7 @@ class HeavyHitters:
         height = max(1, AT_ONCE // len(keys))
         for start in range(0, len(seeds), height):
             part = seeds[start : start + height, None]
-            supports += flat[self._cells(keys, group * self.seeds + part) + part * self.cells].sum(axis=0)
+            supports += flat[self.hash_cells(keys, group * self.seeds + part) + part * self.cells].sum(axis=0)
         p, q = self.support
         return np.asarray((supports / table.sum() - q) / (p - q))
 
@@ -292,7 +253,7 @@ class HeavyHitters:
 
     @classmethod
     def for_error(
-        cls, *, people: object, half_width: NumberLike, confidence: NumberLike = "0.95", **same: Any
+        cls, *, people: SupportsIndex, half_width: NumberLike, confidence: NumberLike = "0.95", **same: Any
     ) -> HeavyHitters:
         """The survey with the least epsilon that sees items with this share, from so many people."""
         wanted = rational(half_width, name="half_width", positive=True)

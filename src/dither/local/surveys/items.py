@@ -72,7 +72,7 @@ class ItemDomain(ABC):
         return found
 
     @staticmethod
-    def _list(values: object, example: str) -> list[object]:
+    def _list(values: Iterable[Hashable], example: str) -> list[Hashable]:
         if isinstance(values, (str, bytes)) or not isinstance(values, Iterable):
             raise DataError("values", values, "the items of many people come in a list", example)
         return list(values.tolist() if hasattr(values, "tolist") else values)

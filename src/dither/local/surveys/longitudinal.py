@@ -34,12 +34,12 @@ import math
 from collections.abc import Hashable, Iterable
 from fractions import Fraction
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, SupportsIndex
 
 from dither.channels.channel import Channel
 from dither.errors import DataError, NumberError, PrecisionError
 from dither.local.collect.reports import Reports
-from dither.local.survey import Survey, read_epsilon
+from dither.local.survey import DomainLike, Survey, read_epsilon
 from dither.local.surveys.direct_encoding import histogram, smallest
 from dither.mechanisms.response.k_ary_response import Flat
 from dither.numeric.balls import MOST_BITS, ends, precision
@@ -62,15 +62,15 @@ class Longitudinal(Survey):
     kind: ClassVar[str] = "longitudinal"
 
     def __init__(
-        self, domain: Iterable[Hashable], *, first: NumberLike, forever: NumberLike, unit: UnitLike = Unit.REPLACE_ONE
+        self, domain: DomainLike, *, first: NumberLike, forever: NumberLike, unit: UnitLike = Unit.REPLACE_ONE
     ) -> None:
         super().__init__(domain, epsilon=exact(forever, name="forever", positive=True), unit=unit)
         self.first = read_epsilon(first)
         if not self.first < self.forever:
             why = f"one report says less than all of them, and forever is {self.forever}"
             raise NumberError("first", first, why, "a first below forever")
-        self._permanent = Flat(self.domain, epsilon=self.forever, unit=self.unit)
-        self._fresh = Flat(
+        self.permanent_response = Flat(self.domain, epsilon=self.forever, unit=self.unit)
+        self.fresh_response = Flat(
             self.domain, epsilon=ln(second_growth(self.first, self.forever, len(self.domain))), unit=self.unit
         )
 
@@ -82,7 +82,7 @@ class Longitudinal(Survey):
     @property
     def second(self) -> Number:
         """The epsilon of a fresh answer, given the permanent one."""
-        return self._fresh.epsilon
+        return self.fresh_response.epsilon
 
     @property
     def guarantee(self) -> Guarantee:
@@ -106,15 +106,15 @@ class Longitudinal(Survey):
 
     def permanent(self, values: Iterable[Hashable]) -> NDArray[np.int64]:
         """A permanent answer for each of many people, as numbers of values: theirs to keep, and to show nobody."""
-        return self._permanent.randomize_places(self.places(values))
+        return self.permanent_response.randomize_places(self.places(values))
 
     def fresh(self, permanent: NDArray[np.int64]) -> Reports:
         """A report from each permanent answer: one round."""
-        return Reports(self.record, self._fresh.randomize_places(permanent).astype(self.dtype))
+        return Reports(self.record, self.fresh_response.randomize_places(permanent).astype(self.dtype))
 
     def _encode(self, places: NDArray[np.int64]) -> NDArray[Any]:
         """The first report of people who have not answered before."""
-        return self._fresh.randomize_places(self._permanent.randomize_places(places)).astype(self.dtype)
+        return self.fresh_response.randomize_places(self.permanent_response.randomize_places(places)).astype(self.dtype)
 
     @property
     def dtype(self) -> np.dtype[Any]:
@@ -140,7 +140,7 @@ class Longitudinal(Survey):
 
     def channel(self) -> Channel:
         """The exact matrix of one report: that of the permanent answer, and then that of the fresh one."""
-        return self._permanent.channel().then(self._fresh.channel())
+        return self.permanent_response.channel().then(self.fresh_response.channel())
 
     @classmethod
     def for_error(  # type: ignore[override]
@@ -148,7 +148,7 @@ class Longitudinal(Survey):
         domain: Iterable[Hashable],
         *,
         forever: NumberLike,
-        people: object,
+        people: SupportsIndex,
         half_width: NumberLike,
         confidence: NumberLike = "0.95",
         unit: UnitLike = Unit.REPLACE_ONE,

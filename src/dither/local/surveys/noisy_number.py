@@ -91,5 +91,5 @@ class NoisyNumber(NumberSurvey):
         return found
 
     @cached_property
-    def _squares(self) -> NDArray[np.float64]:
+    def mean_squares(self) -> NDArray[np.float64]:
         return GeometricKernel(self.reports, self.epsilon / self.steps).pull(self.scores**2)

@@ -42,7 +42,7 @@ from dither.local.least_epsilon import least_epsilon
 from dither.local.survey import read_epsilon
 from dither.local.surveys.direct_encoding import histogram, smallest
 from dither.noise.random_rounding import round_randomly
-from dither.numeric.number import Number, NumberLike, integer, rational
+from dither.numeric.number import Number, NumberLike, RealLike, integer, rational
 from dither.privacy.guarantee.guarantee import Guarantee, pure
 from dither.privacy.unit import Unit, UnitLike, read_replacement
 
@@ -108,7 +108,7 @@ class NumberSurvey(ABC):
 
     @property
     @abstractmethod
-    def _squares(self) -> NDArray[np.float64]:
+    def mean_squares(self) -> NDArray[np.float64]:
         """The mean square of the score at each place."""
 
     @abstractmethod
@@ -152,7 +152,7 @@ class NumberSurvey(ABC):
 
     # -- at the source -----------------------------------------------------------------------------------------
 
-    def randomize(self, values: Iterable[object]) -> Reports:
+    def randomize(self, values: Iterable[RealLike]) -> Reports:
         """A report for each number. Run it where the numbers are."""
         if isinstance(values, (str, bytes)) or not isinstance(values, Iterable):
             raise DataError("values", values, "the numbers of many people come in a list", "[1.5, 2, 0]")
@@ -208,7 +208,7 @@ class NumberSurvey(ABC):
         """The largest variance of one score, whoever the people are, as a part of (high - low)^2."""
         import numpy as np
 
-        squares, x = self._squares, np.arange(self.steps + 1) / self.steps
+        squares, x = self.mean_squares, np.arange(self.steps + 1) / self.steps
         low, high = 0.0, 1.0
         for _ in range(60):  # the largest of convex functions of c is convex: thirds find its lowest point
             left, right = low + (high - low) / 3, high - (high - low) / 3
@@ -224,7 +224,7 @@ class NumberSurvey(ABC):
         """
         import numpy as np
 
-        squares, x = self._squares, np.arange(self.steps + 1) / self.steps
+        squares, x = self.mean_squares, np.arange(self.steps + 1) / self.steps
         rise = np.diff(squares) * self.steps
         top = np.clip(rise / 2, x[:-1], x[1:])
         return float((squares[:-1] + rise * (top - x[:-1]) - top**2).max())
@@ -240,7 +240,7 @@ class NumberSurvey(ABC):
         low: NumberLike,
         high: NumberLike,
         *,
-        people: object,
+        people: SupportsIndex,
         half_width: NumberLike,
         confidence: NumberLike = "0.95",
         **same: Any,

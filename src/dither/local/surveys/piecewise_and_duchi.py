@@ -12,10 +12,6 @@ Theorem. The mean of the report is affine in the place, so an affine map of it i
 1) / 2 + (E - 1) (w i + w (w - 1) / 2)) / Z.
 There are M - w + 1 places. w / M is near 1 / (e^(epsilon / 2) + 1), which is where the continuous mechanism of Wang et
 al. 2019 has it; M is so large that rounding to places costs nothing that one could see. For large epsilon.
-
-Hybrid. Piecewise with probability 1 - e^(-epsilon / 2) and Duchi otherwise, where epsilon is above 0.61; Duchi alone
-below. A report tells which it was. That is no secret: the coin falls before the value is looked at, and for either side
-every ratio is at most E. Each side is unbiased, so a report is. Its variance is nearly the same for all values.
 """
 
 from __future__ import annotations
@@ -40,7 +36,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 FEWEST, NARROWEST = 2**10, 16  # reports, and reports in a window, unless others are asked for
-LEAST_MIXED = Fraction(61, 100)  # below this epsilon a mixture is worse than its better part
 
 
 class Duchi(NumberSurvey):
@@ -74,7 +69,7 @@ class Duchi(NumberSurvey):
         return np.array([-over, 1 + over])
 
     @cached_property
-    def _squares(self) -> NDArray[np.float64]:
+    def mean_squares(self) -> NDArray[np.float64]:
         import numpy as np
 
         low, high = self.scores**2
@@ -93,8 +88,8 @@ class Piecewise(NumberSurvey):
         high: NumberLike,
         *,
         epsilon: NumberLike,
-        reports: object = None,
-        window: object = None,
+        reports: SupportsIndex | None = None,
+        window: SupportsIndex | None = None,
         unit: UnitLike = Unit.REPLACE_ONE,
     ) -> None:
         super().__init__(low, high, epsilon=epsilon, unit=unit)
@@ -159,7 +154,7 @@ class Piecewise(NumberSurvey):
         return np.asarray(0.5 + (np.arange(self.size) - (self.size - 1) / 2) / (slope * self.steps))
 
     @cached_property
-    def _squares(self) -> NDArray[np.float64]:
+    def mean_squares(self) -> NDArray[np.float64]:
         import numpy as np
 
         a = math.exp(-float(self.epsilon))
@@ -168,90 +163,7 @@ class Piecewise(NumberSurvey):
         return np.asarray((near + a * (running[-1] - near)) / (self.window + a * self.steps))
 
 
-class Hybrid(NumberSurvey):
-    """Piecewise or Duchi, by a coin that the report tells."""
-
-    kind: ClassVar[str] = "hybrid"
-
-    def __init__(
-        self,
-        low: NumberLike,
-        high: NumberLike,
-        *,
-        epsilon: NumberLike,
-        reports: object = None,
-        window: object = None,
-        unit: UnitLike = Unit.REPLACE_ONE,
-    ) -> None:
-        super().__init__(low, high, epsilon=epsilon, unit=unit)
-        self._bit = Duchi(low, high, epsilon=self.epsilon, unit=unit)
-        windows = Piecewise(low, high, epsilon=self.epsilon, reports=reports, window=window, unit=unit)
-        self._windows = windows if self.epsilon > LEAST_MIXED else None
-        self.steps = self._bit.steps if self._windows is None else self._windows.steps
-
-    @property
-    def reports(self) -> int:
-        """Those of the windows, and then the two of Duchi."""
-        return 2 if self._windows is None else self._windows.size + 2
-
-    def parameters(self) -> dict[str, object]:
-        """M and w, or nothing."""
-        return {} if self._windows is None else self._windows.parameters()
-
-    @cached_property
-    def _coin(self) -> Bernoulli:
-        """Whether it is Duchi."""
-        return Bernoulli.exp(self.epsilon / 2)
-
-    def _encode(self, places: NDArray[np.int64]) -> NDArray[np.int64]:
-        import numpy as np
-
-        if self._windows is None:
-            return self._bit._encode(places)
-        bit = self._coin.sample(places.shape)
-        found = np.empty(places.shape, dtype=np.int64)
-        up = uniform(self.steps, int(bit.sum())) < places[bit]  # with probability i / steps
-        found[bit] = self._windows.size + self._bit._encode(up.astype(np.int64))
-        found[~bit] = self._windows._encode(places[~bit])
-        return found
-
-    def _rows(self) -> list[list[MatrixEntry]]:
-        if self._windows is None:
-            return self._bit._rows()
-        root = power(self.epsilon / 2, 1)
-        other = 1 / (root * root + 1)  # a lie of Duchi
-        rows = []
-        for i, row in enumerate(self._windows.rows(root * root)):
-            one = other + (1 - 2 * other) * Fraction(i, self.steps)
-            rows.append([entry * (1 - 1 / root) for entry in row] + [(1 - one) / root, one / root])
-        return rows
-
-    def exact_scores(self) -> list[MatrixEntry]:
-        """Those of Piecewise, and then those of Duchi."""
-        if self._windows is None:
-            return self._bit.exact_scores()
-        grown = power(self.epsilon / 2, 2)
-        return [*self._windows.affine(grown), -1 / (grown - 1), grown / (grown - 1)]
-
-    @cached_property
-    def scores(self) -> NDArray[np.float64]:
-        """The same in floats."""
-        import numpy as np
-
-        return self._bit.scores if self._windows is None else np.concatenate([self._windows.scores, self._bit.scores])
-
-    @cached_property
-    def _squares(self) -> NDArray[np.float64]:
-        import numpy as np
-
-        if self._windows is None:
-            return self._bit._squares
-        share, ends = math.exp(-float(self.epsilon) / 2), self._bit._squares
-        line = ends[0] + (ends[1] - ends[0]) * np.arange(self.steps + 1) / self.steps
-        return np.asarray(share * line + (1 - share) * self._windows._squares)
-
-
-def _shape(epsilon: Number, reports: SupportsIndex, window: SupportsIndex) -> tuple[int, int]:
+def _shape(epsilon: Number, reports: SupportsIndex | None, window: SupportsIndex | None) -> tuple[int, int]:
     """M and w: as asked for, or w / M near 1 / (e^(epsilon / 2) + 1) with a window that is not too narrow."""
     share = 1 / (math.exp(min(float(epsilon), 64.0) / 2) + 1)  # chooses a shape only; every shape keeps the promise
     if reports is None:

@@ -19,7 +19,6 @@ Ye and Barg 2018; Wang et al. 2016.
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable, Iterable
 from functools import cached_property
 from itertools import combinations
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -27,7 +26,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from dither.channels.channel import Channel
 from dither.channels.closed_form_rows import power
 from dither.errors import SizeError
-from dither.local.survey import Survey
+from dither.local.survey import DomainLike, Survey
 from dither.local.surveys.packed_bits import as_reports, as_rows, column_sums, has_spare_bits, row_type
 from dither.noise.bernoulli import Bernoulli
 from dither.noise.subsets import Subsets, row_sums
@@ -48,7 +47,7 @@ class SubsetSelection(Survey):
     kind: ClassVar[str] = "subset"
     chosen: int  # k
 
-    def __init__(self, domain: Iterable[Hashable], *, epsilon: NumberLike, unit: UnitLike = Unit.REPLACE_ONE) -> None:
+    def __init__(self, domain: DomainLike, *, epsilon: NumberLike, unit: UnitLike = Unit.REPLACE_ONE) -> None:
         super().__init__(domain, epsilon=epsilon, unit=unit)
         size, small = len(self.domain), math.exp(-float(self.epsilon))
         self.chosen = max(1, round(size * small / (1 + small)))

@@ -20,7 +20,6 @@ Wang, Blocki, Li and Jha 2017; the symmetric one is Erlingsson, Pihur and Korolo
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable, Iterable
 from fractions import Fraction
 from functools import cached_property
 from itertools import product
@@ -29,7 +28,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from dither.channels.channel import Channel
 from dither.channels.closed_form_rows import power
 from dither.errors import DataError, NumberError, SizeError
-from dither.local.survey import Survey
+from dither.local.survey import DomainLike, Survey
 from dither.local.surveys.packed_bits import as_reports, as_rows, column_sums, has_spare_bits, row_type
 from dither.noise.bernoulli import Bernoulli
 from dither.noise.packed_flips import Flips
@@ -52,7 +51,7 @@ class UnaryEncoding(Survey):
     optimised: bool  # which of the two
 
     def __init__(
-        self, domain: Iterable[Hashable], *, epsilon: NumberLike, optimised: bool = True, unit: UnitLike = Unit.REPLACE_ONE
+        self, domain: DomainLike, *, epsilon: NumberLike, optimised: bool = True, unit: UnitLike = Unit.REPLACE_ONE
     ) -> None:
         super().__init__(domain, epsilon=epsilon, unit=unit)
         if self.epsilon > MOST_EPSILON:
