@@ -1,4 +1,4 @@
-"""From what was reported to frequencies that look like frequencies.
+"""Post-processing of a frequency estimate: from an unbiased one to a distribution.
 
 raw         as it is: unbiased, maybe below zero, and its sum need not be one
 clip        negative ones to zero, and all divided by their sum: biased, and the largest most of all
@@ -63,7 +63,17 @@ def project(raw: NDArray[np.float64], method: str) -> NDArray[np.float64]:
 
 
 def clip(raw: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Negative ones to zero, and the rest in proportion."""
+    """Negative entries to zero, and the rest divided by their sum; uniform where none is above zero.
+
+    Args:
+        raw: an estimate of frequencies.
+
+    Example:
+        >>> import numpy as np
+        >>> from dither.local import reconstruct
+        >>> reconstruct.clip(np.array([0.75, 0.75, -0.5])).tolist()
+        [0.5, 0.5, 0.0]
+    """
     import numpy as np
 
     kept = np.maximum(raw, 0.0)
@@ -72,12 +82,36 @@ def clip(raw: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def simplex(raw: NDArray[np.float64]) -> NDArray[np.float64]:
-    """The nearest distribution: max(raw - t, 0) for the t that makes it add up to one."""
+    """The nearest distribution (least squares): max(raw - t, 0) for the t that makes it add up to one.
+
+    Args:
+        raw: an estimate of frequencies.
+
+    Example:
+        >>> import numpy as np
+        >>> from dither.local import reconstruct
+        >>> reconstruct.simplex(np.array([1.0, 0.5, -0.5])).tolist()
+        [0.75, 0.25, 0.0]
+    """
     return nearest(raw, 1.0)
 
 
 def water_filling(shares: CountsLike, epsilon: NumberLike) -> NDArray[np.float64]:
-    """The distribution under which these shares of direct encoding's reports are likeliest; time d log d."""
+    """The maximum-likelihood distribution for k-ary randomized response (direct encoding); time d log d.
+
+    Args:
+        shares: of the reports of each value, or their counts.
+        epsilon: the privacy parameter of one report.
+
+    Raises:
+        DataError, SizeError: shares are no row of numbers, one is below zero, or all are zero.
+        NumberError: epsilon is not a positive number.
+
+    Example:
+        >>> from dither.local import reconstruct
+        >>> reconstruct.water_filling([600, 400], "ln(3)").round(6).tolist()
+        [0.7, 0.3]
+    """
     import numpy as np
 
     h, e = read_shares(shares), float(exact(epsilon, name="epsilon", positive=True))
@@ -92,7 +126,21 @@ def water_filling(shares: CountsLike, epsilon: NumberLike) -> NDArray[np.float64
 
 
 def invert(channel: Channel | MatrixLike, shares: CountsLike) -> NDArray[np.float64]:
-    """The raw estimate: the p with p C = shares, for a square channel. It may have entries below zero."""
+    """The raw estimate by inversion: the p with p C = shares, for a square channel. It may have entries below zero.
+
+    Args:
+        channel: a channel, or its matrix with a row for each input.
+        shares: of the reports of each output, or their counts.
+
+    Raises:
+        DataError, SizeError: the channel is not square, or shares are no row of numbers of its size.
+        NumberError: the matrix is singular, or nearly so.
+
+    Example:
+        >>> from dither.local import reconstruct
+        >>> reconstruct.invert([["3/4", "1/4"], ["1/4", "3/4"]], [600, 400]).round(6).tolist()
+        [0.7, 0.3]
+    """
     import numpy as np
 
     matrix = (channel if isinstance(channel, Channel) else Channel(channel)).matrix
@@ -109,7 +157,7 @@ def invert(channel: Channel | MatrixLike, shares: CountsLike) -> NDArray[np.floa
 
 
 def read_shares(counts: CountsLike, size: int | None = None) -> NDArray[np.float64]:
-    """Counts of reports, or shares, as shares."""
+    """Counts of reports, or shares of them, as shares that add up to one."""
     import numpy as np
 
     found = read_counts(counts, size)

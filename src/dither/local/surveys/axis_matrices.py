@@ -49,15 +49,15 @@ class KroneckerKernel:
         self._across, self._down = across, down
 
     def push(self, prior: NDArray[np.float64]) -> NDArray[np.float64]:
-        """How likely each cell is to be reported."""
+        """How likely each cell is to be reported, from how likely each is (`prior`)."""
         return self._both(prior, self._across.T, self._down)
 
     def pull(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
-        """What each true cell expects."""
+        """The mean of `values` over the reports of each true cell."""
         return self._both(values, self._across, self._down.T)
 
     def pull_squares(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
-        """The same for squared entries."""
+        """The sum of `values` over all reports with the squared probabilities of each true cell."""
         return self._both(values, self._across**2, self._down.T**2)
 
     def _both(

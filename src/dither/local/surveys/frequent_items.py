@@ -20,7 +20,7 @@ class FrequentItems:
     items: tuple[Hashable, ...]
     counts: NDArray[np.float64]  # unbiased estimates of how many people have each
     deviation: NDArray[np.float64]  # their standard errors
-    low: NDArray[np.float64]  # intervals, for all kept items together
+    low: NDArray[np.float64]  # confidence intervals, for all kept items together
     high: NDArray[np.float64]
     threshold: float  # what fewer people than this have is not seen
     people: int

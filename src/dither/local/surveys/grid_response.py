@@ -1,4 +1,4 @@
-"""A place on a grid, randomised at the source: how many people are where, from people who trust nobody.
+"""Cells of a grid under local differential privacy: how many people are where, each place randomised at the source.
 
     scores="distance"   near cells are likelier than far ones: the client is `mechanisms/response/grid_response.py`
     scores="uniform"    all false cells are equally likely: the client is `mechanisms/response/k_ary_response.py`
@@ -53,7 +53,29 @@ SCORES = ("distance", "uniform")
 
 
 class GridResponse(Survey):
-    """Cells (column, row) of a grid, each person's place randomised by herself."""
+    """Cells (column, row) of a grid, each person's place randomised by herself.
+
+    Args:
+        width: how many columns there are.
+        height: how many rows there are; up to 2^20 cells in all.
+        epsilon: the privacy parameter of one report, from 1e-9 to 500.
+        scores: whether near cells are likelier than far ones ("distance"), or all false cells alike ("uniform").
+        unit: the neighbouring relation; something is replaced, and nothing added.
+
+    Raises:
+        DataError: scores is another word.
+        NumberError: a parameter is no number or out of range, or there is one cell only.
+        SizeError: there are too many cells.
+        UnitError: the unit adds or removes somebody.
+
+    Example:
+        >>> from dither.local import GridResponse
+        >>> survey = GridResponse(width=4, height=3, epsilon=2)
+        >>> survey.places([(0, 0), (3, 2)]).tolist()
+        [0, 11]
+        >>> survey.tally(survey.randomize([(0, 0), (3, 2)])).people
+        2
+    """
 
     kind: ClassVar[str] = "grid"
     methods: ClassVar[tuple[str, ...]] = ("simplex", "clip", "raw", "bayes")
@@ -77,7 +99,7 @@ class GridResponse(Survey):
 
     @cached_property
     def record(self) -> dict[str, object]:
-        """The grid says which cells there are."""
+        """What says which survey this is; the sizes of the grid say which cells there are."""
         sizes = {"width": self.width, "height": self.height, "scores": self.scores}
         return {"kind": self.kind, **sizes, "epsilon": self.epsilon.to_json(), "unit": self.unit.value}
 
@@ -97,11 +119,11 @@ class GridResponse(Survey):
 
     @property
     def dtype(self) -> np.dtype[Any]:
-        """The smallest whole number that holds a cell, column by column."""
+        """Type of one report: the smallest unsigned integer that holds the number of a cell, column by column."""
         return smallest(len(self.domain))
 
     def places(self, values: Iterable[Hashable]) -> NDArray[np.int64]:
-        """The number of each cell: from pairs, or from an integer array with two columns."""
+        """The number of each cell of `values`: pairs, or an integer array with two columns."""
         import numpy as np
 
         if isinstance(values, np.ndarray) and values.ndim == 2 and values.shape[1] == 2 and values.dtype.kind in "iu":
@@ -136,10 +158,14 @@ class GridResponse(Survey):
 
     @cached_property
     def axes(self) -> tuple[AxisMatrices, AxisMatrices]:
+        """The matrices of columns and of rows."""
         return axis_matrices(self.width, float(self._grid.rate)), axis_matrices(self.height, float(self._grid.rate))
 
     def estimate(self, found: Reports | Tally, *, method: str | None = None, confidence: NumberLike = "0.95") -> Estimate:
-        """Shares of all cells, by inversion or by the Bayesian update, with intervals on the inversion."""
+        """Shares of all cells, by inversion or by the Bayesian update, with intervals on the inversion.
+
+        `found` are reports or a tally; `method` is one of `methods`; each interval holds at this `confidence`.
+        """
         import numpy as np
 
         if self.scores == "uniform":
@@ -177,7 +203,7 @@ class GridResponse(Survey):
 
     @cached_property
     def _range(self) -> NDArray[np.float64]:
-        """Of the weights that a report can have, for each cell: from the lowest to the highest product of two."""
+        """The range of the weights that a report can have, for each cell: from the lowest to the highest product of two."""
         import numpy as np
 
         ends = [(m.inverse.min(axis=1), m.inverse.max(axis=1)) for m in self.axes]
@@ -194,7 +220,7 @@ class GridResponse(Survey):
     # -- before anything is collected --------------------------------------------------------------------------
 
     def error(self, people: SupportsIndex, confidence: NumberLike = "0.95") -> float:
-        """The half-width of the interval of one cell, for the worst cell and wherever people are.
+        """The half-width of the interval of one cell at this `confidence`, for the worst cell and wherever `people` are.
 
         A person at x adds, for cell i, a weight with mean 1 or 0 (whether x is i) and a mean square v(x). With a share t at
         i and all others where v is largest, the variance is t v(i) + (1 - t) v* - t^2.
@@ -225,7 +251,10 @@ class GridResponse(Survey):
         scores: Scores = "distance",
         unit: UnitLike = Unit.REPLACE_ONE,
     ) -> GridResponse:
-        """The survey with the least epsilon whose error from so many people is within the half-width."""
+        """The survey with the least epsilon whose error from so many `people` is within `half_width` at this `confidence`.
+
+        `width`, `height`, `scores` and `unit` as in the class. A NumberError where no epsilon will do.
+        """
         wanted = rational(half_width, name="half_width", positive=True)
 
         def make(epsilon: NumberLike) -> GridResponse:

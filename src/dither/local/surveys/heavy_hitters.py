@@ -50,7 +50,29 @@ AT_ONCE = 2**15  # hashes in the cache
 
 
 class HeavyHitters:
-    """The most frequent texts of up to `longest` bytes, or whole numbers of so many bits."""
+    """The most frequent texts of up to `longest` bytes, or whole numbers of so many bits.
+
+    Args:
+        epsilon: the privacy parameter of one report, from 1e-9 to 500.
+        bits: how many bits a whole number has, up to 64; or
+        longest: how many bytes a text has at most in UTF-8, up to 64; longer ones are cut.
+        keep: how many prefixes the collector follows, and items it finds at most; up to 1024.
+        seeds: how many hash functions a group has; chosen by epsilon unless it is given.
+        unit: the neighbouring relation; something is replaced, and nothing added.
+
+    Raises:
+        DataError: bits and longest are both given, or neither is.
+        NumberError: a parameter is no number or out of range.
+        UnitError: the unit adds or removes somebody.
+
+    Example:
+        >>> from dither.local import HeavyHitters
+        >>> survey = HeavyHitters(epsilon=6, longest=3)
+        >>> survey.groups
+        4
+        >>> survey.tally(survey.randomize(["yes", "no", "yes"])).people
+        3
+    """
 
     kind: ClassVar[str] = "heavy hitters"
 
@@ -110,10 +132,10 @@ class HeavyHitters:
     # -- at the source -----------------------------------------------------------------------------------------
 
     def randomize(self, values: Iterable[Hashable]) -> Reports:
-        """A report for each item: the number (group K + seed) g + cell."""
+        """A report for each item of `values`: the number (group K + seed) g + cell."""
         import numpy as np
 
-        keys = self.items.keys(self.items.read(values))  # of all beginnings, one row an item
+        keys = self.items.keys(self.items.read(values))  # of all prefixes, one row an item
         count = len(keys)
         group, seed = uniform(self.groups, count), uniform(self.seeds, count)
         told = keys[np.arange(count), np.minimum(group, self.items.length - 1)]
@@ -122,7 +144,7 @@ class HeavyHitters:
         return Reports(self.record, (place * self.cells + cell).astype(self.dtype))
 
     def hash_cells(self, keys: NDArray[np.uint64], places: NDArray[np.int64]) -> NDArray[np.int64]:
-        """The cell of a key under the hash of a group and seed: a times the key plus b, the high half, in g parts.
+        """The cell of each of the `keys` under the hash of `places`, group K + seed: a key + b, the high half, in g parts.
 
         a (odd) and b follow from group and seed. Two keys meet as often as two independent cells would, over all a and b.
         """
@@ -135,13 +157,13 @@ class HeavyHitters:
 
     @property
     def dtype(self) -> np.dtype[Any]:
-        """Of one report."""
+        """Type of one report: an unsigned integer of four bytes."""
         import numpy as np
 
         return np.dtype("<u4")
 
     def channel(self, values: Iterable[Hashable]) -> Channel:
-        """The exact matrix for some items, with outputs (group, seed, cell)."""
+        """The exact matrix for the items of `values`, with outputs (group, seed, cell)."""
         import numpy as np
 
         listed = list(values)
@@ -158,7 +180,7 @@ class HeavyHitters:
     # -- at the collector --------------------------------------------------------------------------------------
 
     def tally(self, reports: Reports) -> Tally:
-        """How often each report came. What is no report of this survey is counted, and left out."""
+        """How often each of the `reports` came. What is no report of this survey is counted, and left out."""
         if not isinstance(reports, Reports):
             raise DataError("reports", type(reports), "they are no reports", "what randomize gave, or Reports.from_bytes")
         reports.check(self.record)
@@ -167,7 +189,7 @@ class HeavyHitters:
         return Tally(self.record, counts, len(payload) - bad, bad + reports.broken)
 
     def estimate(self, found: Reports | Tally, *, confidence: NumberLike = "0.95") -> FrequentItems:
-        """The most frequent items, from reports or from a tally."""
+        """The most frequent items, from `found`, reports or a tally; all intervals hold together at this `confidence`."""
         import numpy as np
 
         tally = found if isinstance(found, Tally) else self.tally(found)
@@ -223,11 +245,11 @@ class HeavyHitters:
         rest = max(0.0, spread - most**2 / ((self.cells - 1) * self.seeds))
         return most * (end - chance) / (1 - chance) + z * math.sqrt(rest)
 
-    def _shares(self, table: NDArray[np.int64], group: int, beginnings: Sequence[bytes]) -> NDArray[np.float64]:
-        """The estimated share of each beginning, by the reports of one group: seed and cell, how often."""
+    def _shares(self, table: NDArray[np.int64], group: int, prefixes: Sequence[bytes]) -> NDArray[np.float64]:
+        """The estimated share of each prefix, by the reports of one group: seed and cell, how often."""
         import numpy as np
 
-        keys = self.items.keys(self.items.rows(beginnings))[:, -1]
+        keys = self.items.keys(self.items.rows(prefixes))[:, -1]
         seeds = np.flatnonzero(table.any(axis=1))  # those that somebody drew
         supports, flat = np.zeros(len(keys), dtype=np.int64), table.reshape(-1)
         height = max(1, AT_ONCE // len(keys))
@@ -240,14 +262,14 @@ class HeavyHitters:
     # -- before anything is collected --------------------------------------------------------------------------
 
     def _threshold(self, people: int, confidence: NumberLike, spread: float = 0.0) -> float:
-        """A share that the noise of 256 keep beginnings does not reach, from so many people in a group."""
+        """A share that the noise of 256 keep prefixes does not reach, from so many people in a group."""
         normal_quantile(confidence)  # refuses what is no confidence
         z = NormalDist().inv_cdf(1 - float(1 - rational(confidence, name="confidence")) / (256 * self.keep))
         p, q = self.support
         return z * math.sqrt(q * (1 - q) / people / (p - q) ** 2 + spread)
 
     def error(self, people: SupportsIndex, confidence: NumberLike = "0.95") -> float:
-        """The share below which an item is not seen, from so many people in all (and seeds enough for them)."""
+        """The share below which an item is not seen at this `confidence`, from so many `people` and seeds enough."""
         count = integer(people, name="people", least=1)
         return self._threshold(max(1, count // self.groups), confidence)
 
@@ -255,7 +277,10 @@ class HeavyHitters:
     def for_error(
         cls, *, people: SupportsIndex, half_width: NumberLike, confidence: NumberLike = "0.95", **same: Any
     ) -> HeavyHitters:
-        """The survey with the least epsilon that sees items with this share, from so many people."""
+        """The survey with the least epsilon that sees items with a share of `half_width`, from so many `people`.
+
+        At this `confidence`; what is the `same` for every epsilon goes to the class. A NumberError if no epsilon will do.
+        """
         wanted = rational(half_width, name="half_width", positive=True)
         found = least_epsilon(lambda e: cls(epsilon=e, **same).error(people, confidence), wanted, half_width)
         return cls(epsilon=found, **same)

@@ -33,7 +33,27 @@ LEAST_MIXED = Fraction(61, 100)  # below this epsilon a mixture is worse than it
 
 
 class Hybrid(NumberSurvey):
-    """Piecewise or Duchi, by a coin that the report tells."""
+    """Piecewise or Duchi, by a coin that the report tells: little noise at every epsilon.
+
+    Args:
+        low: the lower bound of a number; smaller ones count as this.
+        high: the upper bound of a number; larger ones count as this.
+        epsilon: the privacy parameter of one report, from 1e-9 to 500.
+        reports: how many different reports the piecewise part has; chosen by epsilon unless it is given.
+        window: how many of them are likelier; chosen by epsilon unless it is given.
+        unit: the neighbouring relation; something is replaced, and nothing added.
+
+    Raises:
+        NumberError: low is not below high, the window is as large as all reports, or a parameter is out of range.
+        UnitError: the unit adds or removes somebody.
+
+    Example:
+        >>> from dither.local import Hybrid
+        >>> survey = Hybrid(0, 10, epsilon=2)
+        >>> found = survey.estimate(survey.randomize([4] * 1000), confidence="0.999999999")
+        >>> found.low < 4 < found.high
+        True
+    """
 
     kind: ClassVar[str] = "hybrid"
 
@@ -55,16 +75,16 @@ class Hybrid(NumberSurvey):
 
     @property
     def reports(self) -> int:
-        """Those of the windows, and then the two of Duchi."""
+        """How many different reports there are: those of Piecewise, and then the two of Duchi."""
         return 2 if self._windows is None else self._windows.size + 2
 
     def parameters(self) -> dict[str, object]:
-        """M and w, or nothing."""
+        """M and w of Piecewise, where it has a part, for the record."""
         return {} if self._windows is None else self._windows.parameters()
 
     @cached_property
     def _coin(self) -> Bernoulli:
-        """Whether it is Duchi."""
+        """Whether a report is by Duchi."""
         return Bernoulli.exp(self.epsilon / 2)
 
     def _encode(self, places: NDArray[np.int64]) -> NDArray[np.int64]:
@@ -91,7 +111,7 @@ class Hybrid(NumberSurvey):
         return rows
 
     def exact_scores(self) -> list[MatrixEntry]:
-        """Those of Piecewise, and then those of Duchi."""
+        """The scores of Piecewise, and then those of Duchi."""
         if self._windows is None:
             return self._bit.exact_scores()
         grown = power(self.epsilon / 2, 2)
@@ -99,7 +119,7 @@ class Hybrid(NumberSurvey):
 
     @cached_property
     def scores(self) -> NDArray[np.float64]:
-        """The same in floats."""
+        """What each report counts for, in floats."""
         import numpy as np
 
         return self._bit.scores if self._windows is None else np.concatenate([self._windows.scores, self._bit.scores])

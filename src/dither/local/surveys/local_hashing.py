@@ -49,10 +49,30 @@ MOST_ENTRIES = 1 << 14  # of a whole channel
 
 
 class LocalHashing(Survey):
-    """A cell of a public hash function: few bytes, for many values."""
+    """A cell of a public hash function: few bytes, for many values.
+
+    Args:
+        domain: the values that an answer can have (texts, whole numbers, truth values, pairs of whole numbers), or how many.
+        epsilon: the privacy parameter of one report, from 1e-9 to 500.
+        seeds: how many hash functions there are; without it as many as make any two values collide equally often.
+        unit: the neighbouring relation; something is replaced, and nothing added.
+
+    Raises:
+        NumberError: epsilon is no number or out of range, or there are too many seeds for a tally.
+        DataError, SizeError: the domain lists a value twice, one of another kind, or not 2 to 2^20 values.
+        UnitError: the unit adds or removes somebody.
+
+    Example:
+        >>> from dither.local import LocalHashing
+        >>> survey = LocalHashing(range(1000), epsilon=1)
+        >>> survey.cells, survey.seeds
+        (4, 1024)
+        >>> len(survey.randomize([3, 999]))
+        2
+    """
 
     kind: ClassVar[str] = "hashing"
-    cells: int  # g
+    cells: int  # g, of each hash function
 
     def __init__(
         self,
@@ -89,7 +109,7 @@ class LocalHashing(Survey):
 
     @property
     def dtype(self) -> np.dtype[Any]:
-        """The seed times g plus the cell, in the smallest whole number that holds it."""
+        """Type of one report: the seed times g plus the cell, in the smallest unsigned integer that holds it."""
         return smallest(self.seeds * self.cells)
 
     def _encode(self, places: NDArray[np.int64]) -> NDArray[Any]:
@@ -112,12 +132,12 @@ class LocalHashing(Survey):
         return self.hash_family.supports(counts).astype(np.float64)
 
     def _extra_variance(self, raw: NDArray[np.float64]) -> float:
-        """Of collisions: nothing with balanced seeds."""
+        """The variance from hash collisions: nothing with balanced seeds."""
         left = self.hash_family.collisions()
         return left and left * float((simplex(raw) ** 2).sum())
 
     def error(self, people: SupportsIndex, confidence: NumberLike = "0.95") -> float:
-        """The half-width of the interval of one frequency, whatever they are; collisions at their worst."""
+        """The half-width of the interval of a frequency from `people` at this `confidence`; collisions at their worst."""
         return math.hypot(
             super().error(people, confidence), normal_quantile(confidence) * self.hash_family.collisions() ** 0.5
         )
@@ -142,7 +162,7 @@ class LocalHashing(Survey):
         return Channel(matrix, self.domain, [(seed, cell) for seed in range(seeds) for cell in range(cells)])
 
     def parameters(self) -> dict[str, object]:
-        """The hash functions: which, how many, and to how many cells."""
+        """The hash functions, for the record: which family, how many, and to how many cells."""
         return {"hash": self.hash_family.name, "seeds": self.seeds, "cells": self.cells}
 
 

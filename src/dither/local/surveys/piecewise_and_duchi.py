@@ -1,5 +1,6 @@
-"""Three ways to say a number to somebody whom one does not trust; `surveys/number_survey.py` has what they share. E =
-e^epsilon.
+"""The mechanism of Duchi et al. and the piecewise mechanism, for the mean of numbers under local differential privacy.
+
+`surveys/number_survey.py` has what surveys of numbers share. E = e^epsilon.
 
 Duchi. The place is 0 or 1 (low or high), and the report is a randomized response of it. With x in [-1, 1] standing for the
 value, the place is 1 with probability (1 + x) / 2, so P(1) = 1/2 + x (E - 1) / (2 (E + 1)). Scores: (o - q) / (p - q) with
@@ -39,7 +40,26 @@ FEWEST, NARROWEST = 2**10, 16  # reports, and reports in a window, unless others
 
 
 class Duchi(NumberSurvey):
-    """One bit: the number is rounded at random to one end, and the end is told by randomized response."""
+    """One bit: the number is rounded at random to one bound, and the bound is told by randomized response.
+
+    Args:
+        low: the lower bound of a number; smaller ones count as this.
+        high: the upper bound of a number; larger ones count as this.
+        epsilon: the privacy parameter of one report, from 1e-9 to 500.
+        unit: the neighbouring relation; something is replaced, and nothing added.
+
+    Raises:
+        NumberError: low is not below high, or a parameter is no number or out of range.
+        UnitError: the unit adds or removes somebody.
+
+    Example:
+        >>> from dither.local import Duchi
+        >>> survey = Duchi(0, 10, epsilon="ln(2)")
+        >>> print(*survey.exact_scores())
+        -1 2
+        >>> len(survey.randomize([0.5, 7, 12]))
+        3
+    """
 
     kind: ClassVar[str] = "duchi"
     steps = 1
@@ -62,7 +82,7 @@ class Duchi(NumberSurvey):
 
     @cached_property
     def scores(self) -> NDArray[np.float64]:
-        """The same in floats."""
+        """What each report counts for: -1 / (E - 1) and E / (E - 1), in floats."""
         import numpy as np
 
         over = 1 / math.expm1(float(self.epsilon))
@@ -78,7 +98,28 @@ class Duchi(NumberSurvey):
 
 
 class Piecewise(NumberSurvey):
-    """A window of reports around the number is likelier than all others."""
+    """A window of reports around the number is likelier than all others: for large epsilon.
+
+    Args:
+        low: the lower bound of a number; smaller ones count as this.
+        high: the upper bound of a number; larger ones count as this.
+        epsilon: the privacy parameter of one report, from 1e-9 to 500.
+        reports: M, how many different reports there are, up to 32768; at least 1024 unless it is given.
+        window: w, how many of them are likelier; near M / (e^(epsilon / 2) + 1) unless it is given.
+        unit: the neighbouring relation; something is replaced, and nothing added.
+
+    Raises:
+        NumberError: low is not below high, the window is as large as all reports, or a parameter is out of range.
+        UnitError: the unit adds or removes somebody.
+
+    Example:
+        >>> from dither.local import Piecewise
+        >>> survey = Piecewise(0, 10, epsilon=4)
+        >>> survey.reports, survey.window
+        (1024, 122)
+        >>> len(survey.randomize([0.5, 7, 12]))
+        3
+    """
 
     kind: ClassVar[str] = "piecewise"
 
@@ -98,11 +139,11 @@ class Piecewise(NumberSurvey):
 
     @property
     def reports(self) -> int:
-        """M."""
+        """M, how many different reports there are."""
         return self.size
 
     def parameters(self) -> dict[str, object]:
-        """M and w."""
+        """M and w, for the record."""
         return {"reports": self.size, "window": self.window}
 
     @cached_property
@@ -126,18 +167,18 @@ class Piecewise(NumberSurvey):
         return self.rows(power(self.epsilon, 1))
 
     def rows(self, grown: Any) -> list[list[MatrixEntry]]:
-        """The matrix for an E that is written in some way."""
+        """The matrix from places to reports, for `grown`: E as a fraction or a ratio of exponentials."""
         small = 1 / (grown * self.window + self.steps)
         return [
             [grown * small if i <= o < i + self.window else small for o in range(self.size)] for i in range(self.steps + 1)
         ]
 
     def exact_scores(self) -> list[MatrixEntry]:
-        """(o - the mean at place 0) / slope / steps."""
+        """(o - the mean at place 0) / slope / steps, for each report o."""
         return self.affine(power(self.epsilon, 1))
 
     def affine(self, grown: Any) -> list[MatrixEntry]:
-        """The scores for an E that is written in some way."""
+        """The scores of all reports, for `grown`: E as a fraction or a ratio of exponentials."""
         size, window = self.size, self.window
         whole = grown * window + self.steps
         start = ((grown - 1) * Fraction(window * (window - 1), 2) + Fraction(size * (size - 1), 2)) / whole
@@ -146,7 +187,7 @@ class Piecewise(NumberSurvey):
 
     @cached_property
     def scores(self) -> NDArray[np.float64]:
-        """The same in floats, from the middle, where nothing cancels."""
+        """What each report counts for, in floats: from the middle, where nothing cancels."""
         import numpy as np
 
         a = math.exp(-float(self.epsilon))

@@ -42,10 +42,29 @@ PART = 1 << 12  # rows whose ones are counted at once
 
 
 class SubsetSelection(Survey):
-    """A set of values, the own one often among them: the least error, by a little."""
+    """A subset of the values, the own one often in it: the least error of all surveys, by a little.
+
+    Args:
+        domain: the values that an answer can have (texts, whole numbers, truth values, pairs of whole numbers), or how many.
+        epsilon: the privacy parameter of one report, from 1e-9 to 500.
+        unit: the neighbouring relation; something is replaced, and nothing added.
+
+    Raises:
+        NumberError: epsilon is no number, or out of range.
+        DataError, SizeError: the domain lists a value twice, one of another kind, or not 2 to 2^20 values.
+        UnitError: the unit adds or removes somebody.
+
+    Example:
+        >>> from dither.local import SubsetSelection
+        >>> survey = SubsetSelection(range(8), epsilon=1)
+        >>> survey.chosen
+        2
+        >>> int(survey.tally(survey.randomize([0, 5])).counts.sum())
+        4
+    """
 
     kind: ClassVar[str] = "subset"
-    chosen: int  # k
+    chosen: int  # k, how many values a report names
 
     def __init__(self, domain: DomainLike, *, epsilon: NumberLike, unit: UnitLike = Unit.REPLACE_ONE) -> None:
         super().__init__(domain, epsilon=epsilon, unit=unit)
@@ -65,7 +84,7 @@ class SubsetSelection(Survey):
 
     @property
     def dtype(self) -> np.dtype[Any]:
-        """A bit for each value, as bytes."""
+        """Type of one report: a bit for each value, as bytes."""
         return row_type(len(self.domain))
 
     def _encode(self, places: NDArray[np.int64]) -> NDArray[Any]:
@@ -98,5 +117,5 @@ class SubsetSelection(Survey):
         return Channel(rows, self.domain, sets)
 
     def parameters(self) -> dict[str, object]:
-        """How many values a report names."""
+        """How many values a report names, for the record."""
         return {"chosen": self.chosen}
