@@ -1,4 +1,4 @@
-"""Which survey to take: the one with the least error for so many values, this epsilon and so many people.
+"""Which frequency oracle to take: the survey with the least error for so many values, this epsilon and so many people.
 
 In every survey a report supports the true value with probability p and another one with probability q (`survey.py`), so a
 value of frequency f is estimated from n people with the deviation sqrt(h (1 - h) / n) / (p - q), h = q + (p - q) f. With

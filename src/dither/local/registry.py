@@ -68,7 +68,7 @@ class AnySurvey(Protocol):
     def tally(self, reports: Reports) -> Tally:
         """Counts of `reports`, which add up."""
 
-    def estimate(self, found: Any, *, confidence: NumberLike = "0.95") -> Any:
+    def estimate(self, found: Reports | Tally, *, confidence: NumberLike = "0.95") -> Any:
         """Frequencies, a mean or frequent items, from what was `found`: reports or a tally."""
 
 

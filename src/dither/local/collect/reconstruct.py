@@ -9,27 +9,10 @@ bayes, smooth   towards the likeliest one step by step, stopping in time (`colle
 
 `invert` gives the raw estimate of any square channel; `project` makes it a distribution.
 
-Water-filling. Let q = 1 / (E + d - 1), D = (E - 1) q, E = e^epsilon: a value of frequency p(i) is reported with probability
-m(i) = D p(i) + q. Let h(i) be the shares of the reports, h(1) >= h(2) >= ... after sorting, and
+Water-filling. Sort the shares of the reports, h(1) >= h(2) >= ..., let t(k) = (h(1) + ... + h(k)) / (D + k q), with
+q = 1 / (e^epsilon + d - 1) and D = (e^epsilon - 1) q, and k the last place with h(k) > q t(k).
 
-    t(k) = (h(1) + ... + h(k)) / (D + k q)
-
-Theorem. Let k be the last place with h(k) > q t(k). Then p(i) = max(0, h(i) / t(k) - q) / D maximises the likelihood
-sum of h(i) ln m(i) among all distributions, and it is the only one.
-
-Proof. The likelihood is concave in p, and strictly so where h(i) > 0. By Karush, Kuhn and Tucker p is a maximum if and only
-if a number t has D h(i) / m(i) = D t where p(i) > 0, and D h(i) / m(i) <= D t where p(i) = 0, that is
-
-    m(i) = h(i) / t on the support,        h(i) <= q t off it        (there m(i) = q)
-
-so p(i) = max(0, h(i) / t - q) / D. If the support is the k largest then sum p = 1 says t = t(k), and what remains is
-h(k) > q t(k) >= h(k+1). Now t(k+1) is a weighted mean of t(k) and h(k+1) / q, so it lies between them, and
-
-    h(k+1) > q t(k+1)    if and only if    h(k+1) > q t(k)
-
-If the test on the left fails at k + 1 then h(k+2) / q <= h(k+1) / q <= t(k+1), so by this it fails at k + 2: it holds up to
-some k and for none after it. For that k both are true. Unique: two maxima have the same m where h > 0, by strictness, and
-where h(i) = 0 the condition leaves only p(i) = 0.
+Theorem. p(i) = max(0, h(i) / t(k) - q) / D is the only maximum-likelihood distribution (`reconstruct.md` has the proof).
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The coin flip: heads, tell the truth; tails, let a second coin answer. For one yes-no question.
+"""Warner's randomized response to a yes-no question: heads, tell the truth; tails, let a second coin answer.
 
 With t the probability of heads and y that of a yes from the second coin,
 

@@ -1,5 +1,7 @@
-"""The hybrid mechanism for a number: piecewise or Duchi's, by a coin. `surveys/number_survey.py` has what surveys of numbers
-share, `surveys/piecewise_and_duchi.py` the two mechanisms. E = e^epsilon.
+"""The hybrid mechanism for the mean of numbers: the piecewise one or that of Duchi et al., by a coin.
+
+`surveys/number_survey.py` has what surveys of numbers share, `surveys/piecewise_and_duchi.py` the two mechanisms.
+E = e^epsilon.
 
 It is piecewise with probability 1 - e^(-epsilon / 2) and Duchi's otherwise, where epsilon is above 0.61; Duchi's alone
 below. A report tells which it was. That is no secret: the coin falls before the value is looked at, and for either side

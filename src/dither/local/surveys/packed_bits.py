@@ -1,7 +1,7 @@
 """Reports that are rows of bits: bit i of byte j says whether value 8 j + i is supported, and spare bits are zero.
 
-`column_sums` counts the ones of every column. It adds up blocks of rows as if each bit were a one-digit number: three
-blocks of weight w become their sum modulo 2, of weight w, and their carry, of weight 2 w:
+`column_sums` counts the ones of every column by carry-save addition. It adds up blocks of rows as if each bit were a
+one-digit number: three blocks of weight w become their sum modulo 2, of weight w, and their carry, of weight 2 w:
 
     sum = a ^ b ^ c        carry = (a & b) | ((a ^ b) & c)
 

@@ -20,7 +20,7 @@ from __future__ import annotations
 import math
 from fractions import Fraction
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, ClassVar, SupportsIndex
+from typing import TYPE_CHECKING, ClassVar, SupportsIndex
 
 from dither.channels.closed_form_rows import flat, power
 from dither.channels.matrix import MatrixEntry
@@ -166,7 +166,7 @@ class Piecewise(NumberSurvey):
     def _rows(self) -> list[list[MatrixEntry]]:
         return self.rows(power(self.epsilon, 1))
 
-    def rows(self, grown: Any) -> list[list[MatrixEntry]]:
+    def rows(self, grown: MatrixEntry) -> list[list[MatrixEntry]]:
         """The matrix from places to reports, for `grown`: E as a fraction or a ratio of exponentials."""
         small = 1 / (grown * self.window + self.steps)
         return [
@@ -177,7 +177,7 @@ class Piecewise(NumberSurvey):
         """(o - the mean at place 0) / slope / steps, for each report o."""
         return self.affine(power(self.epsilon, 1))
 
-    def affine(self, grown: Any) -> list[MatrixEntry]:
+    def affine(self, grown: MatrixEntry) -> list[MatrixEntry]:
         """The scores of all reports, for `grown`: E as a fraction or a ratio of exponentials."""
         size, window = self.size, self.window
         whole = grown * window + self.steps
