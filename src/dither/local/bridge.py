@@ -153,6 +153,12 @@ class Trust:
         epsilon: the privacy parameter of either.
         central: with Laplace noise at the curator.
         local: with randomized response at the source.
+
+    Example:
+        >>> from dither.local import bridge
+        >>> trust = bridge.compare(10_000, 1)
+        >>> trust.central < 2 < 90 < trust.local
+        True
     """
 
     people: int

@@ -11,13 +11,15 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from dither.errors import DataError
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
+
+BytesLike: TypeAlias = bytes | bytearray | memoryview
 
 MAGIC = b"dither\x00\x01"
 LONGEST_RECORD = 2**26
@@ -77,7 +79,7 @@ class Reports:
         return MAGIC + len(record).to_bytes(4, "little") + record + self.payload.tobytes()
 
     @classmethod
-    def from_bytes(cls, data: bytes, *, size: int) -> Reports:
+    def from_bytes(cls, data: BytesLike, *, size: int) -> Reports:
         """Reports from `data`, what `to_bytes` wrote, each of `size` bytes."""
         import numpy as np
 
@@ -87,7 +89,7 @@ class Reports:
         return cls(record, payload, broken=int((len(data) - start) % size > 0))
 
 
-def read_header(data: bytes) -> tuple[dict[str, object], int]:
+def read_header(data: BytesLike) -> tuple[dict[str, object], int]:
     """The record of the survey in `data`, and where the reports begin."""
     if not isinstance(data, (bytes, bytearray, memoryview)) or bytes(data[: len(MAGIC)]) != MAGIC:
         raise DataError(
