@@ -17,6 +17,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, SupportsIndex
 
 from dither.channels.labels import plain, read_labels
+from dither.density.histograms.columns import EstimatesLike, ValuesLike
 from dither.errors import DataError, NumberError, SizeError
 from dither.numeric.lattice import LARGEST_DECIMAL, as_array
 from dither.numeric.number import NumberLike, integer, rational
@@ -38,14 +39,14 @@ class Axis(ABC):
         """How many cells there are."""
 
     @abstractmethod
-    def place(self, values: object) -> NDArray[np.int64]:
-        """The cell of each value; -1 for one that is in none."""
+    def place(self, values: Any) -> NDArray[np.int64]:
+        """The cell of each value; -1 for one that is in none. Values are numbers, labels or columns: each axis says."""
 
     @abstractmethod
     def name(self, cell: int) -> str:
         """What a cell is called."""
 
-    def count(self, values: object) -> NDArray[np.int64]:
+    def count(self, values: Any) -> NDArray[np.int64]:
         """How many values lie in each cell: the true histogram, not to be published."""
         import numpy as np
 
@@ -59,7 +60,7 @@ class Axis(ABC):
 class Bins(Axis):
     """Cells of a line between given edges: each from its lower edge up to, but without, its upper one; the last with it."""
 
-    def __init__(self, edges: object) -> None:
+    def __init__(self, edges: EstimatesLike) -> None:
         import numpy as np
 
         array = as_array(edges, name="edges")
@@ -67,7 +68,7 @@ class Bins(Axis):
             raise SizeError("shape of edges", array.shape, "cells lie between two edges or more", EXAMPLE)
         if array.size > MOST_CELLS + 1:
             raise SizeError("edges", array.size, f"at most {MOST_CELLS} cells are kept in memory", "wider cells")
-        found = _floats(array, name="edges")
+        found = floats(array, name="edges")
         if not np.isfinite(found).all():
             raise NumberError("edges", _first(found, ~np.isfinite(found)), "cells are bounded by finite numbers", EXAMPLE)
         falls = np.flatnonzero(np.diff(found) <= 0)
@@ -106,14 +107,14 @@ class Bins(Axis):
         """One more than there are cells."""
         return self._edges
 
-    def place(self, values: object) -> NDArray[np.int64]:
+    def place(self, values: ValuesLike) -> NDArray[np.int64]:
         """The cell of each value; the nearest one beyond the ends; -1 for NaN and None."""
         import numpy as np
 
         array = as_array(values, name="values")
         if array.ndim != 1:
             raise DataError("shape of values", array.shape, "one value a person, in one list", "[1.5, 2, 0]")
-        found = _floats(array, name="values")
+        found = floats(array, name="values")
         cells = np.clip(np.searchsorted(self._edges, found, side="right") - 1, 0, self.size - 1).astype(np.int64)
         cells[np.isnan(found)] = -1
         return cells
@@ -165,7 +166,7 @@ class Categories(Axis):
         """How many names there are."""
         return len(self.labels)
 
-    def place(self, values: object) -> NDArray[np.int64]:
+    def place(self, values: Iterable[object]) -> NDArray[np.int64]:
         """The cell of each value; -1 for one that is not on the list."""
         import numpy as np
 
@@ -194,21 +195,21 @@ class Categories(Axis):
         return f"<{self.size} categories from {self.labels[0]!r} to {self.labels[-1]!r}>"
 
 
-def read_axis(value: object, *, name: str) -> Axis:
+def read_axis(value: Axis, *, name: str) -> Axis:
     """Bins or categories."""
     if isinstance(value, Axis):
         return value
     raise DataError(name, value, "it names no cells", f"{EXAMPLE}; or Categories(['a', 'b'])")
 
 
-def read_bins(value: object, *, name: str = "bins") -> Bins:
+def read_bins(value: Bins, *, name: str = "bins") -> Bins:
     """Bins: cells that lie in an order, with edges."""
     if isinstance(value, Bins):
         return value
     raise DataError(name, value, "cells of a line are needed here", EXAMPLE)
 
 
-def _floats(array: Any, *, name: str) -> NDArray[np.float64]:
+def floats(array: Any, *, name: str) -> NDArray[np.float64]:
     """Doubles: a map that keeps order, NaN for what is missing, infinite for what is too large."""
     import numpy as np
 

@@ -17,9 +17,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, SupportsIndex
 
-from dither.density.histograms.axis import Axis, read_axis, read_bins
+from dither.density.histograms.axis import Axis, Bins, read_axis, read_bins
+from dither.density.histograms.columns import CountsLike, EstimatesLike
 from dither.density.histograms.consistency import isotonic, simplex, tie_down
 from dither.density.histograms.distribution import Distribution
 from dither.density.histograms.histogram import Histogram
@@ -64,11 +65,11 @@ class Plan:
         """A half-width for all running sums together, or for all cells together."""
         return float((self.mechanism.prefix_error if self.ordered else self.mechanism.error)(confidence))
 
-    def release(self, counts: object, *, confidence: NumberLike = "0.95") -> Distribution:
+    def release(self, counts: CountsLike, *, confidence: NumberLike = "0.95") -> Distribution:
         """The distribution, from one count for each cell."""
         return self.read(self.mechanism.release(counts), confidence=confidence)
 
-    def read(self, released: object, *, confidence: NumberLike = "0.95") -> Distribution:
+    def read(self, released: EstimatesLike, *, confidence: NumberLike = "0.95") -> Distribution:
         """The distribution, from what the mechanism released before: reads no data, and draws nothing."""
         import numpy as np
 
@@ -145,7 +146,7 @@ def histogram(
     *,
     epsilon: NumberLike | None = None,
     rho: NumberLike | None = None,
-    rows: object = None,
+    rows: SupportsIndex | None = None,
     unit: UnitLike = Unit.ADD_REMOVE,
 ) -> Plan:
     """The best mechanism for single cells: bins, categories, or a grid of them."""
@@ -154,11 +155,11 @@ def histogram(
 
 
 def cdf(
-    bins: Axis,
+    bins: Bins,
     *,
     epsilon: NumberLike | None = None,
     rho: NumberLike | None = None,
-    rows: object = None,
+    rows: SupportsIndex | None = None,
     unit: UnitLike = Unit.ADD_REMOVE,
     known_loss: bool = False,
 ) -> Plan:
@@ -172,7 +173,14 @@ def cdf(
 
 
 def _plan(
-    axis: Axis, epsilon: NumberLike, rho: NumberLike, rows: int | None, unit: Unit, *, ordered: bool, strategies: bool = True
+    axis: Axis,
+    epsilon: NumberLike | None,
+    rho: NumberLike | None,
+    rows: int | None,
+    unit: Unit,
+    *,
+    ordered: bool,
+    strategies: bool = True,
 ) -> Plan:
     size, price = axis.size, {"epsilon": epsilon, "rho": rho}
     flat = Histogram(cells=size, unit=unit, **price)

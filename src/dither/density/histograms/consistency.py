@@ -20,6 +20,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from dither.density.histograms.columns import EstimatesLike
 from dither.errors import DataError, NumberError, SizeError
 from dither.numeric.number import NumberLike, rational
 from dither.numeric.simplex import nearest
@@ -34,14 +35,14 @@ ROUNDS = 64  # of pooling whole runs at once, before what is left is pooled one 
 EXAMPLE = "[3.2, -0.5, 1.1]"
 
 
-def nonnegative(counts: object) -> Floats:
+def nonnegative(counts: EstimatesLike) -> Floats:
     """The nearest counts that are not below 0."""
     import numpy as np
 
     return np.maximum(read_estimates(counts), 0.0)
 
 
-def simplex(counts: object, total: object) -> Floats:
+def simplex(counts: EstimatesLike, total: NumberLike) -> Floats:
     """The nearest counts that are not below 0 and add up to a total."""
     import numpy as np
 
@@ -49,7 +50,7 @@ def simplex(counts: object, total: object) -> Floats:
     return nearest(y, size) if size else np.zeros(y.size)
 
 
-def isotonic(values: object, *, low: NumberLike | None = None, high: NumberLike | None = None) -> Floats:
+def isotonic(values: EstimatesLike, *, low: NumberLike | None = None, high: NumberLike | None = None) -> Floats:
     """The nearest sequence that never falls, and stays within low and high where they are given."""
     import numpy as np
 
@@ -91,7 +92,7 @@ def _pooled(means: list[float], weights: list[float]) -> tuple[Floats, Floats]:
     return np.array(found), np.array(sizes)
 
 
-def tie_down(prefixes: object, total: object) -> Floats:
+def tie_down(prefixes: EstimatesLike, total: NumberLike) -> Floats:
     """Prefixes moved so that the last is the total, the j-th of m by j/m of what the last is moved by."""
     import numpy as np
 
@@ -101,7 +102,7 @@ def tie_down(prefixes: object, total: object) -> Floats:
     return found
 
 
-def read_estimates(values: object) -> Floats:
+def read_estimates(values: EstimatesLike) -> Floats:
     """One finite number or more, in a list."""
     import numpy as np
 

@@ -12,6 +12,7 @@ cells, all prefixes, all ranges; not all three kinds jointly.
 
 from __future__ import annotations
 
+from collections.abc import Hashable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, NamedTuple, SupportsIndex
 
@@ -187,7 +188,7 @@ class Distribution:
         sums = np.cumsum(whole if whole.any() else np.ones_like(whole))
         return np.searchsorted(sums, uniform(int(sums[-1]), people), side="right").astype(np.int64)
 
-    def sample(self, size: object) -> Floats | list[object]:
+    def sample(self, size: SupportsIndex) -> Floats | list[Hashable]:
         """So many made-up people: a cell in proportion to `counts`, and an even place in it; labels for categories."""
         cells = self.places(size)
         if not isinstance(self.axis, Bins):

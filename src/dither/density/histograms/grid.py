@@ -11,6 +11,7 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from dither.density.histograms.axis import MOST_CELLS, Axis, read_axis
+from dither.density.histograms.columns import ColumnsLike
 from dither.errors import DataError, SizeError
 
 if TYPE_CHECKING:
@@ -35,7 +36,7 @@ class Grid(Axis):
         """How many combinations there are."""
         return math.prod(self.shape)
 
-    def place(self, values: object) -> NDArray[np.int64]:
+    def place(self, values: ColumnsLike) -> NDArray[np.int64]:
         """The cell of each row, from one column for each axis; -1 for a row that an axis has no cell for."""
         import numpy as np
 
@@ -46,7 +47,7 @@ class Grid(Axis):
         found[places[0] < 0] = -1
         return found
 
-    def places(self, columns: object, which: Iterable[int]) -> list[NDArray[np.int64]]:
+    def places(self, columns: ColumnsLike, which: Iterable[int]) -> list[NDArray[np.int64]]:
         """The cell of each row on some of the axes; -1 on all of them for a row that one of them has no cell for."""
         import numpy as np
 

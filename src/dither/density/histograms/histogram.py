@@ -29,6 +29,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, SupportsIndex
 from attrs import field, frozen
 
 from dither.density.histograms.axis import MOST_CELLS
+from dither.density.histograms.columns import CountsLike
 from dither.density.histograms.counts import LARGEST_COUNT, read_counts
 from dither.density.histograms.noise_tails import sum_width, variance
 from dither.errors import SizeError
@@ -64,7 +65,7 @@ class Histogram:
     rho: Fraction | None = field(default=None, converter=read_rho_if_any)  # or this
     unit: Unit = field(default=Unit.ADD_REMOVE, converter=read_unit)  # whose coming, going or replacement is hidden
 
-    def __attrs_pre_init__(self, *, epsilon: NumberLike, rho: NumberLike, **_: object) -> None:
+    def __attrs_pre_init__(self, *, epsilon: NumberLike | None, rho: NumberLike | None, **_: object) -> None:
         check_price(epsilon, rho)
 
     def __attrs_post_init__(self) -> None:
@@ -114,12 +115,12 @@ class Histogram:
 
     # -- release -----------------------------------------------------------------------------------------------
 
-    def release(self, counts: object) -> NDArray[np.int64]:
+    def release(self, counts: CountsLike) -> NDArray[np.int64]:
         """The counts, with noise: whole numbers, some of them below 0."""
         found: Any = self._noise.release(read_counts(counts, cells=self.cells))
         return found  # type: ignore[no-any-return]
 
-    def truth(self, counts: object) -> list[int]:
+    def truth(self, counts: CountsLike) -> list[int]:
         """What a release is an estimate of."""
         return [int(count) for count in read_counts(counts, cells=self.cells)]
 

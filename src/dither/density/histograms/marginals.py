@@ -24,15 +24,16 @@ Barak, Chaudhuri, Dwork, Kale, McSherry and Talwar 2007.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from functools import cached_property
 from itertools import combinations
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, SupportsIndex
 
 from attrs import frozen
 
 from dither.density.histograms.axis import MOST_CELLS
+from dither.density.histograms.columns import ColumnsLike, CountsLike
 from dither.density.histograms.consistency import simplex
 from dither.density.histograms.counts import read_counts
 from dither.density.histograms.distribution import Distribution
@@ -75,10 +76,10 @@ class Marginals:
         self,
         *,
         grid: Grid,
-        tables: object,
+        tables: Sequence[Sequence[SupportsIndex]],
         epsilon: NumberLike | None = None,
         rho: NumberLike | None = None,
-        rows: object = None,
+        rows: SupportsIndex | None = None,
         unit: UnitLike = Unit.ADD_REMOVE,
     ) -> None:
         if not isinstance(grid, Grid):
@@ -120,7 +121,7 @@ class Marginals:
             return float(half_width(self._noise.law, level, cells))
         return sum_width(self._noise.law, squares=1.0, events=cells, level=level)
 
-    def count(self, columns: object) -> list[NDArray[np.int64]]:
+    def count(self, columns: ColumnsLike) -> list[NDArray[np.int64]]:
         """The true counts of every table, from one column for each axis of the grid; not to be published.
 
         Who has no cell in one of the columns that tables use is counted in no table: so that all are of the same people.
@@ -133,7 +134,7 @@ class Marginals:
         cells = [np.ravel_multi_index([places[at][there] for at in table], self._shape(table)) for table in self.tables]
         return [np.bincount(one, minlength=size).astype(np.int64) for one, size in zip(cells, self._sizes, strict=True)]
 
-    def release(self, counts: object, *, confidence: NumberLike = "0.95") -> tuple[Distribution, ...]:
+    def release(self, counts: Sequence[CountsLike], *, confidence: NumberLike = "0.95") -> tuple[Distribution, ...]:
         """A distribution for each table, from one list of counts for each; a table runs through its last column fastest.
 
         All tables count the same people, whoever made them: otherwise they do not agree, and error bars are wrong.
@@ -220,7 +221,7 @@ def _spread(part: ContingencyTable, table: tuple[int, ...], shared: tuple[int, .
     return np.expand_dims(part, tuple(place for place, axis in enumerate(table) if axis not in shared))
 
 
-def _read_tables(value: object, axes: int) -> tuple[tuple[int, ...], ...]:
+def _read_tables(value: Sequence[Sequence[SupportsIndex]], axes: int) -> tuple[tuple[int, ...], ...]:
     instead = "[(0, 1), (1, 2)]: the places of the columns of each table"
     if not isinstance(value, (list, tuple)) or not value:
         raise DataError("tables", value, "they list the columns of each table", instead)

@@ -11,10 +11,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from fractions import Fraction
 from functools import cached_property
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, ClassVar, SupportsIndex
 
 from attrs import field, frozen
 
+from dither.density.histograms.columns import CountsLike
 from dither.density.histograms.counts import read_counts
 from dither.density.histograms.histogram import count_neighbours, read_cells, replaces
 from dither.errors import SizeError
@@ -31,7 +32,7 @@ if TYPE_CHECKING:
 MOST_CELLS = 128  # a strategy takes half a second of one core; several where a busy machine lets BLAS use many threads
 
 
-def _read_cells(value: object) -> int:
+def _read_cells(value: SupportsIndex) -> int:
     cells = read_cells(value, least=2)
     if cells > MOST_CELLS:
         raise SizeError("cells", value, f"strategies are found for up to {MOST_CELLS} cells", "Tree")
@@ -80,14 +81,14 @@ class PrefixWorkload:
         """A half-width for all ranges together: a range is the difference of two prefixes."""
         return 2 * self.prefix_error(confidence)
 
-    def release(self, counts: object) -> NDArray[np.float64]:
+    def release(self, counts: CountsLike) -> NDArray[np.float64]:
         """Estimates of the counts: real numbers, some of them below 0, from which every prefix follows by adding."""
         import numpy as np
 
         found = read_counts(counts, cells=self.cells)
         return np.diff(self.workload.release(padded(found, self.unit)), prepend=0.0)
 
-    def truth(self, counts: object) -> list[int]:
+    def truth(self, counts: CountsLike) -> list[int]:
         """What a release is an estimate of."""
         return [int(count) for count in read_counts(counts, cells=self.cells)]
 

@@ -9,9 +9,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from dither.density.histograms.axis import Bins, read_bins
+from dither.density.histograms.columns import CountsLike
 from dither.density.histograms.counts import read_counts
 from dither.density.histograms.prefix_workload import padded, with_nowhere
 from dither.errors import DataError, NumberError
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+RangeLike: TypeAlias = tuple[NumberLike, NumberLike] | list[Any]  # a pair of edges
 EXAMPLE = "[(0, 18), (18, 65), (0, 65)], with ends that are edges of the bins"
 
 
@@ -45,15 +47,15 @@ class RangePlan:
         """A half-width for all answers together."""
         return self.workload.error(confidence)
 
-    def release(self, counts: object) -> NDArray[np.float64]:
+    def release(self, counts: CountsLike) -> NDArray[np.float64]:
         """An answer to each range, from one count for each bin."""
         return self.workload.release(self._merged(counts))
 
-    def truth(self, counts: object) -> list[Any]:
+    def truth(self, counts: CountsLike) -> list[Any]:
         """What a release is an estimate of."""
         return self.workload.truth(self._merged(counts))
 
-    def _merged(self, counts: object) -> NDArray[np.int64]:
+    def _merged(self, counts: CountsLike) -> NDArray[np.int64]:
         import numpy as np
 
         found = read_counts(counts, cells=self.bins.size)
@@ -76,7 +78,7 @@ class RangePlan:
 
 def ranges(
     bins: Bins,
-    queries: Iterable[Any],
+    queries: Iterable[RangeLike],
     *,
     epsilon: NumberLike | None = None,
     rho: NumberLike | None = None,
@@ -105,7 +107,7 @@ def ranges(
     return RangePlan(bins=line, cuts=tuple(cuts), asked=tuple(asked.tolist()), workload=workload)
 
 
-def _pair(bins: Bins, query: object) -> tuple[int, int]:
+def _pair(bins: Bins, query: RangeLike) -> tuple[int, int]:
     if not isinstance(query, (list, tuple)) or len(query) != 2:
         raise DataError("queries", query, "a range is a pair of edges", EXAMPLE)
     low, high = (_edge(bins, end) for end in query)

@@ -38,11 +38,12 @@ from typing import TYPE_CHECKING, Any, ClassVar, SupportsIndex
 
 from attrs import frozen
 
+from dither.density.histograms.columns import CountsLike
 from dither.density.histograms.counts import LARGEST_COUNT, read_counts
 from dither.density.histograms.histogram import count_neighbours, noise, read_cells, replaces
 from dither.density.histograms.noise_tails import sum_width, variance
 from dither.density.histograms.tree_least_squares import corrections
-from dither.density.histograms.tree_shape import TreeShape, branchings
+from dither.density.histograms.tree_shape import Root, TreeShape, branchings
 from dither.errors import DataError, SizeError
 from dither.mechanisms.additive.additive import read_confidence
 from dither.mechanisms.additive.gaussian import Gaussian
@@ -68,7 +69,7 @@ class Tree:
 
     cells: int  # how many leaves
     branching: int  # children of a node; chosen for prefixes where none is given
-    root: str  # "noisy", "absent", or "exact" where rows are public; chosen where it is not given
+    root: Root  # "noisy", "absent", or "exact" where rows are public; chosen where it is not given
     epsilon: Number | None  # the promise: either this
     rho: Fraction | None  # or this
     rows: int | None  # how many people are counted in some cell, where that is public
@@ -77,12 +78,12 @@ class Tree:
     def __init__(
         self,
         *,
-        cells: object,
-        branching: object = None,
-        root: object = None,
+        cells: SupportsIndex,
+        branching: SupportsIndex | None = None,
+        root: Root | None = None,
         epsilon: NumberLike | None = None,
         rho: NumberLike | None = None,
-        rows: object = None,
+        rows: SupportsIndex | None = None,
         unit: UnitLike = Unit.ADD_REMOVE,
     ) -> None:
         size, whom = read_cells(cells, least=2), read_unit(unit)
@@ -139,11 +140,11 @@ class Tree:
 
     # -- release -----------------------------------------------------------------------------------------------
 
-    def release(self, counts: object) -> NDArray[np.float64]:
+    def release(self, counts: CountsLike) -> NDArray[np.float64]:
         """Estimates of the counts: real numbers, some of them below 0, from which every range follows by adding."""
         return self.consistent(self.nodes(counts))
 
-    def nodes(self, counts: object) -> list[NDArray[np.int64]]:
+    def nodes(self, counts: CountsLike) -> list[NDArray[np.int64]]:
         """All nodes with noise, leaves first; the root without, where it is exact."""
         import numpy as np
 
@@ -175,7 +176,7 @@ class Tree:
 
         return np.add.reduceat(level, np.arange(0, level.size, self.branching))
 
-    def truth(self, counts: object) -> list[int]:
+    def truth(self, counts: CountsLike) -> list[int]:
         """What a release is an estimate of."""
         return [int(count) for count in read_counts(counts, cells=self.cells)]
 
@@ -208,18 +209,18 @@ def read_branching(value: SupportsIndex, cells: int) -> int:
     return found
 
 
-def read_root(value: object, rows: int | None, unit: Unit) -> list[str]:
+def read_root(value: Root | None, rows: int | None, unit: Unit) -> list[Root]:
     """The roots to choose from. Where one is replaced noise in the root costs nothing, so there it is never absent."""
-    possible = ["noisy", "absent"] if rows is None else ["exact"]
+    possible: list[Root] = ["noisy", "absent"] if rows is None else ["exact"]
     if value is None:
         return possible[:1] if replaces(unit) else possible
     if not isinstance(value, str) or value not in possible:
         why = "a root is exact where the number of rows is public, and only there"
         raise DataError("root", value, why, " or ".join(map(repr, possible)))
-    return [str(value)]
+    return [value]
 
 
-def read_rows(value: SupportsIndex, unit: Unit) -> int | None:
+def read_rows(value: SupportsIndex | None, unit: Unit) -> int | None:
     """None, or how many people are counted in some cell: public only where one is replaced and none comes or goes.
 
     Who is in no cell (a missing value) is not among them. Where that can happen `rows` is not public: it is left out, or

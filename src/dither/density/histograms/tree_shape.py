@@ -36,12 +36,13 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+Root: TypeAlias = Literal["noisy", "exact", "absent"]  # noise like the other nodes; a public total; no root
 SMALL, WIDEST = 32, 1024  # children of a node: all up to the first are tried, none beyond the second
 
 
@@ -58,7 +59,7 @@ class TreeShape:
 
     cells: int
     branching: int
-    root: str  # "noisy", "exact" or "absent"
+    root: Root
 
     @cached_property
     def sizes(self) -> list[int]:

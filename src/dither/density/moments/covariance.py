@@ -28,10 +28,11 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from itertools import combinations, product
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, SupportsIndex, TypeAlias
 
 from attrs import field, frozen
 
+from dither.density.histograms.columns import CountsLike, ValuesLike
 from dither.density.moments.moments import FARTHEST
 from dither.density.moments.ratio_intervals import Pivot, interval, ratio_interval
 from dither.density.moments.steps import STEPS, Quantisation, exact_sum, read_whole
@@ -49,6 +50,7 @@ from dither.privacy.unit import Unit, UnitLike, read_unit
 if TYPE_CHECKING:
     from dither.density.moments.ratio_intervals import Floats
 
+BoundsLike: TypeAlias = tuple[NumberLike, NumberLike] | list[Any]  # of a column
 MEANS = 6  # cells of each mean
 FOR_MEANS = 16  # one part in so many of alpha, for each
 EXAMPLE = "first=(0, 5000), second=(18, 65)"
@@ -67,7 +69,13 @@ class Covariance:
     unit: Unit = field(converter=read_unit)  # whose coming, going or replacement is hidden
 
     def __init__(
-        self, *, epsilon: NumberLike, first: object, second: object, steps: object = STEPS, unit: UnitLike = Unit.ADD_REMOVE
+        self,
+        *,
+        epsilon: NumberLike,
+        first: BoundsLike,
+        second: BoundsLike,
+        steps: SupportsIndex = STEPS,
+        unit: UnitLike = Unit.ADD_REMOVE,
     ) -> None:
         one, other = (_quantisation(bounds, name, steps) for bounds, name in ((first, "first"), (second, "second")))
         if math.isinf(round_up(one.width * other.width)):
@@ -79,7 +87,12 @@ class Covariance:
 
     @classmethod
     def pairs(
-        cls, columns: Sequence[object], *, epsilon: NumberLike, steps: object = STEPS, unit: UnitLike = Unit.ADD_REMOVE
+        cls,
+        columns: Sequence[BoundsLike],
+        *,
+        epsilon: NumberLike,
+        steps: SupportsIndex = STEPS,
+        unit: UnitLike = Unit.ADD_REMOVE,
     ) -> dict[tuple[int, int], Covariance]:
         """One for each pair of columns, given by their bounds; all of them together keep epsilon."""
         paid = read_epsilon(epsilon)
@@ -122,7 +135,7 @@ class Covariance:
 
     # -- counters ----------------------------------------------------------------------------------------------
 
-    def count(self, first: object, second: object) -> list[int]:
+    def count(self, first: ValuesLike, second: ValuesLike) -> list[int]:
         """The true counters of two columns, one record a person; not to be published."""
         (q, one), (r, other) = (
             quantisation.place(values) for quantisation, values in zip(self.quantisations, (first, second), strict=True)
@@ -133,7 +146,9 @@ class Covariance:
         q, r = q[there], r[there]
         return self.from_sums(len(q), exact_sum(q), exact_sum(r), exact_sum(q * r))
 
-    def from_sums(self, count: object, first: object, second: object, products: object) -> list[int]:
+    def from_sums(
+        self, count: SupportsIndex, first: SupportsIndex, second: SupportsIndex, products: SupportsIndex
+    ) -> list[int]:
         """The true counters from what an engine adds up: records, places of each column, and products of places."""
         n, q, r, both = read_whole([count, first, second, products], 4)
         side = self.steps
@@ -141,13 +156,13 @@ class Covariance:
 
     # -- release -----------------------------------------------------------------------------------------------
 
-    def release(self, counters: object) -> PairSummary:
+    def release(self, counters: CountsLike) -> PairSummary:
         """What may be published, from the true counters that `count` and `from_sums` give."""
         exactly = self.truth(counters)
         noise = self.noise.law.sample(4).tolist()
         return PairSummary(self, tuple(value + draw for value, draw in zip(exactly, noise, strict=True)))
 
-    def truth(self, counters: object) -> list[int]:
+    def truth(self, counters: CountsLike) -> list[int]:
         """The counters without their noise; not to be published."""
         return [max(-FARTHEST, min(FARTHEST, value)) for value in read_whole(counters, 4)]
 
@@ -256,7 +271,7 @@ class PairSummary:
         return f"covariance {self.covariance:.6g} (95%: {low:.6g} to {high:.6g}) of {self.count:.0f} records"
 
 
-def _quantisation(bounds: object, name: str, steps: object) -> Quantisation:
+def _quantisation(bounds: BoundsLike, name: str, steps: SupportsIndex) -> Quantisation:
     if not isinstance(bounds, (list, tuple)) or len(bounds) != 2:
         raise NumberError(name, bounds, "the bounds of a column are a pair", EXAMPLE)
     return Quantisation.read(bounds[0], bounds[1], steps)

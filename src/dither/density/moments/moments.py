@@ -44,6 +44,7 @@ from typing import SupportsIndex
 
 from attrs import field, frozen
 
+from dither.density.histograms.columns import CountsLike, ValuesLike
 from dither.density.moments.steps import STEPS, Quantisation, exact_sum, read_whole, whole
 from dither.density.moments.summary import Summary
 from dither.errors import NumberError, SizeError
@@ -78,7 +79,7 @@ class Moments:
         high: NumberLike,
         degree: SupportsIndex = 1,
         rows: SupportsIndex | None = None,
-        steps: object = STEPS,
+        steps: SupportsIndex = STEPS,
         unit: UnitLike = Unit.ADD_REMOVE,
     ) -> None:
         quantisation = Quantisation.read(low, high, steps)
@@ -133,7 +134,7 @@ class Moments:
 
     # -- counters ----------------------------------------------------------------------------------------------
 
-    def count(self, values: object) -> list[int]:
+    def count(self, values: ValuesLike) -> list[int]:
         """The true counters of a list of values, one a person; not to be published."""
         places, there = self.quantisation.place(values)
         if self.rows is not None and len(places) != self.rows:
@@ -143,7 +144,7 @@ class Moments:
         squares = exact_sum(found * found) if self.degree == 2 else 0
         return self.from_sums(len(found), exact_sum(found), squares)
 
-    def from_sums(self, count: object, total: object, squares: object = 0) -> list[int]:
+    def from_sums(self, count: SupportsIndex, total: SupportsIndex, squares: SupportsIndex = 0) -> list[int]:
         """The true counters from what an engine adds up: how many places there are, their sum, the sum of their squares."""
         n, s1, s2 = (whole(x, name) for x, name in ((count, "count"), (total, "total"), (squares, "squares")))
         side = self.steps
@@ -161,13 +162,13 @@ class Moments:
 
     # -- release -----------------------------------------------------------------------------------------------
 
-    def release(self, counters: object) -> Summary:
+    def release(self, counters: CountsLike) -> Summary:
         """What may be published, from the true counters that `count` and `from_sums` give."""
         exactly = self.truth(counters)
         noise = self.noise.law.sample(len(exactly)).tolist()
         return Summary(self, tuple(value + draw for value, draw in zip(exactly, noise, strict=True)))
 
-    def truth(self, counters: object) -> list[int]:
+    def truth(self, counters: CountsLike) -> list[int]:
         """The numbers that are released, without their noise; not to be published."""
         found = read_whole(counters, self.degree + 1)
         if self.replaces:

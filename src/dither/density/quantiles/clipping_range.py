@@ -26,11 +26,12 @@ import math
 from collections.abc import Iterator
 from fractions import Fraction
 from functools import cached_property
-from typing import TYPE_CHECKING, SupportsIndex
+from typing import TYPE_CHECKING, Literal, SupportsIndex
 
 from attrs import field, frozen
 
 from dither.density.histograms.axis import MOST_CELLS, Bins, read_bins
+from dither.density.histograms.columns import CountsLike
 from dither.density.histograms.counts import read_counts
 from dither.density.quantiles.quantile import moves
 from dither.density.quantiles.rank_scores import CONFIDENCE, chooser, distances
@@ -53,7 +54,7 @@ if TYPE_CHECKING:
 ENDS = ("upper", "both")
 
 
-def _read_ends(ends: object) -> str:
+def _read_ends(ends: Literal["upper", "both"]) -> str:
     if not isinstance(ends, str) or ends not in ENDS:
         raise NumberError("ends", ends, "it says which bounds are chosen", "'upper' or 'both'")
     return ends
@@ -71,7 +72,7 @@ class ClippingRange:
     confidence: Fraction = field(default=CONFIDENCE, converter=read_confidence)
     unit: Unit = field(default=Unit.ADD_REMOVE, converter=read_unit)  # whose coming, going or replacement moves one count
 
-    def __attrs_pre_init__(self, *, epsilon: NumberLike, rho: NumberLike, **_: object) -> None:
+    def __attrs_pre_init__(self, *, epsilon: NumberLike | None, rho: NumberLike | None, **_: object) -> None:
         check_price(epsilon, rho)
 
     def __attrs_post_init__(self) -> None:
@@ -107,7 +108,7 @@ class ClippingRange:
         """How many people may lie beyond each bound, at this confidence: what clipping will move."""
         return round_up(self.rank + Fraction(self._choice.error(each_of(confidence, self._bounds))))
 
-    def shortfall(self, counts: object, output: tuple[float, float]) -> int:
+    def shortfall(self, counts: CountsLike, output: tuple[float, float]) -> int:
         """How many people lie beyond the worse of two bounds. Not to be published."""
         found, (low, high) = read_counts(counts, cells=self.bins.size), output
         below, above = self.bins.edges[:-1] < low, self.bins.edges[1:] > high
@@ -115,7 +116,7 @@ class ClippingRange:
 
     # -- release -----------------------------------------------------------------------------------------------
 
-    def release(self, counts: object) -> tuple[float, float]:
+    def release(self, counts: CountsLike) -> tuple[float, float]:
         """The two bounds, from a histogram with one count for each cell: `bins.count(values)`."""
         found = read_counts(counts, cells=self.bins.size)
         last = self.bins.size - 1

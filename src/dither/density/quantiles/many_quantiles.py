@@ -44,11 +44,12 @@ import math
 from collections.abc import Iterator
 from fractions import Fraction
 from functools import cached_property
-from typing import TYPE_CHECKING, SupportsIndex
+from typing import TYPE_CHECKING, Any, SupportsIndex, TypeAlias
 
 from attrs import frozen
 
 from dither.density.histograms.axis import Bins, read_bins
+from dither.density.histograms.columns import CountsLike, SupportsArray
 from dither.density.histograms.counts import read_counts
 from dither.density.quantiles.choice_order import QuantileNode, quantile_tree
 from dither.density.quantiles.quantile import moves
@@ -78,6 +79,7 @@ if TYPE_CHECKING:
 
 MOST_CUTS = 2**20  # parts are made until there are so many of them: about 20 milliseconds a level
 MOST_SHARES = 2**12
+SharesLike: TypeAlias = tuple[NumberLike, ...] | list[Any] | SupportsArray  # of the people
 EXAMPLE = "['0.25', '0.5', '0.75']"
 
 
@@ -95,8 +97,8 @@ class Quantiles:
     def __init__(
         self,
         *,
-        bins: object,
-        qs: object,
+        bins: Bins,
+        qs: SharesLike,
         epsilon: NumberLike | None = None,
         rho: NumberLike | None = None,
         unit: UnitLike = Unit.ADD_REMOVE,
@@ -119,7 +121,10 @@ class Quantiles:
     @property
     def guarantee(self) -> Guarantee:
         """epsilon, pure; or rho-zCDP."""
-        return pure(self.epsilon, unit=self.unit) if self.rho is None else zcdp(self.rho, unit=self.unit)
+        if self.epsilon is not None:
+            return pure(self.epsilon, unit=self.unit)
+        assert self.rho is not None, "one of the two is given"
+        return zcdp(self.rho, unit=self.unit)
 
     def loss(self) -> Loss:
         """Of any release with this promise; refused for zCDP, of which only a curve is known."""
@@ -141,7 +146,7 @@ class Quantiles:
 
         return round_up(off(self._root, Fraction(0), Fraction(0))) + 0.0  # never -0.0
 
-    def shares(self, people: object, confidence: NumberLike = "0.95") -> list[tuple[float, float]]:
+    def shares(self, people: NumberLike, confidence: NumberLike = "0.95") -> list[tuple[float, float]]:
         """Each answer's cell holds a true quantile between these two: all together, for so many people or more.
 
         People who are in some cell. How many they are is public where one is replaced and no value is missing; otherwise
@@ -151,7 +156,7 @@ class Quantiles:
         off = Fraction(self.error(confidence)) / read_people(people) + Fraction(self.levels - 1, 2 * self.parts)
         return [(round_down(max(Fraction(0), q - off)), round_up(min(Fraction(1), q + off))) for q in self.qs]
 
-    def shortfall(self, counts: object, output: list[float]) -> Fraction:
+    def shortfall(self, counts: CountsLike, output: list[float]) -> Fraction:
         """How many people the worst answer is off, less what parts of cells may cost. Not to be published."""
         import numpy as np
 
@@ -165,7 +170,7 @@ class Quantiles:
 
     # -- release -----------------------------------------------------------------------------------------------
 
-    def release(self, counts: object) -> list[float]:
+    def release(self, counts: CountsLike) -> list[float]:
         """The middles of cells, in the order of the shares, from a histogram: `bins.count(values)`."""
         import numpy as np
 
@@ -244,8 +249,8 @@ class Quantiles:
         return moves(self.bins.size, replace=self.unit.replacement is self.unit)
 
 
-def _read_shares(value: object) -> tuple[Fraction, ...]:
-    plain = value.tolist() if hasattr(value, "tolist") else value
+def _read_shares(value: SharesLike) -> tuple[Fraction, ...]:
+    plain: Any = value.tolist() if hasattr(value, "tolist") else value
     if not isinstance(plain, (list, tuple)):
         raise DataError("qs", value, "it lists shares of the people", EXAMPLE)
     if not 0 < len(plain) <= MOST_SHARES:

@@ -34,6 +34,7 @@ from functools import cached_property
 from attrs import evolve, field, frozen
 
 from dither.density.histograms.axis import Bins, read_bins
+from dither.density.histograms.columns import CountsLike
 from dither.density.histograms.counts import read_counts
 from dither.density.quantiles.rank_scores import chooser, distances, middle, read_people, read_share, scaled
 from dither.mechanisms.additive.additive import read_half_width
@@ -58,7 +59,7 @@ class Quantile:
     rho: Fraction | None = field(default=None, converter=read_rho_if_any)  # or this
     unit: Unit = field(default=Unit.ADD_REMOVE, converter=read_unit)  # whose coming, going or replacement moves one count
 
-    def __attrs_pre_init__(self, *, epsilon: NumberLike, rho: NumberLike, **_: object) -> None:
+    def __attrs_pre_init__(self, *, epsilon: NumberLike | None, rho: NumberLike | None, **_: object) -> None:
         check_price(epsilon, rho)
 
     def __attrs_post_init__(self) -> None:
@@ -66,7 +67,7 @@ class Quantile:
 
     @classmethod
     def for_error(
-        cls, half_width: NumberLike, confidence: NumberLike, *, bins: object, q: NumberLike, unit: UnitLike = Unit.ADD_REMOVE
+        cls, half_width: NumberLike, confidence: NumberLike, *, bins: Bins, q: NumberLike, unit: UnitLike = Unit.ADD_REMOVE
     ) -> Quantile:
         """The quantile with the least epsilon whose ranks are off by at most `half_width` people, at this confidence."""
         model = cls(bins=bins, q=q, epsilon=1, unit=unit)
@@ -104,7 +105,7 @@ class Quantile:
         """How many people the ranks of the answer's cell may be off, with this probability; exact in that it needs no n."""
         return round_up(Fraction(self._choice.error(confidence)) / self._scaled[1]) + 0.0  # never -0.0
 
-    def shares(self, people: object, confidence: NumberLike = "0.95") -> tuple[float, float]:
+    def shares(self, people: NumberLike, confidence: NumberLike = "0.95") -> tuple[float, float]:
         """The answer's cell holds a true quantile between these two, with this probability, for so many people or more.
 
         People who are in some cell. How many they are is public where one is replaced and no value is missing; otherwise
@@ -113,7 +114,7 @@ class Quantile:
         off = Fraction(self.error(confidence)) / read_people(people)
         return round_down(max(Fraction(0), self.q - off)), round_up(min(Fraction(1), self.q + off))
 
-    def shortfall(self, counts: object, output: float) -> Fraction:
+    def shortfall(self, counts: CountsLike, output: float) -> Fraction:
         """How many people the ranks of an output's cell are off. Not to be published."""
         import numpy as np
 
@@ -124,7 +125,7 @@ class Quantile:
 
     # -- release -----------------------------------------------------------------------------------------------
 
-    def release(self, counts: object) -> float:
+    def release(self, counts: CountsLike) -> float:
         """The middle of a cell, from a histogram with one count for each cell: `bins.count(values)`."""
         import numpy as np
 

@@ -40,7 +40,7 @@ Smith 2011 for the score; the interval is ours.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, SupportsIndex
@@ -48,6 +48,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, SupportsIndex
 from attrs import field, frozen
 
 from dither.density.histograms.axis import Bins, read_bins
+from dither.density.histograms.columns import CountsLike
 from dither.density.histograms.counts import read_counts
 from dither.density.quantiles.quantile import moves
 from dither.density.quantiles.rank_scores import CONFIDENCE, LARGEST_DISTANCE, chooser, distances, middle, read_share
@@ -99,7 +100,7 @@ class QuantileInterval:
     mass: int = field(default=1, converter=_read_mass)
     histograms: int = field(default=1, converter=_read_histograms)  # how many are released side by side
 
-    def __attrs_pre_init__(self, *, epsilon: NumberLike, rho: NumberLike, **_: object) -> None:
+    def __attrs_pre_init__(self, *, epsilon: NumberLike | None, rho: NumberLike | None, **_: object) -> None:
         check_price(epsilon, rho)
 
     def __attrs_post_init__(self) -> None:
@@ -164,12 +165,13 @@ class QuantileInterval:
         over = max(0, self._short(1 - missed) + self._is_extreme - self._shift)
         return round_up(Fraction(over, self.q.denominator)) + 0.0
 
-    def shortfall(self, counts: object, output: Any) -> Fraction:
+    def shortfall(self, counts: CountsLike | Sequence[CountsLike], output: ValueInterval | list[ValueInterval]) -> Fraction:
         """How many counts the worst interval misses its wanted rank by. Not to be published."""
         import numpy as np
 
         worst = Fraction(0)
-        for found, (_, low, high) in zip(self._read(counts), [output] if self.histograms == 1 else output, strict=True):
+        released: Any = [output] if self.histograms == 1 else output
+        for found, (_, low, high) in zip(self._read(counts), released, strict=True):
             ranks = [0, *np.cumsum(found).tolist()]
             one = min(1, ranks[-1]) if self._is_extreme else 0  # of an extreme, the value itself is to be held
             wanted = self.q * ranks[-1] + (one if self.q == 0 else -one)
@@ -179,7 +181,7 @@ class QuantileInterval:
 
     # -- release -----------------------------------------------------------------------------------------------
 
-    def release(self, counts: object) -> ValueInterval | list[ValueInterval]:
+    def release(self, counts: CountsLike | Sequence[CountsLike]) -> ValueInterval | list[ValueInterval]:
         """The quantile and two ends, from a histogram: `bins.count(values)`. From several, one row each, a list of them."""
         edges = self.bins.edges
         found = [
@@ -187,7 +189,7 @@ class QuantileInterval:
         ]
         return found[0] if self.histograms == 1 else found
 
-    def cells(self, counts: object) -> list[CellInterval]:
+    def cells(self, counts: CountsLike | Sequence[CountsLike]) -> list[CellInterval]:
         """The chosen cells of each histogram: the quantile's, the low one, the high one."""
         return [self._cells(found) for found in self._read(counts)]
 
@@ -221,7 +223,7 @@ class QuantileInterval:
         chosen: int = self._choice.release(np.negative(off, out=off))
         return chosen
 
-    def _read(self, counts: object) -> list[NDArray[np.int64]]:
+    def _read(self, counts: Any) -> list[NDArray[np.int64]]:
         most = MOST_COUNTS // self.bins.size
         if self.histograms == 1:
             return [read_counts(counts, cells=self.bins.size, most=most)]

@@ -67,8 +67,11 @@ def chooser(
     epsilon: Number | None, rho: Fraction | None, *, candidates: int, reach: int, unit: Unit
 ) -> PermuteAndFlip | Exponential:
     """Permute-and-flip for epsilon, the exponential mechanism for rho, for scores whose moves have a spread of 2 reach."""
-    kind, size = (PermuteAndFlip, epsilon) if rho is None else (Exponential, root_below(8 * rho))
-    return kind(epsilon=size, sensitivity=reach, candidates=candidates, integers=True, unit=unit)
+    if rho is not None:
+        size = root_below(8 * rho)
+        return Exponential(epsilon=size, sensitivity=reach, candidates=candidates, integers=True, unit=unit)
+    assert epsilon is not None, "one of the two is given"
+    return PermuteAndFlip(epsilon=epsilon, sensitivity=reach, candidates=candidates, integers=True, unit=unit)
 
 
 def distances(

@@ -34,11 +34,12 @@ import math
 from bisect import bisect_left
 from collections.abc import Iterator
 from fractions import Fraction
-from typing import TYPE_CHECKING, SupportsIndex
+from typing import TYPE_CHECKING, Literal, SupportsIndex
 
 from attrs import field, frozen
 
 from dither.density.histograms.axis import Bins, read_bins
+from dither.density.histograms.columns import CountsLike
 from dither.density.histograms.counts import LARGEST_COUNT, read_counts
 from dither.density.samples.base_measures import BASES, BaseMeasure
 from dither.density.samples.distance_bands import DistanceBands
@@ -75,11 +76,11 @@ class KolmogorovSmirnov:
     def __init__(
         self,
         *,
-        bins: object,
+        bins: Bins,
         rows: SupportsIndex,
         epsilon: NumberLike,
         points: SupportsIndex | None = None,
-        base: object = "multisets",
+        base: Literal["multisets", "sequences"] = "multisets",
         unit: UnitLike = Unit.ADD_REMOVE,
     ) -> None:
         found = read_bins(bins)
@@ -140,13 +141,13 @@ class KolmogorovSmirnov:
 
     # -- release -----------------------------------------------------------------------------------------------
 
-    def release(self, counts: object) -> NDArray[np.int64]:
+    def release(self, counts: CountsLike) -> NDArray[np.int64]:
         """How many points of the sample lie in each cell, from a histogram with one count for each cell."""
         import numpy as np
 
         return np.diff(self._blocks(counts).draw(), prepend=0)
 
-    def _blocks(self, counts: object) -> BlockSampler:
+    def _blocks(self, counts: CountsLike) -> BlockSampler:
         bands = DistanceBands(read_counts(counts, cells=self.bins.size), self.rows, self.points)
         common = math.gcd(self.rows, self.points)
         return BlockSampler(bands, self._samples, self.epsilon * Fraction(common, 2 * self.points))
@@ -155,14 +156,14 @@ class KolmogorovSmirnov:
     def _samples(self) -> BaseMeasure:
         return BASES[self.base](self.bins.size, self.points)
 
-    def synthetic(self, released: object) -> NDArray[np.float64]:
+    def synthetic(self, released: CountsLike) -> NDArray[np.float64]:
         """The points of a release as numbers: the middle of its cell for each."""
         import numpy as np
 
         middles = self.bins.edges[:-1] + np.diff(self.bins.edges) / 2
         return np.repeat(middles, self._released(released))
 
-    def _released(self, released: object) -> NDArray[np.int64]:
+    def _released(self, released: CountsLike) -> NDArray[np.int64]:
         found = read_counts(released, cells=self.bins.size, name="released")
         if int(found.sum()) != self.points:
             raise DataError("released", int(found.sum()), f"a sample has {self.points} points", "what `release` gave")
@@ -170,7 +171,7 @@ class KolmogorovSmirnov:
 
     # -- for the conformance suite -----------------------------------------------------------------------------
 
-    def shortfall(self, counts: object, released: object) -> Fraction:
+    def shortfall(self, counts: CountsLike, released: CountsLike) -> Fraction:
         """n KS: how many rows the two distribution functions differ by."""
         import numpy as np
 

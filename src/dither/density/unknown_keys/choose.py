@@ -14,7 +14,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, SupportsIndex
 
-from dither.density.unknown_keys.key_counts import PlainKey
+from dither.density.unknown_keys.key_counts import PairsLike, PlainKey, TotalsLike
 from dither.density.unknown_keys.key_rule import KeyRule
 from dither.density.unknown_keys.magic_keys import MagicKeys
 from dither.density.unknown_keys.threshold_keys import GaussianKeys, GeometricKeys
@@ -50,11 +50,11 @@ class KeyChoice:
         """What is promised, by any of them."""
         return self.rule.guarantee
 
-    def count(self, pairs: object) -> dict[PlainKey, int]:
+    def count(self, pairs: PairsLike) -> dict[PlainKey, int]:
         """What `release` takes, from pairs (person, key). Not to be published."""
         return self.rule.count(pairs)
 
-    def release(self, value: Any) -> Any:
+    def release(self, value: TotalsLike) -> Any:
         """The keys that are shown, in order, as the rule shows them."""
         return self.rule.release(value)
 

@@ -26,6 +26,7 @@ from datetime import date
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any, SupportsIndex, TypeAlias
 
+from dither.density.histograms.columns import SupportsArray
 from dither.density.histograms.counts import LARGEST_COUNT, read_counts
 from dither.errors import DataError
 from dither.noise import uniform_integers as integers
@@ -36,6 +37,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 PlainKey: TypeAlias = "str | bytes | int | float | date | tuple[PlainKey, ...]"
+PairsLike: TypeAlias = Iterable[tuple[Any, Any] | list[Any]] | SupportsArray  # of a person and a key
+TotalsLike: TypeAlias = Mapping[Any, SupportsIndex]  # how many people hold each key
 KINDS: dict[type, int] = {int: 0, float: 0, str: 1, bytes: 2, date: 3, tuple: 4}  # in the order in which they are shown
 SAME = (str, int, bytes, date)  # shown as they are
 UNKNOWN = ("NAType", "NaTType")  # what pandas writes for a missing value
@@ -82,7 +85,7 @@ def order(key: PlainKey) -> tuple[Any, ...]:
     return KINDS[type(key)], tuple(map(order, key)) if isinstance(key, tuple) else key
 
 
-def bound_keys(pairs: object, *, max_keys: SupportsIndex) -> list[tuple[PlainKey, ...]]:
+def bound_keys(pairs: PairsLike, *, max_keys: SupportsIndex) -> list[tuple[PlainKey, ...]]:
     """At most `max_keys` different keys of each person, chosen at random, from pairs (person, key). Not to be published."""
     most = integer(max_keys, name="max_keys", least=1)
     held: dict[Any, set[PlainKey]] = {}
@@ -114,7 +117,7 @@ def _keep(listed: list[PlainKey], most: int) -> tuple[PlainKey, ...]:
     return tuple(listed[at] for at in sorted(integers.choose(len(listed), most).tolist()))
 
 
-def _pairs(pairs: object) -> Iterable[tuple[Any, Any]]:
+def _pairs(pairs: PairsLike) -> Iterable[tuple[Any, Any]]:
     import numpy as np
 
     if isinstance(pairs, (str, bytes, Mapping)) or not isinstance(pairs, Iterable) or getattr(pairs, "ndim", 1) == 0:
@@ -127,7 +130,7 @@ def _pairs(pairs: object) -> Iterable[tuple[Any, Any]]:
         yield pair[0], pair[1]
 
 
-def read_totals(value: object, *, parts: int = 1) -> tuple[list[PlainKey], NDArray[np.int64]]:
+def read_totals(value: TotalsLike, *, parts: int = 1) -> tuple[list[PlainKey], NDArray[np.int64]]:
     """Keys and what was counted of each, without those of which there is nothing; counts are refused by kind, never by size.
 
     Of a key that comes under two writings the larger count is taken: one person moves that by no more than either. Their sum

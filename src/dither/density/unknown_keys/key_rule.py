@@ -13,7 +13,7 @@ from typing import Any, SupportsIndex
 
 from attrs import field, frozen
 
-from dither.density.unknown_keys.key_counts import PlainKey, bound_keys
+from dither.density.unknown_keys.key_counts import PairsLike, PlainKey, TotalsLike, bound_keys
 from dither.errors import NumberError, PrecisionError, UnitError
 from dither.numeric.lattice import LARGEST_INDEX
 from dither.numeric.number import Number, NumberLike, integer
@@ -56,7 +56,7 @@ class KeyRule(ABC):
     unit: Unit = field(converter=_read_person)  # whose coming, going or replacement the promise is about
 
     def __init__(
-        self, *, epsilon: NumberLike, delta: NumberLike, max_keys: object, unit: UnitLike = Unit.ADD_REMOVE
+        self, *, epsilon: NumberLike, delta: NumberLike, max_keys: SupportsIndex, unit: UnitLike = Unit.ADD_REMOVE
     ) -> None:
         self.__attrs_init__(epsilon=read_epsilon(epsilon), delta=delta, max_keys=max_keys, unit=unit)
 
@@ -79,7 +79,7 @@ class KeyRule(ABC):
         """(epsilon, delta)."""
         return approx(self.epsilon, self.delta, unit=self.unit)
 
-    def count(self, pairs: object) -> dict[PlainKey, int]:
+    def count(self, pairs: PairsLike) -> dict[PlainKey, int]:
         """How many people hold each key, from pairs (person, key), `max_keys` of a person at most. Not to be published."""
         totals: dict[PlainKey, int] = {}
         for own in bound_keys(pairs, max_keys=self.max_keys):
@@ -93,7 +93,7 @@ class KeyRule(ABC):
         return 1
 
     @abstractmethod
-    def chance(self, holders: object) -> float:
+    def chance(self, holders: SupportsIndex) -> float:
         """The probability that a key with so many holders is shown, rounded down."""
 
     @abstractmethod
@@ -105,7 +105,7 @@ class KeyRule(ABC):
         """How far off a release may be, with this probability at least."""
 
     @abstractmethod
-    def release(self, value: Any) -> Any:
+    def release(self, value: TotalsLike) -> Any:
         """The keys that are shown, from a mapping of keys to counts."""
 
 

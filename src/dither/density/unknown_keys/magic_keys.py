@@ -37,11 +37,11 @@ import math
 from bisect import bisect_left
 from fractions import Fraction
 from functools import cached_property
-from typing import Any, ClassVar, SupportsIndex
+from typing import ClassVar, SupportsIndex
 
 from attrs import frozen
 
-from dither.density.unknown_keys.key_counts import PlainKey, order, read_totals
+from dither.density.unknown_keys.key_counts import PlainKey, TotalsLike, order, read_totals
 from dither.density.unknown_keys.key_rule import KeyRule
 from dither.errors import NumberError
 from dither.mechanisms.additive.additive import read_confidence
@@ -107,7 +107,7 @@ class MagicKeys(KeyRule):
             table.append(min(shown, hidden, one))
         return table
 
-    def chance(self, holders: object) -> float:
+    def chance(self, holders: SupportsIndex) -> float:
         """The probability that a key with so many holders is shown, rounded down."""
         return round_down(self.exact_chance(holders))
 
@@ -124,7 +124,7 @@ class MagicKeys(KeyRule):
         """A key with so many holders is missed with a probability of at most 1 - confidence."""
         return self.holders(read_confidence(confidence))
 
-    def release(self, value: Any) -> tuple[PlainKey, ...]:
+    def release(self, value: TotalsLike) -> tuple[PlainKey, ...]:
         """The keys that are shown, in order, from a mapping of keys to numbers of holders."""
         import numpy as np
 

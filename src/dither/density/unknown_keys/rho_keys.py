@@ -27,7 +27,7 @@ import math
 from fractions import Fraction
 from functools import cached_property
 from statistics import NormalDist
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, ClassVar, SupportsIndex
 
 from attrs import field, frozen
 
@@ -54,7 +54,9 @@ class RhoKeys(ThresholdKeys):  # type: ignore[override]  # its __attrs_init__ ta
 
     most_keys = 2**40
 
-    def __init__(self, *, rho: NumberLike, delta: NumberLike, max_keys: object, unit: UnitLike = Unit.ADD_REMOVE) -> None:
+    def __init__(
+        self, *, rho: NumberLike, delta: NumberLike, max_keys: SupportsIndex, unit: UnitLike = Unit.ADD_REMOVE
+    ) -> None:
         self.__attrs_init__(rho=rho, epsilon=Number(0), delta=delta, max_keys=max_keys, unit=unit)
 
     @property

@@ -42,7 +42,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, SupportsIndex
 
 from attrs import frozen
 
-from dither.density.unknown_keys.key_counts import PlainKey, order, read_totals
+from dither.density.unknown_keys.key_counts import PlainKey, TotalsLike, order, read_totals
 from dither.density.unknown_keys.key_rule import KeyRule, first
 from dither.density.unknown_keys.sole_holder_loss import BITS, KeyContribution, any_shown, hardest, within
 from dither.errors import NumberError, PrecisionError, SizeError
@@ -165,7 +165,7 @@ class ThresholdKeys(KeyRule):
         steps = half_width(self.law, read_confidence(confidence), 1)
         return steps if self.parts == 1 else steps / self.parts
 
-    def release(self, value: Any) -> dict[PlainKey, float]:
+    def release(self, value: TotalsLike) -> dict[PlainKey, float]:
         """The keys that are shown, in order, with their noisy counts, from a mapping of keys to counts."""
         import numpy as np
 

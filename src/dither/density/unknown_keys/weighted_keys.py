@@ -54,16 +54,16 @@ class WeightedKeys(GaussianKeys):
     def _ways(self) -> range:
         return range(1, self.max_keys + 1)
 
-    def chance(self, holders: SupportsIndex, held: object = None) -> float:
+    def chance(self, holders: SupportsIndex, held: SupportsIndex | None = None) -> float:
         """The probability that a key is shown, for so many holders with so many keys each (all `max_keys` unless said)."""
         n = integer(holders, name="holders", least=0)
         return self._chance(n * self.weight(self._read(held))) if n else 0.0
 
-    def holders(self, chance: NumberLike, held: object = None) -> int:
+    def holders(self, chance: NumberLike, held: SupportsIndex | None = None) -> int:
         """How many holders a key needs to be shown with this probability, if they hold so many keys each."""
         return self._holders(read_confidence(chance, name="chance"), self.weight(self._read(held)))
 
-    def _read(self, held: SupportsIndex) -> int:
+    def _read(self, held: SupportsIndex | None) -> int:
         own = self.max_keys if held is None else integer(held, name="held", least=1)
         if own > self.max_keys:
             raise NumberError("held", held, f"at most {self.max_keys} keys of a person are counted", "max_keys or fewer")
