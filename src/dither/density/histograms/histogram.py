@@ -47,7 +47,7 @@ if TYPE_CHECKING:
 
 
 def read_cells(value: SupportsIndex, *, least: int = 1) -> int:
-    """How many cells."""
+    """A number of cells that fits in memory, or a refusal."""
     cells = integer(value, name="cells", least=least)
     if cells > MOST_CELLS:
         raise SizeError("cells", value, f"at most {MOST_CELLS} cells are kept in memory", "wider cells")
@@ -56,7 +56,27 @@ def read_cells(value: SupportsIndex, *, least: int = 1) -> int:
 
 @frozen(kw_only=True, slots=False)
 class Histogram:
-    """Whole-number noise in every cell: pure epsilon, or zCDP."""
+    """Whole-number noise in every cell: pure epsilon, or zCDP.
+
+    Args:
+        cells: how many there are, 1 to 2^24.
+        epsilon: the promise, pure; either this or `rho`.
+        rho: the promise in zCDP; either this or `epsilon`.
+        unit: whose coming, going or replacement is hidden; one person who comes or goes unless said.
+
+    Raises:
+        NumberError: both or neither of `epsilon` and `rho`, one that is not positive, or noise that is not drawn.
+        SizeError: more cells than are kept in memory.
+        UnitError: a unit that is not known.
+
+    Example:
+        >>> from dither.density import Histogram
+        >>> mechanism = Histogram(cells=3, epsilon=1)
+        >>> mechanism.error("0.95"), mechanism.prefix_error("0.95")
+        (4, 7)
+        >>> mechanism.release([3, 5, 9]).shape
+        (3,)
+    """
 
     code: ClassVar[str] = "histogram"
 
@@ -84,15 +104,15 @@ class Histogram:
     # -- error -------------------------------------------------------------------------------------------------
 
     def error(self, confidence: NumberLike) -> int:
-        """The smallest half-width that all cells stay within together, with this probability."""
+        """The smallest half-width that all cells stay within together, with probability `confidence`."""
         return int(self._noise.error(confidence))
 
     def prefix_error(self, confidence: NumberLike) -> int:
-        """A half-width for the sums of the first 1, 2, ... cells, all together."""
+        """A half-width for the sums of the first 1, 2, ... cells, all together with probability `confidence`."""
         return self._width(self.cells, confidence, all_cells=True)
 
     def range_error(self, confidence: NumberLike, *, cells: SupportsIndex | None = None) -> int:
-        """A half-width for one range of so many cells; without a number for all ranges together."""
+        """A half-width for one range of so many `cells` at a `confidence`; without `cells` for all ranges together."""
         level = read_confidence(confidence)
         if cells is not None:
             return self._width(integer(cells, name="cells", least=1), level, all_cells=False)
@@ -110,18 +130,18 @@ class Histogram:
 
     @property
     def variance(self) -> float:
-        """Of the noise of a cell: what expected errors are compared by."""
+        """The variance of the noise of a cell: what expected errors are compared by."""
         return variance(self._noise.law)
 
     # -- release -----------------------------------------------------------------------------------------------
 
     def release(self, counts: CountsLike) -> NDArray[np.int64]:
-        """The counts, with noise: whole numbers, some of them below 0."""
+        """The `counts`, one for each cell, with noise: whole numbers, some of them below 0."""
         found: Any = self._noise.release(read_counts(counts, cells=self.cells))
         return found  # type: ignore[no-any-return]
 
     def truth(self, counts: CountsLike) -> list[int]:
-        """What a release is an estimate of."""
+        """What a release of these `counts` is an estimate of; not to be published."""
         return [int(count) for count in read_counts(counts, cells=self.cells)]
 
     def neighbours(self) -> Iterator[tuple[list[int], list[int]]]:

@@ -1,4 +1,4 @@
-"""Several tables of a few columns each, released together and made to agree: for data sets with many columns.
+"""Marginals, contingency tables of a few columns each, released together and made to agree: for data sets with many columns.
 
 Theorem. k marginals of one data set, each a histogram over the cells of some of its columns. All their cells + N, N
 independent, is epsilon-DP for two-sided geometric noise of scale D / epsilon, and rho-zCDP for rounded Gaussian noise with
@@ -63,14 +63,37 @@ COMBINATIONS = 7  # of cells that neighbours are made of
 
 @frozen(kw_only=True, slots=False, init=False)
 class Marginals:
-    """Some tables of a few columns each, with one promise for all of them."""
+    """Some tables of a few columns each, with one promise for all of them.
 
-    grid: Grid  # the columns; its own cells are never counted
-    tables: tuple[tuple[int, ...], ...]  # which columns each table has, by place, rising
-    epsilon: Number | None  # the promise: either this
-    rho: Fraction | None  # or this
-    rows: int | None  # how many people are counted, where that is public (`read_rows`)
-    unit: Unit  # whose coming, going or replacement is hidden
+    Args:
+        grid: the columns; its own cells are never counted.
+        tables: which columns each table has, by place: each table once, each with 1 to 10 columns.
+        epsilon: the promise, pure; either this or `rho`.
+        rho: the promise in zCDP; either this or `epsilon`.
+        rows: how many people are counted, where that is public and one is replaced.
+        unit: whose coming, going or replacement is hidden; one person who comes or goes unless said.
+
+    Raises:
+        DataError: a `grid` that is none, tables that are no lists of different columns, or a table that is there twice.
+        SizeError: more than 2^24 cells in all, or more than 10 columns in a table.
+        NumberError: both or neither of `epsilon` and `rho`, one that is not positive, or noise that is not drawn.
+        UnitError: a unit that is not known, or `rows` where people come and go.
+
+    Example:
+        >>> from dither.density import Bins, Categories, Grid, Marginals
+        >>> grid = Grid(Bins([0, 18, 65]), Categories(["a", "b"]))
+        >>> marginals = Marginals(grid=grid, tables=[(0,), (1,)], epsilon=1)
+        >>> counts = marginals.count([[3, 40], ["a", "b"]])
+        >>> [table.tolist() for table in counts], len(marginals.release(counts))
+        ([[1, 1], [1, 1]], 2)
+    """
+
+    grid: Grid
+    tables: tuple[tuple[int, ...], ...]  # columns by place, rising
+    epsilon: Number | None
+    rho: Fraction | None
+    rows: int | None
+    unit: Unit
 
     def __init__(
         self,
@@ -111,7 +134,7 @@ class Marginals:
     # -- error and release -------------------------------------------------------------------------------------
 
     def error(self, confidence: NumberLike) -> float:
-        """A half-width that all cells of all tables stay within together.
+        """A half-width that all cells of all tables stay within together, with probability `confidence`.
 
         An agreed cell is a sum of noise with weights whose squares add up to 1 at most, since it is the best linear estimate
         and its own released count is another. One table alone has nothing to agree with, and its width is exact.
@@ -122,7 +145,7 @@ class Marginals:
         return sum_width(self._noise.law, squares=1.0, events=cells, level=level)
 
     def count(self, columns: ColumnsLike) -> list[NDArray[np.int64]]:
-        """The true counts of every table, from one column for each axis of the grid; not to be published.
+        """The true counts of every table, from `columns`: one for each axis of the grid; not to be published.
 
         Who has no cell in one of the columns that tables use is counted in no table: so that all are of the same people.
         """
@@ -135,9 +158,10 @@ class Marginals:
         return [np.bincount(one, minlength=size).astype(np.int64) for one, size in zip(cells, self._sizes, strict=True)]
 
     def release(self, counts: Sequence[CountsLike], *, confidence: NumberLike = "0.95") -> tuple[Distribution, ...]:
-        """A distribution for each table, from one list of counts for each; a table runs through its last column fastest.
+        """A distribution for each table, from `counts`: one list for each, which runs through its last column fastest.
 
-        All tables count the same people, whoever made them: otherwise they do not agree, and error bars are wrong.
+        Bands have this `confidence`. All tables count the same people, whoever made them: otherwise they do not agree, and
+        error bars are wrong.
         """
         import numpy as np
 
@@ -169,7 +193,7 @@ class Marginals:
     # -- agreement ---------------------------------------------------------------------------------------------
 
     def _agreed(self, tables: list[ContingencyTable]) -> list[ContingencyTable]:
-        """Each part replaced by its weighted mean."""
+        """The tables with each shared part replaced by its weighted mean."""
         import numpy as np
 
         found = [table.copy() for table in tables]

@@ -1,4 +1,4 @@
-"""A histogram with the sums of neighbouring cells: the right choice for prefixes and ranges over many cells.
+"""Hierarchical histograms, with the sums of neighbouring cells: the right choice for prefixes and ranges over many cells.
 
 Theorem. Cells are the leaves of a tree in which every node has b children, and a node counts all cells below it; H levels
 take noise. In a histogram a person is one count in at most one cell. Then all nodes + N, N independent, is
@@ -63,7 +63,33 @@ LISTED = 2**16  # prefixes whose variances are computed one by one; beyond, all 
 
 @frozen(kw_only=True, slots=False, init=False)
 class Tree:
-    """Noise in every node of a tree over the cells, made consistent: pure epsilon, or zCDP."""
+    """Noise in every node of a tree over the cells, made consistent: pure epsilon, or zCDP.
+
+    Args:
+        cells: how many leaves there are, 2 to 2^24.
+        branching: children of a node; the one that is best for prefixes unless said.
+        root: "noisy", "absent", or "exact" where `rows` is given; the better one unless said.
+        epsilon: the promise, pure; either this or `rho`.
+        rho: the promise in zCDP; either this or `epsilon`.
+        rows: how many people are counted in some cell, where that is public and one is replaced.
+        unit: whose coming, going or replacement is hidden; one person who comes or goes unless said.
+
+    Raises:
+        NumberError: both or neither of `epsilon` and `rho`, one that is not positive, or noise that is not drawn.
+        SizeError: more cells than are kept in memory, or more children than cells.
+        DataError: a root that the other arguments do not allow.
+        UnitError: a unit that is not known, or `rows` where people come and go.
+
+    Example:
+        >>> from dither.density import Histogram, Tree
+        >>> tree = Tree(cells=256, epsilon=1)
+        >>> tree.branching, tree.root
+        (9, 'absent')
+        >>> tree.prefix_error("0.95") < Histogram(cells=256, epsilon=1).prefix_error("0.95")
+        True
+        >>> tree.release([1] * 256).shape
+        (256,)
+    """
 
     code: ClassVar[str] = "tree"
 
@@ -114,17 +140,17 @@ class Tree:
     # -- error -------------------------------------------------------------------------------------------------
 
     def error(self, confidence: NumberLike) -> float:
-        """A half-width that all cells stay within together, with this probability."""
+        """A half-width that all cells stay within together, with probability `confidence`."""
         return self._width(self.shape.leaf_square(), self.cells, confidence)
 
     def prefix_error(self, confidence: NumberLike) -> float:
-        """A half-width for the sums of the first 1, 2, ... cells, all together."""
+        """A half-width for the sums of the first 1, 2, ... cells, all together with probability `confidence`."""
         if self.cells > LISTED:
             return self._width(self.shape.prefix_square(), self.cells, confidence)
         return self._width(self.shape.prefix_squares(), 1, confidence)
 
     def range_error(self, confidence: NumberLike) -> float:
-        """A half-width for all ranges together."""
+        """A half-width for all ranges together, with probability `confidence`."""
         pairs = self.cells * (self.cells + 1) // 2
         own = self._width(self.shape.range_square(), pairs, confidence)
         return min(own, 2 * self.prefix_error(confidence))
@@ -135,17 +161,17 @@ class Tree:
 
     @property
     def variance(self) -> float:
-        """Of the noise of a node: what expected errors are compared by."""
+        """The variance of the noise of a node: what expected errors are compared by."""
         return variance(self._noise.law)
 
     # -- release -----------------------------------------------------------------------------------------------
 
     def release(self, counts: CountsLike) -> NDArray[np.float64]:
-        """Estimates of the counts: real numbers, some of them below 0, from which every range follows by adding."""
+        """Estimates of the `counts`: real numbers, some of them below 0, from which every range follows by adding."""
         return self.consistent(self.nodes(counts))
 
     def nodes(self, counts: CountsLike) -> list[NDArray[np.int64]]:
-        """All nodes with noise, leaves first; the root without, where it is exact."""
+        """All nodes over these `counts` with noise, leaves first; the root without, where it is exact."""
         import numpy as np
 
         levels = [read_counts(counts, cells=self.cells)]
@@ -155,7 +181,7 @@ class Tree:
         return noisy if self.rows is None else [*noisy, np.array([self.rows], dtype=np.int64)]
 
     def consistent(self, nodes: list[NDArray[np.int64]]) -> NDArray[np.float64]:
-        """The histogram that is nearest to noisy nodes, in squares."""
+        """The histogram that is nearest to noisy `nodes`, in squares."""
         return nodes[0] + corrections(self.shape, self._differences(nodes))
 
     def _differences(self, nodes: list[NDArray[np.int64]]) -> list[NDArray[np.float64]]:
@@ -177,7 +203,7 @@ class Tree:
         return np.add.reduceat(level, np.arange(0, level.size, self.branching))
 
     def truth(self, counts: CountsLike) -> list[int]:
-        """What a release is an estimate of."""
+        """What a release of these `counts` is an estimate of; not to be published."""
         return [int(count) for count in read_counts(counts, cells=self.cells)]
 
     def neighbours(self) -> Iterator[tuple[list[int], list[int]]]:
@@ -202,7 +228,7 @@ def cost(shape: TreeShape, unit: Unit, *, gaussian: bool) -> float:
 
 
 def read_branching(value: SupportsIndex, cells: int) -> int:
-    """How many children a node has."""
+    """How many children a node has, 2 or more and no more than there are cells."""
     found = integer(value, name="branching", least=2)
     if found > cells:
         raise SizeError("branching", value, f"there are {cells} cells", f"{cells} or fewer")

@@ -19,8 +19,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, SupportsIndex
 
-from dither.density.histograms.axis import floats
-from dither.density.histograms.columns import CountsLike, ValuesLike
+from dither.density.histograms.columns import CountsLike, ValuesLike, floats
 from dither.errors import DataError, NumberError, SizeError
 from dither.numeric.balls import round_down, round_up
 from dither.numeric.lattice import as_array

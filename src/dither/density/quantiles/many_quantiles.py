@@ -85,14 +85,38 @@ EXAMPLE = "['0.25', '0.5', '0.75']"
 
 @frozen(kw_only=True, slots=False, init=False)
 class Quantiles:
-    """The values below which given shares of the people lie: pure epsilon, or zCDP."""
+    """The values below which given shares of the people lie: pure epsilon, or zCDP.
 
-    bins: Bins  # the cells among which answers are chosen, known beforehand
-    qs: tuple[Fraction, ...]  # the shares, in the order of the answers
-    epsilon: Number | None  # the promise: either this
-    rho: Fraction | None  # or this
-    unit: Unit  # whose coming, going or replacement moves one count
-    parts: int  # K: into how many parts a cell is divided
+    Args:
+        bins: the cells among which answers are chosen, known beforehand.
+        qs: the shares of the people, 1 to 4096 of them, in the order of the answers.
+        epsilon: the promise, pure; either this or `rho`.
+        rho: the promise in zCDP; either this or `epsilon`.
+        unit: whose coming, going or replacement moves one count; one person who comes or goes unless said.
+        parts: into how many parts a cell is divided; about 2^20 in all cells together unless said.
+
+    Raises:
+        DataError: `bins` that are none, or `qs` that are no list.
+        SizeError: no share or too many, or more than 2^20 parts in all.
+        NumberError: a share beyond 0 and 1 or too fine, both or neither of `epsilon` and `rho`, one that is not positive,
+            or noise that is not drawn.
+        UnitError: a unit that is not known.
+
+    Example:
+        >>> from dither.density import Bins, Quantiles
+        >>> quartiles = Quantiles(bins=Bins.even(0, 120, 24), qs=["0.25", "0.5", "0.75"], epsilon=1)
+        >>> quartiles.levels, quartiles.error("0.95") < 48
+        (2, True)
+        >>> len(quartiles.release(quartiles.bins.count([30, 41, 52])))
+        3
+    """
+
+    bins: Bins
+    qs: tuple[Fraction, ...]
+    epsilon: Number | None
+    rho: Fraction | None
+    unit: Unit
+    parts: int  # K
 
     def __init__(
         self,
@@ -120,7 +144,7 @@ class Quantiles:
 
     @property
     def guarantee(self) -> Guarantee:
-        """epsilon, pure; or rho-zCDP."""
+        """epsilon, pure; or rho-zCDP: of all answers together."""
         if self.epsilon is not None:
             return pure(self.epsilon, unit=self.unit)
         assert self.rho is not None, "one of the two is given"
@@ -133,7 +157,7 @@ class Quantiles:
     # -- error -------------------------------------------------------------------------------------------------
 
     def error(self, confidence: NumberLike) -> float:
-        """How many people the ranks of any answer may be off, all of them together; but for what parts of cells cost."""
+        """How many people the ranks of any answer may be off, all together at this `confidence`; but for parts of cells."""
         level = each_of(confidence, len(set(self.qs)))
 
         def off(node: QuantileNode | None, low: Fraction, high: Fraction) -> Fraction:
@@ -147,7 +171,7 @@ class Quantiles:
         return round_up(off(self._root, Fraction(0), Fraction(0))) + 0.0  # never -0.0
 
     def shares(self, people: NumberLike, confidence: NumberLike = "0.95") -> list[tuple[float, float]]:
-        """Each answer's cell holds a true quantile between these two: all together, for so many people or more.
+        """Each answer's cell holds a true quantile between these two: all at this `confidence`, for `people` or more.
 
         People who are in some cell. How many they are is public where one is replaced and no value is missing; otherwise
         take a number that is surely not above it, or a released one. What parts of cells cost is in it, for any data: half
@@ -157,7 +181,7 @@ class Quantiles:
         return [(round_down(max(Fraction(0), q - off)), round_up(min(Fraction(1), q + off))) for q in self.qs]
 
     def shortfall(self, counts: CountsLike, output: list[float]) -> Fraction:
-        """How many people the worst answer is off, less what parts of cells may cost. Not to be published."""
+        """How many people of `counts` the worst of an `output` is off, less what parts of cells cost; not to publish."""
         import numpy as np
 
         found = read_counts(counts, cells=self.bins.size)
@@ -171,7 +195,7 @@ class Quantiles:
     # -- release -----------------------------------------------------------------------------------------------
 
     def release(self, counts: CountsLike) -> list[float]:
-        """The middles of cells, in the order of the shares, from a histogram: `bins.count(values)`."""
+        """The middles of cells, in the order of the shares, from `counts`: a histogram such as `bins.count(values)`."""
         import numpy as np
 
         found = read_counts(counts, cells=self.bins.size)
@@ -193,7 +217,7 @@ class Quantiles:
         return [middle(self.bins, answers[q]) for q in self.qs]
 
     def _cut(self, node: QuantileNode, low: int, high: int, counts: NDArray[np.int64], ranks: NDArray[np.int64]) -> int:
-        """Where to cut between two cuts."""
+        """The cut that is chosen between two earlier ones."""
         import numpy as np
 
         if low == high:

@@ -84,21 +84,44 @@ def _read_histograms(value: SupportsIndex) -> int:
 
 @frozen(kw_only=True, slots=False)
 class QuantileInterval:
-    """A quantile and an interval that holds it with a stated probability: pure epsilon, or of bounded range for a rho."""
+    """A quantile and an interval that holds it with a stated probability: pure epsilon, or of bounded range for a rho.
+
+    Args:
+        bins: the cells among which three are chosen, known beforehand.
+        q: the share of the counts below: 0 for near the least, 1/2 for the median, 1 for near the largest.
+        epsilon: the promise, pure; either this or `rho`.
+        rho: the promise in zCDP; either this or `epsilon`.
+        confidence: the probability with which the interval holds the quantile.
+        unit: whose coming, going or replacement moves counts; one person who comes or goes unless said.
+        mass: the most counts that one person has, in all cells of all histograms.
+        histograms: how many are released side by side.
+
+    Raises:
+        DataError: `bins` that are none.
+        NumberError: a `q` beyond 0 and 1, both or neither of `epsilon` and `rho`, one that is not positive, a `confidence`
+            that is no probability between 0 and 1, or an interval wider than 2^60 counts.
+        UnitError: a unit that is not known.
+
+    Example:
+        >>> from dither.density import Bins, QuantileInterval
+        >>> median = QuantileInterval(bins=Bins.even(0, 120, 24), q="0.5", epsilon=1)
+        >>> int(median.offset)  # how many people from the median the two ends aim
+        18
+        >>> value, low, high = median.release(median.bins.count([30, 41, 52]))
+        >>> low <= value <= high
+        True
+    """
 
     code: ClassVar[str] = "quantile_interval"
 
-    bins: Bins = field(converter=read_bins)  # the cells among which three are chosen, known beforehand
-    # the share of the counts below: 0 for near the least, 1/2 for the median, 1 for near the largest
+    bins: Bins = field(converter=read_bins)
     q: Fraction = field(converter=read_share)
-    epsilon: Number | None = field(default=None, converter=read_epsilon_if_any)  # the promise: either this
-    rho: Fraction | None = field(default=None, converter=read_rho_if_any)  # or this
-    # the probability with which the interval holds the quantile
+    epsilon: Number | None = field(default=None, converter=read_epsilon_if_any)
+    rho: Fraction | None = field(default=None, converter=read_rho_if_any)
     confidence: Fraction = field(default=CONFIDENCE, converter=read_confidence)
-    unit: Unit = field(default=Unit.ADD_REMOVE, converter=read_unit)  # whose coming, going or replacement moves counts
-    # W: the most counts that one person has, in all cells of all histograms
-    mass: int = field(default=1, converter=_read_mass)
-    histograms: int = field(default=1, converter=_read_histograms)  # how many are released side by side
+    unit: Unit = field(default=Unit.ADD_REMOVE, converter=read_unit)
+    mass: int = field(default=1, converter=_read_mass)  # W
+    histograms: int = field(default=1, converter=_read_histograms)
 
     def __attrs_pre_init__(self, *, epsilon: NumberLike | None, rho: NumberLike | None, **_: object) -> None:
         check_price(epsilon, rho)
@@ -149,7 +172,7 @@ class QuantileInterval:
 
     @cached_property
     def _shift(self) -> int:
-        """e in units of score."""
+        """The offset e in units of score."""
         return self._short(self.confidence) + self._is_extreme
 
     def _short(self, level: Fraction) -> int:
@@ -157,7 +180,7 @@ class QuantileInterval:
         return int(self._choice.error(each_of(level, ends)))  # whole numbers, rounded up where doubles have gaps
 
     def error(self, confidence: NumberLike) -> float:
-        """How many counts the interval may miss the wanted rank by, with this probability, in all histograms together.
+        """How many counts the interval may miss the wanted rank by, at this `confidence`, in all histograms together.
 
         Nothing for one histogram at the confidence that was stated.
         """
@@ -166,7 +189,7 @@ class QuantileInterval:
         return round_up(Fraction(over, self.q.denominator)) + 0.0
 
     def shortfall(self, counts: CountsLike | Sequence[CountsLike], output: ValueInterval | list[ValueInterval]) -> Fraction:
-        """How many counts the worst interval misses its wanted rank by. Not to be published."""
+        """How many of the `counts` the worst interval of an `output` misses its wanted rank by. Not to be published."""
         import numpy as np
 
         worst = Fraction(0)
@@ -182,7 +205,7 @@ class QuantileInterval:
     # -- release -----------------------------------------------------------------------------------------------
 
     def release(self, counts: CountsLike | Sequence[CountsLike]) -> ValueInterval | list[ValueInterval]:
-        """The quantile and two ends, from a histogram: `bins.count(values)`. From several, one row each, a list of them."""
+        """The quantile and two ends, from `counts`: a histogram, as `bins.count(values)`; a list, from one row for each."""
         edges = self.bins.edges
         found = [
             (middle(self.bins, point), float(edges[low]), float(edges[high + 1])) for point, low, high in self.cells(counts)
@@ -190,7 +213,7 @@ class QuantileInterval:
         return found[0] if self.histograms == 1 else found
 
     def cells(self, counts: CountsLike | Sequence[CountsLike]) -> list[CellInterval]:
-        """The chosen cells of each histogram: the quantile's, the low one, the high one."""
+        """The chosen cells of each histogram of `counts`: the quantile's, the low one, the high one."""
         return [self._cells(found) for found in self._read(counts)]
 
     def _cells(self, counts: NDArray[np.int64]) -> CellInterval:

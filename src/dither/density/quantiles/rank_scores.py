@@ -1,4 +1,4 @@
-"""What quantiles share: how far a cell is from a wanted rank, in whole numbers, and the choice among cells.
+"""Scores of quantiles: how far a cell is from a wanted rank, in whole numbers, and the choice among cells.
 
 Rank: how many people lie below a point. A cell has all ranks from that of its lower edge to that of its upper one, so its
 distance from the wanted rank w is max(lower - w, w - upper, 0). Some cell has distance 0, however many people are equal:

@@ -64,14 +64,36 @@ WIDER = 1 + 2.0**-20  # what is computed in doubles is rounded up by this
 
 @frozen(kw_only=True, slots=False, init=False)
 class KolmogorovSmirnov:
-    """A private sample, likelier the closer its distribution function is to that of the data: pure epsilon."""
+    """A private sample, likelier the closer its distribution function is to that of the data: pure epsilon.
 
-    bins: Bins  # the cells of the line
-    rows: int  # how many rows there are, publicly
-    points: int  # of the sample
-    epsilon: Number = field(converter=read_epsilon)  # the promise
-    base: str  # "multisets" or "sequences": what is drawn from where the data have no say
-    unit: Unit = field(converter=read_unit)  # whose coming, going or replacement is hidden
+    Args:
+        bins: the cells of the line, 2 to 2048.
+        rows: how many rows there are, or are said to be: public, up to 2^35.
+        epsilon: the promise.
+        points: of the sample; the power of two with the least proved error unless said.
+        base: "multisets" or "sequences": what is drawn from where the data have no say.
+        unit: whose coming, going or replacement is hidden; one person who comes or goes unless said.
+
+    Raises:
+        DataError: `bins` that are none, or another `base`.
+        SizeError: one cell only, or more cells and points than are gone through.
+        NumberError: `rows` or `points` below 1, more than 2^35 rows, or an `epsilon` that is not positive.
+        UnitError: a unit that is not known.
+
+    Example:
+        >>> from dither.density import Bins, KolmogorovSmirnov
+        >>> mechanism = KolmogorovSmirnov(bins=Bins.even(0, 120, 12), rows=1000, epsilon=1)
+        >>> released = mechanism.release([90] * 12)
+        >>> mechanism.points, int(released.sum()), mechanism.synthetic(released).shape
+        (32, 32, (32,))
+    """
+
+    bins: Bins
+    rows: int
+    points: int
+    epsilon: Number = field(converter=read_epsilon)
+    base: str
+    unit: Unit = field(converter=read_unit)
 
     def __init__(
         self,
@@ -121,7 +143,7 @@ class KolmogorovSmirnov:
         return self.guarantee.loss()
 
     def error(self, confidence: NumberLike) -> float:
-        """How many rows the two distribution functions differ by at most (n KS), with at least this probability."""
+        """How many rows the two distribution functions differ by at most (n KS), with probability `confidence` at least."""
         return self._distance(self.points, read_confidence(confidence))
 
     def _distance(self, points: int, level: Fraction) -> float:
@@ -142,7 +164,7 @@ class KolmogorovSmirnov:
     # -- release -----------------------------------------------------------------------------------------------
 
     def release(self, counts: CountsLike) -> NDArray[np.int64]:
-        """How many points of the sample lie in each cell, from a histogram with one count for each cell."""
+        """How many points of the sample lie in each cell, from `counts`: a histogram with one for each cell."""
         import numpy as np
 
         return np.diff(self._blocks(counts).draw(), prepend=0)
@@ -157,7 +179,7 @@ class KolmogorovSmirnov:
         return BASES[self.base](self.bins.size, self.points)
 
     def synthetic(self, released: CountsLike) -> NDArray[np.float64]:
-        """The points of a release as numbers: the middle of its cell for each."""
+        """The points of a `released` sample as numbers: the middle of its cell for each."""
         import numpy as np
 
         middles = self.bins.edges[:-1] + np.diff(self.bins.edges) / 2
@@ -172,7 +194,7 @@ class KolmogorovSmirnov:
     # -- for the conformance suite -----------------------------------------------------------------------------
 
     def shortfall(self, counts: CountsLike, released: CountsLike) -> Fraction:
-        """n KS: how many rows the two distribution functions differ by."""
+        """n KS: how many rows the distribution functions of `counts` and of a `released` sample differ by."""
         import numpy as np
 
         bands = DistanceBands(read_counts(counts, cells=self.bins.size), self.rows, self.points)

@@ -1,4 +1,4 @@
-"""Keys that nobody listed beforehand: what may be one, how they are counted, and in which order they are shown.
+"""Keys of a partition that nobody listed beforehand: what may be one, how they are counted, in which order they are shown.
 
     kinds      text, bytes, whole numbers, floats, dates, and tuples of these; nothing else, so that keys that are equal also
                look the same: which of two writings is shown would tell who came first. So True is 1, and 2.0 is 2.
@@ -86,7 +86,21 @@ def order(key: PlainKey) -> tuple[Any, ...]:
 
 
 def bound_keys(pairs: PairsLike, *, max_keys: SupportsIndex) -> list[tuple[PlainKey, ...]]:
-    """At most `max_keys` different keys of each person, chosen at random, from pairs (person, key). Not to be published."""
+    """At most `max_keys` different keys of each person, chosen at random, from pairs (person, key). Not to be published.
+
+    Args:
+        pairs: tuples, lists or rows of an array, each with a person and a key; missing ones are counted nowhere.
+        max_keys: how many keys of a person are kept, 1 or more.
+
+    Raises:
+        DataError: no list of pairs, or something in it that is none.
+        NumberError: a `max_keys` that is no whole number above 0.
+
+    Example:
+        >>> from dither.density import bound_keys
+        >>> bound_keys([("ann", "flu"), ("ann", "asthma"), ("bob", "flu")], max_keys=2)
+        [('asthma', 'flu'), ('flu',)]
+    """
     most = integer(max_keys, name="max_keys", least=1)
     held: dict[Any, set[PlainKey]] = {}
     for person, key in _pairs(pairs):
@@ -97,7 +111,7 @@ def bound_keys(pairs: PairsLike, *, max_keys: SupportsIndex) -> list[tuple[Plain
 
 
 def plain_person(value: Any, depth: int = 0) -> Any:
-    """One writing of who it is; None where it is nobody."""
+    """A person in the one way in which she is written; None where a value names nobody."""
     if isinstance(value, tuple):
         parts = tuple(plain_person(part, depth + 1) for part in value) if depth < DEEPEST else (None,)
         return None if any(part is None for part in parts) else parts

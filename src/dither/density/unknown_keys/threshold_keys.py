@@ -1,4 +1,4 @@
-"""Keys with their counts: noise on the count of each key that somebody holds, and only what reaches a threshold is shown.
+"""Partition selection by a threshold: noise on the count of each key that is held, and only what reaches it is shown.
 
     GeometricKeys    where a person holds one key, or few
     GaussianKeys     where a person holds several
@@ -9,8 +9,8 @@ probability r where it is T - 1. With
     k          the most keys whose counts differ between neighbours: max_keys, or twice that when a person is replaced
     noise      two-sided geometric with rate epsilon / k; or a normal variable of variance sigma2, rounded
 
-this is (epsilon, delta)-differentially private for all T and r for which `sole_keys.within` holds of a person with t keys
-that nobody else holds and max_keys - t others, t = 0..max_keys. T is the smallest whole number for which it does with
+this is (epsilon, delta)-differentially private for all T and r for which `sole_holder_loss.within` holds of a person with t
+keys that nobody else holds and max_keys - t others, t = 0..max_keys. T is the smallest whole number for which it does with
 r = 0, and r the largest share for which it still does: so no part of delta is lost to rounding.
 
 Proof. `unknown_keys/sole_holder_loss.py`, with what s shared keys, each moved by one, can tell. Hiding what is small is
@@ -68,7 +68,7 @@ SHARES = 2**10  # in which counts just below the threshold are cut
 
 
 class ThresholdKeys(KeyRule):
-    """Counts with noise, shown from a threshold on."""
+    """Keys whose count with noise reaches a threshold, with that count."""
 
     most_keys = MOST_KEYS
     parts = 1  # of one: what is counted, the noise and the threshold are whole numbers of parts
@@ -94,7 +94,7 @@ class ThresholdKeys(KeyRule):
     @property
     @abstractmethod
     def law(self) -> Law:
-        """The noise of one key."""
+        """The distribution of the noise of one key."""
 
     @abstractmethod
     def _shared_profile(self, moved: Fraction, x: arb) -> arb:
@@ -143,7 +143,7 @@ class ThresholdKeys(KeyRule):
         return 1 - Fraction(hidden, SHARES)
 
     def chance(self, holders: SupportsIndex) -> float:
-        """The probability that a key with so many holders is shown, rounded down."""
+        """The probability that a key with so many `holders` is shown, rounded down."""
         n = integer(holders, name="holders", least=0)
         return self._chance(n) if n else 0.0
 
@@ -151,7 +151,7 @@ class ThresholdKeys(KeyRule):
         return probability(lambda: self._shown(self.threshold, self.below, total)).lower
 
     def holders(self, chance: NumberLike) -> int:
-        """How many holders a key needs to be shown with this probability at least."""
+        """How many holders a key needs to be shown with probability `chance` at least."""
         return self._holders(read_confidence(chance, name="chance"), 1)
 
     def _holders(self, level: Fraction, weight: int) -> int:
@@ -161,12 +161,12 @@ class ThresholdKeys(KeyRule):
         return first(reached, least=1, guess=self.threshold // weight)
 
     def error(self, confidence: NumberLike) -> float:
-        """With this probability the noise of a key stays within this: a key is shown and further off less often."""
+        """What the noise of a key stays within with probability `confidence`: a key is shown and further off less often."""
         steps = half_width(self.law, read_confidence(confidence), 1)
         return steps if self.parts == 1 else steps / self.parts
 
     def release(self, value: TotalsLike) -> dict[PlainKey, float]:
-        """The keys that are shown, in order, with their noisy counts, from a mapping of keys to counts."""
+        """The keys that are shown, in order, with their noisy counts, from `value`: a mapping of keys to counts."""
         import numpy as np
 
         keys, totals = read_totals(value, parts=self.parts)
@@ -182,7 +182,28 @@ class ThresholdKeys(KeyRule):
 
 @frozen(kw_only=True, slots=False, init=False)
 class GeometricKeys(ThresholdKeys):
-    """Keys and counts with geometric noise: for one key a person, or few."""
+    """Keys and counts with geometric noise: for one key a person, or few.
+
+    Args:
+        epsilon: the promise, together with `delta`.
+        delta: the promise: not below the probability that any key is shown which one person alone holds.
+        max_keys: how many different keys of one person are counted, 1 or more.
+        unit: whose coming, going or replacement is hidden, of people and not of rows; one who comes or goes unless said.
+
+    Raises:
+        NumberError: an `epsilon` that is not positive, a `delta` that is not between 0 and 1, a `max_keys` below 1, or noise
+            that is not drawn.
+        SizeError: more than 1024 keys a person.
+        UnitError: a unit that is not known, or one of rows.
+
+    Example:
+        >>> from dither.density import GeometricKeys
+        >>> rule = GeometricKeys(epsilon=1, delta="1e-6", max_keys=1)
+        >>> rule.threshold, rule.holders("0.5")
+        (15, 15)
+        >>> list(rule.release({"flu": 10**6, "rare": 0}))
+        ['flu']
+    """
 
     code: ClassVar[str] = "geometric_keys"
 
@@ -203,7 +224,26 @@ class GeometricKeys(ThresholdKeys):
 
 @frozen(kw_only=True, slots=False, init=False)
 class GaussianKeys(ThresholdKeys):
-    """Keys and counts with Gaussian noise: for several keys a person."""
+    """Keys and counts with Gaussian noise: for several keys a person.
+
+    Args:
+        epsilon: the promise, together with `delta`.
+        delta: the promise: not below the probability that any key is shown which one person alone holds.
+        max_keys: how many different keys of one person are counted, 1 or more.
+        unit: whose coming, going or replacement is hidden, of people and not of rows; one who comes or goes unless said.
+
+    Raises:
+        NumberError: an `epsilon` that is not positive, a `delta` that is not between 0 and 1, a `max_keys` below 1, or noise
+            that is not drawn.
+        SizeError: more than 1024 keys a person.
+        UnitError: a unit that is not known, or one of rows.
+
+    Example:
+        >>> from dither.density import GaussianKeys
+        >>> rule = GaussianKeys(epsilon=1, delta="1e-6", max_keys=4)
+        >>> rule.threshold, rule.holders("0.5")
+        (44, 44)
+    """
 
     code: ClassVar[str] = "gaussian_keys"
 
