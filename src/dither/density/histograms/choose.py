@@ -79,7 +79,7 @@ class Plan:
 
     @property
     def guarantee(self) -> Guarantee:
-        """The guarantee of the mechanism."""
+        """The guarantee of the mechanism that was chosen."""
         return self.mechanism.guarantee
 
     def error(self, confidence: NumberLike) -> float:

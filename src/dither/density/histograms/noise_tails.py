@@ -1,4 +1,4 @@
-"""How far a sum of independent noise can lie off: one bound for all of flat histograms, trees and their running sums.
+"""Tail bounds of sums of independent noise (Chernoff): one for flat histograms, for trees and for their running sums.
 
 Theorem. Let Q = sum_i R_i N_i with independent integer noise N_i, every |R_i| <= 1 and sum_i R_i^2 <= V. Then for s > 0
 
@@ -63,7 +63,7 @@ def sum_width(
 
 
 def variance(law: DiscreteLaplace | RoundedGaussian) -> float:
-    """Of the noise, in doubles: for expected errors, which promise nothing."""
+    """The variance of the noise, in doubles: for expected errors, which promise nothing."""
     if isinstance(law, RoundedGaussian):
         return float(law.sigma2) + 1 / 12
     return 0.5 / math.sinh(min(float(law.rate) / 2, 300)) ** 2

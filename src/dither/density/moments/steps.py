@@ -1,4 +1,4 @@
-"""A public interval, cut into a public number of steps: where each value stands, as a whole number from 0 to `steps`.
+"""Quantisation: a public interval, cut into a public number of steps; a value becomes a whole number from 0 to `steps`.
 
 Values beyond the ends are moved to them; the others go to the nearest step. A place is a fixed map of one value into
 0..steps, whatever doubles do on the way, so promises rest on the places and on nothing before them.
@@ -36,7 +36,7 @@ NEAR = Fraction(1, 2) + Fraction(1, 256)  # of a step
 
 @dataclass(frozen=True)
 class Quantisation:
-    """Values from `low` to `high`, in so many steps."""
+    """A map of values from `low` to `high` onto whole numbers, 0 to `steps`."""
 
     low: Fraction
     high: Fraction
@@ -44,7 +44,7 @@ class Quantisation:
 
     @classmethod
     def read(cls, low: NumberLike, high: NumberLike, steps: SupportsIndex) -> Quantisation:
-        """Refuses ends that do not rise, ends that doubles cannot tell apart, and odd numbers of steps."""
+        """Refuse ends that do not rise, ends that doubles cannot tell apart, and steps that are no power of two."""
         a, b = rational(low, name="low"), rational(high, name="high")
         if not a < b:
             raise NumberError("low, high", (low, high), "the lower end lies below the upper one", "low=0, high=5000")
@@ -59,7 +59,7 @@ class Quantisation:
 
     @property
     def width(self) -> Fraction:
-        """From end to end."""
+        """The distance from the lower end to the upper one."""
         return self.high - self.low
 
     @property

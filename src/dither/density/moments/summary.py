@@ -1,4 +1,4 @@
-"""What a release of `Moments` says: a count, a mean, a variance and a deviation, each with its interval.
+"""What a release of `Moments` says: a count, a mean, a variance and a deviation, each with its confidence interval.
 
 All of it is computed from released numbers and public facts. Each interval holds with its confidence by itself, whatever
 the data are, for the values as they were clipped to the bounds: what clipping takes away is not in it, and no private

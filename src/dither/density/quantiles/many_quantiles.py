@@ -4,36 +4,13 @@ percentiles, box plots.
 Theorem. Choose the middle share by the score of `Quantile` with a part of epsilon, cut the line there, and go on with the
 shares below among the people below and with those above among the people above, on each side with what is left of epsilon.
 That is epsilon-DP when a person comes or goes; with exponential mechanisms of range E_v and parts rho_v = E_v^2 / 8 it is
-rho-zCDP. When a person is replaced the same holds with twice the noise, but for the first choice (below).
+rho-zCDP. When a person is replaced the same holds with twice the noise, but for the first choice.
 
-    q       a share that is wanted, between q_lo and q_hi, which were cut before (0 and 1 at the ends)
-    t       (q - q_lo) / (q_hi - q_lo): where it lies among the people between the two cuts
-    M       how many they are: private, it moves with them        R(u)    how many of them lie below a cut u
     K       parts of a cell: cuts fall on its edges and between its parts, so one value that many people share can be cut
 
-A person is spread evenly over the K parts of her cell, in fact and not by chance: with c people in a cell the cut after s
-of its parts has s c / K people of that cell below it. So a person has a mass w in an interval, 1 in the whole line, and a
-cut divides it: w = w_left + w_right.
-
-Proof. The score of a cut is -|R - t M|. A person of mass w in the interval moves M by w and R by between 0 and w, so
-R - t M by between -t w and (1 - t) w, the score by at most w max(t, 1 - t): w times the sensitivity that is provided for. A
-choice costs in proportion to what scores move by (`quantiles/rank_scores.py`): w epsilon_v, or w^2 rho_v. By induction
-from the last choices up, an interval with budget B costs at most w B: the choice has w B_v, and given it the two sides are
-independent, with w_left (B - B_v) + w_right (B - B_v) = w (B - B_v). For rho likewise, as w_left^2 + w_right^2 <= w^2.
-
-Replaced: a person leaves and another comes, with masses w and w', and scores move by at most (w + w') max(t, 1 - t). In the
-same way an interval costs at most (w + w') B; or (w + w')^2 B, since (w + w')^2 is no less than the sum of its like on both
-sides. That is 2 and 4 in the whole line, which twice the noise pays for. In the first choice both have mass 1 and R - t M
-moves by at most 1: there `Quantile` has the exact price, no more than its part. Where the old or the new value is in no cell
-its mass is 0 everywhere, which is less; in the first choice R - t M then moves by at most max(t, 1 - t), no more than 1.
-
-Where no choice follows nothing is cut, and a *cell* is chosen by its distance, of which the same holds: the ranks of its
-two edges move like R. For t = 0 and t = 1 scores move in one direction, by at most w: half as much.
-
-Error. The rank that is aimed at lies between those of the two cuts, in proportion, so it is off by no more than the worse of
-them, and the choice adds what it falls short of the best. Where something is cut, the best cut may miss by half a part of a
-cell: 1 / (2K) of the people in the fullest cell, once for each level but the last. Data tells how much that is, so `error`
-leaves it out; it is nothing for cells that hold few people. `shares` adds it for a cell that holds everybody.
+A person is spread evenly over the K parts of her cell, in fact and not by chance, so a cut divides her mass between its two
+sides and each side pays for its own. Where no choice follows nothing is cut, and a *cell* is chosen by its distance.
+`quantiles/many_quantiles.md` has the proof, and what the error leaves out.
 
 Kaplan, Schnapp and Stemmer 2022, for distinct values; the parts are ours.
 """

@@ -4,36 +4,16 @@ Three cells are chosen by the score of `Quantile`, each with a third of the budg
 q n - e and one for q n + e, where e is a public number. The first cell counts as reaching down to every rank in the
 choice of the low one, and the last cell as reaching up to every rank in the choice of the high one.
 
-    q     the wanted share of the counts, a/b          n      how many counts there are: private, it moves with people
-    C     counts below a cell                          C'     counts below or in it
-    W     `mass`: the most counts a person has         k, e   what a choice falls short of at a confidence, in ranks
+Theorem 1 (privacy). A person has at most W counts (`mass`), in any cells of any of several histograms that are released
+side by side. Then all of it together is epsilon-DP; or its range is at most the sum of the ranges E of its choices, with
+rho the sum of E^2/8.
 
-Theorem 1 (privacy). Let a person have at most W counts, in any cells of any of several histograms that are released side by
-side. Then all of it together is epsilon-DP; or the sum of the ranges E of its choices bounds it, with rho the sum of E^2/8.
+Theorem 2 (coverage). With the stated probability some q-quantile is no less than the lower edge of the low cell and no more
+than the upper edge of the high one: for every data, also for none. Intervals of several histograms hold theirs with that
+probability each.
 
-Proof. Let somebody come with w_g counts in histogram g. Then C - q n moves by between -q w_g and (1 - q) w_g, as does
-C' - q n; a constant e changes nothing in that, nor does leaving out one of the two in the first or the last cell, nor a
-maximum with 0. So scores there move by at most D w_g, D = max(q, 1 - q). A choice is made for D W: it costs w_g / W of its
-epsilon, and its range there is w_g / W of E (`quantiles/rank_scores.py`). Choices for different histograms have
-independent noise, so epsilons add up, and so do ranges; and the sum of the w_g is at most W.
-    Replaced: w_g counts leave and v_g come. C - q n moves by between -(1 - q) w_g - q v_g and (1 - q) v_g + q w_g. In one
-histogram that is at most W either way, which is provided for. In several, it is at most D (w_g + v_g), and the sum of those
-is at most 2 D W, which is provided for where there are several. (For q = 1/2 the two are the same.)
-
-Theorem 2 (coverage). With the stated probability C of the low cell is at most q n and C' of the high one at least q n, so
-that some q-quantile is no less than the lower edge of the low cell and no more than the upper edge of the high one: for
-every data, also for none. Intervals of several histograms hold theirs with that probability each.
-
-Proof. Some cell has distance 0 from the rank q n - e: it is at most n, and whatever lies below 0 the first cell has. So the
-distance of the chosen one is at most e, except with the probability of which e was computed: then C <= q n. (If it is the
-first cell, C = 0.) Likewise for the high one. The two draws are independent, and each has the root of the confidence. If
-the low cell lies above the high one, C >= C' and both are q n: nobody lies between them, and all values there are quantiles,
-so they may trade places. The middle one is moved between the ends.
-
-The extremes. For q = 0 every value below all data is a quantile, and a choice at rank 0 would fall anywhere there. So the
-whole budget goes to the high cell, for the rank e = k + 1: then C' >= 1, and the least value itself is no more than its
-upper edge (if it is the last cell, by its being the last). That cell is the answer as well: a value that few lie below. The
-low end is the first edge. q = 1 is the same from above.
+The extremes. For q = 0 the whole budget goes to the high cell, and the low end is the first edge; q = 1 is the same from
+above. `quantiles/quantile_interval.md` has the proofs.
 
 Smith 2011 for the score; the interval is ours.
 """

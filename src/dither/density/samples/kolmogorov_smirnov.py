@@ -135,7 +135,7 @@ class KolmogorovSmirnov:
 
     @property
     def guarantee(self) -> Guarantee:
-        """epsilon, pure, of bounded range."""
+        """epsilon, pure and of bounded range, of the whole sample."""
         return bounded_range(self.epsilon, unit=self.unit)
 
     def loss(self) -> Loss:

@@ -1,4 +1,4 @@
-"""Samples whose running totals stay inside a band: how many there are, and one of them at random.
+"""Lattice paths: samples whose running totals stay inside a band, how many there are, and one of them at random.
 
 A sample is a path s_1 <= ... <= s_m = k of running totals over the cells, the band is low_j <= s_j <= high_j. With f_j(s)
 as in `samples/base_measures.py`, zero outside the band, there are V = f_m(k) of them; and backwards from s_m = k, s_(j-1)
@@ -43,7 +43,7 @@ class PathWeights(NamedTuple):
 
 
 class LatticePaths:
-    """All samples inside one band."""
+    """All samples whose running totals stay inside one band."""
 
     def __init__(self, base: BaseMeasure, low: NDArray[np.int64], high: NDArray[np.int64]) -> None:
         self._base = base

@@ -90,7 +90,7 @@ class RhoKeys(ThresholdKeys):  # type: ignore[override]  # its __attrs_init__ ta
 
     @cached_property
     def law(self) -> RoundedGaussian:
-        """Rounded Gaussian noise."""
+        """Rounded Gaussian noise of one count."""
         return RoundedGaussian(sigma2=self.sigma2)
 
     def _meets(self, threshold: int, below: Fraction) -> bool:

@@ -209,7 +209,7 @@ class GeometricKeys(ThresholdKeys):
 
     @cached_property
     def law(self) -> DiscreteLaplace:
-        """Two-sided geometric noise."""
+        """Two-sided geometric noise of one count."""
         return DiscreteLaplace(rate=self.epsilon / self.changed)
 
     def _shared_profile(self, moved: Fraction, x: arb) -> arb:
@@ -254,7 +254,7 @@ class GaussianKeys(ThresholdKeys):
 
     @cached_property
     def law(self) -> RoundedGaussian:
-        """Rounded Gaussian noise, in parts."""
+        """Rounded Gaussian noise of one count, in parts."""
         return RoundedGaussian(sigma2=self.sigma2 * self.parts**2)
 
     def _shared_profile(self, moved: Fraction, x: arb) -> arb:
