@@ -135,7 +135,7 @@ class Plan:
         return simplex(raw, self.rows if self.rows is not None else max(0.0, float(raw.sum())))
 
     def _rising(self, raw: NDArray[np.float64]) -> NDArray[np.float64]:
-        """No running sum below the one before it."""
+        """Cells of which no running sum lies below the one before it."""
         import numpy as np
 
         sums = np.cumsum(raw)

@@ -89,23 +89,24 @@ class Histogram:
         check_price(epsilon, rho)
 
     def __attrs_post_init__(self) -> None:
-        _ = self._noise  # refuses noise that cannot be drawn, now and not at the first release
+        _ = self.noise  # refuses noise that cannot be drawn, now and not at the first release
 
     @property
     def guarantee(self) -> Guarantee:
         """epsilon, pure; or Gaussian DP, and so rho-zCDP."""
-        return self._noise.guarantee
+        return self.noise.guarantee
 
     @cached_property
-    def _noise(self) -> Geometric | Gaussian:
+    def noise(self) -> Geometric | Gaussian:
+        """The mechanism that gives every cell its noise."""
         moved = 2 if replaces(self.unit) else 1
-        return noise(moved, self.cells, epsilon=self.epsilon, rho=self.rho, unit=self.unit)
+        return count_noise(moved, self.cells, epsilon=self.epsilon, rho=self.rho, unit=self.unit)
 
     # -- error -------------------------------------------------------------------------------------------------
 
     def error(self, confidence: NumberLike) -> int:
         """The smallest half-width that all cells stay within together, with probability `confidence`."""
-        return int(self._noise.error(confidence))
+        return int(self.noise.error(confidence))
 
     def prefix_error(self, confidence: NumberLike) -> int:
         """A half-width for the sums of the first 1, 2, ... cells, all together with probability `confidence`."""
@@ -117,27 +118,27 @@ class Histogram:
         if cells is not None:
             return self._width(integer(cells, name="cells", least=1), level, all_cells=False)
         pairs = self.cells * (self.cells + 1) // 2
-        union = sum_width(self._noise.law, squares=self.cells, events=pairs, level=level)
+        union = sum_width(self.noise.law, squares=self.cells, events=pairs, level=level)
         return min(2 * self.prefix_error(level), self.cells * self.error(level), math.ceil(union) - 1)
 
     def _width(self, length: int, confidence: NumberLike, *, all_cells: bool) -> int:
         if length > self.cells:
             raise SizeError("cells", length, f"there are {self.cells} cells", f"{self.cells} or fewer")
         level = read_confidence(confidence)
-        tail = sum_width(self._noise.law, squares=length, events=1, level=level)
-        plain = half_width(self._noise.law, level, self.cells if all_cells else length)
+        tail = sum_width(self.noise.law, squares=length, events=1, level=level)
+        plain = half_width(self.noise.law, level, self.cells if all_cells else length)
         return min(math.ceil(tail) - 1, length * plain)
 
     @property
     def variance(self) -> float:
         """The variance of the noise of a cell: what expected errors are compared by."""
-        return variance(self._noise.law)
+        return variance(self.noise.law)
 
     # -- release -----------------------------------------------------------------------------------------------
 
     def release(self, counts: CountsLike) -> NDArray[np.int64]:
         """The `counts`, one for each cell, with noise: whole numbers, some of them below 0."""
-        found: Any = self._noise.release(read_counts(counts, cells=self.cells))
+        found: Any = self.noise.release(read_counts(counts, cells=self.cells))
         return found  # type: ignore[no-any-return]
 
     def truth(self, counts: CountsLike) -> list[int]:
@@ -152,7 +153,7 @@ class Histogram:
 # -- shared with trees and marginals -----------------------------------------------------------------------------------
 
 
-def noise(moved: int, size: int, *, epsilon: Number | None, rho: Fraction | None, unit: Unit) -> Geometric | Gaussian:
+def count_noise(moved: int, size: int, *, epsilon: Number | None, rho: Fraction | None, unit: Unit) -> Geometric | Gaussian:
     """Noise for `size` whole numbers of which a person moves up to `moved`, each by 1."""
     if epsilon is not None:
         return Geometric(epsilon=epsilon, sensitivity=moved, dimension=size, unit=unit)

@@ -38,7 +38,7 @@ from dither.density.histograms.consistency import simplex
 from dither.density.histograms.counts import read_counts
 from dither.density.histograms.distribution import Distribution
 from dither.density.histograms.grid import Grid
-from dither.density.histograms.histogram import noise, replaces
+from dither.density.histograms.histogram import count_noise, replaces
 from dither.density.histograms.noise_tails import sum_width
 from dither.density.histograms.tree import read_rows
 from dither.errors import DataError, SizeError
@@ -112,12 +112,12 @@ class Marginals:
         self.__attrs_init__(grid=grid, tables=listed, epsilon=budget, rho=square, rows=public, unit=whom)
         if sum(self._sizes) > MOST_CELLS:
             raise SizeError("tables", sum(self._sizes), f"at most {MOST_CELLS} cells are kept in memory", "fewer tables")
-        _ = self._noise  # refuses noise that cannot be drawn, now and not at the first release
+        _ = self.noise  # refuses noise that cannot be drawn, now and not at the first release
 
     @property
     def guarantee(self) -> Guarantee:
         """epsilon, pure; or Gaussian DP, and so rho-zCDP: of all tables together."""
-        return self._noise.guarantee
+        return self.noise.guarantee
 
     @property
     def _sizes(self) -> list[int]:
@@ -127,9 +127,10 @@ class Marginals:
         return tuple(self.grid.shape[at] for at in table)
 
     @cached_property
-    def _noise(self) -> Geometric | Gaussian:
+    def noise(self) -> Geometric | Gaussian:
+        """The mechanism that gives every cell of every table its noise."""
         moved = len(self.tables) * (2 if replaces(self.unit) else 1)
-        return noise(moved, sum(self._sizes), epsilon=self.epsilon, rho=self.rho, unit=self.unit)
+        return count_noise(moved, sum(self._sizes), epsilon=self.epsilon, rho=self.rho, unit=self.unit)
 
     # -- error and release -------------------------------------------------------------------------------------
 
@@ -141,8 +142,8 @@ class Marginals:
         """
         level, cells = read_confidence(confidence), sum(self._sizes)
         if len(self.tables) == 1 and self.rows is None:
-            return float(half_width(self._noise.law, level, cells))
-        return sum_width(self._noise.law, squares=1.0, events=cells, level=level)
+            return float(half_width(self.noise.law, level, cells))
+        return sum_width(self.noise.law, squares=1.0, events=cells, level=level)
 
     def count(self, columns: ColumnsLike) -> list[NDArray[np.int64]]:
         """The true counts of every table, from `columns`: one for each axis of the grid; not to be published.
@@ -169,9 +170,9 @@ class Marginals:
             raise SizeError("counts", counts, f"there are {len(self.tables)} tables", "what .count(columns) gives")
         level, sizes = read_confidence(confidence), self._sizes
         found = [read_counts(one, cells=size, name="counts") for one, size in zip(counts, sizes, strict=True)]
-        noisy: Any = self._noise.release(np.concatenate(found))
+        noisy: Any = self.noise.release(np.concatenate(found))
         parts = np.split(np.asarray(noisy).astype(np.float64), np.cumsum(sizes)[:-1])
-        agreed = self._agreed([part.reshape(self._shape(t)) for part, t in zip(parts, self.tables, strict=True)])
+        agreed = self.agreed([part.reshape(self._shape(t)) for part, t in zip(parts, self.tables, strict=True)])
         return tuple(self._distribution(table, flat, level) for table, flat in zip(self.tables, agreed, strict=True))
 
     def _distribution(self, table: tuple[int, ...], raw: ContingencyTable, level: Fraction) -> Distribution:
@@ -192,15 +193,15 @@ class Marginals:
 
     # -- agreement ---------------------------------------------------------------------------------------------
 
-    def _agreed(self, tables: list[ContingencyTable]) -> list[ContingencyTable]:
-        """The tables with each shared part replaced by its weighted mean."""
+    def agreed(self, tables: list[ContingencyTable]) -> list[ContingencyTable]:
+        """Noisy `tables` with each part that they share replaced by its weighted mean."""
         import numpy as np
 
         found = [table.copy() for table in tables]
         both = {tuple(sorted(set(one) & set(other))) for one, other in combinations(self.tables, 2)} | {()}
         for shared in {part for columns in both for part in _parts(columns)}:  # all others are in one table alone
             holders = [at for at, table in enumerate(self.tables) if set(shared) <= set(table)]
-            own = [_part(tables[at], self.tables[at], shared) for at in holders]
+            own = [orthogonal_part(tables[at], self.tables[at], shared) for at in holders]
             summed = [tables[at].size / part.size for at, part in zip(holders, own, strict=True)]  # cells summed over
             mean = sum(part / cells for part, cells in zip(own, summed, strict=True)) / sum(1 / cells for cells in summed)
             if not shared and self.rows is not None:
@@ -230,8 +231,8 @@ def _parts(table: tuple[int, ...]) -> Iterator[tuple[int, ...]]:
         yield from combinations(table, size)
 
 
-def _part(values: ContingencyTable, table: tuple[int, ...], shared: tuple[int, ...]) -> ContingencyTable:
-    """Summed over the other axes, and without the mean along each shared one."""
+def orthogonal_part(values: ContingencyTable, table: tuple[int, ...], shared: tuple[int, ...]) -> ContingencyTable:
+    """The part of a table that its shared axes add: summed over the others, without the mean along each shared one."""
     found: Any = values.sum(axis=tuple(place for place, axis in enumerate(table) if axis not in shared))
     for place in range(len(shared)):
         found = found - found.mean(axis=place, keepdims=True)

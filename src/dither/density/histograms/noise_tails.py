@@ -56,7 +56,7 @@ def sum_width(
         tilts = [*TILTS, *(tilt for tilt in tilts if tilt < TILTS[-1])]
     best = math.inf
     for tilt in tilts:
-        f = tilt**2 if gaussian else _geometric(rate, tilt)
+        f = tilt**2 if gaussian else geometric_cumulant(rate, tilt)
         together = most * f + math.log(float(np.exp((listed - most) * f).sum()))
         best = min(best, (outside + together) / (rate * tilt))
     return best * WIDER
@@ -77,8 +77,8 @@ def proxy(sigma2: Fraction) -> float:
     return size + 1 / 12 + 4 * (q / 24 + series)
 
 
-def _geometric(rate: float, tilt: float) -> float:
-    """f(rate * tilt), without overflow at large rates."""
+def geometric_cumulant(rate: float, tilt: float) -> float:
+    """f(rate * tilt), the cumulant generating function of two-sided geometric noise, without overflow at large rates."""
     at = rate * tilt
     ratio = math.exp((at - rate) / 2) * math.expm1(-at) / math.expm1(-rate)
     return -math.log1p(-(ratio**2))

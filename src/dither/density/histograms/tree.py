@@ -40,7 +40,7 @@ from attrs import frozen
 
 from dither.density.histograms.columns import CountsLike
 from dither.density.histograms.counts import LARGEST_COUNT, read_counts
-from dither.density.histograms.histogram import count_neighbours, noise, read_cells, replaces
+from dither.density.histograms.histogram import count_neighbours, count_noise, read_cells, replaces
 from dither.density.histograms.noise_tails import sum_width, variance
 from dither.density.histograms.tree_least_squares import corrections
 from dither.density.histograms.tree_shape import Root, TreeShape, branchings
@@ -120,12 +120,12 @@ class Tree:
         chosen = shapes[0] if len(shapes) == 1 else min(shapes, key=lambda one: cost(one, whom, gaussian=budget is None))
         b, top = chosen.branching, chosen.root
         self.__attrs_init__(cells=size, branching=b, root=top, epsilon=budget, rho=square, rows=public, unit=whom)
-        _ = self._noise  # refuses noise that cannot be drawn, now and not at the first release
+        _ = self.noise  # refuses noise that cannot be drawn, now and not at the first release
 
     @property
     def guarantee(self) -> Guarantee:
         """epsilon, pure; or Gaussian DP, and so rho-zCDP."""
-        return self._noise.guarantee
+        return self.noise.guarantee
 
     @cached_property
     def shape(self) -> TreeShape:
@@ -133,9 +133,10 @@ class Tree:
         return TreeShape(cells=self.cells, branching=self.branching, root=self.root)
 
     @cached_property
-    def _noise(self) -> Geometric | Gaussian:
+    def noise(self) -> Geometric | Gaussian:
+        """The mechanism that gives every node its noise."""
         nodes = sum(self.shape.sizes[: self.shape.levels])
-        return noise(nodes_moved(self.shape, self.unit), nodes, epsilon=self.epsilon, rho=self.rho, unit=self.unit)
+        return count_noise(nodes_moved(self.shape, self.unit), nodes, epsilon=self.epsilon, rho=self.rho, unit=self.unit)
 
     # -- error -------------------------------------------------------------------------------------------------
 
@@ -157,12 +158,12 @@ class Tree:
 
     def _width(self, squares: float | NDArray[np.float64], events: int, confidence: NumberLike) -> float:
         level = read_confidence(confidence)
-        return sum_width(self._noise.law, squares=squares, events=events, level=level)
+        return sum_width(self.noise.law, squares=squares, events=events, level=level)
 
     @property
     def variance(self) -> float:
         """The variance of the noise of a node: what expected errors are compared by."""
-        return variance(self._noise.law)
+        return variance(self.noise.law)
 
     # -- release -----------------------------------------------------------------------------------------------
 
@@ -177,7 +178,7 @@ class Tree:
         levels = [read_counts(counts, cells=self.cells)]
         for _ in self.shape.sizes[1 : self.shape.levels]:
             levels.append(self._parents(levels[-1]))
-        noisy: list[Any] = [add(level, self._noise.law.sample(level.size)) for level in levels]
+        noisy: list[Any] = [add(level, self.noise.law.sample(level.size)) for level in levels]
         return noisy if self.rows is None else [*noisy, np.array([self.rows], dtype=np.int64)]
 
     def consistent(self, nodes: list[NDArray[np.int64]]) -> NDArray[np.float64]:

@@ -107,7 +107,7 @@ class MultisetMeasure(BaseMeasure):
         return WeightRow(found, 0, lost=False)
 
     def choices(self, row: NDArray[np.float64], start: int, total: int, floor: float) -> NDArray[np.float64]:
-        """All that are not beyond the total, as they are."""
+        """The weights of all numbers of points up to the total, unchanged."""
         return row[: total - start + 1]
 
     def whole_step(self, row: Sequence[int], start: int, low: int, high: int) -> list[int]:
@@ -116,7 +116,7 @@ class MultisetMeasure(BaseMeasure):
         return [sums[min(s - start, len(sums) - 1)] for s in range(low, high + 1)]
 
     def whole_choices(self, row: Sequence[int], start: int, total: int) -> list[int]:
-        """All that are not beyond the total, as they are."""
+        """The weights of all numbers of points up to the total, unchanged."""
         return list(row[: total - start + 1])
 
 
@@ -168,7 +168,7 @@ class SequenceMeasure(BaseMeasure):
 
     @property
     def spare_roundings(self) -> int:
-        """Those of x^c / c!, which add up to 2k."""
+        """The roundings of x^c / c!, which add up to 2k."""
         return 2 * self.points
 
     def step(self, row: NDArray[np.float64], start: int, low: int, high: int, floor: float) -> WeightRow:
@@ -181,7 +181,7 @@ class SequenceMeasure(BaseMeasure):
         return WeightRow(whole[low - start - first : high - start - first + 1], shift, lost)
 
     def choices(self, row: NDArray[np.float64], start: int, total: int, floor: float) -> NDArray[np.float64]:
-        """Each with the share of what the last cell takes."""
+        """Each weight times that of the points left for the last cell."""
         kept = row[: total - start + 1]
         found: NDArray[np.float64] = kept * self._window(total - start - kept.size + 1, total - start, floor).row[::-1]
         return found
@@ -191,7 +191,7 @@ class SequenceMeasure(BaseMeasure):
         return [sum(self.whole_choices(row, start, total)) for total in range(low, high + 1)]
 
     def whole_choices(self, row: Sequence[int], start: int, total: int) -> list[int]:
-        """Each with the number of ways to choose the new points."""
+        """Each weight times the number of ways to choose the points of the last cell."""
         return [ways * math.comb(total, start + at) for at, ways in enumerate(row[: total - start + 1])]
 
 

@@ -167,15 +167,17 @@ class KolmogorovSmirnov:
         """How many points of the sample lie in each cell, from `counts`: a histogram with one for each cell."""
         import numpy as np
 
-        return np.diff(self._blocks(counts).draw(), prepend=0)
+        return np.diff(self.sampler(counts).draw(), prepend=0)
 
-    def _blocks(self, counts: CountsLike) -> BlockSampler:
+    def sampler(self, counts: CountsLike) -> BlockSampler:
+        """What draws a sample around these `counts`; not to be published."""
         bands = DistanceBands(read_counts(counts, cells=self.bins.size), self.rows, self.points)
         common = math.gcd(self.rows, self.points)
-        return BlockSampler(bands, self._samples, self.epsilon * Fraction(common, 2 * self.points))
+        return BlockSampler(bands, self.base_measure, self.epsilon * Fraction(common, 2 * self.points))
 
     @property
-    def _samples(self) -> BaseMeasure:
+    def base_measure(self) -> BaseMeasure:
+        """The weights of samples before the data have a say."""
         return BASES[self.base](self.bins.size, self.points)
 
     def synthetic(self, released: CountsLike) -> NDArray[np.float64]:

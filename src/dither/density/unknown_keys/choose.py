@@ -65,7 +65,7 @@ class KeyChoice:
 
     @property
     def guarantee(self) -> Guarantee:
-        """What is promised, by any of them."""
+        """(epsilon, delta), the same for each of the rules compared."""
         return self.rule.guarantee
 
     def count(self, pairs: PairsLike) -> dict[PlainKey, int]:

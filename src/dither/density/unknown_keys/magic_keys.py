@@ -83,7 +83,7 @@ class MagicKeys(KeyRule):
 
     def __attrs_post_init__(self) -> None:
         with precision(2 * SPARE_BITS):
-            gain = to_ball(self._growth - 1)
+            gain = to_ball(self.growth - 1)
             half = (gain * to_ball(self.changed / self.delta / 2)).log1p() / gain.log1p()
             if 2 * half - 1 > MOST_HOLDERS:
                 raise self._too_long()
@@ -99,7 +99,7 @@ class MagicKeys(KeyRule):
         return SPARE_BITS + (self.changed / self.delta).__ceil__().bit_length()
 
     @cached_property
-    def _growth(self) -> Fraction:
+    def growth(self) -> Fraction:
         """The growth g of the theorem, a dyadic number."""
         rate = min(self.epsilon / self.changed, Number(LARGEST_RATE))
         bits = SPARE_BITS
@@ -115,7 +115,7 @@ class MagicKeys(KeyRule):
         """p_0, p_1, ... up to 1, in units of 2^-bits."""
         one = 1 << self._bits
         lost = math.floor(self.delta / self.changed * one)
-        top, bottom = self._growth.numerator, self._growth.denominator
+        top, bottom = self.growth.numerator, self.growth.denominator
         table = [0]
         while table[-1] < one:
             if len(table) > MOST_HOLDERS:

@@ -93,11 +93,13 @@ class RhoKeys(ThresholdKeys):  # type: ignore[override]  # its __attrs_init__ ta
         """Rounded Gaussian noise of one count."""
         return RoundedGaussian(sigma2=self.sigma2)
 
-    def _meets(self, threshold: int, below: Fraction) -> bool:
+    def meets(self, threshold: int, below: Fraction) -> bool:
+        """Whether keys of one's own are shown with delta at most, at a `threshold` with a share `below` one below it."""
         with precision(BITS):
-            return any_shown(self._shown(threshold, below, 1), self.max_keys) <= self.delta
+            return any_shown(self.shown_chance(threshold, below, 1), self.max_keys) <= self.delta
 
-    def _shared_profile(self, moved: Fraction, x: arb) -> arb:
+    def shared_profile(self, moved: Fraction, x: arb) -> arb:
+        """Never asked for: `moved` and `x` do not matter where shared keys are priced in rho."""
         raise AssertionError("what shared keys tell is priced in rho")
 
     def _guess(self) -> float:

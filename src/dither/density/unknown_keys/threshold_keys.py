@@ -97,8 +97,8 @@ class ThresholdKeys(KeyRule):
         """The distribution of the noise of one key."""
 
     @abstractmethod
-    def _shared_profile(self, moved: Fraction, x: arb) -> arb:
-        """H(e^(epsilon + x)) of shared keys: see `unknown_keys/sole_holder_loss.py`."""
+    def shared_profile(self, moved: Fraction, x: arb) -> arb:
+        """H(e^(epsilon + `x`)) of shared keys that are `moved` so far: see `unknown_keys/sole_holder_loss.py`."""
 
     @abstractmethod
     def _guess(self) -> float:
@@ -108,22 +108,23 @@ class ThresholdKeys(KeyRule):
         """How many keys a person may hold; those who hold more do all that others do, where all weigh the same."""
         return range(self.max_keys, self.max_keys + 1)
 
-    def _contributions(self, threshold: int, below: Fraction) -> list[KeyContribution]:
-        """All ways to hold keys: so many, of which so many are nobody else's."""
+    def contributions(self, threshold: int, below: Fraction) -> list[KeyContribution]:
+        """All ways to hold keys, so many of which so many are nobody else's, at a `threshold` with a share `below` it."""
         found = []
         with precision(BITS):
             for held in self._ways():
-                alone = self._shown(threshold, below, self.weight(held))
+                alone = self.shown_chance(threshold, below, self.weight(held))
                 square = Fraction(self.weight(held), self.parts) ** 2
                 found += [KeyContribution(any_shown(alone, own), (held - own) * square) for own in range(held + 1)]
         return found
 
-    def _meets(self, threshold: int, below: Fraction) -> bool:
-        contributions = hardest(self._contributions(threshold, below))
-        return within(contributions, self._shared_profile, self.delta, replaces=self.replaces)
+    def meets(self, threshold: int, below: Fraction) -> bool:
+        """Whether the promise surely holds at a `threshold`, with a share `below` of what lies one below it shown."""
+        ways = hardest(self.contributions(threshold, below))
+        return within(ways, self.shared_profile, self.delta, replaces=self.replaces)
 
-    def _shown(self, threshold: int, below: Fraction, total: int) -> arb:
-        """The probability that a key of which there is so much is shown."""
+    def shown_chance(self, threshold: int, below: Fraction, total: int) -> arb:
+        """The probability that a key with this `total` is shown at a `threshold`, with a share `below` one below it."""
         gap = threshold - 1 - total
         likely = self.law.above(gap) if gap >= 0 else 1 - self.law.cdf(gap)
         return likely + to_ball(below) * self.law.mass(gap)
@@ -132,14 +133,14 @@ class ThresholdKeys(KeyRule):
     def threshold(self) -> int:
         """The smallest noisy count that is always shown, in parts."""
         guess = self.parts + math.ceil(self._guess())
-        return first(lambda at: self._meets(at, Fraction(0)), least=self.parts + 1, guess=guess)
+        return first(lambda at: self.meets(at, Fraction(0)), least=self.parts + 1, guess=guess)
 
     @cached_property
     def below(self) -> Fraction:
         """How often a noisy count one below the threshold is shown."""
         if self.parts > 1:
             return Fraction(0)  # a part more or less is nothing
-        hidden = first(lambda j: self._meets(self.threshold, 1 - Fraction(j, SHARES)), least=1, guess=SHARES // 2)
+        hidden = first(lambda j: self.meets(self.threshold, 1 - Fraction(j, SHARES)), least=1, guess=SHARES // 2)
         return 1 - Fraction(hidden, SHARES)
 
     def chance(self, holders: SupportsIndex) -> float:
@@ -148,7 +149,7 @@ class ThresholdKeys(KeyRule):
         return self._chance(n) if n else 0.0
 
     def _chance(self, total: int) -> float:
-        return probability(lambda: self._shown(self.threshold, self.below, total)).lower
+        return probability(lambda: self.shown_chance(self.threshold, self.below, total)).lower
 
     def holders(self, chance: NumberLike) -> int:
         """How many holders a key needs to be shown with probability `chance` at least."""
@@ -156,7 +157,7 @@ class ThresholdKeys(KeyRule):
 
     def _holders(self, level: Fraction, weight: int) -> int:
         def reached(n: int) -> bool:
-            return bool(surely(lambda: to_ball(level) - self._shown(self.threshold, self.below, n * weight)))
+            return bool(surely(lambda: to_ball(level) - self.shown_chance(self.threshold, self.below, n * weight)))
 
         return first(reached, least=1, guess=self.threshold // weight)
 
@@ -212,7 +213,8 @@ class GeometricKeys(ThresholdKeys):
         """Two-sided geometric noise of one count."""
         return DiscreteLaplace(rate=self.epsilon / self.changed)
 
-    def _shared_profile(self, moved: Fraction, x: arb) -> arb:
+    def shared_profile(self, moved: Fraction, x: arb) -> arb:
+        """H(e^(epsilon + `x`)) of two biased coins, for shared keys that are `moved` so far."""
         rate = self.epsilon * (moved / self.changed)
         other = (self.epsilon.ball() + x).exp()
         over = ((rate - self.epsilon).ball() - x).expm1() * other  # E - e^(epsilon + x), and 0 where it is 0
@@ -257,7 +259,8 @@ class GaussianKeys(ThresholdKeys):
         """Rounded Gaussian noise of one count, in parts."""
         return RoundedGaussian(sigma2=self.sigma2 * self.parts**2)
 
-    def _shared_profile(self, moved: Fraction, x: arb) -> arb:
+    def shared_profile(self, moved: Fraction, x: arb) -> arb:
+        """H(e^(epsilon + `x`)), the Gaussian profile of shared keys that are `moved` so far."""
         if not moved:
             return (1 - (self.epsilon.ball() + x).exp()).max(to_ball(0))
         return profile(to_ball(moved / self.sigma2).sqrt(), self.epsilon.ball() + x)
