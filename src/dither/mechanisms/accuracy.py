@@ -1,4 +1,4 @@
-"""How accurate noise is: the tail theorems, their union bound, and what trust in a collector buys.
+"""How accurate noise is: tail bounds, their union bound, and the central model against the local one.
 
 These are the textbook's inequalities for continuous noise, to be looked at and compared. A mechanism's own `error` is
 exact for the noise it draws, and for several coordinates smaller than a union bound. All figures are rounded up.

@@ -180,11 +180,11 @@ class Together:
 
     @property
     def guarantee(self) -> Guarantee:
-        """The sum of the guarantees."""
+        """The sum of the guarantees of the mechanisms."""
         return compose(mechanism.guarantee for mechanism in self.mechanisms)
 
     def loss(self) -> Loss:
-        """The sum of the losses."""
+        """The sum of the privacy losses of the mechanisms."""
         return sum((_loss(mechanism) for mechanism in self.mechanisms), start=Loss(()))
 
     def error(self, confidence: NumberLike) -> tuple[Any, ...]:
@@ -237,7 +237,7 @@ class Processed:
 
     @property
     def guarantee(self) -> Guarantee:
-        """The guarantee of the mechanism."""
+        """The guarantee of the mechanism, which post-processing keeps."""
         return self.mechanism.guarantee.post_process()
 
     def loss(self) -> Loss:

@@ -59,4 +59,4 @@ class Mechanism(Protocol):
         """The half-width that a release stays within, with a probability of at least `confidence`."""
 
     def release(self, value: Any, /) -> Any:
-        """The private `value`, with noise."""
+        """The private `value` with noise: what may be published."""

@@ -68,7 +68,7 @@ class Sensitivity:
 
     @property
     def l2(self) -> float:
-        """The L2 norm, rounded up."""
+        """The L2 norm of the change, rounded up to a float."""
         return float_root(self.l2_squared)
 
     def __str__(self) -> str:

@@ -68,7 +68,7 @@ class Additive(ABC):
     @property
     @abstractmethod
     def lattice(self) -> Lattice | None:
-        """Where real values are put; None for whole numbers."""
+        """The lattice that real values are rounded to; None for whole numbers."""
 
     @property
     def limits(self) -> tuple[int, int]:
@@ -77,7 +77,7 @@ class Additive(ABC):
 
     @abstractmethod
     def shifts(self) -> Iterator[tuple[Fraction, ...]]:
-        """Changes that one person can make: the hardest ones."""
+        """Changes of the largest norm that one person can make, the hardest for rounding among them."""
 
     def loss(self) -> Loss:
         """The privacy loss of one release: a dominating pair."""
@@ -106,7 +106,7 @@ class Additive(ABC):
 
     @property
     def limit(self) -> float:
-        """Real values and releases beyond this are moved to it."""
+        """The largest size of a value and of a release, in units of the value; what lies beyond is moved to it."""
         step = Fraction(1) if self.lattice is None else self.lattice.step
         return round_up(self.limits[1] * step)
 

@@ -122,11 +122,14 @@ class DiscreteGaussian(Additive):
 
     @property
     def guarantee(self) -> Guarantee:
-        """rho-zCDP, and no Gaussian DP."""
+        """rho-zCDP for rho = D^2 / (2 sigma2); Gaussian DP does not follow."""
         return zcdp(self.l2_squared / (2 * self.sigma2), unit=self.unit)
 
     def loss(self) -> Loss:
-        """Of one number: moved by the largest whole number that the sensitivity allows. Of vectors no pair is known."""
+        """The dominating pair of one number, moved by the largest whole number that the sensitivity allows.
+
+        Raises GuaranteeError for vectors, of which no pair is known.
+        """
         if self.dimension is not None:
             return self.guarantee.loss()  # refused, with the reason
         shift = math.isqrt(math.floor(self.l2_squared))
@@ -134,14 +137,14 @@ class DiscreteGaussian(Additive):
 
     @cached_property
     def law(self) -> DiscreteGaussianLaw:
-        """Discrete Gaussian noise."""
+        """The discrete Gaussian law of the noise."""
         return DiscreteGaussianLaw(self.sigma2)
 
     @property
     def lattice(self) -> None:
-        """Whole numbers need none."""
+        """None, since whole numbers are not rounded."""
         return None
 
     def shifts(self) -> Iterator[tuple[Fraction, ...]]:
-        """The hardest changes; in few dimensions all of them."""
+        """Changes of the largest L2 norm; in few dimensions all whole ones."""
         return l2_shifts(self.l2_squared, self.dimension or 1)

@@ -163,16 +163,16 @@ class Gaussian(Additive):
 
     @cached_property
     def law(self) -> RoundedGaussian:
-        """Rounded Gaussian noise, in steps."""
+        """The rounded Gaussian law of the noise, in steps of the lattice."""
         return RoundedGaussian(sigma2=self.sigma2 / self.step**2)
 
     @cached_property
     def lattice(self) -> Lattice | None:
-        """Where real values are put; whole numbers need none."""
+        """The lattice that real values are rounded to; None for whole numbers."""
         return None if self.integers else Lattice(self.step)
 
     def shifts(self) -> Iterator[tuple[Fraction, ...]]:
-        """The hardest changes; for whole numbers in few dimensions all of them."""
+        """Changes of the largest L2 norm; for whole numbers in few dimensions all of them."""
         return l2_shifts(self.l2_squared, self.dimension or 1, sliver=None if self.integers else self.step / SLIVERS)
 
 

@@ -127,17 +127,17 @@ class Geometric(Additive):
 
     @property
     def guarantee(self) -> Guarantee:
-        """epsilon, pure."""
+        """Pure differential privacy: epsilon for one release."""
         return pure(self.epsilon, unit=self.unit)
 
     def loss(self) -> Loss:
-        """Of one number: discrete Laplace noise, moved by up to `reach` steps. Of a vector: any such promise."""
+        """The dominating pair: for a number discrete Laplace noise moved by `reach`, for a vector that of any epsilon-DP."""
         if self.dimension is not None:
             return self.guarantee.loss()
         return Loss(((discrete_laplace(self.epsilon / self.reach, self.reach), 1),), self.unit)
 
     def channel(self) -> Channel:
-        """The exact matrix, for one number with bounds."""
+        """The exact matrix of output probabilities, for one number with bounds; GuaranteeError without them."""
         if self.bounds is None or self.dimension is not None:
             raise GuaranteeError(
                 "bounds", self.bounds, "there is no end to what may come out", "bounds=(0, 100), one number"
@@ -156,7 +156,7 @@ class Geometric(Additive):
 
     @property
     def lattice(self) -> None:
-        """Whole numbers need none."""
+        """None, since whole numbers are not rounded."""
         return None
 
     @property

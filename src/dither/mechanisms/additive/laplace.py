@@ -114,18 +114,18 @@ class Laplace(Additive):
 
     @property
     def guarantee(self) -> Guarantee:
-        """epsilon, pure."""
+        """Pure differential privacy: epsilon for one release."""
         return pure(self.epsilon, unit=self.unit)
 
     def loss(self) -> Loss:
-        """Of one number: discrete Laplace noise, moved by up to `reach` steps. Of a vector: any such promise."""
+        """The dominating pair: for a number discrete Laplace noise moved by `reach`, for a vector that of any epsilon-DP."""
         if self.dimension is not None:
             return self.guarantee.loss()
         return Loss(((discrete_laplace(self.epsilon / self.reach, self.reach), 1),), self.unit)
 
     @cached_property
     def law(self) -> DiscreteLaplace:
-        """Discrete Laplace noise, in steps."""
+        """The discrete Laplace law of the noise, in steps of the lattice."""
         return DiscreteLaplace(rate=self.epsilon / self.reach)
 
     @cached_property

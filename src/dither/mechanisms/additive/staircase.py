@@ -48,7 +48,7 @@ class Staircase(Additive):
     Args:
         epsilon: the pure privacy loss of one release, above zero.
         sensitivity: the largest change of the value: a number, or a `Sensitivity`.
-        gamma: the part of a stair that is high, above 0 and at most 1; by default the one with the least expected error.
+        gamma: the part of a stride that is high, above 0 and at most 1; by default the one with the least expected error.
         step: of the lattice, in units of the value; by default a power of two, at most sensitivity / 4096.
         unit: the neighbouring relation; that of a `Sensitivity`, otherwise add/remove one person by default.
 
@@ -126,12 +126,12 @@ class Staircase(Additive):
 
     @property
     def guarantee(self) -> Guarantee:
-        """epsilon, pure."""
+        """Pure differential privacy: epsilon for one release."""
         return pure(self.epsilon, unit=self.unit)
 
     @cached_property
     def law(self) -> DiscreteStaircase:
-        """Staircase noise, in steps."""
+        """The staircase law of the noise, in steps of the lattice."""
         flat = max(1, min(self.reach, round(self.gamma * self.reach)))
         return DiscreteStaircase(rate=self.epsilon, width=self.reach, flat=flat)
 

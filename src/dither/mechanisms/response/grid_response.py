@@ -91,7 +91,7 @@ class Grid:
 
     @property
     def guarantee(self) -> Guarantee:
-        """epsilon, pure."""
+        """Pure differential privacy: epsilon for one answer."""
         return pure(self.epsilon, unit=self.unit)
 
     def loss(self) -> Loss:

@@ -74,7 +74,7 @@ class Flat:
 
     @property
     def guarantee(self) -> Guarantee:
-        """epsilon, pure."""
+        """Pure differential privacy: epsilon for one answer."""
         return pure(self.epsilon, unit=self.unit)
 
     def loss(self) -> Loss:

@@ -80,7 +80,7 @@ class RandomizedResponse:
 
     @property
     def guarantee(self) -> Guarantee:
-        """epsilon, pure."""
+        """Pure differential privacy: epsilon for one answer."""
         return pure(self.epsilon, unit=self.unit)
 
     def loss(self) -> Loss:

@@ -75,7 +75,7 @@ class Exponential(Selection):
 
     @property
     def guarantee(self) -> Guarantee:
-        """epsilon, of bounded range: rho = epsilon^2/8."""
+        """Bounded range epsilon: pure epsilon, and zCDP with rho = epsilon^2 / 8."""
         return bounded_range(self.epsilon, unit=self.unit)
 
     def worst_tail(self, k: int, rate: arb) -> arb:

@@ -141,7 +141,7 @@ class IntervalMean:
 
     @property
     def guarantee(self) -> Guarantee:
-        """epsilon, of bounded range."""
+        """Bounded range epsilon, so pure epsilon: that of the exponential mechanism."""
         return self.choice.guarantee
 
     def error(self, confidence: NumberLike) -> float:

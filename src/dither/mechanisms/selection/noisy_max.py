@@ -1,4 +1,4 @@
-"""Noisy max, with the gap: the best candidate after noise, and by how much it won, for the price of one.
+"""Report noisy max, with the gap: the best candidate after noise, and by how much it won, for the price of one.
 
 Theorem. Let one person move every score by at most S steps. Add independent two-sided geometric noise, P(x)
 proportional to exp(-epsilon |x| / (2S)), to each score. Let i win, ties going to the candidate that is listed first,
@@ -79,7 +79,7 @@ class NoisyMax(Selection):
 
     @property
     def guarantee(self) -> Guarantee:
-        """epsilon, pure."""
+        """Pure differential privacy: epsilon for one release."""
         return pure(self.epsilon, unit=self.unit)
 
     @cached_property

@@ -71,7 +71,7 @@ class PermuteAndFlip(Selection):
 
     @property
     def guarantee(self) -> Guarantee:
-        """epsilon, pure; no bounded range."""
+        """Pure differential privacy: epsilon for one release; its range is not bounded."""
         return pure(self.epsilon, unit=self.unit)
 
     def worst_tail(self, k: int, rate: arb) -> arb:

@@ -94,7 +94,7 @@ class TopK(Selection):  # type: ignore[override]  # its __attrs_init__ takes k a
 
     @property
     def guarantee(self) -> Guarantee:
-        """k releases of bounded range epsilon / k."""
+        """The composition of k releases of bounded range epsilon / k."""
         return self.k * bounded_range(self.epsilon / self.k, unit=self.unit)
 
     @property

@@ -126,7 +126,7 @@ class AboveThreshold:
 
     @property
     def guarantee(self) -> Guarantee:
-        """epsilon, pure, for all questions together."""
+        """Pure differential privacy: epsilon for all questions together."""
         return pure(self.epsilon, unit=self.unit)
 
     @cached_property

@@ -114,11 +114,11 @@ class Workload:
 
     @property
     def guarantee(self) -> Guarantee:
-        """epsilon, pure; or rho-zCDP."""
+        """Pure epsilon, or rho-zCDP: that of the noise."""
         return self.noise.guarantee
 
     def loss(self) -> Loss:
-        """Of any release with this promise; of discrete Gaussian noise in several dimensions no pair is known."""
+        """The dominating pair of any epsilon-DP release; refused under rho, where none is known for vectors."""
         return self.guarantee.loss()
 
     @cached_property
