@@ -65,8 +65,8 @@ class Workload:
 
     Args:
         queries: a matrix, one row a query and one column a cell; whole numbers or doubles, at their binary value.
-        epsilon: the pure privacy loss of one release, above zero; either this
-        rho: or this, the zCDP of one release.
+        epsilon: the pure privacy loss of one release, above zero; exactly one of epsilon and rho is given.
+        rho: the zCDP parameter of one release, above zero.
         unit: the neighbouring relation, add/remove one person by default; a person is one count in one cell.
         strategy: what is released: a `Strategy`, or a matrix of whole numbers; by default the best that is known.
 
