@@ -1,5 +1,4 @@
-"""Composition of mechanisms: each coordinate, each cell of a partition, several at once, and what is done to a release
-after.
+"""Composition of mechanisms: for each coordinate, for each cell of a partition, several at once; and post-processing.
 
     Repeated       one mechanism for each of k values that a person may all move: the guarantees add up
     Partitioned    one mechanism for each cell, a person's records lying in one cell: the worst cell (`dither.parallel`)
@@ -270,9 +269,8 @@ def each_of(confidence: NumberLike, count: int) -> Fraction:
 
 def _read_mechanism(mechanism: Mechanism) -> Mechanism:
     if isinstance(mechanism, type) or not isinstance(mechanism, Mechanism):
-        raise DataError(
-            "mechanism", mechanism, "it has no guarantee, error and release", "Geometric(epsilon=1, sensitivity=1)"
-        )
+        why = "it has no guarantee, error and release"
+        raise DataError("mechanism", mechanism, why, "Geometric(epsilon=1, sensitivity=1)")
     return mechanism
 
 
