@@ -29,7 +29,8 @@ from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from dither.mechanisms.additive.additive import log_odds
-from dither.mechanisms.workload.workload import TILTS, WIDER
+from dither.mechanisms.workload.chernoff import TILTS
+from dither.mechanisms.workload.workload import WIDER
 from dither.noise.gaussian import RoundedGaussian
 from dither.noise.laplace import DiscreteLaplace
 

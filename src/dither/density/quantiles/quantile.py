@@ -37,7 +37,7 @@ from dither.density.histograms.axis import Bins, read_bins
 from dither.density.histograms.columns import CountsLike
 from dither.density.histograms.counts import read_counts
 from dither.density.quantiles.rank_scores import chooser, distances, middle, read_people, read_share, scaled
-from dither.mechanisms.additive.additive import read_half_width
+from dither.mechanisms.additive.calibration import read_half_width
 from dither.mechanisms.selection.exponential import Exponential
 from dither.mechanisms.selection.permute_and_flip import PermuteAndFlip
 from dither.numeric.balls import round_down, round_up
