@@ -53,7 +53,7 @@ def engine(folder):
         from dither.query.engines.templates.totals import totals_sql
 
         offer = quoted(protected(folder)).offer
-        sql = totals_sql(DUCKDB, offer.plan, [one.counters for one in offer.counters], offer.bounding, "purchases", 7)
+        sql = totals_sql(DUCKDB, offer.question, [one.counters for one in offer.counters], offer.bounding, "purchases", 7)
         calls["ours"] = lambda: connection.execute(sql).fetchall()
     forget_peak()  # of loading the table
     return calls

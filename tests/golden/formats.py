@@ -18,7 +18,6 @@ from typing import Any
 
 import dither
 from dither import Loss
-from dither.fields import field_names
 from dither.ledger.entries.entry import write
 from dither.ledger.storage.database import EntryRow
 from dither.privacy.budget.filter import (
@@ -29,6 +28,7 @@ from dither.privacy.budget.filter import (
     sum_filter,
     zcdp_filter,
 )
+from dither.query.plan.spelling import spelled_attributes
 from dither.testing import seeded
 from tests.golden.clinic import save
 
@@ -137,7 +137,7 @@ def codes() -> dict[str, list[str]]:
             code = vars(kind)["code"]
             assert code not in found, f"two classes are spelled {code}"
             own = not hasattr(kind, "spelled")  # statistics and choices say for themselves what decides
-            found[code] = [names.get(name, name) for name in (field_names(kind) if own else None) or ()]
+            found[code] = [names.get(name, name) for name in (spelled_attributes(kind) if own else None) or ()]
     return found
 
 

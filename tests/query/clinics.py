@@ -59,7 +59,7 @@ def private_totals(quote: Quote, threads: int = 2) -> list[tuple[int, ...]]:
     """What nobody gets to see: the totals before noise."""
     with _reading(quote, threads) as (run, place):
         return counts.exact_totals(
-            run, place, quote.offer.plan, [one.counters for one in quote.offer.counters], quote.offer.bounding
+            run, place, quote.offer.question, [one.counters for one in quote.offer.counters], quote.offer.bounding
         )
 
 
@@ -67,13 +67,15 @@ def private_counts(quote: Quote, part: int = 0, threads: int = 2) -> list[int]:
     """The counts of a part before noise: for each group of the question, for each key of the part."""
     made = quote.offer.others[part]
     with _reading(quote, threads) as (run, place):
-        found = counts.exact_totals(run, place, made.plan, (made.counters,), made.bounding)
+        found = counts.exact_totals(run, place, made.question, (made.counters,), made.bounding)
     return [count for (count,) in found]
 
 
 @contextmanager
 def _reading(quote: Quote, threads: int) -> Iterator[tuple[Any, counts.TablePlaces]]:
-    sources = {table.name: table_source(table, quote.holdings.source(table)) for table in quote.offer.plan.relation.tables}
+    sources = {
+        table.name: table_source(table, quote.holdings.source(table)) for table in quote.offer.question.relation.tables
+    }
     texts = {name: source.texts for name, source in sources.items()}
     places = {name: source.relation for name, source in sources.items()}
     with quote.holdings.engine.reading([*sources.values()], threads=threads) as run:

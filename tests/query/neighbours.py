@@ -114,21 +114,21 @@ def estimator(plan: CounterPlan, at: int) -> Estimator:
 class Case:
     """A question with everything that the quote would fix, and a salt."""
 
-    plan: Question
+    question: Question
     strategy: CounterPlan
     bounding: Bounding
     salt: int = 7
 
     def sql(self) -> str:
-        return totals_sql(DUCKDB, self.plan, self.strategy.sets, self.bounding, "visits", self.salt)
+        return totals_sql(DUCKDB, self.question, self.strategy.sets, self.bounding, "visits", self.salt)
 
     def totals(self, rows: list[Row], rng: random.Random, sql: str | None = None) -> dict[Row, tuple[int, ...]]:
         """What the engine adds up, for groups that are declared."""
         engine = engine_with(rng.choice([1, 2, 8]))
         engine.register("visits", table_of(rows, rng))
         found = engine.execute(sql or self.sql()).fetchall()
-        width = len(self.plan.groups)
-        declared = [set(group.keys) for group in self.plan.groups]
+        width = len(self.question.groups)
+        declared = [set(group.keys) for group in self.question.groups]
         kept = [row for row in found if all(key in keys for key, keys in zip(row[:width], declared, strict=True))]
         totals = {row[:width]: tuple(int(total) for total in row[width:]) for row in kept}
         assert len(totals) == len(kept)  # no group of the engine's hides another

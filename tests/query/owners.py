@@ -135,35 +135,35 @@ class Asked:
     """A question with everything that a quote would fix."""
 
     def __init__(self, sql, way="weights", unit=Unit.ADD_REMOVE, groups=2, rows=2, salt=7):
-        self.plan = parse(sql, policy(groups, rows, unit))
+        self.question = parse(sql, policy(groups, rows, unit))
         self.pure, self.unit, self.salt = way != "clip", unit, salt
-        self.strategy = choose_counters(self.plan, pure=self.pure)
-        alone = self.plan.table.person is None or self.plan.table.alone
+        self.strategy = choose_counters(self.question, pure=self.pure)
+        alone = self.question.table.person is None or self.question.table.alone
         try:
             self.bounding = self._bounded(None if alone else way)
         except QuestionError as error:
             if error.where != "bounding":
                 raise
             self.bounding = self._bounded(None)
-        self.tables = {table.name for table in self.plan.relation.tables}
+        self.tables = {table.name for table in self.question.relation.tables}
 
     def _bounded(self, way):
-        cells = math.prod(len(group.keys) for group in self.plan.groups)
-        return choose_bounding(self.plan, self.strategy, way, cells=cells, unit=self.unit, pure=self.pure)
+        cells = math.prod(len(group.keys) for group in self.question.groups)
+        return choose_bounding(self.question, self.strategy, way, cells=cells, unit=self.unit, pure=self.pure)
 
     def sql(self):
         places = {name: (name, frozenset()) for name in TABLES}
-        relation = self.plan.relation
+        relation = self.question.relation
         where = relation.table.name if isinstance(relation, Scan) else f"({relation_sql(DUCKDB, relation, places)})"
-        return totals_sql(DUCKDB, self.plan, self.strategy.sets, self.bounding, where, self.salt)
+        return totals_sql(DUCKDB, self.question, self.strategy.sets, self.bounding, where, self.salt)
 
     def totals(self, data, rng):
         engine = engine_with(rng.choice([1, 2, 8]), rng.random() < 0.8)
         for name in self.tables:
             engine.register(name, table_of(name, data[name], rng))
         found = engine.execute(self.sql()).fetchall()
-        width = len(self.plan.groups)
-        declared = [set(group.keys) for group in self.plan.groups]
+        width = len(self.question.groups)
+        declared = [set(group.keys) for group in self.question.groups]
         kept = [row for row in found if all(key in keys for key, keys in zip(row[:width], declared, strict=True))]
         assert len({row[:width] for row in kept}) == len(kept)
         return {row[:width]: tuple(int(total) for total in row[width:]) for row in kept}

@@ -85,8 +85,8 @@ def held(quote: Quote) -> dict[tuple[Any, ...], int]:
     choice = quote.offer.choice
     assert choice is not None
     with _reading(quote, 2) as (run, place):
-        found = run(place.select(choice.plan, (choice.counters,), choice.bounding), choice.keeps)
-    width = len(choice.plan.groups)
+        found = run(place.select(choice.question, (choice.counters,), choice.bounding), choice.keeps)
+    width = len(choice.question.groups)
     assert len({one[:width] for one in found}) == len(found)
     return {one[:width]: int(one[width]) for one in found}
 
@@ -96,6 +96,6 @@ def counted(quote: Quote, released: Any) -> dict[tuple[Any, ...], tuple[int, ...
     chosen = quote.offer.chosen(released)
     with _reading(quote, 2) as (run, place):
         found = counts.exact_totals(
-            run, place, chosen.plan, [one.counters for one in quote.offer.counters], quote.offer.bounding, chosen.cells
+            run, place, chosen.question, [one.counters for one in quote.offer.counters], quote.offer.bounding, chosen.cells
         )
     return dict(zip(chosen.shown, [tuple(map(int, totals)) for totals in found], strict=True))

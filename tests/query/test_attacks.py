@@ -19,7 +19,8 @@ from dither.errors import BudgetError, DitherError, GuaranteeError, PolicyError,
 from dither.query import counts
 from dither.query.engines.duckdb.run import Engine
 from dither.query.engines.duckdb.table_source import TableSource
-from dither.query.sources.source import Frame, ParquetFiles
+from dither.query.sources.frames import FRAMES
+from dither.query.sources.source import ParquetFiles
 from tests.query.clinics import clinic, ledger, private_totals, visits
 
 ALICE = 10**6
@@ -264,8 +265,9 @@ def test_a25_a_quote_reads_nothing(tmp_path, monkeypatch):
     def refuse(*_, **__):
         raise AssertionError("the quote touched the source")
 
-    for name in ("schema", "arrow", "_arrow", "check"):
-        monkeypatch.setattr(Frame, name, refuse)
+    for kind in FRAMES.values():
+        for name in ("schema", "arrow", "columns", "check"):
+            monkeypatch.setattr(kind, name, refuse)
     quote = data.quote(
         "SELECT ward, COUNT(*) AS n, AVG(cost) AS c FROM visits WHERE age > 3 GROUP BY ward", epsilon=1, size=10
     )

@@ -90,7 +90,7 @@ def test_opendp_2945_what_is_claimed_once_is_not_true_twice(way, unit):
     assert sum(asked.strategy.shares(pure=asked.pure)) == 1
     both = "(SELECT ward, cost FROM visits UNION ALL SELECT ward, cost FROM visits) v"
     twice = moves(f"SELECT ward, COUNT(*) AS n FROM {both} GROUP BY ward", way, unit, whole, rest, groups=1, rows=1)
-    assert twice.plan.table.max_rows_per_group == 2  # the rows of one table, twice: said, and paid for
+    assert twice.question.table.max_rows_per_group == 2  # the rows of one table, twice: said, and paid for
 
 
 def test_opendp_2922_a_key_is_declared_or_chosen_at_a_price():

@@ -60,7 +60,7 @@ def test_answers_are_plain_sql(tmp_path, way):
             plain = {tuple(row[: len(keys)]): dict(zip(names, row, strict=True)) for row in result.fetchall()}
             for row in answer:
                 expected = plain.get(tuple(row[key] for key in keys), {})
-                for aggregate in quote.offer.plan.aggregates:
+                for aggregate in quote.offer.question.aggregates:
                     truth = expected.get(aggregate.name)
                     if isinstance(aggregate, Mean) and truth is None:
                         continue  # of nothing: no average to compare

@@ -9,7 +9,7 @@ import pytest
 import dither
 from dither.errors import QuestionError
 from dither.query.dataset import Dataset
-from dither.query.sources.source import find_source
+from dither.query.sources.find_source import find_source
 from tests.query.owners import TABLES, clinic, policy, table_of
 
 REFUSALS = [

@@ -288,7 +288,7 @@ def test_a_panic_tells_as_little_as_any_failure(tmp_path, monkeypatch, capfd):
     def panic(*_, **__):
         raise Panic("the row of alice")
 
-    monkeypatch.setattr("dither.query.sources.source.Frame.arrow", panic)
+    monkeypatch.setattr("dither.query.sources.frames.Frame.arrow", panic)
     with pytest.raises(ReleaseError) as told:
         quote.release()
     assert "alice" not in "".join(traceback.format_exception(told.value))

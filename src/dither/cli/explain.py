@@ -19,6 +19,6 @@ def explain(
 ) -> None:
     """How a question is understood. Needs no price, no ledger and no data."""
     loaded, (text, options) = load_policy(policy), read_options(sql)
-    plan = parse(text, apply_options(options, loaded))
-    check_options(options, loaded, plan)
-    typer.echo(describe(plan))
+    question = parse(text, apply_options(options, loaded))
+    check_options(options, loaded, question)
+    typer.echo(describe(question))

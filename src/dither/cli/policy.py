@@ -12,7 +12,7 @@ from dither.query.owner.draft import draft
 from dither.query.owner.inspect import BANNER, inspect
 from dither.query.owner.smartnoise import import_smartnoise
 from dither.query.policy.policy import load_policy
-from dither.query.sources.source import find_source
+from dither.query.sources.find_source import find_source
 
 policy = typer.Typer(no_args_is_help=True, help="What is protected, and how: draft a policy, check one.")
 

@@ -37,6 +37,7 @@ from dither.query.pricing.offer import Offer
 from dither.query.pricing.spend import Spend, counts_rho, read_spend
 from dither.query.quote import Quote
 from dither.query.release import WAIT, release_batch
+from dither.query.statistics.bounding import Weights
 from dither.query.statistics.counter_sets import Reading, choose_counters
 from dither.query.statistics.statistic import Price, Statistic
 from dither.query.workload.common_cells import CommonCells, countable, find_common_cells
@@ -142,22 +143,22 @@ class Batch:
 
 def make_batch(ask: Ask, holdings: Holdings) -> Batch:
     """The batch of several questions, whose texts are a list; see `Dataset.quote`."""
-    questions = ask.text
-    assert isinstance(questions, list)
-    if not 0 < len(questions) <= MOST_QUESTIONS:
-        raise SizeError("questions", len(questions), f"a batch has 1 to {MOST_QUESTIONS} of them", EXAMPLE)
+    texts = ask.text
+    assert isinstance(texts, list)
+    if not 0 < len(texts) <= MOST_QUESTIONS:
+        raise SizeError("questions", len(texts), f"a batch has 1 to {MOST_QUESTIONS} of them", EXAMPLE)
     if ask.error is not None:
         why = "the errors of a batch depend on how its price is shared"
         raise QuestionError("error", ask.error, why, "epsilon='1' for all of it, then batch.errors")
     budget = holdings.ledger.budget
-    plans = [read_question(text, holdings.policy)[0] for text in questions]
+    questions = [read_question(text, holdings.policy)[0] for text in texts]
     in_rho = counts_rho(budget)
-    lost = share_lost(plans, budget, ask.delta, ask.guarantee, counts_rho=in_rho)
+    lost = share_lost(questions, budget, ask.delta, ask.guarantee, counts_rho=in_rho)
     if ask.other is not None and not any(lost):
-        read_other(plans[0], ask.other)
+        read_other(questions[0], ask.other)
     promise = read_spend(budget, ask.epsilon, ask.rho, ask.guarantee, sum(lost, start=Fraction(0)))
-    own = [replace(ask, text=text, other=ask.other if part else None) for text, part in zip(questions, lost, strict=True)]
-    weights = [choose_counters(plan, pure=promise.is_pure).weight(pure=promise.is_pure) for plan in plans]
+    own = [replace(ask, text=text, other=ask.other if part else None) for text, part in zip(texts, lost, strict=True)]
+    weights = [choose_counters(question, pure=promise.is_pure).weight(pure=promise.is_pure) for question in questions]
     shared = [Fraction(weight, sum(weights)) for weight in weights]
 
     def made(promise: Spend) -> Batch:
@@ -177,7 +178,7 @@ def make_batch(ask: Ask, holdings: Holdings) -> Batch:
 def _together(ask: Ask, holdings: Holdings, offers: list[Offer], shared: list[Fraction], promise: Spend) -> Batch:
     """The batch of these offers, of which some are answered together where that is better."""
     gains = []
-    for places in _alike(offers) if ask.bounding in (None, "weights") else []:  # a person is bounded in that way there
+    for places in _alike(offers) if ask.bounding in (None, Weights.way) else []:  # a person is bounded in that way there
         share = sum((shared[at] for at in places), start=Fraction(0))
         gain = _answer_together(offers, places, promise.part(share))
         gains += [] if gain is None else [gain]
@@ -188,19 +189,19 @@ def _alike(offers: list[Offer]) -> list[list[int]]:
     """Places of questions that count rows of one relation: two or more of each."""
     found: dict[Any, list[int]] = {}
     for at, offer in enumerate(offers):
-        if offer.choice is None and countable(offer.plan):
-            found.setdefault(offer.plan.relation, []).append(at)
+        if offer.choice is None and countable(offer.question):
+            found.setdefault(offer.question.relation, []).append(at)
     return [places for places in found.values() if len(places) > 1]
 
 
 def _answer_together(offers: list[Offer], places: list[int], promise: Spend) -> Gain | None:
     """Put the part that answers these questions together into their quotes, where it is better."""
     own = [offers[at] for at in places]
-    atoms = find_common_cells([offer.plan for offer in own])
+    atoms = find_common_cells([offer.question for offer in own])
     part = None if atoms is None else _part(atoms, promise, own[0])
     if part is None:
         return None
-    rows = [prod(len(group.listed) for group in offer.plan.groups) for offer in own]
+    rows = [prod(len(group.listed) for group in offer.question.groups) for offer in own]
     apart = one_by_one([next(iter(offer.errors.values())) for offer in own], rows)
     if part.squares() >= apart:
         return None

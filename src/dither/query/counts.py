@@ -30,13 +30,13 @@ class TablePlaces:
         self._places, self._texts, self._salt = places, texts, salt  # what stands after FROM; columns that are held as text
         self._written: dict[tuple[int, ...], tuple[str, object]] = {}  # by object: 1 equals True, but not in SQL
 
-    def select(self, plan: Question, families: Sequence[CounterSet], bounding: Bounding) -> str:
+    def select(self, question: Question, families: Sequence[CounterSet], bounding: Bounding) -> str:
         """The SELECT of bounded totals."""
-        asked = plan, bounding, *families
+        asked = question, bounding, *families
         which = tuple(map(id, asked))
         if which not in self._written:
-            where, texts = self._relation(plan.relation)
-            self._written[which] = totals_sql(DUCKDB, plan, families, bounding, where, self._salt, texts), asked
+            where, texts = self._relation(question.relation)
+            self._written[which] = totals_sql(DUCKDB, question, families, bounding, where, self._salt, texts), asked
         return self._written[which][0]
 
     def _relation(self, relation: Relation) -> tuple[str, frozenset[str]]:
@@ -50,7 +50,7 @@ class TablePlaces:
 class Count:
     """One SELECT: what it counts, in which groups, and the statistics that get its totals."""
 
-    plan: Question
+    question: Question
     bounding: Bounding
     cells: Sequence[GroupKeys] | None  # those of the question that were chosen; None for all that were declared
     statistics: tuple[Statistic, ...]
@@ -64,7 +64,7 @@ class Count:
         """The counts of each statistic, for each group of the question."""
         first, *_ = self.statistics
         if first.within:
-            size = len(first.plan.groups[-1].listed)
+            size = len(first.question.groups[-1].listed)
             yield first, [[int(count) for (count,) in totals[at : at + size]] for at in range(0, len(totals), size)]
             return
         place = 0
@@ -77,23 +77,23 @@ class Count:
 def counts_of(offer: Offer, chosen: Groups) -> list[Count]:
     """What is counted for an offer, in the groups that were chosen: counters together, each other statistic by itself."""
     counters = tuple(one for one in offer.statistics if not one.within)
-    found = [Count(chosen.plan, offer.bounding, chosen.cells, counters)] if counters else []
+    found = [Count(chosen.question, offer.bounding, chosen.cells, counters)] if counters else []
     for one in offer.statistics[len(counters) :]:
         if one.of_choice:
             continue
         if offer.choice is None:
-            found.append(Count(one.plan, one.bounding, None, (one,)))
+            found.append(Count(one.question, one.bounding, None, (one,)))
         else:
-            inner = one.plan.groups[-1]
+            inner = one.question.groups[-1]
             cells = [(*cell, key) for cell in chosen.cells for key in inner.listed]
-            found.append(Count(replace(one.plan, groups=(*chosen.plan.groups, inner)), one.bounding, cells, (one,)))
+            found.append(Count(replace(one.question, groups=(*chosen.question.groups, inner)), one.bounding, cells, (one,)))
     return found
 
 
 def exact_totals(
     run: Run,
     place: TablePlaces,
-    plan: Question,
+    question: Question,
     families: Sequence[CounterSet],
     bounding: Bounding,
     cells: Sequence[GroupKeys] | None = None,
@@ -102,13 +102,13 @@ def exact_totals(
 
     Groups are all combinations of declared keys, or the `cells` that were chosen.
     """
-    width = len(plan.groups)
+    width = len(question.groups)
     if cells is None:
-        cells = all_groups(plan).cells
+        cells = all_groups(question).cells
     if not cells:
         return []
     declared = set(cells)
-    found = run(place.select(plan, families, bounding), lambda row: row[:width] in declared)
+    found = run(place.select(question, families, bounding), lambda row: row[:width] in declared)
     totals = {row[:width]: row[width:] for row in found}
     if len(totals) != len(found):  # two groups of the engine's that Python takes for one: one would hide the other
         raise RuntimeError("the engine gave a group twice")

@@ -15,8 +15,8 @@ from dither.query.holdings import Holdings
 from dither.query.policy.policy import VERSION, Policy, load_policy, read_policy
 from dither.query.pricing.ask import Ask
 from dither.query.quote import Quote, make_quote
+from dither.query.sources.find_source import find_source
 from dither.query.sources.schema import Schema, unreadable
-from dither.query.sources.source import find_source
 from dither.query.sql.ibis import as_sql
 
 

@@ -80,7 +80,7 @@ class Quote:
 
     def describe(self) -> str:
         """How dither understood the question."""
-        return describe(self.offer.plan)
+        return describe(self.offer.question)
 
     def compare(self, *others: Quote) -> str:
         """This quote beside others, line by line: prices, errors, bounds and noise."""

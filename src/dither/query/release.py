@@ -136,12 +136,12 @@ class Release:
         stored = ledger.recall(self.guarantee, self.question, **terms)
         if stored is not None and stored.answer is not None:
             return stored.answer, stored
-        tables = {table.name: table for offer in self.offers for table in offer.plan.relation.tables}
+        tables = {table.name: table for offer in self.offers for table in offer.question.relation.tables}
         sources = {name: self.holdings.table_source(table) for name, table in tables.items()}
         texts = {name: source.texts for name, source in sources.items()}
         place = TablePlaces({name: rows_of(DUCKDB, name) for name in sources}, texts)
         engine.rehearse(sources, self._selects(place), threads=threads)
-        for relation in {offer.plan.relation for offer in self.offers}:
+        for relation in {offer.question.relation for offer in self.offers}:
             check_matches(relation, sources, engine, threads)
         with engine.opened([*sources.values()], threads) as opened:
             text = ";\n".join(offer.sql for offer in self.offers)[:LONGEST_TEXT]
@@ -181,10 +181,10 @@ class Release:
         """All SELECTs, each once; where groups are chosen, those that follow are about made-up ones."""
         found: dict[str, None] = {}
         for offer in self.offers:
-            chosen = all_groups(offer.plan) if offer.choice is None else offer.choice.rehearsed(offer.plan)
+            chosen = all_groups(offer.question) if offer.choice is None else offer.choice.rehearsed(offer.question)
             if offer.choice is not None:
-                found[place.select(offer.choice.plan, (offer.choice.counters,), offer.choice.bounding)] = None
-            found |= dict.fromkeys(place.select(one.plan, one.sets, one.bounding) for one in counts_of(offer, chosen))
+                found[place.select(offer.choice.question, (offer.choice.counters,), offer.choice.bounding)] = None
+            found |= dict.fromkeys(place.select(one.question, one.sets, one.bounding) for one in counts_of(offer, chosen))
         return list(found)
 
     def _released(self, run: Run, place: TablePlaces) -> list[Released]:
@@ -197,13 +197,13 @@ def _released(offer: Offer, run: Run, place: TablePlaces, done: list[tuple[Stati
     """What is released of a question: the choice of its groups, then its statistics, of which some may be done already."""
     choice, released = offer.choice, cast(Any, None)
     if choice is not None:
-        released = choice.noisy(run(place.select(choice.plan, (choice.counters,), choice.bounding), choice.keeps))
+        released = choice.noisy(run(place.select(choice.question, (choice.counters,), choice.bounding), choice.keeps))
     chosen = offer.chosen(released)
     found: list[tuple[Statistic, Any]] = [(one, released["counts"]) for one in offer.statistics if one.of_choice]
     for count in counts_of(offer, chosen):
         known = [(one, value) for one, value in done if one is count.statistics[0]]
         if not known:
-            totals = exact_totals(run, place, count.plan, count.sets, count.bounding, count.cells)
+            totals = exact_totals(run, place, count.question, count.sets, count.bounding, count.cells)
             known = [(one, one.noisy(counts) if counts or not one.within else []) for one, counts in count.split(totals)]
             done += known
         found += known

@@ -328,7 +328,7 @@ def test_at_most_so_many_keys_are_shown_and_texts_fit_into_the_ledger(tmp_path, 
     asked = {"guarantee": dither.zcdp(10**8, delta="0.1")}
     monkeypatch.setattr("dither.query.pricing.candidates.MOST_SHOWN", 3)
     quote = data.quote(BY_PRODUCT, **asked)
-    assert "at most 3 are shown" in "".join(quote.offer.choice.told(quote.offer.plan))
+    assert "at most 3 are shown" in "".join(quote.offer.choice.told(quote.offer.question))
     assert quote.release()["product"] == ["p0", "p1", "p2"]
     monkeypatch.setattr("dither.query.pricing.candidates.MOST_SHOWN", 100)
     monkeypatch.setattr("dither.query.groups.unknown_keys.LONGEST_LIST", 13)
@@ -509,7 +509,7 @@ def test_quantiles_in_groups_that_nobody_declared(tmp_path, unit, other):
 def test_a_list_of_keys_beside_all_others_is_looked_through_once(tmp_path):
     """The engine takes the square of the time for IN within IN: 90,000 keys took many minutes."""
     quote = shop(tmp_path, []).quote(BY_PRODUCT, epsilon=1, other="rest")
-    (group,) = quote.offer.chosen({"keys": [["a"], ["b"]], "counts": None}).plan.groups
+    (group,) = quote.offer.chosen({"keys": [["a"], ["b"]], "counts": None}).question.groups
     assert group.keys == ("a", "b", "rest")
     assert key(DUCKDB, group.by, group.keys).count(" IN ") == 1
     assert key(DUCKDB, group.by, ("a", "rest")).count(" IN ") > 1  # b is not listed, so it is no key
@@ -520,7 +520,7 @@ def test_a_case_that_gives_more_than_the_keys_is_looked_through_again(tmp_path):
     rows = [of(1, "a", ward=ward) for ward in "AZZZ"]
     sql = "SELECT CASE WHEN ward IN ('A', 'Z') THEN ward ELSE 'rest' END AS w, COUNT(*) AS n FROM sales GROUP BY 1"
     quote = shop(tmp_path, rows, budget=LOUD, max_groups=1, max_rows_per_group=1).quote(sql, rho=10**6)
-    assert quote.offer.plan.groups[0].keys == ("A", "rest")
+    assert quote.offer.question.groups[0].keys == ("A", "rest")
     assert counted(quote, None)[("A",)] == (quote.offer.bounding.resolution,)
 
 

@@ -266,7 +266,7 @@ def test_facts():
     for sql, nullable in [("coalesce(cost, 1)", False), ("greatest(cost, 1)", False), ("greatest(cost, weight)", True)]:
         assert meant(sql).facts.nullable is nullable
     assert meant("floor(age)") == cell("age")
-    assert meant("round(cost, 2)") == Round("round", cell("cost"), 2)
+    assert meant("round(cost, 2)") == Round(cell("cost"), 2)
     assert not meant("greatest(income, 0)").facts.is_bounded
     assert meant("greatest(age, 1)") == GreatestLeast(True, (cell("age"), Constant(Fraction(1))))
 

@@ -180,7 +180,7 @@ def test_what_nobody_can_name_goes_no_further():
     days = "COUNT(*) AS c FROM moves GROUP BY mover, day"
     for parts in ((f"person, {ages}", f"mover, {days}"), (ages, days)):
         asked = Asked(f"SELECT COUNT(*) AS out FROM (SELECT {parts[0]} UNION ALL SELECT {parts[1]}) u")
-        assert {column.name for column in asked.plan.table.columns if column.name.endswith(OURS)} <= {HIDDEN}
+        assert {column.name for column in asked.question.table.columns if column.name.endswith(OURS)} <= {HIDDEN}
         rng = random.Random(2)
         assert asked.moved_too_far(clinic(rng), rng) is None
 
@@ -202,10 +202,10 @@ def test_the_person_may_stand_in_more_than_one_equality():
 def test_two_long_lists_of_one_person_do_not_meet():
     """10^10 pairs would take the time, or the room, of all others, and so tell that she is there: she is left out."""
     asked = Asked("SELECT COUNT(*) AS n FROM visits v JOIN stays s ON v.person = s.patient", "groups", groups=1, rows=10**6)
-    assert asked.plan.relation.most_rows == (10**6, 10**6)  # what the owner allows is never left out
+    assert asked.question.relation.most_rows == (10**6, 10**6)  # what the owner allows is never left out
     asked = Asked("SELECT COUNT(*) AS n FROM visits v JOIN stays s ON v.person = s.patient", "groups", groups=100, rows=9)
-    assert asked.plan.relation.most_rows == (MOST_PAIRED, MOST_PAIRED)
-    assert "at most 1000 rows of the first" in describe(asked.plan)  # whoever reads the quote is told
+    assert asked.question.relation.most_rows == (MOST_PAIRED, MOST_PAIRED)
+    assert "at most 1000 rows of the first" in describe(asked.question)  # whoever reads the quote is told
     few = {"visits": [(1, "A", 1.0, 3)] * 2, "stays": [(1, "A", 1.0, 3)] * 3}
     rng = random.Random(1)
     assert asked.totals(few, rng) == {(): (6,)}

@@ -37,7 +37,7 @@ def test_geometric_noise_has_the_scale_of_its_claim(tmp_path, sql, unit):
     assert (quote.guarantee.charge().epsilon, quote.guarantee.unit) == (dither.Number("0.7"), unit)
     assert 0.7 <= quote.epsilon() < 0.7001  # long moves are counted as continuous noise, which is a hair more
     assert [rate / dither.Number("0.7").fraction() for rate in rates] == list(
-        choose_counters(quote.offer.plan, pure=True).shares(pure=True)
+        choose_counters(quote.offer.question, pure=True).shares(pure=True)
     )
 
 

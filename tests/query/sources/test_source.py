@@ -16,7 +16,7 @@ import pytest
 
 import dither
 from dither.errors import DataError, PolicyError
-from dither.query.sources.source import find_source
+from dither.query.sources.find_source import find_source
 from tests.query.clinics import clinic, ledger, visits
 
 COUNT = "SELECT ward, COUNT(*) AS n, SUM(cost) AS c FROM visits GROUP BY ward"
@@ -155,7 +155,7 @@ def test_frames_are_not_converted_before_the_charge(tmp_path, monkeypatch):
     def refuse(*_, **__):
         raise AssertionError("read")
 
-    monkeypatch.setattr("dither.query.sources.source.Frame.arrow", refuse)
+    monkeypatch.setattr("dither.query.sources.frames.Frame.arrow", refuse)
     with pytest.raises(dither.errors.ReleaseError):
         quote.release()
     assert "left" in str(data.ledger.remaining())

@@ -27,7 +27,7 @@ def table(rows):
 
 def numbers(quote):
     """The exact number of different keys in each group."""
-    counts, width = private_counts(quote), len(quote.offer.others[0].plan.groups[-1].keys)
+    counts, width = private_counts(quote), len(quote.offer.others[0].question.groups[-1].keys)
     return [sum(1 for count in counts[at : at + width] if count > 0) for at in range(0, len(counts), width)]
 
 

@@ -94,7 +94,7 @@ def test_a_row_counts_in_the_cell_of_its_value_and_nowhere_else(tmp_path):
     rows = [(at, "A", "f", value, 1) for at, value in enumerate(ODD)]
     rows += [(50, "D", "f", 1.0, 1), (51, None, "f", 1.0, 1), (None, "A", "f", 1.0, 1)]
     quote = clinic(tmp_path, table(rows)).quote(GROUPED, epsilon=1)
-    bucket = quote.offer.others[0].plan.groups[-1].by
+    bucket = quote.offer.others[0].question.groups[-1].by
     assert (bucket.step, bucket.width, bucket.size) == (Fraction(1, 100), 10, 4001)
     counts = np.array(private_counts(quote)).reshape(3, -1)
     assert counts[1:].sum() == 0
@@ -218,7 +218,7 @@ def test_having_order_and_limit_are_about_released_quantiles(tmp_path):
     ],
 )
 def test_all_ways_to_write_a_quantile(tmp_path, written, share, name):
-    plan = clinic(tmp_path).quote(f"SELECT {written} FROM visits", epsilon=1).offer.plan
+    plan = clinic(tmp_path).quote(f"SELECT {written} FROM visits", epsilon=1).offer.question
     (found,) = plan.aggregates
     assert found == Quantile(name, found.of, Fraction(share))
     assert found.of.column.name == "cost"
@@ -286,7 +286,7 @@ def test_cells_are_fewer_where_groups_are_many(tmp_path):
         ("SELECT MEDIAN(age) FROM visits GROUP BY sex", 121),
     ):
         quote = clinic(tmp_path, keys=keys).quote(sql, epsilon=1)
-        assert quote.offer.others[0].plan.groups[-1].by.size == size
+        assert quote.offer.others[0].question.groups[-1].by.size == size
         assert size * quote.offer.others[0].mechanisms[0].histograms <= ALL_CELLS
 
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import datetime
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, Literal, get_args
@@ -30,6 +30,10 @@ VERSION = 1
 Column = list[Any]
 Kind = Literal["text", "boolean", "date", "timestamp", "whole", "number"]
 STORED: dict[str, tuple[type, ...]] = {"boolean": (bool,), "whole": (int,), "number": (int, float)}  # others are texts
+READ: dict[str, Callable[[str], datetime.date]] = {
+    "date": datetime.date.fromisoformat,
+    "timestamp": datetime.datetime.fromisoformat,
+}  # from such a text
 
 
 @dataclass(frozen=True, eq=False)
@@ -190,11 +194,8 @@ def _cells(column: Any, kind: Kind) -> Column:
     for cell in column:
         if cell is not None and type(cell) not in STORED.get(kind, (str,)):
             raise ValueError("a cell of another kind")
-    if kind == "date":
-        return [None if cell is None else datetime.date.fromisoformat(cell) for cell in column]
-    if kind == "timestamp":
-        return [None if cell is None else datetime.datetime.fromisoformat(cell) for cell in column]
-    return column
+    read = READ.get(kind)
+    return column if read is None else [None if cell is None else read(cell) for cell in column]
 
 
 def _plain(cell: Any) -> Any:

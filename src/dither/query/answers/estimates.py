@@ -40,13 +40,13 @@ ENDS = ("", "_low", "_high")
 
 def read_answer(offer: Offer, released: Released, receipt: Receipt) -> Answer:
     """The answer to a question, of what was stored of it."""
-    plan = offer.plan
+    question = offer.question
     return Answer(
         sql=offer.sql,
         columns=_columns(offer, released),
         kinds=_kinds(offer),
-        keys=tuple(group.name for group in plan.groups),
-        aggregates=tuple(aggregate.name for aggregate in plan.aggregates),
+        keys=tuple(group.name for group in question.groups),
+        aggregates=tuple(aggregate.name for aggregate in question.aggregates),
         confidence=offer.confidence,
         price=offer.price,
         guarantee=offer.guarantee,
@@ -60,25 +60,25 @@ def read_answer(offer: Offer, released: Released, receipt: Receipt) -> Answer:
 
 def _columns(offer: Offer, released: Released) -> dict[str, Column]:
     """The table, column by column."""
-    plan = offer.plan
+    question = offer.question
     cells = offer.chosen(released.chosen).shown
-    whole: dict[str, Column] = {group.name: [cell[place] for cell in cells] for place, group in enumerate(plan.groups)}
-    for (at, place), aggregate in zip(offer.readings, plan.aggregates, strict=True):
+    whole: dict[str, Column] = {group.name: [cell[place] for cell in cells] for place, group in enumerate(question.groups)}
+    for (at, place), aggregate in zip(offer.readings, question.aggregates, strict=True):
         statistic, found = offer.statistics[at], released.statistics[at]
         columns = statistic.read(found, place) if found != [] else ([], [], [])
         for end, column in zip(ENDS if statistic.has_interval(place) else ENDS[:1], columns, strict=False):
             whole[aggregate.name + end] = column
-    kept = _kept(plan, whole, len(cells))
-    shown = [name for base in plan.shown for end in ENDS if (name := base + end) in whole]
-    keys = [group.name for group in plan.groups if group.name not in shown]
+    kept = _kept(question, whole, len(cells))
+    shown = [name for base in question.shown for end in ENDS if (name := base + end) in whole]
+    keys = [group.name for group in question.groups if group.name not in shown]
     return {name: [whole[name][row] for row in kept] for name in [*keys, *shown]}
 
 
 def _kinds(offer: Offer) -> dict[str, Kind]:
     """What the columns hold: by the question, not by what came out."""
-    plan = offer.plan
+    question = offer.question
     kinds: dict[str, Kind] = {
-        group.name: "whole" if group.by.facts.type.is_number else KINDS[group.by.facts.type] for group in plan.groups
+        group.name: "whole" if group.by.facts.type.is_number else KINDS[group.by.facts.type] for group in question.groups
     }
     for name, statistic, place in offer.columns:
         ends = ENDS if statistic.has_interval(place) else ENDS[:1]
@@ -86,14 +86,14 @@ def _kinds(offer: Offer) -> dict[str, Kind]:
     return kinds
 
 
-def _kept(plan: Question, whole: dict[str, Column], count: int) -> list[int]:
+def _kept(question: Question, whole: dict[str, Column], count: int) -> list[int]:
     """Which rows are shown, in which order: HAVING, ORDER BY and LIMIT, on released values."""
     rows = list(range(count))
-    for keep in plan.having:
+    for keep in question.having:
         rows = [row for row in rows if SIGNS[keep.operator](whole[keep.name][row], keep.value)]
-    for order in reversed(plan.order):
+    for order in reversed(question.order):
         if order.name not in whole:
             raise QuestionError("ORDER BY", order.name, "the answer has no such column", ", ".join(whole))
         column = whole[order.name]  # the key of all others together may be None: it is sorted as the last one
         rows.sort(key=lambda row, of=column: (of[row] is None, of[row]), reverse=order.descending)  # type: ignore[misc]
-    return rows if plan.limit is None else rows[: plan.limit]
+    return rows if question.limit is None else rows[: question.limit]

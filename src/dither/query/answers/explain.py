@@ -20,16 +20,16 @@ NO_BARS = "What is said of noise does not hold what bounding a person changes, w
 
 def explain_offer(offer: Offer, left: str = "") -> str:
     """What would be asked, for how much, with which error. No data has been read for it."""
-    plan, table = offer.plan, offer.plan.table
+    question, table = offer.question, offer.question.table
     percent = f"{float(offer.confidence * 100):.4g}%"
     lines = [
         f"Question   {' '.join(offer.sql.split())}",
-        "" if isinstance(plan.relation, Scan) else f"Of         {rows_of(plan.relation)}",
+        "" if isinstance(question.relation, Scan) else f"Of         {rows_of(question.relation)}",
         f"Price      {offer.price}{left}",
         f"Protects   {_protected(offer)}",
         *_counts(offer),
         f"Rows       {_rows(offer)}",
-        *([] if offer.choice is None else offer.choice.told(plan)),
+        *([] if offer.choice is None else offer.choice.told(question)),
         f"Sorted     {offer.weighed}" if offer.weighed else "",
         f"Error      with {percent} probability each number is off by no more than, because of noise:",
     ]
@@ -37,7 +37,7 @@ def explain_offer(offer: Offer, left: str = "") -> str:
     clamps = [(name, statistic.clamped(place)) for name, statistic, place in offer.columns]
     lines += [f"Clamped    {name}: {told}" for name, told in clamps if told is not None]
     lines += ["Noise      " + "; ".join(_noises(offer))]
-    if plan.where is not None and table.person is None:
+    if question.where is not None and table.person is None:
         lines.append("Where      a row that does not meet the condition counts as nobody")
     bars = any(statistic.has_interval(place) for _, statistic, place in offer.columns)
     return "\n".join([*(line for line in lines if line), NOT_INCLUDED if bars else NO_BARS])
@@ -67,12 +67,12 @@ def bound_note(offer: Offer) -> str:
     if isinstance(bounding, EachRow):
         return ""
     rows = f"{bounding.rows} row{'s' if bounding.rows > 1 else ''}"
-    groups = "" if not offer.plan.groups else f" in each of {bounding.groups} groups"
+    groups = "" if not offer.question.groups else f" in each of {bounding.groups} groups"
     return f"nobody counts for more than about {rows}{groups}"
 
 
 def _protected(offer: Offer) -> str:
-    tables = [table for table in offer.plan.relation.tables if not table.public]
+    tables = [table for table in offer.question.relation.tables if not table.public]
     whose = "each row, which is one person" if tables[0].person is None else f"each {tables[0].person}, with all its rows"
     if len({table.name for table in tables}) > 1:
         whose += f" in {' and '.join(dict.fromkeys(table.name for table in tables))}"
@@ -90,11 +90,11 @@ def _counts(offer: Offer) -> list[str]:
 
 
 def _rows(offer: Offer) -> str:
-    if not offer.plan.groups:
+    if not offer.question.groups:
         return "one"
     if offer.choice is not None:
-        return offer.choice.rows(offer.plan)
-    keys = " x ".join(f"{len(group.listed)} {group.name}" for group in offer.plan.groups)
+        return offer.choice.rows(offer.question)
+    keys = " x ".join(f"{len(group.listed)} {group.name}" for group in offer.question.groups)
     return f"one for each of {keys}, whether the data has it or not"
 
 

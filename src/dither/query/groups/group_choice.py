@@ -33,7 +33,7 @@ Row = tuple[Any, ...]  # of the engine: keys, then totals
 class Groups:
     """The groups of a question that are counted."""
 
-    plan: Question  # the question, about these groups
+    question: Question  # the question, about these groups
     cells: tuple[GroupKeys, ...]  # as the engine tells them
     shown: tuple[GroupKeys, ...]  # as the answer lists them, in the same order
 
@@ -44,7 +44,7 @@ class GroupChoice(ABC):
 
     code: ClassVar[str]  # how stored questions spell it
 
-    plan: Question  # what is counted to choose by
+    question: Question  # what is counted to choose by
     bounding: Bounding
 
     @property
@@ -74,35 +74,35 @@ class GroupChoice(ABC):
         """What is stored and may be read by anybody; as JSON can hold it. `rows` are PRIVATE."""
 
     @abstractmethod
-    def chosen(self, plan: Question, released: Any) -> Groups:
+    def chosen(self, question: Question, released: Any) -> Groups:
         """The groups that are counted next, from what was stored."""
 
     @abstractmethod
-    def rehearsed(self, plan: Question) -> Groups:
+    def rehearsed(self, question: Question) -> Groups:
         """Made-up groups, to try the next SELECT on."""
 
     @abstractmethod
-    def told(self, plan: Question) -> list[str]:
+    def told(self, question: Question) -> list[str]:
         """What is chosen and how, in words."""
 
     @abstractmethod
-    def rows(self, plan: Question) -> str:
+    def rows(self, question: Question) -> str:
         """Which rows the answer has, in words."""
 
 
-def all_groups(plan: Question) -> Groups:
+def all_groups(question: Question) -> Groups:
     """Every combination of declared keys."""
-    cells = tuple(product(*(group.listed for group in plan.groups)))
-    return Groups(plan, cells, cells)
+    cells = tuple(product(*(group.listed for group in question.groups)))
+    return Groups(question, cells, cells)
 
 
-def only(plan: Question, cells: Sequence[GroupKeys]) -> Groups:
+def only(question: Question, cells: Sequence[GroupKeys]) -> Groups:
     """A question about these groups: keys of none of them are dropped before a person is bounded."""
     groups = [
         replace(group, keys=tuple(dict.fromkeys(key for cell in cells if (key := cell[place]) is not None)))
-        for place, group in enumerate(plan.groups)
+        for place, group in enumerate(question.groups)
     ]
-    return Groups(replace(plan, groups=tuple(groups)), tuple(cells), tuple(cells))
+    return Groups(replace(question, groups=tuple(groups)), tuple(cells), tuple(cells))
 
 
 def written(key: Any) -> Any:
@@ -119,6 +119,6 @@ def read_key(found: Any, by: Expression) -> Key:
     return key
 
 
-def unknown_groups(plan: Question) -> tuple[Group, ...]:
+def unknown_groups(question: Question) -> tuple[Group, ...]:
     """Those whose keys nobody declared."""
-    return tuple(group for group in plan.groups if group.keys is None)
+    return tuple(group for group in question.groups if group.keys is None)

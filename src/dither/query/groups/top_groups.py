@@ -49,20 +49,20 @@ class TopGroups(GroupChoice):
     measure: Counter
 
     @classmethod
-    def make(cls, plan: Question, amount: Number | Fraction, *, pure: bool, unit: Unit) -> TopGroups:
+    def make(cls, question: Question, amount: Number | Fraction, *, pure: bool, unit: Unit) -> TopGroups:
         """The choice at its price: epsilon where `pure`, otherwise rho."""
-        measure, table = sorted_by(plan), plan.table
+        measure, table = sorted_by(question), question.table
         assert measure is not None
-        assert plan.limit is not None
+        assert question.limit is not None
         alone = table.person is None or table.alone
-        cells = prod(len(group.listed) for group in plan.groups)
-        rows = 1 if alone or measure.kind == "person" else table.max_rows_per_group
+        cells = prod(len(group.listed) for group in question.groups)
+        rows = 1 if alone or measure.counts_persons else table.max_rows_per_group
         reason = "a choice depends on how far a person moves one group, not on how many"
         bounding = (EachRow if alone else KeepGroups)(cells, rows, 1, unit, reason)
-        facts: dict[str, Any] = {"k": plan.limit, "sensitivity": rows * measure.reach, "candidates": cells, "unit": unit}
+        facts: dict[str, Any] = {"k": question.limit, "sensitivity": rows * measure.reach, "candidates": cells, "unit": unit}
         facts |= {"monotone": unit is Unit.ADD_REMOVE, "integers": True}
         mechanism = TopK(epsilon=amount, **facts) if pure else TopK.for_rho(amount, **facts)
-        asked = replace(plan, aggregates=(CountRows("n"),), shown=("n",), having=(), order=(), limit=None)
+        asked = replace(question, aggregates=(CountRows("n"),), shown=("n",), having=(), order=(), limit=None)
         return cls(asked, bounding, mechanism, measure)
 
     @property
@@ -85,38 +85,38 @@ class TopGroups(GroupChoice):
 
     def keeps(self, row: Row) -> bool:
         """One of the declared groups."""
-        return row[: len(self.plan.groups)] in self._places
+        return row[: len(self.question.groups)] in self._places
 
     @cached_property
     def _places(self) -> dict[GroupKeys, int]:
-        return {cell: place for place, cell in enumerate(all_groups(self.plan).cells)}
+        return {cell: place for place, cell in enumerate(all_groups(self.question).cells)}
 
     def noisy(self, rows: Sequence[Row]) -> list[int]:
         """The places of the chosen groups among all declared ones, rising."""
-        width = len(self.plan.groups)
+        width = len(self.question.groups)
         totals = {row[:width]: int(row[width]) for row in rows}
         if len(totals) != len(rows):
             raise RuntimeError("the engine gave a group twice")
         scores = [totals.get(cell, 0) for cell in self._places]
         return sorted(int(place) for place in self.mechanism.release(scores))
 
-    def chosen(self, plan: Question, released: Any) -> Groups:
+    def chosen(self, question: Question, released: Any) -> Groups:
         """Those groups."""
-        cells = all_groups(plan).cells
-        return only(plan, [cells[place] for place in released])
+        cells = all_groups(question).cells
+        return only(question, [cells[place] for place in released])
 
-    def rehearsed(self, plan: Question) -> Groups:
+    def rehearsed(self, question: Question) -> Groups:
         """The first of them."""
-        return self.chosen(plan, range(self.mechanism.k))
+        return self.chosen(question, range(self.mechanism.k))
 
-    def told(self, plan: Question) -> list[str]:
+    def told(self, question: Question) -> list[str]:
         """What is chosen, and how far it may fall short."""
         k = self.mechanism.k
         return [f"Top {k:<6} {'groups are' if k > 1 else 'the group is'} chosen first, then counted ({self.guarantee})"]
 
-    def rows(self, plan: Question) -> str:
+    def rows(self, question: Question) -> str:
         """Those that are chosen."""
-        keys = " x ".join(f"{len(group.listed)} {group.name}" for group in plan.groups)
+        keys = " x ".join(f"{len(group.listed)} {group.name}" for group in question.groups)
         return f"one for each of the {self.mechanism.k} that are chosen of {keys}"
 
     def shortfall(self, confidence: Fraction) -> float:
@@ -124,13 +124,13 @@ class TopGroups(GroupChoice):
         return self.mechanism.error(confidence) * float(self.measure.step)
 
 
-def sorted_by(plan: Question) -> Counter | None:
+def sorted_by(question: Question) -> Counter | None:
     """What the groups are sorted by, where the largest k of them could be chosen first; otherwise None."""
-    cells = prod(len(group.listed) for group in plan.groups)
-    if plan.having or len(plan.order) != 1 or not plan.order[0].descending or plan.limit is None:
+    cells = prod(len(group.listed) for group in question.groups)
+    if question.having or len(question.order) != 1 or not question.order[0].descending or question.limit is None:
         return None
-    if cells < MANY or not 1 <= plan.limit <= MOST_CHOSEN or plan.limit >= cells:
+    if cells < MANY or not 1 <= question.limit <= MOST_CHOSEN or question.limit >= cells:
         return None
-    found = next((aggregate for aggregate in plan.aggregates if aggregate.name == plan.order[0].name), None)
+    found = next((aggregate for aggregate in question.aggregates if aggregate.name == question.order[0].name), None)
     counter = None if found is None else found.counter
     return counter if counter is not None and counter.low >= 0 and 0 < counter.reach < LARGEST else None

@@ -39,7 +39,6 @@ from dither.query.groups.group_choice import GroupChoice, Groups, Row, only, rea
 from dither.query.groups.group_choice import GroupKeys as Keys
 from dither.query.plan.aggregates import CountRows
 from dither.query.plan.base import Expression
-from dither.query.plan.counters import Counter
 from dither.query.plan.expressions import Case, ColumnValue, Compare, Constant, InList, Logic
 from dither.query.plan.question import Group, Question
 from dither.query.plan.spelling import spell
@@ -66,7 +65,7 @@ class UnknownKeys(GroupChoice):
     @classmethod
     def make(
         cls,
-        plan: Question,
+        question: Question,
         amount: Number | Fraction,
         *,
         pure: bool,
@@ -77,7 +76,7 @@ class UnknownKeys(GroupChoice):
         counts: bool,
     ) -> UnknownKeys:
         """The choice at its price: epsilon where `pure`, otherwise rho; `counts` where they are to be read off it."""
-        table = plan.table
+        table = question.table
         alone = table.person is None or table.alone
         held = 1 if alone else table.max_groups
         rule: KeyRule
@@ -87,12 +86,12 @@ class UnknownKeys(GroupChoice):
             rule = RhoKeys(rho=amount, delta=delta, max_keys=held, unit=unit)
         reason = "how many people hold a key is all that is counted"
         bounding = (EachRow if alone else KeepGroups)(held, 1, 1, unit, reason)
-        return cls(_counted(plan, other), bounding, rule, other, most)
+        return cls(_counted(question, other), bounding, rule, other, most)
 
     @property
     def counters(self) -> CounterSet:
         """People; rows where each is one."""
-        return CounterSet((Counter("one" if isinstance(self.bounding, EachRow) else "person"),))
+        return CounterSet((self.bounding.people,))
 
     @property
     def guarantee(self) -> Guarantee:
@@ -109,11 +108,11 @@ class UnknownKeys(GroupChoice):
 
     def keeps(self, row: Row) -> bool:
         """A key that is there."""
-        return None not in row[: len(self.plan.groups)]
+        return None not in row[: len(self.question.groups)]
 
     def noisy(self, rows: Sequence[Row]) -> dict[str, Any]:
         """The keys that are shown, in order, and their noisy counts where the rule tells them."""
-        width = len(self.plan.groups)
+        width = len(self.question.groups)
         ordered = sorted(rows, key=lambda row: repr(row[:width]))  # never the engine's order, which changes from run to run
         held = {row[:width]: int(row[width]) for row in ordered}
         if len(held) != len(rows):  # two keys of the engine's that Python takes for one
@@ -129,34 +128,34 @@ class UnknownKeys(GroupChoice):
         counts = [int(found[key]) for key in list(found)[: len(listed)]] if isinstance(found, dict) else None
         return {"keys": listed, "counts": counts}
 
-    def chosen(self, plan: Question, released: Any) -> Groups:
+    def chosen(self, question: Question, released: Any) -> Groups:
         """Declared keys, each beside every key that is shown."""
-        by = [group.by for group in self.plan.groups]
+        by = [group.by for group in self.question.groups]
         shown: list[Keys] = [tuple(map(read_key, keys, by)) for keys in released["keys"]]
-        return self._beside(plan, shown)
+        return self._beside(question, shown)
 
-    def rehearsed(self, plan: Question) -> Groups:
+    def rehearsed(self, question: Question) -> Groups:
         """One made-up key of each type; a text that is not the label of all others, as no key that is shown is."""
         made = {**MADE_UP, Type.TEXT: "b"} if self.other == MADE_UP[Type.TEXT] else MADE_UP
-        return self._beside(plan, [tuple(made[group.by.facts.type] for group in self.plan.groups)])
+        return self._beside(question, [tuple(made[group.by.facts.type] for group in self.question.groups)])
 
-    def _beside(self, plan: Question, shown: list[Keys]) -> Groups:
+    def _beside(self, question: Question, shown: list[Keys]) -> Groups:
         if self.other is None:
-            cells = _cells(plan, shown)
-            return only(plan, cells)
-        (group,), listed = self.plan.groups, [keys[0] for keys in shown]
+            cells = _cells(question, shown)
+            return only(question, cells)
+        (group,), listed = self.question.groups, [keys[0] for keys in shown]
         label = _stand_in(group.by, listed, self.other)
         sorted_out = Group(
             group.name, _or_other(group.by, listed, label), (*(key for key in listed if key is not None), label)
         )
-        asked = replace(plan, groups=tuple(sorted_out if one.keys is None else one for one in plan.groups))
-        cells = _cells(plan, [*shown, (label,)])
+        asked = replace(question, groups=tuple(sorted_out if one.keys is None else one for one in question.groups))
+        cells = _cells(question, [*shown, (label,)])
         named = self.other if group.by.facts.type is Type.TEXT else None
-        return Groups(asked, tuple(cells), tuple(_cells(plan, [*shown, (named,)])))
+        return Groups(asked, tuple(cells), tuple(_cells(question, [*shown, (named,)])))
 
-    def told(self, plan: Question) -> list[str]:
+    def told(self, question: Question) -> list[str]:
         """Who sees which keys."""
-        rule, names = self.rule, " and ".join(group.name for group in self.plan.groups)
+        rule, names = self.rule, " and ".join(group.name for group in self.question.groups)
         each = "one key" if rule.max_keys == 1 else f"{rule.max_keys} keys"
         return [
             f"Keys       nobody declared those of {names}: which are shown is chosen from the data ({rule.guarantee})",
@@ -168,44 +167,44 @@ class UnknownKeys(GroupChoice):
             f"{number(self.most)} are shown, the first in order",
         ]
 
-    def rows(self, plan: Question) -> str:
+    def rows(self, question: Question) -> str:
         """Declared keys, and those that are shown."""
         told = [
             f"{group.name} that is shown" if group.keys is None else f"{len(group.keys)} {group.name}"
-            for group in plan.groups
+            for group in question.groups
         ]
         others = "" if self.other is None else ", and one for all others together"
         return f"one for each of {' x '.join(told)}{others}"
 
 
-def _counted(plan: Question, other: str | None) -> Question:
+def _counted(question: Question, other: str | None) -> Question:
     """How many people hold each key, among rows that the question counts."""
-    unknown = unknown_groups(plan)
-    conditions = [] if plan.where is None else [plan.where]
-    for group in plan.groups:
+    unknown = unknown_groups(question)
+    conditions = [] if question.where is None else [question.where]
+    for group in question.groups:
         if group.keys is not None:
             conditions.append(InList(group.by, tuple(_constant(key) for key in group.keys)))
         elif other is not None and group.by.facts.type is Type.TEXT:
             conditions.append(Compare("<>", group.by, Constant(other)))
     where = Logic(True, tuple(conditions)) if len(conditions) > 1 else conditions[0] if conditions else None
     asked = (CountRows("n"),)
-    return replace(plan, where=where, groups=unknown, aggregates=asked, shown=("n",), having=(), order=(), limit=None)
+    return replace(question, where=where, groups=unknown, aggregates=asked, shown=("n",), having=(), order=(), limit=None)
 
 
 def _constant(key: Key) -> Constant:
     return Constant(Fraction(key) if isinstance(key, int) and not isinstance(key, bool) else key)
 
 
-def _cells(plan: Question, shown: list[Keys]) -> list[Keys]:
+def _cells(question: Question, shown: list[Keys]) -> list[Keys]:
     """Every combination of declared keys with the keys that are shown, sorted by the columns of GROUP BY."""
-    unknown = [place for place, group in enumerate(plan.groups) if group.keys is None]
-    known = [place for place, group in enumerate(plan.groups) if group.keys is not None]
+    unknown = [place for place, group in enumerate(question.groups) if group.keys is None]
+    known = [place for place, group in enumerate(question.groups) if group.keys is not None]
     ranks = {keys: rank for rank, keys in enumerate(shown)}
     found = []
     for keys in shown:
-        for declared in product(*(plan.groups[place].listed for place in known)):
+        for declared in product(*(question.groups[place].listed for place in known)):
             cell = dict(zip([*unknown, *known], [*keys, *declared], strict=True))
-            found.append((tuple(cell[place] for place in range(len(plan.groups))), ranks[keys]))
+            found.append((tuple(cell[place] for place in range(len(question.groups))), ranks[keys]))
 
     def order(one: tuple[Keys, int]) -> tuple[Any, ...]:
         """Column by column; others last, which only the single unknown column has."""
@@ -232,11 +231,11 @@ def _or_other(by: Expression, listed: list[Key | None], label: Key) -> Expressio
     return Case(((InList(by, options), by),), _constant(label)) if options else _constant(label)
 
 
-def read_other(plan: Question, stated: object) -> str | None:
+def read_other(question: Question, stated: object) -> str | None:
     """What all other keys are called, or why they cannot be counted together."""
     if stated is None:
         return None
-    unknown = unknown_groups(plan)
+    unknown = unknown_groups(question)
     if not isinstance(stated, str) or not 0 < len(stated) <= LONGEST_KEY or not stated.isprintable():
         why = f"it is no name of 1 to {LONGEST_KEY} printable characters for all keys that are not shown"
         raise QuestionError("other", stated, why, "'others'")

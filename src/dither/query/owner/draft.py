@@ -9,8 +9,9 @@ from pathlib import Path
 from dither.errors import DataError
 from dither.query.policy.column import Type
 from dither.query.policy.policy import MARK
+from dither.query.sources.find_source import find_source
 from dither.query.sources.schema import reason
-from dither.query.sources.source import DuckDBFile, find_source
+from dither.query.sources.source import DuckDBFile
 
 
 def draft(path: Path, folder: Path, table: str | None = None) -> str:

@@ -11,7 +11,7 @@ from fractions import Fraction
 from typing import ClassVar
 
 from dither.query.plan.base import Expression
-from dither.query.plan.counters import Counter
+from dither.query.plan.counters import Counter, PersonCounter, RowCounter, StepCounter, ValueCounter
 from dither.query.plan.lattice import step_of
 
 
@@ -53,7 +53,7 @@ class CountRows(Aggregate):
     @property
     def counter(self) -> Counter:
         """One for every row."""
-        return Counter("one")
+        return RowCounter()
 
 
 @dataclass(frozen=True)
@@ -66,7 +66,7 @@ class CountPersons(Aggregate):
     @property
     def counter(self) -> Counter:
         """One for every person."""
-        return Counter("person")
+        return PersonCounter()
 
 
 @dataclass(frozen=True)
@@ -79,7 +79,7 @@ class CountValues(Aggregate):
     @property
     def counter(self) -> Counter:
         """One where there is a value."""
-        return Counter("present", self.of)
+        return ValueCounter(self.of)
 
 
 @dataclass(frozen=True)
@@ -92,7 +92,7 @@ class Sum(Aggregate):
     @property
     def counter(self) -> Counter:
         """The value in steps."""
-        return Counter("steps", self.of, step_of(self.values))
+        return StepCounter(self.of, step_of(self.values))
 
 
 @dataclass(frozen=True)

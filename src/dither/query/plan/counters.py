@@ -1,66 +1,59 @@
-"""What is added up: whole numbers, one a row, between bounds that follow from the policy.
+"""Counters: whole numbers, one a row, between bounds that follow from the policy. Their sums are what is released.
 
-    one       1 for every row
-    present   1 where an expression has a value
-    person    1 for every person who has a row in the group, however many rows
-    steps     the value of an expression in whole steps, clamped to its bounds; 0 where it has none
-    above     how many steps it is above its lower bound, 0..G; 0 where it has none
-    below     G minus that; 0 where it has none
-    missing   G where it has no value; 0 where it has one
+Each class says what a row adds. With G steps between the bounds of an expression, and q the steps of its value above the
+lower one:
 
-above + below + missing = G for every row, so the three together move by G a row, as one count of G would: mean, sum and
-counts follow from them at the price of one (barycentric counters). With q = above, for variances:
+    RowCounter       1 for every row
+    ValueCounter     1 where an expression has a value
+    PersonCounter    1 for every person who has a row in the group, however many rows
+    StepCounter      the value of an expression in whole steps, clamped to its bounds; 0 where it has none
+    AboveCounter     q, clamped to 0..G; 0 where it has no value
+    BelowCounter     G - q; 0 where it has no value
+    MissingCounter   G where it has no value; 0 where it has one
 
-    high      q^2
-    middle    2 q (G - q)
-    low       (G - q)^2; these three are 0 where it has no value
-    nothing   G^2 where it has no value; 0 where it has one
+AboveCounter, BelowCounter and MissingCounter add up to G for every row, so the three together move by G a row, as one count
+of G would: mean, sum and counts follow from them at the price of one (barycentric counters). For variances:
+
+    AboveSquare      q^2
+    CrossProduct     2 q (G - q)
+    BelowSquare      (G - q)^2; these three are 0 where it has no value
+    MissingSquare    G^2 where it has no value; 0 where it has one
 
 They add up to G^2 for every row, so that mean, variance, sum and counts follow from them at the price of one.
 """
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from fractions import Fraction
 from math import ceil, floor
-from typing import ClassVar, Literal
+from typing import ClassVar
 
 from dither.query.plan.base import Expression
 
-Kind = Literal["one", "present", "person", "steps", "above", "below", "missing", "high", "middle", "low", "nothing"]
-SQUARES: tuple[Kind, ...] = ("high", "middle", "low", "nothing")
-
 
 @dataclass(frozen=True)
-class Counter:
+class Counter(ABC):
     """A whole number for every row."""
 
     code: ClassVar[str] = "counter"
+    spelled_attributes: ClassVar[tuple[str, ...]] = ("kind", "of", "step")
+    kind: ClassVar[str]  # what it is called in stored questions
+    counts_persons: ClassVar[bool] = False  # whether it is one for a person, whatever rows she has
 
-    kind: Kind
-    of: Expression | None = None
+    of: Expression | None = None  # None for rows and persons
     step: Fraction = Fraction(1)
 
     @property
     def low(self) -> int:
         """The least that a row with a value can add."""
-        return ceil(self._bounds[0] / self.step) if self.kind == "steps" else 0
+        return 0
 
     @property
+    @abstractmethod
     def high(self) -> int:
         """The most that a row can add."""
-        if self.kind in ("one", "present", "person"):
-            return 1
-        if self.kind == "steps":
-            return floor(self._bounds[1] / self.step)
-        return self.steps**2 if self.kind in SQUARES else self.steps
-
-    @property
-    def steps(self) -> int:
-        """G: how many steps lie between the bounds."""
-        lower, upper = self._bounds
-        return ceil((upper - lower) / self.step)
 
     @property
     def reach(self) -> int:
@@ -68,9 +61,167 @@ class Counter:
         return max(abs(self.low), abs(self.high))
 
     @property
-    def _bounds(self) -> tuple[Fraction, Fraction]:
+    def steps(self) -> int:
+        """G: how many steps lie between the bounds."""
+        lower, upper = self.bounds
+        return ceil((upper - lower) / self.step)
+
+    @property
+    def origin(self) -> Fraction:
+        """The value from which steps are counted."""
+        return Fraction(0)
+
+    @property
+    def base(self) -> Counter | None:
+        """What is read of each row: this one follows from its count, its sum and its sum of squares. None if nothing is."""
+        return AboveCounter(self.of, self.step)
+
+    def follows_from(self, base: Counter) -> bool:
+        """Whether it can be computed where this is read of each row."""
+        return base == self.base
+
+    @property
+    def values(self) -> Expression:
+        """The expression that it is of."""
         assert self.of is not None
-        facts = self.of.facts
+        return self.of
+
+    @property
+    def bounds(self) -> tuple[Fraction, Fraction]:
+        """Those of the expression."""
+        facts = self.values.facts
         assert facts.lower is not None
         assert facts.upper is not None
         return facts.lower, facts.upper
+
+
+@dataclass(frozen=True)
+class RowCounter(Counter):
+    """1 for every row."""
+
+    kind: ClassVar[str] = "one"
+    base = None
+    high = 1
+
+
+@dataclass(frozen=True)
+class PersonCounter(Counter):
+    """1 for every person who has a row in the group."""
+
+    kind: ClassVar[str] = "person"
+    counts_persons: ClassVar[bool] = True
+    base = None
+    high = 1
+
+
+@dataclass(frozen=True)
+class ValueCounter(Counter):
+    """1 where there is a value."""
+
+    kind: ClassVar[str] = "present"
+    high = 1
+
+    @property
+    def base(self) -> Counter:
+        """Itself."""
+        return self
+
+    def follows_from(self, base: Counter) -> bool:
+        """Whatever is read of the expression is NULL where it has no value."""
+        return base.of == self.of
+
+
+@dataclass(frozen=True)
+class StepCounter(Counter):
+    """The value in steps from zero."""
+
+    kind: ClassVar[str] = "steps"
+
+    @property
+    def low(self) -> int:
+        """The first step within the bounds."""
+        return ceil(self.bounds[0] / self.step)
+
+    @property
+    def high(self) -> int:
+        """The last step within the bounds."""
+        return floor(self.bounds[1] / self.step)
+
+    @property
+    def base(self) -> Counter:
+        """Itself."""
+        return self
+
+
+@dataclass(frozen=True)
+class _Share(Counter):
+    """A part of the G that each row adds to a few counters together."""
+
+    @property
+    def high(self) -> int:
+        """All of G."""
+        return self.steps
+
+
+@dataclass(frozen=True)
+class AboveCounter(_Share):
+    """The value in steps from its lower bound."""
+
+    kind: ClassVar[str] = "above"
+
+    @property
+    def origin(self) -> Fraction:
+        """The lower bound."""
+        return self.bounds[0]
+
+
+@dataclass(frozen=True)
+class BelowCounter(_Share):
+    """What `AboveCounter` leaves of G."""
+
+    kind: ClassVar[str] = "below"
+
+
+@dataclass(frozen=True)
+class MissingCounter(_Share):
+    """G where there is no value."""
+
+    kind: ClassVar[str] = "missing"
+
+
+@dataclass(frozen=True)
+class _SquareShare(Counter):
+    """A part of the G^2 that each row adds to a few counters together."""
+
+    @property
+    def high(self) -> int:
+        """All of G^2."""
+        return self.steps**2
+
+
+@dataclass(frozen=True)
+class AboveSquare(_SquareShare):
+    """The square of the steps above the lower bound."""
+
+    kind: ClassVar[str] = "high"
+
+
+@dataclass(frozen=True)
+class CrossProduct(_SquareShare):
+    """Twice the steps above, times those below."""
+
+    kind: ClassVar[str] = "middle"
+
+
+@dataclass(frozen=True)
+class BelowSquare(_SquareShare):
+    """The square of the steps that are left of G."""
+
+    kind: ClassVar[str] = "low"
+
+
+@dataclass(frozen=True)
+class MissingSquare(_SquareShare):
+    """G^2 where there is no value."""
+
+    kind: ClassVar[str] = "nothing"

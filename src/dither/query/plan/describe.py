@@ -1,4 +1,4 @@
-"""Plans in words: how dither understood a question. For people; engines have their own spelling."""
+"""Questions in words: how dither understood a question. For people; engines have their own spelling."""
 
 from __future__ import annotations
 
@@ -29,17 +29,17 @@ from dither.query.plan.functions import (
     Function,
     GreatestLeast,
     Length,
-    Round,
+    Rounding,
     Substring,
     WidthBucket,
 )
+from dither.query.plan.person_totals import PersonTotal
 from dither.query.plan.question import Question
 from dither.query.plan.relations import (
     FilterRows,
     GroupByPerson,
     JoinOnPerson,
     JoinPublic,
-    PersonTotal,
     Project,
     Relation,
     Scan,
@@ -52,20 +52,20 @@ SPELLED: dict[str, str] = {
 }
 
 
-def describe(plan: Question) -> str:
+def describe(question: Question) -> str:
     """What is asked, clause by clause."""
-    lines = [f"Of         {rows_of(plan.relation)}"]
-    if plan.where is not None:
-        lines.append(f"Where      {words(plan.where)}")
-    for group in plan.groups:
+    lines = [f"Of         {rows_of(question.relation)}"]
+    if question.where is not None:
+        lines.append(f"Where      {words(question.where)}")
+    for group in question.groups:
         among = "whose keys nobody declared" if group.keys is None else f"one of {len(group.keys)} keys"
         lines.append(f"By         {group.name}: {words(group.by)}, {among}")
-    lines += [f"Asks       {aggregate.name}: {asked(aggregate)}" for aggregate in plan.aggregates]
-    lines += [f"Keeps      rows with {keep.name} {keep.operator} {_number(keep.value)}" for keep in plan.having]
-    for order in plan.order:
+    lines += [f"Asks       {aggregate.name}: {asked(aggregate)}" for aggregate in question.aggregates]
+    lines += [f"Keeps      rows with {keep.name} {keep.operator} {_number(keep.value)}" for keep in question.having]
+    for order in question.order:
         lines.append(f"Sorted     by {order.name}{', largest first' if order.descending else ''}")
-    if plan.limit is not None:
-        lines.append(f"Shows      the first {plan.limit}")
+    if question.limit is not None:
+        lines.append(f"Shows      the first {question.limit}")
     return "\n".join(lines)
 
 
@@ -89,7 +89,7 @@ def rows_of(relation: Relation) -> str:
             return f"{rows_of(left)} beside {rows_of(right)} of the same person{few}{also}"
         case GroupByPerson(of, keys, totals, _):
             by = "".join(f" and {words(key)}" for _, key in keys)
-            told = "".join(f", {own.column.name}: {_own(own)}" for own in totals)
+            told = "".join(f", {own.column.name}: {asked(own)}" for own in totals)
             return f"(a row for each person{by} of {rows_of(of)}{told})"
         case UnionAll(parts):
             return " and then ".join(rows_of(part) for part in parts)
@@ -99,15 +99,9 @@ def _joined(on: tuple[Compare, ...]) -> str:
     return " and ".join(words(equal) for equal in on)
 
 
-def _own(own: PersonTotal) -> str:
-    kinds = {"rows": "how many rows", "values": "how many values of", "different": "how many different values of"}
-    kinds |= {"sum": "the sum of", "average": "the average of", "least": "the least", "most": "the largest"}
-    return kinds[own.kind] if own.of is None else f"{kinds[own.kind]} {words(own.of)}"
-
-
-def asked(aggregate: Aggregate) -> str:
-    """One aggregate."""
-    return aggregate.words if aggregate.of is None else f"{aggregate.words} {words(aggregate.of)}"
+def asked(total: Aggregate | PersonTotal) -> str:
+    """One aggregate, or one of a person's own totals."""
+    return total.words if total.of is None else f"{total.words} {words(total.of)}"
 
 
 def words(node: Expression) -> str:
@@ -163,9 +157,8 @@ def _function(node: Function) -> str:
             return f"the {'largest' if largest else 'least'} of ({', '.join(words(part) for part in parts)})"
         case Abs(of):
             return f"{words(of)} without its sign"
-        case Round(way, of, digits):
-            rounded = {"floor": "down", "ceil": "up", "round": f"to {digits} digits after the point"}[way]
-            return f"{words(of)} rounded {rounded}"
+        case Rounding(of):
+            return f"{words(of)} rounded {node.words}"
         case WidthBucket(of, low, high, count):
             return f"which of {count} equal parts of {_number(low)} to {_number(high)} {words(of)} lies in"
 

@@ -6,6 +6,7 @@ no text (bytes that are not UTF-8) is missing. Numbers are doubles, as everywher
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -18,7 +19,6 @@ from dither.query.policy.column import LONGEST_TEXT, Type
 
 Period = Literal["year", "quarter", "month", "week", "day", "hour"]
 Spelling = Literal["upper", "lower", "trim", "ltrim", "rtrim"]
-Way = Literal["floor", "ceil", "round"]
 
 PERIODS: tuple[Period, ...] = ("year", "quarter", "month", "week", "day", "hour")
 
@@ -167,14 +167,24 @@ class Abs(Expression):
 
 
 @dataclass(frozen=True)
-class Round(Expression):
-    """A number with so many digits after the point (before it, where negative); halves go away from zero."""
+class Rounding(Expression):
+    """A number with so many digits after the point (before it, where negative)."""
 
     code: ClassVar[str] = "round"
+    spelled_attributes: ClassVar[tuple[str, ...]] = ("way", "of", "digits")
+    way: ClassVar[str]  # what it is called in stored questions
 
-    way: Way
     of: Expression
     digits: int = 0
+
+    @property
+    @abstractmethod
+    def words(self) -> str:
+        """Where to."""
+
+    @abstractmethod
+    def whole(self, number: Fraction) -> int:
+        """A number without digits after the point."""
 
     @property
     def facts(self) -> Facts:
@@ -182,14 +192,48 @@ class Round(Expression):
         kind = Type.INTEGER if self.digits <= 0 else of.type
         if of.lower is None or of.upper is None:
             return Facts(kind, nullable=of.nullable)
-        return Facts(kind, self._rounded(of.lower), self._rounded(of.upper), of.nullable)
-
-    def _rounded(self, end: Fraction) -> Fraction:
         unit = Fraction(10) ** -self.digits
-        number = end / unit
-        if self.way != "round":
-            return (floor(number) if self.way == "floor" else ceil(number)) * unit
-        return (floor(number + Fraction(1, 2)) if number >= 0 else ceil(number - Fraction(1, 2))) * unit
+        return Facts(kind, self.whole(of.lower / unit) * unit, self.whole(of.upper / unit) * unit, of.nullable)
+
+
+@dataclass(frozen=True)
+class Floor(Rounding):
+    """FLOOR(x)."""
+
+    way: ClassVar[str] = "floor"
+    words = "down"
+
+    def whole(self, number: Fraction) -> int:
+        """The next below."""
+        return floor(number)
+
+
+@dataclass(frozen=True)
+class Ceil(Rounding):
+    """CEIL(x)."""
+
+    way: ClassVar[str] = "ceil"
+    words = "up"
+
+    def whole(self, number: Fraction) -> int:
+        """The next above."""
+        return ceil(number)
+
+
+@dataclass(frozen=True)
+class Round(Rounding):
+    """ROUND(x, digits)."""
+
+    way: ClassVar[str] = "round"
+
+    @property
+    def words(self) -> str:
+        """To how many digits."""
+        return f"to {self.digits} digits after the point"
+
+    def whole(self, number: Fraction) -> int:
+        """The nearest; halves go away from zero."""
+        return floor(number + Fraction(1, 2)) if number >= 0 else ceil(number - Fraction(1, 2))
 
 
 @dataclass(frozen=True)
@@ -208,4 +252,17 @@ class WidthBucket(Expression):
         return Facts(Type.INTEGER, Fraction(0), Fraction(self.count + 1), self.of.facts.nullable)
 
 
-Function = DateTrunc | ChangeText | Substring | Concat | Length | Coalesce | GreatestLeast | Abs | Round | WidthBucket
+Function = (
+    DateTrunc
+    | ChangeText
+    | Substring
+    | Concat
+    | Length
+    | Coalesce
+    | GreatestLeast
+    | Abs
+    | Floor
+    | Ceil
+    | Round
+    | WidthBucket
+)

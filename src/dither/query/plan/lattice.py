@@ -23,6 +23,14 @@ def step_of(expression: Expression) -> Fraction:
     return (facts.upper - facts.lower) / FINEST
 
 
+def bounded_step(expression: Expression) -> Fraction | None:
+    """The lattice of an expression; none where it has no bounds, or is one number."""
+    facts = expression.facts
+    if not facts.type.is_number or facts.lower is None or facts.lower == facts.upper:
+        return None
+    return step_of(expression)
+
+
 def step_of_squares(expression: Expression) -> Fraction:
     """The lattice for squares: the same, or one of 2^10 steps where that is coarser."""
     facts = expression.facts

@@ -5,15 +5,15 @@ facts, the column that says whose a row is, and how much of a person counts. Wha
 rows and on public tables, on nothing else; so whatever is built here, a person who comes or goes takes her rows along and
 leaves all others as they were. Bounding comes after all of it, once.
 
-    Scan         the rows of a table; those without a person are nobody's, and are left out
-    Kept         the rows that meet a condition
-    Chosen       other columns, computed row by row
-    WithPublic   rows beside the rows of a public table that match them: the owner stays; rows without a match are left out,
-                 or kept with nothing beside them
-    SamePerson   rows of a person beside other rows of the same person, unless she has very many
-    PerPerson    a person's own totals, one row for each person and key: exact whole numbers, so that they do not depend on
-                 the order of rows, and so not on other people
-    Together     rows of several relations, one after the other
+    Scan            the rows of a table; those without a person are nobody's, and are left out
+    FilterRows      the rows that meet a condition
+    Project         other columns, computed row by row
+    JoinPublic      rows beside the rows of a public table that match them: the owner stays; rows without a match are left
+                    out, or kept with nothing beside them
+    JoinOnPerson    rows of a person beside other rows of the same person, unless she has very many
+    GroupByPerson   a person's own totals, one row for each person and key: exact whole numbers, so that they do not depend
+                    on the order of rows, and so not on other people
+    UnionAll        rows of several relations, one after the other
 """
 
 from __future__ import annotations
@@ -21,18 +21,17 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
-from typing import ClassVar, Literal
+from typing import ClassVar
 
 from dither.query.plan.base import Expression
 from dither.query.plan.expressions import ColumnValue, Compare
+from dither.query.plan.person_totals import PersonTotal
 from dither.query.policy.column import Column, Type
 from dither.query.policy.table import Table
 
 OURS = "\u200b"  # ends names of columns that no question can name: it is not printable
 HIDDEN = f"whose row it is{OURS}"  # the column of the person where a question does not show it
 MOST_PAIRED = 1000  # rows of a person on a side of a join, unless the owner's limits allow for more
-
-PersonTotalKind = Literal["rows", "values", "different", "sum", "average", "least", "most"]
 
 
 @dataclass(frozen=True)
@@ -148,17 +147,6 @@ class JoinOnPerson:
     @property
     def tables(self) -> tuple[Table, ...]:
         return (*self.left.tables, *self.right.tables)
-
-
-@dataclass(frozen=True)
-class PersonTotal:
-    """One of a person's own totals."""
-
-    code: ClassVar[str] = "person_total"
-
-    column: Column
-    kind: PersonTotalKind
-    of: Expression | None = None
 
 
 @dataclass(frozen=True)

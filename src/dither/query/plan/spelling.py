@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import datetime
 import hashlib
+from collections.abc import Sequence
 from enum import Enum
 from fractions import Fraction
 
@@ -39,11 +40,17 @@ def spell(node: object) -> object:
     if isinstance(node, Bins):
         edges = hashlib.sha256(node.edges.astype("<f8").tobytes()).hexdigest()
         return {"is": "bins", "cells": node.size, "edges": edges}
-    names = field_names(type(node))
+    names = spelled_attributes(type(node))
     if names is not None:
         return {"is": code_of(type(node)), **{spelled_as(node, name): spell(getattr(node, name)) for name in names}}
     assert node is None or isinstance(node, (str, bool, int)), f"{type(node)} has no spelling"
     return node
+
+
+def spelled_attributes(kind: type) -> Sequence[str] | None:
+    """What is spelled of a class: its fields, unless it says otherwise. None for a class without fields."""
+    stated: Sequence[str] | None = getattr(kind, "spelled_attributes", None)
+    return field_names(kind) if stated is None else stated
 
 
 def spelled_as(node: object, field: str) -> str:
@@ -53,7 +60,10 @@ def spelled_as(node: object, field: str) -> str:
 
 
 def code_of(kind: type) -> str:
-    """The code of a class: its own, since an inherited one would spell two kinds alike."""
-    code = vars(kind).get("code")
+    """The code of a class: its own, since an inherited one would spell two kinds alike. Classes of one family may share
+    the code of the family where something else that is spelled is each one's own."""
+    tells_apart = set(spelled_attributes(kind) or ()) - set(field_names(kind) or ())
+    own = vars(kind).keys() & {"code", *tells_apart}
+    code = getattr(kind, "code", None) if own else None
     assert isinstance(code, str), f"{kind} has no code of its own"
     return code

@@ -18,7 +18,6 @@ from dither.query.plan.question import Question
 from dither.query.pricing import price
 from dither.query.pricing.spend import Spend
 from dither.query.sql.parse import MOST_ROWS
-from dither.query.statistics.bounding import EachRow
 from dither.query.statistics.counter_sets import CounterPlan, Reading
 from dither.query.statistics.registry import statistic_for
 from dither.query.statistics.statistic import Statistic
@@ -48,16 +47,16 @@ def priced(choice: GroupChoice | None, statistics: Sequence[Statistic]) -> list[
     return [*([] if once or choice is None else [choice]), *statistics]
 
 
-def most_cells(plan: Question, counters: CounterPlan) -> int:
+def most_cells(question: Question, counters: CounterPlan) -> int:
     """How many groups the answer has; of unknown keys, the most that may be shown."""
-    known = prod(1 if group.keys is None else len(group.keys) for group in plan.groups)
+    known = prod(1 if group.keys is None else len(group.keys) for group in question.groups)
     each = sum(len(one.measures) for one in counters.sets) + len(counters.requests)
     if known * each > MOST_NUMBERS:
         why = f"it would release {known * each} numbers; {MOST_NUMBERS} are the most"
         raise QuestionError(
-            "GROUP BY", ", ".join(group.name for group in plan.groups), why, "fewer columns, or fewer aggregates"
+            "GROUP BY", ", ".join(group.name for group in question.groups), why, "fewer columns, or fewer aggregates"
         )
-    if all(group.keys is not None for group in plan.groups):
+    if all(group.keys is not None for group in question.groups):
         return known
     limits = [limit for request in counters.requests if (limit := statistic_for(request).most_unknown) is not None]
     most = min([MOST_SHOWN, *(limit // known for limit in limits)])
@@ -68,16 +67,16 @@ def with_keys(
     under: price.Context, promise: Spend | None, error: NumberLike, *, lost: Fraction, other: str | None
 ) -> Candidate:
     """Keys that nobody declared: chosen at half of the price, or at all of it where they come with what is asked for."""
-    plan, counted = under.plan, other is None and counts_people(under)
+    question, counted = under.question, other is None and counts_people(under)
     if promise is None:
         statistics = price.for_error(error, under)
         share = price.paid(statistics, pure=under.pure)
     else:
         share = promise if counted else promise.part(HALF)
         statistics = price.make_statistics(share, under)
-    known = prod(1 if group.keys is None else len(group.keys) for group in plan.groups)
+    known = prod(1 if group.keys is None else len(group.keys) for group in question.groups)
     choice = UnknownKeys.make(
-        plan,
+        question,
         share.amount,
         pure=under.pure,
         delta=lost,
@@ -97,31 +96,35 @@ def with_keys(
         rule = GeometricKeys(epsilon=share.amount, delta=lost, max_keys=choice.rule.max_keys, unit=under.bounding.unit)
         choice = replace(choice, rule=rule)
     assert isinstance(choice.rule, ThresholdKeys)
-    shown = ShownKeyCounts(choice.plan, choice.bounding, choice.rule, under.confidence)
+    shown = ShownKeyCounts(choice.question, choice.bounding, choice.rule, under.confidence)
     counters = CounterPlan((), (), tuple(Reading(0, 0) for _ in under.counters.readings))
     return Candidate(replace(under, counters=counters, bounding=choice.bounding), (shown,), choice)
 
 
 def counts_people(under: price.Context) -> bool:
     """Whether people who hold a key are all that is asked for: the release of keys tells how many they are."""
-    counters, groups = under.counters, under.plan.groups
+    counters, groups = under.counters, under.question.groups
     if len(counters.sets) != 1 or counters.requests or any(group.keys is not None for group in groups):
         return False
-    kind = counters.sets[0].measures[0].kind
-    return kind == "person" or (kind == "one" and isinstance(under.bounding, EachRow))
+    first = counters.sets[0].measures[0]
+    return first.counts_persons or first == under.bounding.people
 
 
 def with_top(under: Callable[[int], price.Context], cells: int, promise: Spend) -> Candidate:
     """All groups counted; or the largest chosen first, where that is more accurate."""
     whole = under(cells)
     made = Candidate(whole, price.make_statistics(promise, whole))
-    plan = whole.plan
-    if sorted_by(plan) is None or plan.limit is None or any(aggregate.of_all_groups for aggregate in plan.aggregates):
+    question = whole.question
+    if (
+        sorted_by(question) is None
+        or question.limit is None
+        or any(aggregate.of_all_groups for aggregate in question.aggregates)
+    ):
         return made
     half = promise.part(HALF)
     try:
-        choice = TopGroups.make(plan, half.amount, pure=whole.pure, unit=whole.bounding.unit)
-        few = under(plan.limit)
+        choice = TopGroups.make(question, half.amount, pure=whole.pure, unit=whole.bounding.unit)
+        few = under(question.limit)
         first = Candidate(few, price.make_statistics(half, few), choice)
     except NumberError:  # noise that cannot be drawn
         return made
@@ -135,8 +138,8 @@ def with_top(under: Callable[[int], price.Context], cells: int, promise: Spend) 
 
 def _off(made: Candidate, confidence: Fraction) -> float:
     """How far the number that groups are sorted by may be off."""
-    plan, under = made.under.plan, made.under
-    place = next(at for at, aggregate in enumerate(plan.aggregates) if aggregate.name == plan.order[0].name)
+    question, under = made.under.question, made.under
+    place = next(at for at, aggregate in enumerate(question.aggregates) if aggregate.name == question.order[0].name)
     return _error(under, made.statistics, place, confidence)
 
 

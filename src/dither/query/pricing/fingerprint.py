@@ -1,7 +1,7 @@
 """One spelling for each question: what decides the released numbers, and nothing else.
 
-Two texts with the same plan and the same noise have the same spelling, so that the ledger answers the second from what it
-stored for the first. Names of columns in the answer, HAVING, ORDER BY and LIMIT come after the release and are left out.
+Two texts with the same question and the same noise have the same spelling, so that the ledger answers the second from what
+it stored for the first. Names of columns in the answer, HAVING, ORDER BY and LIMIT come after the release and are left out.
 """
 
 from __future__ import annotations
@@ -27,12 +27,12 @@ def question(offer: Offer) -> dict[str, object]:
 
 
 def _counters(offer: Offer) -> dict[str, object]:
-    plan, bounding = offer.plan, offer.bounding
+    asked, bounding = offer.question, offer.bounding
     return {
         "dither": VERSION,
-        "table": plan.table.name if isinstance(plan.relation, Scan) else spell(plan.relation),
-        "where": spell(plan.where),
-        "groups": [{"by": spell(group.by), "keys": _keys(group.keys)} for group in plan.groups],
+        "table": asked.table.name if isinstance(asked.relation, Scan) else spell(asked.relation),
+        "where": spell(asked.where),
+        "groups": [{"by": spell(group.by), "keys": _keys(group.keys)} for group in asked.groups],
         "counters": [spell(one.counters) for one in offer.counters],
         "bounding": [bounding.way, bounding.groups, bounding.rows, bounding.resolution],
         "noise": [spell(one.mechanism) for one in offer.counters],
@@ -59,7 +59,7 @@ def _choice(choice: GroupChoice) -> dict[str, object]:
 
 def _part(part: Statistic) -> dict[str, object]:
     """What is counted, how a person is bounded, and the mechanism."""
-    bounding, by = part.bounding, part.plan.groups[-1]
+    bounding, by = part.bounding, part.question.groups[-1]
     limits = [bounding.way, bounding.groups, bounding.rows, bounding.resolution]
     counted = {"by": spell(by.by), "keys": _keys(by.keys), "counters": spell(part.counters), "bounding": limits}
     return {"is": part.code, **counted, **part.spelled()}

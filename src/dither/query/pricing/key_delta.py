@@ -33,9 +33,9 @@ def of_events(budget: Filter) -> Fraction:
     return budget.delta if isinstance(budget, (SumFilter, ZcdpFilter)) else Fraction(0)
 
 
-def read_lost(plan: Question, budget: Filter, stated: NumberLike, guarantee: object, *, counts_rho: bool) -> Fraction:
+def read_lost(question: Question, budget: Filter, stated: NumberLike, guarantee: object, *, counts_rho: bool) -> Fraction:
     """The delta of the choice of keys; 0 where all are declared."""
-    names = ", ".join(group.name for group in unknown_groups(plan))
+    names = ", ".join(group.name for group in unknown_groups(question))
     if not names:
         if stated is not None:
             raise NumberError("delta", stated, "all keys of this question are declared, which needs none", "leaving it out")
@@ -67,15 +67,15 @@ def read_lost(plan: Question, budget: Filter, stated: NumberLike, guarantee: obj
 
 
 def share_lost(
-    plans: Sequence[Question], budget: Filter, stated: object, guarantee: object, *, counts_rho: bool
+    questions: Sequence[Question], budget: Filter, stated: object, guarantee: object, *, counts_rho: bool
 ) -> list[Fraction]:
     """The delta of each question of a batch."""
-    unknown = [plan for plan in plans if unknown_groups(plan)]
-    lost = read_lost((unknown or plans)[0], budget, stated, guarantee, counts_rho=counts_rho)
+    unknown = [question for question in questions if unknown_groups(question)]
+    lost = read_lost((unknown or questions)[0], budget, stated, guarantee, counts_rho=counts_rho)
     if stated is not None or isinstance(guarantee, Guarantee):
         lost /= max(1, len(unknown))
     if lost * len(unknown) > of_events(budget):
         most = of_events(budget)
         why = f"nobody declared the keys of so many, and the budget, {budget.ceiling}, keeps {float(most):.3g} for all"
         raise NumberError("questions", len(unknown), why, f"delta='{float(most / QUESTIONS):.3g}' for all of them together")
-    return [lost if unknown_groups(plan) else Fraction(0) for plan in plans]
+    return [lost if unknown_groups(question) else Fraction(0) for question in questions]

@@ -1,6 +1,6 @@
 """From a question to an offer: what is asked, at which price, bounded and released in the best way that is known.
 
-read      the text becomes a plan, or is refused
+read      the text becomes a question, or is refused
 spend     the stated price becomes an epsilon or a rho; a wished error becomes the least that is enough
 make      candidates are made at that price (all groups counted; keys chosen first; the largest chosen first) and the most
           accurate is taken, by public facts alone
@@ -39,34 +39,34 @@ LEAST_ALPHA = Fraction(1, 10**12)  # error bars that fail less often than this a
 def make_offer(ask: Ask, holdings: Holdings, *, promise: Spend | None = None, lost: Fraction | None = None) -> Offer:
     """The offer for a question. In a batch its price and its delta are given parts of the whole."""
     policy, budget = holdings.policy, holdings.ledger.budget
-    plan, options = read_question(ask.text, policy)
+    question, options = read_question(ask.text, policy)
     if promise is not None and (options.epsilon is not None or options.delta is not None):
         why = "a batch has one price for all its questions"
         raise QuestionError("OPTIONS", ask.text, why, "quote([...], epsilon='0.5')")
     stated = {"epsilon": ask.epsilon, "rho": ask.rho, "guarantee": ask.guarantee, "error": ask.error}
     epsilon, guarantee = stated_price(options, budget, **stated)
-    _check_names(plan)
+    _check_names(question)
     level, hint = _confidence(ask.confidence), _size(ask.size)
     if ask.error is not None and any(way is not None for way in (epsilon, ask.rho, guarantee)):
         raise NumberError("price", "error beside another way", "a price is stated in exactly one way", HOWS)
-    alone, other = promise is None, read_other(plan, ask.other)
+    alone, other = promise is None, read_other(question, ask.other)
     if lost is None:
-        lost = read_lost(plan, budget, ask.delta, guarantee, counts_rho=counts_rho(budget))
+        lost = read_lost(question, budget, ask.delta, guarantee, counts_rho=counts_rho(budget))
     if promise is None and ask.error is None:
         promise = read_spend(budget, epsilon, ask.rho, guarantee, lost)
     is_pure = promise.is_pure if promise is not None else not counts_rho(budget)
-    counters = choose_counters(plan, pure=is_pure)
-    pricing = Pricing(plan, counters, ask.bounding, budget.unit, is_pure, level, hint, ask.error, lost, other)
+    counters = choose_counters(question, pure=is_pure)
+    pricing = Pricing(question, counters, ask.bounding, budget.unit, is_pure, level, hint, ask.error, lost, other)
     made = pricing.made(promise)
     fitting = None if promise is None else promise.fitting(price.total(made.priced))
     made = made if fitting is None else pricing.made(fitting)
     _check_bounding(made, ask.bounding)
     if alone:  # otherwise the batch is one question, and looked at as a whole
         price.check_limit(price.total(made.priced), policy.per_question)
-    first = holdings.sources.get(plan.relation.tables[0].name)
+    first = holdings.sources.get(question.relation.tables[0].name)
     return Offer(
         str(ask.text),
-        plan,
+        question,
         made.statistics,
         made.under.counters.readings,
         made.under.bounding,
@@ -76,7 +76,7 @@ def make_offer(ask: Ask, holdings: Holdings, *, promise: Spend | None = None, lo
         asked=epsilon if alone else None,
         choice=made.choice,
         weighed=made.weighed,
-        limits=tightened(plan, policy),
+        limits=tightened(question, policy),
         frame="" if first is None else first.kind,
     )
 
@@ -85,7 +85,7 @@ def make_offer(ask: Ask, holdings: Holdings, *, promise: Spend | None = None, lo
 class Pricing:
     """A question under which mechanisms are made, whatever their price."""
 
-    plan: Question
+    question: Question
     counters: CounterPlan
     bounding: object  # the way that was stated, or None
     unit: Unit
@@ -98,13 +98,13 @@ class Pricing:
 
     def under(self, cells: int) -> price.Context:
         """The circumstances of so many groups."""
-        plan, counters = self.plan, self.counters
-        way = choose_bounding(plan, counters, self.bounding, cells=cells, unit=self.unit, pure=self.is_pure)
-        return price.Context(plan, counters, way, cells, self.confidence, self.size, self.is_pure)
+        question, counters = self.question, self.counters
+        way = choose_bounding(question, counters, self.bounding, cells=cells, unit=self.unit, pure=self.is_pure)
+        return price.Context(question, counters, way, cells, self.confidence, self.size, self.is_pure)
 
     def made(self, promise: Spend | None) -> Candidate:
         """All that is released, at a price, or for a wished error where there is none."""
-        cells = most_cells(self.plan, self.counters)
+        cells = most_cells(self.question, self.counters)
         if self.lost:
             return with_keys(self.under(cells), promise, self.error, lost=self.lost, other=self.other)
         if promise is None:
@@ -115,9 +115,9 @@ class Pricing:
 def read_question(text: Any, policy: Policy) -> tuple[Question, Options]:
     """What is asked, and what the question says about its own privacy."""
     found, options = read_options(text)
-    plan = parse(found, apply_options(options, policy))
-    check_options(options, policy, plan)
-    return plan, options
+    question = parse(found, apply_options(options, policy))
+    check_options(options, policy, question)
+    return question, options
 
 
 def _check_bounding(made: Candidate, bounding: object) -> None:
@@ -135,10 +135,10 @@ def _size(stated: SupportsIndex) -> int | None:
     return hint
 
 
-def _check_names(plan: Question) -> None:
+def _check_names(question: Question) -> None:
     """Each aggregate x also has columns x_low and x_high, which nothing else may be called."""
-    taken = [group.name.lower() for group in plan.groups]
-    taken += [f"{aggregate.name.lower()}{end}" for aggregate in plan.aggregates for end in ("", "_low", "_high")]
+    taken = [group.name.lower() for group in question.groups]
+    taken += [f"{aggregate.name.lower()}{end}" for aggregate in question.aggregates for end in ("", "_low", "_high")]
     for name in taken:
         if taken.count(name) > 1:
             raise QuestionError(

@@ -31,7 +31,7 @@ class Offer:
     """A question with its noise: what is counted, how a person is bounded, the mechanisms, and how answers are read."""
 
     sql: str
-    plan: Question = field(repr=False)
+    question: Question = field(repr=False)
     statistics: tuple[Statistic, ...] = field(repr=False)  # counters first
     readings: tuple[Reading, ...] = field(repr=False)  # of each aggregate: of which statistic, and where
     bounding: Bounding = field(repr=False)
@@ -75,7 +75,7 @@ class Offer:
     @property
     def columns(self) -> list[tuple[str, Statistic, int]]:
         """Each aggregate by its name: the statistic that it is read off, and where."""
-        names = (aggregate.name for aggregate in self.plan.aggregates)
+        names = (aggregate.name for aggregate in self.question.aggregates)
         return [(name, self.statistics[at], place) for name, (at, place) in zip(names, self.readings, strict=True)]
 
     @property
@@ -90,4 +90,4 @@ class Offer:
 
     def chosen(self, released: Any) -> Groups:
         """The groups that are counted, from what was stored of their choice."""
-        return all_groups(self.plan) if self.choice is None else self.choice.chosen(self.plan, released)
+        return all_groups(self.question) if self.choice is None else self.choice.chosen(self.question, released)

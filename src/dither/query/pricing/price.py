@@ -58,7 +58,7 @@ def text(released: Sequence[Statistic | GroupChoice], budget: Filter, asked: obj
 class Context:
     """What prices are made under: the question, its bound, and how errors are stated."""
 
-    plan: Question
+    question: Question
     counters: CounterPlan
     bounding: Bounding
     cells: int  # groups of the question
@@ -71,9 +71,9 @@ class Context:
         counters, sets = self.counters, self.counters.sets
         if at >= len(sets):
             price = Price(amount, self.pure, self.bounding.unit, self.cells, self.confidence)
-            return make_statistic(counters.requests[at - len(sets)], self.plan, price)
+            return make_statistic(counters.requests[at - len(sets)], self.question, price)
         return CounterRelease.make(
-            self.plan,
+            self.question,
             self.bounding,
             sets[at],
             counters.estimators[at],
@@ -141,7 +141,7 @@ def loss(released: Iterable[Statistic | GroupChoice]) -> Loss:
 def for_error(wished: NumberLike, under: Context) -> tuple[Statistic, ...]:
     """Each statistic at the least budget with which every wished error is met."""
     limits = _wishes(wished, under)
-    named = list(zip([aggregate.name for aggregate in under.plan.aggregates], under.counters.readings, strict=True))
+    named = list(zip([aggregate.name for aggregate in under.question.aggregates], under.counters.readings, strict=True))
     found = []
     for at in range(under.count):
         own = [(name, reading.place) for name, reading in named if reading.statistic == at]
@@ -173,7 +173,7 @@ def _least(meets: Callable[[Fraction], bool]) -> Fraction:
 
 
 def _wishes(wished: NumberLike, under: Context) -> dict[str, float]:
-    names = [aggregate.name for aggregate in under.plan.aggregates]
+    names = [aggregate.name for aggregate in under.question.aggregates]
     if not isinstance(wished, Mapping) or not wished:
         raise QuestionError("error", wished, "it is not a wish for each column", "{'n': 20}")
     limits = {}

@@ -1,4 +1,5 @@
-"""Where the rows of a table are: files, a DuckDB database, or a frame in memory. Rows are read by the engine alone.
+"""Where the rows of a table are: files, a DuckDB database, or a frame in memory (`sources/frames.py`). Rows are read by the
+engine alone.
 
 What is looked at beforehand is the *schema*: names and types of columns, from a footer, a header line, a catalogue or the
 dtypes of a frame. No row is read by `schema`, and a frame is converted only when the engine asks for it.
@@ -7,13 +8,11 @@ dtypes of a frame. No row is read by `schema`, and a frame is converted only whe
 from __future__ import annotations
 
 import csv
-import glob
 import hashlib
 from abc import ABC, abstractmethod
-from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from dither.errors import DataError
 from dither.query.policy.column import Type
@@ -23,12 +22,6 @@ from dither.query.sources.sql_quotes import text
 
 if TYPE_CHECKING:
     import duckdb
-
-KINDS = "a .parquet, .csv or .duckdb file, a glob of such, a pandas or polars DataFrame, or an Arrow table"
-POLARS = {
-    *("Boolean", "Int8", "Int16", "Int32", "Int64", "UInt8", "UInt16", "UInt32", "UInt64", "Float32", "Float64"),
-    *("Decimal", "String", "Categorical", "Enum", "Date", "Datetime"),
-}  # the conversion of others may end the process
 
 
 class Source(ABC):
@@ -175,89 +168,6 @@ class DuckDBFile(Source):
         connection.execute(f"ATTACH IF NOT EXISTS {text(self.path)} AS {self.called} (TYPE duckdb, READ_ONLY)")
 
 
-@dataclass(frozen=True, eq=False)
-class Frame(Source):
-    """A frame in memory: pandas, polars, or an Arrow table. Only the columns of the policy are handed over: what else it
-    holds may be of any type."""
-
-    frame: Any
-    kind: str
-
-    def schema(self, table: str) -> Schema:
-        if self.kind == "arrow":
-            return from_arrow(self.frame.schema, "frame")
-        dtypes = [(str(column), dtype) for column, dtype in zip(self.frame.columns, self.frame.dtypes, strict=True)]
-        found = unique(((column, Held(None, str(dtype))) for column, dtype in dtypes), "frame")
-        for at, (column, dtype) in enumerate(dtypes):
-            if dtype.base_type().__name__ in POLARS if self.kind == "polars" else str(dtype) != "object":
-                with suppress(Exception):  # it has no counterpart in Arrow, and what is said of that differs by dtype
-                    found[column] = from_arrow(self._arrow([at], rows=False).schema, "frame")[column]
-        return found
-
-    def _arrow(self, places: list[int], *, rows: bool) -> Any:
-        """Some of its columns, under their names; without rows, where only their types are asked for."""
-        import pyarrow
-
-        if self.kind == "pandas":
-            part = self.frame.iloc[:, places] if rows else self.frame.iloc[:0, places]
-            return pyarrow.Table.from_pandas(part, preserve_index=False)
-        part = self.frame.select([self._names[at] for at in places])
-        return part if self.kind == "arrow" else pyarrow.table(part if rows else part.head(0))
-
-    def arrow(self, table: Table, schema: Schema) -> Any:
-        """The columns of the policy as an Arrow table; refused where they are not as they were when they were checked."""
-        import pyarrow
-
-        names = self._names
-        given = self._arrow([names.index(column.name) for column in table.columns], rows=True)
-        if from_arrow(given.schema, "frame") != schema:  # somebody changed it, after it was checked
-            raise DataError("frame", self.kind, "it is not what it was when it was checked", "a frame that nobody changes")
-        # without metadata, by which an engine might take a column for something else than was checked
-        return pyarrow.Table.from_arrays(given.columns, names=given.column_names)
-
-    @property
-    def _names(self) -> list[str]:
-        return self.frame.column_names if self.kind == "arrow" else [str(column) for column in self.frame.columns]
-
-
 def _look(path: str) -> tuple[int, ...]:
     found = Path(path).stat()
     return found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns, found.st_mode
-
-
-def find_source(stated: object, folder: Path, where: str) -> Source:
-    """The source that a path, a glob or a frame stands for."""
-    if isinstance(stated, (str, Path)):
-        return _files(str(stated), folder, where)
-    module, kind = type(stated).__module__.split(".")[0], type(stated).__name__
-    if kind == "DataFrame" and module in ("pandas", "polars"):
-        return Frame(stated, module)
-    if kind == "Table" and module == "pyarrow":
-        return Frame(stated, "arrow")
-    if kind == "LazyFrame":
-        raise DataError(where, kind, "it is not computed yet", "frame.collect()")
-    if hasattr(stated, "__arrow_c_stream__"):  # it may be read only once, and a second question would find nothing
-        raise DataError(where, kind, "it may be a stream that can be read only once", "pyarrow.table(data)")
-    raise DataError(where, kind, "it is no table that can be read", KINDS)
-
-
-def _files(stated: str, folder: Path, where: str) -> Source:
-    pattern = str(folder / stated)
-    found = [pattern] if Path(pattern).is_file() else sorted(glob.glob(pattern, recursive=True))  # noqa: PTH207
-    paths = tuple(str(Path(path).resolve()) for path in found if Path(path).is_file())
-    if not paths:
-        raise DataError(where, stated, f"there is no such file in {folder}", KINDS)
-    files = [(Path(path).stat().st_dev, Path(path).stat().st_ino) for path in paths]
-    if len(set(files)) != len(files):  # its rows would count twice
-        raise DataError(where, stated, "it finds one file under two names", "each file once")
-    for path in paths:
-        if any(sign in path for sign in "*?[]") or not path.isprintable():
-            raise DataError(where, path, "the engine would read that name as a pattern", "a plain file name")
-    endings = {Path(path).suffix.lower() for path in paths}
-    if endings <= {".parquet", ".pq"}:
-        return ParquetFiles(paths)
-    if endings == {".csv"}:
-        return CsvFiles(paths)
-    if endings <= {".duckdb", ".db"} and len(paths) == 1:
-        return DuckDBFile(paths[0])
-    raise DataError(where, stated, "it does not say by its ending what it is, or mixes several kinds", KINDS)

@@ -16,13 +16,16 @@ from dither.query.plan.facts import a
 from dither.query.plan.functions import (
     PERIODS,
     Abs,
+    Ceil,
     ChangeText,
     Coalesce,
     Concat,
     DateTrunc,
+    Floor,
     GreatestLeast,
     Length,
     Round,
+    Rounding,
     Substring,
     WidthBucket,
 )
@@ -168,7 +171,7 @@ def _rounded(reader: Reader, node: exp.Expr) -> Expression:
         digits = _whole(reader, node, node.args["decimals"], -MOST_DIGITS, MOST_DIGITS, example)
     if of.facts.type is Type.INTEGER and digits >= 0:
         return of
-    return Round("floor" if isinstance(node, exp.Floor) else "ceil" if isinstance(node, exp.Ceil) else "round", of, digits)
+    return ROUNDINGS[type(node)](of, digits)
 
 
 def _divided(reader: Reader, node: exp.Expr) -> Expression:
@@ -216,6 +219,8 @@ def _made_date(reader: Reader, node: exp.Expr) -> Expression:
         pass  # there is no such day
     raise refuse(node, "there is no such date", "DATE '2026-01-31', or TIMESTAMP '2026-01-31 12:30:00'")
 
+
+ROUNDINGS: dict[Kind, type[Rounding]] = {exp.Floor: Floor, exp.Ceil: Ceil, exp.Round: Round}
 
 CALLS: dict[Kind, Callable[[Reader, exp.Expr], Expression]] = {
     exp.TimestampTrunc: _date_start,

@@ -22,7 +22,7 @@ from dither.query.engines.duckdb.key_images import images
 from dither.query.plan.base import Expression
 from dither.query.plan.expressions import Case, ColumnValue, Compare, Constant, DatePart, Logic, columns_of
 from dither.query.plan.facts import Facts, a
-from dither.query.plan.functions import DateTrunc, Period, Round, WidthBucket
+from dither.query.plan.functions import DateTrunc, Period, Rounding, WidthBucket
 from dither.query.plan.relations import FilterRows, JoinOnPerson, JoinPublic, Project, Relation
 from dither.query.policy.column import MOST_KEYS, Column, Key, Type
 from dither.query.sql.syntax import refuse, shown
@@ -31,6 +31,12 @@ KEYED = (Type.TEXT, Type.INTEGER, Type.BOOLEAN, Type.DATE)  # whose values can b
 TURNED = {"<": ">", "<=": ">=", ">": "<", ">=": "<=", "=": "="}
 TICK = {Type.DATE: datetime.timedelta(days=1), Type.TIMESTAMP: datetime.timedelta(microseconds=1)}
 Ends = tuple[datetime.date | None, datetime.date | None]  # the first and the last day that a condition leaves
+MONTHS: dict[Period, int] = {"year": 12, "quarter": 3, "month": 1}
+LENGTHS: dict[Period, datetime.timedelta] = {
+    "week": datetime.timedelta(weeks=1),
+    "day": datetime.timedelta(days=1),
+    "hour": datetime.timedelta(hours=1),
+}
 
 
 def possible_keys(by: Expression, node: exp.Expr, where: Expression | None, relation: Relation) -> tuple[Key, ...] | None:
@@ -53,8 +59,8 @@ def possible_keys(by: Expression, node: exp.Expr, where: Expression | None, rela
     found: list[Key] | None = None
     if isinstance(by, (DatePart, DateTrunc)) and isinstance(by.of, ColumnValue):
         found = _between(by, span(by.of.column, where, relation), node)
-    if found is None and (isinstance(by, (WidthBucket, Round)) or (isinstance(by, DatePart) and by.part != "year")):
-        found = _whole(by.facts, node, 10 ** max(0, -by.digits) if isinstance(by, Round) else 1)
+    if found is None and (isinstance(by, (WidthBucket, Rounding)) or (isinstance(by, DatePart) and by.part != "year")):
+        found = _whole(by.facts, node, 10 ** max(0, -by.digits) if isinstance(by, Rounding) else 1)
     if found is None and keyed:
         found = _images(by, columns, node)
     if not found:
@@ -146,20 +152,16 @@ def start_of(period: Period, day: datetime.date) -> datetime.date:
     if isinstance(day, datetime.datetime):
         day = day.replace(minute=0, second=0, microsecond=0)
         day = day if period == "hour" else day.replace(hour=0)
-    if period == "week":
-        return day - datetime.timedelta(days=day.weekday())
-    if period in ("day", "hour"):
-        return day
-    month = {"year": 1, "quarter": 3 * ((day.month - 1) // 3) + 1, "month": day.month}[period]
-    return day.replace(month=month, day=1)
+    if period in MONTHS:
+        before = day.month - 1
+        return day.replace(month=before - before % MONTHS[period] + 1, day=1)
+    return day - datetime.timedelta(days=day.weekday()) if period == "week" else day
 
 
 def _next(period: Period, start: datetime.date) -> datetime.date:
-    if period in ("week", "day", "hour"):
-        return (
-            start + {"week": 7, "day": 1, "hour": 0}[period] * TICK[Type.DATE] + datetime.timedelta(hours=period == "hour")
-        )
-    months = start.month - 1 + {"year": 12, "quarter": 3, "month": 1}[period]
+    if period in LENGTHS:
+        return start + LENGTHS[period]
+    months = start.month - 1 + MONTHS[period]
     return start.replace(year=start.year + months // 12, month=months % 12 + 1)
 
 

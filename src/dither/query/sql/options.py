@@ -76,9 +76,9 @@ def apply_options(options: Options, policy: Policy) -> Policy:
     return replace(policy, tables=tuple(tables))
 
 
-def check_options(options: Options, policy: Policy, plan: Question) -> None:
+def check_options(options: Options, policy: Policy, question: Question) -> None:
     """Refuse what contradicts the policy of the tables that a question is about."""
-    names = {table.name for table in plan.relation.tables}
+    names = {table.name for table in question.relation.tables}
     tables = [table for table in policy.tables if table.name in names and not table.public]
     persons = [table.person for table in tables if table.person is not None]
     stated, most = options.privacy_unit_column, options.max_groups_contributed
@@ -92,10 +92,10 @@ def check_options(options: Options, policy: Policy, plan: Question) -> None:
         raise QuestionError("max_groups_contributed", most, why, f"max_groups_contributed = {allowed}, or leaving it out")
 
 
-def tightened(plan: Question, policy: Policy) -> dict[str, int]:
+def tightened(question: Question, policy: Policy) -> dict[str, int]:
     """The limits that a question has for itself: under others it is another question, as bounds may follow from them."""
     given = {table.name: table.max_groups for table in policy.tables}
-    return {table.name: table.max_groups for table in plan.relation.tables if table.max_groups != given[table.name]}
+    return {table.name: table.max_groups for table in question.relation.tables if table.max_groups != given[table.name]}
 
 
 def _listed(tokens: list[Any], first: int) -> tuple[int, Options]:

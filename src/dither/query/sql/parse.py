@@ -1,7 +1,7 @@
-"""SQL in, a plan out. sqlglot reads the text; every node of its tree is looked up here, and what is not listed is refused.
+"""SQL in, a question out. sqlglot reads the text; every node of its tree is looked up here; what is not listed is refused.
 
-Nothing of the text goes on to an engine: a plan is made of our own nodes. `syntax` reads the text and refuses every detail
-that nobody reads; `expressions` reads what is about single rows; here is what is about the whole question.
+Nothing of the text goes on to an engine: a question is made of our own nodes. `syntax` reads the text and refuses every
+detail that nobody reads; `expressions` reads what is about single rows; here is what is about the whole question.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ Read = tuple[exp.Expr, Expression | None]  # a column of the answer, and what it
 
 
 def parse(text: object, policy: Policy) -> Question:
-    """The plan of a question, or why there is none."""
+    """The question that a text asks, or why there is none."""
     tree = read(text)
     scope = FromReader(policy).scope(tree)
     if tree.args.get("distinct") is not None:

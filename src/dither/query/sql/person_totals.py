@@ -8,7 +8,6 @@ much.)
 from __future__ import annotations
 
 from dataclasses import replace
-from fractions import Fraction
 from typing import Any
 
 from sqlglot import exp
@@ -16,31 +15,39 @@ from sqlglot import exp
 from dither.errors import QuestionError
 from dither.query.plan.base import Expression
 from dither.query.plan.expressions import ColumnValue
-from dither.query.plan.lattice import step_of
+from dither.query.plan.lattice import bounded_step
+from dither.query.plan.person_totals import (
+    PersonDistinct,
+    PersonMax,
+    PersonMean,
+    PersonMin,
+    PersonRows,
+    PersonSum,
+    PersonTotal,
+    PersonValues,
+)
 from dither.query.plan.relations import (
     HIDDEN,
     OURS,
     FilterRows,
     GroupByPerson,
-    PersonTotal,
-    PersonTotalKind,
     Project,
     Relation,
     shown_columns,
 )
-from dither.query.policy.column import Column, Type
+from dither.query.policy.column import Column
 from dither.query.policy.table import NAME_LENGTH
 from dither.query.sql import scope
 from dither.query.sql.expressions import Reader
 from dither.query.sql.syntax import refuse, shown
 from dither.query.statistics.counter_sets import LARGEST
 
-OWN: dict[type[Any], PersonTotalKind] = {
-    exp.Count: "values",
-    exp.Sum: "sum",
-    exp.Avg: "average",
-    exp.Min: "least",
-    exp.Max: "most",
+OWN: dict[type[Any], type[PersonTotal]] = {
+    exp.Count: PersonValues,
+    exp.Sum: PersonSum,
+    exp.Avg: PersonMean,
+    exp.Min: PersonMin,
+    exp.Max: PersonMax,
 }
 
 
@@ -99,32 +106,27 @@ def _grouped(part: exp.Expr, items: list[exp.Expr]) -> exp.Expr:
 def _own(name: str, inner: exp.Expr, reader: Reader) -> PersonTotal:
     rows = reader.scope.table.max_groups * reader.scope.table.max_rows_per_group
     kind, argument = OWN[type(inner)], inner.this
-    most = Fraction(rows)
     if isinstance(inner, exp.Count) and isinstance(argument, exp.Star):
-        return PersonTotal(Column(name, Type.INTEGER, Fraction(0), most, Fraction(1), None, nullable=False), "rows")
+        return PersonRows.make(name, rows)
     if isinstance(argument, exp.Distinct):
         if not isinstance(inner, exp.Count) or len(argument.expressions) != 1:
             raise refuse(inner, "DISTINCT is answered in COUNT of one column only", "COUNT(DISTINCT ward)")
-        of = reader.value(argument.expressions[0])
-        return PersonTotal(Column(name, Type.INTEGER, Fraction(0), most, Fraction(1), None, nullable=False), "different", of)
+        return PersonDistinct.make(name, rows, reader.value(argument.expressions[0]))
     of = reader.value(argument)
+    if kind.adds:
+        _check_added(of, rows, inner)
+    return kind.make(name, rows, of)
+
+
+def _check_added(of: Expression, rows: int, node: exp.Expr) -> None:
+    """Refuse values that cannot be added up, or need not be."""
     facts = of.facts
-    if kind == "values":
-        return PersonTotal(Column(name, Type.INTEGER, Fraction(0), most, Fraction(1), None, nullable=False), kind, of)
-    if kind in ("least", "most"):
-        step = _step(of)
-        return PersonTotal(Column(name, facts.type, facts.lower, facts.upper, step), kind, of)
     if not facts.type.is_number or facts.lower is None or facts.upper is None:
-        raise refuse(inner, "only numbers with bounds are added up, also of one person", f"COUNT({shown(argument)})")
+        raise refuse(node, "only numbers with bounds are added up, also of one person", f"COUNT({shown(node.this)})")
     if facts.lower == facts.upper:
-        raise refuse(inner, "it is the same for every row", "COUNT(*)")
+        raise refuse(node, "it is the same for every row", "COUNT(*)")
     if rows * max(abs(facts.lower), abs(facts.upper)) >= LARGEST:
-        raise refuse(inner, "its bounds are too far from zero to add up", "a smaller number")
-    whole = facts.type is Type.INTEGER and step_of(of) == 1
-    if kind == "average":
-        return PersonTotal(Column(name, Type.FLOAT, facts.lower, facts.upper, None), kind, of)
-    lower, upper = min(facts.lower, rows * facts.lower), max(facts.upper, rows * facts.upper)
-    return PersonTotal(Column(name, Type.INTEGER if whole else Type.FLOAT, lower, upper, step_of(of)), kind, of)
+        raise refuse(node, "its bounds are too far from zero to add up", "a smaller number")
 
 
 def _having(clause: exp.Expr, made: GroupByPerson, reader: Reader, keys: list[Expression]) -> Relation:
@@ -135,7 +137,7 @@ def _having(clause: exp.Expr, made: GroupByPerson, reader: Reader, keys: list[Ex
             raise refuse(clause, f"{node.name!r} is no name", "one of the columns or totals of the inner question")
     for node in list(condition.find_all(*OWN)):
         own = _own(f"own total {len(made.totals)}{OURS}", node, reader)
-        found = next((other for other in made.totals if (other.kind, other.of) == (own.kind, own.of)), None)
+        found = next((other for other in made.totals if replace(other, column=own.column) == own), None)
         if found is None:
             found, made = own, replace(made, totals=(*made.totals, own))
         column = exp.column(found.column.name, quoted=True)
@@ -174,8 +176,7 @@ def column_of(item: exp.Expr | None, by: Expression, reader: Reader, name: str =
         keys = reader.keys(by, item or exp.column(called))
     except QuestionError:
         keys = None
-    step = _step(by)
-    return Column(called, facts.type, facts.lower, facts.upper, step, keys, facts.nullable)
+    return Column(called, facts.type, facts.lower, facts.upper, bounded_step(by), keys, facts.nullable)
 
 
 def check_names(node: exp.Expr, columns: list[Column]) -> None:
@@ -189,11 +190,3 @@ def _whose(reader: Reader) -> Column | None:
     """The column of the person."""
     table = reader.scope.table
     return None if table.person is None else table.column(table.person)
-
-
-def _step(by: Expression) -> Fraction | None:
-    """The step of an expression; none where it has no bounds, or is one number."""
-    facts = by.facts
-    if not facts.type.is_number or facts.lower is None or facts.lower == facts.upper:
-        return None
-    return step_of(by)

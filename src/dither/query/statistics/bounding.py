@@ -29,6 +29,7 @@ from typing import ClassVar, Self
 from dither.errors import QuestionError
 from dither.numeric.number import NumberLike
 from dither.privacy.unit import Unit
+from dither.query.plan.counters import Counter, PersonCounter, RowCounter
 from dither.query.plan.question import Question
 from dither.query.policy.table import Table
 from dither.query.statistics.counter_sets import CounterPlan, CounterSet
@@ -76,9 +77,19 @@ class Bounding(ABC):
         return 1 if family.counts_persons else self.rows
 
     @property
+    def people(self) -> Counter:
+        """What counts people."""
+        return PersonCounter()
+
+    @property
     @abstractmethod
     def words(self) -> str:
         """How much of a person counts."""
+
+    @property
+    def short_words(self) -> str:
+        """The same beside an error, after it; nothing where every row counts once."""
+        return ""
 
     @property
     def _limits(self) -> tuple[str, str]:
@@ -91,6 +102,7 @@ class EachRow(Bounding):
     """One row is one person."""
 
     way: ClassVar[str] = "each row"
+    people = RowCounter()
     words = "every row once"
 
     @classmethod
@@ -121,6 +133,11 @@ class Weights(Bounding):
         most = self.groups * self.rows
         return f"everybody in full up to {most} rows; whoever has more, with all rows at a weight that adds up to {most}"
 
+    @property
+    def short_words(self) -> str:
+        """How much of a person counts, beside an error."""
+        return f"; a person's rows weigh at most {self.groups * self.rows} together"
+
 
 @dataclass(frozen=True)
 class Clip(Bounding):
@@ -140,6 +157,11 @@ class Clip(Bounding):
         """How much of a person counts."""
         groups, rows = self._limits
         return f"everybody in full up to {rows} in each of {groups}; whoever has more, scaled down to that length"
+
+    @property
+    def short_words(self) -> str:
+        """How much of a person counts, beside an error."""
+        return f"; a person's counts are scaled down to the length of {self.rows} in each of {self.groups} groups"
 
 
 @dataclass(frozen=True)
@@ -163,10 +185,10 @@ WAYS: dict[str, type[Weights | Clip | KeepGroups]] = {kind.way: kind for kind in
 
 
 def choose_bounding(
-    plan: Question, counters: CounterPlan, wished: NumberLike, *, cells: int, unit: Unit, pure: bool
+    question: Question, counters: CounterPlan, wished: NumberLike, *, cells: int, unit: Unit, pure: bool
 ) -> Bounding:
     """The way that was wished for, or the best that fits; refused where it does not fit."""
-    table = plan.table
+    table = question.table
     groups, rows = min(table.max_groups, cells), table.max_rows_per_group
     if wished is not None and wished not in WAYS:
         raise QuestionError("bounding", wished, "it names no way to bound a person", ", ".join(map(repr, WAYS)))

@@ -40,7 +40,7 @@ class CounterRelease(Statistic):
     @classmethod
     def make(
         cls,
-        plan: Question,
+        question: Question,
         bounding: Bounding,
         counters: CounterSet,
         estimators: tuple[Estimator, ...],
@@ -57,7 +57,7 @@ class CounterRelease(Statistic):
         else:
             square = bounding.l2_squared(counters)
             mechanism = Gaussian(rho=amount, l2_squared=square, integers=True, unit=bounding.unit)
-        return cls(plan, bounding, counters, mechanism, estimators, confidence, size)
+        return cls(question, bounding, counters, mechanism, estimators, confidence, size)
 
     @property
     def counters(self) -> CounterSet:

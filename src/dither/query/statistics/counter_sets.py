@@ -20,17 +20,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import product
-from typing import ClassVar, Literal, NamedTuple
+from typing import ClassVar, NamedTuple
 
 from dither.errors import QuestionError
 from dither.query.plan.aggregates import Aggregate, CountPersons, CountRows, Mean, Sum, Variance
 from dither.query.plan.base import Expression
-from dither.query.plan.counters import Counter, Kind
+from dither.query.plan.counters import Counter
 from dither.query.plan.describe import words
-from dither.query.plan.lattice import step_of, step_of_squares
 from dither.query.plan.question import Question
-from dither.query.statistics.estimators import Estimator, MeanEstimator, SumEstimator
-from dither.query.statistics.variances import VarianceEstimator
+from dither.query.statistics.estimators import Estimator, SumEstimator
+from dither.query.statistics.joint_counters import JointCounters, MeanCounters, VarianceCounters
 
 MOST_WAYS = 512
 LARGEST = 2**62  # steps: what adds up in 64 bits
@@ -58,7 +57,7 @@ class CounterSet:
 
     @property
     def counts_persons(self) -> bool:
-        return self.measures[0].kind == "person"
+        return self.measures[0].counts_persons
 
 
 @dataclass(frozen=True)
@@ -83,9 +82,6 @@ class Reading(NamedTuple):
 
     statistic: int
     place: int
-
-
-Host = tuple[Literal["squares", "average"], Expression]  # a set of counters from which several aggregates can follow
 
 
 @dataclass(frozen=True)
@@ -127,68 +123,66 @@ class CounterPlan:
         return [sum(estimator.squares(one.reach) for estimator in mine) ** 0.5 for one, mine in own]
 
 
-def choose_counters(plan: Question, *, pure: bool) -> CounterPlan:
+def choose_counters(question: Question, *, pure: bool) -> CounterPlan:
     """The way with the least error."""
-    counted = [aggregate for aggregate in plan.aggregates if aggregate.counted]
+    counted = [aggregate for aggregate in question.aggregates if aggregate.counted]
     asked = list(dict.fromkeys(replace(aggregate, name="") for aggregate in counted))
-    hosts: list[Host] = list(dict.fromkeys(("squares", one.values) for one in asked if isinstance(one, Variance)))
-    hosts += [("average", one.values) for one in asked if isinstance(one, Mean)]
-    choices = [_choices(one, hosts) for one in asked]
+    squares = dict.fromkeys(VarianceCounters(one.values) for one in asked if isinstance(one, Variance))
+    joint: list[JointCounters] = [*squares, *(MeanCounters(one.values) for one in asked if isinstance(one, Mean))]
+    choices = [_choices(one, joint) for one in asked]
     ways = 1
     for options in choices:
         ways *= len(options)
     if ways > MOST_WAYS:
         choices = [options[:1] for options in choices]
     built = (_build(counted, asked, chosen) for chosen in product(*choices))
-    return _with_requests(plan, min(built, key=lambda made: made.cost(pure=pure)))
+    return _with_requests(question, min(built, key=lambda made: made.cost(pure=pure)))
 
 
-def _choices(asked: Aggregate, hosts: list[Host]) -> list[Host | None]:
-    """The sets with others in them from which an aggregate may follow; None for one of its own."""
+def _choices(asked: Aggregate, joint: list[JointCounters]) -> list[JointCounters | None]:
+    """The counters of several aggregates from which one may follow; None for one of its own."""
     match asked:
         case Variance():
-            return [("squares", asked.values)]
+            return [VarianceCounters(asked.values)]
         case Mean():
-            return [host for host in hosts if host[1] == asked.of]
+            return [one for one in joint if one.of == asked.of]
         case CountPersons():
             return [None]
         case CountRows():
-            return [*hosts, None]
+            return [*joint, None]
         case _:
-            return [*(host for host in hosts if host[1] == asked.of and _serves(asked, host)), None]
+            return [*(one for one in joint if one.of == asked.of and one.serves(asked)), None]
 
 
-def _serves(asked: Aggregate, host: Host) -> bool:
-    """A sum adds up what rounding takes away: it follows from squares only where they stand on the column's own lattice."""
-    return not isinstance(asked, Sum) or host[0] == "average" or step_of_squares(host[1]) == step_of(host[1])
-
-
-def _with_requests(plan: Question, made: CounterPlan) -> CounterPlan:
+def _with_requests(question: Question, made: CounterPlan) -> CounterPlan:
     """The plan of the counters, with all aggregates that have statistics of their own in their places."""
     found: dict[tuple[type[Aggregate], Expression], list[Aggregate]] = {}
-    for aggregate in plan.aggregates:
+    for aggregate in question.aggregates:
         if not aggregate.counted:
             found.setdefault((type(aggregate), aggregate.values), []).append(aggregate)
     requests = tuple(Request(tuple(own)) for own in found.values())
     readings, counters = [], iter(made.readings)
-    for aggregate in plan.aggregates:
+    for aggregate in question.aggregates:
         at = next((place for place, request in enumerate(requests) if aggregate in request.aggregates), None)
         own = None if at is None else Reading(len(made.sets) + at, requests[at].aggregates.index(aggregate))
         readings.append(next(counters) if own is None else own)
     return CounterPlan(made.sets, made.estimators, tuple(readings), requests)
 
 
-def _build(aggregates: Sequence[Aggregate], asked: Sequence[Aggregate], chosen: Sequence[Host | None]) -> CounterPlan:
+def _build(
+    aggregates: Sequence[Aggregate], asked: Sequence[Aggregate], chosen: Sequence[JointCounters | None]
+) -> CounterPlan:
     sets: list[CounterSet] = []
-    places: dict[Host, int] = {}
+    places: dict[JointCounters, int] = {}
     found: dict[Aggregate, tuple[int, Estimator]] = {}
-    for host in dict.fromkeys(host for host in chosen if host is not None):
-        whole = any(other == host and isinstance(one, CountRows) for one, other in zip(asked, chosen, strict=True))
-        places[host] = len(sets)
-        sets.append(_shared_set(host, whole))
-    for one, chosen_host in zip(asked, chosen, strict=True):
-        if chosen_host is not None:
-            found[one] = places[chosen_host], _shared(one, sets[places[chosen_host]])
+    for joint in dict.fromkeys(joint for joint in chosen if joint is not None):
+        whole = any(other == joint and isinstance(one, CountRows) for one, other in zip(asked, chosen, strict=True))
+        places[joint] = len(sets)
+        _check_reach(joint.first)
+        sets.append(CounterSet(joint.counters(whole=whole)))
+    for one, own in zip(asked, chosen, strict=True):
+        if own is not None:
+            found[one] = places[own], own.estimator(one, len(sets[places[own]].measures))
         else:
             counter = one.counter
             assert counter is not None
@@ -205,47 +199,9 @@ def _build(aggregates: Sequence[Aggregate], asked: Sequence[Aggregate], chosen: 
     return CounterPlan(tuple(sets), tuple(map(tuple, estimators)), tuple(readings))
 
 
-def _shared_set(host: Host, whole: bool) -> CounterSet:
-    """The counters of an average or a variance; with one of missing values where they are to count all rows."""
-    name, of = host
-    kinds: tuple[Kind, ...] = ("above", "below", "missing") if name == "average" else ("high", "middle", "low", "nothing")
-    step = step_of(of) if name == "average" else step_of_squares(of)
-    if not (whole and of.facts.nullable):
-        kinds = kinds[:-1]
-    _check_reach(Counter(kinds[0], of, step))
-    return CounterSet(tuple(Counter(kind, of, step) for kind in kinds))
-
-
 def _check_reach(measure: Counter) -> None:
     if 0 < measure.reach < LARGEST and measure.low > -LARGEST:
         return
     why = "its bounds hold no step but zero" if measure.reach == 0 else "its bounds are too many steps from zero for 64 bits"
-    assert measure.of is not None
-    asked = words(measure.of)
+    asked = words(measure.values)
     raise QuestionError("SELECT", asked, why, "bounds nearer to zero, or another step, which the owner states")
-
-
-def _shared(asked: Aggregate, family: CounterSet) -> Estimator:
-    """An aggregate from the counters of an average or a variance: `reach` a row with a value, and a row without."""
-    first = family.measures[0]
-    assert first.of is not None
-    lower, upper = first.of.facts.lower, first.of.facts.upper
-    assert lower is not None
-    assert upper is not None
-    width, squares = first.steps * first.step, first.kind == "high"
-    rounding = first.step / 2 if first.step != step_of(first.of) else Fraction(0)
-    if isinstance(asked, Variance):
-        return VarianceEstimator(asked.of_sample, asked.is_root, width, first.reach, rounding)
-    if isinstance(asked, Mean):
-        return MeanEstimator(lower, width, first.reach, squares, rounding)
-    each, none = Fraction(1, first.reach), Fraction(0)
-    shares = (1, Fraction(1, 2), 0) if squares else (1, 0)  # of G that a row is above its lower bound, in each counter
-    if isinstance(asked, Sum):
-        weights = [(lower + width * share) * each for share in shares]
-        on_lattice = (lower / first.step).denominator == 1
-        quantum = first.step if on_lattice else Fraction(1, lower.denominator * first.step.denominator)
-        row = max(abs(lower), abs(upper))
-    else:
-        weights, quantum, row = [each] * len(shares), Fraction(1), Fraction(1)
-    weights.append(each if isinstance(asked, CountRows) else none)
-    return SumEstimator(tuple(weights[: len(family.measures)]), quantum, row, of_values=isinstance(asked, Sum))

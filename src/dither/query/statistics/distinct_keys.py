@@ -22,7 +22,6 @@ from dither.mechanisms.additive.geometric import Geometric
 from dither.privacy.guarantee.guarantee import Guarantee
 from dither.privacy.loss.loss import Loss
 from dither.privacy.unit import Unit
-from dither.query.plan.counters import Counter
 from dither.query.plan.expressions import ColumnValue
 from dither.query.plan.question import Question
 from dither.query.plan.spelling import spell
@@ -44,11 +43,11 @@ class DistinctKeys(RequestedStatistic):
     confidence: Fraction
 
     @classmethod
-    def make(cls, request: Request, plan: Question, price: Price) -> Self:
+    def make(cls, request: Request, question: Question, price: Price) -> Self:
         """The statistic at its price."""
         assert isinstance(request.of, ColumnValue)
         assert request.of.column.keys is not None
-        table, keys = plan.table, request.of.column.keys
+        table, keys = question.table, request.of.column.keys
         if price.cells * len(keys) > MOST_CELLS:
             why = f"{price.cells:,} groups of {len(keys):,} keys are more than the {MOST_CELLS:,} that are counted at once"
             raise QuestionError("GROUP BY", request.of.column.name, why, "fewer columns in GROUP BY")
@@ -63,12 +62,12 @@ class DistinctKeys(RequestedStatistic):
         else:
             square = most**2 * (1 if comes else 2)
             mechanism = Gaussian(rho=price.amount, l2_squared=square, integers=True, unit=price.unit)
-        return cls(counted_by(plan, request.of, keys), bounding, mechanism, price.confidence)
+        return cls(counted_by(question, request.of, keys), bounding, mechanism, price.confidence)
 
     @property
     def counters(self) -> CounterSet:
         """Persons, of whom one is enough; rows where each is a person."""
-        return CounterSet((Counter("one" if isinstance(self.bounding, EachRow) else "person"),))
+        return CounterSet((self.bounding.people,))
 
     @property
     def guarantee(self) -> Guarantee:
@@ -91,7 +90,7 @@ class DistinctKeys(RequestedStatistic):
 
     def read(self, released: Any, place: int) -> Columns:
         """Within 0 and the number of keys, where an interval allows it."""
-        most, half = len(self.plan.groups[-1].listed), floor(self._half(self.confidence))
+        most, half = len(self.question.groups[-1].listed), floor(self._half(self.confidence))
 
         def inside(number: int) -> int:
             return max(0, min(most, number))

@@ -124,7 +124,8 @@ class SumEstimator(Estimator):
 
 @dataclass(frozen=True)
 class MeanEstimator(Estimator):
-    """An average: lower + width * A / (A + B), where A and B are above and below, or high and low with half of middle."""
+    """An average: lower + width * A / (A + B), where A and B are above and below, or their squares, each with half
+    of the cross product."""
 
     lower: Fraction
     width: Fraction  # G steps

@@ -47,7 +47,7 @@ from dither.query.plan.expressions import ColumnValue
 from dither.query.plan.question import Question
 from dither.query.plan.spelling import spell
 from dither.query.policy.column import Type
-from dither.query.statistics.bounding import EachRow, weights_in_units
+from dither.query.statistics.bounding import weights_in_units
 from dither.query.statistics.counter_sets import Request
 from dither.query.statistics.estimators import Columns
 from dither.query.statistics.statistic import Counts, Price, RequestedStatistic, counted_by
@@ -68,13 +68,13 @@ class ModeStatistic(RequestedStatistic):
     confidence: Fraction
 
     @classmethod
-    def make(cls, request: Request, plan: Question, price: Price) -> Self:
+    def make(cls, request: Request, question: Question, price: Price) -> Self:
         """The statistic at its price."""
         assert isinstance(request.of, ColumnValue)
         assert request.of.column.keys is not None
         keys = request.of.column.keys
         _check_size(request, price.cells, len(keys))
-        bounding = weights_in_units(plan.table, price.cells, price.unit)
+        bounding = weights_in_units(question.table, price.cells, price.unit)
         kind = PermuteAndFlip if price.pure else Exponential
         mechanism = kind(
             epsilon=price.amount if price.pure else root_below(8 * rational(price.amount, name="rho")),
@@ -84,7 +84,7 @@ class ModeStatistic(RequestedStatistic):
             integers=True,
             unit=price.unit,
         )
-        return cls(counted_by(plan, request.of, keys), bounding, mechanism, price.confidence)
+        return cls(counted_by(question, request.of, keys), bounding, mechanism, price.confidence)
 
     @property
     def guarantee(self) -> Guarantee:
@@ -108,7 +108,7 @@ class ModeStatistic(RequestedStatistic):
 
     def read(self, released: Any, place: int) -> Columns:
         """The keys. No key lies below another: there are no ends."""
-        keys = self.plan.groups[-1].listed
+        keys = self.question.groups[-1].listed
         shown = [keys[chosen] for chosen in released]
         return shown, shown, shown
 
@@ -119,9 +119,7 @@ class ModeStatistic(RequestedStatistic):
     def told(self, place: int) -> str:
         """The same in words, and what is bounded."""
         short = f"{self.error(place, self.confidence):,.4g} rows' worth, by which the key that is shown may fall short"
-        most = self.bounding.groups * self.bounding.rows
-        kept = "" if isinstance(self.bounding, EachRow) else f"; a person's rows weigh at most {most} together"
-        return f"{short} of the most frequent one{kept}"
+        return f"{short} of the most frequent one{self.bounding.short_words}"
 
     @property
     def noise(self) -> str:
@@ -130,7 +128,7 @@ class ModeStatistic(RequestedStatistic):
 
     def type(self, place: int) -> Type:
         """That of the column."""
-        return self.plan.groups[-1].by.facts.type
+        return self.question.groups[-1].by.facts.type
 
     def has_interval(self, place: int) -> bool:
         """Keys have none."""

@@ -24,7 +24,7 @@ from dither.errors import QuestionError
 from dither.privacy.guarantee.guarantee import Guarantee
 from dither.privacy.loss.loss import Loss, sum_of
 from dither.query.plan.aggregates import Quantile
-from dither.query.plan.counters import Counter
+from dither.query.plan.counters import AboveCounter
 from dither.query.plan.describe import words
 from dither.query.plan.expressions import Bucket
 from dither.query.plan.lattice import step_of
@@ -53,9 +53,9 @@ class QuantileStatistic(RequestedStatistic):
     places: tuple[int, ...]  # of each column: which of them
 
     @classmethod
-    def make(cls, request: Request, plan: Question, price: Price) -> Self:
+    def make(cls, request: Request, question: Question, price: Price) -> Self:
         """The statistic at its price."""
-        bounding = weights_in_units(plan.table, price.cells, price.unit)
+        bounding = weights_in_units(question.table, price.cells, price.unit)
         bucket = _bucket(request, price.cells)
         asked = [aggregate.share for aggregate in request.aggregates if isinstance(aggregate, Quantile)]
         shares = sorted(set(asked))
@@ -74,7 +74,7 @@ class QuantileStatistic(RequestedStatistic):
             for share in shares
         )
         places = tuple(shares.index(share) for share in asked)
-        return cls(counted_by(plan, bucket, tuple(range(bucket.size))), bounding, mechanisms, places)
+        return cls(counted_by(question, bucket, tuple(range(bucket.size))), bounding, mechanisms, places)
 
     @property
     def guarantee(self) -> Guarantee:
@@ -114,14 +114,14 @@ class QuantileStatistic(RequestedStatistic):
 
     @property
     def _bucket(self) -> Bucket:
-        bucket = self.plan.groups[-1].by
+        bucket = self.question.groups[-1].by
         assert isinstance(bucket, Bucket)
         return bucket
 
     def _steps(self, cell: int) -> tuple[int, int]:
         """The first and the last step of a cell, from the lower bound."""
         bucket = self._bucket
-        return cell * bucket.width, min((cell + 1) * bucket.width - 1, Counter("above", bucket.of, bucket.step).high)
+        return cell * bucket.width, min((cell + 1) * bucket.width - 1, AboveCounter(bucket.of, bucket.step).high)
 
     def _value(self, step: int) -> int | float:
         lower, upper = self._ends
@@ -171,7 +171,7 @@ class QuantileStatistic(RequestedStatistic):
 def _bucket(request: Request, groups: int) -> Bucket:
     """As many cells as the expression has steps, or as many as fit."""
     step = step_of(request.of)
-    steps = Counter("above", request.of, step).high + 1
+    steps = AboveCounter(request.of, step).high + 1
     if steps > WIDEST:
         why = "its bounds are too many steps apart for 64 bits"
         raise QuestionError("SELECT", words(request.of), why, "narrower bounds, or another step, which the owner states")

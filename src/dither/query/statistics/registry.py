@@ -24,6 +24,6 @@ def statistic_for(request: Request) -> type[RequestedStatistic]:
     return STATISTICS[type(request.aggregates[0])]
 
 
-def make_statistic(request: Request, plan: Question, price: Price) -> RequestedStatistic:
+def make_statistic(request: Request, question: Question, price: Price) -> RequestedStatistic:
     """The statistic that answers aggregates, at its price."""
-    return statistic_for(request).make(request, plan, price)
+    return statistic_for(request).make(request, question, price)

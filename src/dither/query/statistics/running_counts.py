@@ -40,7 +40,7 @@ from dither.density.histograms.histogram import Histogram
 from dither.privacy.guarantee.guarantee import Guarantee, gdp
 from dither.privacy.loss.loss import Loss
 from dither.privacy.unit import Unit
-from dither.query.plan.counters import Counter
+from dither.query.plan.counters import RowCounter
 from dither.query.plan.question import Question
 from dither.query.plan.spelling import spell
 from dither.query.statistics.bounding import Bounding, Clip, EachRow, Weights
@@ -63,11 +63,11 @@ class RunningCounts(RequestedStatistic):
     confidence: Fraction
 
     @classmethod
-    def make(cls, request: Request, plan: Question, price: Price) -> Self:
+    def make(cls, request: Request, question: Question, price: Price) -> Self:
         """The statistic at its price."""
-        table = plan.table
-        place = next(at for at, group in enumerate(plan.groups) if group.by == request.of)
-        ordered, others = plan.groups[place], (*plan.groups[:place], *plan.groups[place + 1 :])
+        table = question.table
+        place = next(at for at, group in enumerate(question.groups) if group.by == request.of)
+        ordered, others = question.groups[place], (*question.groups[:place], *question.groups[place + 1 :])
         alone = table.person is None or table.alone
         kind: type[Bounding] = EachRow if alone else Weights
         limits = (1, 1, 1) if alone else (min(table.max_groups, price.cells), table.max_rows_per_group, RESOLUTION)
@@ -80,7 +80,7 @@ class RunningCounts(RequestedStatistic):
         chosen = cdf(Bins.even(0, cells, cells), **each, unit=unit, known_loss=True)
         if not price.pure and not alone:
             bounding, chosen = _better(bounding, chosen, price)
-        return cls(counted(plan, (*others, ordered)), bounding, chosen, place, price.confidence)
+        return cls(counted(question, (*others, ordered)), bounding, chosen, place, price.confidence)
 
     @property
     def guarantee(self) -> Guarantee:
@@ -123,7 +123,7 @@ class RunningCounts(RequestedStatistic):
             )
             columns[1].extend(lows)
             columns[2].extend(highs)
-        sizes = [len(group.listed) for group in self.plan.groups]
+        sizes = [len(group.listed) for group in self.question.groups]
         order = np.moveaxis(np.arange(prod(sizes)).reshape(sizes), -1, self.place).ravel().tolist()
         return tuple([column[at] for at in order] for column in columns)  # type: ignore[return-value]
 
@@ -136,12 +136,8 @@ class RunningCounts(RequestedStatistic):
 
     def told(self, place: int) -> str:
         """The half-width, and what is bounded."""
-        groups, rows, kept = self.bounding.groups, self.bounding.rows, ""
-        if isinstance(self.bounding, Weights):
-            kept = f"; a person's rows weigh at most {groups * rows} together"
-        if isinstance(self.bounding, Clip):
-            kept = f"; a person's counts are scaled down to the length of {rows} in each of {groups} groups"
-        return f"{self.error(place, self.confidence):,.4g}, all sums together that run over one list of keys{kept}"
+        together = "all sums together that run over one list of keys"
+        return f"{self.error(place, self.confidence):,.4g}, {together}{self.bounding.short_words}"
 
     @property
     def noise(self) -> str:
@@ -153,7 +149,7 @@ class RunningCounts(RequestedStatistic):
 def _better(bounding: Bounding, chosen: Chosen, price: Price) -> tuple[Bounding, Chosen]:
     """The same, or noise in every cell of people who are scaled down in length, where sums are expected to err less."""
     clip = Clip(bounding.groups, bounding.rows, bounding.resolution, bounding.unit, "it keeps something of every group")
-    square = clip.l2_squared(CounterSet((Counter("one"),)))
+    square = clip.l2_squared(CounterSet((RowCounter(),)))
     flat = Histogram(cells=chosen.axis.size, rho=price.amount / square, unit=COMES.get(price.unit, price.unit))
     name, expected = "noise in every cell, people scaled down", sqrt(flat.variance * (flat.cells + 1) / 2)
     if expected >= chosen.compared[describe(chosen.mechanism)]:

@@ -21,7 +21,7 @@ from dither.privacy.loss.loss import Loss
 from dither.privacy.unit import Unit
 from dither.query.plan.aggregates import CountRows
 from dither.query.plan.base import Expression
-from dither.query.plan.counters import Counter
+from dither.query.plan.counters import RowCounter
 from dither.query.plan.question import Group, Question
 from dither.query.policy.column import Key, Type
 from dither.query.statistics.bounding import Bounding
@@ -51,13 +51,13 @@ class Statistic(ABC):
     within: ClassVar[bool] = True  # counted in one group more than the question has
     of_choice: ClassVar[bool] = False  # read off what the choice of groups released, at no further price
 
-    plan: Question  # the question's groups, and last, where it is counted within them, the one by which rows are
+    question: Question  # the question's groups, and last, where it is counted within them, the one by which rows are
     bounding: Bounding
 
     @property
     def counters(self) -> CounterSet:
         """What is counted in each group: rows, unless a statistic says otherwise."""
-        return CounterSet((Counter("one"),))
+        return CounterSet((RowCounter(),))
 
     @property
     @abstractmethod
@@ -117,15 +117,15 @@ class RequestedStatistic(Statistic):
 
     @classmethod
     @abstractmethod
-    def make(cls, request: Request, plan: Question, price: Price) -> Self:
+    def make(cls, request: Request, question: Question, price: Price) -> Self:
         """The statistic at its price."""
 
 
-def counted_by(plan: Question, by: Expression, keys: tuple[Key, ...]) -> Question:
-    """The plan that counts the rows of each group of a question in one group more."""
-    return counted(plan, (*plan.groups, Group(WITHIN, by, keys)))
+def counted_by(question: Question, by: Expression, keys: tuple[Key, ...]) -> Question:
+    """The question that counts the rows of each group of a question in one group more."""
+    return counted(question, (*question.groups, Group(WITHIN, by, keys)))
 
 
-def counted(plan: Question, groups: tuple[Group, ...]) -> Question:
-    """The plan that counts the rows of groups."""
-    return replace(plan, groups=groups, aggregates=(CountRows("n"),), shown=("n",), having=(), order=(), limit=None)
+def counted(question: Question, groups: tuple[Group, ...]) -> Question:
+    """The question that counts the rows of groups."""
+    return replace(question, groups=groups, aggregates=(CountRows("n"),), shown=("n",), having=(), order=(), limit=None)

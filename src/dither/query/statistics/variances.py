@@ -1,8 +1,9 @@
 """Variances and deviations from their released counters, with intervals that cover.
 
-With q the steps of a value above its lower bound, u = q / G, and one row G^2: N = high + middle + low, S1 = high + middle/2
-and S2 = high are the noisy count, sum and sum of squares of u. Intervals are those of `density/moments/ratio_intervals.py`,
-for all groups at once; where a group has less than a row (for a sample, two), the interval is all that is possible.
+With q the steps of a value above its lower bound, u = q / G, and one row G^2: of the sums high (`AboveSquare`), middle
+(`CrossProduct`) and low (`BelowSquare`), N = high + middle + low, S1 = high + middle/2 and S2 = high are the noisy count,
+sum and sum of squares of u. Intervals are those of `density/moments/ratio_intervals.py`, for all groups at once; where a
+group has less than a row (for a sample, two), the interval is all that is possible.
 
     population     s2 / n - (s1 / n)^2                    0 to 1/4
     sample         that times n / (n - 1), for n >= 2     0 to 1/2; the interval has the noise of n in it

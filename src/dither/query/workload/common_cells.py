@@ -118,15 +118,15 @@ class CommonCells:
         return prod(len(group.listed) for group in self.common.groups)
 
 
-def countable(plan: Question) -> bool:
+def countable(question: Question) -> bool:
     """Whether a question counts rows and does nothing else with them."""
-    known = all(group.keys is not None for group in plan.groups)
-    return known and [type(aggregate) for aggregate in plan.aggregates] == [CountRows]
+    known = all(group.keys is not None for group in question.groups)
+    return known and [type(aggregate) for aggregate in question.aggregates] == [CountRows]
 
 
-def find_common_cells(plans: Sequence[Question]) -> CommonCells | None:
+def find_common_cells(questions: Sequence[Question]) -> CommonCells | None:
     """The cells of questions about one relation; None where they have too little in common, or too many cells."""
-    conditions = [_parts(plan.where) for plan in plans]
+    conditions = [_parts(question.where) for question in questions]
     shared = [part for part in conditions[0] if all(part in others for others in conditions)]
     limits = []
     for parts in conditions:
@@ -134,17 +134,17 @@ def find_common_cells(plans: Sequence[Question]) -> CommonCells | None:
         if None in found:
             return None
         limits.append([limit for limit in found if limit is not None])
-    axes = _axes(plans, limits)
+    axes = _axes(questions, limits)
     if axes is None or prod(axis.size for axis in axes.values()) > MOST_CELLS:
         return None
-    if sum(prod(len(group.listed) for group in plan.groups) for plan in plans) > MOST_ROWS:
+    if sum(prod(len(group.listed) for group in question.groups) for question in questions) > MOST_ROWS:
         return None
     where = None if not shared else shared[0] if len(shared) == 1 else Logic(True, tuple(shared))
     places: list[tuple[int, int]] = []
     rows: list[frozenset[int]] = []
-    for plan, own in zip(plans, limits, strict=True):
+    for question, own in zip(questions, limits, strict=True):
         first = len(rows)
-        rows += _rows(plan, own, axes)
+        rows += _rows(question, own, axes)
         places.append((first, len(rows)))
     asked = _asked(rows, list(axes.values()))
     if not all(asked):
@@ -152,7 +152,7 @@ def find_common_cells(plans: Sequence[Question]) -> CommonCells | None:
     groups = tuple(
         Group(f"atom {at}", axis.coded(), kept) for at, (axis, kept) in enumerate(zip(axes.values(), asked, strict=True))
     )
-    common = Question(plans[0].relation, where, groups, plans[0].aggregates, ("n",))
+    common = Question(questions[0].relation, where, groups, questions[0].aggregates, ("n",))
     renamed = {_flat(at, list(axes.values())): place for place, at in enumerate(product(*asked))}
     return CommonCells(common, tuple(places), tuple(frozenset(renamed[cell] for cell in row) for row in rows))
 
@@ -178,11 +178,11 @@ def _limit(part: Expression) -> Limit | None:
     return None
 
 
-def _axes(plans: Sequence[Question], limits: list[list[Limit]]) -> dict[Expression, Axis] | None:
+def _axes(questions: Sequence[Question], limits: list[list[Limit]]) -> dict[Expression, Axis] | None:
     """How each column that some question names is cut; None where one is both grouped by and compared in other ways."""
     axes: dict[Expression, Axis] = {}
-    for plan in plans:
-        for group in plan.groups:
+    for question in questions:
+        for group in question.groups:
             known = axes.get(group.by)  # days between two others: questions may list different ones of the same expression
             listed = (*known.keys, *group.listed) if isinstance(known, KeyAxis) else group.listed
             axes[group.by] = KeyAxis(group.by, tuple(dict.fromkeys(listed)))
@@ -201,15 +201,15 @@ def _axes(plans: Sequence[Question], limits: list[list[Limit]]) -> dict[Expressi
     return axes or {NOTHING: KeyAxis(NOTHING, (0,))}  # the same question several times: all rows are alike
 
 
-def _rows(plan: Question, limits: list[Limit], axes: dict[Expression, Axis]) -> list[frozenset[int]]:
+def _rows(question: Question, limits: list[Limit], axes: dict[Expression, Axis]) -> list[frozenset[int]]:
     """The cells of each row of an answer, in the order of its keys."""
     reach = {by: set(range(axis.size)) for by, axis in axes.items()}
     for limit in limits:
         reach[limit.cell] &= axes[limit.cell].reach(limit)
-    own = [_places(axes[group.by], group.listed) for group in plan.groups]
+    own = [_places(axes[group.by], group.listed) for group in question.groups]
     rows = []
     for cell in product(*own):
-        chosen = dict(zip([group.by for group in plan.groups], cell, strict=True))
+        chosen = dict(zip([group.by for group in question.groups], cell, strict=True))
         places = [reach[by] & {chosen[by]} if by in chosen else reach[by] for by in axes]
         rows.append(frozenset(_flat(at, list(axes.values())) for at in product(*places)))
     return rows

@@ -82,9 +82,9 @@ class SharedCounts(Statistic):
         """Rows, cells, answers and noise."""
         tables = (self.workload.queries, self.workload.strategy.matrix)
         hashes = [hashlib.sha256(table.tobytes()).hexdigest() for table in tables]
-        groups = [[spell(group.by), [spell(key) for key in group.listed]] for group in self.plan.groups]
+        groups = [[spell(group.by), [spell(key) for key in group.listed]] for group in self.question.groups]
         return {
-            **{"where": spell(self.plan.where), "groups": groups, "merged": list(self.merged)},
+            **{"where": spell(self.question.where), "groups": groups, "merged": list(self.merged)},
             **{"queries": hashes[0], "strategy": hashes[1], "noise": spell(self.workload.noise)},
         }
 

@@ -22,8 +22,8 @@ from dither.query.owner.inspect import inspect
 from dither.query.plan.relations import Scan
 from dither.query.policy.column import LONGEST_TEXT, Type
 from dither.query.policy.table import read_table
+from dither.query.sources.frames import ArrowTable
 from dither.query.sources.schema import Held
-from dither.query.sources.source import Frame
 from tests.query import owners
 from tests.query.clinics import clinic, private_totals
 from tests.query.owners import Asked
@@ -142,7 +142,7 @@ def source(folder, kind: str) -> object:
 
 
 def run(table: pyarrow.Table, sql: str) -> list[tuple]:
-    place = table_source(TABLE, Frame(table, "arrow"))
+    place = table_source(TABLE, ArrowTable(table))
     with duckdb.connect() as engine:
         place.attach(engine)
         return engine.execute(f"SELECT {sql} FROM {place.relation}").fetchall()
@@ -221,7 +221,7 @@ def test_rows_that_a_cut_makes_equal_are_counted_before_the_charge(tmp_path):
 def test_the_owner_is_told(tmp_path):
     texts = ["a", "b" * (L + 1), "ä" * L, None]
     table = pyarrow.table({name: pyarrow.array(texts) for name in ("who", "note", "age", "day")})
-    report = inspect(TABLE, Frame(table, "arrow"))
+    report = inspect(TABLE, ArrowTable(table))
     assert (report.rows, report.nobody, report.people) == (4, 3, 1)
     facts = {column.name: (column.missing, column.unreadable, column.long) for column in report.columns}
     assert facts == {"who": (1, 0, 2), "note": (1, 0, 1), "age": (1, 1, 2), "day": (1, 1, 2)}
@@ -247,12 +247,12 @@ class Read(Asked):
 
     def sql(self) -> str:
         places, texts = {}, {}
-        for table in self.plan.relation.tables:
+        for table in self.question.relation.tables:
             held = {column.name: Held(column.type, "string") for column in table.columns}
             places[table.name] = read.read_sql(table, held, table.name)
             texts[table.name] = frozenset(name for name, found in held.items() if found.type is Type.TEXT)
         place = counts.TablePlaces(places, texts, self.salt)
-        return place.select(self.plan, self.strategy.sets, self.bounding)
+        return place.select(self.question, self.strategy.sets, self.bounding)
 
 
 def rows_of(name: str, person: str, rng: random.Random) -> list[tuple]:
@@ -300,4 +300,4 @@ def test_a_long_id_is_nobody_and_changes_nothing():
         short = {**data, "notes": [row for row in data["notes"] if as_id(row[0]) is not None]}
         assert len(short["notes"]) < 25
         assert asked.totals(data, rng) == asked.totals(short, rng)
-    assert isinstance(Read(ASKED[0]).plan.relation, Scan)
+    assert isinstance(Read(ASKED[0]).question.relation, Scan)

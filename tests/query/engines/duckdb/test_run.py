@@ -21,7 +21,8 @@ from dither.query.engines.duckdb.instance import Instance, lock
 from dither.query.engines.duckdb.run import Engine
 from dither.query.engines.duckdb.table_source import table_source
 from dither.query.policy.table import read_table
-from dither.query.sources.source import DuckDBFile, Frame, ParquetFiles
+from dither.query.sources.frames import ArrowTable
+from dither.query.sources.source import DuckDBFile, ParquetFiles
 from tests.ledger.children import wait
 from tests.query.clinics import clinic, visits
 
@@ -32,7 +33,7 @@ WHO = read_table(
 
 
 def frame(*who: int):
-    return table_source(WHO, Frame(pyarrow.table({"who": who}), "arrow"))
+    return table_source(WHO, ArrowTable(pyarrow.table({"who": who})))
 
 
 def database(path: Path) -> str:
@@ -178,7 +179,7 @@ def test_a_file_that_changed_is_looked_at_again(tmp_path, monkeypatch):
 
 
 def test_files_that_cannot_be_told_apart_are_looked_at_again():
-    assert Frame(pyarrow.table({"a": [1]}), "arrow").stamp() is None
+    assert ArrowTable(pyarrow.table({"a": [1]})).stamp() is None
     assert ParquetFiles(("/nowhere/a.parquet",)).stamp() is None
     assert DuckDBFile("/nowhere/a.duckdb").stamp() is None
 
@@ -272,7 +273,7 @@ def test_an_instance_of_another_process_is_never_used():
 
 
 def test_the_lock_names_every_file():
-    files = [ParquetFiles(("/a/one.parquet", "/a/t'wo.parquet")), DuckDBFile("/a/three.duckdb"), Frame(None, "arrow")]
+    files = [ParquetFiles(("/a/one.parquet", "/a/t'wo.parquet")), DuckDBFile("/a/three.duckdb"), ArrowTable(None)]
     (allowed,) = [statement for statement in lock(files, "/spill", 2) if "allowed_paths" in statement]
     assert allowed == (
         "SET allowed_paths = ['/a/one.parquet', '/a/t''wo.parquet', '/a/three.duckdb', '/a/three.duckdb.wal']"

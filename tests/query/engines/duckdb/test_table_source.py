@@ -23,7 +23,8 @@ from dither.query.engines.templates.expressions import cell
 from dither.query.engines.templates.relations import rows_of
 from dither.query.policy.column import Type
 from dither.query.policy.table import read_table
-from dither.query.sources.source import Frame
+from dither.query.sources.find_source import find_source
+from dither.query.sources.frames import ArrowTable
 from tests.query.clinics import ledger
 
 ONE, TWO = decimal.Decimal(1), decimal.Decimal(2)
@@ -191,8 +192,9 @@ def test_a_column_that_is_named_and_cannot_be_read_is_refused_at_once(tmp_path, 
         for facts in [*stated, {"steps": {column: 1}}, {"complete": [column]}]:
             with pytest.raises(DataError, match=r"stored as|dtype"):
                 protected(tmp_path, data, ledger=book, **facts)
+        table = read_table("t", POLICY | {"columns": WHO | {column: {"type": "text"}}}, "t")
         with pytest.raises(DataError, match=r"stored as|dtype"):  # a policy that somebody else wrote
-            Frame(data, kind).check(read_table("t", POLICY | {"columns": WHO | {column: {"type": "text"}}}, "t"))
+            find_source(data, None, "data").check(table)
     assert book.remaining().used == 0
 
 
@@ -262,7 +264,7 @@ def test_no_cell_of_a_column_fails_whatever_it_is_read_as(kind):
     """Each column by itself: read without an error, or refused before the charge whatever its cells are."""
     table = pyarrow.table({"who": range(len(EDGES)), **hostile()})
     facts = {column: {"type": kind.value} for column in table.column_names if column != "who"}
-    place = table_source(read_table("t", POLICY | {"columns": WHO | facts}, "t"), Frame(table, "arrow"))
+    place = table_source(read_table("t", POLICY | {"columns": WHO | facts}, "t"), ArrowTable(table))
     read = []
     for column in place.table.columns[1:]:
         with Engine() as engine:
@@ -347,8 +349,9 @@ def test_duckdb_with_columns_that_no_question_touches(tmp_path):
 
 def test_only_the_columns_of_the_policy_are_handed_over(tmp_path):
     table = read_table("t", POLICY | {"columns": WHO}, "t")
-    for kind, (make, odd, readable) in FRAMES.items():
-        place = TableSource(table, Frame(make({**odd, **readable}), kind), Frame(make(odd), kind).check(table))
+    for make, odd, readable in FRAMES.values():
+        schema = find_source(make(odd), None, "t").check(table)
+        place = TableSource(table, find_source(make({**odd, **readable}), None, "t"), schema)
         with duckdb.connect() as connection:
             place.attach(connection)
             assert connection.execute(f"SELECT * FROM {place.relation}").description == [

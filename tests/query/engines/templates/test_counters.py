@@ -16,7 +16,7 @@ from dither.query.engines.duckdb.words import DUCKDB
 from dither.query.engines.templates.counters import clamped, counted, is_coarse, is_whole
 from dither.query.engines.templates.expressions import value
 from dither.query.engines.words import Words
-from dither.query.plan.counters import Counter
+from dither.query.plan.counters import AboveCounter, Counter, StepCounter
 from dither.query.plan.expressions import ColumnValue
 from dither.query.policy.column import Column, Type
 
@@ -37,7 +37,7 @@ def measures(name: str) -> list[Counter]:
     low, high, step = (None if one is None else Fraction(one) for one in BOUNDS[name])
     step = (high - low) / 2**20 if step is None else step
     of = ColumnValue(Column("x", Type.FLOAT, low, high, step))
-    found = [Counter("above", of, step), Counter("steps", of, step)]
+    found = [AboveCounter(of, step), StepCounter(of, step)]
     return [measure for measure in found if 0 < measure.reach < 2**62 and measure.low > -(2**62)]
 
 
@@ -59,7 +59,7 @@ def doubles(measure: Counter, rng: random.Random) -> list[float]:
         2.0**63,
         -(2.0**63),
     ]
-    lower, origin = measure.of.facts.lower, measure.of.facts.lower if measure.kind == "above" else Fraction(0)
+    lower, origin = measure.of.facts.lower, measure.of.facts.lower if isinstance(measure, AboveCounter) else Fraction(0)
     places = [measure.low, measure.high, *(rng.randint(measure.low, measure.high) for _ in range(60))]
     for place in places:
         for shift in (Fraction(-1, 2), 0, Fraction(1, 2), Fraction(rng.random())):
@@ -74,7 +74,7 @@ def steps(measure: Counter, e: float) -> tuple[int, int]:
     """In how many steps a value may be counted: in one number of them, but where rounding decides between two or more."""
     if math.isinf(e):
         return (measure.high,) * 2 if e > 0 else (measure.low,) * 2
-    origin = measure.of.facts.lower if measure.kind == "above" else Fraction(0)
+    origin = measure.of.facts.lower if isinstance(measure, AboveCounter) else Fraction(0)
     exact = (Fraction(e) - origin) / measure.step + Fraction(1, 2)
     slack = Fraction(1, 2**49) * (1 + abs(Fraction(e) / measure.step) + abs(origin / measure.step))
     ends = (math.floor(exact - slack), math.floor(exact + slack))

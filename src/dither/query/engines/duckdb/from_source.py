@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any
 from dither.errors import DataError
 from dither.query.policy.table import Table
 from dither.query.sources.csv_quotes import misplaced_quote
+from dither.query.sources.frames import Frame
 from dither.query.sources.schema import Schema
-from dither.query.sources.source import CsvFiles, DuckDBFile, Frame, ParquetFiles, Source
+from dither.query.sources.source import CsvFiles, DuckDBFile, ParquetFiles, Source
 from dither.query.sources.sql_quotes import name, text
 
 if TYPE_CHECKING:

@@ -20,7 +20,7 @@ from fractions import Fraction
 from dither.query.engines.templates.counters import clamped, counted, holds_integers, is_whole
 from dither.query.engines.words import Words
 from dither.query.plan.base import Expression
-from dither.query.plan.counters import Counter
+from dither.query.plan.counters import AboveCounter, Counter
 from dither.query.plan.expressions import (
     Arithmetic,
     Bucket,
@@ -37,10 +37,12 @@ from dither.query.plan.expressions import (
 )
 from dither.query.plan.functions import (
     Abs,
+    Ceil,
     ChangeText,
     Coalesce,
     Concat,
     DateTrunc,
+    Floor,
     Function,
     GreatestLeast,
     Length,
@@ -135,9 +137,12 @@ def _function(words: Words, node: Function) -> str:
             return words.greatest(spelled) if largest else words.least(spelled)
         case Abs(of):
             return f"abs({_double(words, of)})"  # of the least BIGINT it would fail
-        case Round(way, of, digits):
-            e = _double(words, of)
-            return words.round(e, digits) if way == "round" else words.floor(e) if way == "floor" else words.ceil(e)
+        case Floor(of):
+            return words.floor(_double(words, of))
+        case Ceil(of):
+            return words.ceil(_double(words, of))
+        case Round(of, digits):
+            return words.round(_double(words, of), digits)
         case WidthBucket(of, low, high, count):
             return _width_bucket(words, _double(words, of), low, high, count)
 
@@ -160,7 +165,7 @@ def _sound(words: Words, node: Expression, *, whole: bool = False) -> str:
 
 def _bucket(words: Words, node: Bucket) -> str:
     """Clamped steps, divided as whole numbers."""
-    measure = Counter("above", node.of, node.step)
+    measure = AboveCounter(node.of, node.step)
     e = value(words, measure)
     return words.divide(f"({clamped(words, measure, e, counted(words, measure, e))})", str(node.width))
 
@@ -175,8 +180,7 @@ def is_there(words: Words, node: Expression, sql: str | None = None) -> str:
 
 def value(words: Words, measure: Counter) -> str:
     """An expression that is about to be measured in steps: of 64 bits where it is a whole number of them, else a double."""
-    node = measure.of
-    assert node is not None
+    node = measure.values
     if isinstance(node, ColumnValue) and node.column.type in REAL:
         return words.cell(words.name(node.column.name), node.column.type)  # with NaN, of which the clamp makes NULL
     return render(words, node) if is_whole(measure) else _double(words, node)

@@ -10,24 +10,21 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from dither.query.engines.templates.counters import clamped, counted
-from dither.query.engines.templates.expressions import cell, is_there, person, render, value
+from dither.query.engines.templates.expressions import cell, person, render
+from dither.query.engines.templates.person_totals import own_steps, own_total, own_values
 from dither.query.engines.words import Words
-from dither.query.plan.counters import Counter
-from dither.query.plan.lattice import step_of
 from dither.query.plan.relations import (
     OURS,
     FilterRows,
     GroupByPerson,
     JoinOnPerson,
     JoinPublic,
-    PersonTotal,
     Project,
     Relation,
     Scan,
     UnionAll,
 )
-from dither.query.policy.column import Column, Type
+from dither.query.policy.column import Column
 from dither.query.policy.table import Table
 
 Texts = frozenset[str]  # columns that a source holds as text
@@ -131,53 +128,12 @@ def _per_person(words: Words, relation: GroupByPerson, places: Places) -> str:
         inner.append(f"{render(words, key)} AS k{place}")
         outer.append(f"k{place} AS {words.name(column.name)}")
         by.append(f"k{place}")
+    steps = []
     for place, own in enumerate(relation.totals):
-        inner += _read(words, own, place)
-        outer.append(f"{_total(words, own, place)} AS {words.name(own.column.name)}")
+        inner += own_values(words, own, place)
+        steps += own_steps(words, own, place)
+        outer.append(f"{own_total(words, own, place)} AS {words.name(own.column.name)}")
     read = f"SELECT {', '.join(inner)} FROM ({relation_sql(words, relation.of, places)}) AS q"
-    steps = [
-        f"{clamped(words, _steps(own), f'e{at}', f'n{at}')} AS x{at}" for at, own in enumerate(relation.totals) if _adds(own)
-    ]
     if steps:
         read = f"SELECT *, {', '.join(steps)} FROM ({read}) AS q"
     return f"SELECT {', '.join(outer)} FROM ({read}) AS q GROUP BY {', '.join(by)}"
-
-
-def _adds(own: PersonTotal) -> bool:
-    return own.kind in ("sum", "average")
-
-
-def _steps(own: PersonTotal) -> Counter:
-    assert own.of is not None
-    return Counter("above", own.of, step_of(own.of))
-
-
-def _read(words: Words, own: PersonTotal, place: int) -> list[str]:
-    if own.of is None:
-        return []
-    if _adds(own):
-        e = value(words, _steps(own))
-        return [f"{e} AS e{place}", f"{counted(words, _steps(own), e)} AS n{place}"]
-    return [f"CASE WHEN {is_there(words, own.of)} THEN {render(words, own.of)} END AS e{place}"]
-
-
-def _total(words: Words, own: PersonTotal, place: int) -> str:
-    if own.kind == "rows":
-        return "count(*)"
-    if own.of is not None and _adds(own):
-        measure, there, added = _steps(own), f"count(x{place})", words.total(f"x{place}")
-        assert own.of.facts.lower is not None
-        whole = own.of.facts.type is Type.INTEGER and measure.step == 1
-        if own.kind == "sum" and whole:
-            found = words.whole(f"({added} + {words.wide(str(own.of.facts.lower))} * {there})")
-            return f"CASE WHEN {there} > 0 THEN {found} END"
-        part, lower = f"{words.double(added)} * {words.number(measure.step)}", words.number(own.of.facts.lower)
-        if own.kind == "sum":
-            return f"CASE WHEN {there} > 0 THEN {part} + {there} * {lower} END"
-        return f"CASE WHEN {there} > 0 THEN {part} / {there} + {lower} END"
-    return {
-        "values": f"count(e{place})",
-        "different": f"count(DISTINCT e{place})",
-        "least": f"min(e{place})",
-        "most": f"max(e{place})",
-    }[own.kind]

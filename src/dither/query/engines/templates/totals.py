@@ -1,10 +1,8 @@
 """Integer totals a group, bounded a person: the one SELECT that runs on private rows.
 
-Rows are read into one column x for each expression (its steps, or NULL), from which all measures follow: with n rows,
-c values, s their sum and z the sum of their squares, `one` is n, `present` c, `steps` and `above` s, `below` G c - s,
-`missing` G (n - c), `high` z, `middle` 2 (G s - z), `low` G^2 c - 2 G s + z, `nothing` G^2 (n - c). Squares are taken of at
-most 2^10 steps (`statistics/counter_sets.py`): with weights they are at most LARGEST of bounding.py, and fit into 64 bits;
-sums are of 128.
+Rows are read into one column x for each expression (its steps, or NULL), from which all measures follow
+(`templates/counter_sums.py`). Squares are taken of at most 2^10 steps (`plan/lattice.py`): with weights they are at most
+LARGEST of bounding.py, and fit into 64 bits; sums are of 128.
 
 Why a person moves the totals by no more than `statistics/bounding.py` claims. In all ways what a person adds depends on
 her own rows and on the salt alone, is made of exact integers, and never depends on the position of a row. Rows that do not
@@ -25,89 +23,41 @@ groups    Her totals in a group with n > R rows become t R // n, truncated towar
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from typing import Any
 
-from dither.query.engines.templates.counters import clamped, counted
-from dither.query.engines.templates.expressions import is_there, person, render, value
+from dither.query.engines.templates.counter_sums import Sums, counter_sum, read_steps, read_value
+from dither.query.engines.templates.expressions import person, render
 from dither.query.engines.templates.group_keys import key
 from dither.query.engines.words import Words
-from dither.query.plan.base import Expression
-from dither.query.plan.counters import Counter, Kind
+from dither.query.plan.counters import Counter, ValueCounter
 from dither.query.plan.question import Question
-from dither.query.statistics.bounding import Bounding, Clip, EachRow, Weights
+from dither.query.statistics.bounding import Bounding, Clip, EachRow, KeepGroups, Weights
 from dither.query.statistics.counter_sets import CounterSet
 
 WIDEST = 2**52  # of one weighted total in `clip`: it fits into 64 bits, and 2^20 groups of 4 squares into 127
 MARGIN = "1.0000001"  # far more than the error of a square root in doubles
 
 
-@dataclass(frozen=True)
-class _Column:
-    """What is read of an expression: its steps from zero, from its lower bound, or only whether it is there."""
-
-    kind: str
-    of: Expression
-    measure: Counter
-
-    def inner(self, words: Words, place: int) -> list[str]:
-        """The value e and its steps k, before the clamp."""
-        if self.kind == "present":
-            return [f"{render(words, self.of)} AS e{place}"]
-        e = value(words, self.measure)
-        return [f"{e} AS e{place}", f"{counted(words, self.measure, e)} AS k{place}"]
-
-    def outer(self, words: Words, place: int) -> str:
-        """What is added up: x, or NULL."""
-        if self.kind == "present":
-            return f"CASE WHEN {is_there(words, self.of, f'e{place}')} THEN {words.integer(1)} END AS x{place}"
-        return f"{clamped(words, self.measure, f'e{place}', f'k{place}')} AS x{place}"
-
-
 class _Shape:
     """Names and columns that all parts of the SELECT share."""
 
-    def __init__(self, words: Words, plan: Question, families: Sequence[CounterSet], bounding: Bounding) -> None:
-        self.words, self.plan, self.families, self.bounding = words, plan, families, bounding
+    def __init__(self, words: Words, question: Question, families: Sequence[CounterSet], bounding: Bounding) -> None:
+        self.words, self.question, self.families, self.bounding = words, question, families, bounding
         self.measures = [measure for family in families for measure in family.measures]
-        self.keys = [f"g{place}" for place in range(len(plan.groups))]
+        self.keys = [f"g{place}" for place in range(len(question.groups))]
         self.totals = [f"t{place}" for place in range(len(self.measures))]
-        self.columns: list[_Column] = []
-        for measure in sorted(self.measures, key=lambda measure: measure.kind == "present"):
-            self._add(measure)
-
-    def _add(self, measure: Counter) -> None:
-        if measure.of is None or any(self._serves(column, measure) for column in self.columns):
-            return
-        kind: Kind = measure.kind if measure.kind in ("present", "steps") else "above"
-        self.columns.append(_Column(kind, measure.of, Counter(kind, measure.of, measure.step)))
-
-    @staticmethod
-    def _serves(column: _Column, measure: Counter) -> bool:
-        if column.of != measure.of or measure.kind == "present":
-            return column.of == measure.of
-        return column.kind == ("steps" if measure.kind == "steps" else "above") and column.measure.step == measure.step
+        self.columns: list[Counter] = []
+        for measure in sorted(self.measures, key=lambda measure: isinstance(measure, ValueCounter)):
+            if measure.base is not None and not any(measure.follows_from(column) for column in self.columns):
+                self.columns.append(measure.base)
 
     def measured(self, measure: Counter, rows: str, count: str, added: str) -> str:
         """A measure from the number of rows, the count and the sum of its column; `{}` stands for the column."""
-        if measure.kind == "one":
-            return rows
-        if measure.kind == "person":
-            return rows if isinstance(self.bounding, EachRow) else self.words.wide("1")
-        place = next(place for place, column in enumerate(self.columns) if self._serves(column, measure))
-        here, sum_ = count.format(f"x{place}"), added.format(f"x{place}")
-        if measure.kind in ("present", "steps", "above"):
-            return here if measure.kind == "present" else sum_
-        side, square, two = (self.words.wide(str(number)) for number in (measure.steps, measure.steps**2, 2))
-        squares = added.format(f"x{place} * x{place}")
-        return {
-            "below": f"{side} * {here} - {sum_}",
-            "missing": f"{side} * ({rows} - {here})",
-            "high": squares,
-            "middle": f"{two} * ({side} * {sum_} - {squares})",
-            "low": f"{square} * {here} - {two} * {side} * {sum_} + {squares}",
-            "nothing": f"{square} * ({rows} - {here})",
-        }[measure.kind]
+        places = (f"x{place}" for place, column in enumerate(self.columns) if measure.follows_from(column))
+        x = "" if measure.base is None else next(places)
+        persons = rows if isinstance(self.bounding, EachRow) else self.words.wide("1")
+        return counter_sum(Sums(self.words, measure, rows, persons, x, count, added))
 
     def all_measured(self, rows: str, count: str, added: str) -> list[str]:
         """All measures, named."""
@@ -119,7 +69,7 @@ class _Shape:
 
 def totals_sql(
     words: Words,
-    plan: Question,
+    question: Question,
     families: Sequence[CounterSet],
     bounding: Bounding,
     relation: str,
@@ -130,22 +80,8 @@ def totals_sql(
 
     `texts` are the columns that the source holds as text, `salt` a number or what the engine knows it by.
     """
-    shape = _Shape(words, plan, families, bounding)
-    rows = _rows(shape, relation, texts)
-    added = _or_zero(words.total("{}"))
-    if isinstance(bounding, EachRow):
-        return _declared(shape, _grouped(shape.keys, shape.all_measured("count(*)", "count({})", added), f"({rows}) AS r"))
-    if isinstance(bounding, Weights):
-        return _weighted(shape, rows)
-    by, number = ["p", *shape.keys], f"count({shape.keys[0]})" if shape.keys else "count(*)"
-    mine = shape.all_measured(number, "count({})", added)
-    # as counts, these conditions stay above the grouping; a group of rows has one key, so that each is all or nothing
-    declared = " AND ".join(f"count({name}) > 0" for name in shape.keys)
-    person = f"SELECT {', '.join([*by, f'{number} AS n', *mine])} FROM ({rows}) AS r GROUP BY {', '.join(by)}"
-    person += f" HAVING {declared}" if declared else ""
-    if isinstance(bounding, Clip):
-        return _clipped(shape, bounding, person)
-    return _chosen(shape, person, salt)
+    shape = _Shape(words, question, families, bounding)
+    return SELECTS[type(bounding)](shape, bounding, _rows(shape, relation, texts), salt)
 
 
 def _rows(shape: _Shape, relation: str, texts: frozenset[str]) -> str:
@@ -154,36 +90,41 @@ def _rows(shape: _Shape, relation: str, texts: frozenset[str]) -> str:
     Where each row is a person, rows of other groups need not be dropped: they have groups of their own, of which only the
     numbers leave the engine (`_declared`).
     """
-    words, plan, alone = shape.words, shape.plan, isinstance(shape.bounding, EachRow)
+    words, question, alone = shape.words, shape.question, isinstance(shape.bounding, EachRow)
     spell = [
         render(words, group.by)
         if alone and group.keys and isinstance(group.keys[0], str)
         else key(words, group.by, group.keys)
-        for group in plan.groups
+        for group in question.groups
     ]
     inner = [f"{by} AS {name}" for by, name in zip(spell, shape.keys, strict=True)]
     outer = list(shape.keys)
     kept = []
     for place, column in enumerate(shape.columns):
-        inner += column.inner(words, place)
-        outer.append(column.outer(words, place))
-    if plan.table.person is not None:
-        whose = plan.table.column(plan.table.person)
+        inner += read_value(words, column, place)
+        outer.append(read_steps(words, column, place))
+    if question.table.person is not None:
+        whose = question.table.column(question.table.person)
         assert whose is not None
         inner.append(f"{person(words, whose, is_text=whose.name in texts)} AS p")
         outer.append("p")
         kept.append("p IS NOT NULL")
-    where = "" if plan.where is None else f" WHERE {render(words, plan.where)}"
+    where = "" if question.where is None else f" WHERE {render(words, question.where)}"
     read = f"SELECT {', '.join(inner) or '1'} FROM {relation} AS source{where}"
     if not outer:
         return read
     return f"SELECT {', '.join(outer)} FROM ({read}) AS e" + (f" WHERE {' AND '.join(kept)}" if kept else "")
 
 
+def _each_row(shape: _Shape, bounding: EachRow, rows: str, salt: int | str) -> str:
+    added = shape.all_measured("count(*)", "count({})", _or_zero(shape.words.total("{}")))
+    return _declared(shape, _grouped(shape.keys, added, f"({rows}) AS r"))
+
+
 def _declared(shape: _Shape, grouped: str) -> str:
     """Totals without the texts of groups that nobody declared: a text that is not UTF-8 has no counterpart in Python,
     and the release would fail if a single row had one. Above the grouping, so that it is looked at once a group."""
-    groups = shape.plan.groups
+    groups = shape.question.groups
     texts = [group.keys is not None and isinstance(group.keys[0], str) for group in groups]
     if not any(texts):
         return grouped
@@ -198,8 +139,8 @@ def _declared(shape: _Shape, grouped: str) -> str:
     return f"SELECT {', '.join([*shown, *shape.totals])} FROM ({grouped}) AS found"
 
 
-def _weighted(shape: _Shape, rows: str) -> str:
-    words, bounding = shape.words, shape.bounding
+def _weighted(shape: _Shape, bounding: Weights, rows: str, salt: int | str) -> str:
+    words = shape.words
     most, finest = bounding.groups * bounding.rows * bounding.resolution, bounding.resolution
     declared = " AND ".join(f"{name} IS NOT NULL" for name in shape.keys)
     inside = f" WHERE {declared}" if declared else ""
@@ -212,7 +153,17 @@ def _weighted(shape: _Shape, rows: str) -> str:
     return f"WITH {words.materialized('r', rows)} {grouped}"
 
 
-def _clipped(shape: _Shape, bounding: Clip, person: str) -> str:
+def _persons(shape: _Shape, rows: str) -> str:
+    """What each person adds to each group."""
+    by, number = ["p", *shape.keys], f"count({shape.keys[0]})" if shape.keys else "count(*)"
+    mine = shape.all_measured(number, "count({})", _or_zero(shape.words.total("{}")))
+    # as counts, these conditions stay above the grouping; a group of rows has one key, so that each is all or nothing
+    declared = " AND ".join(f"count({name}) > 0" for name in shape.keys)
+    person = f"SELECT {', '.join([*by, f'{number} AS n', *mine])} FROM ({rows}) AS r GROUP BY {', '.join(by)}"
+    return f"{person} HAVING {declared}" if declared else person
+
+
+def _clipped(shape: _Shape, bounding: Clip, rows: str, salt: int | str) -> str:
     words, keys = shape.words, shape.keys
     widest, finest = WIDEST // bounding.resolution, bounding.resolution
     squares, long, roots, weights, taken, place = [], [], [], [], [], 0
@@ -234,7 +185,7 @@ def _clipped(shape: _Shape, bounding: Clip, person: str) -> str:
         f"{words.narrow(words.least([words.greatest([total, str(-widest)]), str(widest)]))} AS {total}"
         for total in shape.totals
     ]
-    vectors = f"SELECT {', '.join(['p', *keys, *cut])} FROM ({person}) AS mine"
+    vectors = f"SELECT {', '.join(['p', *keys, *cut])} FROM ({_persons(shape, rows)}) AS mine"
     sums = f"SELECT p, {', '.join(squares)} FROM v GROUP BY p"
     # only those who are too long are joined, by the same equality by which they were grouped: they are few
     lengths = f"SELECT p, {', '.join(roots)} FROM ({sums}) AS sums WHERE {' OR '.join(long)}"
@@ -243,11 +194,11 @@ def _clipped(shape: _Shape, bounding: Clip, person: str) -> str:
     return f"WITH {words.materialized('v', vectors)} {grouped}"
 
 
-def _chosen(shape: _Shape, person: str, salt: int | str) -> str:
-    words, most = shape.words, shape.bounding.rows
+def _chosen(shape: _Shape, bounding: KeepGroups, rows: str, salt: int | str) -> str:
+    words, most, person = shape.words, bounding.rows, _persons(shape, rows)
     scaled = [
         total
-        if measure.kind == "person"
+        if measure.counts_persons
         else f"CASE WHEN n <= {most} THEN {total} ELSE {words.divide(f'{total} * {most}', 'n')} END"
         for total, measure in zip(shape.totals, shape.measures, strict=True)
     ]
@@ -256,7 +207,7 @@ def _chosen(shape: _Shape, person: str, salt: int | str) -> str:
         return _grouped([], added, f"({person}) AS mine")
     order = ", ".join([words.order(salt, ["p", *shape.keys]), *shape.keys])
     placed = f"SELECT *, row_number() OVER (PARTITION BY p ORDER BY {order}) AS place FROM ({person}) AS mine"
-    return _grouped(shape.keys, added, f"({placed}) AS placed WHERE place <= {shape.bounding.groups}")
+    return _grouped(shape.keys, added, f"({placed}) AS placed WHERE place <= {bounding.groups}")
 
 
 def _summed(words: Words, part: str, total: str) -> str:
@@ -270,3 +221,11 @@ def _or_zero(total: str) -> str:
 def _grouped(keys: list[str], added: list[str], rows: str) -> str:
     by = f" GROUP BY {', '.join(keys)}" if keys else ""
     return f"SELECT {', '.join([*keys, *added])} FROM {rows}{by}"
+
+
+SELECTS: dict[type[Bounding], Callable[[_Shape, Any, str, int | str], str]] = {
+    EachRow: _each_row,
+    Weights: _weighted,
+    Clip: _clipped,
+    KeepGroups: _chosen,
+}

@@ -1,0 +1,114 @@
+"""Sums of counters as SQL, from what is read of rows: a template for each class of `plan/counters.py`.
+
+A column x holds what is read of an expression: its steps from zero or from its lower bound, or only whether it is there;
+NULL where it has no value. With n rows, c values, s the sum of x and z that of its squares:
+
+    RowCounter       n                   AboveSquare      z
+    ValueCounter     c                   CrossProduct     2 (G s - z)
+    StepCounter      s                   BelowSquare      G^2 c - 2 G s + z
+    AboveCounter     s                   MissingSquare    G^2 (n - c)
+    BelowCounter     G c - s
+    MissingCounter   G (n - c)
+
+A person is one, whatever her rows are; where each row is a person, n.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from dither.query.engines.templates.counters import clamped, counted
+from dither.query.engines.templates.expressions import is_there, render, value
+from dither.query.engines.words import Words
+from dither.query.plan.counters import (
+    AboveCounter,
+    AboveSquare,
+    BelowCounter,
+    BelowSquare,
+    Counter,
+    CrossProduct,
+    MissingCounter,
+    MissingSquare,
+    PersonCounter,
+    RowCounter,
+    StepCounter,
+    ValueCounter,
+)
+
+
+@dataclass(frozen=True)
+class Sums:
+    """What is known of the rows of a group, as SQL."""
+
+    words: Words
+    counter: Counter
+    n: str  # how many rows
+    persons: str
+    x: str  # what was read of a row
+    count: str  # how many rows have it; `{}` stands for it
+    added: str  # its sum
+
+    @property
+    def c(self) -> str:
+        """How many values."""
+        return self.count.format(self.x)
+
+    @property
+    def s(self) -> str:
+        """The sum of steps."""
+        return self.added.format(self.x)
+
+    @property
+    def z(self) -> str:
+        """The sum of squares of steps."""
+        return self.added.format(f"{self.x} * {self.x}")
+
+    @property
+    def steps(self) -> str:
+        """G."""
+        return self.words.wide(str(self.counter.steps))
+
+    @property
+    def squared(self) -> str:
+        """G^2."""
+        return self.words.wide(str(self.counter.steps**2))
+
+    @property
+    def two(self) -> str:
+        return self.words.wide("2")
+
+
+def read_value(words: Words, base: Counter, place: int) -> list[str]:
+    """The value e of a row and its steps k, before the clamp."""
+    if isinstance(base, ValueCounter):
+        return [f"{render(words, base.values)} AS e{place}"]
+    e = value(words, base)
+    return [f"{e} AS e{place}", f"{counted(words, base, e)} AS k{place}"]
+
+
+def read_steps(words: Words, base: Counter, place: int) -> str:
+    """What is added up of a row: x, or NULL."""
+    if isinstance(base, ValueCounter):
+        return f"CASE WHEN {is_there(words, base.values, f'e{place}')} THEN {words.integer(1)} END AS x{place}"
+    return f"{clamped(words, base, f'e{place}', f'k{place}')} AS x{place}"
+
+
+def counter_sum(of: Sums) -> str:
+    """The sum of a counter over the rows of a group."""
+    return SUMS[type(of.counter)](of)
+
+
+SUMS: dict[type[Counter], Callable[[Sums], str]] = {
+    RowCounter: lambda of: of.n,
+    PersonCounter: lambda of: of.persons,
+    ValueCounter: lambda of: of.c,
+    StepCounter: lambda of: of.s,
+    AboveCounter: lambda of: of.s,
+    BelowCounter: lambda of: f"{of.steps} * {of.c} - {of.s}",
+    MissingCounter: lambda of: f"{of.steps} * ({of.n} - {of.c})",
+    AboveSquare: lambda of: of.z,
+    CrossProduct: lambda of: f"{of.two} * ({of.steps} * {of.s} - {of.z})",
+    BelowSquare: lambda of: f"{of.squared} * {of.c} - {of.two} * {of.steps} * {of.s} + {of.z}",
+    MissingSquare: lambda of: f"{of.squared} * ({of.n} - {of.c})",
+}

@@ -1,0 +1,48 @@
+"""The source that an owner states: a path, a glob, or a frame."""
+
+from __future__ import annotations
+
+import glob
+from pathlib import Path
+
+from dither.errors import DataError
+from dither.query.sources.frames import FRAMES
+from dither.query.sources.source import CsvFiles, DuckDBFile, ParquetFiles, Source
+
+KINDS = "a .parquet, .csv or .duckdb file, a glob of such, a pandas or polars DataFrame, or an Arrow table"
+
+
+def find_source(stated: object, folder: Path, where: str) -> Source:
+    """The source that a path, a glob or a frame stands for."""
+    if isinstance(stated, (str, Path)):
+        return _files(str(stated), folder, where)
+    module, kind = type(stated).__module__.split(".")[0], type(stated).__name__
+    if (module, kind) in FRAMES:
+        return FRAMES[module, kind](stated)
+    if kind == "LazyFrame":
+        raise DataError(where, kind, "it is not computed yet", "frame.collect()")
+    if hasattr(stated, "__arrow_c_stream__"):  # it may be read only once, and a second question would find nothing
+        raise DataError(where, kind, "it may be a stream that can be read only once", "pyarrow.table(data)")
+    raise DataError(where, kind, "it is no table that can be read", KINDS)
+
+
+def _files(stated: str, folder: Path, where: str) -> Source:
+    pattern = str(folder / stated)
+    found = [pattern] if Path(pattern).is_file() else sorted(glob.glob(pattern, recursive=True))  # noqa: PTH207
+    paths = tuple(str(Path(path).resolve()) for path in found if Path(path).is_file())
+    if not paths:
+        raise DataError(where, stated, f"there is no such file in {folder}", KINDS)
+    files = [(Path(path).stat().st_dev, Path(path).stat().st_ino) for path in paths]
+    if len(set(files)) != len(files):  # its rows would count twice
+        raise DataError(where, stated, "it finds one file under two names", "each file once")
+    for path in paths:
+        if any(sign in path for sign in "*?[]") or not path.isprintable():
+            raise DataError(where, path, "the engine would read that name as a pattern", "a plain file name")
+    endings = {Path(path).suffix.lower() for path in paths}
+    if endings <= {".parquet", ".pq"}:
+        return ParquetFiles(paths)
+    if endings == {".csv"}:
+        return CsvFiles(paths)
+    if endings <= {".duckdb", ".db"} and len(paths) == 1:
+        return DuckDBFile(paths[0])
+    raise DataError(where, stated, "it does not say by its ending what it is, or mixes several kinds", KINDS)
