@@ -99,12 +99,17 @@ def ceil_of(ball: arb) -> int:
     return mantissa << exponent if exponent >= 0 else -(-mantissa >> -exponent)
 
 
+def nearest_float(value: Fraction) -> float:
+    """The float nearest to the value; infinite where it is beyond the largest one."""
+    try:
+        return value.numerator / value.denominator
+    except OverflowError:
+        return math.inf if value > 0 else -math.inf
+
+
 def round_down(value: Fraction) -> float:
     """The largest float that is not above the value."""
-    try:
-        result = value.numerator / value.denominator
-    except OverflowError:
-        result = math.inf if value > 0 else -math.inf
+    result = nearest_float(value)
     if result == math.inf or (math.isfinite(result) and Fraction(result) > value):
         return math.nextafter(result, -math.inf)
     return result

@@ -60,7 +60,7 @@ def normal_tail(value: NumberLike) -> Enclosure:
     return certify(lambda: (x.ball() / arb(2).sqrt()).erfc() / 2)
 
 
-def total(values: Iterable[object]) -> Enclosure:
+def total(values: Iterable[NumberLike | Enclosure]) -> Enclosure:
     """The sum of exact numbers or of enclosures; no order of summation changes it."""
     lower, upper = Number(0), Number(0)
     for value in values:
