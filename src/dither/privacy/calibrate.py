@@ -19,7 +19,7 @@ from dither.numeric.number import Number, NumberLike, exact, integer, rational
 from dither.numeric.search import halve, smallest, surely
 from dither.privacy import amplify
 from dither.privacy.formulas.normal import profile
-from dither.privacy.guarantee.guarantee import pure, zcdp
+from dither.privacy.guarantee.definitions import pure, zcdp
 from dither.privacy.loss.loss import Loss
 from dither.privacy.loss.profile.solve_epsilon import log_of
 from dither.privacy.records import read_delta

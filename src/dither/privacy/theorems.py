@@ -20,7 +20,8 @@ from dither.numeric.search import surely
 from dither.privacy.compose import compose
 from dither.privacy.formulas.randomized_response import MOST_LOSSES
 from dither.privacy.guarantee.approx import Approx
-from dither.privacy.guarantee.guarantee import Guarantee, approx
+from dither.privacy.guarantee.definitions import approx
+from dither.privacy.guarantee.guarantee import Guarantee
 from dither.privacy.records import read_delta
 from dither.privacy.unit import Unit
 

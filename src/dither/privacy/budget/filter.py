@@ -43,7 +43,7 @@ from dither.privacy.budget.filters import (
     ZcdpFilter,
 )
 from dither.privacy.calibrate import largest_rho
-from dither.privacy.guarantee.guarantee import renyi
+from dither.privacy.guarantee.definitions import renyi
 from dither.privacy.guarantee.renyi import epsilon_at
 from dither.privacy.records import read_delta
 from dither.privacy.unit import Unit, UnitLike, read_unit

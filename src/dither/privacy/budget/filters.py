@@ -11,8 +11,9 @@ from typing import ClassVar
 from dither.numeric.balls import ends, precision
 from dither.numeric.number import Number
 from dither.privacy.budget.filter_state import Caps, Filter, Spent, Totals
+from dither.privacy.guarantee.definitions import approx, gdp, renyi, zcdp
 from dither.privacy.guarantee.gaussian import Gdp
-from dither.privacy.guarantee.guarantee import Guarantee, approx, gdp, renyi, zcdp
+from dither.privacy.guarantee.guarantee import Guarantee
 from dither.privacy.text import four_digits, four_digits_down
 from dither.privacy.unit import Unit
 

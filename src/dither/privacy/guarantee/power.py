@@ -97,20 +97,20 @@ def _least(terms: PairTerms, level: Fraction, bound: PowerBound, far: float, log
     if end <= 0:
         return best, place
     with precision(profile.BITS):
-        chosen = _first(terms, decade)
+        chosen = first_profile(terms, decade)
         for _ in range(ROUNDS):
             if chosen is None:
                 break
             place = _bottom(chosen, bound, level, end)
-            delta = _look(chosen, place)
+            delta = delta_at(chosen, place)
             best = min(best, bound(level, Number(Fraction(place)), Fraction(delta.upper)))
             if delta.width <= SHARP * best:
                 return best, place
-            chosen = _near(terms, _rounded(place))
-        side = _grid(terms, decade)
+            chosen = line_near(terms, _rounded(place))
+        side = grid_profile(terms, decade)
         if side is not None:
             place = _bottom(side, bound, level, end)
-            best = min(best, bound(level, Number(Fraction(place)), Fraction(_look(side, place).upper)))
+            best = min(best, bound(level, Number(Fraction(place)), Fraction(delta_at(side, place).upper)))
     return best, place
 
 
@@ -119,13 +119,13 @@ def _decade(log_target: float) -> int:
 
 
 @lru_cache(maxsize=32)
-def _first(terms: PairTerms, decade: int) -> Profile | None:
+def first_profile(terms: PairTerms, decade: int) -> Profile | None:
     """A profile to begin with; None where only a grid will do."""
     return profile.exact_profile(terms) or profile.line_for(terms, decade * math.log(10))
 
 
 @lru_cache(maxsize=16)
-def _near(terms: PairTerms, place: float) -> Profile | None:
+def line_near(terms: PairTerms, place: float) -> Profile | None:
     return profile.line_at(terms, place)
 
 
@@ -136,7 +136,7 @@ def _rounded(place: float) -> float:
 
 
 @lru_cache(maxsize=4)  # each of them takes some megabytes
-def _grid(terms: PairTerms, decade: int) -> ProfileSide | None:
+def grid_profile(terms: PairTerms, decade: int) -> ProfileSide | None:
     log_delta = min(-1.0, decade * math.log(10))
     try:
         return cells.build(terms, profile.lost_of(terms)[1], grid_tilt(terms, log_delta), log_delta, up=True)
@@ -144,7 +144,7 @@ def _grid(terms: PairTerms, decade: int) -> ProfileSide | None:
         return None  # floats do not find their way: then nothing is said
 
 
-def _look(chosen: Profile, place: float) -> Enclosure:
+def delta_at(chosen: Profile, place: float) -> Enclosure:
     """delta there, between two floats."""
     try:
         found = enclose(chosen.delta(to_ball(Fraction(place))))
@@ -158,7 +158,7 @@ def _bottom(chosen: Profile, bound: PowerBound, level: Fraction, end: float) -> 
     log_level, rest = log_of(level), float(1 - level)
 
     def height(x: float) -> float:
-        delta = _look(chosen, x).upper
+        delta = delta_at(chosen, x).upper
         return math.exp(x + log_level) + delta if bound is direct else -math.exp(-x) * (rest - delta)
 
     places = [end * at / PLACES for at in range(PLACES + 1)]
