@@ -1,4 +1,4 @@
-"""Balls, a midpoint and a radius from python-flint: their working precision, and their ends rounded outwards.
+"""Ball arithmetic, midpoint and radius, from python-flint: its working precision, and ends of balls rounded outwards.
 
 Balls stay correct at any working precision, and more precision only makes them smaller. Exact numbers stand above this
 file: it knows whole numbers, fractions and floats. Flint is imported where it works: rational numbers do without it.

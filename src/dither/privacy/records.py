@@ -24,13 +24,13 @@ def read_rho(rho: NumberLike) -> Fraction:
 
 
 def check_price(epsilon: NumberLike | None, rho: NumberLike | None) -> None:
-    """Refuse both promises, and neither."""
+    """Refuse an epsilon together with a rho, and neither of them."""
     if (epsilon is None) == (rho is None):
         raise NumberError("epsilon, rho", (epsilon, rho), "exactly one is needed", "epsilon=1, or rho='0.1'")
 
 
 def read_price(epsilon: NumberLike | None, rho: NumberLike | None) -> tuple[Number | None, Fraction | None]:
-    """Exactly one of two promises."""
+    """An epsilon or a rho, whichever was given: exactly one of them."""
     check_price(epsilon, rho)
     return read_epsilon_if_any(epsilon), read_rho_if_any(rho)
 

@@ -26,12 +26,12 @@ def phi(x: arb) -> arb:
 
 
 def profile(mu: arb, epsilon: arb) -> arb:
-    """delta(epsilon) of mu-GDP."""
+    """delta(epsilon) of mu-GDP, as a ball."""
     return phi(mu / 2 - epsilon / mu) - epsilon.exp() * phi(-mu / 2 - epsilon / mu)
 
 
 def delta_between(mu2: Fraction, epsilon: Number) -> Enclosure:
-    """(lower, upper) around delta(epsilon)."""
+    """(lower, upper) around delta(epsilon) of mu-GDP."""
     if mu2 == 0:
         return Enclosure(0.0, 0.0)
     return certify(lambda: profile(to_ball(mu2).sqrt(), epsilon.ball()), bits=128)

@@ -10,9 +10,9 @@ log(P/Q) > l, with some chance at l, such that Q(yes) = a. It has P(yes) - e^l Q
 Q(no) - e^-l P(no) = delta(Q, P; -l) if l < 0.
 
 Both are one function of x = e^eps, or of x = e^-eps: a x + sup over A of (P(A) - x Q(A)) is the first for x >= 1, and the
-second for x <= 1. It is convex in x, so it has one valley. Floats look for
-its bottom and balls say how high a place is. What floats miss makes the bound larger, never smaller. So it is above the
-truth by what delta is above it there, and by the looking: less than 1e-7 of the power (`LOOKS`).
+second for x <= 1. It is convex in x, so it has one minimum. Floats search for it and balls evaluate the bound there: a place
+that is not quite the minimum makes the bound larger, never smaller. So the bound exceeds the truth by what delta does there,
+and by less than 1e-7 of the power for the search (`LOOKS`).
 
 How far delta is above (`loss/profile/profile.py`): not at all where all losses are listed, by about 1e-10 of delta on a
 line. A line is sharp near one epsilon, so it is drawn again at the bottom that was found, until it is sharp there. On a
@@ -145,7 +145,7 @@ def grid_profile(terms: PairTerms, decade: int) -> ProfileSide | None:
 
 
 def delta_at(chosen: Profile, place: float) -> Enclosure:
-    """delta there, between two floats."""
+    """delta of a profile at the epsilon `place`, enclosed in [0, 1]."""
     try:
         found = enclose(chosen.delta(to_ball(Fraction(place))))
     except (ArithmeticError, ValueError):  # too far from where it was made

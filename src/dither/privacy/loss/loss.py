@@ -107,7 +107,7 @@ class Loss:
 
     @classmethod
     def approx(cls, epsilon: NumberLike, delta: NumberLike) -> Loss:
-        """Any (epsilon, delta)-DP mechanism."""
+        """Any (epsilon, delta)-DP mechanism: everything is lost with probability delta, otherwise randomized response."""
         number, lost = exact(epsilon, name="epsilon", nonnegative=True), read_delta(delta)
         return cls(((FinitePair.approximate(number, lost), 1),)) if lost else cls.pure(number)
 
@@ -272,7 +272,7 @@ class Loss:
 
 
 def sum_of(losses: Iterable[Loss]) -> Loss:
-    """The sum of many losses."""
+    """The composition of many losses, in one step."""
     listed = list(losses)
     whole = Loss(()) + Loss(tuple(term for loss in listed for term in loss.terms))
     units = sum((Loss((), loss.unit) for loss in listed), start=Loss(()))  # refuses units that do not go together
