@@ -118,12 +118,12 @@ def _read_rational(text: str, whole: str, name: str) -> Fraction:
     return values[0] / values[1]
 
 
-def _check_exponent(exponent: object, value: object, name: str) -> None:
+def _check_exponent(exponent: int | str, value: Decimal | str, name: str) -> None:
     if isinstance(exponent, int) and abs(exponent) > LARGEST_EXPONENT:
         raise NumberError(name, value, f"exponents beyond ±{LARGEST_EXPONENT} are not read", "a number that people use")
 
 
-def _check_size(value: Fraction, came: object, name: str) -> Fraction:
+def _check_size(value: Fraction, came: Decimal | numbers.Rational, name: str) -> Fraction:
     if max(value.numerator.bit_length(), value.denominator.bit_length()) > LARGEST_BITS:
         raise NumberError(name, came, f"it needs more than {LARGEST_BITS} bits", "a number that people use")
     return value

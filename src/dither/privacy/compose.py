@@ -49,10 +49,12 @@ def read_guarantees(values: Iterable[object], *, name: str, empty: str) -> list[
     items = list(values) if isinstance(values, Iterable) else []
     if not items:
         raise GuaranteeError(name, values, empty, "at least one guarantee")
+    found: list[Guarantee] = []
     for item in items:
         if not isinstance(item, Guarantee):
             raise GuaranteeError(name, item, "it is not a guarantee", "pure(1), or any other Guarantee")
-    return items
+        found.append(item)
+    return found
 
 
 def parallel(cells: Iterable[Guarantee], *, unit: UnitLike = Unit.ADD_REMOVE, inside: Guarantee | None = None) -> Guarantee:

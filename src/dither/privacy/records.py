@@ -1,6 +1,4 @@
-"""The front doors for an epsilon, a rho and a delta, and what stored records are read with: exact numbers of a size that
-cannot surprise.
-"""
+"""Readers of privacy parameters, epsilon, rho and delta, and of the exact numbers in stored records."""
 
 from __future__ import annotations
 

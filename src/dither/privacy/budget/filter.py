@@ -126,7 +126,9 @@ def gaussian_filter(mu: NumberLike, *, unit: UnitLike = Unit.ADD_REMOVE) -> Gaus
     return GaussianFilter(rational(mu, name="mu", nonnegative=True) ** 2, read_unit(unit))
 
 
-def renyi_filter(caps: Mapping[RenyiOrder, NumberLike], *, unit: UnitLike = Unit.ADD_REMOVE) -> RenyiFilter:
+def renyi_filter(
+    caps: Mapping[RenyiOrder, NumberLike] | Mapping[NumberLike, NumberLike], *, unit: UnitLike = Unit.ADD_REMOVE
+) -> RenyiFilter:
     """Rényi DP: every listed order stays below its cap.
 
     Args:

@@ -102,7 +102,9 @@ def zcdp(rho: NumberLike, *, delta: NumberLike = 0, unit: UnitLike = Unit.ADD_RE
     return Guarantee(read_unit(unit), (part,))
 
 
-def renyi(curve: Mapping[RenyiOrder, NumberLike], *, unit: UnitLike = Unit.ADD_REMOVE) -> Guarantee:
+def renyi(
+    curve: Mapping[RenyiOrder, NumberLike] | Mapping[NumberLike, NumberLike], *, unit: UnitLike = Unit.ADD_REMOVE
+) -> Guarantee:
     """Rényi differential privacy at a list of orders.
 
     Args:

@@ -1,4 +1,4 @@
-"""The privacy profile of a long composition, by Fourier inversion along a line, in balls: its cost is the same for any count.
+"""The privacy profile of a long composition, by Fourier inversion along a line, in balls: it costs the same for any count.
 
 With the loss L = log(P/Q) under P, M(t) = E exp(t L), and any c > 0 at which M is finite,
 

@@ -1,4 +1,4 @@
-"""The remainder of a Fourier inversion, what the sum leaves out: proved bounds. `loss/profile/fourier.py` has sum and proof."""
+"""The remainder of a Fourier inversion, what the sum leaves out: proved bounds. `loss/profile/fourier.py` has the proof."""
 
 from __future__ import annotations
 
