@@ -14,7 +14,7 @@ from dither.ledger.entries.receipt import Receipt
 from dither.ledger.ledger import Ledger
 from dither.ledger.report import entries_table, entry_json, overview, summary, verification_json, verify_with_progress
 from dither.ledger.storage.locations import is_taken
-from dither.privacy.guarantee.guarantee import approx, pure, zcdp
+from dither.privacy.guarantee.definitions import approx, pure, zcdp
 from dither.query.policy.policy import load_policy
 
 ledger = typer.Typer(no_args_is_help=True, help="What was spent, for ever: make a budget, look at it, check it.")

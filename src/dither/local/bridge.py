@@ -35,7 +35,8 @@ from dither.local.surveys.direct_encoding import DirectEncoding
 from dither.mechanisms.accuracy import deviation_of_count, deviation_of_survey
 from dither.numeric.number import Number, NumberLike, exact, integer, rational
 from dither.privacy import amplify
-from dither.privacy.guarantee.guarantee import Guarantee, approx, pure
+from dither.privacy.guarantee.definitions import approx, pure
+from dither.privacy.guarantee.guarantee import Guarantee
 from dither.privacy.records import read_delta
 from dither.privacy.unit import Unit, read_replacement
 

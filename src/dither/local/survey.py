@@ -34,7 +34,8 @@ from dither.local.collect.reports import Reports
 from dither.local.collect.tally import Tally
 from dither.local.least_epsilon import least_epsilon
 from dither.numeric.number import Number, NumberLike, exact, integer, rational
-from dither.privacy.guarantee.guarantee import Guarantee, pure
+from dither.privacy.guarantee.definitions import pure
+from dither.privacy.guarantee.guarantee import Guarantee
 from dither.privacy.unit import Unit, UnitLike, read_replacement
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ import pytest
 from dither.density import Bins, ClippingRange, log_bins
 from dither.density.quantiles import clipping_range as module
 from dither.errors import DataError, NumberError, SizeError
-from dither.privacy.guarantee.guarantee import bounded_range, pure
+from dither.privacy.guarantee.definitions import bounded_range, pure
 from dither.testing import check_mechanism, seeded
 from tests.density.laws import Script, one_draw, pairs  # noqa: F401 - a fixture
 

@@ -16,7 +16,7 @@ from dither.density.quantiles.many_quantiles import MOST_CUTS
 from dither.density.quantiles.rank_scores import chooser
 from dither.errors import DataError, NumberError, SizeError
 from dither.mechanisms.combine import each_of
-from dither.privacy.guarantee.guarantee import pure, zcdp
+from dither.privacy.guarantee.definitions import pure, zcdp
 from dither.testing import check_mechanism, outcomes, seeded
 from tests.density.laws import Script, one_draw, pairs  # noqa: F401 - a fixture
 

@@ -36,7 +36,8 @@ from dither.channels.utility import read_gain
 from dither.errors import DataError, GuaranteeError, NumberError, SizeError
 from dither.numeric.balls import round_up
 from dither.numeric.number import Number, NumberLike, exact, rational
-from dither.privacy.guarantee.guarantee import Guarantee, pure
+from dither.privacy.guarantee.definitions import pure
+from dither.privacy.guarantee.guarantee import Guarantee
 from dither.privacy.loss.loss import Loss
 from dither.privacy.unit import Unit, UnitLike, read_unit
 

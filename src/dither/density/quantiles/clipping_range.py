@@ -42,7 +42,8 @@ from dither.mechanisms.selection.exponential import Exponential
 from dither.mechanisms.selection.permute_and_flip import PermuteAndFlip
 from dither.numeric.balls import round_up
 from dither.numeric.number import Number, NumberLike, integer, rational
-from dither.privacy.guarantee.guarantee import Guarantee, pure
+from dither.privacy.guarantee.definitions import pure
+from dither.privacy.guarantee.guarantee import Guarantee
 from dither.privacy.loss.loss import Loss
 from dither.privacy.records import check_price, read_epsilon_if_any, read_rho_if_any
 from dither.privacy.unit import Unit, read_unit

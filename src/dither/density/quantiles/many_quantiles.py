@@ -45,7 +45,8 @@ from dither.mechanisms.selection.exponential import Exponential
 from dither.mechanisms.selection.permute_and_flip import PermuteAndFlip
 from dither.numeric.balls import round_down, round_up
 from dither.numeric.number import Number, NumberLike, integer
-from dither.privacy.guarantee.guarantee import Guarantee, pure, zcdp
+from dither.privacy.guarantee.definitions import pure, zcdp
+from dither.privacy.guarantee.guarantee import Guarantee
 from dither.privacy.loss.loss import Loss
 from dither.privacy.records import read_price
 from dither.privacy.unit import Unit, UnitLike, read_unit

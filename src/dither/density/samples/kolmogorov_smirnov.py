@@ -47,7 +47,8 @@ from dither.density.samples.rejection_blocks import BlockSampler
 from dither.errors import DataError, NumberError, SizeError
 from dither.mechanisms.additive.additive import log_odds, read_confidence
 from dither.numeric.number import Number, NumberLike, integer
-from dither.privacy.guarantee.guarantee import Guarantee, bounded_range
+from dither.privacy.guarantee.definitions import bounded_range
+from dither.privacy.guarantee.guarantee import Guarantee
 from dither.privacy.loss.loss import Loss
 from dither.privacy.records import read_epsilon
 from dither.privacy.unit import Unit, UnitLike, read_unit

@@ -18,7 +18,8 @@ from dither.errors import NumberError, PrecisionError, UnitError
 from dither.numeric.lattice import LARGEST_INDEX
 from dither.numeric.number import Number, NumberLike, integer
 from dither.numeric.search import first_integer
-from dither.privacy.guarantee.guarantee import Guarantee, approx
+from dither.privacy.guarantee.definitions import approx
+from dither.privacy.guarantee.guarantee import Guarantee
 from dither.privacy.records import read_delta, read_epsilon
 from dither.privacy.unit import Unit, UnitLike, read_unit
 

@@ -36,7 +36,8 @@ from dither.density.unknown_keys.threshold_keys import ThresholdKeys
 from dither.noise.gaussian import RoundedGaussian
 from dither.numeric.balls import precision
 from dither.numeric.number import Number, NumberLike
-from dither.privacy.guarantee.guarantee import Guarantee, approx, gdp
+from dither.privacy.guarantee.definitions import approx, gdp
+from dither.privacy.guarantee.guarantee import Guarantee
 from dither.privacy.records import read_rho
 from dither.privacy.unit import Unit, UnitLike
 

@@ -35,7 +35,8 @@ from dither.mechanisms.response.k_ary_response import Flat
 from dither.noise.uniform_integers import uniform
 from dither.numeric.number import NumberLike, integer, rational
 from dither.numeric.search import halve
-from dither.privacy.guarantee.guarantee import Guarantee, pure
+from dither.privacy.guarantee.definitions import pure
+from dither.privacy.guarantee.guarantee import Guarantee
 from dither.privacy.unit import Unit, UnitLike, read_replacement
 
 if TYPE_CHECKING:

@@ -45,7 +45,8 @@ from dither.mechanisms.response.k_ary_response import Flat
 from dither.numeric.balls import MOST_BITS, ends, precision
 from dither.numeric.number import Number, NumberLike, exact, ln, rational
 from dither.numeric.search import halve_integers
-from dither.privacy.guarantee.guarantee import Guarantee, pure
+from dither.privacy.guarantee.definitions import pure
+from dither.privacy.guarantee.guarantee import Guarantee
 from dither.privacy.unit import Unit, UnitLike
 
 if TYPE_CHECKING:

@@ -43,7 +43,8 @@ from dither.local.survey import read_epsilon
 from dither.local.surveys.direct_encoding import histogram, smallest
 from dither.noise.random_rounding import round_randomly
 from dither.numeric.number import Number, NumberLike, RealLike, integer, rational
-from dither.privacy.guarantee.guarantee import Guarantee, pure
+from dither.privacy.guarantee.definitions import pure
+from dither.privacy.guarantee.guarantee import Guarantee
 from dither.privacy.unit import Unit, UnitLike, read_replacement
 
 if TYPE_CHECKING:

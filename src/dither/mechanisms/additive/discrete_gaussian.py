@@ -34,7 +34,8 @@ from dither.mechanisms.norms import l2_shifts
 from dither.mechanisms.sensitivity import SensitivityLike
 from dither.noise.gaussian import DiscreteGaussian as DiscreteGaussianLaw
 from dither.numeric.number import NumberLike, rational
-from dither.privacy.guarantee.guarantee import Guarantee, zcdp
+from dither.privacy.guarantee.definitions import zcdp
+from dither.privacy.guarantee.guarantee import Guarantee
 from dither.privacy.loss.loss import Loss
 from dither.privacy.records import read_rho
 from dither.privacy.unit import Unit, UnitLike

@@ -39,7 +39,8 @@ from dither.noise.gaussian import RoundedGaussian
 from dither.numeric.lattice import Lattice
 from dither.numeric.number import NumberLike, rational
 from dither.privacy import calibrate
-from dither.privacy.guarantee.guarantee import Guarantee, gdp
+from dither.privacy.guarantee.definitions import gdp
+from dither.privacy.guarantee.guarantee import Guarantee
 from dither.privacy.records import read_rho
 from dither.privacy.unit import Unit, UnitLike, read_unit
 

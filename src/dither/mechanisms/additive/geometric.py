@@ -39,7 +39,8 @@ from dither.mechanisms.sensitivity import SensitivityLike, read_l1
 from dither.noise.laplace import DiscreteLaplace
 from dither.numeric.lattice import LARGEST_INDEX
 from dither.numeric.number import Number, NumberLike, integer
-from dither.privacy.guarantee.guarantee import Guarantee, pure
+from dither.privacy.guarantee.definitions import pure
+from dither.privacy.guarantee.guarantee import Guarantee
 from dither.privacy.loss.loss import Loss
 from dither.privacy.loss.pairs.discrete_laplace import discrete_laplace
 from dither.privacy.records import read_epsilon

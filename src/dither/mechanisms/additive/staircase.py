@@ -36,7 +36,8 @@ from dither.mechanisms.sensitivity import SensitivityLike, read_l1
 from dither.noise.staircase import DiscreteStaircase
 from dither.numeric.lattice import Lattice
 from dither.numeric.number import Number, NumberLike, rational
-from dither.privacy.guarantee.guarantee import Guarantee, pure
+from dither.privacy.guarantee.definitions import pure
+from dither.privacy.guarantee.guarantee import Guarantee
 from dither.privacy.records import read_epsilon
 from dither.privacy.unit import Unit, UnitLike
 

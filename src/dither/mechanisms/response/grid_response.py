@@ -38,7 +38,8 @@ from dither.numeric.balls import precision
 from dither.numeric.enclosure import to_ball
 from dither.numeric.number import Number, NumberLike, integer
 from dither.numeric.search import halve_integers
-from dither.privacy.guarantee.guarantee import Guarantee, pure
+from dither.privacy.guarantee.definitions import pure
+from dither.privacy.guarantee.guarantee import Guarantee
 from dither.privacy.loss.loss import Loss
 from dither.privacy.records import read_epsilon
 from dither.privacy.unit import Unit, UnitLike, read_replacement

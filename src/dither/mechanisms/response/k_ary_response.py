@@ -26,7 +26,8 @@ from dither.mechanisms.selection.scoring import read_candidates
 from dither.noise.bernoulli import Bernoulli
 from dither.noise.uniform_integers import uniform
 from dither.numeric.number import Number, NumberLike
-from dither.privacy.guarantee.guarantee import Guarantee, pure
+from dither.privacy.guarantee.definitions import pure
+from dither.privacy.guarantee.guarantee import Guarantee
 from dither.privacy.loss.loss import Loss
 from dither.privacy.records import read_epsilon
 from dither.privacy.unit import Unit, read_replacement

@@ -27,7 +27,8 @@ from dither.errors import DataError, GuaranteeError, NumberError
 from dither.mechanisms.protocol import IntegersLike
 from dither.noise.bernoulli import Bernoulli
 from dither.numeric.number import Number, NumberLike, exact, ln, rational
-from dither.privacy.guarantee.guarantee import Guarantee, pure
+from dither.privacy.guarantee.definitions import pure
+from dither.privacy.guarantee.guarantee import Guarantee
 from dither.privacy.loss.loss import Loss
 from dither.privacy.records import read_epsilon
 from dither.privacy.unit import Unit, UnitLike, read_replacement

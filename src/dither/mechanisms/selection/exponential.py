@@ -33,7 +33,8 @@ from dither.numeric.balls import precision
 from dither.numeric.enclosure import certify, to_ball
 from dither.numeric.lattice import Lattice
 from dither.numeric.number import Enclosure, Number, NumberLike, ln, rational
-from dither.privacy.guarantee.guarantee import Guarantee, bounded_range
+from dither.privacy.guarantee.definitions import bounded_range
+from dither.privacy.guarantee.guarantee import Guarantee
 from dither.privacy.unit import UnitLike
 
 if TYPE_CHECKING:

@@ -31,7 +31,8 @@ from dither.errors import SizeError
 from dither.mechanisms.selection.selection import Selection
 from dither.noise.laplace import DiscreteLaplace
 from dither.numeric.lattice import add
-from dither.privacy.guarantee.guarantee import Guarantee, pure
+from dither.privacy.guarantee.definitions import pure
+from dither.privacy.guarantee.guarantee import Guarantee
 
 # Scores are bounded before the noise; bounding them after it would make ties that the proof does not have.
 UNBOUNDED = 2**128

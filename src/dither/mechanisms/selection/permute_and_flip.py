@@ -29,7 +29,8 @@ from dither.channels.matrix import MatrixEntry
 from dither.mechanisms.selection.selection import Selection
 from dither.noise.bernoulli import passes
 from dither.noise.uniform_integers import uniform
-from dither.privacy.guarantee.guarantee import Guarantee, pure
+from dither.privacy.guarantee.definitions import pure
+from dither.privacy.guarantee.guarantee import Guarantee
 
 if TYPE_CHECKING:
     import numpy as np

@@ -22,7 +22,8 @@ from dither.mechanisms.selection.selection import Selection
 from dither.mechanisms.sensitivity import SensitivityLike
 from dither.noise.categorical import Categorical
 from dither.numeric.number import Number, NumberLike, integer
-from dither.privacy.guarantee.guarantee import Guarantee, bounded_range
+from dither.privacy.guarantee.definitions import bounded_range
+from dither.privacy.guarantee.guarantee import Guarantee
 from dither.privacy.records import read_rho
 from dither.privacy.unit import UnitLike
 

@@ -41,7 +41,8 @@ from dither.noise.laplace import DiscreteLaplace
 from dither.numeric.balls import round_up
 from dither.numeric.lattice import LARGEST_INDEX, Lattice
 from dither.numeric.number import Number, NumberLike, RealLike, integer, rational
-from dither.privacy.guarantee.guarantee import Guarantee, pure
+from dither.privacy.guarantee.definitions import pure
+from dither.privacy.guarantee.guarantee import Guarantee
 from dither.privacy.records import read_epsilon
 from dither.privacy.unit import Unit, UnitLike
 

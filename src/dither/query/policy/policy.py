@@ -18,7 +18,8 @@ from pathlib import Path
 from typing import Any
 
 from dither.errors import DitherError, PolicyError
-from dither.privacy.guarantee.guarantee import Guarantee, approx, zcdp
+from dither.privacy.guarantee.definitions import approx, zcdp
+from dither.privacy.guarantee.guarantee import Guarantee
 from dither.privacy.unit import Unit
 from dither.query.policy.table import Table, read_table
 

@@ -17,7 +17,8 @@ from dither.errors import BudgetError, GuaranteeError, NumberError, QuestionErro
 from dither.numeric.number import Number, NumberLike, rational
 from dither.numeric.search import halve
 from dither.privacy.budget.filter import Filter
-from dither.privacy.guarantee.guarantee import Guarantee, approx
+from dither.privacy.guarantee.definitions import approx
+from dither.privacy.guarantee.guarantee import Guarantee
 from dither.privacy.loss.loss import Loss, sum_of
 from dither.query.groups.group_choice import GroupChoice
 from dither.query.plan.question import Question

@@ -10,7 +10,8 @@ from dither.numeric.number import Number, NumberLike, exact, rational
 from dither.privacy import calibrate
 from dither.privacy.budget.filter import Filter
 from dither.privacy.guarantee.approx import Approx
-from dither.privacy.guarantee.guarantee import Guarantee, approx, gdp
+from dither.privacy.guarantee.definitions import approx, gdp
+from dither.privacy.guarantee.guarantee import Guarantee
 from dither.query.sql.options import Options
 
 HOWS = "epsilon='0.5', rho='0.01', guarantee=pure('0.5'), or error={'n': 20}"

@@ -37,7 +37,8 @@ from dither.density.histograms.axis import Bins
 from dither.density.histograms.choose import Plan as Chosen
 from dither.density.histograms.choose import cdf, describe
 from dither.density.histograms.histogram import Histogram
-from dither.privacy.guarantee.guarantee import Guarantee, gdp
+from dither.privacy.guarantee.definitions import gdp
+from dither.privacy.guarantee.guarantee import Guarantee
 from dither.privacy.loss.loss import Loss
 from dither.privacy.unit import Unit
 from dither.query.plan.counters import RowCounter
