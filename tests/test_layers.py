@@ -52,7 +52,7 @@ SUBROOMS: dict[str, list[list[str]]] = {
         ["budget", "theorems"],
     ],
     "channels": [
-        ["labels"],
+        ["labels", "prior"],
         ["graph", "kernels", "rational_function"],
         ["matrix"],
         ["closed_form_rows", "privacy", "utility"],

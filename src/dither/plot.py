@@ -12,15 +12,16 @@ from typing import TYPE_CHECKING, SupportsIndex
 
 from dither.channels.channel import Channel
 from dither.channels.closed_form_rows import flat
-from dither.channels.matrix import read_prior
-from dither.channels.optimal.optimal import optimal, read_graph
+from dither.channels.optimal.optimal import GraphLike, optimal, read_graph
+from dither.channels.prior import PriorLike, read_prior
+from dither.channels.utility import GainLike
 from dither.density.histograms.axis import Bins
 from dither.density.histograms.distribution import Distribution
 from dither.errors import DataError, SizeError
 from dither.extras import needs
 from dither.local.bridge import compare
 from dither.mechanisms.additive.additive import Additive
-from dither.numeric.number import NumberLike, integer
+from dither.numeric.number import NumberLike, RealLike, integer
 from dither.privacy.guarantee.guarantee import Guarantee
 from dither.privacy.loss.loss import Loss
 from dither.privacy.unit import Unit
@@ -116,7 +117,7 @@ def composition(losses: Mapping[str, Promise] | Promise, *, delta: NumberLike, m
     return chart
 
 
-def _named(promises: object) -> dict[str, Promise]:
+def _named(promises: Mapping[str, Promise] | Promise) -> dict[str, Promise]:
     named = {str(promises): promises} if isinstance(promises, Guarantee | Loss) else promises
     if isinstance(named, Mapping) and named:
         found = {str(name): promise for name, promise in named.items() if isinstance(promise, Guarantee | Loss)}
@@ -133,7 +134,7 @@ def _guarantee(promise: Promise) -> Guarantee:
     )
 
 
-def neighbours(mechanism: Additive, value: object, other: object) -> altair.Chart:
+def neighbours(mechanism: Additive, value: RealLike, other: RealLike) -> altair.Chart:
     """What may come out for one value and for another, with the exact probabilities: the picture of the promise."""
     with needs("dither[plot]"):
         import altair
@@ -193,10 +194,10 @@ def channel(matrix: Channel) -> altair.Chart:
 def utility(
     inputs: Iterable[Hashable],
     *,
-    epsilons: Iterable[object] = ("0.1", "0.25", "0.5", "1", "1.5", "2", "3", "4"),
-    prior: object = "uniform",
-    gain: object = "identity",
-    graph: object = "path",
+    epsilons: Iterable[NumberLike] = ("0.1", "0.25", "0.5", "1", "1.5", "2", "3", "4"),
+    prior: PriorLike = "uniform",
+    gain: GainLike = "identity",
+    graph: GraphLike = "path",
 ) -> altair.Chart:
     """What can be gained at each epsilon: by the best mechanism, and by the flat one, each with its best remap."""
     with needs("dither[plot]"):
@@ -298,7 +299,7 @@ def cdf(distribution: Distribution) -> altair.Chart:
     return chart
 
 
-def _released(distribution: object) -> Distribution:
+def _released(distribution: Distribution) -> Distribution:
     if not isinstance(distribution, Distribution):
         raise DataError("distribution", distribution, "it was not released", "histogram(bins, epsilon=1).release(counts)")
     if distribution.axis.size > MOST_CELLS:

@@ -7,10 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Mapping
 from fractions import Fraction
+from typing import Any
 
 from dither.channels import privacy, utility
 from dither.channels.graph import Graph
 from dither.channels.matrix import StochasticMatrix
+from dither.channels.prior import PriorLike
+from dither.channels.utility import GainLike
 from dither.errors import DataError
 from dither.numeric.number import NumberLike
 
@@ -28,12 +31,12 @@ class Channel(StochasticMatrix):
         """The smallest delta at an epsilon, rounded up."""
         return privacy.delta(self, graph, epsilon)
 
-    def utility(self, prior: object, gain: object, guesses: Iterable[Hashable] | None = None) -> utility.Utility:
+    def utility(self, prior: PriorLike, gain: GainLike, guesses: Iterable[Hashable] | None = None) -> utility.Utility:
         """The expected gain of somebody who makes the best of what it says, and how (`utility.py`)."""
         return utility.utility(self, prior, gain, guesses)
 
 
-def deterministic(outputs: Iterable[Hashable], remap: Mapping[Hashable, Hashable]) -> Channel:
+def deterministic(outputs: Iterable[Hashable], remap: Mapping[Any, Hashable]) -> Channel:
     """A remap as a channel: what it says is certain."""
     listed = tuple(outputs)
     missing = [output for output in listed if output not in remap]

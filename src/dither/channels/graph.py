@@ -17,11 +17,11 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from itertools import combinations, product
-from typing import SupportsIndex
+from typing import Any, SupportsIndex
 
 from dither.channels.labels import check_callable, check_hashable, plain, read_labels
 from dither.errors import DataError, SizeError
-from dither.numeric.number import integer, rational
+from dither.numeric.number import NumberLike, integer, rational
 
 __all__ = ["Graph", "complete", "databases", "grid", "hamming", "induced", "metric", "of", "path"]
 
@@ -183,7 +183,7 @@ def grid(rows: SupportsIndex, columns: SupportsIndex) -> Graph:
     return Graph(tuple(nodes), tuple(sorted(edges)))
 
 
-def metric(nodes: Iterable[Hashable], distance: Callable[[Hashable, Hashable], Fraction | int]) -> Graph:
+def metric(nodes: Iterable[Hashable], distance: Callable[[Any, Any], NumberLike]) -> Graph:
     """All nodes beside each other at given distances: d-privacy."""
     listed = read_labels(nodes, "nodes")
     edges = tuple(combinations(range(len(listed)), 2))
@@ -211,9 +211,7 @@ def databases(universe: Iterable[Hashable], records: SupportsIndex) -> Graph:
     return Graph(tuple(nodes), tuple(sorted(edges)))
 
 
-def induced(
-    query: Callable[[tuple[Hashable, ...]], Hashable], universe: Iterable[Hashable], records: SupportsIndex
-) -> Graph:
+def induced(query: Callable[[Any], Hashable], universe: Iterable[Hashable], records: SupportsIndex) -> Graph:
     """The graph that a query induces on its answers."""
     values, size = read_labels(universe, "universe"), integer(records, name="records", least=1)
     _check_size(len(values), size)

@@ -20,13 +20,14 @@ an array.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from functools import cached_property, lru_cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, SupportsIndex, TypeAlias
 
 from attrs import frozen
 
 from dither.errors import DataError, SizeError
-from dither.numeric.number import Number, exact, integer
+from dither.numeric.number import Number, NumberLike, RealLike, exact, integer
 from dither.privacy.records import read_epsilon
 
 if TYPE_CHECKING:
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
 
 __all__ = ["FlatKernel", "GeometricKernel", "GridKernel"]
 
+VectorLike: TypeAlias = "Sequence[RealLike] | Sequence[Sequence[RealLike]] | NDArray[Any]"
 BLOCK = 64  # places that are multiplied out at once
 
 
@@ -45,7 +47,7 @@ class FlatKernel:
     size: int
     epsilon: Number
 
-    def __init__(self, size: int, epsilon: Number) -> None:
+    def __init__(self, size: SupportsIndex, epsilon: NumberLike) -> None:
         self.__attrs_init__(integer(size, name="size", least=2), read_epsilon(epsilon))
 
     @cached_property
@@ -55,7 +57,7 @@ class FlatKernel:
         whole = 1 + (self.size - 1) * small
         return small / whole, -math.expm1(-float(self.epsilon)) / whole
 
-    def push(self, prior: object) -> NDArray[np.float64]:
+    def push(self, prior: VectorLike) -> NDArray[np.float64]:
         """How likely each output is."""
         import numpy as np
 
@@ -65,7 +67,7 @@ class FlatKernel:
 
     pull = push  # the matrix is symmetric
 
-    def pull_squares(self, values: object) -> NDArray[np.float64]:
+    def pull_squares(self, values: VectorLike) -> NDArray[np.float64]:
         """The same for squared entries: c^2 everywhere, and c^2 (E^2 - 1) more for the truth."""
         import numpy as np
 
@@ -81,7 +83,7 @@ class GeometricKernel:
     size: int
     epsilon: Number
 
-    def __init__(self, size: int, epsilon: Number) -> None:
+    def __init__(self, size: SupportsIndex, epsilon: NumberLike) -> None:
         self.__attrs_init__(integer(size, name="size", least=1), read_epsilon(epsilon))
 
     @cached_property
@@ -94,15 +96,15 @@ class GeometricKernel:
         scales[[0, -1]] = 1 / (1 + a)
         return a, scales if self.size > 1 else np.ones(1)
 
-    def push(self, prior: object) -> NDArray[np.float64]:
+    def push(self, prior: VectorLike) -> NDArray[np.float64]:
         """How likely each output is."""
         return _smooth(_vector(prior, self.size), float(self.epsilon)) * self._scales[1]
 
-    def pull(self, values: object) -> NDArray[np.float64]:
+    def pull(self, values: VectorLike) -> NDArray[np.float64]:
         """What each input expects."""
         return _smooth(_vector(values, self.size) * self._scales[1], float(self.epsilon))
 
-    def pull_squares(self, values: object) -> NDArray[np.float64]:
+    def pull_squares(self, values: VectorLike) -> NDArray[np.float64]:
         """The same for squared entries: a^2 in place of a, k^2 in place of k."""
         return _smooth(_vector(values, self.size) * self._scales[1] ** 2, 2 * float(self.epsilon))
 
@@ -181,7 +183,7 @@ class GridKernel:
     height: int
     rate: Number
 
-    def __init__(self, width: int, height: int, rate: Number) -> None:
+    def __init__(self, width: SupportsIndex, height: SupportsIndex, rate: NumberLike) -> None:
         across, down = integer(width, name="width", least=1), integer(height, name="height", least=1)
         self.__attrs_init__(across, down, exact(rate, name="rate", positive=True))
 
@@ -210,18 +212,18 @@ class GridKernel:
 
         return self._spread(np.ones(self.width * self.height))
 
-    def push(self, prior: object) -> NDArray[np.float64]:
+    def push(self, prior: VectorLike) -> NDArray[np.float64]:
         """How likely each cell is to be reported."""
         import numpy as np
 
         found = self._spread(_vector(prior, self.width * self.height) / self.normaliser)
         return np.maximum(found, 0.0)  # the transform is off by some 1e-16 of the largest
 
-    def pull(self, values: object) -> NDArray[np.float64]:
+    def pull(self, values: VectorLike) -> NDArray[np.float64]:
         """What each true cell expects."""
         return self._spread(_vector(values, self.width * self.height)) / self.normaliser
 
-    def pull_squares(self, values: object) -> NDArray[np.float64]:
+    def pull_squares(self, values: VectorLike) -> NDArray[np.float64]:
         """The same for squared entries: twice the rate, and Z squared."""
         return self._twice._spread(_vector(values, self.width * self.height)) / self.normaliser**2
 
@@ -230,7 +232,7 @@ class GridKernel:
         return GridKernel(self.width, self.height, 2 * self.rate)
 
 
-def _vector(values: object, size: int) -> NDArray[np.float64]:
+def _vector(values: VectorLike, size: int) -> NDArray[np.float64]:
     import numpy as np
 
     try:

@@ -10,7 +10,7 @@ from dither.errors import DataError
 EXAMPLE = "range(11), or ['a', 'b']"
 
 
-def read_labels(labels: object, name: str) -> tuple[Hashable, ...]:
+def read_labels(labels: Iterable[Hashable], name: str) -> tuple[Hashable, ...]:
     """A tuple of different labels; numpy's numbers become Python's, so that arithmetic on them does not overflow."""
     alone = getattr(labels, "ndim", 1) == 0  # an array of one number, which numpy calls iterable
     if isinstance(labels, (str, bytes)) or not isinstance(labels, Iterable) or alone:

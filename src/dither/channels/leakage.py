@@ -15,9 +15,10 @@ from fractions import Fraction
 from typing import Any
 
 from dither.channels.channel import Channel
-from dither.channels.matrix import check_channel, read_prior
+from dither.channels.matrix import check_channel
+from dither.channels.prior import PriorLike, read_prior
 from dither.channels.rational_function import Ratio
-from dither.channels.utility import read_gain, utility
+from dither.channels.utility import GainLike, read_gain, utility
 from dither.errors import DataError
 from dither.numeric.enclosure import certify, to_ball
 from dither.numeric.number import Enclosure
@@ -33,7 +34,7 @@ __all__ = [
 
 
 def prior_vulnerability(
-    channel: Channel, prior: object, gain: object = "identity", guesses: Iterable[Hashable] | None = None
+    channel: Channel, prior: PriorLike, gain: GainLike = "identity", guesses: Iterable[Hashable] | None = None
 ) -> Fraction:
     """The best expected gain of somebody who sees nothing."""
     check_channel(channel)
@@ -42,14 +43,14 @@ def prior_vulnerability(
 
 
 def posterior_vulnerability(
-    channel: Channel, prior: object, gain: object = "identity", guesses: Iterable[Hashable] | None = None
+    channel: Channel, prior: PriorLike, gain: GainLike = "identity", guesses: Iterable[Hashable] | None = None
 ) -> Any:
     """The best expected gain of somebody who sees the output."""
     return utility(channel, prior, gain, guesses).value
 
 
 def multiplicative(
-    channel: Channel, prior: object, gain: object = "identity", guesses: Iterable[Hashable] | None = None
+    channel: Channel, prior: PriorLike, gain: GainLike = "identity", guesses: Iterable[Hashable] | None = None
 ) -> Any:
     """By which factor the output helps; for gains that are not negative."""
     check_channel(channel)
@@ -87,7 +88,7 @@ def _largest(column: tuple[Any, ...]) -> Any:
     return most
 
 
-def mutual_information(channel: Channel, prior: object) -> Enclosure:
+def mutual_information(channel: Channel, prior: PriorLike) -> Enclosure:
     """Of input and output, in nats."""
     check_channel(channel)
     chances = read_prior(prior, channel.inputs)

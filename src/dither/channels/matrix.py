@@ -12,12 +12,13 @@ exactly; or floats, and then rows add up to one within TOLERANCE and what is com
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Mapping, Sequence, Set
+from collections.abc import Hashable, Iterable, Sequence
 from fractions import Fraction
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Self, TypeAlias
 
 from dither.channels.labels import read_labels
+from dither.channels.prior import PriorLike, read_prior
 from dither.channels.rational_function import Ratio
 from dither.errors import DataError, NumberError, SizeError
 from dither.numeric.number import NumberLike, rational
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
 
 MatrixEntry = Fraction | Ratio
 MatrixRow = tuple[MatrixEntry, ...]
+MatrixLike: TypeAlias = "Sequence[Sequence[NumberLike | Ratio]] | NDArray[Any]"
 TOLERANCE = 1e-9  # of the sum of a row of floats
 EXAMPLE = "[['3/4', '1/4'], ['1/4', '3/4']]"
 
@@ -42,7 +44,7 @@ class StochasticMatrix:
     outputs: tuple[Hashable, ...]
 
     def __init__(
-        self, matrix: object, inputs: Iterable[Hashable] | None = None, outputs: Iterable[Hashable] | None = None
+        self, matrix: MatrixLike, inputs: Iterable[Hashable] | None = None, outputs: Iterable[Hashable] | None = None
     ) -> None:
         self.rows, self.floats = _read(matrix)
         height, width = (len(self.rows), len(self.rows[0])) if self.rows is not None else _shape(self.floats)
@@ -137,7 +139,7 @@ class StochasticMatrix:
 
     # -- priors ------------------------------------------------------------------------------------------------
 
-    def push(self, prior: object) -> dict[Hashable, Any]:
+    def push(self, prior: PriorLike) -> dict[Hashable, Any]:
         """How likely each output is."""
         chances = read_prior(prior, self.inputs)
         if self.rows is None:
@@ -147,7 +149,7 @@ class StochasticMatrix:
         columns = zip(*self.rows, strict=True)
         return {output: _dot(chances, column) for output, column in zip(self.outputs, columns, strict=True)}
 
-    def posterior(self, prior: object) -> dict[Hashable, dict[Hashable, Any]]:
+    def posterior(self, prior: PriorLike) -> dict[Hashable, dict[Hashable, Any]]:
         """For each output that can come: how likely each input then is."""
         chances = read_prior(prior, self.inputs)
         found: dict[Hashable, dict[Hashable, Any]] = {}
@@ -178,28 +180,6 @@ def check_channel(value: object) -> None:
         raise DataError("channel", value, "it is not a channel", f"Channel({EXAMPLE})")
 
 
-def read_prior(prior: object, inputs: tuple[Hashable, ...]) -> list[Fraction]:
-    """Exact probabilities of the inputs: "uniform", a mapping, or a list in the order of the inputs."""
-    if isinstance(prior, str) and prior == "uniform":
-        return [Fraction(1, len(inputs))] * len(inputs)
-    if isinstance(prior, Mapping):
-        unknown = [label for label in prior if label not in inputs]
-        if unknown:
-            raise DataError("prior", unknown[0], "there is no such input", ", ".join(map(repr, inputs[:4])))
-        listed = [prior.get(label, 0) for label in inputs]
-    elif isinstance(prior, Iterable) and not isinstance(prior, (str, bytes, Set)):
-        listed = list(prior)
-    else:
-        raise DataError("prior", prior, "it is no distribution", "'uniform', or one probability for each input")
-    if len(listed) != len(inputs):
-        raise SizeError("prior", len(listed), f"there are {len(inputs)} inputs", "one probability for each")
-    chances = [rational(p, name="prior", nonnegative=True) for p in listed]
-    if sum(chances) != 1:
-        why = f"its probabilities add up to {float(sum(chances, start=Fraction(0))):.17g}"
-        raise DataError("prior", listed[:4], why, "exact probabilities such as '1/3', which add up to 1")
-    return chances
-
-
 def _dot(left: Iterable[MatrixEntry], right: Iterable[MatrixEntry]) -> MatrixEntry:
     total: MatrixEntry = Fraction(0)
     for a, b in zip(left, right, strict=True):
@@ -214,7 +194,7 @@ def _times(chance: Fraction, entry: Any) -> Any:
 # -- reading -----------------------------------------------------------------------------------------------------------
 
 
-def _read(matrix: object) -> tuple[tuple[MatrixRow, ...] | None, Any]:
+def _read(matrix: MatrixLike) -> tuple[tuple[MatrixRow, ...] | None, Any]:
     import numpy as np
 
     if isinstance(matrix, np.ndarray) and matrix.dtype.kind == "f":
@@ -223,7 +203,9 @@ def _read(matrix: object) -> tuple[tuple[MatrixRow, ...] | None, Any]:
         matrix = matrix.tolist()
     if not isinstance(matrix, Sequence) or isinstance(matrix, (str, bytes)) or not matrix:
         raise DataError("matrix", matrix, "a channel is a matrix with at least one row", EXAMPLE)
-    listed = [list(row) if isinstance(row, Iterable) and not isinstance(row, (str, bytes)) else [] for row in matrix]
+    listed: list[list[Any]] = [
+        list(row) if isinstance(row, Iterable) and not isinstance(row, (str, bytes)) else [] for row in matrix
+    ]
     if not listed[0] or any(len(row) != len(listed[0]) for row in listed):
         raise SizeError("matrix", [len(row) for row in listed[:4]], "its rows must have one length, above zero", EXAMPLE)
     if any(isinstance(entry, float) for row in listed for entry in row):

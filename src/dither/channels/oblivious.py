@@ -15,7 +15,7 @@ same pairs of rows.
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable
-from typing import Any
+from typing import Any, SupportsIndex
 
 from dither.channels.channel import Channel
 from dither.channels.graph import databases
@@ -28,7 +28,7 @@ __all__ = ["is_oblivious", "lift", "lower"]
 QueryFunction = Callable[[Any], Hashable]
 
 
-def lift(channel: Channel, query: QueryFunction, universe: Iterable[Hashable], records: object) -> Channel:
+def lift(channel: Channel, query: QueryFunction, universe: Iterable[Hashable], records: SupportsIndex) -> Channel:
     """The mechanism on databases of n records that gives the answer of a query to a channel."""
     check_channel(channel)
     check_callable(query, "query")

@@ -33,10 +33,11 @@ from itertools import combinations, product
 
 from dither.channels.channel import Channel
 from dither.channels.graph import Graph
-from dither.channels.matrix import check_channel, read_prior
+from dither.channels.matrix import check_channel
 from dither.channels.optimal.linear_program import best_on_graph, check_size
-from dither.channels.optimal.optimal import optimal, read_graph
-from dither.channels.utility import read_gain
+from dither.channels.optimal.optimal import GraphLike, optimal, read_graph
+from dither.channels.prior import PriorLike, read_prior
+from dither.channels.utility import GainLike, read_gain
 from dither.errors import DataError, GuaranteeError, SizeError
 from dither.numeric.balls import round_down, round_up
 from dither.numeric.number import Enclosure, NumberLike, exact
@@ -50,8 +51,8 @@ MOST_PAIRS = 2000
 class Case:
     """A prior and a gain, the best that is possible, and what the channel reaches."""
 
-    prior: object
-    gain: object
+    prior: PriorLike
+    gain: GainLike
     reached: float  # by the channel with its best remap
     best: Enclosure  # what the best mechanism gains, lower and upper bound
 
@@ -62,7 +63,7 @@ class Case:
 
 
 def shortfall(
-    channel: Channel, graph: Graph, epsilon: NumberLike, cases: Iterable[tuple[object, object]]
+    channel: Channel, graph: Graph, epsilon: NumberLike, cases: Iterable[tuple[PriorLike, GainLike]]
 ) -> tuple[Case, ...]:
     """For each prior and gain: what a channel gains with its best remap, beside the best mechanism at this epsilon."""
     check_channel(channel)
@@ -88,7 +89,7 @@ def shortfall(
 class Joint:
     """What several users gain, each with a mechanism of her own, and all with one."""
 
-    priors: tuple[object, ...]
+    priors: tuple[PriorLike, ...]
     separate: tuple[Enclosure, ...]  # the optimum of each prior, lower and upper bound
     together: Enclosure  # the largest sum of gains with one mechanism
 
@@ -109,9 +110,9 @@ def joint(
     inputs: Iterable[Hashable],
     *,
     epsilon: NumberLike,
-    priors: Sequence[object],
-    gain: object = "identity",
-    graph: object = "complete",
+    priors: Sequence[PriorLike],
+    gain: GainLike = "identity",
+    graph: GraphLike = "complete",
 ) -> Joint:
     """Whether one mechanism can be the best for all of these priors."""
     promised, nodes = exact(epsilon, name="epsilon", positive=True), read_graph(graph, inputs)
@@ -127,7 +128,7 @@ def joint(
 
 
 def witness(
-    inputs: Iterable[Hashable], *, epsilon: NumberLike, gain: object = "identity", graph: object = "complete"
+    inputs: Iterable[Hashable], *, epsilon: NumberLike, gain: GainLike = "identity", graph: GraphLike = "complete"
 ) -> Joint | None:
     """Two priors that no one mechanism serves best, by a proved margin; None where none was found, which proves nothing.
 

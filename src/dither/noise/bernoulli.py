@@ -15,7 +15,7 @@ import math
 from collections.abc import Callable, Iterator
 from fractions import Fraction
 from functools import partial
-from typing import TYPE_CHECKING, overload
+from typing import TYPE_CHECKING, SupportsIndex, overload
 
 import numpy as np
 
@@ -54,7 +54,7 @@ class Bernoulli:
         return self
 
     @classmethod
-    def response(cls, epsilon: NumberLike, k: int = 2) -> Bernoulli:
+    def response(cls, epsilon: NumberLike, k: SupportsIndex = 2) -> Bernoulli:
         """True with probability e^epsilon / (e^epsilon + k - 1)."""
         budget = exact(epsilon, name="epsilon", nonnegative=True)
         others = integer(k, name="k", least=1) - 1

@@ -20,7 +20,7 @@ from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from functools import cached_property
 from itertools import accumulate
-from typing import TYPE_CHECKING, overload
+from typing import TYPE_CHECKING, Any, SupportsIndex, TypeAlias, overload
 
 import numpy as np
 from flint import ctx
@@ -43,12 +43,13 @@ if TYPE_CHECKING:
 MOST_CELLS = 4096
 MOST_CANDIDATES = 2**27
 TAIL_BITS = 72
+ScoresLike: TypeAlias = "Sequence[SupportsIndex] | NDArray[Any]"
 
 
 class Categorical:
     """Candidates 0..n-1, candidate i drawn with probability proportional to exp(rate * scores[i])."""
 
-    def __init__(self, scores: object, *, rate: NumberLike = 1) -> None:
+    def __init__(self, scores: ScoresLike, *, rate: NumberLike = 1) -> None:
         self._rate = exact(rate, name="rate", nonnegative=True)
         self._gaps = _gaps(scores)
         if self._rate == 0:
@@ -64,7 +65,7 @@ class Categorical:
         self._table = CumulativeTable(self._cumulative, plain=self._plain)
 
     @classmethod
-    def from_weights(cls, weights: Sequence[object]) -> Categorical:
+    def from_weights(cls, weights: Sequence[NumberLike]) -> Categorical:
         """Candidates with weights exp(w_i), for exact rational w_i."""
         if not isinstance(weights, (list, tuple)):
             raise DataError("weights", type(weights), "exact weights come in a list", "['1/3', '0.25', 0]")
@@ -212,7 +213,7 @@ class Categorical:
         return f"Categorical({self._gaps.size} candidates, rate='{self._rate}')"
 
 
-def _gaps(scores: object) -> NDArray[np.uint64] | NDArray[np.object_]:
+def _gaps(scores: ScoresLike) -> NDArray[np.uint64] | NDArray[np.object_]:
     """The distance of every score to the largest, exactly."""
     array = as_array(scores, name="scores")
     if array.ndim != 1 or not 0 < array.size <= MOST_CANDIDATES:

@@ -132,13 +132,13 @@ class RoundedGaussian(_NormalLaw):
     rounded = True
 
     def __init__(self, sigma: NumberLike | None = None, *, sigma2: NumberLike | None = None) -> None:
-        if (sigma is None) == (sigma2 is None):
+        if sigma is not None and sigma2 is None:
+            self._sigma2 = check_scale(sigma, name="sigma") ** 2
+        elif sigma2 is not None and sigma is None:
+            self._sigma2 = check_variance(sigma2, name="sigma2")
+        else:
             given = "nothing" if sigma is None else (sigma, sigma2)
             raise NumberError("sigma, sigma2", given, "exactly one of them is needed", "sigma=10, or sigma2=100")
-        if sigma2 is None:
-            self._sigma2 = check_scale(sigma, name="sigma") ** 2
-        else:
-            self._sigma2 = check_variance(sigma2, name="sigma2")
 
     def above(self, k: int) -> arb:
         return _normal_above(k + HALF, self._sigma2)

@@ -38,13 +38,13 @@ class _GeometricLaw(TableLaw):
     """What the two laws share: q, its powers, and how they are sampled."""
 
     def __init__(self, scale: NumberLike | None = None, *, rate: NumberLike | None = None) -> None:
-        if (scale is None) == (rate is None):
+        if scale is not None and rate is None:
+            self._rate = Number(1 / check_scale(scale, name="scale"))
+        elif rate is not None and scale is None:
+            self._rate = check_rate(rate, name="rate")
+        else:
             given = "nothing" if scale is None else (scale, rate)
             raise NumberError("scale, rate", given, "exactly one of them is needed", "scale=10, or rate=ln(3)")
-        if rate is None:
-            self._rate = Number(1 / check_scale(scale, name="scale"))
-        else:
-            self._rate = check_rate(rate, name="rate")
 
     @property
     def rate(self) -> Number:

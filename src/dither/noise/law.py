@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator
 from fractions import Fraction
 from functools import cached_property, lru_cache
 from itertools import count as naturals
-from typing import TYPE_CHECKING, overload
+from typing import TYPE_CHECKING, SupportsIndex, overload
 
 import numpy as np
 
@@ -104,12 +104,12 @@ class Law(ABC):
 
     # -- probabilities -----------------------------------------------------------------------------------------
 
-    def pmf(self, k: int) -> Enclosure:
+    def pmf(self, k: SupportsIndex) -> Enclosure:
         """P(X = k): a pair of floats with the truth between them."""
         point = integer(k, name="k")
         return probability(lambda: self.mass(point))
 
-    def tail(self, k: int) -> Enclosure:
+    def tail(self, k: SupportsIndex) -> Enclosure:
         """P(X > k): a pair of floats with the truth between them."""
         point = integer(k, name="k")
         return probability(lambda: self.above(point) if point >= 0 else 1 - self.cdf(point))
@@ -199,7 +199,7 @@ def probability(compute: Callable[[], arb]) -> Enclosure:
     return Enclosure(max(lower, 0.0), min(upper, 1.0))
 
 
-def check_size(size: object) -> tuple[int, ...]:
+def check_size(size: SupportsIndex | tuple[SupportsIndex, ...]) -> tuple[int, ...]:
     """A shape from an int or a tuple of ints; negative sizes and truth values are refused."""
     parts = size if isinstance(size, tuple) else (size,)
     for part in parts:
@@ -232,7 +232,7 @@ def check_rate(value: NumberLike, *, name: str) -> Number:
     return rate
 
 
-def _check_range(inside: bool, value: object, name: str, power: int = 1) -> None:
+def _check_range(inside: bool, value: NumberLike, name: str, power: int = 1) -> None:
     if not inside:
         ends = sorted((-20 * power, 60 * power))
         raise NumberError(

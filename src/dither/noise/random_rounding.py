@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import math
 import numbers
+from collections.abc import Iterable
 from decimal import Decimal
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
@@ -26,6 +27,7 @@ from dither.noise.bernoulli import Bernoulli
 from dither.noise.entropy import _rehearsal, stream
 from dither.numeric.balls import round_down, round_up
 from dither.numeric.lattice import LARGEST_DECIMAL, as_array
+from dither.numeric.number import RealLike
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -36,7 +38,7 @@ COARSEST = Fraction(1, 2**12)  # where floats know less than this of t, fraction
 LARGEST_WHOLE = 2**53
 
 
-def round_randomly(values: object, *, low: Fraction, high: Fraction, steps: int) -> NDArray[np.int64]:
+def round_randomly(values: Iterable[RealLike], *, low: Fraction, high: Fraction, steps: int) -> NDArray[np.int64]:
     """Each value, moved into [low, high], as a whole number 0..steps whose mean is (value - low) / (high - low) * steps."""
     array = _numbers(values)
     if _rehearsal.get() is None and array.dtype == np.float64:
@@ -105,7 +107,7 @@ def _round(place: Fraction, leading: int = 0, known: int = 0) -> int:
         leading, known = (leading << 64) | stream().word(), known + 64
 
 
-def _numbers(values: object) -> NDArray[np.generic]:
+def _numbers(values: Iterable[RealLike]) -> NDArray[np.generic]:
     """A row of numbers: doubles where these hold them all, otherwise a list of whatever they are."""
     array = as_array(values, name="values")
     if array.ndim != 1:

@@ -14,7 +14,7 @@ Those above k, where k + 1 = j w + u, to b^j times (what is left of the stride f
 from __future__ import annotations
 
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, SupportsIndex
 
 import numpy as np
 
@@ -36,7 +36,7 @@ WIDEST = 2**40  # strides that stay far inside 64 bits
 class DiscreteStaircase(Law):
     """Integer noise in flat steps, falling by exp(-rate) every `width` integers, after `flat` of them."""
 
-    def __init__(self, *, rate: NumberLike, width: int, flat: int) -> None:
+    def __init__(self, *, rate: NumberLike, width: SupportsIndex, flat: SupportsIndex) -> None:
         self._rate = check_rate(rate, name="rate")
         self._width = integer(width, name="width", least=1)
         self._flat = integer(flat, name="flat", least=1)

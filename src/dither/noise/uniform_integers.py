@@ -15,7 +15,7 @@ from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from fractions import Fraction
 from itertools import accumulate, permutations
-from typing import TYPE_CHECKING, TypeVar, overload
+from typing import TYPE_CHECKING, SupportsIndex, TypeVar, overload
 
 import numpy as np
 
@@ -35,12 +35,12 @@ LARGEST_ARRAY = 2**63
 
 
 @overload
-def uniform(below: int, size: None = None) -> int: ...
+def uniform(below: SupportsIndex, size: None = None) -> int: ...
 @overload
-def uniform(below: int, size: int | tuple[int, ...]) -> NDArray[np.int64]: ...
+def uniform(below: SupportsIndex, size: int | tuple[int, ...]) -> NDArray[np.int64]: ...
 
 
-def uniform(below: int, size: int | tuple[int, ...] | None = None) -> int | NDArray[np.int64]:
+def uniform(below: SupportsIndex, size: int | tuple[int, ...] | None = None) -> int | NDArray[np.int64]:
     """Integers 0..below-1, each equally likely. One draw takes any `below`; arrays take up to 2^63."""
     bound = integer(below, name="below", least=1)
     rehearsal = _rehearsal.get()
@@ -111,7 +111,7 @@ def uniform_each(bounds: NDArray[np.int64], bits: Bits) -> NDArray[np.int64]:
     return result
 
 
-def permutation(count: int) -> NDArray[np.int64]:
+def permutation(count: SupportsIndex) -> NDArray[np.int64]:
     """The integers 0..count-1 in random order, every order equally likely."""
     (length,) = check_size(integer(count, name="count", least=0))
     rehearsal = _rehearsal.get()
@@ -125,7 +125,7 @@ def permutation(count: int) -> NDArray[np.int64]:
             return order.astype(np.int64)
 
 
-def choose(population: int, count: int) -> NDArray[np.int64]:
+def choose(population: SupportsIndex, count: SupportsIndex) -> NDArray[np.int64]:
     """`count` different integers from 0..population-1 in random order, every such list equally likely."""
     total = integer(population, name="population", least=0)
     (wanted,) = check_size(integer(count, name="count", least=0))

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 from enum import Enum
 from fractions import Fraction
-from typing import Any, NoReturn
+from typing import Any, NoReturn, TypeVar
 
 import numpy as np
 from flint import arb
@@ -31,6 +31,7 @@ BITS = 192
 MOST_RUNS = 200_000
 REPEATED = 3  # runs that are made twice, to see that nothing else is random
 
+T = TypeVar("T")
 OutcomeStream = Callable[[], Iterator[tuple[Any, arb]]]
 
 
@@ -49,7 +50,7 @@ class Outcomes:
         return float(ball.lower()), float((ball + self.missing).upper())
 
 
-def outcomes(release: Callable[[Any], Any], value: object, *, cutoff: NumberLike = "1e-30") -> Outcomes:
+def outcomes(release: Callable[[T], Any], value: T, *, cutoff: NumberLike = "1e-30") -> Outcomes:
     """The law of release(value), by going through every draw; branches below the cutoff are left out."""
     least = rational(cutoff, name="cutoff", positive=True)
     masses: dict[Hashable, arb] = {}
@@ -78,7 +79,7 @@ def outcomes(release: Callable[[Any], Any], value: object, *, cutoff: NumberLike
         return Outcomes(masses, outputs, missing, script.longest)
 
 
-def _too_many(found: object) -> SizeError:
+def _too_many(found: str | Law) -> SizeError:
     why = "its noise has too many outcomes to go through"
     instead = "the same mechanism with a coarser step, a smaller scale or fewer dimensions; or a larger cutoff"
     return SizeError("release", found, why, instead)
@@ -162,13 +163,13 @@ class _Script:
         self.chance = arb(1)
         self.longest = 0
 
-    def run(self, release: Callable[[Any], Any], value: object) -> tuple[Any] | None:
+    def run(self, release: Callable[[T], Any], value: T) -> tuple[Any] | None:
         """The output of the present path, wrapped; None if it was left. Then the next path is prepared."""
         output = self.once(release, value)
         self._advance()
         return output
 
-    def once(self, release: Callable[[Any], Any], value: object) -> tuple[Any] | None:
+    def once(self, release: Callable[[T], Any], value: T) -> tuple[Any] | None:
         """The output of the present path."""
         self._at, self.chance = 0, arb(1)
         try:

@@ -6,6 +6,7 @@ import hashlib
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import SupportsIndex
 
 from dither.errors import NotPrivateWarning
 from dither.noise.entropy import Keystream, _swapped
@@ -13,7 +14,7 @@ from dither.numeric.number import integer
 
 
 @contextmanager
-def seeded(seed: int) -> Iterator[None]:
+def seeded(seed: SupportsIndex) -> Iterator[None]:
     """Draw all noise of this task, inside the block, from a seed. NOT PRIVATE: who knows the seed knows the noise."""
     number = integer(seed, name="seed", least=0)
     warnings.warn(

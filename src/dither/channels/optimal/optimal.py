@@ -23,16 +23,16 @@ from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
 from functools import cached_property
-from typing import Any
+from typing import Any, Literal, TypeAlias
 
 from dither.channels.channel import Channel
 from dither.channels.graph import Graph, complete, path
 from dither.channels.labels import plain, read_labels
-from dither.channels.matrix import read_prior
 from dither.channels.optimal.geometric_remap import GeometricRemap, best_on_path, spread
 from dither.channels.optimal.integer_rows import IntegerRows
 from dither.channels.optimal.linear_program import best_on_graph, check_size
-from dither.channels.utility import read_gain
+from dither.channels.prior import PriorLike, read_prior
+from dither.channels.utility import GainLike, read_gain
 from dither.errors import DataError, GuaranteeError, NumberError, SizeError
 from dither.numeric.balls import round_up
 from dither.numeric.number import Number, NumberLike, exact, rational
@@ -43,6 +43,7 @@ from dither.privacy.unit import Unit, UnitLike, read_unit
 GOOD_ENOUGH = 1e-7  # of what guesses can change: a geometric mechanism this close to its bound needs no linear program
 ROUNDING = 1e-12  # of the gain, where guesses change nothing
 MOST_CELLS = 9_000_000
+GraphLike: TypeAlias = Graph | Literal["path", "complete"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -160,9 +161,9 @@ def optimal(
     inputs: Iterable[Hashable],
     *,
     epsilon: NumberLike,
-    prior: object = "uniform",
-    gain: object = "identity",
-    graph: object = "path",
+    prior: PriorLike = "uniform",
+    gain: GainLike = "identity",
+    graph: GraphLike = "path",
     guesses: Iterable[Hashable] | None = None,
     unit: UnitLike = Unit.ADD_REMOVE,
 ) -> Optimal:
@@ -189,7 +190,7 @@ def optimal(
     return Optimal(nodes, table.guesses, promised, gained, _gap(gained, most), whom, draws)
 
 
-def read_graph(graph: object, inputs: Iterable[Hashable]) -> Graph:
+def read_graph(graph: GraphLike, inputs: Iterable[Hashable]) -> Graph:
     """A graph by name or as it is, on these inputs and connected."""
     if isinstance(graph, str) and graph in ("path", "complete"):
         found = path(inputs) if graph == "path" else complete(inputs)
