@@ -47,7 +47,23 @@ ScoresLike: TypeAlias = "Sequence[SupportsIndex] | NDArray[Any]"
 
 
 class Categorical:
-    """Candidates 0..n-1, candidate i drawn with probability proportional to exp(rate * scores[i])."""
+    """A softmax draw: candidate i of 0..n-1 with probability proportional to exp(rate * scores[i]).
+
+    Args:
+        scores: A whole number for each candidate, up to 2^27 of them. A fractional score is a multiple of a lattice step.
+        rate: The factor of the scores, exact and not negative.
+
+    Raises:
+        NumberError: `rate` is no exact number, or it is negative.
+        DataError: `scores` is no list of whole numbers, or an empty one.
+
+    Example:
+        >>> from dither.noise import Categorical
+        >>> Categorical([0, 0, -500], rate=1)
+        Categorical(3 candidates, rate='1')
+        >>> Categorical([0, 0, -500]).sample(10).shape
+        (10,)
+    """
 
     def __init__(self, scores: ScoresLike, *, rate: NumberLike = 1) -> None:
         self._rate = exact(rate, name="rate", nonnegative=True)
@@ -66,7 +82,7 @@ class Categorical:
 
     @classmethod
     def from_weights(cls, weights: Sequence[NumberLike]) -> Categorical:
-        """Candidates with weights exp(w_i), for exact rational w_i."""
+        """Candidates with `weights` exp(w_i), for a list of exact rational w_i."""
         if not isinstance(weights, (list, tuple)):
             raise DataError("weights", type(weights), "exact weights come in a list", "['1/3', '0.25', 0]")
         values = [rational(weight, name="weight") for weight in weights]
@@ -137,7 +153,7 @@ class Categorical:
     def sample(self, size: int | tuple[int, ...]) -> NDArray[np.int64]: ...
 
     def sample(self, size: int | tuple[int, ...] | None = None) -> int | NDArray[np.int64]:
-        """The number of one candidate, or an array of independent draws."""
+        """The number of one candidate; with a `size` (a count or a shape) an array of independent draws."""
         rehearsal = _rehearsal.get()
         if rehearsal is not None:
             return rehearsal.draws(self._outcomes, size)  # type: ignore[no-any-return]

@@ -127,7 +127,22 @@ class _NormalLaw(TableLaw):
 
 
 class RoundedGaussian(_NormalLaw):
-    """A normal variable rounded to the nearest integer: the default Gaussian noise."""
+    """A normal variable rounded to the nearest integer: the default Gaussian noise.
+
+    Args:
+        sigma: The standard deviation of the normal variable, rational, between 2^-20 and 2^60.
+        sigma2: Its variance, in place of `sigma`: rational, where the deviation may be irrational.
+
+    Raises:
+        NumberError: Not exactly one of the two is given, or it is not rational, or out of range.
+
+    Example:
+        >>> from dither.noise import RoundedGaussian
+        >>> RoundedGaussian(10).quantile("0.975")
+        (20, 20)
+        >>> RoundedGaussian(10) == RoundedGaussian(sigma2=100)
+        True
+    """
 
     rounded = True
 
@@ -152,7 +167,21 @@ class RoundedGaussian(_NormalLaw):
 
 
 class DiscreteGaussian(_NormalLaw):
-    """Integer noise with P(k) proportional to exp(-k^2 / (2 sigma2))."""
+    """Integer noise with P(k) proportional to exp(-k^2 / (2 sigma2)): the discrete Gaussian.
+
+    Args:
+        sigma2: The variance parameter, rational, between 2^-40 and 2^120.
+
+    Raises:
+        NumberError: `sigma2` is not rational, or out of range.
+
+    Example:
+        >>> from dither.noise import DiscreteGaussian
+        >>> DiscreteGaussian(100).quantile("0.975")
+        (20, 20)
+        >>> DiscreteGaussian(100).sample(1000).shape
+        (1000,)
+    """
 
     def __init__(self, sigma2: NumberLike) -> None:
         self._sigma2 = check_variance(sigma2, name="sigma2")

@@ -97,7 +97,23 @@ class _GeometricLaw(TableLaw):
 
 
 class DiscreteLaplace(_GeometricLaw):
-    """Integer noise with P(x) proportional to exp(-|x| / scale): the noise of counts under pure epsilon."""
+    """Integer noise with P(x) proportional to exp(-|x| / scale): the noise of counts under pure epsilon.
+
+    Args:
+        scale: Sensitivity over epsilon, rational, between 2^-20 and 2^60.
+        rate: One over the scale, in place of `scale`: exact, and it may hold logarithms such as ln 3.
+
+    Raises:
+        NumberError: Not exactly one of the two is given, or it is no exact number, or out of range.
+
+    Example:
+        >>> from dither import ln
+        >>> from dither.noise import DiscreteLaplace
+        >>> "1/2" in DiscreteLaplace(rate=ln(3)).pmf(0)
+        True
+        >>> DiscreteLaplace(10).quantile("0.95")
+        (23, 23)
+    """
 
     def above(self, k: int) -> arb:
         return self.weight(k + 1) / (1 + self.weight(1))
@@ -114,7 +130,23 @@ class DiscreteLaplace(_GeometricLaw):
 
 
 class OneSidedGeometric(_GeometricLaw):
-    """Waiting-time noise with P(x) proportional to exp(-x / scale) on 0, 1, 2, ...; not private by itself."""
+    """Waiting-time noise with P(x) proportional to exp(-x / scale) on 0, 1, 2, ...; not private by itself.
+
+    Args:
+        scale: How far the weight falls by a factor e, rational, between 2^-20 and 2^60.
+        rate: One over the scale, in place of `scale`: exact, and it may hold logarithms such as ln 3.
+
+    Raises:
+        NumberError: Not exactly one of the two is given, or it is no exact number, or out of range.
+
+    Example:
+        >>> from dither import ln
+        >>> from dither.noise import OneSidedGeometric
+        >>> "1/4" in OneSidedGeometric(rate=ln(2)).pmf(1)
+        True
+        >>> OneSidedGeometric(10).sample() >= 0
+        True
+    """
 
     two_sided = False
 

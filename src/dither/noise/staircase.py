@@ -34,7 +34,25 @@ WIDEST = 2**40  # strides that stay far inside 64 bits
 
 
 class DiscreteStaircase(Law):
-    """Integer noise in flat steps, falling by exp(-rate) every `width` integers, after `flat` of them."""
+    """Integer noise in flat steps, falling by exp(-rate) every `width` integers, after `flat` of them.
+
+    Args:
+        rate: The fall of the logarithm in one stride, exact: epsilon, where a stride is the sensitivity.
+        width: How many integers a stride has, 1 to 2^40: the sensitivity in steps.
+        flat: How many integers of a stride are high, 1 to `width`.
+
+    Raises:
+        NumberError: `rate` is no exact number or out of range, or `width` or `flat` is no such whole number.
+
+    Example:
+        >>> from dither import ln
+        >>> from dither.noise import DiscreteStaircase
+        >>> law = DiscreteStaircase(rate=ln(2), width=4, flat=2)
+        >>> law.pmf(1).lower > law.pmf(2).upper
+        True
+        >>> law.sample((5, 2)).shape
+        (5, 2)
+    """
 
     def __init__(self, *, rate: NumberLike, width: SupportsIndex, flat: SupportsIndex) -> None:
         self._rate = check_rate(rate, name="rate")
