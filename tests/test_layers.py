@@ -53,6 +53,7 @@ SUBROOMS: dict[str, list[list[str]]] = {
     ],
     "channels": [
         ["labels", "prior"],
+        ["neighbour_graph"],
         ["graph", "kernels", "rational_function"],
         ["matrix"],
         ["closed_form_rows", "privacy", "utility"],

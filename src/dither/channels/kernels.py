@@ -42,7 +42,21 @@ BLOCK = 64  # places that are multiplied out at once
 
 @frozen(slots=False, init=False)
 class FlatKernel:
-    """The truth with probability proportional to e^epsilon, everything else equally likely."""
+    """k-ary randomized response: the truth with weight e^epsilon, every other value with weight 1.
+
+    Args:
+        size: How many values there are, at least 2.
+        epsilon: The promise, an exact number above zero.
+
+    Raises:
+        NumberError: `size` is no such whole number, or `epsilon` is not above zero.
+
+    Example:
+        >>> from dither import ln
+        >>> from dither.channels.kernels import FlatKernel
+        >>> FlatKernel(2, ln(3)).push([1, 0]).round(6).tolist()
+        [0.75, 0.25]
+    """
 
     size: int
     epsilon: Number
@@ -58,7 +72,7 @@ class FlatKernel:
         return small / whole, -math.expm1(-float(self.epsilon)) / whole
 
     def push(self, prior: VectorLike) -> NDArray[np.float64]:
-        """How likely each output is."""
+        """How likely each output is, for a `prior` of the inputs."""
         import numpy as np
 
         vector = _vector(prior, self.size)
@@ -68,7 +82,7 @@ class FlatKernel:
     pull = push  # the matrix is symmetric
 
     def pull_squares(self, values: VectorLike) -> NDArray[np.float64]:
-        """The same for squared entries: c^2 everywhere, and c^2 (E^2 - 1) more for the truth."""
+        """`pull` of `values` with squared entries: c^2 everywhere, and c^2 (E^2 - 1) more for the truth."""
         import numpy as np
 
         vector = _vector(values, self.size)
@@ -78,7 +92,21 @@ class FlatKernel:
 
 @frozen(slots=False, init=False)
 class GeometricKernel:
-    """The truncated geometric mechanism on 0..size - 1."""
+    """The truncated geometric mechanism on 0..size - 1.
+
+    Args:
+        size: How many answers there are.
+        epsilon: The promise between answers that are one apart, an exact number above zero.
+
+    Raises:
+        NumberError: `size` is no whole number above zero, or `epsilon` is not above zero.
+
+    Example:
+        >>> from dither import ln
+        >>> from dither.channels.kernels import GeometricKernel
+        >>> GeometricKernel(3, ln(3)).push([1, 0, 0]).round(6).tolist()
+        [0.75, 0.166667, 0.083333]
+    """
 
     size: int
     epsilon: Number
@@ -88,7 +116,7 @@ class GeometricKernel:
 
     @cached_property
     def _scales(self) -> tuple[float, NDArray[np.float64]]:
-        """a and k."""
+        """a = e^-epsilon, and the scale k of each output."""
         import numpy as np
 
         a = math.exp(-float(self.epsilon))
@@ -97,15 +125,15 @@ class GeometricKernel:
         return a, scales if self.size > 1 else np.ones(1)
 
     def push(self, prior: VectorLike) -> NDArray[np.float64]:
-        """How likely each output is."""
+        """How likely each output is, for a `prior` of the inputs."""
         return _smooth(_vector(prior, self.size), float(self.epsilon)) * self._scales[1]
 
     def pull(self, values: VectorLike) -> NDArray[np.float64]:
-        """What each input expects."""
+        """The mean of `values` of the outputs, for each input."""
         return _smooth(_vector(values, self.size) * self._scales[1], float(self.epsilon))
 
     def pull_squares(self, values: VectorLike) -> NDArray[np.float64]:
-        """The same for squared entries: a^2 in place of a, k^2 in place of k."""
+        """`pull` of `values` with squared entries: a^2 in place of a, k^2 in place of k."""
         return _smooth(_vector(values, self.size) * self._scales[1] ** 2, 2 * float(self.epsilon))
 
 
@@ -177,7 +205,21 @@ def _edges(rate: float) -> NDArray[np.float64]:
 
 @frozen(slots=False, init=False)
 class GridKernel:
-    """A cell of a grid, likelier the nearer to the true one as the crow flies; vectors go row by row."""
+    """The exponential mechanism on the cells of a grid: likelier the nearer to the true cell; vectors go row by row.
+
+    Args:
+        width: How many cells a row has.
+        height: How many rows there are.
+        rate: By how much the logarithm of a weight falls for each cell of Euclidean distance, an exact number above zero.
+
+    Raises:
+        NumberError: `width` or `height` is no whole number above zero, or `rate` is not above zero.
+
+    Example:
+        >>> from dither.channels.kernels import GridKernel
+        >>> GridKernel(3, 2, 1).push([0, 1, 0, 0, 0, 0]).argmax().item()
+        1
+    """
 
     width: int
     height: int
@@ -207,24 +249,24 @@ class GridKernel:
 
     @cached_property
     def normaliser(self) -> NDArray[np.float64]:
-        """Z(x), which is smaller near the border."""
+        """Z(x), the sum of the weights around each cell: smaller near the border."""
         import numpy as np
 
         return self._spread(np.ones(self.width * self.height))
 
     def push(self, prior: VectorLike) -> NDArray[np.float64]:
-        """How likely each cell is to be reported."""
+        """How likely each cell is to be reported, for a `prior` of the true cells."""
         import numpy as np
 
         found = self._spread(_vector(prior, self.width * self.height) / self.normaliser)
         return np.maximum(found, 0.0)  # the transform is off by some 1e-16 of the largest
 
     def pull(self, values: VectorLike) -> NDArray[np.float64]:
-        """What each true cell expects."""
+        """The mean of `values` of the reported cells, for each true cell."""
         return self._spread(_vector(values, self.width * self.height)) / self.normaliser
 
     def pull_squares(self, values: VectorLike) -> NDArray[np.float64]:
-        """The same for squared entries: twice the rate, and Z squared."""
+        """`pull` of `values` with squared entries: twice the rate, and Z squared."""
         return self._twice._spread(_vector(values, self.width * self.height)) / self.normaliser**2
 
     @cached_property

@@ -36,7 +36,24 @@ __all__ = [
 def prior_vulnerability(
     channel: Channel, prior: PriorLike, gain: GainLike = "identity", guesses: Iterable[Hashable] | None = None
 ) -> Fraction:
-    """The best expected gain of somebody who sees nothing."""
+    """The best expected gain of somebody who sees nothing: the prior g-vulnerability.
+
+    Args:
+        channel: What is said for each input.
+        prior: How likely each input is: "uniform", a mapping, or a list of exact probabilities.
+        gain: How good a guess is: a name, a function g(guess, truth), or a matrix (`utility.py`).
+        guesses: What may be guessed; None for the inputs.
+
+    Raises:
+        DataError: `channel` is no channel, `prior` no distribution of its inputs or `gain` no gain.
+        SizeError: `prior` or `gain` has another size than the inputs.
+
+    Example:
+        >>> from dither import Channel
+        >>> from dither.channels import leakage
+        >>> leakage.prior_vulnerability(Channel.identity(["a", "b"]), "uniform")
+        Fraction(1, 2)
+    """
     check_channel(channel)
     chances, table = read_prior(prior, channel.inputs), read_gain(gain, channel.inputs, guesses)
     return max(sum((p * g for p, g in zip(chances, row, strict=True)), start=Fraction(0)) for row in table.rows)
@@ -45,14 +62,51 @@ def prior_vulnerability(
 def posterior_vulnerability(
     channel: Channel, prior: PriorLike, gain: GainLike = "identity", guesses: Iterable[Hashable] | None = None
 ) -> Any:
-    """The best expected gain of somebody who sees the output."""
+    """The best expected gain of somebody who sees the output: the posterior g-vulnerability, exact where the channel is.
+
+    Args:
+        channel: What is said for each input.
+        prior: How likely each input is: "uniform", a mapping, or a list of exact probabilities.
+        gain: How good a guess is: a name, a function g(guess, truth), or a matrix (`utility.py`).
+        guesses: What may be guessed; None for the inputs.
+
+    Raises:
+        DataError: `channel` is no channel, `prior` no distribution of its inputs or `gain` no gain.
+        SizeError: `prior` or `gain` has another size than the inputs.
+
+    Example:
+        >>> from dither import Channel
+        >>> from dither.channels import leakage
+        >>> c = Channel([["3/4", "1/4"], ["1/4", "3/4"]])
+        >>> leakage.posterior_vulnerability(c, "uniform")
+        Fraction(3, 4)
+    """
     return utility(channel, prior, gain, guesses).value
 
 
 def multiplicative(
     channel: Channel, prior: PriorLike, gain: GainLike = "identity", guesses: Iterable[Hashable] | None = None
 ) -> Any:
-    """By which factor the output helps; for gains that are not negative."""
+    """By which factor the output raises the vulnerability, for gains that are not negative.
+
+    Args:
+        channel: What is said for each input.
+        prior: How likely each input is: "uniform", a mapping, or a list of exact probabilities.
+        gain: How good a guess is: a name, a function g(guess, truth), or a matrix (`utility.py`).
+        guesses: What may be guessed; None for the inputs.
+
+    Raises:
+        DataError: `channel` is no channel, `prior` no distribution of its inputs or `gain` no gain; or nothing is gained
+            without the channel.
+        SizeError: `prior` or `gain` has another size than the inputs.
+
+    Example:
+        >>> from dither import Channel
+        >>> from dither.channels import leakage
+        >>> c = Channel([["3/4", "1/4"], ["1/4", "3/4"]])
+        >>> leakage.multiplicative(c, "uniform")
+        Fraction(3, 2)
+    """
     check_channel(channel)
     chances, listed = read_prior(prior, channel.inputs), None if guesses is None else tuple(guesses)
     before = prior_vulnerability(channel, chances, gain, listed)
@@ -63,7 +117,20 @@ def multiplicative(
 
 
 def bayes_capacity(channel: Channel) -> Any:
-    """The largest factor for guessing the input, over all priors: the sum over outputs of the largest entry."""
+    """The largest factor for guessing the input, over all priors: the sum over outputs of the largest entry.
+
+    Args:
+        channel: What is said for each input.
+
+    Raises:
+        DataError: `channel` is no channel.
+
+    Example:
+        >>> from dither import Channel
+        >>> from dither.channels import leakage
+        >>> leakage.bayes_capacity(Channel([["3/4", "1/4"], ["1/4", "3/4"]]))
+        Fraction(3, 2)
+    """
     check_channel(channel)
     if channel.rows is None:
         return float(channel.matrix.max(axis=0).sum())
@@ -74,7 +141,21 @@ def bayes_capacity(channel: Channel) -> Any:
 
 
 def min_capacity(channel: Channel) -> Enclosure:
-    """ln of the Bayes capacity."""
+    """The min-capacity: ln of the Bayes capacity, in nats.
+
+    Args:
+        channel: What is said for each input.
+
+    Raises:
+        DataError: `channel` is no channel.
+
+    Example:
+        >>> from dither import Channel
+        >>> from dither.channels import leakage
+        >>> from dither import ln
+        >>> ln("3/2") in leakage.min_capacity(Channel([["3/4", "1/4"], ["1/4", "3/4"]]))
+        True
+    """
     check_channel(channel)
     columns = zip(*(channel.entries(at) for at in range(len(channel.inputs))), strict=True)
     largest = [_largest(column) for column in columns]
@@ -89,7 +170,22 @@ def _largest(column: tuple[Any, ...]) -> Any:
 
 
 def mutual_information(channel: Channel, prior: PriorLike) -> Enclosure:
-    """Of input and output, in nats."""
+    """The mutual information of input and output, in nats.
+
+    Args:
+        channel: What is said for each input.
+        prior: How likely each input is: "uniform", a mapping, or a list of exact probabilities.
+
+    Raises:
+        DataError: `channel` is no channel, or `prior` no distribution of its inputs.
+        SizeError: `prior` has another size than the inputs.
+
+    Example:
+        >>> from dither import Channel, ln
+        >>> from dither.channels import leakage
+        >>> ln(2) in leakage.mutual_information(Channel.identity([0, 1]), "uniform")
+        True
+    """
     check_channel(channel)
     chances = read_prior(prior, channel.inputs)
     rows = [channel.entries(at) for at in range(len(channel.inputs))]

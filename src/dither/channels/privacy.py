@@ -17,8 +17,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
-from dither.channels.graph import Graph
 from dither.channels.matrix import MatrixEntry, StochasticMatrix
+from dither.channels.neighbour_graph import Graph
 from dither.channels.rational_function import Ratio
 from dither.errors import DataError
 from dither.numeric.balls import precision

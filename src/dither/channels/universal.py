@@ -32,10 +32,11 @@ from fractions import Fraction
 from itertools import combinations, product
 
 from dither.channels.channel import Channel
-from dither.channels.graph import Graph
+from dither.channels.graph import GraphLike, read_graph
 from dither.channels.matrix import check_channel
+from dither.channels.neighbour_graph import Graph
 from dither.channels.optimal.linear_program import best_on_graph, check_size
-from dither.channels.optimal.optimal import GraphLike, optimal, read_graph
+from dither.channels.optimal.optimal import optimal
 from dither.channels.prior import PriorLike, read_prior
 from dither.channels.utility import GainLike, read_gain
 from dither.errors import DataError, GuaranteeError, SizeError
@@ -49,7 +50,23 @@ MOST_PAIRS = 2000
 
 @dataclass(frozen=True)
 class Case:
-    """A prior and a gain, the best that is possible, and what the channel reaches."""
+    """One case of `shortfall`: what the channel gains for a prior and a gain, and the best that is possible.
+
+    Args:
+        prior: How likely each input is, as it was given.
+        gain: How good a guess is, as it was given.
+        reached: What the channel gains with its best remap.
+        best: What the best mechanism gains, lower and upper bound.
+
+    Raises:
+        Nothing: `shortfall` makes it, and has checked what it holds.
+
+    Example:
+        >>> from dither.channels import universal
+        >>> from dither.numeric.number import Enclosure
+        >>> universal.Case("uniform", "identity", 0.5, Enclosure(0.75, 0.75)).behind
+        0.25
+    """
 
     prior: PriorLike
     gain: GainLike
@@ -65,7 +82,27 @@ class Case:
 def shortfall(
     channel: Channel, graph: Graph, epsilon: NumberLike, cases: Iterable[tuple[PriorLike, GainLike]]
 ) -> tuple[Case, ...]:
-    """For each prior and gain: what a channel gains with its best remap, beside the best mechanism at this epsilon."""
+    """For each prior and gain: what a channel gains with its best remap, beside the best mechanism at this epsilon.
+
+    Args:
+        channel: A mechanism on finitely many answers.
+        graph: Which answers are neighbours.
+        epsilon: The promise, an exact number above zero, which the channel itself keeps.
+        cases: Pairs of a prior and a gain.
+
+    Raises:
+        GuaranteeError: The channel does not keep `epsilon`.
+        DataError: `channel`, `graph` or a case is not what it should be.
+        NumberError: `epsilon` is not above zero.
+
+    Example:
+        >>> import dither
+        >>> from dither.channels import graph, universal
+        >>> counts = dither.Geometric(epsilon=1, sensitivity=1, bounds=(0, 4)).channel()
+        >>> (case,) = universal.shortfall(counts, graph.path(range(5)), 1, [("uniform", "absolute")])
+        >>> case.behind < 1e-9
+        True
+    """
     check_channel(channel)
     promised = exact(epsilon, name="epsilon", positive=True)
     if isinstance(cases, str) or not isinstance(cases, Iterable):
@@ -87,7 +124,23 @@ def shortfall(
 
 @dataclass(frozen=True)
 class Joint:
-    """What several users gain, each with a mechanism of her own, and all with one."""
+    """What several users gain, each with a mechanism of her own, and all with one.
+
+    Args:
+        priors: The prior of each user.
+        separate: The optimum of each prior, lower and upper bound.
+        together: The largest sum of gains with one mechanism, lower and upper bound.
+
+    Raises:
+        Nothing: `joint` makes it, and has checked what it holds.
+
+    Example:
+        >>> from dither.channels import universal
+        >>> from dither.numeric.number import Enclosure
+        >>> one, both = Enclosure(0.5, 0.5), Enclosure(0.75, 0.75)
+        >>> universal.Joint(("uniform", ["1/2", "1/2", 0]), (one, one), both).impossible
+        True
+    """
 
     priors: tuple[PriorLike, ...]
     separate: tuple[Enclosure, ...]  # the optimum of each prior, lower and upper bound
@@ -114,7 +167,25 @@ def joint(
     gain: GainLike = "identity",
     graph: GraphLike = "complete",
 ) -> Joint:
-    """Whether one mechanism can be the best for all of these priors."""
+    """Whether one mechanism can be the best for all of these priors.
+
+    Args:
+        inputs: The labels of the answers, each once.
+        epsilon: The promise, an exact number above zero.
+        priors: At least two: "uniform", a mapping, or a list of exact probabilities.
+        gain: How good a guess is: a name, a function g(guess, truth), or a matrix (`utility.py`).
+        graph: Which answers are neighbours: "path", "complete", or a `Graph` on the inputs.
+
+    Raises:
+        DataError: Fewer than two priors, or `graph` or `gain` is none.
+        NumberError: `epsilon` is not above zero.
+        SizeError: The linear program would be too large.
+
+    Example:
+        >>> from dither.channels import universal
+        >>> universal.joint(range(3), epsilon=1, priors=["uniform", ["1/2", "1/2", 0]]).impossible
+        True
+    """
     promised, nodes = exact(epsilon, name="epsilon", positive=True), read_graph(graph, inputs)
     if not isinstance(priors, Sequence) or isinstance(priors, str) or len(priors) < 2:
         raise DataError("priors", priors, "at least two are needed", "['uniform', ['1/2', '1/2', 0]]")
@@ -133,6 +204,22 @@ def witness(
     """Two priors that no one mechanism serves best, by a proved margin; None where none was found, which proves nothing.
 
     Tried are the priors that are uniform on two inputs, on three, and on all, in pairs.
+
+    Args:
+        inputs: The labels of the answers, each once.
+        epsilon: The promise, an exact number above zero.
+        gain: How good a guess is: a name, a function g(guess, truth), or a matrix (`utility.py`).
+        graph: Which answers are neighbours: "path", "complete", or a `Graph` on the inputs.
+
+    Raises:
+        DataError: `graph` or `gain` is none.
+        NumberError: `epsilon` is not above zero.
+        SizeError: There are too many pairs of priors, or the linear program would be too large.
+
+    Example:
+        >>> from dither.channels import universal
+        >>> universal.witness(range(3), epsilon=1).lost.lower > 0
+        True
     """
     nodes = read_graph(graph, inputs)
     count = len(nodes)

@@ -37,7 +37,25 @@ OutcomeStream = Callable[[], Iterator[tuple[Any, arb]]]
 
 @dataclass(frozen=True)
 class Outcomes:
-    """The outputs that were reached, each with its probability, and how much probability was left out."""
+    """The exact law of a release: its outputs, each with its probability, and how much probability was left out.
+
+    Args:
+        masses: The probability of each output as a ball, by its key (`as_key`): not above the true one.
+        outputs: The output of each key.
+        missing: How much probability was left out, not below the truth.
+        draws: How many draws the longest run made.
+
+    Raises:
+        Nothing: `outcomes` makes it, or a test that knows the law of a release.
+
+    Example:
+        >>> import dither
+        >>> from dither.testing import outcomes
+        >>> law = outcomes(dither.RandomizedResponse(epsilon=dither.ln(3)).release, True)
+        >>> low, high = law.probability(True)
+        >>> low <= 0.75 <= high
+        True
+    """
 
     masses: dict[Hashable, arb]  # by key: see `as_key`
     outputs: dict[Hashable, Any]  # the output of each key
@@ -45,13 +63,31 @@ class Outcomes:
     draws: int  # how many draws the longest run made
 
     def probability(self, output: object) -> tuple[float, float]:
-        """Below and above the probability of an output."""
+        """Floats below and above the probability of an `output`."""
         ball = self.masses.get(as_key(output), arb(0))
         return float(ball.lower()), float((ball + self.missing).upper())
 
 
 def outcomes(release: Callable[[T], Any], value: T, *, cutoff: NumberLike = "1e-30") -> Outcomes:
-    """The law of release(value), by going through every draw; branches below the cutoff are left out."""
+    """The law of release(value), by going through every outcome of every draw.
+
+    Args:
+        release: A function that draws from `dither.noise` and from nothing else random.
+        value: What it is called with.
+        cutoff: Runs less likely than this are left out, and counted as `missing`.
+
+    Raises:
+        DataError: It drew nothing, drew past `dither.noise`, or the same draws gave two outputs.
+        NumberError: `cutoff` is no rational number above zero.
+        SizeError: There are more runs than can be gone through.
+
+    Example:
+        >>> from dither.noise import Bernoulli
+        >>> from dither.testing import outcomes
+        >>> law = outcomes(lambda value: value ^ Bernoulli("1/4").sample(), False)
+        >>> [str(law.outputs[key]) for key in law.masses], law.draws
+        (['False', 'True'], 1)
+    """
     least = rational(cutoff, name="cutoff", positive=True)
     masses: dict[Hashable, arb] = {}
     outputs: dict[Hashable, Any] = {}

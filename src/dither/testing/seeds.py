@@ -15,7 +15,26 @@ from dither.numeric.number import integer
 
 @contextmanager
 def seeded(seed: SupportsIndex) -> Iterator[None]:
-    """Draw all noise of this task, inside the block, from a seed. NOT PRIVATE: who knows the seed knows the noise."""
+    """Draw all noise of this thread, inside the block, from a seed. NOT PRIVATE: who knows the seed knows the noise.
+
+    A warning (`NotPrivateWarning`) says so each time. Other asyncio tasks and forked processes are not seeded.
+
+    Args:
+        seed: A whole number that is not negative.
+
+    Raises:
+        NumberError: `seed` is negative, or no whole number.
+
+    Example:
+        >>> import warnings
+        >>> from dither.noise import uniform
+        >>> from dither.testing import seeded
+        >>> def draw():
+        ...     with warnings.catch_warnings(action="ignore"), seeded(7):
+        ...         return uniform(10**20)
+        >>> draw() == draw()
+        True
+    """
     number = integer(seed, name="seed", least=0)
     warnings.warn(
         f"NOT PRIVATE: noise comes from the seed {number}; whoever knows it can subtract the noise",

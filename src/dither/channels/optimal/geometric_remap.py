@@ -21,9 +21,9 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from dither.channels.closed_form_rows import truncated
-from dither.channels.graph import Graph
 from dither.channels.kernels import GeometricKernel
 from dither.channels.matrix import MatrixEntry
+from dither.channels.neighbour_graph import Graph
 from dither.channels.optimal.path_certificate import bound
 from dither.channels.utility import GainTable
 from dither.noise.laplace import DiscreteLaplace

@@ -21,8 +21,8 @@ from fractions import Fraction
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from dither.channels.graph import Graph
 from dither.channels.matrix import MatrixEntry
+from dither.channels.neighbour_graph import Graph
 from dither.errors import PrecisionError
 from dither.noise.uniform_integers import weighted
 from dither.numeric.balls import ends, precision

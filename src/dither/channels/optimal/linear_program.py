@@ -29,7 +29,7 @@ from fractions import Fraction
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
-from dither.channels.graph import Graph
+from dither.channels.neighbour_graph import Graph
 from dither.channels.optimal.integer_rows import IntegerRows, repair
 from dither.errors import SizeError
 from dither.numeric.balls import round_down, round_up
