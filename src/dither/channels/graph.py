@@ -1,4 +1,4 @@
-"""Which inputs count as neighbours: a graph on the answers of a query, or on anything.
+"""Neighbour graphs: which inputs a mechanism must make hard to tell apart, answers of a query or anything else.
 
 epsilon-DP on a connected graph is the same as P(z | y) <= e^(epsilon d(y, y')) P(z | y') for the distance d in the graph
 (go along a shortest path: each step costs a factor e^epsilon; the other way round take d = 1). So only edges need be

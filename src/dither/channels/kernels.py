@@ -1,4 +1,4 @@
-"""Channels without their matrix: products with a vector in time proportional to its length, or by a Fourier transform.
+"""Matrix-free channels: products with a vector in time proportional to its length, or by a Fourier transform.
 
     push(p)    p C: how likely each output is, for a prior p
     pull(w)    C w: what each input expects, for a value w of each output
@@ -174,7 +174,7 @@ def _before(v: NDArray[np.float64], rate: float) -> NDArray[np.float64]:
 
 
 def _blocks(v: NDArray[np.float64]) -> NDArray[np.float64]:
-    """A row cut into blocks, the last filled up with zeros."""
+    """The last axis cut into blocks, the last block padded with zeros."""
     import numpy as np
 
     count = -(-v.shape[-1] // BLOCK)

@@ -1,4 +1,4 @@
-"""Labels of inputs and outputs: anything that can be told apart, each once."""
+"""Labels of inputs and outputs: hashable values, each once."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def plain(label: Any) -> Any:
 
 
 def check_hashable(label: object, name: str) -> None:
-    """Refused where it cannot be a label."""
+    """Refuse what is not hashable and so cannot be a label."""
     try:
         hash(label)
     except TypeError:
@@ -42,6 +42,6 @@ def check_hashable(label: object, name: str) -> None:
 
 
 def check_callable(function: object, name: str) -> None:
-    """Refused where it cannot be called."""
+    """Refuse what is no function."""
     if not callable(function):
         raise DataError(name, function, "it cannot be called", "a function, such as sum")

@@ -1,4 +1,4 @@
-"""What a channel tells: how much better somebody guesses after seeing its output.
+"""Quantitative information flow: by how much the output of a channel helps somebody to guess its input.
 
 prior vulnerability      V = max over w of E g(w, x): the best guess without the channel (identity gain: Bayes)
 posterior                the same with it: the utility of the channel for that gain

@@ -53,13 +53,13 @@ class StochasticMatrix:
 
     @classmethod
     def identity(cls, labels: Iterable[Hashable]) -> Self:
-        """Says its input."""
+        """The identity matrix on these `labels`: it says its input."""
         listed = read_labels(labels, "labels")
         return cls([[Fraction(int(i == j)) for j in range(len(listed))] for i in range(len(listed))], listed, listed)
 
     @property
     def is_exact(self) -> bool:
-        """Whether entries are exact numbers."""
+        """Whether entries are exact numbers, and not floats."""
         return self.rows is not None
 
     @cached_property
@@ -73,7 +73,7 @@ class StochasticMatrix:
         return np.array([[float(entry) for entry in row] for row in self.rows])
 
     def place(self, label: Hashable, *, output: bool = False) -> int:
-        """Where an input, or an output, stands."""
+        """The row of the input `label`; with `output` the column of that output."""
         known = self.outputs if output else self.inputs
         try:
             return known.index(label)
@@ -82,19 +82,19 @@ class StochasticMatrix:
             raise DataError(what, label, f"this channel has no such {what}", ", ".join(map(repr, known[:4]))) from None
 
     def row(self, label: Hashable) -> dict[Hashable, MatrixEntry | float]:
-        """What may be said for an input."""
+        """The distribution of the outputs for the input `label`."""
         at = self.place(label)
         entries: Sequence[Any] = self.rows[at] if self.rows is not None else [float(x) for x in self.matrix[at]]
         return dict(zip(self.outputs, entries, strict=True))
 
     def entries(self, at: int) -> tuple[MatrixEntry, ...]:
-        """The entries of a row, floats at their binary value."""
+        """The entries of the row `at` this place, floats at their binary value."""
         return self.rows[at] if self.rows is not None else tuple(Fraction(x) for x in self.matrix[at].tolist())
 
     # -- putting channels together -----------------------------------------------------------------------------
 
     def then(self, other: Self) -> Self:
-        """The other channel, on what this one says."""
+        """The `other` channel on what this one says: post-processing."""
         check_channel(other)
         if self.outputs != other.inputs:
             raise DataError("inputs", other.inputs[:4], "they are not what the first channel says", str(self.outputs[:4]))
@@ -105,7 +105,7 @@ class StochasticMatrix:
         return type(self)(product, self.inputs, other.outputs)
 
     def product(self, other: Self) -> Self:
-        """Both on the same input, independently: the output is the pair of outputs."""
+        """This and the `other` channel on the same input, independently: the output is the pair of outputs."""
         self._same_inputs(other)
         outputs = [(a, b) for a in self.outputs for b in other.outputs]
         if self.rows is None or other.rows is None:
@@ -115,7 +115,7 @@ class StochasticMatrix:
         return type(self)(rows, self.inputs, outputs)
 
     def mix(self, other: Self, weight: NumberLike) -> Self:
-        """This one with the given probability, the other one otherwise."""
+        """This channel with probability `weight`, the `other` one otherwise: a convex combination."""
         self._same_inputs(other)
         if self.outputs != other.outputs:
             raise DataError("outputs", other.outputs[:4], "they differ from the first channel's", str(self.outputs[:4]))
@@ -140,7 +140,7 @@ class StochasticMatrix:
     # -- priors ------------------------------------------------------------------------------------------------
 
     def push(self, prior: PriorLike) -> dict[Hashable, Any]:
-        """How likely each output is."""
+        """How likely each output is, for a `prior` of the inputs: prior times matrix."""
         chances = read_prior(prior, self.inputs)
         if self.rows is None:
             import numpy as np
@@ -150,7 +150,7 @@ class StochasticMatrix:
         return {output: _dot(chances, column) for output, column in zip(self.outputs, columns, strict=True)}
 
     def posterior(self, prior: PriorLike) -> dict[Hashable, dict[Hashable, Any]]:
-        """For each output that can come: how likely each input then is."""
+        """The posterior of the inputs for each output that can come, for a `prior` (Bayes' rule)."""
         chances = read_prior(prior, self.inputs)
         found: dict[Hashable, dict[Hashable, Any]] = {}
         for at, (output, total) in enumerate(self.push(chances).items()):
@@ -175,7 +175,7 @@ class StochasticMatrix:
 
 
 def check_channel(value: object) -> None:
-    """Refused where it is none."""
+    """Refuse what is not a channel."""
     if not isinstance(value, StochasticMatrix):
         raise DataError("channel", value, "it is not a channel", f"Channel({EXAMPLE})")
 

@@ -44,7 +44,7 @@ class Leak:
 
     @property
     def epsilon(self) -> float:
-        """Rounded up."""
+        """The smallest epsilon, rounded up."""
         return self.bounds.upper
 
     def __str__(self) -> str:
@@ -164,7 +164,7 @@ def _named(ratio: MatrixEntry) -> Number | None:
 
 
 def _of_floats(matrix: NDArray[np.float64], graph: Graph) -> tuple[tuple[int, int, int] | None, EdgeRatio | None]:
-    """The same for floats, by whole rows."""
+    """What `_of_exact` finds, for a matrix of floats: by whole rows."""
     import numpy as np
 
     edges = np.array(graph.edges).reshape(-1, 2)

@@ -38,7 +38,7 @@ class Ratio:
 
     @classmethod
     def power(cls, epsilon: Number, exponent: int) -> Ratio:
-        """E^exponent."""
+        """E^exponent, as a rational function of E."""
         one, high = fmpq_poly([1]), fmpq_poly([0] * abs(exponent) + [1])
         return cls(epsilon, high, one) if exponent >= 0 else cls(epsilon, one, high)
 
@@ -97,7 +97,7 @@ class Ratio:
         return _at(self.top, e) / _at(self.bottom, e)
 
     def sign(self) -> int:
-        """-1, 0 or 1, exactly."""
+        """The sign of the value: -1, 0 or 1, exactly."""
         if _is_zero(self.top, self.epsilon):
             return 0
         bits = 128

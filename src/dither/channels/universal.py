@@ -5,8 +5,8 @@ there is none.
     joint(inputs, epsilon, priors, gain)          whether any one mechanism can be the best for all of several priors
     witness(inputs, epsilon, gain)                two priors for which none can, if such are found
 
-Theorem (Ghosh, Roughgarden and Sundararajan 2009). For counts the truncated geometric mechanism stays behind nothing, for
-any prior and any gain that falls with the distance.
+Theorem (Ghosh, Roughgarden and Sundararajan 2009). For counts the truncated geometric mechanism is as good as the best one,
+for any prior and any gain that falls with the distance.
 
 Brenner and Nissim 2010: essentially only counts have it. A proof for any given graph and epsilon is a list of priors and
 a number: a mechanism that were the best for each prior would gain the sum of the optima, and `joint` proves that no
@@ -75,7 +75,7 @@ class Case:
 
     @property
     def behind(self) -> float:
-        """How much is surely lost: below zero means nothing that can be seen."""
+        """How much less than the best mechanism it surely gains; zero or below where no loss is proved."""
         return self.best.lower - self.reached
 
 
@@ -148,7 +148,7 @@ class Joint:
 
     @property
     def lost(self) -> Enclosure:
-        """How much one mechanism for all loses, in sum."""
+        """How much the sum of gains falls where all users share one mechanism, lower and upper bound."""
         low = sum(Fraction(one.lower) for one in self.separate) - Fraction(self.together.upper)
         high = sum(Fraction(one.upper) for one in self.separate) - Fraction(self.together.lower)
         return Enclosure(round_down(low), round_up(high))

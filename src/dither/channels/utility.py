@@ -66,7 +66,7 @@ class GainTable:
 
     @cached_property
     def rows(self) -> tuple[tuple[Fraction, ...], ...]:
-        """A row for each guess."""
+        """The gain matrix: a row for each guess, a column for each input."""
         try:
             found = tuple(tuple(rational(self.function(w, x), name="gain") for x in self.inputs) for w in self.guesses)
         except TypeError as error:

@@ -1,4 +1,4 @@
-"""Yes or no with an exact probability.
+"""Bernoulli draws: True with an exact probability, rational or not.
 
 U < p for a uniform real U, revealed from the left: the first byte settles 255 draws of 256 (it differs from the first
 byte of p), the next seven bytes nearly all others, and for the rest bits are appended to the same number while p is

@@ -1,4 +1,4 @@
-"""An exact draw among many candidates, candidate i with weight exp(rate * score_i), scores being integers.
+"""Exact softmax draws: candidate i of many with weight exp(rate * score_i), scores being integers.
 
 This is the sampler under the exponential mechanism and its relatives. Only the gap to the best score matters:
 

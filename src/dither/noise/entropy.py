@@ -1,4 +1,4 @@
-"""Where every random bit comes from: an AES-256-CTR keystream, keyed by the operating system.
+"""The source of all randomness: a cryptographic generator (AES-256-CTR), keyed by the operating system.
 
 One stream a thread. A stream is dropped, with all that it has buffered, when the process forks: the child keys
 a stream of its own, so no two processes ever see the same bits. It is keyed again after 2^30 bytes. If the
@@ -43,7 +43,7 @@ class Bits(Protocol):
         """A new array of 64-bit words."""
 
     def word(self) -> int:
-        """One 64-bit word."""
+        """One random 64-bit word, as an int."""
 
     def bits(self, count: int) -> int:
         """An integer of this many bits."""
@@ -136,7 +136,7 @@ _rehearsal: ContextVar[Rehearsal | None] = ContextVar("dither test draws", defau
 
 
 def stream() -> Bits:
-    """The stream of the calling thread."""
+    """The bits of the calling thread, or those that a test has put in their place."""
     return _replacement.get() or _local.stream
 
 
@@ -153,7 +153,7 @@ if hasattr(os, "register_at_fork"):
 
 @contextmanager
 def _swapped(replacement: Bits) -> Iterator[None]:
-    """For tests only: `dither.testing` is the one caller."""
+    """For tests only: inside the block bits come from the replacement."""
     token = _replacement.set(replacement)
     try:
         yield
@@ -163,7 +163,7 @@ def _swapped(replacement: Bits) -> Iterator[None]:
 
 @contextmanager
 def _rehearsed(rehearsal: Rehearsal) -> Iterator[None]:
-    """For tests only: `dither.testing` is the one caller."""
+    """For tests only: inside the block draws are enumerated instead of drawn."""
     token = _rehearsal.set(rehearsal)
     try:
         yield

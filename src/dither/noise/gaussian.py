@@ -1,4 +1,4 @@
-"""Gaussian noise on the integers, drawn exactly: the rounded normal, and the discrete Gaussian.
+"""Gaussian noise on the integers, drawn exactly: the rounded normal law, and the discrete Gaussian.
 
     RoundedGaussian     X = round(Z), Z normal with variance sigma2:  P(k) = Phi((k+1/2)/sigma) - Phi((k-1/2)/sigma)
     DiscreteGaussian    P(k) proportional to exp(-k^2 / (2 sigma2))
@@ -54,7 +54,7 @@ class _NormalLaw(TableLaw):
 
     @property
     def sigma2(self) -> Fraction:
-        """The variance parameter, exactly."""
+        """The variance of the normal law that is rounded or restricted to the integers, exactly."""
         return self._sigma2
 
     def _key(self) -> tuple[object, ...]:
@@ -67,7 +67,7 @@ class _NormalLaw(TableLaw):
         return _rebuild, (type(self), self._sigma2)
 
     def _build(self) -> Sampler:
-        # The shape of the table is chosen here; every shape gives the same self.
+        # The shape of the table is chosen here; every shape gives the same law.
         sigma = max(1, math.isqrt(math.floor(self.sigma2)) + 1)
         reach = math.floor(TABLE_SIGMAS * sigma) + 2
         if reach <= LARGEST_REACH:

@@ -1,4 +1,4 @@
-"""Two-sided and one-sided geometric noise, drawn exactly.
+"""The discrete Laplace (two-sided geometric) law and the one-sided geometric law, drawn exactly.
 
     DiscreteLaplace      P(X = x) = (1 - q) / (1 + q) q^|x|      on all integers
     OneSidedGeometric    P(X = x) = (1 - q) q^x                  on 0, 1, 2, ...
@@ -48,7 +48,7 @@ class _GeometricLaw(TableLaw):
 
     @property
     def rate(self) -> Number:
-        """One over the scale."""
+        """The exponential decay of one step: one over the scale."""
         return self._rate
 
     def _key(self) -> tuple[object, ...]:

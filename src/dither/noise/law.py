@@ -1,4 +1,4 @@
-"""What every law on the integers offers: draws, probabilities, tails and quantiles.
+"""Probability laws on the integers: draws, probability mass, tails and quantiles.
 
 A law states its weight (probability or density up to a factor), its tail and its mass as balls, which hold at any
 working precision; everything that users call follows from these.
@@ -89,7 +89,7 @@ class Law(ABC):
     def sample(self, size: int | tuple[int, ...]) -> NDArray[np.int64] | NDArray[np.object_]: ...
 
     def sample(self, size: int | tuple[int, ...] | None = None) -> int | NDArray[np.int64] | NDArray[np.object_]:
-        """One draw as a Python int, or an array of independent draws.
+        """One draw as a Python int; with a `size` (a count or a shape) an array of independent draws.
 
         The array holds int64. From about scale 2^52 on, and in the practically impossible case that a draw does not
         fit, it holds Python integers instead (dtype object): nothing wraps.
@@ -105,17 +105,17 @@ class Law(ABC):
     # -- probabilities -----------------------------------------------------------------------------------------
 
     def pmf(self, k: SupportsIndex) -> Enclosure:
-        """P(X = k): a pair of floats with the truth between them."""
+        """P(X = `k`), the probability mass: a pair of floats with the truth between them."""
         point = integer(k, name="k")
         return probability(lambda: self.mass(point))
 
     def tail(self, k: SupportsIndex) -> Enclosure:
-        """P(X > k): a pair of floats with the truth between them."""
+        """P(X > `k`): a pair of floats with the truth between them."""
         point = integer(k, name="k")
         return probability(lambda: self.above(point) if point >= 0 else 1 - self.cdf(point))
 
     def quantile(self, p: NumberLike) -> tuple[int, int]:
-        """The smallest k with P(X <= k) >= p, as a pair (lower, upper): equal unless p lies on a step."""
+        """The smallest k with P(X <= k) >= `p`, as a pair (lower, upper): equal unless p lies on a step."""
         level = rational(p, name="p")
         if not 0 < level < 1:
             raise NumberError("p", p, "a quantile needs a probability strictly between 0 and 1", "'0.95'")
@@ -136,7 +136,7 @@ class Law(ABC):
             width *= 2
         return halve_integers(reached, -width, width)
 
-    # -- plain things ------------------------------------------------------------------------------------------
+    # -- equality ----------------------------------------------------------------------------------------------
 
     def __eq__(self, other: object) -> bool:
         return type(self) is type(other) and isinstance(other, Law) and self._key() == other._key()
@@ -189,7 +189,7 @@ class TableLaw(Law):
 
 @lru_cache(maxsize=128)
 def _shared_sampler(law: TableLaw) -> Sampler:
-    """Equal laws share one table."""
+    """The sampler that equal laws share: its table is built once."""
     return law._build()
 
 

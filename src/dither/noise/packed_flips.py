@@ -1,4 +1,4 @@
-"""Many flips of one coin, eight to the byte: for reports that hold a bit for each of many values.
+"""Bernoulli draws with one probability, packed eight to the byte: for reports that hold a bit for each of many values.
 
 Theorem. Eight independent flips with P(1) = q make a byte b with probability q^ones (1 - q)^zeros, ones being the number
 of its bits that are 1. So a draw among 256 outcomes with these probabilities is eight flips. `CumulativeTable` makes it

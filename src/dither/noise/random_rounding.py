@@ -1,4 +1,4 @@
-"""Random rounding: a real number to one of the two whole numbers beside it, so that its mean is the number itself.
+"""Random (stochastic) rounding: a real number to one of the two integers beside it, so that its mean is the number itself.
 
 Theorem. For a uniform real V in [0, 1), floor(t + V) is k + 1 with probability t - k and k otherwise, k = floor(t); so its
 mean is t. Proof. floor(t + V) = k + 1 exactly when V >= 1 - (t - k).
@@ -50,7 +50,7 @@ def round_randomly(values: Iterable[RealLike], *, low: Fraction, high: Fraction,
 
 
 def _by_floats(array: NDArray[np.float64], low: Fraction, high: Fraction, steps: int) -> NDArray[np.int64] | None:
-    """The same for doubles; None where floats know too little of these bounds."""
+    """Random rounding of doubles by their 53 bits; None where the bounds are too far apart for floats to settle it."""
     start, scale = round_down(low), round_down(steps / (high - low))
     if not (math.isfinite(start) and 1e-290 < scale < 1e290):
         return None
@@ -79,7 +79,7 @@ def _place(value: Any, low: Fraction, high: Fraction, steps: int) -> Fraction:
 
 
 def _inside(value: Any, low: Fraction, high: Fraction) -> Fraction:
-    """The value, moved into the bounds."""
+    """The value clamped to the bounds, exactly."""
     if isinstance(value, Decimal):
         if value.is_nan() or (value.is_finite() and value and value.adjusted() < -LARGEST_DECIMAL):
             value = 0

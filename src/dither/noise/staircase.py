@@ -65,7 +65,7 @@ class DiscreteStaircase(Law):
 
     @property
     def rate(self) -> Number:
-        """The fall in one stride."""
+        """By how much the logarithm of the probability falls in one stride."""
         return self._rate
 
     def _key(self) -> tuple[object, ...]:

@@ -1,4 +1,4 @@
-"""Does a mechanism do what it says? Everything here is computed, nothing is sampled.
+"""Conformance tests of a mechanism: its guarantee, its error and its refusals, computed and not sampled.
 
 For every pair of neighbouring values, in both directions, the exact laws of the two releases (`laws.py`) are held
 against the guarantee (`claim.py`).

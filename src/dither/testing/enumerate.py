@@ -1,4 +1,4 @@
-"""The exact law of a whole release: every draw is gone through, outcome by outcome, with its probability.
+"""The exact output distribution of a release, by exhaustive enumeration of the outcomes of every draw.
 
 A release that draws from `dither.noise` is run again and again. Each draw is answered with one of its outcomes, and
 the run ends with an output whose probability is the product of those of the outcomes. The runs together are a tree; a
@@ -147,7 +147,7 @@ def as_key(output: Any) -> Hashable:
     raise DataError("output", kind, "what cannot be compared cannot be checked", "numbers, text, lists, arrays, dataclasses")
 
 
-class _BelowCutoff(Exception):  # noqa: N818 - not an error, a turn in the road
+class _BelowCutoff(Exception):  # noqa: N818 - control flow, not an error
     """This branch is below the cutoff."""
 
 

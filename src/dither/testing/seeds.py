@@ -1,4 +1,4 @@
-"""Noise that can be repeated. Never for a release."""
+"""Seeded noise: a deterministic generator for tests, never for a release."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def seeded(seed: SupportsIndex) -> Iterator[None]:
 
 
 class _SeededStream(Keystream):
-    """The same keystream with keys that follow from a number."""
+    """The keystream of releases, with keys that follow from a number."""
 
     def __init__(self, seed: int) -> None:
         super().__init__()

@@ -49,7 +49,7 @@ class GeometricRemap:
         return DiscreteLaplace(rate=self.epsilon)
 
     def draw(self, place: int) -> int:
-        """The number of a guess."""
+        """The number of a guess for the answer at this place, drawn exactly."""
         return self.remap[max(0, min(self.size - 1, place + self._noise.sample()))]
 
     @property

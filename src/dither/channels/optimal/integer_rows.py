@@ -1,4 +1,4 @@
-"""A mechanism whose probabilities are whole numbers over one sum, made from a matrix that is nearly private.
+"""A mechanism with rational probabilities of one denominator, made from a matrix that is nearly private.
 
 A solver works with tolerances, so what it returns breaks the promise by a little, and its rows do not add up to one.
 Let F(e) <= e^(epsilon d) be a fraction for each edge e of length d.
@@ -44,7 +44,7 @@ class IntegerRows:
     rows: tuple[tuple[int, ...], ...]
 
     def draw(self, place: int) -> int:
-        """The number of a guess."""
+        """The number of a guess for the answer at this place, drawn exactly."""
         return weighted(self.rows[place])
 
     def row(self, place: int) -> dict[int, MatrixEntry]:
@@ -52,7 +52,7 @@ class IntegerRows:
         return dict(self.lower_row(place))
 
     def lower_row(self, place: int) -> list[tuple[int, Fraction]]:
-        """The same, as a list."""
+        """Guesses and their exact chances."""
         whole = sum(self.rows[place])
         return [(guess, Fraction(entry, whole)) for guess, entry in enumerate(self.rows[place]) if entry]
 

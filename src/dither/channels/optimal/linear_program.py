@@ -70,7 +70,7 @@ def best_on_graph(weights: Weights, graph: Graph, epsilon: Number) -> tuple[Inte
 
 
 def gain_of(mechanism: IntegerRows, weights: Weights) -> Fraction:
-    """The expected gain, exactly."""
+    """The expected gain of a mechanism, exactly: the sum of weighted gains times probabilities."""
     whole = sum(mechanism.rows[0])
     pairs = zip(mechanism.rows, zip(*weights, strict=True), strict=True)
     return sum((n * h for row, column in pairs for n, h in zip(row, column, strict=True)), start=Fraction(0)) / whole

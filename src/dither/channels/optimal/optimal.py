@@ -170,7 +170,7 @@ class Optimal:
         return Channel(matrix, self.inputs, [self.guesses[guess] for guess in said])
 
     def neighbours(self) -> Iterator[tuple[Hashable, Hashable]]:
-        """The edges of the graph."""
+        """Pairs of answers that are neighbours: the edges of the graph."""
         return ((self.inputs[x], self.inputs[y]) for x, y in self.graph.edges)
 
     def __repr__(self) -> str:

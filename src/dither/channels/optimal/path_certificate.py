@@ -1,4 +1,4 @@
-"""A proved bound on what any epsilon-private mechanism can gain for a query whose answers lie on a path.
+"""A dual certificate: a proved bound on what any epsilon-private mechanism can gain, for answers that lie on a path.
 
 Theorem. Let h(r, i) = prior(i) g(r, i) be the weighted gain of the guess r at the i-th answer, a = e^-epsilon, and let
 lambda satisfy, for every guess r and every c with c(i) >= a c(i+1), c(i+1) >= a c(i), c >= 0:

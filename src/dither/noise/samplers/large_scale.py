@@ -1,4 +1,4 @@
-"""The sampler for large scales: a staircase over the law, a table for its steps, fresh bits inside a step.
+"""The sampler for large scales: rejection from a staircase above the law, a table for its steps, fresh bits inside a step.
 
 The integers are cut into cells of width M = 2^k: x = v M + low with 0 <= low < M. On a cell the weight g falls from
 `near` (the end towards zero) to `far` (its continuation M further on). The table has two outcomes for each cell:

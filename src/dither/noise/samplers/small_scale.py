@@ -1,4 +1,4 @@
-"""The sampler for small scales: one table with an outcome for each integer near zero, and one for the rest.
+"""The sampler for small scales: inversion with a table of the integers near zero, and one outcome for the rest.
 
 The rest (beyond the table on either side, less than 2^-40 of the mass) is drawn from its exact conditional law:
 a fair sign, then the distance by `lazy_index`. So the support is complete; no end of the table swallows a tail.

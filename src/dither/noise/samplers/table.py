@@ -1,4 +1,4 @@
-"""Exact draws from finitely many outcomes, by looking up the leading bits of a uniform real.
+"""Exact draws from finitely many outcomes by inversion: the leading bits of a uniform real are looked up in a table.
 
 Theorem. Let F(i) be the probability of outcomes 0..i and U a uniform real whose bits are revealed from the left.
 The outcome "first i with U < F(i)" has exactly the law stated. `CumulativeTable` computes that outcome and never guesses:
@@ -112,7 +112,7 @@ class CumulativeTable:
         return low
 
     def draw_one(self, stream: Bits) -> int:
-        """The number of one outcome."""
+        """One outcome, by its number 0..n-1."""
         word = stream.bits(self._word_bits)
         floors = self._floors
         outcome = bisect_right(floors, word)
