@@ -115,7 +115,7 @@ class GeometricKernel:
         self.__attrs_init__(integer(size, name="size", least=1), read_epsilon(epsilon))
 
     @cached_property
-    def _scales(self) -> tuple[float, NDArray[np.float64]]:
+    def scales(self) -> tuple[float, NDArray[np.float64]]:
         """a = e^-epsilon, and the scale k of each output."""
         import numpy as np
 
@@ -126,15 +126,15 @@ class GeometricKernel:
 
     def push(self, prior: VectorLike) -> NDArray[np.float64]:
         """How likely each output is, for a `prior` of the inputs."""
-        return _smooth(_vector(prior, self.size), float(self.epsilon)) * self._scales[1]
+        return _smooth(_vector(prior, self.size), float(self.epsilon)) * self.scales[1]
 
     def pull(self, values: VectorLike) -> NDArray[np.float64]:
         """The mean of `values` of the outputs, for each input."""
-        return _smooth(_vector(values, self.size) * self._scales[1], float(self.epsilon))
+        return _smooth(_vector(values, self.size) * self.scales[1], float(self.epsilon))
 
     def pull_squares(self, values: VectorLike) -> NDArray[np.float64]:
         """`pull` of `values` with squared entries: a^2 in place of a, k^2 in place of k."""
-        return _smooth(_vector(values, self.size) * self._scales[1] ** 2, 2 * float(self.epsilon))
+        return _smooth(_vector(values, self.size) * self.scales[1] ** 2, 2 * float(self.epsilon))
 
 
 def _smooth(v: NDArray[np.float64], rate: float) -> NDArray[np.float64]:

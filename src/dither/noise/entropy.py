@@ -50,14 +50,15 @@ class Bits(Protocol):
 
 
 class Keystream:
-    """AES-256 in counter mode over zeros. `_key_material` is the only place where keys come from."""
+    """AES-256 in counter mode over zeros. `key_material` is the only place where keys come from."""
 
     def __init__(self) -> None:
         self._pool: list[int] = []
         self._left = 0
         self._process = -1
 
-    def _key_material(self) -> bytes:
+    def key_material(self) -> bytes:
+        """A key of 32 bytes and a first counter of 16, fresh from the operating system."""
         try:
             return os.urandom(48)
         except (OSError, NotImplementedError) as error:
@@ -71,7 +72,7 @@ class Keystream:
     def _rekey(self) -> None:
         self._pool.clear()
         self._left = 0  # stays zero if keying fails, so that the old key is never used again
-        material = self._key_material()
+        material = self.key_material()
         self._encryptor = Cipher(algorithms.AES(material[:32]), modes.CTR(material[32:])).encryptor()
         self._process = os.getpid()
         self._left = BYTES_PER_KEY
@@ -152,7 +153,7 @@ if hasattr(os, "register_at_fork"):
 
 
 @contextmanager
-def _swapped(replacement: Bits) -> Iterator[None]:
+def swapped(replacement: Bits) -> Iterator[None]:
     """For tests only: inside the block bits come from the replacement."""
     token = _replacement.set(replacement)
     try:
@@ -162,7 +163,7 @@ def _swapped(replacement: Bits) -> Iterator[None]:
 
 
 @contextmanager
-def _rehearsed(rehearsal: Rehearsal) -> Iterator[None]:
+def rehearsed(rehearsal: Rehearsal) -> Iterator[None]:
     """For tests only: inside the block draws are enumerated instead of drawn."""
     token = _rehearsal.set(rehearsal)
     try:

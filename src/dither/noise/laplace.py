@@ -62,7 +62,7 @@ class _GeometricLaw(TableLaw):
     def __reduce__(self) -> tuple[object, tuple[object, ...]]:
         return _rebuild, (type(self), self._rate)
 
-    def _build(self) -> Sampler:
+    def build_sampler(self) -> Sampler:
         scale = 1 / float(self.rate)  # only chooses the shape of the table; every shape gives the same law
         reach = math.floor(TABLE_SCALES * scale) + 2
         if reach <= LARGEST_REACH:

@@ -53,7 +53,7 @@ class Law(ABC):
         """What the law is made of: equal keys, equal laws."""
 
     @abstractmethod
-    def _sampler(self) -> Sampler:
+    def sampler(self) -> Sampler:
         """The sampler of these parameters, built once."""
 
     @abstractmethod
@@ -98,9 +98,9 @@ class Law(ABC):
         if rehearsal is not None:
             return rehearsal.draws(self._outcomes, size)  # type: ignore[no-any-return]
         if size is None:
-            return self._sampler().one()
+            return self.sampler().one()
         shape = check_size(size)
-        return self._sampler().many(math.prod(shape)).reshape(shape)
+        return self.sampler().many(math.prod(shape)).reshape(shape)
 
     # -- probabilities -----------------------------------------------------------------------------------------
 
@@ -176,10 +176,10 @@ class TableLaw(Law):
         return [self.above(k) for k in range(last + 1)]
 
     @abstractmethod
-    def _build(self) -> Sampler:
+    def build_sampler(self) -> Sampler:
         """A new sampler; which table it has does not change the law."""
 
-    def _sampler(self) -> Sampler:
+    def sampler(self) -> Sampler:
         return self._own_sampler
 
     @cached_property
@@ -190,7 +190,7 @@ class TableLaw(Law):
 @lru_cache(maxsize=128)
 def _shared_sampler(law: TableLaw) -> Sampler:
     """The sampler that equal laws share: its table is built once."""
-    return law._build()
+    return law.build_sampler()
 
 
 def probability(compute: Callable[[], arb]) -> Enclosure:

@@ -45,8 +45,8 @@ def round_randomly(values: Iterable[RealLike], *, low: Fraction, high: Fraction,
         found = _by_floats(array.astype(np.float64), low, high, steps)
         if found is not None:
             return found
-    listed = [_place(value, low, high, steps) for value in array.tolist()]
-    return np.array([_round(place) for place in listed], dtype=np.int64)
+    listed = [place_of(value, low, high, steps) for value in array.tolist()]
+    return np.array([round_place(place) for place in listed], dtype=np.int64)
 
 
 def _by_floats(array: NDArray[np.float64], low: Fraction, high: Fraction, steps: int) -> NDArray[np.int64] | None:
@@ -68,12 +68,12 @@ def _by_floats(array: NDArray[np.float64], low: Fraction, high: Fraction, steps:
     total = t + words.astype(np.float64) * float(UNIT)
     found = np.floor(total).astype(np.int64)
     for at in np.flatnonzero(np.abs(total - np.rint(total)) <= float(doubt) * (1 + 1e-9)).tolist():
-        found[at] = _round(_place(float(value[at]), low, high, steps), int(words[at]), LEADING)
+        found[at] = round_place(place_of(float(value[at]), low, high, steps), int(words[at]), LEADING)
     found[below], found[above] = 0, steps
     return found
 
 
-def _place(value: Any, low: Fraction, high: Fraction, steps: int) -> Fraction:
+def place_of(value: Any, low: Fraction, high: Fraction, steps: int) -> Fraction:
     """Where a value lies between low (0) and high (steps), exactly."""
     return (_inside(value, low, high) - low) / (high - low) * steps
 
@@ -92,7 +92,7 @@ def _inside(value: Any, low: Fraction, high: Fraction) -> Fraction:
     return max(low, min(high, Fraction(value)))
 
 
-def _round(place: Fraction, leading: int = 0, known: int = 0) -> int:
+def round_place(place: Fraction, leading: int = 0, known: int = 0) -> int:
     """floor(place + V), for a V whose first bits may be known."""
     whole, rest = divmod(place, 1)
     if rest == 0:

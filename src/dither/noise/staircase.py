@@ -71,7 +71,7 @@ class DiscreteStaircase(Law):
     def _key(self) -> tuple[object, ...]:
         return self._rate, self._width, self._flat
 
-    def _sampler(self) -> Sampler:
+    def sampler(self) -> Sampler:
         return self._own_sampler
 
     @cached_property
@@ -112,11 +112,11 @@ class _StepSampler(Sampler):
 
     def one(self) -> int:
         while True:
-            proposal = self._round()
+            proposal = self.propose()
             if proposal is not None:
                 return proposal
 
-    def _round(self) -> int | None:
+    def propose(self) -> int | None:
         """One proposal: an integer, or None when everything must start again."""
         place = uniform(self._width)
         if place >= self._flat and not self._keep.sample():

@@ -21,7 +21,7 @@ from flint import arb
 
 from dither.errors import DataError, SizeError
 from dither.fields import field_names
-from dither.noise.entropy import _rehearsed, _swapped
+from dither.noise.entropy import rehearsed, swapped
 from dither.noise.law import Law, check_size
 from dither.numeric.balls import precision
 from dither.numeric.enclosure import to_ball
@@ -209,7 +209,7 @@ class _Script:
         """The output of the present path."""
         self._at, self.chance = 0, arb(1)
         try:
-            with _rehearsed(self), _swapped(_NoBits()):
+            with rehearsed(self), swapped(_NoBits()):
                 output = (release(value),)
         except _BelowCutoff:
             output = None

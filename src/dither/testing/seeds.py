@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from typing import SupportsIndex
 
 from dither.errors import NotPrivateWarning
-from dither.noise.entropy import Keystream, _swapped
+from dither.noise.entropy import Keystream, swapped
 from dither.numeric.number import integer
 
 
@@ -41,7 +41,7 @@ def seeded(seed: SupportsIndex) -> Iterator[None]:
         NotPrivateWarning,
         stacklevel=3,
     )
-    with _swapped(_SeededStream(number)):
+    with swapped(_SeededStream(number)):
         yield
 
 
@@ -53,6 +53,6 @@ class _SeededStream(Keystream):
         self._seed = seed
         self._keys = 0
 
-    def _key_material(self) -> bytes:
+    def key_material(self) -> bytes:
         self._keys += 1
         return hashlib.sha512(f"dither test stream {self._seed} {self._keys}".encode()).digest()[:48]

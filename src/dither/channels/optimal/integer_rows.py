@@ -78,11 +78,11 @@ class IntegerRows:
 
 def factors(graph: Graph, epsilon: Number) -> list[tuple[int, int]]:
     """For each edge a fraction (top, bottom) not above e^(epsilon d)."""
-    return [_factor(epsilon * graph.length(at)) for at in range(len(graph.edges))]
+    return [factor(epsilon * graph.length(at)) for at in range(len(graph.edges))]
 
 
 @lru_cache(maxsize=256)
-def _factor(exponent: Number) -> tuple[int, int]:
+def factor(exponent: Number) -> tuple[int, int]:
     exponent = min(exponent, Number(LARGEST_EXPONENT))  # any fraction that is not above will do
     plain = exponent.exp_fraction()
     if plain is not None and plain.numerator.bit_length() <= FACTOR_BITS:
