@@ -22,7 +22,7 @@ from dither.query.statistics.statistic import Counts, Statistic
 
 
 class TablePlaces:
-    """SELECTs about tables whose rows are somewhere, each written once."""
+    """Writes the SELECTs of bounded totals, each once, for tables whose place in FROM is given."""
 
     def __init__(
         self, places: Mapping[str, str], texts: Mapping[str, frozenset[str]], salt: int | str = DUCKDB.salt
@@ -48,7 +48,7 @@ class TablePlaces:
 
 @dataclass(frozen=True)
 class Count:
-    """One SELECT: what it counts, in which groups, and the statistics that get its totals."""
+    """One SELECT of bounded totals: what it counts, in which groups, and which statistics get the totals."""
 
     plan: Question
     bounding: Bounding

@@ -1,4 +1,4 @@
-"""Where data meets noise, and nowhere else: reserve, read, add noise, store, show.
+"""The release: where private counts meet noise, and nowhere else: reserve, read, add noise, store, show.
 
     recall    a question that was answered before gives its stored answer, and nothing else happens
     rehearse  the SELECTs run on made-up rows: what can never work is refused before it is charged
@@ -50,7 +50,7 @@ FAILED = "it failed after data was touched; the charge stays, and the cause is n
 
 
 def release(offer: Offer, holdings: Holdings, **how: Any) -> Answer:
-    """The answer to a question."""
+    """Charge for an offer, release it, and give its answer; `how` are the keywords of `Release.done`."""
     work = Release(holdings, (offer,), offer.guarantee, question(offer))
     stored, receipt = work.done(_one_to_json, **how)
     return read_answer(offer, Released.from_json(stored), receipt)
@@ -58,7 +58,7 @@ def release(offer: Offer, holdings: Holdings, **how: Any) -> Answer:
 
 @contextmanager
 def _untold() -> Iterator[None]:
-    """What goes wrong inside may tell of single rows: nothing of it goes on. Libraries in Rust panic outside Exception."""
+    """Drop every error raised inside, since it may tell of a single row; also panics of Rust, which are no Exception."""
     try:
         yield
     except (KeyboardInterrupt, SystemExit):
@@ -79,7 +79,7 @@ def release_batch(
     holdings: Holdings,
     **how: Any,
 ) -> BatchAnswer:
-    """The answers to several questions that are charged and released as one."""
+    """Charge for several offers at once, release them, and give their answers; `how` are the keywords of `Release.done`."""
     work = Release(holdings, offers, guarantee, batch_question(offers, parts))
     stored, receipt = work.done(batch_to_json, **how)
     several = zip(offers, batch_from_json(stored), strict=True)
@@ -88,7 +88,7 @@ def release_batch(
 
 @dataclass(frozen=True)
 class Release:
-    """Questions that are charged together, and what is done for them."""
+    """Questions that are charged together, from the reservation in the ledger to the stored answer."""
 
     holdings: Holdings
     offers: tuple[Offer, ...]
@@ -105,7 +105,7 @@ class Release:
         progress: Progress | None,
         wait: float,
     ) -> tuple[str, Receipt]:
-        """What is stored, and for what charge."""
+        """The stored answer as `written` spells it, and the receipt of its charge; waits while somebody else computes it."""
         if threads is not None and (type(threads) is not int or not 1 <= threads <= 1024):
             raise DataError("threads", threads, "it is not a number of threads", "2")
         if type(wait) not in (int, float) or not 0 <= wait < math.inf:
@@ -131,7 +131,7 @@ class Release:
         threads: int | None,
         progress: Progress | None,
     ) -> tuple[str, Receipt]:
-        """What is stored, and for what charge, unless somebody else computes it."""
+        """The same, in one attempt: InProgressError where somebody else computes the answer."""
         ledger, engine = self.holdings.ledger, self.holdings.engine
         stored = ledger.recall(self.guarantee, self.question, **terms)
         if stored is not None and stored.answer is not None:
@@ -170,7 +170,7 @@ class Release:
         place: TablePlaces,
         progress: Progress | None,
     ) -> str | None:
-        """What will be stored; None if it failed, which is all that is told."""
+        """The noisy counts as text to store; None if computing failed: the cause is not told."""
         heads = {name: source.relation for name, source in sources.items()}
         with _untold():
             run = opened.read(progress, secrets.randbits(64))
@@ -178,7 +178,7 @@ class Release:
         return None
 
     def _selects(self, place: TablePlaces) -> list[str]:
-        """All SELECTs, each once; where groups are chosen, those that follow are about made-up ones."""
+        """All SELECTs, each once, to be rehearsed; where groups are chosen privately, for made-up groups."""
         found: dict[str, None] = {}
         for offer in self.offers:
             chosen = all_groups(offer.plan) if offer.choice is None else offer.choice.rehearsed(offer.plan)

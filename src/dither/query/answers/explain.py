@@ -1,4 +1,4 @@
-"""Quotes and answers in plain words."""
+"""Quotes and answers in plain words: price, privacy unit, contribution bounds, error, noise."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a question costs: from epsilon, rho, a guarantee or a wished error to the noise of each family.
+"""What a question costs: from epsilon, rho, a guarantee or a wished error to the noise of each statistic.
 
 The budget decides the kind of noise. Where rho counts (a budget with delta, or in rho), Gaussian noise: at equal rho its
 deviation is 1/sqrt(2 rho) times the L2 claim against 1/sqrt(rho) times the L1 claim for Laplace noise, which is never
@@ -21,6 +21,7 @@ from dither.privacy.guarantee.guarantee import Guarantee, approx
 from dither.privacy.loss.loss import Loss, sum_of
 from dither.query.groups.group_choice import GroupChoice
 from dither.query.plan.question import Question
+from dither.query.pricing.ask import ErrorsLike
 from dither.query.pricing.spend import Spend
 from dither.query.statistics.bounding import Bounding
 from dither.query.statistics.counter_release import CounterRelease
@@ -34,7 +35,7 @@ DIGITS = 10**4  # a wished error is met to four digits of epsilon or rho
 
 
 def epsilon(released: Sequence[Statistic | GroupChoice], delta: NumberLike) -> float:
-    """At a delta: by the exact law of the loss of all of it together; or by its promises, which may say less or more."""
+    """The epsilon of all releases together at a delta: by the exact law of the loss, or by their guarantees if smaller."""
     promised = total(released).epsilon(delta)
     try:
         return min(loss(released).epsilon(delta), promised)
@@ -42,7 +43,7 @@ def epsilon(released: Sequence[Statistic | GroupChoice], delta: NumberLike) -> f
         return promised
 
 
-def text(released: Sequence[Statistic | GroupChoice], budget: Filter, asked: object) -> str:
+def text(released: Sequence[Statistic | GroupChoice], budget: Filter, asked: NumberLike | None) -> str:
     """A price as people know it: epsilon, and at which delta where there is no epsilon alone."""
     promise, delta = total(released), budget.ceiling.charge().delta
     if delta > 0 and asked is not None:  # what was asked for, where that is proved, and not a digit more
@@ -85,7 +86,7 @@ class Context:
 
     @property
     def count(self) -> int:
-        """How many statistics there are."""
+        """How many statistics the question needs."""
         return len(self.counters.sets) + len(self.counters.requests)
 
 
@@ -120,7 +121,7 @@ def _made(amount: Number | Fraction, under: Context) -> tuple[Statistic, ...]:
 
 
 def paid(released: Iterable[Statistic], *, pure: bool) -> Spend:
-    """What was found for a wished error."""
+    """The price that was found for a wished error."""
     charge = total(released).charge()
     return Spend(epsilon=charge.epsilon) if pure else Spend(rho=charge.rho)
 
@@ -138,7 +139,7 @@ def loss(released: Iterable[Statistic | GroupChoice]) -> Loss:
     return sum_of(one.loss() for one in released)
 
 
-def for_error(wished: NumberLike, under: Context) -> tuple[Statistic, ...]:
+def for_error(wished: ErrorsLike | None, under: Context) -> tuple[Statistic, ...]:
     """Each statistic at the least budget with which every wished error is met."""
     limits = _wishes(wished, under)
     named = list(zip([aggregate.name for aggregate in under.plan.aggregates], under.counters.readings, strict=True))
@@ -172,7 +173,7 @@ def _least(meets: Callable[[Fraction], bool]) -> Fraction:
     return halve(meets, low, high, times=DIGITS.bit_length())[1]
 
 
-def _wishes(wished: NumberLike, under: Context) -> dict[str, float]:
+def _wishes(wished: ErrorsLike | None, under: Context) -> dict[str, float]:
     names = [aggregate.name for aggregate in under.plan.aggregates]
     if not isinstance(wished, Mapping) or not wished:
         raise QuestionError("error", wished, "it is not a wish for each column", "{'n': 20}")

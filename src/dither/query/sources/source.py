@@ -13,7 +13,7 @@ from abc import ABC, abstractmethod
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 from dither.errors import DataError
 from dither.query.policy.column import Type
@@ -31,8 +31,23 @@ POLARS = {
 }  # the conversion of others may end the process
 
 
+class FrameLike(Protocol):
+    """A table in memory: a DataFrame of pandas or of polars, or a table of pyarrow."""
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Numbers of rows and of columns."""
+
+    @property
+    def columns(self) -> Any:
+        """Names of the columns; in pyarrow, the columns themselves."""
+
+
+DataLike: TypeAlias = str | Path | FrameLike
+
+
 class Source(ABC):
-    """Rows, somewhere."""
+    """Where the rows of a table are."""
 
     kind: str
     paths: tuple[str, ...] = ()  # the files that the engine may read: these and no others
@@ -127,11 +142,11 @@ class DuckDBFile(Source):
 
     @property
     def paths(self) -> tuple[str, ...]:  # type: ignore[override]
-        """The file itself."""
+        """The one file that the engine may read."""
         return (self.path,)
 
     def stamp(self) -> tuple[tuple[int, ...], ...] | None:
-        """What was written last may stand in a log beside the file."""
+        """As of any source, with the write-ahead log beside the file, which may hold what was written last."""
         try:
             return _look(self.path), *([_look(f"{self.path}.wal")] if Path(f"{self.path}.wal").exists() else [])
         except OSError:
@@ -225,7 +240,7 @@ def _look(path: str) -> tuple[int, ...]:
     return found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns, found.st_mode
 
 
-def find_source(stated: object, folder: Path, where: str) -> Source:
+def find_source(stated: DataLike, folder: Path, where: str) -> Source:
     """The source that a path, a glob or a frame stands for."""
     if isinstance(stated, (str, Path)):
         return _files(str(stated), folder, where)

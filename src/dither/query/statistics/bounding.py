@@ -27,7 +27,6 @@ from math import isqrt
 from typing import ClassVar, Self
 
 from dither.errors import QuestionError
-from dither.numeric.number import NumberLike
 from dither.privacy.unit import Unit
 from dither.query.plan.question import Question
 from dither.query.policy.table import Table
@@ -163,7 +162,7 @@ WAYS: dict[str, type[Weights | Clip | KeepGroups]] = {kind.way: kind for kind in
 
 
 def choose_bounding(
-    plan: Question, counters: CounterPlan, wished: NumberLike, *, cells: int, unit: Unit, pure: bool
+    plan: Question, counters: CounterPlan, wished: str | None, *, cells: int, unit: Unit, pure: bool
 ) -> Bounding:
     """The way that was wished for, or the best that fits; refused where it does not fit."""
     table = plan.table
