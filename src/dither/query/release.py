@@ -52,7 +52,7 @@ FAILED = "it failed after data was touched; the charge stays, and the cause is n
 def release(offer: Offer, holdings: Holdings, **how: Any) -> Answer:
     """Charge for an offer, release it, and give its answer; `how` are the keywords of `Release.done`."""
     work = Release(holdings, (offer,), offer.guarantee, question(offer))
-    stored, receipt = work.done(_one_to_json, **how)
+    stored, receipt = work.done(one_to_json, **how)
     return read_answer(offer, Released.from_json(stored), receipt)
 
 
@@ -67,7 +67,8 @@ def _untold() -> Iterator[None]:
         pass
 
 
-def _one_to_json(found: Sequence[Released]) -> str:
+def one_to_json(found: Sequence[Released]) -> str:
+    """What is stored of a release of one question."""
     return found[0].to_json()
 
 
@@ -174,7 +175,7 @@ class Release:
         heads = {name: source.relation for name, source in sources.items()}
         with _untold():
             run = opened.read(progress, secrets.randbits(64))
-            return written(self._released(lambda sql, keep: run(with_tables(DUCKDB, heads, sql), keep), place))
+            return written(self.released(lambda sql, keep: run(with_tables(DUCKDB, heads, sql), keep), place))
         return None
 
     def _selects(self, place: TablePlaces) -> list[str]:
@@ -187,14 +188,14 @@ class Release:
             found |= dict.fromkeys(place.select(one.plan, one.sets, one.bounding) for one in counts_of(offer, chosen))
         return list(found)
 
-    def _released(self, run: Run, place: TablePlaces) -> list[Released]:
-        """Where counts of private rows meet noise; a statistic that serves several questions is released once."""
+    def released(self, run: Run, place: TablePlaces) -> list[Released]:
+        """The noisy numbers of each question; a statistic that serves several questions is released once."""
         done: list[tuple[Statistic, Any]] = []
-        return [_released(offer, run, place, done) for offer in self.offers]
+        return [released_numbers(offer, run, place, done) for offer in self.offers]
 
 
-def _released(offer: Offer, run: Run, place: TablePlaces, done: list[tuple[Statistic, Any]]) -> Released:
-    """What is released of a question: the choice of its groups, then its statistics, of which some may be done already."""
+def released_numbers(offer: Offer, run: Run, place: TablePlaces, done: list[tuple[Statistic, Any]]) -> Released:
+    """Where counts of private rows meet noise: the choice of groups, then the statistics; those in `done` are taken from it."""
     choice, released = offer.choice, cast(Any, None)
     if choice is not None:
         released = choice.noisy(run(place.select(choice.plan, (choice.counters,), choice.bounding), choice.keeps))
