@@ -195,7 +195,7 @@ class Release:
 
 
 def released_numbers(offer: Offer, run: Run, place: TablePlaces, done: list[tuple[Statistic, Any]]) -> Released:
-    """Where counts of private rows meet noise: the choice of groups, then the statistics; those in `done` are taken from it."""
+    """Where counts of private rows meet noise: the choice of groups, then the statistics, of which `done` has some."""
     choice, released = offer.choice, cast(Any, None)
     if choice is not None:
         released = choice.noisy(run(place.select(choice.plan, (choice.counters,), choice.bounding), choice.keeps))
