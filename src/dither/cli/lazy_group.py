@@ -34,7 +34,7 @@ class LazyGroup(TyperGroup):
         return name, None if name is None else self.load(name), rest
 
     def load(self, name: str) -> Any:
-        """The command itself."""
+        """The command of that name, from its module, which is imported now."""
         found = getattr(import_module(self.homes[name].module), name)
         holder = typer.Typer(add_completion=False)
         if isinstance(found, typer.Typer):

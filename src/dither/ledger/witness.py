@@ -9,6 +9,7 @@ durable and before anything is granted: it may lag behind by entries that nobody
 from __future__ import annotations
 
 import hmac
+from typing import Any
 
 from dither.errors import TamperError
 from dither.ledger.entries.entry import Head
@@ -51,7 +52,7 @@ class Witness:
     def _query(self) -> Statement:
         return FIND, (self._identity,)
 
-    def _read(self, rows: list[tuple[object, ...]]) -> Head | None:
+    def _read(self, rows: list[tuple[Any, ...]]) -> Head | None:
         if not rows:
             return None
         count, hash_, place, mac = rows[0]

@@ -79,7 +79,7 @@ class LedgerTransaction:
         """The entry with this number."""
         return self._one(numbered(number))
 
-    def latest(self, tag: Tag, value: object) -> Entry | None:
+    def latest(self, tag: Tag, value: str | int | None) -> Entry | None:
         """The last entry filed under a value, those of this page included."""
         return None if value is None else self._one(latest(tag, value))
 

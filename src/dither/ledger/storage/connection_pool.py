@@ -26,7 +26,7 @@ _ABANDONED: list[object] = []  # copied from another process: kept, since even c
 
 
 class _User:
-    """Somebody in a transaction."""
+    """A transaction that is under way: an object of its own, so that it can be referred to weakly."""
 
 
 class _Files:
@@ -114,6 +114,11 @@ class Pool(Generic[C]):
     def close(self) -> None:
         """Close those that nobody uses."""
         _close_all(self._idle, self._close)
+
+    @property
+    def idle(self) -> int:
+        """How many connections wait for the next user."""
+        return len(self._idle)
 
     def _take(self) -> C:
         while True:

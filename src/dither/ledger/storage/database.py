@@ -23,7 +23,7 @@ class Transaction(Protocol):
     opened: list[list[tuple[Any, ...]]]  # the answers to the queries that came with `write` or `read`
 
     def ask(self, query: Statement) -> list[tuple[Any, ...]]:
-        """Rows, at once."""
+        """The rows of a query, read at once."""
 
     def do(self, query: Statement) -> None:
         """A change, made at the latest when the transaction ends."""
@@ -49,7 +49,7 @@ class Database(Protocol):
         """Make what is missing. Rows of the tables named last can be added and never changed or removed."""
 
     def close(self) -> None:
-        """Let go of it."""
+        """Close all connections."""
 
 
 class EntryRow(NamedTuple):
@@ -89,7 +89,7 @@ def numbered(number: int) -> Statement:
     return NUMBERED, (number,)
 
 
-def latest(tag: Tag, value: object) -> Statement:
+def latest(tag: Tag, value: str | int | None) -> Statement:
     """The last entry filed under this value."""
     return f"SELECT {COLUMNS} FROM entries WHERE {tag} = ? ORDER BY number DESC LIMIT 1", (value,)  # noqa: S608
 
@@ -100,7 +100,7 @@ def batch(first: int, count: int) -> Statement:
 
 
 def insert(row: EntryRow) -> Statement:
-    """One more entry."""
+    """The statement that adds an entry."""
     return INSERT, row
 
 
