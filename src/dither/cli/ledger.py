@@ -1,4 +1,4 @@
-"""`dither ledger ...`: make a budget, look at it, check it."""
+"""`dither ledger ...`: make a ledger with a privacy budget, look at it, verify it."""
 
 from __future__ import annotations
 

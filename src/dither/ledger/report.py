@@ -1,4 +1,4 @@
-"""A ledger for the eye: tables and a bar for people, JSON for programs."""
+"""Reports of a ledger: tables and a bar of the budget for people, JSON for programs."""
 
 from __future__ import annotations
 

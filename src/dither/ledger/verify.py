@@ -1,4 +1,4 @@
-"""Checking a whole ledger, entry by entry: nothing here trusts what the ledger says about itself.
+"""The audit of a whole ledger, entry by entry: nothing here trusts what the ledger says about itself.
 
 Found by the chain and the signatures: a changed, inserted, removed or reordered entry. Found by going through the sums
 again: a charge that the filter would not have admitted, a second answer, a refund of an answered charge. Found by receipts

@@ -1,4 +1,4 @@
-"""The second place: remembers how far a ledger got, so that an older copy put back is noticed.
+"""The witness, or second place, of a ledger: it remembers how far the ledger got, so that an older copy is noticed.
 
 A chain of hashes shows that entries were changed; it cannot show that the last ones were cut off, or that the whole folder
 was exchanged for last week's. The head (count and hash of the last entry), signed, is therefore also written to another

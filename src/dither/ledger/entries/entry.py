@@ -1,4 +1,4 @@
-"""An entry: what happened, what is spent after it, and the link to the entry before.
+"""An entry of the hash chain: what happened, what is spent after it, and the hash of the entry before.
 
     record    canonical JSON of number, kind, time, body, state and the hash of the previous entry
     hash      SHA-256 of the record: anyone can follow the chain

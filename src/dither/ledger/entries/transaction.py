@@ -1,4 +1,4 @@
-"""A page: the ledger during one transaction. It reads the last entry, checks who wrote it, and adds entries after it."""
+"""A transaction on a ledger, called a page: it reads the last entry, checks who wrote it, and adds entries after it."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """Unused receipts: charges of this process for which no data was read yet, which alone can be refunded.
 
-The seal of a receipt is a mark in the memory of the process that made it; a copy of the process (fork) has none. A charge whose refund
-failed half-way is in doubt: its refund may be tried again, but nothing else takes it for untouched.
+The seal of a receipt is a mark in the memory of the process that made it; a copy of the process (fork) has none. A
+charge whose refund failed half-way is in doubt: its refund may be tried again, but nothing else takes it for untouched.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Connections that are kept for the next one who needs them; each process has its own.
+"""A connection pool: idle connections are kept for the next user; each process has its own.
 
 A file database and fork: SQLite remembers, per process, which locks it holds on a file, and a copied process inherits that
 memory but not the locks. It would then write without them, into a log that its parent may delete. So before a process is

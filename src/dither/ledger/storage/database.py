@@ -1,4 +1,4 @@
-"""Where entries are kept: a table to which rows are added, in a database that never forgets a committed row.
+"""The database of a ledger: a table to which rows are only added, and which never forgets a committed row.
 
 A `Database` (sqlite.py, postgres.py) offers two things: `write`, a transaction that no other writer overlaps, and `read`, a
 snapshot. What either has shown is durable by the time that it ends, so nothing that was seen can be taken back by a crash.
