@@ -19,7 +19,7 @@ class Home(NamedTuple):
 
 
 class LazyGroup(TyperGroup):
-    """Commands by their homes, in this order."""
+    """A group that lists its commands, in the order of `homes`, and imports one only to run it."""
 
     homes: ClassVar[Mapping[str, Home]] = {}
 

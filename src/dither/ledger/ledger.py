@@ -183,13 +183,13 @@ class Ledger(LedgerReader):
 
     def touch(self, receipt: Receipt) -> None:
         """Say that the data is about to be read for this receipt: from now on its charge cannot be given back."""
-        own = self.own(receipt)
+        own = self._own(receipt)
         if not break_seal(self.identity, own.number):  # made elsewhere: only an entry can tell its maker
             self._decide((), lambda page: charge.touch(page, own))
 
     def commit(self, receipt: Receipt, answer: str) -> str:
         """Store the `answer` of a `receipt`; gives the stored one, another if somebody was faster. Show only that."""
-        own = self.own(receipt)
+        own = self._own(receipt)
         text = plain_text(answer, "answer")
         if len(text) > LONGEST_ANSWER:
             raise DataError("answer", text, f"it is longer than {LONGEST_ANSWER} characters", "a shorter one")
@@ -200,7 +200,7 @@ class Ledger(LedgerReader):
 
     def refund(self, receipt: Receipt) -> None:
         """Give back the charge of a `receipt` that this process made, before `touch`; ConflictError otherwise."""
-        own = self.own(receipt)
+        own = self._own(receipt)
         if not begin_refund(self.identity, own.number):
             why = "data may have been touched for it, or another process made it, or it was given back"
             raise ConflictError("receipt", own.name, why, "a receipt that reserve gave here and that was not used")
@@ -218,7 +218,7 @@ class Ledger(LedgerReader):
 
     def record_export(self, receipt: Receipt, what: str, *, analyst: str = "", door: str = "") -> None:
         """Write down that the stored answer of a `receipt` went to `analyst`, by `door`, as `what`, such as 'csv'."""
-        own = self.own(receipt)
+        own = self._own(receipt)
         names = {"analyst": read_name(analyst, "analyst", empty=True), "door": read_name(door, "door", empty=True)}
         body = {"what": read_name(what, "what"), **names}
         queries = (numbered(own.number), latest("about", own.number))

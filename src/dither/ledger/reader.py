@@ -77,10 +77,10 @@ class LedgerReader:
             raise DataError("receipts", receipts, "they come in a list", "[receipt, receipt]")
         if progress is not None and not callable(progress):
             raise DataError("progress", progress, "it cannot be called", "lambda done, total: print(done, total)")
-        held = tuple(self.own(receipt) for receipt in receipts)
+        held = tuple(self._own(receipt) for receipt in receipts)
         return verify(self.handle.database, self.handle.witness, self.handle.key, held, progress)
 
-    def own(self, receipt: Receipt) -> Receipt:
+    def _own(self, receipt: Receipt) -> Receipt:
         """The receipt, refused unless this ledger made it."""
         if not isinstance(receipt, Receipt):
             raise DataError("receipt", receipt, "it is not a receipt", "what ledger.reserve gave")

@@ -76,7 +76,7 @@ class Batch:
 
     @property
     def guarantee(self) -> Guarantee:
-        """What the ledger will charge."""
+        """The guarantee of the whole release: what the ledger will charge."""
         return price.total(self._released)
 
     def loss(self) -> Loss:
@@ -94,7 +94,7 @@ class Batch:
 
     @property
     def _released(self) -> list[Statistic | GroupChoice]:
-        """All that is released, each once."""
+        """All statistics and choices of groups of the batch, each once."""
         parts = self.parts
         own = [one for offer in self.offers for one in offer.released if all(one is not part for part in parts)]
         return [*own, *parts]

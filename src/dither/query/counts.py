@@ -31,7 +31,7 @@ class TablePlaces:
         self._written: dict[tuple[int, ...], tuple[str, object]] = {}  # by object: 1 equals True, but not in SQL
 
     def select(self, plan: Question, families: Sequence[CounterSet], bounding: Bounding) -> str:
-        """The SELECT of bounded totals."""
+        """The SELECT of the totals of each group, with the contribution of a person bounded."""
         asked = plan, bounding, *families
         which = tuple(map(id, asked))
         if which not in self._written:

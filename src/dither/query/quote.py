@@ -56,7 +56,7 @@ class Quote:
 
     @property
     def guarantee(self) -> Guarantee:
-        """What the ledger will charge."""
+        """The guarantee of the whole release: what the ledger will charge."""
         return self.offer.guarantee
 
     def loss(self) -> Loss:
@@ -79,7 +79,7 @@ class Quote:
 
     @property
     def confidence(self) -> Fraction:
-        """With which probability each error bar holds."""
+        """The probability with which each error bar holds."""
         return self.offer.confidence
 
     @property

@@ -74,7 +74,7 @@ def _price(ceiling: Filter, guarantee: Guarantee) -> Totals:
 
 @dataclass(frozen=True)
 class Remaining:
-    """What is left of a budget."""
+    """What is left of a privacy budget, or of an analyst's share of it."""
 
     spent: Spent
 

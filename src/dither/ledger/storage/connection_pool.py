@@ -112,7 +112,7 @@ class Pool(Generic[C]):
             _files.users.discard(user)
 
     def close(self) -> None:
-        """Close those that nobody uses."""
+        """Close the idle connections."""
         _close_all(self._idle, self._close)
 
     @property

@@ -85,17 +85,17 @@ INSERT = f"INSERT INTO entries ({COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)"  
 
 
 def numbered(number: int) -> Statement:
-    """The entry with this number."""
+    """The query for the entry with this number."""
     return NUMBERED, (number,)
 
 
 def latest(tag: Tag, value: str | int | None) -> Statement:
-    """The last entry filed under this value."""
+    """The query for the last entry filed under this value."""
     return f"SELECT {COLUMNS} FROM entries WHERE {tag} = ? ORDER BY number DESC LIMIT 1", (value,)  # noqa: S608
 
 
 def batch(first: int, count: int) -> Statement:
-    """Entries in order, from a number on."""
+    """The query for so many entries in order, from a number on."""
     return RANGE, (first, count)
 
 

@@ -25,7 +25,7 @@ SETTINGS = ("journal_mode = WAL", "synchronous = FULL", "fullfsync = 1", "checkp
 
 
 class SqliteTransaction:
-    """Statements on one connection, at once."""
+    """A transaction in SQLite: each statement runs at once, on one connection."""
 
     def __init__(self, connection: sqlite3.Connection, queries: Sequence[Statement]) -> None:
         self._connection = connection

@@ -46,7 +46,7 @@ class Offer:
 
     @cached_property
     def guarantee(self) -> Guarantee:
-        """What the ledger will charge."""
+        """The guarantee of the whole release: what the ledger will charge."""
         return price.total(self.released)
 
     @property

@@ -127,7 +127,7 @@ def paid(released: Iterable[Statistic], *, pure: bool) -> Spend:
 
 
 def total(released: Iterable[Statistic | GroupChoice]) -> Guarantee:
-    """What all that is released promises together."""
+    """The guarantee of all releases together, by composition."""
     first, *others = (one.guarantee for one in released)
     for other in others:
         first = first + other
