@@ -66,7 +66,8 @@ class Ledger(LedgerReader):
 
     Example:
         >>> import tempfile, dither
-        >>> ledger = dither.Ledger(tempfile.mkdtemp() + "/clinic.ledger", budget=dither.pure(1), domain="clinic")
+        >>> folder = tempfile.TemporaryDirectory()
+        >>> ledger = dither.Ledger(folder.name + "/clinic.ledger", budget=dither.pure(1), domain="clinic")
         >>> receipt = ledger.reserve(dither.pure("0.25"), "how many visits?")
         >>> ledger.touch(receipt)  # now the data is read, and noise is added
         >>> ledger.commit(receipt, "42")

@@ -61,7 +61,8 @@ class Batch:
 
     Example:
         >>> import tempfile, pyarrow, dither
-        >>> ledger = dither.Ledger(tempfile.mkdtemp() + "/people.ledger", budget=dither.pure(3))
+        >>> folder = tempfile.TemporaryDirectory()
+        >>> ledger = dither.Ledger(folder.name + "/people.ledger", budget=dither.pure(3))
         >>> rows = pyarrow.table({"age": [31, 44, 62]})
         >>> people = dither.protect(rows, name="people", person="each row", ledger=ledger, bounds={"age": (0, 100)})
         >>> batch = people.quote(["SELECT COUNT(*) AS n FROM people", "SELECT SUM(age) AS age FROM people"], epsilon=1)

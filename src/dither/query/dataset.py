@@ -36,13 +36,13 @@ class Dataset(Holdings):
 
     Example:
         >>> import tempfile, pyarrow, dither
-        >>> rows = pyarrow.table({"age": [31, 44, 62]})
-        >>> ledger = dither.Ledger(tempfile.mkdtemp() + "/people.ledger", budget=dither.pure(3))
-        >>> people = dither.protect(rows, name="people", person="each row", ledger=ledger, bounds={"age": (0, 100)})
+        >>> folder = tempfile.TemporaryDirectory()
+        >>> ledger = dither.Ledger(folder.name + "/people.ledger", budget=dither.pure(3))
+        >>> people = dither.protect(pyarrow.table({"age": [31, 44]}), name="people", person="each row", ledger=ledger)
         >>> print(people.explain())
         Domain     people: add/remove one person
         Table      people: one row a person
-                     age: integer, 0 to 100, may be missing
+                     age: integer, may be missing
         Budget     ε = 3 left of ε = 3 (add/remove one person)
         >>> people.quote("SELECT COUNT(*) AS n FROM people", error={"n": 6}).errors
         {'n': 6.0}
@@ -117,7 +117,8 @@ def open(path: str | Path) -> Dataset:  # noqa: A001 - as `dither.open`
 
     Example:
         >>> import tempfile, pathlib, dither
-        >>> folder = pathlib.Path(tempfile.mkdtemp())
+        >>> home = tempfile.TemporaryDirectory()
+        >>> folder = pathlib.Path(home.name)
         >>> _ = (folder / "people.csv").write_text("age\\n31\\n44\\n62\\n")
         >>> _ = (folder / "policy.toml").write_text('''
         ... version = 1
@@ -219,7 +220,8 @@ def protect(
     Example:
         >>> import tempfile, pyarrow, dither
         >>> visits = pyarrow.table({"patient": [1, 2, 2], "ward": ["A", "A", "B"], "cost": [120, 80, 900]})
-        >>> ledger = dither.Ledger(tempfile.mkdtemp() + "/clinic.ledger", budget=dither.approx(3, "1e-6"))
+        >>> folder = tempfile.TemporaryDirectory()
+        >>> ledger = dither.Ledger(folder.name + "/clinic.ledger", budget=dither.approx(3, "1e-6"))
         >>> clinic = dither.protect(
         ...     visits, name="visits", person="patient", ledger=ledger, max_groups=2, max_rows_per_group=5,
         ...     bounds={"cost": (0, 2000)}, keys={"ward": ["A", "B", "C"]},

@@ -30,7 +30,8 @@ class Receipt:
 
     Example:
         >>> import tempfile, dither
-        >>> ledger = dither.Ledger(tempfile.mkdtemp() + "/clinic.ledger", budget=dither.pure(1), domain="clinic")
+        >>> folder = tempfile.TemporaryDirectory()
+        >>> ledger = dither.Ledger(folder.name + "/clinic.ledger", budget=dither.pure(1), domain="clinic")
         >>> receipt = ledger.reserve(dither.pure("0.1"), "how many visits?")
         >>> receipt.number, receipt.attempt, receipt.answer
         (3, 1, None)

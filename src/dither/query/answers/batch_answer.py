@@ -26,7 +26,8 @@ class BatchAnswer:
 
     Example:
         >>> import tempfile, pyarrow, dither
-        >>> ledger = dither.Ledger(tempfile.mkdtemp() + "/people.ledger", budget=dither.pure(3))
+        >>> folder = tempfile.TemporaryDirectory()
+        >>> ledger = dither.Ledger(folder.name + "/people.ledger", budget=dither.pure(3))
         >>> rows = pyarrow.table({"age": [31, 44, 62]})
         >>> people = dither.protect(rows, name="people", person="each row", ledger=ledger, bounds={"age": (0, 100)})
         >>> questions = ["SELECT COUNT(*) AS n FROM people", "SELECT SUM(age) AS age FROM people"]
