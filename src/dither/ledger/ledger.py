@@ -76,6 +76,7 @@ class Ledger(LedgerReader):
         '42'
         >>> print(ledger.remaining())
         ε = 0.75 left of ε = 1 (add/remove one person)
+        >>> folder.cleanup()
     """
 
     def __init__(

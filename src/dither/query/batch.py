@@ -68,6 +68,7 @@ class Batch:
         >>> batch = people.quote(["SELECT COUNT(*) AS n FROM people", "SELECT SUM(age) AS age FROM people"], epsilon=1)
         >>> len(batch), batch.price, batch[0].price
         (2, 'ε = 1 (add/remove one person)', 'ε = 0.5 (add/remove one person)')
+        >>> folder.cleanup()
     """
 
     holdings: Holdings = field(repr=False)

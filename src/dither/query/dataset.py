@@ -31,8 +31,7 @@ class Dataset(Holdings):
         sources: where the rows of each table are, by its name.
 
     Raises:
-        QuestionError: `quote` got SQL that is not answered here.
-        NumberError, GuaranteeError, UnitError: `quote` got a price that cannot be read, or that the budget does not count.
+        QuestionError, NumberError, GuaranteeError, UnitError, BudgetError: by `quote`, which see.
 
     Example:
         >>> import tempfile, pyarrow, dither
@@ -46,6 +45,7 @@ class Dataset(Holdings):
         Budget     ε = 3 left of ε = 3 (add/remove one person)
         >>> people.quote("SELECT COUNT(*) AS n FROM people", error={"n": 6}).errors
         {'n': 6.0}
+        >>> folder.cleanup()
     """
 
     @overload
@@ -117,10 +117,9 @@ def open(path: str | Path) -> Dataset:  # noqa: A001 - as `dither.open`
 
     Example:
         >>> import tempfile, pathlib, dither
-        >>> home = tempfile.TemporaryDirectory()
-        >>> folder = pathlib.Path(home.name)
-        >>> _ = (folder / "people.csv").write_text("age\\n31\\n44\\n62\\n")
-        >>> _ = (folder / "policy.toml").write_text('''
+        >>> folder = tempfile.TemporaryDirectory()
+        >>> _ = pathlib.Path(folder.name, "people.csv").write_text("age\\n31\\n44\\n62\\n")
+        >>> _ = pathlib.Path(folder.name, "policy.toml").write_text('''
         ... version = 1
         ... domain = "people"
         ... ledger = { location = "people.ledger", budget = { epsilon = "3" } }
@@ -129,9 +128,9 @@ def open(path: str | Path) -> Dataset:  # noqa: A001 - as `dither.open`
         ... person = "each row"
         ... columns = { age = { type = "integer", bounds = [0, 100] } }
         ... ''')
-        >>> people = dither.open(folder / "policy.toml")
-        >>> people.quote("SELECT COUNT(*) AS n FROM people", epsilon="0.5").affordable
+        >>> dither.open(folder.name + "/policy.toml").quote("SELECT COUNT(*) AS n FROM people", epsilon="0.5").affordable
         6
+        >>> folder.cleanup()
     """
     if not isinstance(path, (str, Path)):
         raise DataError("policy", path, "it is not a path", "'policy.toml'")
@@ -229,6 +228,7 @@ def protect(
         >>> quote = clinic.quote("SELECT ward, SUM(cost) AS cost FROM visits GROUP BY ward", epsilon="0.5")
         >>> quote.release()["ward"]
         ['A', 'B', 'C']
+        >>> folder.cleanup()
     """
     if not isinstance(ledger, Ledger):
         raise DataError(

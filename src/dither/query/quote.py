@@ -45,6 +45,7 @@ class Quote:
         >>> quote = people.quote("SELECT COUNT(*) AS n FROM people", epsilon="0.5")
         >>> quote.price, quote.errors, quote.affordable
         ('ε = 0.5 (add/remove one person)', {'n': 6.0}, 6)
+        >>> folder.cleanup()
     """
 
     offer: Offer

@@ -37,6 +37,7 @@ class Receipt:
         (3, 1, None)
         >>> dither.Receipt.from_json(receipt.to_json()) == receipt
         True
+        >>> folder.cleanup()
     """
 
     ledger: str

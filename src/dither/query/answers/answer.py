@@ -66,6 +66,7 @@ class Answer:
         (['n', 'n_low', 'n_high'], True)
         >>> dither.Answer.from_json(answer.to_json()).columns == answer.columns
         True
+        >>> folder.cleanup()
     """
 
     sql: str

@@ -34,6 +34,7 @@ class BatchAnswer:
         >>> answers = people.quote(questions, epsilon=1).release()
         >>> [answer.aggregates for answer in answers], str(answers.guarantee)
         ([('n',), ('age',)], 'ε = 1 (add/remove one person)')
+        >>> folder.cleanup()
     """
 
     answers: tuple[Answer, ...]
