@@ -88,6 +88,7 @@ SUBROOMS: dict[str, list[list[str]]] = {
         ["entries"],
         ["witness", "write_queue"],
         ["handle", "open", "verify"],
+        ["reader"],
         ["ledger"],
         ["report"],
     ],

@@ -27,7 +27,6 @@ from math import isqrt
 from typing import ClassVar, Self
 
 from dither.errors import QuestionError
-from dither.numeric.number import NumberLike
 from dither.privacy.unit import Unit
 from dither.query.plan.counters import Counter, PersonCounter, RowCounter
 from dither.query.plan.question import Question
@@ -185,7 +184,7 @@ WAYS: dict[str, type[Weights | Clip | KeepGroups]] = {kind.way: kind for kind in
 
 
 def choose_bounding(
-    question: Question, counters: CounterPlan, wished: NumberLike, *, cells: int, unit: Unit, pure: bool
+    question: Question, counters: CounterPlan, wished: str | None, *, cells: int, unit: Unit, pure: bool
 ) -> Bounding:
     """The way that was wished for, or the best that fits; refused where it does not fit."""
     table = question.table

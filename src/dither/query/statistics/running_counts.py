@@ -77,7 +77,7 @@ class RunningCounts(RequestedStatistic):
         unit, steps = price.unit, prod(limits)
         if unit in COMES and prod(len(group.listed) for group in others) > 1:
             unit, steps = COMES[unit], 2 * steps
-        each = {"epsilon": price.amount / steps} if price.pure else {"rho": price.amount / steps**2}
+        each: dict[str, Any] = {"epsilon": price.amount / steps} if price.pure else {"rho": price.amount / steps**2}
         chosen = cdf(Bins.even(0, cells, cells), **each, unit=unit, known_loss=True)
         if not price.pure and not alone:
             bounding, chosen = _better(bounding, chosen, price)
