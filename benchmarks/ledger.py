@@ -123,9 +123,9 @@ def growth(folder: Path, sizes: list[int]) -> list[list[str]]:
 
 def _fill(ledger: Ledger, size: int) -> None:
     """Add entries without waiting for the disk each time; their content is that of charges."""
-    database, key = ledger._book.database, ledger._book.key
+    database, key = ledger.handle.database, ledger.handle.key
     assert key is not None
-    with ledger._book.reading() as page:
+    with ledger.handle.reading() as page:
         last = page.last
     while last.number < size:
         with database.write() as transaction:

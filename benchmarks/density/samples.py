@@ -46,7 +46,7 @@ def speed(runs: int) -> None:
             released = mechanism.release(counts)
             times.append(time.perf_counter() - start)
         tracemalloc.start()
-        blocks = len(mechanism._blocks(counts).blocks)
+        blocks = len(mechanism.sampler(counts).blocks)
         peak = tracemalloc.get_traced_memory()[1]
         tracemalloc.stop()
         off = float(mechanism.shortfall(counts, released)) / n

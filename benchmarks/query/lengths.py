@@ -53,7 +53,9 @@ def times(quote: Quote, sources: Sequence[Source]) -> list[float]:
             place = table_source(quote.holdings.policy.tables[0], source)
             with Engine([source]) as engine, engine.reading([place], threads=1) as run:
                 start = time.perf_counter()
-                release._released(quote.offer, run, counts.TablePlaces({"t": place.relation}, {"t": place.texts}, 5), [])
+                release.released_numbers(
+                    quote.offer, run, counts.TablePlaces({"t": place.relation}, {"t": place.texts}, 5), []
+                )
                 best[at] = min(best[at], time.perf_counter() - start)
     return best
 

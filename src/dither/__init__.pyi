@@ -43,13 +43,13 @@ from dither.privacy import theorems as theorems
 from dither.privacy.budget import filter as filter  # noqa: A004 - a module of that name, not in the way of anyone
 from dither.privacy.compose import compose as compose
 from dither.privacy.compose import parallel as parallel
+from dither.privacy.guarantee.definitions import approx as approx
+from dither.privacy.guarantee.definitions import bounded_range as bounded_range
+from dither.privacy.guarantee.definitions import gdp as gdp
+from dither.privacy.guarantee.definitions import pure as pure
+from dither.privacy.guarantee.definitions import renyi as renyi
+from dither.privacy.guarantee.definitions import zcdp as zcdp
 from dither.privacy.guarantee.guarantee import Guarantee as Guarantee
-from dither.privacy.guarantee.guarantee import approx as approx
-from dither.privacy.guarantee.guarantee import bounded_range as bounded_range
-from dither.privacy.guarantee.guarantee import gdp as gdp
-from dither.privacy.guarantee.guarantee import pure as pure
-from dither.privacy.guarantee.guarantee import renyi as renyi
-from dither.privacy.guarantee.guarantee import zcdp as zcdp
 from dither.privacy.loss.loss import Loss as Loss
 from dither.privacy.unit import Unit as Unit
 from dither.query.answers.answer import Answer as Answer

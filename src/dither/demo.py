@@ -117,7 +117,7 @@ def _at_most(whose: NDArray[np.int64]) -> NDArray[np.int64]:
 
 
 def _numbers(count: int) -> NDArray[np.float64]:
-    """Between 0 and 1, the same every time: the clinic is made up, and its numbers hide nobody."""
+    """Numbers between 0 and 1, the same every time: the clinic is made up, and they protect nobody."""
     bits = np.frombuffer(hashlib.shake_128(b"a made-up clinic").digest(8 * count), dtype="<u8")
     return (bits >> np.uint64(11)).astype(np.float64) / 2**53 + 2**-54
 

@@ -121,14 +121,14 @@ def test_epsilon_of_floats_is_that_of_their_exact_values(matrix, nudges):
 def test_what_a_quotient_lacks_is_exact(a, b, scale):
     a, b = a * scale, b * scale
     quotient = a / b
-    rest = privacy._remainder(np.array([a]), np.array([b]), quotient)[0]
+    rest = privacy.remainder(np.array([a]), np.array([b]), quotient)[0]
     assert Fraction(rest) == Fraction(a) - Fraction(quotient) * Fraction(b)
 
 
 def test_lengths_are_weighed_the_right_way_round():
-    assert not privacy._larger(Fraction(4), Fraction(2), Fraction(2), Fraction(1))
-    assert privacy._larger(Fraction(4), Fraction(2), Fraction(2) - Fraction(1, 2**200), Fraction(1))
-    assert not privacy._larger(Fraction(4), Fraction(2), Fraction(2) + Fraction(1, 2**200), Fraction(1))
+    assert not privacy.larger(Fraction(4), Fraction(2), Fraction(2), Fraction(1))
+    assert privacy.larger(Fraction(4), Fraction(2), Fraction(2) - Fraction(1, 2**200), Fraction(1))
+    assert not privacy.larger(Fraction(4), Fraction(2), Fraction(2) + Fraction(1, 2**200), Fraction(1))
 
 
 def test_extreme_floats():

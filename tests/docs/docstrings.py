@@ -14,8 +14,9 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 FRONTS = ("dither", "dither.channels", "dither.density", "dither.local", "dither.noise", "dither.testing")
-# Functions of modules that are public names themselves.
-MODULES = ("accuracy", "amplify", "calibrate", "filter", "sensitivity", "theorems")
+# Modules that are public names themselves: their classes and functions are public too. Those of `dither` that have no such
+# list, or are fronts, are left out.
+MODULES = ("accuracy", "amplify", "calibrate", "filter", "plot", "sensitivity", "theorems")
 FLAGS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE | doctest.IGNORE_EXCEPTION_DETAIL
 _SECTION = re.compile(r"^(Args|Raises|Example|Examples):$", re.MULTILINE)
 _ENTRY = re.compile(r"^    \*{0,2}(\w+)[^:\n]*:", re.MULTILINE)
@@ -26,7 +27,7 @@ def public(front: str) -> Iterator[tuple[str, Any]]:
     module = importlib.import_module(front)
     for name in module.__all__:
         value = getattr(module, name)
-        if front == "dither" and name in MODULES:
+        if inspect.ismodule(value) and (name in MODULES or front != "dither") and hasattr(value, "__all__"):
             for inner in value.__all__:
                 if callable(getattr(value, inner)):
                     yield f"{front}.{name}.{inner}", getattr(value, inner)

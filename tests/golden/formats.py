@@ -77,7 +77,7 @@ def ledger() -> dict[str, Any]:
                 made.refund(made.reserve(dither.zcdp("0.01"), "another", analyst="ann"))
                 made.record_refusal("SELECT *", "rows are not shown", analyst="ann", door="test")
                 made.record_export(first, "csv", analyst="ann", door="test")
-                return {"key": made._book.key.hex(), "rows": signed_again(made), "receipt": first.to_json()}
+                return {"key": made.handle.key.hex(), "rows": signed_again(made), "receipt": first.to_json()}
         finally:
             if before is not None:
                 os.environ["DITHER_HOME"] = before
@@ -89,7 +89,7 @@ def signed_again(made: dither.Ledger) -> list[list[Any]]:
     for entry in made.history():
         body = {**entry.body, "place": "a.ledger"} if entry.kind == "created" else entry.body
         told = {"time": entry.time, "body": body, "state": entry.state, "answer": entry.answer}
-        row, last = write(made._book.key, last, entry.kind, **told)
+        row, last = write(made.handle.key, last, entry.kind, **told)
         rows.append(list(row))
     return rows
 

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from dither import Ledger, Number, pure
+from dither.ledger.entries.charge_request import fingerprint
 from dither.ledger.entries.entry import Entry, digest, write
-from dither.ledger.entries.receipt import fingerprint
 from dither.ledger.storage.database import insert
 
 TENTH = pure("0.1")
@@ -28,7 +28,7 @@ def forge(ledger: Ledger, kind: str, body: dict, *, answer: str | None = None, a
     key = bytes.fromhex(next((Path(ledger.location).parent / "home" / "keys").iterdir()).read_text())
     last = list(ledger.history())[-1] if after is None else after
     row, _ = write(key, last, kind, time=last.time, body=body, state=replace(last.state, **state), answer=answer)
-    with ledger._book.database.write() as transaction:
+    with ledger.handle.database.write() as transaction:
         transaction.do(insert(row))
 
 
@@ -99,7 +99,7 @@ def test_the_truth_passes(ledger):
     ],
 )
 def test_one_lie(ledger, kind, body, state, words):
-    with ledger._book.database.write() as transaction:  # the index on answers would refuse some lies by itself
+    with ledger.handle.database.write() as transaction:  # the index on answers would refuse some lies by itself
         transaction.do(("DROP INDEX entries_one_answer", ()))
     forge(ledger, kind, body, answer="1" if kind == "answered" else None, **state)
     result = ledger.verify()

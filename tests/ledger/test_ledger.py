@@ -393,8 +393,8 @@ def test_a_refund_gives_back_what_was_charged_whatever_the_receipt_says(ledger):
 def test_a_refund_that_failed_can_be_tried_again(ledger, monkeypatch):
     receipt = ledger.reserve(TENTH, "question")
     with monkeypatch.context() as broken:
-        broken.setattr(ledger._book, "page", lambda *queries: 1 / 0)
-        broken.setattr(ledger, "_turns", (os.getpid(), WriteQueue(_failing)))
+        broken.setattr(ledger.handle, "page", lambda *queries: 1 / 0)
+        broken.setattr(ledger, "queue", WriteQueue(_failing))
         with pytest.raises(LedgerError):
             ledger.refund(receipt)
     ledger.refund(receipt)
@@ -614,7 +614,7 @@ def test_threads_that_come_and_go_leave_no_connections(ledger, location):
         thread = threading.Thread(target=work, args=(number,))
         thread.start()
         thread.join()
-    assert len(ledger._book.database._pool._idle) <= 4
+    assert ledger.handle.database.pool.idle <= 4
     assert ledger.remaining().like(pure("0.001")) == 850
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import signal
 import threading
 import time
@@ -62,7 +61,7 @@ def test_those_who_wait_are_served_together():
 
 
 def test_the_bell_saves_time_and_decides_nothing(monkeypatch):
-    monkeypatch.setattr(WriteQueue, "_ring", lambda turns: None)
+    monkeypatch.setattr(WriteQueue, "ring", lambda turns: None)
     desk = Desk()
     held, found = in_threads(WriteQueue(desk.page), 20, lambda number: number * number)
     desk.gate.set()
@@ -181,7 +180,7 @@ def test_the_same_question_twice_in_one_transaction_is_charged_once(tmp_path):
 
 def together(ledger: Ledger, calls: list) -> list[object]:
     """Make calls at the same moment, such that all but the first share one transaction; what came of each."""
-    gate, page, sizes = threading.Event(), ledger._book.page, []
+    gate, page, sizes = threading.Event(), ledger.handle.page, []
 
     @contextmanager
     def gated(*queries):
@@ -190,7 +189,7 @@ def together(ledger: Ledger, calls: list) -> list[object]:
         with page(*queries) as opened:
             yield opened
 
-    ledger._turns = (os.getpid(), WriteQueue(gated))
+    ledger.queue = WriteQueue(gated)
     found: list[object] = [None] * len(calls)
 
     def work(number: int) -> None:
@@ -246,7 +245,7 @@ def test_within_one_transaction_later_work_sees_earlier_work(ledger):
 
 
 def test_a_copied_process_does_not_wait_for_threads_that_it_does_not_have(ledger):
-    gate, page = threading.Event(), ledger._book.page
+    gate, page = threading.Event(), ledger.handle.page
 
     @contextmanager
     def gated(*queries):
@@ -254,7 +253,7 @@ def test_a_copied_process_does_not_wait_for_threads_that_it_does_not_have(ledger
         with page(*queries) as opened:
             yield opened
 
-    ledger._turns = (os.getpid(), WriteQueue(gated))
+    ledger.queue = WriteQueue(gated)
     thread = threading.Thread(target=lambda: ledger.reserve(TENTH, "parent"))
     thread.start()
     time.sleep(0.1)

@@ -21,10 +21,11 @@ from dither.local.surveys.direct_encoding import DirectEncoding
 from dither.local.surveys.grid_response import GridResponse
 from dither.local.surveys.hadamard_response import HadamardResponse
 from dither.local.surveys.heavy_hitters import HeavyHitters
+from dither.local.surveys.hybrid import Hybrid
 from dither.local.surveys.local_hashing import LocalHashing
 from dither.local.surveys.longitudinal import Longitudinal
 from dither.local.surveys.noisy_number import NoisyNumber
-from dither.local.surveys.piecewise_and_duchi import Duchi, Hybrid, Piecewise
+from dither.local.surveys.piecewise_and_duchi import Duchi, Piecewise
 from dither.local.surveys.subset_selection import SubsetSelection
 from dither.local.surveys.unary_encoding import UnaryEncoding
 

@@ -12,7 +12,7 @@ from fractions import Fraction
 
 from flint import arb, ctx, fmpq
 
-from dither.noise.entropy import _swapped
+from dither.noise.entropy import swapped
 from dither.noise.law import Law
 from dither.numeric.balls import ends, precision
 
@@ -52,7 +52,7 @@ def tree(draw: Callable[[], int | None], depth: int) -> tuple[dict[int | None, F
         value, length = todo.pop()
         script = Script(value, length)
         try:
-            with _swapped(script):  # type: ignore[arg-type]
+            with swapped(script):  # type: ignore[arg-type]
                 outcome = draw()
         except OutOfBits as turn:
             wanted = script.used + turn.wanted - length

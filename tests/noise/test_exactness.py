@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from functools import partial
 from itertools import pairwise
 
 import numpy as np
 import pytest
 from flint import arb
 
+from dither.noise import cell_sampler
 from dither.noise.bernoulli import Bernoulli
 from dither.noise.categorical import Categorical
+from dither.noise.cell_sampler import CellSampler
 from dither.noise.entropy import stream
 from dither.noise.gaussian import DiscreteGaussian, RoundedGaussian
 from dither.noise.laplace import DiscreteLaplace, OneSidedGeometric
@@ -22,7 +25,7 @@ from dither.noise.samplers.table import UNDECIDED, CumulativeTable, below, lazy_
 from dither.noise.uniform_integers import uniform, weighted
 from dither.numeric.balls import precision
 from dither.numeric.enclosure import to_ball
-from dither.numeric.number import ln
+from dither.numeric.number import Number, ln
 from tests.noise import exact
 
 SMALL = Fraction(3, 4)
@@ -57,8 +60,8 @@ STAIR_NAMES = [repr(law) for law, _ in STAIRS]
 
 def acceptance(sampler, truth, v: int, x: int, slope: bool):
     """The probability with which x must be kept in cell v: g(x) is the mean weight of the integer x."""
-    law = sampler._law
-    near, far = law.weight(sampler._edge(v)), law.weight(sampler._edge(v, 1)) if slope else to_ball(0)
+    law = sampler.law
+    near, far = law.weight(sampler.edge(v)), law.weight(sampler.edge(v, 1)) if slope else to_ball(0)
     g = truth(x) * (2 * exact.ball(law.sigma2) * arb.pi()).sqrt() if law.rounded else truth(x) / truth(0)
     return (g - far) / (near - far)
 
@@ -69,13 +72,13 @@ def acceptance(sampler, truth, v: int, x: int, slope: bool):
 def test_a_proposal_is_kept_exactly_as_often_as_it_should(law, truth, cell_bits, slope):
     sampler = StaircaseSampler(exact.remembering(law), cell_bits, 2, prefix_bits=3, word_bits=5)
     checked = 0
-    for v in range(sampler._first, 2):
+    for v in range(sampler.first, 2):
         for low in range(1 << cell_bits):
 
             def draw(v=v, low=low) -> int:
                 if slope:
-                    return int(sampler._accepts_quickly(v, low, stream()))
-                return int(sampler._accepts(v, low, stream(), slope=False))
+                    return int(sampler.accepts_quickly(v, low, stream()))
+                return int(sampler.accepts(v, low, stream(), slope=False))
 
             masses, unsettled = exact.tree(draw, 14 if slope else 15)
             x = v * (1 << cell_bits) + low
@@ -84,7 +87,7 @@ def test_a_proposal_is_kept_exactly_as_often_as_it_should(law, truth, cell_bits,
             assert masses.get(0, 0) <= 1 - yes[0]
             assert unsettled < Fraction(1, 8)
             checked += 1
-    assert checked == sampler._count << cell_bits
+    assert checked == sampler.count << cell_bits
 
 
 def round_of(sampler, truth, monkeypatch, always_keep_tails=False):
@@ -99,20 +102,20 @@ def round_of(sampler, truth, monkeypatch, always_keep_tails=False):
         return choices.choose([b - a for a, b in pairwise(sums)])
 
     def outcome(_bits) -> int:
-        sums = [to_ball(0), *sampler._cumulative(), to_ball(1)]
+        sums = [to_ball(0), *sampler.cumulative(), to_ball(1)]
         return choices.choose([b - a for a, b in pairwise(sums)])
 
     def keep(v, low, _bits, slope=True) -> bool:
         if always_keep_tails and not slope:
             return True
-        return yes_or_no(acceptance(sampler, truth, v, v * sampler._width + low, slope))
+        return yes_or_no(acceptance(sampler, truth, v, v * sampler.width + low, slope))
 
     monkeypatch.setattr(staircase, "lazy_index", first_few)
     monkeypatch.setattr(staircase, "below", lambda chance, _bits, step: yes_or_no(chance()))
     monkeypatch.setattr(sampler.table, "draw_one", outcome)
-    monkeypatch.setattr(sampler, "_accepts_quickly", keep)
-    monkeypatch.setattr(sampler, "_accepts", keep)
-    return choices.every_way(lambda: sampler._round(choices))
+    monkeypatch.setattr(sampler, "accepts_quickly", keep)
+    monkeypatch.setattr(sampler, "accepts", keep)
+    return choices.every_way(lambda: sampler.propose(choices))
 
 
 @pytest.mark.parametrize(("law", "truth"), STAIRS, ids=STAIR_NAMES)
@@ -179,17 +182,17 @@ def test_weighted_choices_have_their_weights(weights):
 def table_faults(table: CumulativeTable, truth: list[tuple[Fraction, Fraction]]) -> int:
     """How many entries of a table contradict the cumulative law, given as (lower, upper) for each outcome."""
     faults = 0
-    words = [int(word) for word in table._words]
-    assert words == table._floors
+    words = [int(word) for word in table.words]
+    assert words == table.floors
     assert words == sorted(words)
     for floor, (low, high) in zip(words, truth, strict=True):
         faults += not (floor <= low * 2**64 and high * 2**64 < floor + 2)
     bounds = [(Fraction(0), Fraction(0)), *truth, (Fraction(1), Fraction(1))]
-    for prefix, value in enumerate(table._lookup.tolist()):
+    for prefix, value in enumerate(table.lookup.tolist()):
         if value != UNDECIDED:
-            outcome = value + table._offset
+            outcome = value + table.offset
             inside = bounds[outcome][1] * 2**16 <= prefix and prefix + 1 <= bounds[outcome + 1][0] * 2**16
-            faults += not (inside and outcome < table._plain)
+            faults += not (inside and outcome < table.plain)
     return faults
 
 
@@ -219,11 +222,11 @@ PRODUCTION = [
 
 @pytest.mark.parametrize(("law", "truth"), PRODUCTION, ids=[repr(law) for law, _ in PRODUCTION])
 def test_direct_tables_hold_the_law(law, truth):
-    sampler = law._sampler()
+    sampler = law.sampler()
     assert isinstance(sampler, DirectSampler)
-    values = range(sampler._lowest, sampler._reach + 1)
+    values = range(sampler.lowest, sampler.reach + 1)
     assert table_faults(sampler.table, cumulative(truth, values)) == 0
-    decided = np.mean(sampler.table._lookup != UNDECIDED)
+    decided = np.mean(sampler.table.lookup != UNDECIDED)
     assert decided > 0.97
 
 
@@ -240,7 +243,7 @@ LARGE = [
 
 def staircase_weights(law: Law, sampler: StaircaseSampler) -> list[tuple[Fraction, Fraction]]:
     """The cumulative weights of levels and slopes, from the definition: the largest and smallest weight of a cell."""
-    width, half = sampler._width, Fraction(1, 2)
+    width, half = sampler.width, Fraction(1, 2)
 
     def weight(point: Fraction):
         if law.rounded or isinstance(law, DiscreteGaussian):
@@ -248,8 +251,8 @@ def staircase_weights(law: Law, sampler: StaircaseSampler) -> list[tuple[Fractio
         return (-(law.rate.ball() * exact.ball(abs(point)))).exp()
 
     with precision(exact.BITS):
-        levels, slopes, far_away = [], [], 4 * sampler._cells
-        for v in range(sampler._first, sampler._cells):
+        levels, slopes, far_away = [], [], 4 * sampler.cells
+        for v in range(sampler.first, sampler.cells):
             edges = [Fraction(v * width), Fraction((v + 1) * width)]
             if law.rounded:
                 edges = [edge - half for edge in edges]
@@ -263,10 +266,10 @@ def staircase_weights(law: Law, sampler: StaircaseSampler) -> list[tuple[Fractio
         if isinstance(law, (RoundedGaussian, DiscreteGaussian)):
             shifts = (-half, half) if law.rounded else (Fraction(0), Fraction(1))
             for shift in shifts:
-                for ring in range(sampler._cells, far_away):
+                for ring in range(sampler.cells, far_away):
                     beyond += weight(ring * width + shift)
         else:
-            first = weight(Fraction(sampler._cells * width))
+            first = weight(Fraction(sampler.cells * width))
             beyond = first / (1 - weight(Fraction(width)))
             if law.two_sided:
                 beyond *= 1 + weight(Fraction(1))
@@ -282,10 +285,10 @@ def staircase_weights(law: Law, sampler: StaircaseSampler) -> list[tuple[Fractio
 
 @pytest.mark.parametrize("law", LARGE, ids=repr)
 def test_staircase_tables_hold_the_law(law):
-    sampler = law._sampler()
+    sampler = law.sampler()
     assert isinstance(sampler, StaircaseSampler)
     assert table_faults(sampler.table, staircase_weights(law, sampler)) == 0
-    levels = np.mean(sampler.table._lookup != UNDECIDED)
+    levels = np.mean(sampler.table.lookup != UNDECIDED)
     assert levels > 0.93
 
 
@@ -294,12 +297,12 @@ def test_a_shifted_table_is_caught():
     right = DirectSampler(law, 312)
     values = range(-312, 313)
     wrong = DirectSampler(law, 312)
-    wrong.table = CumulativeTable(lambda: [*right._cumulative()[1:], to_ball(1)], plain=right._plain, offset=312)
+    wrong.table = CumulativeTable(lambda: [*right.cumulative()[1:], to_ball(1)], plain=right.plain, offset=312)
     assert table_faults(right.table, cumulative(truth, values)) == 0
     assert table_faults(wrong.table, cumulative(truth, values)) > 100
     # and by the tree, where one word of 64 is off
     small = DirectSampler(DiscreteLaplace(2), 4, prefix_bits=4, word_bits=6)
-    small.table._floors[3] += 1
+    small.table.floors[3] += 1
     masses, unsettled = exact.tree(small.one, depth=18)
     with pytest.raises(AssertionError):
         exact.assert_law(masses, unsettled, exact.laplace(Fraction(2)))
@@ -326,38 +329,38 @@ class Played:
 
 @pytest.mark.parametrize(("law", "_truth"), LAWS[:4], ids=NAMES[:4])
 def test_vector_draws_follow_the_scalar_rule_for_every_prefix(law, _truth):
-    table = law._sampler().table
+    table = law.sampler().table
     prefixes = np.arange(2**16, dtype=np.uint16)
     rest = np.random.default_rng(5).integers(0, 2**64, 2**16, dtype=np.uint64)
     values, special = table.draw(2**16, Played([prefixes], rest))
-    open_prefixes = np.flatnonzero(table._lookup == UNDECIDED)
+    open_prefixes = np.flatnonzero(table.lookup == UNDECIDED)
     for at, prefix in enumerate(open_prefixes):
         word = (int(prefix) << 48) | (int(rest[at]) >> 16)
         outcome = table.draw_one(Played([], [], [word]))
-        if outcome < table._plain:
-            assert values[prefix] == outcome - table._offset
+        if outcome < table.plain:
+            assert values[prefix] == outcome - table.offset
         else:
             assert prefix in special.positions
-    settled = np.flatnonzero(table._lookup != UNDECIDED)
+    settled = np.flatnonzero(table.lookup != UNDECIDED)
     for prefix in settled[::37]:
         for word in (int(prefix) << 48, (int(prefix) << 48) + 2**48 - 1):
-            assert table.draw_one(Played([], [], [word])) - table._offset == values[prefix]
+            assert table.draw_one(Played([], [], [word])) - table.offset == values[prefix]
 
 
 def test_every_word_next_to_a_boundary_goes_to_refinement():
-    table = DiscreteLaplace(10)._sampler().table
-    floors = np.array(sorted(set(table._floors)), dtype=np.uint64)
+    table = DiscreteLaplace(10).sampler().table
+    floors = np.array(sorted(set(table.floors)), dtype=np.uint64)
     floors = floors[(floors > 2) & (floors < 2**64 - 8)]
     assert floors.size > 500
     for shift, settled in ((-1, None), (0, False), (1, False), (2, None)):
         words = floors + np.uint64(shift) if shift >= 0 else floors - np.uint64(-shift)
-        decided = table._search(words)[1]
+        decided = table.search(words)[1]
         if settled is False:
             assert not decided.any()
     # two words away from every floor nothing is open
     far = floors[:-1][np.diff(floors) > 8] + np.uint64(4)
     assert far.size > 100
-    assert table._search(far)[1].all()
+    assert table.search(far)[1].all()
 
 
 @pytest.mark.parametrize("law", [DiscreteLaplace(40), RoundedGaussian(30), DiscreteGaussian(900)], ids=repr)
@@ -369,16 +372,16 @@ def test_the_integer_bracket_agrees_with_balls(law):
         for low in range(4):
             for a in range(256):
                 for u in (0, 97, 255) if law.rounded else (0,):
-                    assert sampler._fraction_bits in (0, 8)
+                    assert sampler.fraction_bits in (0, 8)
                     quick = Played([], [], [a, u])
                     try:
-                        answer = sampler._accepts_quickly(v, low, quick)
+                        answer = sampler.accepts_quickly(v, low, quick)
                     except IndexError:
                         continue  # integers could not tell: more bits were asked for
                     settled += 1
                     for tail in (0, 255):
                         played = Played([], [], [tail] * 40)
-                        assert sampler._accepts(v, low, played, a, 8, u, sampler._fraction_bits) == answer
+                        assert sampler.accepts(v, low, played, a, 8, u, sampler.fraction_bits) == answer
     assert settled > 5_000
 
 
@@ -387,11 +390,11 @@ def test_slack_is_wide_enough_and_a_narrow_one_is_caught():
     sampler = StaircaseSampler(law, 4, 8)
     outside = 0
     for planted in (False, True):
-        slack = [0 if planted else s for s in sampler._slack_list]
+        slack = [0 if planted else s for s in sampler.slack_list]
         outside = 0
         with precision(128):
             for v in range(-8, 8):
-                near, far = law.weight(sampler._edge(v)), law.weight(sampler._edge(v, 1))
+                near, far = law.weight(sampler.edge(v)), law.weight(sampler.edge(v, 1))
                 for step in range(0, 17):
                     d = Fraction(step)
                     y = abs(v * 16 - Fraction(1, 2) + d) if v >= 0 else abs((v + 1) * 16 - Fraction(1, 2) - d)
@@ -418,43 +421,40 @@ def softmax(scores, rate):
     ("scores", "rate"),
     [([0, 1, 2], 1), ([5, 5, 4, 1], Fraction(1, 2)), ([0, -3, -9, -9], Fraction(2, 3)), ([7], 1)],
 )
-def test_categorical_assigns_exactly_the_law(scores, rate):
-    sampler = Categorical(scores, rate=rate)
-    sampler._table = CumulativeTable(sampler._cumulative, plain=sampler._plain, prefix_bits=4, word_bits=6)
-    masses, unsettled = exact.tree(sampler.sample, depth=18)
+def test_categorical_assigns_exactly_the_law(scores, rate, monkeypatch):
+    monkeypatch.setattr(cell_sampler, "CumulativeTable", partial(CumulativeTable, prefix_bits=4, word_bits=6))
+    masses, unsettled = exact.tree(Categorical(scores, rate=rate).sample, depth=18)
     exact.assert_law(masses, unsettled, softmax(scores, rate))
     assert unsettled < Fraction(1, 2**5)
 
 
 def test_categorical_with_wide_cells_and_a_tail_assigns_exactly_the_law(monkeypatch):
-    from dither.noise import categorical
-
-    monkeypatch.setattr(categorical, "MOST_CELLS", 4)
-    monkeypatch.setattr(categorical, "TAIL_BITS", 1)
-    monkeypatch.setattr(categorical, "GUARD_BITS", -64)  # so that the tail is summed in full at once
+    monkeypatch.setattr(cell_sampler, "MOST_CELLS", 4)
+    monkeypatch.setattr(cell_sampler, "TAIL_BITS", 1)
+    monkeypatch.setattr(cell_sampler, "GUARD_BITS", -64)  # so that the tail is summed in full at once
     scores, rate = [0, -1, -2, -3, -5, -7, -9, -14, -15, -15], Fraction(1, 2)
-    sampler = Categorical(scores, rate=rate)
-    assert sampler._cell_bits > 0
-    assert sampler._plain < sampler._present.size
+    sampler = CellSampler(np.array([-score for score in scores], dtype=np.uint64), Number(rate))
+    assert sampler.cell_bits > 0
+    assert sampler.plain < sampler.present.size
     choices = exact.Choices()
 
     def outcome(_bits) -> int:
-        sums = [to_ball(0), *sampler._cumulative(), to_ball(1)]
+        sums = [to_ball(0), *sampler.cumulative(), to_ball(1)]
         return choices.choose([b - a for a, b in pairwise(sums)])
 
     def index(conditional, _bits) -> int:
-        sums = [to_ball(0)] + [conditional(j) for j in range(len(sampler._tail_gaps[0]))]
+        sums = [to_ball(0)] + [conditional(j) for j in range(len(sampler.tail_gaps[0]))]
         return choices.choose([b - a for a, b in pairwise(sums)])
 
     def yes_or_no(chance, *_start) -> bool:
         return choices.choose([chance(), 1 - chance()]) == 0
 
-    monkeypatch.setattr(categorical, "lazy_index", index)
-    monkeypatch.setattr(categorical, "below", yes_or_no)
-    monkeypatch.setattr(categorical, "uniform_one", lambda m, _bits: choices.choose([exact.ball(Fraction(1, m))] * m))
-    monkeypatch.setattr(sampler._table, "draw_one", outcome)
+    monkeypatch.setattr(cell_sampler, "lazy_index", index)
+    monkeypatch.setattr(cell_sampler, "below", yes_or_no)
+    monkeypatch.setattr(cell_sampler, "uniform_one", lambda m, _bits: choices.choose([exact.ball(Fraction(1, m))] * m))
+    monkeypatch.setattr(sampler.table, "draw_one", outcome)
     with precision(exact.BITS):
-        masses = choices.every_way(lambda: sampler._round(choices))
+        masses = choices.every_way(lambda: sampler.propose_one(choices))
         assert set(masses) == {None, *range(len(scores))}
         truth = softmax(scores, rate)
         factors = [masses[i] / truth(i) for i in range(len(scores))]

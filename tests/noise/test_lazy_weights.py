@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from flint import arb, ctx
 
-from dither.noise.entropy import _swapped
+from dither.noise.entropy import swapped
 from dither.noise.lazy_weights import FIRST_PRECISION, by_balls, by_floats
 from dither.numeric.balls import precision
 from dither.numeric.enclosure import to_ball
@@ -57,7 +57,7 @@ def test_floats_give_the_outcome_of_the_exact_weights(weights, error):
         rough = np.array([w * (1 + error * rng.uniform(-1, 1)) for w in weights], dtype=float) * 2.0**-500
         wanted = expected(weights, word)
         extended = expected(weights, word << 64, 128) if wanted is None else wanted  # zeros follow
-        with _swapped(Words(word)):
+        with swapped(Words(word)):
             assert by_floats(rough, 3 * error + len(weights) * 2.0**-52, lambda: weights) == extended
 
 
@@ -73,7 +73,7 @@ def test_balls_give_the_outcome_of_the_exact_weights(weights):
     for word in [*hard_words(weights), *(rng.getrandbits(64) for _ in range(50))]:
         wanted = expected(weights, word)
         wanted = expected(weights, word << 64, 128) if wanted is None else wanted
-        with _swapped(Words(word)):
+        with swapped(Words(word)):
             assert by_balls(balls) == wanted
 
 
@@ -83,13 +83,13 @@ def test_exact_weights_are_asked_for_only_where_there_is_doubt():
 
     rough = np.array([1.0, 1.0])
     for word, outcome in ((2**62, 0), (3 * 2**62, 1), (2**63 - 2**30, 0), (2**63 + 2**30, 1)):
-        with _swapped(Words(word)):
+        with swapped(Words(word)):
             assert by_floats(rough, 2.0**-40, never) == outcome
-    with _swapped(Words(2**63 - 1)), pytest.raises(AssertionError, match="doubt"):
+    with swapped(Words(2**63 - 1)), pytest.raises(AssertionError, match="doubt"):
         by_floats(rough, 2.0**-40, never)
-    with _swapped(Words(2**62)), pytest.raises(AssertionError, match="doubt"):
+    with swapped(Words(2**62)), pytest.raises(AssertionError, match="doubt"):
         by_floats(np.array([0.0, 0.0]), 0.0, never)
-    with _swapped(Words(2**62)), pytest.raises(AssertionError, match="doubt"):
+    with swapped(Words(2**62)), pytest.raises(AssertionError, match="doubt"):
         by_floats(rough, float("nan"), never)
 
 
@@ -99,11 +99,11 @@ def test_bits_are_appended_until_the_border_is_passed():
     for weights in ([1, 2],):
         for following, outcome in ((0, 0), (2**64 - 1, 1), (third - 1, 0), (third + 1, 1)):
             stream = Words(third, following)
-            with _swapped(stream):
+            with swapped(stream):
                 assert by_floats(np.array([1.0, 2.0]), 1.0, lambda: weights) == outcome  # noqa: B023
             assert stream.asked == 2
             stream = Words(third, following)
-            with _swapped(stream):
+            with swapped(stream):
                 assert by_balls(lambda: [to_ball(w) for w in weights]) == outcome  # noqa: B023
             assert stream.asked == 2
 

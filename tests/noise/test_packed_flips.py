@@ -11,7 +11,7 @@ import pytest
 
 from dither import ln
 from dither.noise.bernoulli import Bernoulli
-from dither.noise.entropy import _swapped
+from dither.noise.entropy import swapped
 from dither.noise.packed_flips import Flips, sums
 from dither.noise.samplers.table import UNDECIDED, CumulativeTable
 from dither.numeric.balls import ends, precision
@@ -39,14 +39,14 @@ class Playing:
 
 def law_by_tree(flips, width, prefix_bits, word_bits, depth, rows=1):
     """The law of rows of so many flips, from every string of bits up to a depth."""
-    flips._table = CumulativeTable(
-        partial(sums, flips._chance, width), plain=1 << width, prefix_bits=prefix_bits, word_bits=word_bits
+    flips.table = CumulativeTable(
+        partial(sums, flips.chance, width), plain=1 << width, prefix_bits=prefix_bits, word_bits=word_bits
     )
 
     def draw():
         from dither.noise.entropy import stream
 
-        with _swapped(Playing(stream(), prefix_bits, word_bits)):
+        with swapped(Playing(stream(), prefix_bits, word_bits)):
             return int.from_bytes(flips.sample(rows, width).tobytes(), "little")
 
     return exact.tree(draw, depth)
@@ -70,7 +70,7 @@ def test_every_string_of_bits_gives_exactly_the_law(coin, ones, width, prefix_bi
     """Words of 2 to 6 bits leave a good part of the draws open, so bits are appended several times."""
     flips = Flips(coin, ones=ones)
     masses, unsettled = law_by_tree(flips, width, prefix_bits, word_bits, depth=12)
-    exact.assert_law(masses, unsettled, byte_law(flips._chance, width))
+    exact.assert_law(masses, unsettled, byte_law(flips.chance, width))
     assert unsettled < Fraction(1, 10)
 
 
@@ -79,7 +79,7 @@ def test_two_rows_are_independent():
     masses, unsettled = law_by_tree(flips, 1, 3, 4, depth=14, rows=2)
     both = {x + (y << 8) for x in (0, 1) for y in (0, 1)}
     assert set(masses) == both
-    exact.assert_law(masses, unsettled, byte_law(flips._chance, 2))
+    exact.assert_law(masses, unsettled, byte_law(flips.chance, 2))
 
 
 def test_the_bits_of_the_first_ball_are_not_enough():
@@ -93,8 +93,8 @@ def test_the_bits_of_the_first_ball_are_not_enough():
 
 def test_a_law_that_stops_at_the_first_word_is_caught():
     flips = Flips(Bernoulli.response(1))
-    flips_table = CumulativeTable(partial(sums, flips._chance, 2), plain=4, prefix_bits=3, word_bits=4)
-    guess = lambda bits: int(np.searchsorted(flips_table._words, bits.bits(4), side="right"))  # noqa: E731
+    flips_table = CumulativeTable(partial(sums, flips.chance, 2), plain=4, prefix_bits=3, word_bits=4)
+    guess = lambda bits: int(np.searchsorted(flips_table.words, bits.bits(4), side="right"))  # noqa: E731
 
     def draw():
         from dither.noise.entropy import stream
@@ -103,7 +103,7 @@ def test_a_law_that_stops_at_the_first_word_is_caught():
 
     masses, unsettled = exact.tree(draw, 13)
     with pytest.raises(AssertionError):
-        exact.assert_law(masses, unsettled, byte_law(flips._chance, 2))
+        exact.assert_law(masses, unsettled, byte_law(flips.chance, 2))
 
 
 @pytest.mark.parametrize(
@@ -112,10 +112,10 @@ def test_a_law_that_stops_at_the_first_word_is_caught():
 def test_what_sixteen_bits_decide_is_right_for_every_prefix(coin):
     flips = Flips(coin, ones=False)
     with precision(200):
-        borders = [ends(ball) for ball in sums(flips._chance)]
-        q = flips._chance()
-        assert abs(sums(flips._chance)[-1] + q**8 - 1) < 1e-50
-    table = flips._table._lookup
+        borders = [ends(ball) for ball in sums(flips.chance)]
+        q = flips.chance()
+        assert abs(sums(flips.chance)[-1] + q**8 - 1) < 1e-50
+    table = flips.table.lookup
     assert np.count_nonzero(table == UNDECIDED) <= 512
     for prefix in range(0, 1 << 16, 7):
         byte = int(table[prefix])

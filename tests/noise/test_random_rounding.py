@@ -57,7 +57,7 @@ def test_floats_and_fractions_agree_bit_by_bit(low, high, steps, monkeypatch):
     with pytest.warns(NotPrivateWarning), seeded(5):
         words = rounding.stream().words(values.size) >> np.uint64(64 - rounding.LEADING)
     slow = [
-        rounding._round(rounding._place(float(value), low, high, steps), int(word), rounding.LEADING)
+        rounding.round_place(rounding.place_of(float(value), low, high, steps), int(word), rounding.LEADING)
         for value, word in zip(values, words, strict=True)
     ]
     assert fast.tolist() == slow

@@ -87,7 +87,7 @@ def test_staircases_with_short_words_follow_the_law(law):
 def test_a_shifted_table_fails():
     law = DiscreteLaplace(10)
     sampler = DirectSampler(law, 312)
-    sampler.table = CumulativeTable(lambda: [*DirectSampler(law, 312)._cumulative()[1:], to_ball(1)], plain=625, offset=312)
+    sampler.table = CumulativeTable(lambda: [*DirectSampler(law, 312).cumulative()[1:], to_ball(1)], plain=625, offset=312)
     assert not fits(sampler.many(DRAWS), law)
 
 

@@ -95,5 +95,5 @@ def repeated(quote: Quote, runs: int) -> Iterator[Answer]:
 
         work = releasing.Release(quote.holdings, (quote.offer,), quote.guarantee, quote.question)
         for _ in range(runs):
-            text = releasing._one_to_json(work._released(once, place))
+            text = releasing.one_to_json(work.released(once, place))
             yield read_answer(quote.offer, Released.from_json(text), receipt)

@@ -101,6 +101,6 @@ def test_the_second_place_knows_of_an_answer_before_it_is_shown(tmp_path, monkey
         receipt = book.reserve(price, "q")
         book.touch(receipt)
         book.commit(receipt, "42")
-        monkeypatch.setattr(type(book._book), "publish", lambda *_: (_ for _ in ()).throw(ConflictError("w", 1, "no", "")))
+        monkeypatch.setattr(type(book.handle), "publish", lambda *_: (_ for _ in ()).throw(ConflictError("w", 1, "no", "")))
         with pytest.raises(ConflictError):
             book.recall(price, "q")

@@ -95,7 +95,7 @@ def test_the_staircase_sampler_has_the_staircase_law():
     # The parts that the sampler draws are gone through one by one, and compared with the closed form.
     for rate, width, flat in ((ln(2), 3, 1), (ln(3), 2, 2), (1, 4, 3), ("0.5", 1, 1)):
         noise = DiscreteStaircase(rate=rate, width=width, flat=flat)
-        parts = law_of(noise._sampler()._round)
+        parts = law_of(noise.sampler().propose)
         with precision(128):
             kept = 1 - parts.masses[as_key(None)]  # a round that is thrown away changes nothing
             for k in range(-2 * width - 1, 2 * width + 2):
@@ -105,12 +105,13 @@ def test_the_staircase_sampler_has_the_staircase_law():
 
 
 def test_the_staircase_law_is_a_law():
-    for noise in (DiscreteStaircase(rate=ln(2), width=3, flat=1), DiscreteStaircase(rate=1, width=5, flat=5)):
+    for rate, width, flat in ((ln(2), 3, 1), (1, 5, 5)):
+        noise = DiscreteStaircase(rate=rate, width=width, flat=flat)
         with precision(128):
             for k in range(20):
                 assert abs(noise.above(k) - (noise.above(k + 1) + noise.mass(k + 1))) < 1e-30
             assert abs(2 * noise.above(0) + noise.mass(0) - 1) < 1e-30
-            ratio = noise.mass(2) / noise.mass(2 + noise._width)
+            ratio = noise.mass(2) / noise.mass(2 + width)
             assert abs(ratio - to_ball(noise.rate).exp()) < 1e-25
     assert DiscreteStaircase(rate=2, width=1, flat=1).pmf(3) == DiscreteLaplace(rate=2).pmf(3)
 
@@ -180,7 +181,7 @@ def test_other_randomness_is_noticed():
     with pytest.raises(DataError, match="two outputs"):
         law_of(lambda: law.sample() + random.random())
     with pytest.raises(DataError, match=r"past dither\.noise"):
-        law_of(lambda: law.sample() + law._sampler().one())
+        law_of(lambda: law.sample() + law.sampler().one())
     turns = iter(range(10**9))
     with pytest.raises(DataError, match=r"run to run|two outputs"):
         law_of(lambda: law.sample() if next(turns) % 7 else (law.sample(), law.sample()))

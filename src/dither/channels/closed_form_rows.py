@@ -2,7 +2,7 @@
 
 Fractions where E is one (rate = ln 2), and otherwise rational functions of E (`rational_function.py`).
 
-    flat(size, rate)               the truth e^rate times as likely as each other value
+    flat(size, rate)               k-ary randomized response: the truth e^rate times as likely as each other value
     truncated(place, size, rate)   two-sided geometric noise, what lies beyond an end staying at it
     exponential(gaps, rate)        weights E^-gap
     flips(gaps, rate)              permute-and-flip: each passes with probability E^-gap, one of those that pass is chosen
@@ -21,13 +21,13 @@ from dither.numeric.number import Number
 
 
 def power(rate: Number, exponent: int) -> Any:
-    """E^exponent."""
+    """E^exponent: a fraction where E is one."""
     plain = rate.exp_fraction()
     return Ratio.power(rate, exponent) if plain is None else plain**exponent
 
 
 def flat(size: int, rate: Number) -> list[list[MatrixEntry]]:
-    """All rows of the flat mechanism."""
+    """All rows of k-ary randomized response."""
     grown = power(rate, 1)
     other = 1 / (grown + (size - 1))
     return [[grown * other if i == j else other for j in range(size)] for i in range(size)]

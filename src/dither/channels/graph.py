@@ -1,4 +1,4 @@
-"""Which inputs count as neighbours: a graph on the answers of a query, or on anything.
+"""Neighbour graphs: which inputs a mechanism must make hard to tell apart, answers of a query or anything else.
 
 epsilon-DP on a connected graph is the same as P(z | y) <= e^(epsilon d(y, y')) P(z | y') for the distance d in the graph
 (go along a shortest path: each step costs a factor e^epsilon; the other way round take d = 1). So only edges need be
@@ -10,141 +10,38 @@ x, x' that differ in one record. For a count this is a path; for an average it h
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
-from fractions import Fraction
-from functools import cached_property
 from itertools import combinations, product
-from typing import SupportsIndex
+from typing import Any, Literal, SupportsIndex, TypeAlias
 
 from dither.channels.labels import check_callable, check_hashable, plain, read_labels
+from dither.channels.neighbour_graph import Graph
 from dither.errors import DataError, SizeError
-from dither.numeric.number import integer, rational
+from dither.numeric.number import NumberLike, integer, rational
 
 __all__ = ["Graph", "complete", "databases", "grid", "hamming", "induced", "metric", "of", "path"]
 
 MOST_DATABASES = 2_000_000
-Edge = tuple[int, int]
-
-
-@dataclass(frozen=True)
-class Graph:
-    """Named nodes and the edges between them, each with a length (1 unless it is a metric)."""
-
-    nodes: tuple[Hashable, ...]
-    edges: tuple[Edge, ...]  # places of the nodes, smaller first, each once
-    lengths: tuple[Fraction, ...] | None = None  # of the edges; None: all are 1
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "nodes", read_labels(self.nodes, "nodes"))
-        count = len(self.nodes)
-        if not all(0 <= a < b < count for a, b in self.edges) or len(set(self.edges)) != len(self.edges):
-            raise DataError(
-                "edges", self.edges[:4], "each joins two places, the smaller first, and is there once", "((0, 1),)"
-            )
-        if self.lengths is not None and (len(self.lengths) != len(self.edges) or not all(d > 0 for d in self.lengths)):
-            raise DataError(
-                "lengths", self.lengths[:4], "every edge has one, above zero", "no lengths, or one for each edge"
-            )
-
-    def __len__(self) -> int:
-        return len(self.nodes)
-
-    @cached_property
-    def place(self) -> dict[Hashable, int]:
-        """Where a node stands."""
-        return {node: at for at, node in enumerate(self.nodes)}
-
-    @cached_property
-    def neighbours(self) -> tuple[tuple[int, ...], ...]:
-        """The neighbours of each node."""
-        found: list[list[int]] = [[] for _ in self.nodes]
-        for a, b in self.edges:
-            found[a].append(b)
-            found[b].append(a)
-        return tuple(tuple(sorted(row)) for row in found)
-
-    def require_connected(self) -> None:
-        """Refused where two nodes have no way between them: nothing would be promised about telling them apart."""
-        cut = next((node for node, steps in zip(self.nodes, self.distances(0), strict=True) if steps is None), None)
-        if cut is not None:
-            why = f"there is no way from {self.nodes[0]!r} to {cut!r}, so the two could be told apart"
-            raise DataError("graph", self.nodes[:4], why, "edges that connect all nodes, or one graph for each part")
-
-    def length(self, at: int) -> Fraction:
-        """Of an edge."""
-        return Fraction(1) if self.lengths is None else self.lengths[at]
-
-    def distances(self, start: int) -> list[int | None]:
-        """Steps from a node to every other; None where there is no way."""
-        found: list[int | None] = [None] * len(self.nodes)
-        found[start] = 0
-        queue = deque([start])
-        while queue:
-            here = queue.popleft()
-            steps = found[here]
-            assert steps is not None
-            for there in self.neighbours[here]:
-                if found[there] is None:
-                    found[there] = steps + 1
-                    queue.append(there)
-        return found
-
-    @property
-    def is_connected(self) -> bool:
-        """Whether there is a way between any two nodes."""
-        return None not in self.distances(0)
-
-    @property
-    def is_path(self) -> bool:
-        """Whether it is one line of nodes: what a counting query induces."""
-        if len(self.edges) != len(self.nodes) - 1 or not self.is_connected:
-            return False
-        return all(len(row) <= 2 for row in self.neighbours)
-
-    @property
-    def is_line(self) -> bool:
-        """Whether each node is beside the next in their own order, one step apart, and nothing else is."""
-        return self.lengths is None and self.edges == tuple((at, at + 1) for at in range(len(self.nodes) - 1))
-
-    def cycle(self) -> tuple[Hashable, ...] | None:
-        """Some cycle, as its nodes in order; None where there is none."""
-        parent: dict[int, int] = {}
-        for start in range(len(self.nodes)):
-            if start in parent:
-                continue
-            parent[start] = start
-            queue = deque([start])
-            while queue:
-                here = queue.popleft()
-                for there in self.neighbours[here]:
-                    if there not in parent:
-                        parent[there] = here
-                        queue.append(there)
-                    elif there != parent[here]:
-                        return tuple(self.nodes[at] for at in _joined(parent, here, there))
-        return None
-
-
-def _joined(parent: dict[int, int], a: int, b: int) -> list[int]:
-    """The cycle that the edge a - b closes in a tree."""
-    up = [a]
-    while parent[up[-1]] != up[-1]:
-        up.append(parent[up[-1]])
-    seen = {node: at for at, node in enumerate(up)}
-    down = [b]
-    while down[-1] not in seen:
-        down.append(parent[down[-1]])
-    return up[: seen[down[-1]] + 1] + down[-2::-1] if len(down) > 1 else up[: seen[b] + 1]
-
-
-# -- kinds -------------------------------------------------------------------------------------------------------------
+GraphLike: TypeAlias = Graph | Literal["path", "complete"]
 
 
 def of(nodes: Iterable[Hashable], pairs: Iterable[tuple[Hashable, Hashable]]) -> Graph:
-    """Any graph: its nodes, and which of them are beside each other."""
+    """Any graph, by its nodes and its edges.
+
+    Args:
+        nodes: The labels of the inputs, each once.
+        pairs: Pairs of nodes that are neighbours, in any order.
+
+    Raises:
+        DataError: A label is there twice or not hashable, or a pair does not join two of the nodes.
+
+    Example:
+        >>> from dither.channels import graph
+        >>> ring = graph.of(range(4), [(0, 1), (1, 2), (2, 3), (3, 0)])
+        >>> ring.is_connected, ring.is_path
+        (True, False)
+    """
     listed = read_labels(nodes, "nodes")
     place = {node: at for at, node in enumerate(listed)}
     if not isinstance(pairs, Iterable):
@@ -163,19 +60,56 @@ def of(nodes: Iterable[Hashable], pairs: Iterable[tuple[Hashable, Hashable]]) ->
 
 
 def path(nodes: Iterable[Hashable]) -> Graph:
-    """Each node beside the next: the answers of a counting query."""
+    """A path: each node beside the next, as the answers of a counting query are.
+
+    Args:
+        nodes: The labels of the inputs, each once, in their order.
+
+    Raises:
+        DataError: A label is there twice or not hashable, or there is none.
+
+    Example:
+        >>> from dither.channels import graph
+        >>> graph.path(range(4)).edges
+        ((0, 1), (1, 2), (2, 3))
+    """
     listed = read_labels(nodes, "nodes")
     return Graph(listed, tuple((at, at + 1) for at in range(len(listed) - 1)))
 
 
 def complete(nodes: Iterable[Hashable]) -> Graph:
-    """All nodes beside each other: one person's value, in local privacy."""
+    """A complete graph: all nodes beside each other, as the values of one person are in local privacy.
+
+    Args:
+        nodes: The labels of the inputs, each once.
+
+    Raises:
+        DataError: A label is there twice or not hashable, or there is none.
+
+    Example:
+        >>> from dither.channels import graph
+        >>> graph.complete(["a", "b", "c"]).edges
+        ((0, 1), (0, 2), (1, 2))
+    """
     listed = read_labels(nodes, "nodes")
     return Graph(listed, tuple(combinations(range(len(listed)), 2)))
 
 
 def grid(rows: SupportsIndex, columns: SupportsIndex) -> Graph:
-    """Cells of a map, each beside the next in its row and in its column."""
+    """The cells of a map, each beside the next in its row and in its column.
+
+    Args:
+        rows: How many rows the map has.
+        columns: How many columns it has.
+
+    Raises:
+        NumberError: One of the two is no whole number above zero.
+
+    Example:
+        >>> from dither.channels import graph
+        >>> len(graph.grid(3, 4)), len(graph.grid(3, 4).edges)
+        (12, 17)
+    """
     height, width = integer(rows, name="rows", least=1), integer(columns, name="columns", least=1)
     nodes = [(r, c) for r in range(height) for c in range(width)]
     edges = [(r * width + c, r * width + c + 1) for r in range(height) for c in range(width - 1)]
@@ -183,8 +117,22 @@ def grid(rows: SupportsIndex, columns: SupportsIndex) -> Graph:
     return Graph(tuple(nodes), tuple(sorted(edges)))
 
 
-def metric(nodes: Iterable[Hashable], distance: Callable[[Hashable, Hashable], Fraction | int]) -> Graph:
-    """All nodes beside each other at given distances: d-privacy."""
+def metric(nodes: Iterable[Hashable], distance: Callable[[Any, Any], NumberLike]) -> Graph:
+    """All nodes beside each other at given distances: the requirement of d-privacy (metric privacy).
+
+    Args:
+        nodes: The labels of the inputs, each once.
+        distance: A function of two labels; an exact rational number above zero.
+
+    Raises:
+        DataError: A label is there twice or not hashable, or `distance` is no function.
+        NumberError: A distance is not rational, or not above zero.
+
+    Example:
+        >>> from dither.channels import graph
+        >>> graph.metric([0, 1, 3], lambda a, b: abs(a - b)).length(1)
+        Fraction(3, 1)
+    """
     listed = read_labels(nodes, "nodes")
     edges = tuple(combinations(range(len(listed)), 2))
     check_callable(distance, "distance")
@@ -193,7 +141,21 @@ def metric(nodes: Iterable[Hashable], distance: Callable[[Hashable, Hashable], F
 
 
 def hamming(one: Sequence[object], other: Sequence[object]) -> int:
-    """In how many places two databases of one size differ."""
+    """The Hamming distance: in how many records two databases of one size differ.
+
+    Args:
+        one: A list of records.
+        other: Another one of the same length.
+
+    Raises:
+        DataError: One of them is no list.
+        SizeError: Their lengths differ.
+
+    Example:
+        >>> from dither.channels import graph
+        >>> graph.hamming((0, 1, 1), (0, 0, 1))
+        1
+    """
     if not isinstance(one, Sequence) or not isinstance(other, Sequence):
         raise DataError("one, other", (one, other), "databases are lists of records", "(0, 1, 1), (0, 0, 1)")
     if len(one) != len(other):
@@ -202,7 +164,22 @@ def hamming(one: Sequence[object], other: Sequence[object]) -> int:
 
 
 def databases(universe: Iterable[Hashable], records: SupportsIndex) -> Graph:
-    """All databases of n records over a universe, beside each other when they differ in one record."""
+    """All databases of n records over a universe, neighbours when they differ in one record.
+
+    Args:
+        universe: The values that a record can have, each once.
+        records: How many records a database has, at least 1.
+
+    Raises:
+        DataError: A value is there twice or not hashable.
+        NumberError: `records` is no whole number above zero.
+        SizeError: There are more than two million databases.
+
+    Example:
+        >>> from dither.channels import graph
+        >>> graph.databases("no yes".split(), 2).neighbours[0]
+        (1, 2)
+    """
     values, size = read_labels(universe, "universe"), integer(records, name="records", least=1)
     _check_size(len(values), size)
     nodes = list(product(values, repeat=size))
@@ -211,10 +188,26 @@ def databases(universe: Iterable[Hashable], records: SupportsIndex) -> Graph:
     return Graph(tuple(nodes), tuple(sorted(edges)))
 
 
-def induced(
-    query: Callable[[tuple[Hashable, ...]], Hashable], universe: Iterable[Hashable], records: SupportsIndex
-) -> Graph:
-    """The graph that a query induces on its answers."""
+def induced(query: Callable[[Any], Hashable], universe: Iterable[Hashable], records: SupportsIndex) -> Graph:
+    """The graph that a query induces on its answers: neighbours are answers for databases that differ in one record.
+
+    Args:
+        query: A function of a tuple of records; its answers are hashable.
+        universe: The values that a record can have, each once.
+        records: How many records a database has, at least 1.
+
+    Raises:
+        DataError: A value is there twice, or `query` is no function or gives what is not hashable.
+        NumberError: `records` is no whole number above zero.
+        SizeError: There are more than two million databases.
+
+    Example:
+        >>> from dither.channels import graph
+        >>> graph.induced(sum, [0, 1], 3).is_path
+        True
+        >>> graph.induced(max, [0, 1, 2], 2).cycle()
+        (1, 0, 2)
+    """
     values, size = read_labels(universe, "universe"), integer(records, name="records", least=1)
     _check_size(len(values), size)
     check_callable(query, "query")
@@ -232,6 +225,23 @@ def induced(
             if a < b:
                 edges.add((a, b))
     return Graph(tuple(nodes), tuple(sorted(edges)))
+
+
+def read_graph(graph: GraphLike, inputs: Iterable[Hashable]) -> Graph:
+    """A graph by name or as it is, on these inputs and connected."""
+    if isinstance(graph, str) and graph in ("path", "complete"):
+        found = path(inputs) if graph == "path" else complete(inputs)
+    elif isinstance(graph, Graph):
+        found = graph
+        listed = read_labels(inputs, "inputs")
+        if listed != graph.nodes:
+            raise DataError("graph", graph.nodes[:4], "its nodes are not the inputs, in their order", str(listed[:4]))
+    else:
+        raise DataError("graph", graph, "it names no graph", "'path', 'complete', or graph.grid(3, 4)")
+    if len(found) < 2:
+        raise SizeError("inputs", len(found), "where only one answer is possible there is nothing to hide", "range(11)")
+    found.require_connected()
+    return found
 
 
 def _changed(node: tuple[Hashable, ...], values: Sequence[Hashable]) -> Iterator[tuple[Hashable, ...]]:

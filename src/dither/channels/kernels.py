@@ -1,4 +1,4 @@
-"""Channels without their matrix: products with a vector in time proportional to its length, or by a Fourier transform.
+"""Matrix-free channels: products with a vector in time proportional to its length, or by a Fourier transform.
 
     push(p)    p C: how likely each output is, for a prior p
     pull(w)    C w: what each input expects, for a value w of each output
@@ -20,13 +20,14 @@ an array.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from functools import cached_property, lru_cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, SupportsIndex, TypeAlias
 
 from attrs import frozen
 
 from dither.errors import DataError, SizeError
-from dither.numeric.number import Number, exact, integer
+from dither.numeric.number import Number, NumberLike, RealLike, exact, integer
 from dither.privacy.records import read_epsilon
 
 if TYPE_CHECKING:
@@ -35,17 +36,32 @@ if TYPE_CHECKING:
 
 __all__ = ["FlatKernel", "GeometricKernel", "GridKernel"]
 
+VectorLike: TypeAlias = "Sequence[RealLike] | Sequence[Sequence[RealLike]] | NDArray[Any]"
 BLOCK = 64  # places that are multiplied out at once
 
 
 @frozen(slots=False, init=False)
 class FlatKernel:
-    """The truth with probability proportional to e^epsilon, everything else equally likely."""
+    """k-ary randomized response: the truth with weight e^epsilon, every other value with weight 1.
+
+    Args:
+        size: How many values there are, at least 2.
+        epsilon: The promise, an exact number above zero.
+
+    Raises:
+        NumberError: `size` is no such whole number, or `epsilon` is not above zero.
+
+    Example:
+        >>> from dither import ln
+        >>> from dither.channels.kernels import FlatKernel
+        >>> FlatKernel(2, ln(3)).push([1, 0]).round(6).tolist()
+        [0.75, 0.25]
+    """
 
     size: int
     epsilon: Number
 
-    def __init__(self, size: int, epsilon: Number) -> None:
+    def __init__(self, size: SupportsIndex, epsilon: NumberLike) -> None:
         self.__attrs_init__(integer(size, name="size", least=2), read_epsilon(epsilon))
 
     @cached_property
@@ -55,8 +71,8 @@ class FlatKernel:
         whole = 1 + (self.size - 1) * small
         return small / whole, -math.expm1(-float(self.epsilon)) / whole
 
-    def push(self, prior: object) -> NDArray[np.float64]:
-        """How likely each output is."""
+    def push(self, prior: VectorLike) -> NDArray[np.float64]:
+        """How likely each output is, for a `prior` of the inputs."""
         import numpy as np
 
         vector = _vector(prior, self.size)
@@ -65,8 +81,8 @@ class FlatKernel:
 
     pull = push  # the matrix is symmetric
 
-    def pull_squares(self, values: object) -> NDArray[np.float64]:
-        """The same for squared entries: c^2 everywhere, and c^2 (E^2 - 1) more for the truth."""
+    def pull_squares(self, values: VectorLike) -> NDArray[np.float64]:
+        """`pull` of `values` with squared entries: c^2 everywhere, and c^2 (E^2 - 1) more for the truth."""
         import numpy as np
 
         vector = _vector(values, self.size)
@@ -76,17 +92,31 @@ class FlatKernel:
 
 @frozen(slots=False, init=False)
 class GeometricKernel:
-    """The truncated geometric mechanism on 0..size - 1."""
+    """The truncated geometric mechanism on 0..size - 1.
+
+    Args:
+        size: How many answers there are.
+        epsilon: The promise between answers that are one apart, an exact number above zero.
+
+    Raises:
+        NumberError: `size` is no whole number above zero, or `epsilon` is not above zero.
+
+    Example:
+        >>> from dither import ln
+        >>> from dither.channels.kernels import GeometricKernel
+        >>> GeometricKernel(3, ln(3)).push([1, 0, 0]).round(6).tolist()
+        [0.75, 0.166667, 0.083333]
+    """
 
     size: int
     epsilon: Number
 
-    def __init__(self, size: int, epsilon: Number) -> None:
+    def __init__(self, size: SupportsIndex, epsilon: NumberLike) -> None:
         self.__attrs_init__(integer(size, name="size", least=1), read_epsilon(epsilon))
 
     @cached_property
-    def _scales(self) -> tuple[float, NDArray[np.float64]]:
-        """a and k."""
+    def scales(self) -> tuple[float, NDArray[np.float64]]:
+        """a = e^-epsilon, and the scale k of each output."""
         import numpy as np
 
         a = math.exp(-float(self.epsilon))
@@ -94,17 +124,17 @@ class GeometricKernel:
         scales[[0, -1]] = 1 / (1 + a)
         return a, scales if self.size > 1 else np.ones(1)
 
-    def push(self, prior: object) -> NDArray[np.float64]:
-        """How likely each output is."""
-        return _smooth(_vector(prior, self.size), float(self.epsilon)) * self._scales[1]
+    def push(self, prior: VectorLike) -> NDArray[np.float64]:
+        """How likely each output is, for a `prior` of the inputs."""
+        return _smooth(_vector(prior, self.size), float(self.epsilon)) * self.scales[1]
 
-    def pull(self, values: object) -> NDArray[np.float64]:
-        """What each input expects."""
-        return _smooth(_vector(values, self.size) * self._scales[1], float(self.epsilon))
+    def pull(self, values: VectorLike) -> NDArray[np.float64]:
+        """The mean of `values` of the outputs, for each input."""
+        return _smooth(_vector(values, self.size) * self.scales[1], float(self.epsilon))
 
-    def pull_squares(self, values: object) -> NDArray[np.float64]:
-        """The same for squared entries: a^2 in place of a, k^2 in place of k."""
-        return _smooth(_vector(values, self.size) * self._scales[1] ** 2, 2 * float(self.epsilon))
+    def pull_squares(self, values: VectorLike) -> NDArray[np.float64]:
+        """`pull` of `values` with squared entries: a^2 in place of a, k^2 in place of k."""
+        return _smooth(_vector(values, self.size) * self.scales[1] ** 2, 2 * float(self.epsilon))
 
 
 def _smooth(v: NDArray[np.float64], rate: float) -> NDArray[np.float64]:
@@ -144,7 +174,7 @@ def _before(v: NDArray[np.float64], rate: float) -> NDArray[np.float64]:
 
 
 def _blocks(v: NDArray[np.float64]) -> NDArray[np.float64]:
-    """A row cut into blocks, the last filled up with zeros."""
+    """The last axis cut into blocks, the last block padded with zeros."""
     import numpy as np
 
     count = -(-v.shape[-1] // BLOCK)
@@ -175,13 +205,27 @@ def _edges(rate: float) -> NDArray[np.float64]:
 
 @frozen(slots=False, init=False)
 class GridKernel:
-    """A cell of a grid, likelier the nearer to the true one as the crow flies; vectors go row by row."""
+    """The exponential mechanism on the cells of a grid: likelier the nearer to the true cell; vectors go row by row.
+
+    Args:
+        width: How many cells a row has.
+        height: How many rows there are.
+        rate: By how much the logarithm of a weight falls for each cell of Euclidean distance, an exact number above zero.
+
+    Raises:
+        NumberError: `width` or `height` is no whole number above zero, or `rate` is not above zero.
+
+    Example:
+        >>> from dither.channels.kernels import GridKernel
+        >>> GridKernel(3, 2, 1).push([0, 1, 0, 0, 0, 0]).argmax().item()
+        1
+    """
 
     width: int
     height: int
     rate: Number
 
-    def __init__(self, width: int, height: int, rate: Number) -> None:
+    def __init__(self, width: SupportsIndex, height: SupportsIndex, rate: NumberLike) -> None:
         across, down = integer(width, name="width", least=1), integer(height, name="height", least=1)
         self.__attrs_init__(across, down, exact(rate, name="rate", positive=True))
 
@@ -205,24 +249,24 @@ class GridKernel:
 
     @cached_property
     def normaliser(self) -> NDArray[np.float64]:
-        """Z(x), which is smaller near the border."""
+        """Z(x), the sum of the weights around each cell: smaller near the border."""
         import numpy as np
 
         return self._spread(np.ones(self.width * self.height))
 
-    def push(self, prior: object) -> NDArray[np.float64]:
-        """How likely each cell is to be reported."""
+    def push(self, prior: VectorLike) -> NDArray[np.float64]:
+        """How likely each cell is to be reported, for a `prior` of the true cells."""
         import numpy as np
 
         found = self._spread(_vector(prior, self.width * self.height) / self.normaliser)
         return np.maximum(found, 0.0)  # the transform is off by some 1e-16 of the largest
 
-    def pull(self, values: object) -> NDArray[np.float64]:
-        """What each true cell expects."""
+    def pull(self, values: VectorLike) -> NDArray[np.float64]:
+        """The mean of `values` of the reported cells, for each true cell."""
         return self._spread(_vector(values, self.width * self.height)) / self.normaliser
 
-    def pull_squares(self, values: object) -> NDArray[np.float64]:
-        """The same for squared entries: twice the rate, and Z squared."""
+    def pull_squares(self, values: VectorLike) -> NDArray[np.float64]:
+        """`pull` of `values` with squared entries: twice the rate, and Z squared."""
         return self._twice._spread(_vector(values, self.width * self.height)) / self.normaliser**2
 
     @cached_property
@@ -230,7 +274,7 @@ class GridKernel:
         return GridKernel(self.width, self.height, 2 * self.rate)
 
 
-def _vector(values: object, size: int) -> NDArray[np.float64]:
+def _vector(values: VectorLike, size: int) -> NDArray[np.float64]:
     import numpy as np
 
     try:

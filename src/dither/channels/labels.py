@@ -1,4 +1,4 @@
-"""Labels of inputs and outputs: anything that can be told apart, each once."""
+"""Labels of inputs and outputs: hashable values, each once."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from dither.errors import DataError
 EXAMPLE = "range(11), or ['a', 'b']"
 
 
-def read_labels(labels: object, name: str) -> tuple[Hashable, ...]:
+def read_labels(labels: Iterable[Hashable], name: str) -> tuple[Hashable, ...]:
     """A tuple of different labels; numpy's numbers become Python's, so that arithmetic on them does not overflow."""
     alone = getattr(labels, "ndim", 1) == 0  # an array of one number, which numpy calls iterable
     if isinstance(labels, (str, bytes)) or not isinstance(labels, Iterable) or alone:
@@ -34,7 +34,7 @@ def plain(label: Any) -> Any:
 
 
 def check_hashable(label: object, name: str) -> None:
-    """Refused where it cannot be a label."""
+    """Refuse what is not hashable and so cannot be a label."""
     try:
         hash(label)
     except TypeError:
@@ -42,6 +42,6 @@ def check_hashable(label: object, name: str) -> None:
 
 
 def check_callable(function: object, name: str) -> None:
-    """Refused where it cannot be called."""
+    """Refuse what is no function."""
     if not callable(function):
         raise DataError(name, function, "it cannot be called", "a function, such as sum")

@@ -12,12 +12,13 @@ exactly; or floats, and then rows add up to one within TOLERANCE and what is com
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Mapping, Sequence, Set
+from collections.abc import Hashable, Iterable, Sequence
 from fractions import Fraction
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Self, TypeAlias
 
 from dither.channels.labels import read_labels
+from dither.channels.prior import PriorLike, read_prior
 from dither.channels.rational_function import Ratio
 from dither.errors import DataError, NumberError, SizeError
 from dither.numeric.number import NumberLike, rational
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
 
 MatrixEntry = Fraction | Ratio
 MatrixRow = tuple[MatrixEntry, ...]
+MatrixLike: TypeAlias = "Sequence[Sequence[NumberLike | Ratio]] | NDArray[Any]"
 TOLERANCE = 1e-9  # of the sum of a row of floats
 EXAMPLE = "[['3/4', '1/4'], ['1/4', '3/4']]"
 
@@ -42,7 +44,7 @@ class StochasticMatrix:
     outputs: tuple[Hashable, ...]
 
     def __init__(
-        self, matrix: object, inputs: Iterable[Hashable] | None = None, outputs: Iterable[Hashable] | None = None
+        self, matrix: MatrixLike, inputs: Iterable[Hashable] | None = None, outputs: Iterable[Hashable] | None = None
     ) -> None:
         self.rows, self.floats = _read(matrix)
         height, width = (len(self.rows), len(self.rows[0])) if self.rows is not None else _shape(self.floats)
@@ -51,13 +53,13 @@ class StochasticMatrix:
 
     @classmethod
     def identity(cls, labels: Iterable[Hashable]) -> Self:
-        """Says its input."""
+        """The identity matrix on these `labels`: it says its input."""
         listed = read_labels(labels, "labels")
         return cls([[Fraction(int(i == j)) for j in range(len(listed))] for i in range(len(listed))], listed, listed)
 
     @property
     def is_exact(self) -> bool:
-        """Whether entries are exact numbers."""
+        """Whether entries are exact numbers, and not floats."""
         return self.rows is not None
 
     @cached_property
@@ -71,7 +73,7 @@ class StochasticMatrix:
         return np.array([[float(entry) for entry in row] for row in self.rows])
 
     def place(self, label: Hashable, *, output: bool = False) -> int:
-        """Where an input, or an output, stands."""
+        """The row of the input `label`; with `output` the column of that output."""
         known = self.outputs if output else self.inputs
         try:
             return known.index(label)
@@ -80,19 +82,19 @@ class StochasticMatrix:
             raise DataError(what, label, f"this channel has no such {what}", ", ".join(map(repr, known[:4]))) from None
 
     def row(self, label: Hashable) -> dict[Hashable, MatrixEntry | float]:
-        """What may be said for an input."""
+        """The distribution of the outputs for the input `label`."""
         at = self.place(label)
         entries: Sequence[Any] = self.rows[at] if self.rows is not None else [float(x) for x in self.matrix[at]]
         return dict(zip(self.outputs, entries, strict=True))
 
     def entries(self, at: int) -> tuple[MatrixEntry, ...]:
-        """The entries of a row, floats at their binary value."""
+        """The entries of the row `at` this place, floats at their binary value."""
         return self.rows[at] if self.rows is not None else tuple(Fraction(x) for x in self.matrix[at].tolist())
 
     # -- putting channels together -----------------------------------------------------------------------------
 
     def then(self, other: Self) -> Self:
-        """The other channel, on what this one says."""
+        """The `other` channel on what this one says: post-processing."""
         check_channel(other)
         if self.outputs != other.inputs:
             raise DataError("inputs", other.inputs[:4], "they are not what the first channel says", str(self.outputs[:4]))
@@ -103,7 +105,7 @@ class StochasticMatrix:
         return type(self)(product, self.inputs, other.outputs)
 
     def product(self, other: Self) -> Self:
-        """Both on the same input, independently: the output is the pair of outputs."""
+        """This and the `other` channel on the same input, independently: the output is the pair of outputs."""
         self._same_inputs(other)
         outputs = [(a, b) for a in self.outputs for b in other.outputs]
         if self.rows is None or other.rows is None:
@@ -113,7 +115,7 @@ class StochasticMatrix:
         return type(self)(rows, self.inputs, outputs)
 
     def mix(self, other: Self, weight: NumberLike) -> Self:
-        """This one with the given probability, the other one otherwise."""
+        """This channel with probability `weight`, the `other` one otherwise: a convex combination."""
         self._same_inputs(other)
         if self.outputs != other.outputs:
             raise DataError("outputs", other.outputs[:4], "they differ from the first channel's", str(self.outputs[:4]))
@@ -137,8 +139,8 @@ class StochasticMatrix:
 
     # -- priors ------------------------------------------------------------------------------------------------
 
-    def push(self, prior: object) -> dict[Hashable, Any]:
-        """How likely each output is."""
+    def push(self, prior: PriorLike) -> dict[Hashable, Any]:
+        """How likely each output is, for a `prior` of the inputs: prior times matrix."""
         chances = read_prior(prior, self.inputs)
         if self.rows is None:
             import numpy as np
@@ -147,8 +149,8 @@ class StochasticMatrix:
         columns = zip(*self.rows, strict=True)
         return {output: _dot(chances, column) for output, column in zip(self.outputs, columns, strict=True)}
 
-    def posterior(self, prior: object) -> dict[Hashable, dict[Hashable, Any]]:
-        """For each output that can come: how likely each input then is."""
+    def posterior(self, prior: PriorLike) -> dict[Hashable, dict[Hashable, Any]]:
+        """The posterior of the inputs for each output that can come, for a `prior` (Bayes' rule)."""
         chances = read_prior(prior, self.inputs)
         found: dict[Hashable, dict[Hashable, Any]] = {}
         for at, (output, total) in enumerate(self.push(chances).items()):
@@ -173,31 +175,9 @@ class StochasticMatrix:
 
 
 def check_channel(value: object) -> None:
-    """Refused where it is none."""
+    """Refuse what is not a channel."""
     if not isinstance(value, StochasticMatrix):
         raise DataError("channel", value, "it is not a channel", f"Channel({EXAMPLE})")
-
-
-def read_prior(prior: object, inputs: tuple[Hashable, ...]) -> list[Fraction]:
-    """Exact probabilities of the inputs: "uniform", a mapping, or a list in the order of the inputs."""
-    if isinstance(prior, str) and prior == "uniform":
-        return [Fraction(1, len(inputs))] * len(inputs)
-    if isinstance(prior, Mapping):
-        unknown = [label for label in prior if label not in inputs]
-        if unknown:
-            raise DataError("prior", unknown[0], "there is no such input", ", ".join(map(repr, inputs[:4])))
-        listed = [prior.get(label, 0) for label in inputs]
-    elif isinstance(prior, Iterable) and not isinstance(prior, (str, bytes, Set)):
-        listed = list(prior)
-    else:
-        raise DataError("prior", prior, "it is no distribution", "'uniform', or one probability for each input")
-    if len(listed) != len(inputs):
-        raise SizeError("prior", len(listed), f"there are {len(inputs)} inputs", "one probability for each")
-    chances = [rational(p, name="prior", nonnegative=True) for p in listed]
-    if sum(chances) != 1:
-        why = f"its probabilities add up to {float(sum(chances, start=Fraction(0))):.17g}"
-        raise DataError("prior", listed[:4], why, "exact probabilities such as '1/3', which add up to 1")
-    return chances
 
 
 def _dot(left: Iterable[MatrixEntry], right: Iterable[MatrixEntry]) -> MatrixEntry:
@@ -214,7 +194,7 @@ def _times(chance: Fraction, entry: Any) -> Any:
 # -- reading -----------------------------------------------------------------------------------------------------------
 
 
-def _read(matrix: object) -> tuple[tuple[MatrixRow, ...] | None, Any]:
+def _read(matrix: MatrixLike) -> tuple[tuple[MatrixRow, ...] | None, Any]:
     import numpy as np
 
     if isinstance(matrix, np.ndarray) and matrix.dtype.kind == "f":
@@ -223,7 +203,9 @@ def _read(matrix: object) -> tuple[tuple[MatrixRow, ...] | None, Any]:
         matrix = matrix.tolist()
     if not isinstance(matrix, Sequence) or isinstance(matrix, (str, bytes)) or not matrix:
         raise DataError("matrix", matrix, "a channel is a matrix with at least one row", EXAMPLE)
-    listed = [list(row) if isinstance(row, Iterable) and not isinstance(row, (str, bytes)) else [] for row in matrix]
+    listed: list[list[Any]] = [
+        list(row) if isinstance(row, Iterable) and not isinstance(row, (str, bytes)) else [] for row in matrix
+    ]
     if not listed[0] or any(len(row) != len(listed[0]) for row in listed):
         raise SizeError("matrix", [len(row) for row in listed[:4]], "its rows must have one length, above zero", EXAMPLE)
     if any(isinstance(entry, float) for row in listed for entry in row):

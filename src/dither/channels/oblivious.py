@@ -15,7 +15,7 @@ same pairs of rows.
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable
-from typing import Any
+from typing import Any, SupportsIndex
 
 from dither.channels.channel import Channel
 from dither.channels.graph import databases
@@ -28,8 +28,26 @@ __all__ = ["is_oblivious", "lift", "lower"]
 QueryFunction = Callable[[Any], Hashable]
 
 
-def lift(channel: Channel, query: QueryFunction, universe: Iterable[Hashable], records: object) -> Channel:
-    """The mechanism on databases of n records that gives the answer of a query to a channel."""
+def lift(channel: Channel, query: QueryFunction, universe: Iterable[Hashable], records: SupportsIndex) -> Channel:
+    """The mechanism on databases of n records that gives the answer of a query to a channel.
+
+    Args:
+        channel: What is said for each answer.
+        query: A function of a tuple of records, whose answers are inputs of the channel.
+        universe: The values that a record can have, each once.
+        records: How many records a database has, at least 1.
+
+    Raises:
+        DataError: `channel` is no channel, `query` no function, or an answer is no input of the channel.
+        NumberError: `records` is no whole number above zero.
+        SizeError: There are more than two million databases.
+
+    Example:
+        >>> from dither import Channel
+        >>> from dither.channels import oblivious
+        >>> oblivious.lift(Channel.identity([0, 1, 2]), sum, [0, 1], 2)
+        Channel(4 inputs, 3 outputs, exact)
+    """
     check_channel(channel)
     check_callable(query, "query")
     nodes = databases(universe, records).nodes
@@ -39,7 +57,22 @@ def lift(channel: Channel, query: QueryFunction, universe: Iterable[Hashable], r
 
 
 def lower(channel: Channel, query: QueryFunction) -> Channel:
-    """The channel on answers that an oblivious mechanism on databases is made of."""
+    """The channel on answers that an oblivious mechanism on databases is made of.
+
+    Args:
+        channel: What is said for each database.
+        query: A function of an input of the channel; its answers are hashable.
+
+    Raises:
+        DataError: Two databases with one answer have different rows, so it is not oblivious. Or `query` is no function.
+
+    Example:
+        >>> from dither import Channel
+        >>> from dither.channels import oblivious
+        >>> lifted = oblivious.lift(Channel.identity([0, 1, 2]), sum, [0, 1], 2)
+        >>> oblivious.lower(lifted, sum).inputs
+        (0, 1, 2)
+    """
     first, clash = _by_answer(channel, query)
     if clash is not None:
         why = f"{clash[0]!r} and {clash[1]!r} have the same answer and other rows: it looks at more than the answer"
@@ -50,7 +83,21 @@ def lower(channel: Channel, query: QueryFunction) -> Channel:
 
 
 def is_oblivious(channel: Channel, query: QueryFunction) -> bool:
-    """Whether a mechanism on databases depends on the answer of the query only."""
+    """Whether a mechanism on databases depends on the answer of the query only.
+
+    Args:
+        channel: What is said for each database.
+        query: A function of an input of the channel; its answers are hashable.
+
+    Raises:
+        DataError: `channel` is no channel, or `query` no function.
+
+    Example:
+        >>> from dither import Channel
+        >>> from dither.channels import oblivious
+        >>> oblivious.is_oblivious(Channel.identity([(0, 1), (1, 0)]), sum)
+        False
+    """
     return _by_answer(channel, query)[1] is None
 
 

@@ -17,8 +17,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
-from dither.channels.graph import Graph
 from dither.channels.matrix import MatrixEntry, StochasticMatrix
+from dither.channels.neighbour_graph import Graph
 from dither.channels.rational_function import Ratio
 from dither.errors import DataError
 from dither.numeric.balls import precision
@@ -44,7 +44,7 @@ class Leak:
 
     @property
     def epsilon(self) -> float:
-        """Rounded up."""
+        """The smallest epsilon, rounded up."""
         return self.bounds.upper
 
     def __str__(self) -> str:
@@ -120,13 +120,13 @@ def _of_exact(channel: StochasticMatrix, graph: Graph) -> tuple[tuple[int, int, 
                 if a > b:
                     ratio = a / b
                     key = (str(ratio) if isinstance(ratio, Ratio) else ratio), length
-                    if key not in seen and (best is None or _larger(ratio, length, best[0], best[1])):
+                    if key not in seen and (best is None or larger(ratio, length, best[0], best[1])):
                         best = ratio, length, x, y, z
                     seen.add(key)
     return None, best
 
 
-def _larger(a: MatrixEntry, d: Fraction, b: MatrixEntry, e: Fraction) -> bool:
+def larger(a: MatrixEntry, d: Fraction, b: MatrixEntry, e: Fraction) -> bool:
     """Whether ln(a)/d > ln(b)/e: by balls, and where these touch by a^(e p) > b^(d p) for whole powers, exactly."""
     if d == e:
         return bool(a > b)
@@ -164,7 +164,7 @@ def _named(ratio: MatrixEntry) -> Number | None:
 
 
 def _of_floats(matrix: NDArray[np.float64], graph: Graph) -> tuple[tuple[int, int, int] | None, EdgeRatio | None]:
-    """The same for floats, by whole rows."""
+    """What `_of_exact` finds, for a matrix of floats: by whole rows."""
     import numpy as np
 
     edges = np.array(graph.edges).reshape(-1, 2)
@@ -183,7 +183,7 @@ def _of_floats(matrix: NDArray[np.float64], graph: Graph) -> tuple[tuple[int, in
                 found = _largest(top, bottom)
                 if found is not None:
                     ratio, at, z = found
-                    if best is None or _larger(ratio, length, best[0], best[1]):
+                    if best is None or larger(ratio, length, best[0], best[1]):
                         best = ratio, length, int(tops[at]), int(bottoms[at]), z
     return None, best
 
@@ -200,7 +200,7 @@ def _largest(top: NDArray[np.float64], bottom: NDArray[np.float64]) -> tuple[Fra
     rows, columns = np.nonzero(quotients == most)
     a, b = top[rows, columns], bottom[rows, columns]
     if np.isfinite(most) and float(np.min(b)) > 1e-280:
-        rest = _remainder(a, b, float(most)) / b  # what the quotient lacks, to its last few bits
+        rest = remainder(a, b, float(most)) / b  # what the quotient lacks, to its last few bits
         near = rest >= rest.max() - 1e-12 * np.abs(rest).max()
         rows, columns, a, b = rows[near], columns[near], a[near], b[near]
     pairs, first = np.unique(np.stack([a, b], axis=1), axis=0, return_index=True)
@@ -211,7 +211,7 @@ def _largest(top: NDArray[np.float64], bottom: NDArray[np.float64]) -> tuple[Fra
     return ratios[at], int(rows[first[at]]), int(columns[first[at]])
 
 
-def _remainder(a: NDArray[np.float64], b: NDArray[np.float64], quotient: float) -> NDArray[np.float64]:
+def remainder(a: NDArray[np.float64], b: NDArray[np.float64], quotient: float) -> NDArray[np.float64]:
     """a - quotient * b without rounding of the product: it is split into a float and what that leaves (Dekker)."""
     splitter = float(2**27 + 1)
     high_b = splitter * b - (splitter * b - b)

@@ -38,7 +38,7 @@ class Ratio:
 
     @classmethod
     def power(cls, epsilon: Number, exponent: int) -> Ratio:
-        """E^exponent."""
+        """E^exponent, as a rational function of E."""
         one, high = fmpq_poly([1]), fmpq_poly([0] * abs(exponent) + [1])
         return cls(epsilon, high, one) if exponent >= 0 else cls(epsilon, one, high)
 
@@ -51,7 +51,7 @@ class Ratio:
             return other
         return Ratio.of(self.epsilon, other) if isinstance(other, (int, Fraction)) else None
 
-    def __add__(self, other: object) -> Ratio:
+    def __add__(self, other: Ratio | Exact) -> Ratio:
         right = self._read(other)
         if right is None:
             return NotImplemented
@@ -61,7 +61,7 @@ class Ratio:
 
     __radd__ = __add__
 
-    def __mul__(self, other: object) -> Ratio:
+    def __mul__(self, other: Ratio | Exact) -> Ratio:
         right = self._read(other)
         return NotImplemented if right is None else _reduced(self.epsilon, self.top * right.top, self.bottom * right.bottom)
 
@@ -70,14 +70,14 @@ class Ratio:
     def __neg__(self) -> Ratio:
         return Ratio(self.epsilon, -self.top, self.bottom)
 
-    def __sub__(self, other: object) -> Ratio:
+    def __sub__(self, other: Ratio | Exact) -> Ratio:
         right = self._read(other)
         return NotImplemented if right is None else self + -right
 
-    def __rsub__(self, other: object) -> Ratio:
+    def __rsub__(self, other: Ratio | Exact) -> Ratio:
         return -self + other
 
-    def __truediv__(self, other: object) -> Ratio:
+    def __truediv__(self, other: Ratio | Exact) -> Ratio:
         right = self._read(other)
         if right is None:
             return NotImplemented
@@ -85,7 +85,7 @@ class Ratio:
             raise NumberError("divisor", 0, "nothing can be divided by zero", "a divisor other than zero")
         return _reduced(self.epsilon, self.top * right.bottom, self.bottom * right.top)
 
-    def __rtruediv__(self, other: object) -> Ratio:
+    def __rtruediv__(self, other: Ratio | Exact) -> Ratio:
         left = self._read(other)
         return NotImplemented if left is None else left / self
 
@@ -97,7 +97,7 @@ class Ratio:
         return _at(self.top, e) / _at(self.bottom, e)
 
     def sign(self) -> int:
-        """-1, 0 or 1, exactly."""
+        """The sign of the value: -1, 0 or 1, exactly."""
         if _is_zero(self.top, self.epsilon):
             return 0
         bits = 128
@@ -123,19 +123,19 @@ class Ratio:
         value = self.top[0] / self.bottom[0]
         return Fraction(int(value.p), int(value.q))
 
-    def __lt__(self, other: object) -> bool:
+    def __lt__(self, other: Ratio | Exact) -> bool:
         right = self._read(other)
         return NotImplemented if right is None else (self - right).sign() < 0
 
-    def __le__(self, other: object) -> bool:
+    def __le__(self, other: Ratio | Exact) -> bool:
         right = self._read(other)
         return NotImplemented if right is None else (self - right).sign() <= 0
 
-    def __gt__(self, other: object) -> bool:
+    def __gt__(self, other: Ratio | Exact) -> bool:
         right = self._read(other)
         return NotImplemented if right is None else (self - right).sign() > 0
 
-    def __ge__(self, other: object) -> bool:
+    def __ge__(self, other: Ratio | Exact) -> bool:
         right = self._read(other)
         return NotImplemented if right is None else (self - right).sign() >= 0
 

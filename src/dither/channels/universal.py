@@ -5,8 +5,8 @@ there is none.
     joint(inputs, epsilon, priors, gain)          whether any one mechanism can be the best for all of several priors
     witness(inputs, epsilon, gain)                two priors for which none can, if such are found
 
-Theorem (Ghosh, Roughgarden and Sundararajan 2009). For counts the truncated geometric mechanism stays behind nothing, for
-any prior and any gain that falls with the distance.
+Theorem (Ghosh, Roughgarden and Sundararajan 2009). For counts the truncated geometric mechanism is as good as the best one,
+for any prior and any gain that falls with the distance.
 
 Brenner and Nissim 2010: essentially only counts have it. A proof for any given graph and epsilon is a list of priors and
 a number: a mechanism that were the best for each prior would gain the sum of the optima, and `joint` proves that no
@@ -32,11 +32,13 @@ from fractions import Fraction
 from itertools import combinations, product
 
 from dither.channels.channel import Channel
-from dither.channels.graph import Graph
-from dither.channels.matrix import check_channel, read_prior
+from dither.channels.graph import GraphLike, read_graph
+from dither.channels.matrix import check_channel
+from dither.channels.neighbour_graph import Graph
 from dither.channels.optimal.linear_program import best_on_graph, check_size
-from dither.channels.optimal.optimal import optimal, read_graph
-from dither.channels.utility import read_gain
+from dither.channels.optimal.optimal import optimal
+from dither.channels.prior import PriorLike, read_prior
+from dither.channels.utility import GainLike, read_gain
 from dither.errors import DataError, GuaranteeError, SizeError
 from dither.numeric.balls import round_down, round_up
 from dither.numeric.number import Enclosure, NumberLike, exact
@@ -48,23 +50,59 @@ MOST_PAIRS = 2000
 
 @dataclass(frozen=True)
 class Case:
-    """A prior and a gain, the best that is possible, and what the channel reaches."""
+    """One case of `shortfall`: what the channel gains for a prior and a gain, and the best that is possible.
 
-    prior: object
-    gain: object
+    Args:
+        prior: How likely each input is, as it was given.
+        gain: How good a guess is, as it was given.
+        reached: What the channel gains with its best remap.
+        best: What the best mechanism gains, lower and upper bound.
+
+    Raises:
+        Nothing: `shortfall` makes it, and has checked what it holds.
+
+    Example:
+        >>> from dither.channels import universal
+        >>> from dither.numeric.number import Enclosure
+        >>> universal.Case("uniform", "identity", 0.5, Enclosure(0.75, 0.75)).behind
+        0.25
+    """
+
+    prior: PriorLike
+    gain: GainLike
     reached: float  # by the channel with its best remap
     best: Enclosure  # what the best mechanism gains, lower and upper bound
 
     @property
     def behind(self) -> float:
-        """How much is surely lost: below zero means nothing that can be seen."""
+        """How much less than the best mechanism it surely gains; zero or below where no loss is proved."""
         return self.best.lower - self.reached
 
 
 def shortfall(
-    channel: Channel, graph: Graph, epsilon: NumberLike, cases: Iterable[tuple[object, object]]
+    channel: Channel, graph: Graph, epsilon: NumberLike, cases: Iterable[tuple[PriorLike, GainLike]]
 ) -> tuple[Case, ...]:
-    """For each prior and gain: what a channel gains with its best remap, beside the best mechanism at this epsilon."""
+    """For each prior and gain: what a channel gains with its best remap, beside the best mechanism at this epsilon.
+
+    Args:
+        channel: A mechanism on finitely many answers.
+        graph: Which answers are neighbours.
+        epsilon: The promise, an exact number above zero, which the channel itself keeps.
+        cases: Pairs of a prior and a gain.
+
+    Raises:
+        GuaranteeError: The channel does not keep `epsilon`.
+        DataError: `channel`, `graph` or a case is not what it should be.
+        NumberError: `epsilon` is not above zero.
+
+    Example:
+        >>> import dither
+        >>> from dither.channels import graph, universal
+        >>> counts = dither.Geometric(epsilon=1, sensitivity=1, bounds=(0, 4)).channel()
+        >>> (case,) = universal.shortfall(counts, graph.path(range(5)), 1, [("uniform", "absolute")])
+        >>> case.behind < 1e-9
+        True
+    """
     check_channel(channel)
     promised = exact(epsilon, name="epsilon", positive=True)
     if isinstance(cases, str) or not isinstance(cases, Iterable):
@@ -86,15 +124,31 @@ def shortfall(
 
 @dataclass(frozen=True)
 class Joint:
-    """What several users gain, each with a mechanism of her own, and all with one."""
+    """What several users gain, each with a mechanism of her own, and all with one.
 
-    priors: tuple[object, ...]
+    Args:
+        priors: The prior of each user.
+        separate: The optimum of each prior, lower and upper bound.
+        together: The largest sum of gains with one mechanism, lower and upper bound.
+
+    Raises:
+        Nothing: `joint` makes it, and has checked what it holds.
+
+    Example:
+        >>> from dither.channels import universal
+        >>> from dither.numeric.number import Enclosure
+        >>> one, both = Enclosure(0.5, 0.5), Enclosure(0.75, 0.75)
+        >>> universal.Joint(("uniform", ["1/2", "1/2", 0]), (one, one), both).impossible
+        True
+    """
+
+    priors: tuple[PriorLike, ...]
     separate: tuple[Enclosure, ...]  # the optimum of each prior, lower and upper bound
     together: Enclosure  # the largest sum of gains with one mechanism
 
     @property
     def lost(self) -> Enclosure:
-        """How much one mechanism for all loses, in sum."""
+        """How much the sum of gains falls where all users share one mechanism, lower and upper bound."""
         low = sum(Fraction(one.lower) for one in self.separate) - Fraction(self.together.upper)
         high = sum(Fraction(one.upper) for one in self.separate) - Fraction(self.together.lower)
         return Enclosure(round_down(low), round_up(high))
@@ -109,11 +163,29 @@ def joint(
     inputs: Iterable[Hashable],
     *,
     epsilon: NumberLike,
-    priors: Sequence[object],
-    gain: object = "identity",
-    graph: object = "complete",
+    priors: Sequence[PriorLike],
+    gain: GainLike = "identity",
+    graph: GraphLike = "complete",
 ) -> Joint:
-    """Whether one mechanism can be the best for all of these priors."""
+    """Whether one mechanism can be the best for all of these priors.
+
+    Args:
+        inputs: The labels of the answers, each once.
+        epsilon: The promise, an exact number above zero.
+        priors: At least two: "uniform", a mapping, or a list of exact probabilities.
+        gain: How good a guess is: a name, a function g(guess, truth), or a matrix (`utility.py`).
+        graph: Which answers are neighbours: "path", "complete", or a `Graph` on the inputs.
+
+    Raises:
+        DataError: Fewer than two priors, or `graph` or `gain` is none.
+        NumberError: `epsilon` is not above zero.
+        SizeError: The linear program would be too large.
+
+    Example:
+        >>> from dither.channels import universal
+        >>> universal.joint(range(3), epsilon=1, priors=["uniform", ["1/2", "1/2", 0]]).impossible
+        True
+    """
     promised, nodes = exact(epsilon, name="epsilon", positive=True), read_graph(graph, inputs)
     if not isinstance(priors, Sequence) or isinstance(priors, str) or len(priors) < 2:
         raise DataError("priors", priors, "at least two are needed", "['uniform', ['1/2', '1/2', 0]]")
@@ -127,11 +199,27 @@ def joint(
 
 
 def witness(
-    inputs: Iterable[Hashable], *, epsilon: NumberLike, gain: object = "identity", graph: object = "complete"
+    inputs: Iterable[Hashable], *, epsilon: NumberLike, gain: GainLike = "identity", graph: GraphLike = "complete"
 ) -> Joint | None:
     """Two priors that no one mechanism serves best, by a proved margin; None where none was found, which proves nothing.
 
     Tried are the priors that are uniform on two inputs, on three, and on all, in pairs.
+
+    Args:
+        inputs: The labels of the answers, each once.
+        epsilon: The promise, an exact number above zero.
+        gain: How good a guess is: a name, a function g(guess, truth), or a matrix (`utility.py`).
+        graph: Which answers are neighbours: "path", "complete", or a `Graph` on the inputs.
+
+    Raises:
+        DataError: `graph` or `gain` is none.
+        NumberError: `epsilon` is not above zero.
+        SizeError: There are too many pairs of priors, or the linear program would be too large.
+
+    Example:
+        >>> from dither.channels import universal
+        >>> universal.witness(range(3), epsilon=1).lost.lower > 0
+        True
     """
     nodes = read_graph(graph, inputs)
     count = len(nodes)

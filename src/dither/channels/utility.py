@@ -19,13 +19,14 @@ from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from dither.channels.labels import read_labels
-from dither.channels.matrix import StochasticMatrix, check_channel, read_prior
+from dither.channels.matrix import StochasticMatrix, check_channel
+from dither.channels.prior import PriorLike, RowLike, read_prior
 from dither.errors import DataError, NumberError, SizeError
 from dither.numeric.balls import round_down, round_up
-from dither.numeric.number import rational
+from dither.numeric.number import NumberLike, rational
 
 if TYPE_CHECKING:
     import numpy as np
@@ -33,6 +34,13 @@ if TYPE_CHECKING:
 
 NAMES = "'identity', 'absolute', 'squared', ('threshold', 3), a function g(guess, truth), or a matrix"
 LARGEST_GAIN = 2**300
+GainLike: TypeAlias = (
+    Literal["identity", "absolute", "squared"]
+    | tuple[Literal["threshold"], NumberLike]
+    | Callable[[Any, Any], NumberLike]
+    | Sequence[RowLike]
+    | "NDArray[Any]"
+)
 LARGEST_PLAIN = 2**25  # whole labels up to this have squares of distances that are exact floats
 
 
@@ -58,7 +66,7 @@ class GainTable:
 
     @cached_property
     def rows(self) -> tuple[tuple[Fraction, ...], ...]:
-        """A row for each guess."""
+        """The gain matrix: a row for each guess, a column for each input."""
         try:
             found = tuple(tuple(rational(self.function(w, x), name="gain") for x in self.inputs) for w in self.guesses)
         except TypeError as error:
@@ -82,14 +90,15 @@ class GainTable:
         return lower, upper
 
 
-def read_gain(gain: object, inputs: tuple[Hashable, ...], guesses: Iterable[Hashable] | None = None) -> GainTable:
+def read_gain(gain: GainLike, inputs: tuple[Hashable, ...], guesses: Iterable[Hashable] | None = None) -> GainTable:
     """A gain by name, by a function, or as a matrix with a row for each guess."""
     listed = inputs if guesses is None else read_labels(guesses, "guesses")
     if isinstance(gain, str) or (isinstance(gain, tuple) and len(gain) == 2 and gain[0] == "threshold"):
         return GainTable(listed, inputs, _by_name(gain), gain if isinstance(gain, str) else None)
     if callable(gain):
         return GainTable(listed, inputs, gain)
-    plain: Any = gain.tolist() if hasattr(gain, "tolist") else gain
+    plain: Any = gain
+    plain = plain.tolist() if hasattr(plain, "tolist") else plain
     if not isinstance(plain, Sequence) or isinstance(plain, (str, bytes)):
         raise DataError("gain", gain, "it is no gain", NAMES)
     rows = [row.tolist() if hasattr(row, "tolist") else list(row) if isinstance(row, Sequence) else [] for row in plain]
@@ -100,7 +109,7 @@ def read_gain(gain: object, inputs: tuple[Hashable, ...], guesses: Iterable[Hash
     return GainTable(listed, inputs, lambda guess, truth: given[guess][truth])
 
 
-def _by_name(gain: object) -> Callable[[Any, Any], Any]:
+def _by_name(gain: GainLike) -> Callable[[Any, Any], Any]:
     if gain == "identity":
         return lambda guess, truth: int(guess == truth)
     if gain == "absolute":
@@ -113,7 +122,9 @@ def _by_name(gain: object) -> Callable[[Any, Any], Any]:
     raise DataError("gain", gain, "there is no gain of that name", NAMES)
 
 
-def utility(channel: StochasticMatrix, prior: object, gain: object, guesses: Iterable[Hashable] | None = None) -> Utility:
+def utility(
+    channel: StochasticMatrix, prior: PriorLike, gain: GainLike, guesses: Iterable[Hashable] | None = None
+) -> Utility:
     """The best expected gain over all remaps of the outputs."""
     check_channel(channel)
     chances = read_prior(prior, channel.inputs)

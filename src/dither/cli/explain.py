@@ -1,4 +1,4 @@
-"""`dither explain`: how a question is understood."""
+"""`dither explain`: how dither reads the SQL of a question."""
 
 from __future__ import annotations
 

@@ -19,7 +19,7 @@ class Home(NamedTuple):
 
 
 class LazyGroup(TyperGroup):
-    """Commands by their homes, in this order."""
+    """A group that lists its commands, in the order of `homes`, and imports one only to run it."""
 
     homes: ClassVar[Mapping[str, Home]] = {}
 
@@ -34,7 +34,7 @@ class LazyGroup(TyperGroup):
         return name, None if name is None else self.load(name), rest
 
     def load(self, name: str) -> Any:
-        """The command itself."""
+        """The command of that name, from its module, which is imported now."""
         found = getattr(import_module(self.homes[name].module), name)
         holder = typer.Typer(add_completion=False)
         if isinstance(found, typer.Typer):

@@ -1,4 +1,4 @@
-"""`dither ledger ...`: make a budget, look at it, check it."""
+"""`dither ledger ...`: make a ledger with a privacy budget, look at it, verify it."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from dither.ledger.entries.receipt import Receipt
 from dither.ledger.ledger import Ledger
 from dither.ledger.report import entries_table, entry_json, overview, summary, verification_json, verify_with_progress
 from dither.ledger.storage.locations import is_taken
-from dither.privacy.guarantee.guarantee import approx, pure, zcdp
+from dither.privacy.guarantee.definitions import approx, pure, zcdp
 from dither.query.policy.policy import load_policy
 
 ledger = typer.Typer(no_args_is_help=True, help="What was spent, for ever: make a budget, look at it, check it.")
@@ -39,7 +39,11 @@ def create(
     """Make a ledger with a budget."""
     if (epsilon is None) == (rho is None):
         raise NumberError("--epsilon, --rho", (epsilon, rho), "exactly one of them is needed", "--epsilon 3 --delta 1e-6")
-    budget = approx(epsilon, delta, unit=unit) if rho is None else zcdp(rho, delta=delta, unit=unit)
+    if epsilon is not None:
+        budget = approx(epsilon, delta, unit=unit)
+    else:
+        assert rho is not None
+        budget = zcdp(rho, delta=delta, unit=unit)
     if is_taken(location):
         raise ConflictError("location", location, "there is a ledger already", "dither ledger show, or another place")
     with Ledger(location, budget=budget, domain=domain, witness=witness, key=key) as made:

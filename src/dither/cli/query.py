@@ -1,4 +1,4 @@
-"""`dither quote` and `dither query`: what a question costs, and its answer."""
+"""`dither quote` and `dither query`: the privacy price and the error of a SQL question, and its answer."""
 
 from __future__ import annotations
 

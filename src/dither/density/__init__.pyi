@@ -16,8 +16,8 @@ from dither.density.histograms.range_workload import RangePlan as RangePlan
 from dither.density.histograms.range_workload import ranges as ranges
 from dither.density.histograms.tree import Tree as Tree
 from dither.density.moments.covariance import Covariance as Covariance
-from dither.density.moments.covariance import PairSummary as PairSummary
 from dither.density.moments.moments import Moments as Moments
+from dither.density.moments.pair_summary import PairSummary as PairSummary
 from dither.density.moments.summary import Summary as Summary
 from dither.density.quantiles.clipping_range import ClippingRange as ClippingRange
 from dither.density.quantiles.clipping_range import log_bins as log_bins

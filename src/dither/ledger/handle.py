@@ -1,4 +1,4 @@
-"""The end of a ledger as this process knows it: pages to write on and to read, and the latest head that anybody saw.
+"""The handle of an open ledger: transactions on its end, to write and to read, and the latest head that anybody saw.
 
 Why an old copy is noticed. Before a transaction begins, the latest known head is looked up: that of this process, and that
 of the second place. The page must hold it. After a transaction, and before anything is handed out, the second place gets
@@ -71,7 +71,7 @@ class LedgerHandle:
             self._head = head
 
     def close(self) -> None:
-        """Let go of the databases."""
+        """Close the connections to the databases."""
         self.database.close()
         if self.witness is not None:
             self.witness.database.close()

@@ -1,4 +1,4 @@
-"""The ledger: one budget a domain, across all users, never overspent, never forgotten.
+"""The ledger: one privacy budget a domain, across all users, never overspent, never forgotten.
 
     reserve   check and charge, in one transaction that no other overlaps; gives a receipt
     touch     the data is about to be read: from here on nothing is given back
@@ -17,64 +17,93 @@ changed; `refund` needs a receipt that this process made, never touched, and nob
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from types import TracebackType
-from typing import Any, Self
+from collections.abc import Mapping, Sequence
+from typing import Any, SupportsIndex
 
 from dither.errors import ConflictError, DataError, LedgerError, NumberError
 from dither.ledger import open as keeping
 from dither.ledger.entries import decisions as charge
 from dither.ledger.entries import shares as shared
-from dither.ledger.entries.budget import Remaining, read_price
-from dither.ledger.entries.entry import Entry, Head, State, digest, read, written
-from dither.ledger.entries.receipt import ChargeRequest, Receipt, plain_text, read_name, read_question, read_text
-from dither.ledger.entries.transaction import LedgerTransaction
+from dither.ledger.entries.budget import BudgetLike
+from dither.ledger.entries.charge_request import ChargeRequest, QuestionLike, read_request
+from dither.ledger.entries.entry import digest
+from dither.ledger.entries.receipt import Receipt
+from dither.ledger.entries.texts import plain_text, read_name, read_text
 from dither.ledger.entries.unused_receipts import begin_refund, break_seal, in_doubt, seal
 from dither.ledger.handle import LedgerHandle
-from dither.ledger.storage.database import BATCH, EntryRow, Statement, batch, latest, numbered
-from dither.ledger.verify import Verification, verify
+from dither.ledger.reader import LedgerReader
+from dither.ledger.storage.database import Statement, latest, numbered
+from dither.ledger.storage.locations import LocationLike
 from dither.ledger.write_queue import Decide, WriteQueue
 from dither.numeric.number import integer
-from dither.privacy.budget.filter import Filter, Spent
+from dither.privacy.budget.filter import Filter
 from dither.privacy.guarantee.guarantee import Guarantee
 
 LONGEST_ANSWER = 64_000_000
 LONGEST_LEASE = 31 * 24 * 3600
-MOST_ENTRIES = 2**31 - 1
 
 
-class Ledger:
-    """What was spent. `Ledger(location, budget=...)` makes one where none is; `Ledger(location)` opens it."""
+class Ledger(LedgerReader):
+    """The ledger of a privacy budget. With a budget it is made where there is none; without, it is opened.
+
+    Args:
+        location: a file, or an address such as 'postgresql://host/database#schema'.
+        budget: all that may ever be spent: `pure`, `approx`, `zcdp`, or a filter of `dither.filter`.
+        domain: whom it is about: one name for all data that shares people. It is bound to it once.
+        policy_hash: the policy that must be in force; with a new domain, the first one.
+        shares: the most that single analysts may spend of the budget, by name.
+        witness: a second place on another disk or server, which remembers the head: then an old copy is noticed.
+        key: the file of the signing key; left out, one under `DITHER_HOME` or ~/.dither.
+        identity: of the one ledger that is meant: any other is refused.
+        moved: the owner's word that the ledger was moved here and the first copy is gone; it is recorded.
+
+    Raises:
+        LedgerError: it cannot be read or kept there, or there is none and no budget is given.
+        TamperError: an entry was changed, the end was cut, or an old copy was put back.
+        ConflictError: it is about another domain, policy, budget, identity or place than was given.
+        GuaranteeError, NumberError, UnitError: what is given as a budget or a share is none.
+        DataError: a name, a path or a flag is of the wrong kind.
+
+    Example:
+        >>> import tempfile, dither
+        >>> folder = tempfile.TemporaryDirectory()
+        >>> ledger = dither.Ledger(folder.name + "/clinic.ledger", budget=dither.pure(1), domain="clinic")
+        >>> receipt = ledger.reserve(dither.pure("0.25"), "how many visits?")
+        >>> ledger.touch(receipt)  # now the data is read, and noise is added
+        >>> ledger.commit(receipt, "42")
+        '42'
+        >>> ledger.reserve(dither.pure("0.25"), "how many visits?").answer  # asked again, it is free
+        '42'
+        >>> print(ledger.remaining())
+        ε = 0.75 left of ε = 1 (add/remove one person)
+        >>> folder.cleanup()
+    """
 
     def __init__(
         self,
-        location: object,
+        location: LocationLike,
         *,
-        budget: object = None,
+        budget: BudgetLike | None = None,
         domain: str | None = None,
         policy_hash: str | None = None,
-        shares: Mapping[str, object] | None = None,
-        witness: object = None,
-        key: object = None,
+        shares: Mapping[str, BudgetLike] | None = None,
+        witness: LocationLike | None = None,
+        key: LocationLike | None = None,
         identity: str | None = None,
         moved: bool = False,
     ) -> None:
-        """`witness` is a second place for the head; `identity` refuses any other ledger; `moved` records a new place."""
         if domain is not None:
             read_name(domain, "domain")
         if policy_hash is not None:
             read_name(policy_hash, "policy_hash", empty=True)
         limits = shared.read_shares(shares)
         kept = keeping.open_ledger(location, budget=budget, second=witness, key=key, identity=identity, moved=moved)
-        self._book = LedgerHandle(kept.database, kept.witness, kept.key)
-        self.identity = kept.identity
-        self.location = kept.database.shown
-        self.budget = kept.budget
-        self._turns = (os.getpid(), WriteQueue(self._book.page))
+        super().__init__(LedgerHandle(kept.database, kept.witness, kept.key), kept.identity, kept.budget)
+        self.queue, self._process = WriteQueue(self.handle.page), os.getpid()
         self.domain: str | None = None
         self.policy_hash = ""
         try:
-            self._book.open()
+            self.handle.open()
             self._bind(domain, policy_hash)
             for analyst, limit in limits.items():
                 self._must_have_share(analyst, limit)
@@ -87,27 +116,43 @@ class Ledger:
     def reserve(
         self,
         guarantee: Guarantee,
-        question: object,
+        question: QuestionLike,
         *,
         idempotency_key: str | None = None,
         analyst: str = "",
         data_version: str = "",
-        lease: int = 300,
+        lease: SupportsIndex = 300,
         policy_hash: str | None = None,
         text: str = "",
         door: str = "",
     ) -> Receipt:
         """Charge for a question; or give the receipt, and the stored answer, of the same question asked before.
 
-        `data_version` is a label that the owner sets when the data changes. The lease, in seconds, is how long nobody else
-        may compute the same answer. `policy_hash` refuses the question unless that policy is in force. `text` is the
-        question as it was asked, and `door` the way by which it came: for the history, they decide nothing.
+        Args:
+            guarantee: the price: what the answer promises.
+            question: a text, or nested mappings and lists of texts and whole numbers; equal ones are the same question.
+            idempotency_key: a name for this charge; it stands for one question, and never pays twice.
+            analyst: who asks; needed where the ledger is shared out.
+            data_version: a label that the owner sets when the data changes.
+            lease: seconds during which nobody else may compute the same answer.
+            policy_hash: refuses the question unless that policy is in force.
+            text: the question as it was asked, for the history.
+            door: the way by which it came, for the history.
+
+        Raises:
+            BudgetError: less is left of the budget, or of the analyst's share, than the price.
+            GuaranteeError, NumberError, UnitError: the budget does not count such a guarantee.
+            ConflictError: another policy is in force, the key stands for another question, or there is no such share.
+            InProgressError: somebody else computes this answer now.
+            LedgerError: the ledger cannot be written; nothing is granted.
         """
         seconds = integer(lease, name="lease", least=1)
         if seconds > LONGEST_LEASE:
             raise NumberError("lease", seconds, f"it is longer than {LONGEST_LEASE} seconds", "300")
-        asked = self._asked(guarantee, question, idempotency_key, analyst, data_version, policy_hash, text, door)
-        granted: charge.Grant = self._turn(asked.queries, lambda page: charge.reserve(page, self.budget, asked, seconds))
+        told: dict[str, Any] = {"data_version": data_version, "analyst": analyst, "key": idempotency_key}
+        told |= {"text": text, "door": door}
+        asked = read_request(self.budget, guarantee, question, in_force=self.policy_hash, policy_hash=policy_hash, **told)
+        granted: charge.Grant = self._decide(asked.queries, lambda page: charge.reserve(page, self.budget, asked, seconds))
         if granted.last.kind == "reserved" and granted.last.number == granted.number:
             seal(self.identity, granted.number)
         return self._receipt(asked, granted)
@@ -115,190 +160,118 @@ class Ledger:
     def recall(
         self,
         guarantee: Guarantee,
-        question: object,
+        question: QuestionLike,
         *,
         idempotency_key: str | None = None,
         analyst: str = "",
         data_version: str = "",
         policy_hash: str | None = None,
     ) -> Receipt | None:
-        """The receipt and stored answer that `reserve` would give for a question asked before; None if there is no answer
-        yet. Charges nothing."""
-        asked = self._asked(guarantee, question, idempotency_key, analyst, data_version, policy_hash)
+        """The receipt with the stored answer of the same `question` at the same `guarantee`; None if there is none yet.
+
+        Charges nothing. `idempotency_key`, `analyst`, `data_version` and `policy_hash` are as in `reserve`.
+        """
+        told: dict[str, Any] = {"data_version": data_version, "analyst": analyst, "key": idempotency_key}
+        asked = read_request(self.budget, guarantee, question, in_force=self.policy_hash, policy_hash=policy_hash, **told)
         if idempotency_key is not None:  # what the key stands for is written down
-            granted = self._turn(asked.queries, lambda page: charge.recall(page, self.budget, asked))
+            granted = self._decide(asked.queries, lambda page: charge.recall(page, self.budget, asked))
         else:
-            with self._book.reading() as page:
+            with self.handle.reading() as page:
                 granted = charge.recall(page, self.budget, asked)
                 head = page.last.head
             if granted is not None:
-                self._book.publish(head)  # the second place knows of an answer before it is shown
+                self.handle.publish(head)  # the second place knows of an answer before it is shown
         return None if granted is None else self._receipt(asked, granted)
 
     def touch(self, receipt: Receipt) -> None:
         """Say that the data is about to be read for this receipt: from now on its charge cannot be given back."""
         own = self._own(receipt)
         if not break_seal(self.identity, own.number):  # made elsewhere: only an entry can tell its maker
-            self._turn((), lambda page: charge.touch(page, own))
+            self._decide((), lambda page: charge.touch(page, own))
 
     def commit(self, receipt: Receipt, answer: str) -> str:
-        """Store the answer; gives the answer that is stored, which is another one if somebody was faster. Show only that."""
+        """Store the `answer` of a `receipt`; gives the stored one, another if somebody was faster. Show only that."""
         own = self._own(receipt)
         text = plain_text(answer, "answer")
         if len(text) > LONGEST_ANSWER:
             raise DataError("answer", text, f"it is longer than {LONGEST_ANSWER} characters", "a shorter one")
         break_seal(self.identity, own.number)
         queries = (numbered(own.number), latest("about", own.number))
-        stored: str = self._turn(queries, lambda page: charge.commit(page, own, text))
+        stored: str = self._decide(queries, lambda page: charge.commit(page, own, text))
         return stored
 
     def refund(self, receipt: Receipt) -> None:
-        """Give back a charge for which no data was touched: by the process that made it, before `touch`."""
+        """Give back the charge of a `receipt` that this process made, before `touch`; ConflictError otherwise."""
         own = self._own(receipt)
         if not begin_refund(self.identity, own.number):
             why = "data may have been touched for it, or another process made it, or it was given back"
             raise ConflictError("receipt", own.name, why, "a receipt that reserve gave here and that was not used")
         try:
-            self._turn((), lambda page: charge.refund(page, self.budget, own))
+            self._decide((), lambda page: charge.refund(page, self.budget, own))
         except LedgerError:  # a second try will tell; until then nobody takes the charge for untouched
             in_doubt(self.identity, own.number)
             raise
 
     def record_refusal(self, text: str, why: str, *, analyst: str = "", door: str = "") -> None:
-        """Write down that a question was refused: nothing is charged. What the reason says must be public."""
+        """Write down that the question `text` of `analyst`, by `door`, was refused; the reason `why` must be public."""
         names = {"analyst": read_name(analyst, "analyst", empty=True), "door": read_name(door, "door", empty=True)}
         body = {"text": read_text(text, "text"), "why": read_text(why, "why"), **names}
-        self._turn((), lambda page: page.add("refused", body))
+        self._decide((), lambda page: page.add("refused", body))
 
     def record_export(self, receipt: Receipt, what: str, *, analyst: str = "", door: str = "") -> None:
-        """Write down that a stored answer was handed out, and in which form."""
+        """Write down that the stored answer of a `receipt` went to `analyst`, by `door`, as `what`, such as 'csv'."""
         own = self._own(receipt)
         names = {"analyst": read_name(analyst, "analyst", empty=True), "door": read_name(door, "door", empty=True)}
         body = {"what": read_name(what, "what"), **names}
         queries = (numbered(own.number), latest("about", own.number))
-        self._turn(queries, lambda page: charge.export(page, own, body))
-
-    def remaining(self, analyst: str | None = None) -> Remaining:
-        """What is left: of the whole budget, or of one analyst's share."""
-        with self._book.reading() as page:
-            if analyst is None:
-                return Remaining(Spent(self.budget, page.state.spent))
-            own = page.latest("analyst", digest(read_name(analyst, "analyst")))
-            if own is None:
-                raise DataError("analyst", analyst, "there is no such share", "a name that ledger.share was called with")
-            return Remaining(shared.share_spent(page, own))
-
-    @property
-    def head(self) -> Head:
-        """How many entries there are, and the hash of the last."""
-        with self._book.reading() as page:
-            return page.last.head
-
-    @property
-    def witness(self) -> str | None:
-        """The second place, for people; None if there is none."""
-        second = self._book.witness
-        return None if second is None else second.database.shown
-
-    def history(self, first: int = 1, last: int | None = None) -> Iterator[Entry]:
-        """Entries in the order of writing."""
-        number = min(integer(first, name="first", least=1), MOST_ENTRIES)
-        until = MOST_ENTRIES if last is None else integer(last, name="last", least=0)
-        with self._book.reading() as page:
-            head = page.last.head
-        self._book.publish(head)  # answers are shown below: the second place knows of them first
-        until = min(until, head.entries)
-        while number <= until:
-            with self._book.database.read(batch(number, BATCH)) as transaction:
-                entries = [read(EntryRow(*row), self._book.key) for row in transaction.opened[0]]
-            yield from (entry for entry in entries if entry.number <= until)
-            if len(entries) < BATCH:
-                return
-            number = entries[-1].number + 1
-
-    def verify(
-        self, receipts: Iterable[Receipt] = (), *, progress: Callable[[int, int], None] | None = None
-    ) -> Verification:
-        """Read everything and check it: chain, signatures, sums, answers, receipts, second place."""
-        if isinstance(receipts, Receipt) or not isinstance(receipts, Iterable):
-            raise DataError("receipts", receipts, "they come in a list", "[receipt, receipt]")
-        if progress is not None and not callable(progress):
-            raise DataError("progress", progress, "it cannot be called", "lambda done, total: print(done, total)")
-        held = tuple(self._own(receipt) for receipt in receipts)
-        return verify(self._book.database, self._book.witness, self._book.key, held, progress)
+        self._decide(queries, lambda page: charge.export(page, own, body))
 
     # -- the owner's ---------------------------------------------------------------------------------------------
 
     def bind(self, domain: str, policy_hash: str = "") -> None:
-        """Say whom this ledger is about; once. A ledger that belongs to another domain or policy is refused."""
+        """Say whom this ledger is about, once: the `domain`, under the policy of that `policy_hash`.
+
+        ConflictError where it belongs to another domain, or another policy is in force.
+        """
         self._bind(read_name(domain, "domain"), read_name(policy_hash, "policy_hash", empty=True))
 
     def amend(self, policy_hash: str, *, loosens: bool, note: str, unspent: bool = False) -> None:
-        """Put another policy in force: an entry of its own, with a reason. Stored answers do not answer under it.
+        """Put the policy of that `policy_hash` in force: an entry of its own. Stored answers do not answer under it.
 
-        With `unspent` it is refused unless nothing is spent.
+        `loosens` says whether anything more is allowed than before, and `note` why; both are for the history. With
+        `unspent` it is refused unless nothing is spent.
         """
         new = read_name(policy_hash, "policy_hash")
         if not isinstance(loosens, bool):
             raise DataError("loosens", loosens, "it is not a truth value", "True if anything more is allowed than before")
-        body = {"policy": new, "loosens": loosens, "note": read_name(note, "note")}
-
-        def decide(page: LedgerTransaction) -> None:
-            if page.state.domain is None:
-                raise ConflictError("domain", None, "nobody has said whom this ledger is about", "ledger.bind('clinic')")
-            if unspent and any(page.state.spent):
-                why = "the ledger was spent under another policy"
-                raise ConflictError("policy_hash", new[:16], why, "that policy, or an amendment, which is recorded")
-            page.add("policy", {**body, "before": page.state.policy}, policy=new)
-
-        self._turn((), decide)
+        why = read_name(note, "note")
+        self._decide((), lambda page: charge.amend(page, new, loosens=loosens, note=why, unspent=unspent))
         self.policy_hash = new
 
-    def share(self, analyst: str, ceiling: object) -> None:
-        """Limit what one analyst may spend of the budget; what she spent already counts. Others need a share from now on."""
+    def share(self, analyst: str, ceiling: BudgetLike) -> None:
+        """Limit what an `analyst` may spend to a `ceiling`; what she spent counts. From now on all who ask need a share."""
         name = read_name(analyst, "analyst")
         limit = shared.read_share(ceiling, self.budget)
-
-        def decide(page: LedgerTransaction) -> None:
-            spent = shared.spent_by(name, page.entries(), limit)
-            share = {"ceiling": page.last.number + 1, "spent": written(spent.totals)}
-            page.add("share", {"analyst": name, "limit": limit.to_json(), "share": share}, shares=True)
-
-        self._turn((), decide)
-
-    def close(self) -> None:
-        """Let go of the databases."""
-        self._book.close()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
-        self.close()
+        self._decide((), lambda page: shared.set_share(page, name, limit))
 
     def __repr__(self) -> str:
         return f"Ledger({self.location!r}, domain={self.domain!r}, identity={self.identity!r})"
 
     # -- inside ------------------------------------------------------------------------------------------------
 
-    def _turn(self, queries: Sequence[Statement], decide: Decide) -> Any:
-        """Decide something on the end of the ledger, together with other threads that want to."""
-        if self._turns[0] != os.getpid():  # a lock that another thread held when the process was copied is never released
-            self._turns = (os.getpid(), WriteQueue(self._book.page))
-        return self._turns[1].take(queries, decide)
+    def _decide(self, queries: Sequence[Statement], decision: Decide) -> Any:
+        """What a decision on the end of the ledger gives, once it is durable; threads that come together share a write."""
+        if self._process != os.getpid():  # a lock that another thread held when the process was copied is never released
+            self.queue = WriteQueue(self.handle.page)
+            self._process = os.getpid()
+        return self.queue.take(queries, decision)
 
     def _bind(self, domain: str | None, policy_hash: str | None) -> None:
-        with self._book.reading() as page:
+        with self.handle.reading() as page:
             state = page.state
         if state.domain is None and domain is not None:
-
-            def decide(page: LedgerTransaction) -> State:
-                if page.state.domain is not None:  # somebody was faster
-                    return page.state
-                body = {"domain": domain, "unit": self.budget.unit.value, "policy": policy_hash or ""}
-                return page.add("bound", body, domain=domain, policy=policy_hash or "").state
-
-            state = self._turn((), decide)
+            unit = self.budget.unit
+            state = self._decide((), lambda page: charge.bind(page, domain, policy_hash or "", unit))
         if domain is not None and domain != state.domain:
             why = f"this ledger is about '{state.domain}'"
             raise ConflictError("domain", domain, why, "that name: one budget for all who ask about the same people")
@@ -311,42 +284,12 @@ class Ledger:
             )
         self.domain, self.policy_hash = state.domain, state.policy
 
-    def _asked(
-        self,
-        guarantee: Guarantee,
-        question: object,
-        key: str | None,
-        analyst: str,
-        data_version: str,
-        policy_hash: str | None,
-        text: str = "",
-        door: str = "",
-    ) -> ChargeRequest:
-        return ChargeRequest(
-            question=read_question(question),
-            guarantee=guarantee,
-            price=read_price(self.budget, guarantee),
-            policy=self.policy_hash if policy_hash is None else read_name(policy_hash, "policy_hash"),
-            data_version=read_name(data_version, "data_version", empty=True),
-            analyst=read_name(analyst, "analyst", empty=True),
-            key=None if key is None else read_name(key, "idempotency_key"),
-            text=read_text(text, "text"),
-            door=read_name(door, "door", empty=True),
-        )
-
     def _receipt(self, asked: ChargeRequest, granted: charge.Grant) -> Receipt:
         number, attempt, answer, last = granted
         return Receipt(self.identity, number, attempt, asked.fingerprint, asked.guarantee, last.head, answer)
 
-    def _own(self, receipt: object) -> Receipt:
-        if not isinstance(receipt, Receipt):
-            raise DataError("receipt", receipt, "it is not a receipt", "what ledger.reserve gave")
-        if receipt.ledger != self.identity:
-            raise ConflictError("receipt", receipt.name, "another ledger made it", "a receipt of this ledger")
-        return receipt
-
     def _must_have_share(self, analyst: str, limit: Filter) -> None:
-        with self._book.reading() as page:
+        with self.handle.reading() as page:
             own = page.latest("analyst", digest(analyst))
             found = None if own is None else shared.share_spent(page, own).budget
         if found is None:

@@ -17,13 +17,13 @@ from typing import Any
 
 from dither.errors import ConflictError, DataError, LedgerError, TamperError
 from dither.ledger import witness
-from dither.ledger.entries.budget import read_ceiling
+from dither.ledger.entries.budget import BudgetLike, read_ceiling
 from dither.ledger.entries.entry import Entry, Head, read
-from dither.ledger.entries.receipt import read_name
+from dither.ledger.entries.texts import read_name
 from dither.ledger.entries.transaction import LedgerTransaction
 from dither.ledger.storage import keyring as home
 from dither.ledger.storage.database import LAST, TABLES, Database, numbered, one
-from dither.ledger.storage.locations import open_database
+from dither.ledger.storage.locations import LocationLike, open_database
 from dither.ledger.storage.sqlite import SqliteDatabase
 from dither.ledger.witness import Witness
 from dither.privacy.budget.filter import Filter, from_json
@@ -43,7 +43,13 @@ class OpenLedger:
 
 
 def open_ledger(
-    location: object, *, budget: object, second: object, key: object, identity: str | None, moved: bool
+    location: LocationLike,
+    *,
+    budget: BudgetLike | None,
+    second: LocationLike | None,
+    key: LocationLike | None,
+    identity: str | None,
+    moved: bool,
 ) -> OpenLedger:
     """The ledger at a location; made there if a budget is given and nothing is there."""
     if not isinstance(moved, bool):
@@ -84,7 +90,7 @@ def open_ledger(
     return kept
 
 
-def _open(opened: ExitStack, location: object, name: str) -> Database:
+def _open(opened: ExitStack, location: LocationLike, name: str) -> Database:
     database = open_database(location, name=name)
     opened.callback(database.close)
     if database.distrust:
@@ -228,7 +234,7 @@ def _must_be_apart(database: Database, second: Database | None) -> None:
         raise ConflictError("witness", second.shown, why, "a file on another disk, or postgresql://... on another server")
 
 
-def _path(key: object) -> Path | None:
+def _path(key: LocationLike | None) -> Path | None:
     if key is None:
         return None
     if not isinstance(key, (str, os.PathLike)) or not isinstance(os.fspath(key), str) or not os.fspath(key):

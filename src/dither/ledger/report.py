@@ -1,4 +1,4 @@
-"""A ledger for the eye: tables and a bar for people, JSON for programs."""
+"""Reports of a ledger: tables and a bar of the budget for people, JSON for programs."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ def bar(used: float) -> str:
 
 
 def entries_table(entries: Iterable[Entry]) -> Table:
-    """Entries, one a line."""
+    """A table of entries, one a line."""
     table = Table("entry", "when (UTC)", "what", "who", "price", "about")
     for entry in entries:
         when, price = entry.when.strftime("%Y-%m-%d %H:%M:%S"), ""

@@ -1,4 +1,4 @@
-"""Checking a whole ledger, entry by entry: nothing here trusts what the ledger says about itself.
+"""The audit of a whole ledger, entry by entry: nothing here trusts what the ledger says about itself.
 
 Found by the chain and the signatures: a changed, inserted, removed or reordered entry. Found by going through the sums
 again: a charge that the filter would not have admitted, a second answer, a refund of an answered charge. Found by receipts
@@ -15,8 +15,9 @@ from typing import Any
 
 from dither.errors import DitherError, TamperError
 from dither.ledger.entries.budget import give_back, pay, read_price
+from dither.ledger.entries.charge_request import fingerprint
 from dither.ledger.entries.entry import Entry, Head, State, read, written
-from dither.ledger.entries.receipt import Receipt, fingerprint
+from dither.ledger.entries.receipt import Receipt
 from dither.ledger.storage.database import BATCH, LAST, Database, EntryRow, Statement, batch
 from dither.ledger.witness import Witness
 from dither.privacy.budget.filter import Filter, Spent, from_json
@@ -29,7 +30,7 @@ BEFORE: Statement = ("SELECT number FROM entries WHERE number < 1 LIMIT 1", ())
 
 @dataclass(frozen=True)
 class Verification:
-    """What `Ledger.verify` found."""
+    """What `Ledger.verify` found: faults, and what could be checked."""
 
     entries: int
     head: Head | None
@@ -63,7 +64,7 @@ def verify(
     receipts: tuple[Receipt, ...],
     progress: Callable[[int, int], None] | None,
 ) -> Verification:
-    """Go through everything once."""
+    """Read all entries once, follow the chain and go through the sums; hold receipts and the second place against them."""
     faults: list[str] = []
     seen = None
     if witness is not None:

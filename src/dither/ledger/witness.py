@@ -1,4 +1,4 @@
-"""The second place: remembers how far a ledger got, so that an older copy put back is noticed.
+"""The witness, or second place, of a ledger: it remembers how far the ledger got, so that an older copy is noticed.
 
 A chain of hashes shows that entries were changed; it cannot show that the last ones were cut off, or that the whole folder
 was exchanged for last week's. The head (count and hash of the last entry), signed, is therefore also written to another
@@ -9,6 +9,7 @@ durable and before anything is granted: it may lag behind by entries that nobody
 from __future__ import annotations
 
 import hmac
+from typing import Any
 
 from dither.errors import TamperError
 from dither.ledger.entries.entry import Head
@@ -51,7 +52,7 @@ class Witness:
     def _query(self) -> Statement:
         return FIND, (self._identity,)
 
-    def _read(self, rows: list[tuple[object, ...]]) -> Head | None:
+    def _read(self, rows: list[tuple[Any, ...]]) -> Head | None:
         if not rows:
             return None
         count, hash_, place, mac = rows[0]

@@ -1,11 +1,11 @@
-"""Taking turns: threads that want to write at the same moment share one transaction, and so one wait for the disk.
+"""The write queue: group commit. Threads that write at the same moment share one transaction, and one wait for the disk.
 
-Whoever has the lock does her own work and that of all who wait for it. Then she rings: for those whose work is done, and for
-one of the rest, who goes next; so the served do not queue for the lock, and the next one finds much to do together. The bell
-saves time and decides nothing: whoever hears none looks herself whether her work is done or the lock is free.
-Each piece of work is decided on its own, one after the other, on one page; a refusal concerns only its own. Nothing is
-handed out before the transaction, and what follows it, has ended; if that fails, all of it fails. A thread that is
-interrupted takes its work off the list, and holds nothing but the lock, so nobody waits for one who has gone.
+The thread that has the lock does its own work and that of all who wait. Then it wakes those whose work is done, and one of
+the rest, which goes next; so the served do not queue for the lock, and the next thread finds much to do together. Waking
+saves time and decides nothing: a thread that is not woken looks after a while whether its work is done or the lock is free.
+Each piece of work is decided on its own, one after the other, in one transaction; a refusal concerns only its own. Nothing
+is handed out before the transaction, and what follows it, has ended; if that fails, all of it fails. A thread that is
+interrupted takes its work off the list, and holds nothing but the lock, so nobody waits for one that has gone.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from dither.ledger.storage.database import Statement
 
 MOST = 64  # pieces of work in one transaction
 GLANCES = 16  # of some ten microseconds each, to let those leave who were served
-PATIENCE = 0.05  # seconds to wait for a bell, which one who was interrupted does not ring
+PATIENCE = 0.05  # seconds to wait to be woken, which a thread that was interrupted does not do
 
 Decide = Callable[[LedgerTransaction], Any]
 
@@ -45,7 +45,7 @@ class Work:
 
 
 class WriteQueue:
-    """One list of waiting work for one ledger in one process."""
+    """The waiting work of all threads of a process for one ledger."""
 
     def __init__(self, page: Callable[..., AbstractContextManager[LedgerTransaction]]) -> None:
         self._page = page
@@ -53,7 +53,7 @@ class WriteQueue:
         self._turn = threading.Lock()
 
     def take(self, queries: Sequence[Statement], decide: Decide) -> Any:
-        """Decide on a page; the result, once it is durable."""
+        """What `decide` gives on a page, once that is durable; `queries` are those that it will ask."""
         mine = Work(queries, decide)
         try:
             self._waiting.append(mine)
@@ -64,7 +64,7 @@ class WriteQueue:
                 with self._turn:
                     if not mine.done:
                         self._write(mine, self._gathered(mine))
-                self._ring()  # after the lock was let go: who comes later takes it herself
+                self.ring()  # after the lock is free: a thread that comes later takes it by itself
         finally:
             with suppress(ValueError):
                 self._waiting.remove(mine)
@@ -77,7 +77,7 @@ class WriteQueue:
         return mine.result
 
     def _gathered(self, mine: Work) -> list[Work]:
-        """Her work and that of others. Those who were served leave first: what they ask next is often here in no time."""
+        """The work of this thread and of others. Those who were served leave first, since they often come back at once."""
         for _ in range(GLANCES):
             if not any(work.done for work in list(self._waiting)):
                 break
@@ -85,8 +85,8 @@ class WriteQueue:
         others = [work for work in list(self._waiting) if work is not mine and not work.done]
         return [mine, *others[: MOST - 1]]
 
-    def _ring(self) -> None:
-        """For all who are served, and for the first of the rest."""
+    def ring(self) -> None:
+        """Wake all whose work is done, and the first of the rest."""
         waiting = list(self._waiting)
         rest = [work for work in waiting if not work.done]
         for work in waiting:

@@ -1,4 +1,4 @@
-"""Surveys among people who trust nobody: answers are randomised at the source, and estimated at the collector."""
+"""Surveys under local differential privacy: answers are randomised at the source, and estimated at the collector."""
 
 from __future__ import annotations
 

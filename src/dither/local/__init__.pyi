@@ -11,11 +11,11 @@ from dither.local.surveys.direct_encoding import DirectEncoding as DirectEncodin
 from dither.local.surveys.grid_response import GridResponse as GridResponse
 from dither.local.surveys.hadamard_response import HadamardResponse as HadamardResponse
 from dither.local.surveys.heavy_hitters import HeavyHitters as HeavyHitters
+from dither.local.surveys.hybrid import Hybrid as Hybrid
 from dither.local.surveys.local_hashing import LocalHashing as LocalHashing
 from dither.local.surveys.longitudinal import Longitudinal as Longitudinal
 from dither.local.surveys.noisy_number import NoisyNumber as NoisyNumber
 from dither.local.surveys.piecewise_and_duchi import Duchi as Duchi
-from dither.local.surveys.piecewise_and_duchi import Hybrid as Hybrid
 from dither.local.surveys.piecewise_and_duchi import Piecewise as Piecewise
 from dither.local.surveys.subset_selection import SubsetSelection as SubsetSelection
 from dither.local.surveys.unary_encoding import UnaryEncoding as UnaryEncoding

@@ -1,4 +1,4 @@
-"""Which survey to take: the one with the least error for so many values, this epsilon and so many people.
+"""Which frequency oracle to take: the survey with the least error for so many values, this epsilon and so many people.
 
 In every survey a report supports the true value with probability p and another one with probability q (`survey.py`), so a
 value of frequency f is estimated from n people with the deviation sqrt(h (1 - h) / n) / (p - q), h = q + (p - q) f. With
@@ -17,15 +17,15 @@ with the smaller report, and equals to the simpler one.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Hashable, Iterable
+from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import SupportsIndex
+from typing import Any, SupportsIndex
 
 from dither.errors import DataError, NumberError, SizeError
 from dither.local.collect.intervals import normal_quantile
 from dither.local.registry import by_name
-from dither.local.survey import MOST_VALUES, Survey, read_domain
+from dither.local.survey import MOST_VALUES, DomainLike, Survey, read_domain
 from dither.local.surveys.direct_encoding import smallest
 from dither.local.surveys.hash_families import digits
 from dither.local.surveys.local_hashing import best_cells
@@ -38,7 +38,7 @@ LARGEST = 64.0  # of epsilon in these formulas; beyond it nothing changes
 
 @dataclass(frozen=True)
 class SurveyCandidate:
-    """A survey that might be taken."""
+    """A survey that might be taken: p, q, error and size of a report."""
 
     name: str
     p: float  # how likely a report is to support the true value
@@ -62,12 +62,12 @@ class SurveyChoice:
 
     @property
     def survey(self) -> type[Survey]:
-        """The class to use."""
+        """The class of the survey to take."""
         found: type[Survey] = by_name(self.name)
         return found
 
-    def build(self, domain: Iterable[Hashable] | int, **more: object) -> Survey:
-        """The survey itself, for the values that an answer can have."""
+    def build(self, domain: DomainLike, **more: Any) -> Survey:
+        """The survey itself, for the values of `domain`; `more` are keywords of its class."""
         listed = read_domain(domain)
         if len(listed) != self.domain_size:
             raise SizeError("domain", len(listed), f"the choice was made for {self.domain_size} values", "as many")
@@ -88,7 +88,26 @@ def choose(
     frequency: NumberLike | None = None,
     confidence: NumberLike = "0.95",
 ) -> SurveyChoice:
-    """The survey with the least error, and why."""
+    """The survey (frequency oracle) with the least error, and why.
+
+    Args:
+        domain_size: how many values an answer can have, up to 2^20.
+        epsilon: the privacy parameter of one report.
+        people: how many people answer.
+        frequency: the frequency at which errors are compared; 1 / domain_size unless it is given.
+        confidence: with which probability an interval holds.
+
+    Raises:
+        NumberError: a parameter is no number or out of range.
+        SizeError: there are too many values.
+
+    Example:
+        >>> from dither.local import choose
+        >>> choose(4, 1, 1000).name, choose(1000, 1, 1000).name
+        ('direct', 'hashing')
+        >>> choose(4, 1, 1000).build(["a", "b", "c", "d"])
+        DirectEncoding(4 values, epsilon='1')
+    """
     size = integer(domain_size, name="domain_size", least=2)
     if size > MOST_VALUES:
         raise SizeError("domain_size", size, f"a survey has up to {MOST_VALUES} values", "fewer values, or heavy hitters")
@@ -188,7 +207,7 @@ KINDS: dict[str, tuple[Callable[[int, float], tuple[float, float]], Callable[[in
 
 
 def formula(name: str, size: int, epsilon: NumberLike) -> tuple[float, float, int]:
-    """p, q and the bytes of a report of one of them, for comparison with the survey itself."""
+    """p, q and the bytes of a report of the survey of this `name`, for comparison with the survey itself."""
     if name not in KINDS:
         raise DataError("name", name, "there is no such survey", ", ".join(KINDS))
     support, length = KINDS[name]

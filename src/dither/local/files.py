@@ -34,7 +34,16 @@ Progress = Callable[[int, int], None]  # rows done, rows in all
 
 
 def to_arrow(reports: Reports) -> pa.Table:
-    """Reports as a table, with the record of their survey among its metadata."""
+    """Reports as an Arrow table, with the record of their survey among its metadata.
+
+    Args:
+        reports: what `randomize` gave.
+
+    Example:
+        >>> from dither.local import DirectEncoding, files
+        >>> files.to_arrow(DirectEncoding(["yes", "no"], epsilon=1).randomize(["yes", "no"])).num_rows
+        2
+    """
     import pyarrow as pa
 
     schema = _schema(reports)
@@ -67,7 +76,15 @@ def _column(payload: NDArray[Any], field: pa.Field) -> pa.Array:
 
 
 def write(path: Path | str, batches: Iterable[Reports]) -> int:
-    """Write reports of one survey, piece by piece; how many there were."""
+    """Write reports of one survey to a Parquet file, piece by piece; how many there were.
+
+    Args:
+        path: of the file.
+        batches: reports, all of one survey.
+
+    Raises:
+        DataError: there is no batch, or two are of different surveys.
+    """
     import pyarrow.parquet as pq
 
     writer: Any = None
@@ -90,7 +107,7 @@ def write(path: Path | str, batches: Iterable[Reports]) -> int:
 
 
 def survey_of(path: Path | str) -> AnySurvey:
-    """The survey that a file of reports answers."""
+    """The survey that the file of reports at `path` answers; a DataError where it cannot be read or carries no survey."""
     return from_record(_record(path))
 
 
@@ -102,7 +119,16 @@ def _record(path: Path | str) -> dict[str, object]:
 
 
 def tally_file(path: Path | str, survey: AnySurvey | None = None, progress: Progress | None = None) -> Tally:
-    """The tally of a file of reports: of the survey that is expected, or of the one that it names."""
+    """The tally of a file of reports: of the survey that is expected, or of the one that it names.
+
+    Args:
+        path: of the file.
+        survey: what the file must answer; the survey that it names unless it is given.
+        progress: called with the number of rows done and of rows in all.
+
+    Raises:
+        DataError: it cannot be read, or answers another survey.
+    """
     record = _record(path)
     found = from_record(record) if survey is None else survey
     same_survey(record, found.record, "file")
@@ -226,7 +252,11 @@ def _need(path: Path | str, fields: Iterable[str]) -> Any:
 
 
 def read_values(path: Path | str, column: str, progress: Progress | None = None) -> Iterator[list[Any]]:
-    """The values of one column of a Parquet or CSV file, batch by batch; those of CSV are text, as they are written."""
+    """The values of one `column` of the Parquet or CSV file at `path`, batch by batch; those of CSV are text.
+
+    `progress` is called with the numbers of rows done and in all, for Parquet. A DataError where the file cannot be read, or
+    has no such column, or several.
+    """
     source = Path(path)
     if not source.is_file():
         raise DataError("file", str(path), "it is not there", "a Parquet or CSV file")

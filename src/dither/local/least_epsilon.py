@@ -1,4 +1,4 @@
-"""The least epsilon that does: doubling until it does, then halving the gap."""
+"""Calibration of a survey: the least epsilon whose error is small enough, by doubling and then bisection."""
 
 from __future__ import annotations
 

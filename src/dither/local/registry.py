@@ -1,4 +1,4 @@
-"""Surveys by their name on the wire, and back from the record that reports carry."""
+"""The registry of surveys: by their names in the wire format, and back from the record that reports carry."""
 
 from __future__ import annotations
 
@@ -13,10 +13,11 @@ from dither.local.surveys.direct_encoding import DirectEncoding
 from dither.local.surveys.grid_response import GridResponse
 from dither.local.surveys.hadamard_response import HadamardResponse
 from dither.local.surveys.heavy_hitters import HeavyHitters
+from dither.local.surveys.hybrid import Hybrid
 from dither.local.surveys.local_hashing import LocalHashing
 from dither.local.surveys.longitudinal import Longitudinal
 from dither.local.surveys.noisy_number import NoisyNumber
-from dither.local.surveys.piecewise_and_duchi import Duchi, Hybrid, Piecewise
+from dither.local.surveys.piecewise_and_duchi import Duchi, Piecewise
 from dither.local.surveys.subset_selection import SubsetSelection
 from dither.local.surveys.unary_encoding import UnaryEncoding
 from dither.numeric.number import Number, NumberLike
@@ -51,27 +52,27 @@ class AnySurvey(Protocol):
 
     @property
     def record(self) -> dict[str, object]:
-        """Which survey it is."""
+        """What says which survey this is, as plain JSON."""
 
     @property
     def dtype(self) -> np.dtype[Any]:
-        """Of one report."""
+        """Type of one report: fixed size, little-endian."""
 
     @property
     def guarantee(self) -> Guarantee:
         """What is promised to each person."""
 
     def randomize(self, values: Iterable[Any]) -> Reports:
-        """A report for each answer."""
+        """A report for each of the `values`."""
 
     def tally(self, reports: Reports) -> Tally:
-        """Reports as whole numbers."""
+        """Counts of `reports`, which add up."""
 
-    def estimate(self, found: Any, *, confidence: NumberLike = "0.95") -> Any:
-        """What they say."""
+    def estimate(self, found: Reports | Tally, *, confidence: NumberLike = "0.95") -> Any:
+        """Frequencies, a mean or frequent items, from what was `found`: reports or a tally."""
 
 
-def by_name(kind: object) -> Any:
+def by_name(kind: object) -> Any:  # also what stands in a record that a stranger wrote
     """The class of a survey, by its name on the wire."""
     if not isinstance(kind, str) or kind not in KINDS:
         raise DataError("survey", kind, "there is no survey of that name", ", ".join(KINDS))

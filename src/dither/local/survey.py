@@ -1,4 +1,4 @@
-"""What a survey is: people randomise their own answers, and a collector who is trusted with nothing estimates from them.
+"""Frequency oracles under local differential privacy: people randomise their answers, an untrusted collector estimates.
 
     randomize(values) -> Reports        at the source: each answer on its own, with exact probabilities
     tally(reports) -> Tally             at the collector: whole numbers, which can be added up
@@ -23,7 +23,7 @@ from collections.abc import Hashable, Iterable, Mapping
 from fractions import Fraction
 from functools import cached_property
 from itertools import islice
-from typing import TYPE_CHECKING, Any, ClassVar, Self, SupportsIndex
+from typing import TYPE_CHECKING, Any, ClassVar, Self, SupportsIndex, TypeAlias
 
 from dither.channels.channel import Channel
 from dither.errors import DataError, NumberError, SizeError
@@ -34,7 +34,8 @@ from dither.local.collect.reports import Reports
 from dither.local.collect.tally import Tally
 from dither.local.least_epsilon import least_epsilon
 from dither.numeric.number import Number, NumberLike, exact, integer, rational
-from dither.privacy.guarantee.guarantee import Guarantee, pure
+from dither.privacy.guarantee.definitions import pure
+from dither.privacy.guarantee.guarantee import Guarantee
 from dither.privacy.unit import Unit, UnitLike, read_replacement
 
 if TYPE_CHECKING:
@@ -45,9 +46,11 @@ MOST_VALUES = 2**20
 LARGEST_LABEL = 2**60  # of whole numbers: their hashes are all different
 LEAST_EPSILON, MOST_EPSILON = Fraction(1, 10**9), 500
 
+DomainLike: TypeAlias = Iterable[Hashable] | int  # the values that an answer can have, or how many there are
+
 
 class Survey(ABC):
-    """A question with finitely many answers, each of them randomised by the person who gives it."""
+    """A frequency oracle: a question with finitely many answers, each randomised by the person who gives it."""
 
     kind: ClassVar[str]  # its name on the wire
     methods: ClassVar[tuple[str, ...]] = ("simplex", "clip", "raw")  # of estimation, the usual one first
@@ -56,7 +59,7 @@ class Survey(ABC):
     epsilon: Number  # the promise
     unit: Unit
 
-    def __init__(self, domain: Iterable[Hashable], *, epsilon: NumberLike, unit: UnitLike = Unit.REPLACE_ONE) -> None:
+    def __init__(self, domain: DomainLike, *, epsilon: NumberLike, unit: UnitLike = Unit.REPLACE_ONE) -> None:
         self.domain = read_domain(domain)
         self.epsilon = read_epsilon(epsilon)
         self.unit = read_replacement(unit)
@@ -71,19 +74,19 @@ class Survey(ABC):
     @property
     @abstractmethod
     def dtype(self) -> np.dtype[Any]:
-        """Of one report: fixed size, little-endian."""
+        """Type of one report: fixed size, little-endian."""
 
     @abstractmethod
     def _encode(self, places: NDArray[np.int64]) -> NDArray[Any]:
-        """Randomised reports for values given by their number."""
+        """Randomised reports for values that are given by their numbers in the domain."""
 
     @abstractmethod
     def _count(self, payload: NDArray[Any]) -> tuple[NDArray[np.int64], int]:
-        """What the collector keeps of many reports (added up, place by place), and how many were none of this survey's."""
+        """Counts that the collector keeps of many reports, which add up; and how many were none of this survey's."""
 
     @abstractmethod
     def _supports(self, counts: NDArray[np.int64]) -> NDArray[np.float64]:
-        """How many reports support each value, from what was kept."""
+        """How many reports support each value, from the counts of a tally."""
 
     @abstractmethod
     def channel(self) -> Channel:
@@ -114,11 +117,11 @@ class Survey(ABC):
     # -- at the source -----------------------------------------------------------------------------------------
 
     def randomize(self, values: Iterable[Hashable]) -> Reports:
-        """A report for each value. Whoever has the values need not be the collector: run it where they are."""
+        """A report for each of the `values`. Who has them need not be the collector: run it where they are."""
         return Reports(self.record, self._encode(self.places(values)))
 
     def places(self, values: Iterable[Hashable]) -> NDArray[np.int64]:
-        """The number of each value in the domain."""
+        """The number in the domain of each of the `values`; a DataError where one is not in it."""
         import numpy as np
 
         if isinstance(values, (str, bytes)) or not isinstance(values, Iterable):
@@ -149,7 +152,7 @@ class Survey(ABC):
     # -- at the collector --------------------------------------------------------------------------------------
 
     def tally(self, reports: Reports) -> Tally:
-        """Reports as whole numbers. What is no report of this survey is counted, and left out."""
+        """Counts of `reports`. What is no report of this survey is counted as rejected, and left out."""
         if not isinstance(reports, Reports):
             raise DataError("reports", type(reports), "they are no reports", "what randomize gave, or Reports.from_bytes")
         reports.check(self.record)
@@ -158,7 +161,10 @@ class Survey(ABC):
         return Tally(self.record, counts, len(payload) - bad, bad + reports.broken)
 
     def estimate(self, found: Reports | Tally, *, method: str | None = None, confidence: NumberLike = "0.95") -> Estimate:
-        """Frequencies of all values, from reports or from a tally."""
+        """Frequencies of all values, from what was `found`, reports or a tally.
+
+        `method` is one of `methods`, the first unless it is given; each interval holds at this `confidence`.
+        """
         import numpy as np
 
         tally = found if isinstance(found, Tally) else self.tally(found)
@@ -196,7 +202,7 @@ class Survey(ABC):
         return self.support
 
     def _extra_variance(self, raw: NDArray[np.float64]) -> float:
-        """What is not from the flips of people: nothing, unless a survey says otherwise."""
+        """The variance that is not from the flips of people: nothing, unless a survey says otherwise."""
         return 0.0
 
     def _reconstruct(self, method: str, raw: NDArray[np.float64], tally: Tally) -> NDArray[np.float64]:
@@ -204,15 +210,15 @@ class Survey(ABC):
 
     @cached_property
     def _nothing(self) -> NDArray[np.int64]:
-        """What is kept of no report at all."""
+        """The counts of no report at all."""
         import numpy as np
 
         return self._count(np.zeros(0, dtype=self.dtype))[0]
 
     # -- before anything is collected --------------------------------------------------------------------------
 
-    def error(self, people: object, confidence: NumberLike = "0.95") -> float:
-        """The half-width of the interval of one frequency, whatever it is, from so many people; for large numbers."""
+    def error(self, people: SupportsIndex, confidence: NumberLike = "0.95") -> float:
+        """The half-width of the interval of a frequency, whatever it is, from `people` at this `confidence`; asymptotic."""
         count, z = read_people(people), normal_quantile(confidence)
         p, q = self.support
         middle = min(max(0.5, min(p, q)), max(p, q))  # where h (1 - h) is largest
@@ -221,14 +227,17 @@ class Survey(ABC):
     @classmethod
     def for_error(
         cls,
-        domain: Iterable[Hashable],
+        domain: DomainLike,
         *,
-        people: object,
+        people: SupportsIndex,
         half_width: NumberLike,
         confidence: NumberLike = "0.95",
         **same: Any,
     ) -> Self:
-        """A survey with an epsilon, nearly the least, whose error from so many people is within the half-width."""
+        """A survey with nearly the least epsilon whose error from `people` is within `half_width` at this `confidence`.
+
+        `domain` and what is the `same` for every epsilon go to the class. A NumberError where no epsilon will do.
+        """
         listed, wanted = read_domain(domain), rational(half_width, name="half_width", positive=True)
         found = least_epsilon(lambda e: cls(listed, epsilon=e, **same).error(people, confidence), wanted, half_width)
         return cls(listed, epsilon=found, **same)
@@ -238,7 +247,7 @@ class Survey(ABC):
 
 
 def read_epsilon(epsilon: NumberLike) -> Number:
-    """What one answer may give away, where floats can still tell p from q and hold e^epsilon."""
+    """The privacy parameter of a report, in the range where floats tell p from q and hold e^epsilon."""
     found = exact(epsilon, name="epsilon", positive=True)
     if not LEAST_EPSILON <= found <= MOST_EPSILON:
         why = f"a survey has an epsilon from {float(LEAST_EPSILON):.0e} to {MOST_EPSILON}"
@@ -246,7 +255,7 @@ def read_epsilon(epsilon: NumberLike) -> Number:
     return found
 
 
-def read_domain(domain: SupportsIndex) -> tuple[Hashable, ...]:
+def read_domain(domain: DomainLike) -> tuple[Hashable, ...]:
     """The values that an answer can have: a list, or how many there are."""
     if isinstance(domain, (str, bytes, Mapping)) or not isinstance(domain, (Iterable, int)) or isinstance(domain, bool):
         raise DataError("domain", domain, "it lists the values that an answer can have", "['yes', 'no'], or range(100)")
@@ -267,7 +276,7 @@ def read_domain(domain: SupportsIndex) -> tuple[Hashable, ...]:
     return listed
 
 
-def _is_cell(value: object) -> bool:
+def _is_cell(value: Hashable) -> bool:
     if not isinstance(value, tuple):
         return False
     return all(isinstance(x, int) and not isinstance(x, bool) and abs(x) < LARGEST_LABEL for x in value)
@@ -278,7 +287,7 @@ def _plain(value: Hashable) -> object:
 
 
 def read_people(people: SupportsIndex) -> int:
-    """How many people answer."""
+    """How many people answer: a whole number from 1 to 2^53."""
     count = integer(people, name="people", least=1)
     if count > 2**53:
         raise NumberError("people", people, "there are not so many", "10_000")

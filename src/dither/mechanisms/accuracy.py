@@ -1,4 +1,4 @@
-"""How accurate noise is: the tail theorems, their union bound, and what trust in a collector buys.
+"""How accurate noise is: tail bounds, their union bound, and the central model against the local one.
 
 These are the textbook's inequalities for continuous noise, to be looked at and compared. A mechanism's own `error` is
 exact for the noise it draws, and for several coordinates smaller than a union bound. All figures are rounded up.
@@ -37,7 +37,19 @@ __all__ = [
 
 
 def laplace_tail(t: NumberLike) -> float:
-    """The probability that Laplace noise exceeds t times its scale: e^-t."""
+    """The probability that Laplace noise exceeds t times its scale: e^-t.
+
+    Args:
+        t: the multiple of the scale, not below zero.
+
+    Raises:
+        NumberError: `t` is no exact number, or below zero.
+
+    Example:
+        >>> from dither import accuracy
+        >>> round(accuracy.laplace_tail(3), 4)
+        0.0498
+    """
     times = exact(t, name="t", nonnegative=True)
     return certify(lambda: (-times.ball()).exp()).upper
 
@@ -45,14 +57,43 @@ def laplace_tail(t: NumberLike) -> float:
 def laplace_half_width(
     epsilon: NumberLike, beta: NumberLike, *, sensitivity: NumberLike = 1, count: SupportsIndex = 1
 ) -> float:
-    """What `count` numbers with Laplace noise stay within, with probability 1 - beta: (D / epsilon) ln(count / beta)."""
+    """What `count` numbers with Laplace noise stay within, with probability 1 - beta: (D / epsilon) ln(count / beta).
+
+    Args:
+        epsilon: the privacy loss of a release, above zero.
+        beta: the probability that one of them lies further off, strictly between 0 and 1.
+        sensitivity: the largest change of the value in L1 norm, D; 1 by default.
+        count: how many numbers there are; 1 by default.
+
+    Raises:
+        NumberError: a parameter is no exact number, or lies outside its range.
+
+    Example:
+        >>> from dither import accuracy
+        >>> round(accuracy.laplace_half_width("0.5", "0.05"), 3)
+        5.991
+    """
     e, d = exact(epsilon, name="epsilon", positive=True), rational(sensitivity, name="sensitivity", positive=True)
     inside = integer(count, name="count", least=1) / _risk(beta)
     return certify(lambda: to_ball(d) / e.ball() * to_ball(inside).log()).upper
 
 
 def gaussian_half_width(sigma: NumberLike, beta: NumberLike, *, count: SupportsIndex = 1) -> float:
-    """What `count` numbers with Gaussian noise stay within, with probability 1 - beta: sigma sqrt(2 ln(2 count / beta))."""
+    """What `count` numbers with Gaussian noise stay within, with probability 1 - beta: sigma sqrt(2 ln(2 count / beta)).
+
+    Args:
+        sigma: the standard deviation of the noise, above zero.
+        beta: the probability that one of them lies further off, strictly between 0 and 1.
+        count: how many numbers there are; 1 by default.
+
+    Raises:
+        NumberError: a parameter is no exact number, or lies outside its range.
+
+    Example:
+        >>> from dither import accuracy
+        >>> round(accuracy.gaussian_half_width(1, "0.05"), 3)
+        2.716
+    """
     s = rational(sigma, name="sigma", positive=True)
     inside = 2 * integer(count, name="count", least=1) / _risk(beta)
     return certify(lambda: to_ball(s) * (2 * to_ball(inside).log()).sqrt()).upper
@@ -61,7 +102,23 @@ def gaussian_half_width(sigma: NumberLike, beta: NumberLike, *, count: SupportsI
 def exponential_shortfall(
     epsilon: NumberLike, candidates: SupportsIndex, t: NumberLike, *, sensitivity: NumberLike = 1, best: SupportsIndex = 1
 ) -> float:
-    """By how much the exponential mechanism falls short with probability at most e^-t: (2 D / epsilon)(ln(n / m) + t)."""
+    """By how much the exponential mechanism falls short with probability at most e^-t: (2 D / epsilon)(ln(n / m) + t).
+
+    Args:
+        epsilon: the privacy loss of a release, above zero.
+        candidates: how many there are, n.
+        t: the negative logarithm of the probability, not below zero.
+        sensitivity: the largest change of a score, D; 1 by default.
+        best: how many candidates share the best score, m; 1 by default.
+
+    Raises:
+        NumberError: a parameter is no exact number, lies outside its range, or `best` is above `candidates`.
+
+    Example:
+        >>> from dither import accuracy
+        >>> round(accuracy.exponential_shortfall(1, 100, 3), 2)
+        15.21
+    """
     e, d = exact(epsilon, name="epsilon", positive=True), rational(sensitivity, name="sensitivity", positive=True)
     n, m = integer(candidates, name="candidates", least=1), integer(best, name="best", least=1)
     if m > n:
@@ -71,19 +128,58 @@ def exponential_shortfall(
 
 
 def deviation_of_count(epsilon: NumberLike) -> float:
-    """The standard deviation of a count with Laplace noise, from a trusted collector: sqrt 2 / epsilon."""
+    """The standard deviation of a count with Laplace noise, from a trusted collector: sqrt 2 / epsilon.
+
+    Args:
+        epsilon: the privacy loss of a release, above zero.
+
+    Raises:
+        NumberError: `epsilon` is no exact number above zero.
+
+    Example:
+        >>> from dither import accuracy
+        >>> round(accuracy.deviation_of_count("0.5"), 3)
+        2.828
+    """
     e = exact(epsilon, name="epsilon", positive=True)
     return certify(lambda: to_ball(2).sqrt() / e.ball()).upper
 
 
 def deviation_of_survey(epsilon: NumberLike, people: SupportsIndex) -> float:
-    """The standard deviation of a count estimated from randomized responses: sqrt(n) e^(epsilon/2) / (e^epsilon - 1)."""
+    """The standard deviation of a count estimated from randomized responses: sqrt(n) e^(epsilon/2) / (e^epsilon - 1).
+
+    Args:
+        epsilon: the privacy loss of one answer, above zero.
+        people: how many answer, n.
+
+    Raises:
+        NumberError: `epsilon` is no exact number above zero, or `people` no integer above zero.
+
+    Example:
+        >>> from dither import accuracy
+        >>> round(accuracy.deviation_of_survey("0.5", 10_000), 1)
+        197.9
+    """
     e, n = exact(epsilon, name="epsilon", positive=True), integer(people, name="people", least=1)
     return certify(lambda: to_ball(n).sqrt() * (e.ball() / 2).exp() / e.ball().expm1()).upper
 
 
 def both_vanish(people: SupportsIndex, *, exponent: NumberLike = 1) -> tuple[float, float]:
-    """(epsilon, scale) for a value of sensitivity n^-exponent when epsilon is its root: both go to zero as n grows."""
+    """(epsilon, scale) for a value of sensitivity n^-exponent when epsilon is its root: both go to zero as n grows.
+
+    Args:
+        people: how many there are, n.
+        exponent: how fast the sensitivity falls, above zero; 1 (the default) for a mean.
+
+    Raises:
+        NumberError: `people` is no integer above zero, or `exponent` no rational above zero.
+
+    Example:
+        >>> from dither import accuracy
+        >>> epsilon, scale = accuracy.both_vanish(10_000)
+        >>> round(epsilon, 4), round(scale, 4)
+        (0.01, 0.01)
+    """
     n, a = integer(people, name="people", least=1), rational(exponent, name="exponent", positive=True)
     root = certify(lambda: (to_ball(n).log() * to_ball(-a / 2)).exp()).upper
     return root, root

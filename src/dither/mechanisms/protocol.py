@@ -1,4 +1,4 @@
-"""What a mechanism is.
+"""What a mechanism is: a differentially private release with its guarantee and its error.
 
     guarantee              the promise, fixed when the mechanism is made: a `Guarantee`, the tightest that is proved
     error(confidence)      how far a release may lie from the truth, with this probability at least; knows no data
@@ -22,22 +22,41 @@ universes).
 
 from __future__ import annotations
 
-from typing import Any, Protocol, runtime_checkable
+from collections.abc import Sequence
+from typing import Any, Protocol, SupportsIndex, TypeAlias, runtime_checkable
 
-from dither.numeric.number import NumberLike
+from dither.numeric.number import NumberLike, RealLike
 from dither.privacy.guarantee.guarantee import Guarantee
+
+
+class SupportsArray(Protocol):
+    """An array of numpy, or what becomes one: a column of a data frame."""
+
+    def __array__(self) -> Any: ...
+
+
+# A private vector, whole or real, and a matrix. A list keeps its elements apart; an array has one type.
+IntegersLike: TypeAlias = Sequence[SupportsIndex] | SupportsArray
+ValuesLike: TypeAlias = Sequence[RealLike | Sequence[RealLike]] | SupportsArray
+MatrixLike: TypeAlias = Sequence[Sequence[RealLike] | SupportsArray] | SupportsArray
 
 
 @runtime_checkable
 class Mechanism(Protocol):
-    """A promise, an error and a release."""
+    """A guarantee, an error and a release: what accountants, combinations and the conformance suite ask for.
+
+    Example:
+        >>> from dither import Geometric, Mechanism
+        >>> isinstance(Geometric(epsilon=1, sensitivity=1), Mechanism)
+        True
+    """
 
     @property
     def guarantee(self) -> Guarantee:
         """What is promised about every release."""
 
     def error(self, confidence: NumberLike) -> Any:
-        """The half-width that a release stays within, with at least this probability."""
+        """The half-width that a release stays within, with a probability of at least `confidence`."""
 
-    def release(self, value: Any) -> Any:
-        """The value, with noise."""
+    def release(self, value: Any, /) -> Any:
+        """The private `value` with noise: what may be published."""

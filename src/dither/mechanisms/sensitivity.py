@@ -1,4 +1,5 @@
-"""How far one person can move a value: counts, sums, means and histograms, and any function on a small universe.
+"""Global sensitivity, how far one person can move a value: of counts, sums, means, histograms, and of any function on a
+small universe.
 
 For a sum of numbers in [a, b], one row a person: adding or removing a row moves it by that row, so by max(|a|, |b|);
 replacing one moves it by at most b - a. (Not by b, as textbooks have it: with a = -5 and b = 2 one row weighs 5.)
@@ -12,11 +13,12 @@ L1 norm 2, L2 norm sqrt 2.
 
 from __future__ import annotations
 
+import builtins
 import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from fractions import Fraction
 from itertools import product
-from typing import SupportsIndex
+from typing import Any, SupportsIndex, TypeAlias, Union
 
 from attrs import frozen
 
@@ -27,27 +29,46 @@ from dither.privacy.unit import Unit, UnitLike, read_unit
 
 __all__ = ["Sensitivity", "count", "histogram", "mean", "of", "sum"]
 
+SensitivityLike: TypeAlias = Union["Sensitivity", NumberLike]  # what a mechanism takes: both norms, or the one it needs
+Pair: TypeAlias = tuple[tuple[Any, ...], tuple[Any, ...]]
+
 MOST_DATA_SETS = 200_000
-_total = sum  # the built-in; this module has a public `sum` of its own
+_total = builtins.sum  # this module has a public `sum` of its own
 
 
 @frozen(kw_only=True, slots=False, init=False)
 class Sensitivity:
-    """The largest change that one person can make, in the L1 and the L2 norm, exactly."""
+    """The largest change that one person can make, in the L1 and the L2 norm, exactly.
+
+    Args:
+        l1: the L1 norm of the change.
+        l2_squared: the square of its L2 norm, since the norm itself may be irrational.
+        unit: the neighbouring relation that the change is about.
+        pair: two neighbouring data sets that attain the L1 norm, where known.
+
+    Raises:
+        NumberError: a norm is no exact number, irrational, or below zero.
+        UnitError: the unit is unknown.
+
+    Example:
+        >>> from dither import sensitivity
+        >>> print(sensitivity.Sensitivity(l1=2, l2_squared=2, unit="replace one person"))
+        L1 2, L2 1.41421 (replace one person)
+    """
 
     l1: Fraction
     l2_squared: Fraction
     unit: Unit
-    pair: tuple[object, object] | None  # two neighbouring data sets that attain the L1 norm, where known
+    pair: Pair | None  # two neighbouring data sets that attain the L1 norm, where known
 
-    def __init__(self, *, l1: Fraction, l2_squared: Fraction, unit: Unit, pair: tuple[object, object] | None = None) -> None:
+    def __init__(self, *, l1: NumberLike, l2_squared: NumberLike, unit: UnitLike, pair: Pair | None = None) -> None:
         norm = rational(l1, name="l1", nonnegative=True)
         square = rational(l2_squared, name="l2_squared", nonnegative=True)
         self.__attrs_init__(l1=norm, l2_squared=square, unit=read_unit(unit), pair=pair)
 
     @property
     def l2(self) -> float:
-        """The L2 norm, rounded up."""
+        """The L2 norm of the change, rounded up to a float."""
         return float_root(self.l2_squared)
 
     def __str__(self) -> str:
@@ -55,34 +76,91 @@ class Sensitivity:
 
 
 def count(*, unit: UnitLike = Unit.ADD_REMOVE) -> Sensitivity:
-    """How many rows have a property."""
+    """The sensitivity of a count: how many rows have a property, one row a person.
+
+    Args:
+        unit: the neighbouring relation, add/remove one person by default.
+
+    Raises:
+        UnitError: the unit is unknown.
+
+    Example:
+        >>> from dither import sensitivity
+        >>> print(sensitivity.count())
+        L1 1, L2 1 (add/remove one person)
+    """
     return _number(Fraction(1), read_unit(unit))
 
 
 def sum(low: NumberLike, high: NumberLike, *, unit: UnitLike = Unit.ADD_REMOVE) -> Sensitivity:  # noqa: A001 - said with its module
-    """A sum of numbers between `low` and `high`, one row a person."""
+    """The sensitivity of a sum of numbers between `low` and `high`, one row a person.
+
+    Args:
+        low: the least value of a row; rows are clipped to it.
+        high: the largest value of a row.
+        unit: the neighbouring relation, add/remove one person by default.
+
+    Raises:
+        NumberError: a bound is no rational number, or `low` lies above `high`.
+        UnitError: the unit is unknown.
+
+    Example:
+        >>> from dither import sensitivity
+        >>> print(sensitivity.sum(-5, 2))
+        L1 5, L2 5 (add/remove one person)
+        >>> print(sensitivity.sum(-5, 2, unit="replace one person"))
+        L1 7, L2 7 (replace one person)
+    """
     a, b, wanted = *_bounds(low, high), read_unit(unit)
     return _number(b - a if _replaces(wanted) else max(abs(a), abs(b)), wanted)
 
 
 def mean(low: NumberLike, high: NumberLike, *, rows: SupportsIndex, unit: UnitLike = Unit.REPLACE_ONE) -> Sensitivity:
-    """A mean of numbers between `low` and `high`: of `rows` rows (replace), or of at least that many (add/remove)."""
+    """The sensitivity of a mean of numbers between `low` and `high`, one row a person.
+
+    Args:
+        low: the least value of a row; rows are clipped to it.
+        high: the largest value of a row.
+        rows: how many rows there are, publicly (replace), or the least number that there can be (add/remove).
+        unit: the neighbouring relation, replace one person by default.
+
+    Raises:
+        NumberError: a bound is no rational number, `low` lies above `high`, or `rows` is no integer above zero.
+        UnitError: the unit is unknown.
+
+    Example:
+        >>> from dither import sensitivity
+        >>> print(sensitivity.mean(0, 100, rows=50))
+        L1 2, L2 2 (replace one person)
+    """
     a, b, wanted = *_bounds(low, high), read_unit(unit)
     n = integer(rows, name="rows", least=1)
     return _number((b - a) / (n if _replaces(wanted) else n + 1), wanted)
 
 
 def histogram(*, unit: UnitLike = Unit.ADD_REMOVE) -> Sensitivity:
-    """How many rows fall into each of several disjoint cells."""
+    """The sensitivity of a histogram: how many rows fall into each of several disjoint cells, one row a person.
+
+    Args:
+        unit: the neighbouring relation, add/remove one person by default.
+
+    Raises:
+        UnitError: the unit is unknown.
+
+    Example:
+        >>> from dither import sensitivity
+        >>> print(sensitivity.histogram(unit="replace one person"))
+        L1 2, L2 1.41421 (replace one person)
+    """
     wanted = read_unit(unit)
     moved = Fraction(2 if _replaces(wanted) else 1)
     return Sensitivity(l1=moved, l2_squared=moved, unit=wanted)
 
 
 def of(
-    function: Callable[[tuple[object, ...]], object],
+    function: Callable[[tuple[Any, ...]], Any],
     *,
-    universe: Iterable[object],
+    universe: Iterable[Any],
     rows: SupportsIndex,
     unit: UnitLike = Unit.ADD_REMOVE,
 ) -> Sensitivity:
@@ -91,6 +169,23 @@ def of(
     Add/remove: data sets of 0 to `rows` rows. Replace: data sets of exactly `rows` rows. Rows are ordered, so a function
     that depends on their order is seen to. Results are numbers or equally long lists of numbers; floats count at their
     binary value.
+
+    Args:
+        function: of a data set, a tuple of rows.
+        universe: the rows that a data set can have, of any kind.
+        rows: how many rows a data set has, or has at most.
+        unit: the neighbouring relation, add/remove one person by default.
+
+    Raises:
+        DataError: there are more than 200,000 data sets or none, or a result is no finite number or list of them.
+        NumberError: `rows` is no integer above zero.
+        UnitError: the unit is unknown.
+
+    Example:
+        >>> from dither import sensitivity
+        >>> found = sensitivity.of(max, universe=[0, 1, 10], rows=2, unit="replace one person")
+        >>> print(found, found.pair)
+        L1 10, L2 10 (replace one person) ((0, 0), (10, 0))
     """
     wanted, most = read_unit(unit), integer(rows, name="rows", least=1)
     if not isinstance(universe, Iterable) or not callable(function):
@@ -108,11 +203,11 @@ def of(
         if _total(change) > l1:
             l1, pair = Fraction(_total(change)), (one, other)
         l2_squared = max(l2_squared, Fraction(_total(x * x for x in change)))
-    found = None if pair is None else tuple(tuple(members[i] for i in data) for data in pair)
-    return Sensitivity(l1=max(l1, Fraction(0)), l2_squared=l2_squared, unit=wanted, pair=found)  # type: ignore[arg-type]
+    found = None if pair is None else (tuple(members[i] for i in pair[0]), tuple(members[i] for i in pair[1]))
+    return Sensitivity(l1=max(l1, Fraction(0)), l2_squared=l2_squared, unit=wanted, pair=found)
 
 
-def data_sets(universe: Sequence[object], rows: int, unit: Unit) -> Iterator[tuple[int, ...]]:
+def data_sets(universe: Sequence[Any], rows: int, unit: Unit) -> Iterator[tuple[int, ...]]:
     """All data sets of `rows` rows, or for add/remove of up to that many, as lists of places in the universe."""
     sizes = [rows] if _replaces(unit) else range(rows + 1)
     if not universe or _total(len(universe) ** size for size in sizes) > MOST_DATA_SETS:
@@ -137,14 +232,14 @@ def neighbours(
 # -- what mechanisms ask --------------------------------------------------------------------------------------------
 
 
-def read_l1(value: NumberLike, unit: UnitLike) -> tuple[Fraction, Unit]:
+def read_l1(value: SensitivityLike, unit: UnitLike | None) -> tuple[Fraction, Unit]:
     """The L1 norm and the unit, from a Sensitivity or from a number."""
     if isinstance(value, Sensitivity):
         return _positive(value.l1), _agreed(value, unit)
     return rational(value, name="sensitivity", positive=True), read_unit(Unit.ADD_REMOVE if unit is None else unit)
 
 
-def read_l2_squared(value: NumberLike, unit: UnitLike) -> tuple[Fraction, Unit]:
+def read_l2_squared(value: SensitivityLike, unit: UnitLike | None) -> tuple[Fraction, Unit]:
     """The square of the L2 norm and the unit, from a Sensitivity or from a number."""
     if isinstance(value, Sensitivity):
         return _positive(value.l2_squared), _agreed(value, unit)
@@ -152,7 +247,7 @@ def read_l2_squared(value: NumberLike, unit: UnitLike) -> tuple[Fraction, Unit]:
     return norm**2, read_unit(Unit.ADD_REMOVE if unit is None else unit)
 
 
-def _agreed(value: Sensitivity, unit: UnitLike) -> Unit:
+def _agreed(value: Sensitivity, unit: UnitLike | None) -> Unit:
     if unit is not None and read_unit(unit) is not value.unit:
         raise UnitError("unit", unit, f"the sensitivity is about '{value.unit}'", "no unit, or the same one")
     return value.unit
@@ -186,7 +281,7 @@ def _bounds(low: NumberLike, high: NumberLike) -> tuple[Fraction, Fraction]:
     return a, b
 
 
-def _vector(value: object) -> tuple[Fraction, ...]:
+def _vector(value: Any) -> tuple[Fraction, ...]:
     plain = value.tolist() if hasattr(value, "tolist") else value  # numpy's numbers and arrays
     items = plain if isinstance(plain, (list, tuple)) else [plain]
     exact = []

@@ -1,4 +1,4 @@
-"""Yes or no with an exact probability.
+"""Bernoulli draws: True with an exact probability, rational or not.
 
 U < p for a uniform real U, revealed from the left: the first byte settles 255 draws of 256 (it differs from the first
 byte of p), the next seven bytes nearly all others, and for the rest bits are appended to the same number while p is
@@ -15,7 +15,7 @@ import math
 from collections.abc import Callable, Iterator
 from fractions import Fraction
 from functools import partial
-from typing import TYPE_CHECKING, overload
+from typing import TYPE_CHECKING, SupportsIndex, overload
 
 import numpy as np
 
@@ -35,7 +35,21 @@ LONG_CHUNK = 4 * CHUNK  # a draw takes one byte, so more of them fit the cache
 
 
 class Bernoulli:
-    """True with an exact probability."""
+    """True with an exact probability: a biased coin.
+
+    Args:
+        p: The probability of True, rational, from 0 to 1. For other numbers see `exp` and `response`.
+
+    Raises:
+        NumberError: `p` is not rational, or it lies outside of 0 to 1.
+
+    Example:
+        >>> from dither.noise import Bernoulli
+        >>> Bernoulli("1/4").p
+        Enclosure(lower=0.25, upper=0.25)
+        >>> Bernoulli("1/4").sample((2, 3)).shape
+        (2, 3)
+    """
 
     def __init__(self, p: NumberLike) -> None:
         value = rational(p, name="p")
@@ -46,7 +60,7 @@ class Bernoulli:
 
     @classmethod
     def exp(cls, x: NumberLike) -> Bernoulli:
-        """True with probability exp(-x)."""
+        """True with probability exp(-x), for an exact `x` that is not negative."""
         exponent = exact(x, name="x", nonnegative=True)
         self = cls.__new__(cls)
         self._recipe = (Bernoulli.exp, (exponent,))
@@ -54,8 +68,8 @@ class Bernoulli:
         return self
 
     @classmethod
-    def response(cls, epsilon: NumberLike, k: int = 2) -> Bernoulli:
-        """True with probability e^epsilon / (e^epsilon + k - 1)."""
+    def response(cls, epsilon: NumberLike, k: SupportsIndex = 2) -> Bernoulli:
+        """True with probability e^epsilon / (e^epsilon + k - 1): randomized response with `k` answers keeps the true one."""
         budget = exact(epsilon, name="epsilon", nonnegative=True)
         others = integer(k, name="k", least=1) - 1
         self = cls.__new__(cls)
@@ -82,7 +96,7 @@ class Bernoulli:
     def sample(self, size: int | tuple[int, ...]) -> NDArray[np.bool_]: ...
 
     def sample(self, size: int | tuple[int, ...] | None = None) -> bool | NDArray[np.bool_]:
-        """One draw as a bool, or an array of independent draws."""
+        """One draw as a bool; with a `size` (a count or a shape) an array of independent draws."""
         rehearsal = _rehearsal.get()
         if rehearsal is not None:
             return rehearsal.draws(self._outcomes, size, np.bool_)  # type: ignore[no-any-return]

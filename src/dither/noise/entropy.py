@@ -1,4 +1,4 @@
-"""Where every random bit comes from: an AES-256-CTR keystream, keyed by the operating system.
+"""The source of all randomness: a cryptographic generator (AES-256-CTR), keyed by the operating system.
 
 One stream a thread. A stream is dropped, with all that it has buffered, when the process forks: the child keys
 a stream of its own, so no two processes ever see the same bits. It is keyed again after 2^30 bytes. If the
@@ -43,21 +43,22 @@ class Bits(Protocol):
         """A new array of 64-bit words."""
 
     def word(self) -> int:
-        """One 64-bit word."""
+        """One random 64-bit word, as an int."""
 
     def bits(self, count: int) -> int:
         """An integer of this many bits."""
 
 
 class Keystream:
-    """AES-256 in counter mode over zeros. `_key_material` is the only place where keys come from."""
+    """AES-256 in counter mode over zeros. `key_material` is the only place where keys come from."""
 
     def __init__(self) -> None:
         self._pool: list[int] = []
         self._left = 0
         self._process = -1
 
-    def _key_material(self) -> bytes:
+    def key_material(self) -> bytes:
+        """A key of 32 bytes and a first counter of 16, fresh from the operating system."""
         try:
             return os.urandom(48)
         except (OSError, NotImplementedError) as error:
@@ -71,7 +72,7 @@ class Keystream:
     def _rekey(self) -> None:
         self._pool.clear()
         self._left = 0  # stays zero if keying fails, so that the old key is never used again
-        material = self._key_material()
+        material = self.key_material()
         self._encryptor = Cipher(algorithms.AES(material[:32]), modes.CTR(material[32:])).encryptor()
         self._process = os.getpid()
         self._left = BYTES_PER_KEY
@@ -136,7 +137,7 @@ _rehearsal: ContextVar[Rehearsal | None] = ContextVar("dither test draws", defau
 
 
 def stream() -> Bits:
-    """The stream of the calling thread."""
+    """The bits of the calling thread, or those that a test has put in their place."""
     return _replacement.get() or _local.stream
 
 
@@ -152,8 +153,8 @@ if hasattr(os, "register_at_fork"):
 
 
 @contextmanager
-def _swapped(replacement: Bits) -> Iterator[None]:
-    """For tests only: `dither.testing` is the one caller."""
+def swapped(replacement: Bits) -> Iterator[None]:
+    """For tests only: inside the block bits come from the replacement."""
     token = _replacement.set(replacement)
     try:
         yield
@@ -162,8 +163,8 @@ def _swapped(replacement: Bits) -> Iterator[None]:
 
 
 @contextmanager
-def _rehearsed(rehearsal: Rehearsal) -> Iterator[None]:
-    """For tests only: `dither.testing` is the one caller."""
+def rehearsed(rehearsal: Rehearsal) -> Iterator[None]:
+    """For tests only: inside the block draws are enumerated instead of drawn."""
     token = _rehearsal.set(rehearsal)
     try:
         yield

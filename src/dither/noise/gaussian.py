@@ -1,4 +1,4 @@
-"""Gaussian noise on the integers, drawn exactly: the rounded normal, and the discrete Gaussian.
+"""Gaussian noise on the integers, drawn exactly: the rounded normal law, and the discrete Gaussian.
 
     RoundedGaussian     X = round(Z), Z normal with variance sigma2:  P(k) = Phi((k+1/2)/sigma) - Phi((k-1/2)/sigma)
     DiscreteGaussian    P(k) proportional to exp(-k^2 / (2 sigma2))
@@ -54,7 +54,7 @@ class _NormalLaw(TableLaw):
 
     @property
     def sigma2(self) -> Fraction:
-        """The variance parameter, exactly."""
+        """The variance of the normal law that is rounded or restricted to the integers, exactly."""
         return self._sigma2
 
     def _key(self) -> tuple[object, ...]:
@@ -66,8 +66,8 @@ class _NormalLaw(TableLaw):
     def __reduce__(self) -> tuple[object, tuple[object, ...]]:
         return _rebuild, (type(self), self._sigma2)
 
-    def _build(self) -> Sampler:
-        # The shape of the table is chosen here; every shape gives the same self.
+    def build_sampler(self) -> Sampler:
+        # The shape of the table is chosen here; every shape gives the same law.
         sigma = max(1, math.isqrt(math.floor(self.sigma2)) + 1)
         reach = math.floor(TABLE_SIGMAS * sigma) + 2
         if reach <= LARGEST_REACH:
@@ -114,7 +114,7 @@ class _NormalLaw(TableLaw):
             near, inner = near + step, inner + fall
         return gaps
 
-    def _series(self, start: Fraction | int, step: int) -> arb:
+    def series(self, start: Fraction | int, step: int) -> arb:
         """weight(start) + weight(start + step) + ..., with what is left out enclosed."""
         total, small = to_ball(0), to_ball(Fraction(1, 1 << ctx.prec))
         for weight, ratio in self._rungs(start, step):
@@ -127,18 +127,33 @@ class _NormalLaw(TableLaw):
 
 
 class RoundedGaussian(_NormalLaw):
-    """A normal variable rounded to the nearest integer: the default Gaussian noise."""
+    """A normal variable rounded to the nearest integer: the default Gaussian noise.
+
+    Args:
+        sigma: The standard deviation of the normal variable, rational, between 2^-20 and 2^60.
+        sigma2: Its variance, in place of `sigma`: rational, where the deviation may be irrational.
+
+    Raises:
+        NumberError: Not exactly one of the two is given, or it is not rational, or out of range.
+
+    Example:
+        >>> from dither.noise import RoundedGaussian
+        >>> RoundedGaussian(10).quantile("0.975")
+        (20, 20)
+        >>> RoundedGaussian(10) == RoundedGaussian(sigma2=100)
+        True
+    """
 
     rounded = True
 
     def __init__(self, sigma: NumberLike | None = None, *, sigma2: NumberLike | None = None) -> None:
-        if (sigma is None) == (sigma2 is None):
+        if sigma is not None and sigma2 is None:
+            self._sigma2 = check_scale(sigma, name="sigma") ** 2
+        elif sigma2 is not None and sigma is None:
+            self._sigma2 = check_variance(sigma2, name="sigma2")
+        else:
             given = "nothing" if sigma is None else (sigma, sigma2)
             raise NumberError("sigma, sigma2", given, "exactly one of them is needed", "sigma=10, or sigma2=100")
-        if sigma2 is None:
-            self._sigma2 = check_scale(sigma, name="sigma") ** 2
-        else:
-            self._sigma2 = check_variance(sigma2, name="sigma2")
 
     def above(self, k: int) -> arb:
         return _normal_above(k + HALF, self._sigma2)
@@ -148,19 +163,34 @@ class RoundedGaussian(_NormalLaw):
         return self.above(k - 1) - self.above(k) if k else 1 - 2 * self.above(0)
 
     def beyond(self, cells: int, width: int) -> arb:
-        return self._series(cells * width - HALF, width) + self._series(cells * width + HALF, width)
+        return self.series(cells * width - HALF, width) + self.series(cells * width + HALF, width)
 
 
 class DiscreteGaussian(_NormalLaw):
-    """Integer noise with P(k) proportional to exp(-k^2 / (2 sigma2))."""
+    """Integer noise with P(k) proportional to exp(-k^2 / (2 sigma2)): the discrete Gaussian.
+
+    Args:
+        sigma2: The variance parameter, rational, between 2^-40 and 2^120.
+
+    Raises:
+        NumberError: `sigma2` is not rational, or out of range.
+
+    Example:
+        >>> from dither.noise import DiscreteGaussian
+        >>> DiscreteGaussian(100).quantile("0.975")
+        (20, 20)
+        >>> DiscreteGaussian(100).sample(1000).shape
+        (1000,)
+    """
 
     def __init__(self, sigma2: NumberLike) -> None:
         self._sigma2 = check_variance(sigma2, name="sigma2")
 
-    def _normaliser(self) -> arb:
+    def normaliser(self) -> arb:
+        """A ball around the sum of all weights: what a weight is divided by to be a probability."""
         variance = self._sigma2
         if variance < 1:
-            return 1 + 2 * self._series(1, 1)
+            return 1 + 2 * self.series(1, 1)
         # The theta series beyond its j-th term is below 2 first^((j+1)^2), as first < 1/2. For a large variance its
         # first term is already below any precision, and bounded by that of a smaller one.
         first = (-2 * arb.pi() ** 2 * to_ball(min(variance, Fraction(LARGEST_THETA)))).exp()
@@ -170,18 +200,19 @@ class DiscreteGaussian(_NormalLaw):
         return (2 * arb.pi() * to_ball(variance)).sqrt() * (1 + 2 * (theta + rest))
 
     def above(self, k: int) -> arb:
-        return self._sum_above(k) / self._normaliser()
+        return self.sum_above(k) / self.normaliser()
 
     def aboves(self, last: int) -> list[arb]:
-        sums = [self._sum_above(last)]
+        sums = [self.sum_above(last)]
         for k in range(last, 0, -1):
             sums.append(sums[-1] + self.weight(k))
-        normaliser = self._normaliser()
+        normaliser = self.normaliser()
         return [ball / normaliser for ball in reversed(sums)]
 
-    def _sum_above(self, k: int) -> arb:
+    def sum_above(self, k: int) -> arb:
+        """A ball around the sum of the weights beyond `k`: term by term, or by Euler-Maclaurin for a large variance."""
         if self._sigma2 <= LARGEST_SUMMED:
-            return self._series(k + 1, 1)
+            return self.series(k + 1, 1)
         a, sigma = k + HALF, to_ball(self._sigma2).sqrt()
         t = to_ball(a) / sigma
         total = _normal_above(a, self._sigma2) * (2 * arb.pi()).sqrt() * sigma
@@ -199,10 +230,10 @@ class DiscreteGaussian(_NormalLaw):
         return total + error.union(-error)
 
     def mass(self, k: int) -> arb:
-        return self.weight(abs(k)) / self._normaliser()
+        return self.weight(abs(k)) / self.normaliser()
 
     def beyond(self, cells: int, width: int) -> arb:
-        return self._series(cells * width, width) + self._series(cells * width + 1, width)
+        return self.series(cells * width, width) + self.series(cells * width + 1, width)
 
 
 def _normal_above(a: Fraction, variance: Fraction) -> arb:

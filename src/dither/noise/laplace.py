@@ -1,4 +1,4 @@
-"""Two-sided and one-sided geometric noise, drawn exactly.
+"""The discrete Laplace (two-sided geometric) law and the one-sided geometric law, drawn exactly.
 
     DiscreteLaplace      P(X = x) = (1 - q) / (1 + q) q^|x|      on all integers
     OneSidedGeometric    P(X = x) = (1 - q) q^x                  on 0, 1, 2, ...
@@ -38,17 +38,17 @@ class _GeometricLaw(TableLaw):
     """What the two laws share: q, its powers, and how they are sampled."""
 
     def __init__(self, scale: NumberLike | None = None, *, rate: NumberLike | None = None) -> None:
-        if (scale is None) == (rate is None):
+        if scale is not None and rate is None:
+            self._rate = Number(1 / check_scale(scale, name="scale"))
+        elif rate is not None and scale is None:
+            self._rate = check_rate(rate, name="rate")
+        else:
             given = "nothing" if scale is None else (scale, rate)
             raise NumberError("scale, rate", given, "exactly one of them is needed", "scale=10, or rate=ln(3)")
-        if rate is None:
-            self._rate = Number(1 / check_scale(scale, name="scale"))
-        else:
-            self._rate = check_rate(rate, name="rate")
 
     @property
     def rate(self) -> Number:
-        """One over the scale."""
+        """The exponential decay of one step: one over the scale."""
         return self._rate
 
     def _key(self) -> tuple[object, ...]:
@@ -62,7 +62,7 @@ class _GeometricLaw(TableLaw):
     def __reduce__(self) -> tuple[object, tuple[object, ...]]:
         return _rebuild, (type(self), self._rate)
 
-    def _build(self) -> Sampler:
+    def build_sampler(self) -> Sampler:
         scale = 1 / float(self.rate)  # only chooses the shape of the table; every shape gives the same law
         reach = math.floor(TABLE_SCALES * scale) + 2
         if reach <= LARGEST_REACH:
@@ -97,7 +97,23 @@ class _GeometricLaw(TableLaw):
 
 
 class DiscreteLaplace(_GeometricLaw):
-    """Integer noise with P(x) proportional to exp(-|x| / scale): the noise of counts under pure epsilon."""
+    """Integer noise with P(x) proportional to exp(-|x| / scale): the noise of counts under pure epsilon.
+
+    Args:
+        scale: Sensitivity over epsilon, rational, between 2^-20 and 2^60.
+        rate: One over the scale, in place of `scale`: exact, and it may hold logarithms such as ln 3.
+
+    Raises:
+        NumberError: Not exactly one of the two is given, or it is no exact number, or out of range.
+
+    Example:
+        >>> from dither import ln
+        >>> from dither.noise import DiscreteLaplace
+        >>> "1/2" in DiscreteLaplace(rate=ln(3)).pmf(0)
+        True
+        >>> DiscreteLaplace(10).quantile("0.95")
+        (23, 23)
+    """
 
     def above(self, k: int) -> arb:
         return self.weight(k + 1) / (1 + self.weight(1))
@@ -114,7 +130,23 @@ class DiscreteLaplace(_GeometricLaw):
 
 
 class OneSidedGeometric(_GeometricLaw):
-    """Waiting-time noise with P(x) proportional to exp(-x / scale) on 0, 1, 2, ...; not private by itself."""
+    """Waiting-time noise with P(x) proportional to exp(-x / scale) on 0, 1, 2, ...; not private by itself.
+
+    Args:
+        scale: How far the weight falls by a factor e, rational, between 2^-20 and 2^60.
+        rate: One over the scale, in place of `scale`: exact, and it may hold logarithms such as ln 3.
+
+    Raises:
+        NumberError: Not exactly one of the two is given, or it is no exact number, or out of range.
+
+    Example:
+        >>> from dither import ln
+        >>> from dither.noise import OneSidedGeometric
+        >>> "1/4" in OneSidedGeometric(rate=ln(2)).pmf(1)
+        True
+        >>> OneSidedGeometric(10).sample() >= 0
+        True
+    """
 
     two_sided = False
 

@@ -1,4 +1,4 @@
-"""What every law on the integers offers: draws, probabilities, tails and quantiles.
+"""Probability laws on the integers: draws, probability mass, tails and quantiles.
 
 A law states its weight (probability or density up to a factor), its tail and its mass as balls, which hold at any
 working precision; everything that users call follows from these.
@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator
 from fractions import Fraction
 from functools import cached_property, lru_cache
 from itertools import count as naturals
-from typing import TYPE_CHECKING, overload
+from typing import TYPE_CHECKING, SupportsIndex, overload
 
 import numpy as np
 
@@ -53,7 +53,7 @@ class Law(ABC):
         """What the law is made of: equal keys, equal laws."""
 
     @abstractmethod
-    def _sampler(self) -> Sampler:
+    def sampler(self) -> Sampler:
         """The sampler of these parameters, built once."""
 
     @abstractmethod
@@ -89,7 +89,7 @@ class Law(ABC):
     def sample(self, size: int | tuple[int, ...]) -> NDArray[np.int64] | NDArray[np.object_]: ...
 
     def sample(self, size: int | tuple[int, ...] | None = None) -> int | NDArray[np.int64] | NDArray[np.object_]:
-        """One draw as a Python int, or an array of independent draws.
+        """One draw as a Python int; with a `size` (a count or a shape) an array of independent draws.
 
         The array holds int64. From about scale 2^52 on, and in the practically impossible case that a draw does not
         fit, it holds Python integers instead (dtype object): nothing wraps.
@@ -98,24 +98,24 @@ class Law(ABC):
         if rehearsal is not None:
             return rehearsal.draws(self._outcomes, size)  # type: ignore[no-any-return]
         if size is None:
-            return self._sampler().one()
+            return self.sampler().one()
         shape = check_size(size)
-        return self._sampler().many(math.prod(shape)).reshape(shape)
+        return self.sampler().many(math.prod(shape)).reshape(shape)
 
     # -- probabilities -----------------------------------------------------------------------------------------
 
-    def pmf(self, k: int) -> Enclosure:
-        """P(X = k): a pair of floats with the truth between them."""
+    def pmf(self, k: SupportsIndex) -> Enclosure:
+        """P(X = `k`), the probability mass: a pair of floats with the truth between them."""
         point = integer(k, name="k")
         return probability(lambda: self.mass(point))
 
-    def tail(self, k: int) -> Enclosure:
-        """P(X > k): a pair of floats with the truth between them."""
+    def tail(self, k: SupportsIndex) -> Enclosure:
+        """P(X > `k`): a pair of floats with the truth between them."""
         point = integer(k, name="k")
         return probability(lambda: self.above(point) if point >= 0 else 1 - self.cdf(point))
 
     def quantile(self, p: NumberLike) -> tuple[int, int]:
-        """The smallest k with P(X <= k) >= p, as a pair (lower, upper): equal unless p lies on a step."""
+        """The smallest k with P(X <= k) >= `p`, as a pair (lower, upper): equal unless p lies on a step."""
         level = rational(p, name="p")
         if not 0 < level < 1:
             raise NumberError("p", p, "a quantile needs a probability strictly between 0 and 1", "'0.95'")
@@ -136,7 +136,7 @@ class Law(ABC):
             width *= 2
         return halve_integers(reached, -width, width)
 
-    # -- plain things ------------------------------------------------------------------------------------------
+    # -- equality ----------------------------------------------------------------------------------------------
 
     def __eq__(self, other: object) -> bool:
         return type(self) is type(other) and isinstance(other, Law) and self._key() == other._key()
@@ -176,10 +176,10 @@ class TableLaw(Law):
         return [self.above(k) for k in range(last + 1)]
 
     @abstractmethod
-    def _build(self) -> Sampler:
+    def build_sampler(self) -> Sampler:
         """A new sampler; which table it has does not change the law."""
 
-    def _sampler(self) -> Sampler:
+    def sampler(self) -> Sampler:
         return self._own_sampler
 
     @cached_property
@@ -189,8 +189,8 @@ class TableLaw(Law):
 
 @lru_cache(maxsize=128)
 def _shared_sampler(law: TableLaw) -> Sampler:
-    """Equal laws share one table."""
-    return law._build()
+    """The sampler that equal laws share: its table is built once."""
+    return law.build_sampler()
 
 
 def probability(compute: Callable[[], arb]) -> Enclosure:
@@ -199,7 +199,7 @@ def probability(compute: Callable[[], arb]) -> Enclosure:
     return Enclosure(max(lower, 0.0), min(upper, 1.0))
 
 
-def check_size(size: object) -> tuple[int, ...]:
+def check_size(size: SupportsIndex | tuple[SupportsIndex, ...]) -> tuple[int, ...]:
     """A shape from an int or a tuple of ints; negative sizes and truth values are refused."""
     parts = size if isinstance(size, tuple) else (size,)
     for part in parts:
@@ -232,7 +232,7 @@ def check_rate(value: NumberLike, *, name: str) -> Number:
     return rate
 
 
-def _check_range(inside: bool, value: object, name: str, power: int = 1) -> None:
+def _check_range(inside: bool, value: NumberLike, name: str, power: int = 1) -> None:
     if not inside:
         ends = sorted((-20 * power, 60 * power))
         raise NumberError(

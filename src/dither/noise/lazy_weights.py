@@ -1,4 +1,4 @@
-"""Exact draws by weights that are known roughly at first, and exactly only where a draw asks for it.
+"""Categorical draws by inversion, with weights that are known roughly at first and exactly only where a draw asks for it.
 
 Theorem. Let U be a uniform real whose bits are revealed from the left, F(i) = (w_0 + ... + w_i) / (w_0 + ... + w_n). "The
 first i with U < F(i)" is i with probability w_i / (w_0 + ... + w_n), whatever was known of the weights when the first
@@ -68,6 +68,7 @@ def by_floats(rough: NDArray[np.float64], doubt: float, exactly: Callable[[], Se
 
 
 def _settle(running: list[int], word: int) -> int:
+    """The index for a uniform real that begins with this word, by exact running sums and as many more bits as it takes."""
     bits = WORD
     while True:
         index = bisect_right(running, word * running[-1] >> bits)  # the first beyond word / 2^bits of the whole

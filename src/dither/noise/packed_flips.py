@@ -1,4 +1,4 @@
-"""Many flips of one coin, eight to the byte: for reports that hold a bit for each of many values.
+"""Bernoulli draws with one probability, packed eight to the byte: for reports that hold a bit for each of many values.
 
 Theorem. Eight independent flips with P(1) = q make a byte b with probability q^ones (1 - q)^zeros, ones being the number
 of its bits that are 1. So a draw among 256 outcomes with these probabilities is eight flips. `CumulativeTable` makes it
@@ -35,9 +35,10 @@ class Flips:
         self._coin = coin
         self._ones = ones  # whether a bit is 1 where the coin says yes, or where it says no
         if coin._certain is None:
-            self._table = CumulativeTable(partial(sums, self._chance), plain=1 << WIDTH)
+            self.table = CumulativeTable(partial(sums, self.chance), plain=1 << WIDTH)
 
-    def _chance(self) -> arb:
+    def chance(self) -> arb:
+        """A ball around the probability that a bit is 1."""
         return self._coin._ball() if self._ones else 1 - self._coin._ball()
 
     def sample(self, count: int, flips: int) -> NDArray[np.uint8]:
@@ -54,7 +55,7 @@ class Flips:
             bits = stream()
             for start in range(0, flat.size, CHUNK):
                 part = flat[start : start + CHUNK]
-                part[:] = self._table.draw(part.size, bits)[0]
+                part[:] = self.table.draw(part.size, bits)[0]
         if columns % WIDTH:
             result[:, -1] &= (1 << columns % WIDTH) - 1
         return result

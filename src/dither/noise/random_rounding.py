@@ -1,4 +1,4 @@
-"""Random rounding: a real number to one of the two whole numbers beside it, so that its mean is the number itself.
+"""Random (stochastic) rounding: a real number to one of the two integers beside it, so that its mean is the number itself.
 
 Theorem. For a uniform real V in [0, 1), floor(t + V) is k + 1 with probability t - k and k otherwise, k = floor(t); so its
 mean is t. Proof. floor(t + V) = k + 1 exactly when V >= 1 - (t - k).
@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import math
 import numbers
+from collections.abc import Iterable
 from decimal import Decimal
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
@@ -26,6 +27,7 @@ from dither.noise.bernoulli import Bernoulli
 from dither.noise.entropy import _rehearsal, stream
 from dither.numeric.balls import round_down, round_up
 from dither.numeric.lattice import LARGEST_DECIMAL, as_array
+from dither.numeric.number import RealLike
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -36,19 +38,19 @@ COARSEST = Fraction(1, 2**12)  # where floats know less than this of t, fraction
 LARGEST_WHOLE = 2**53
 
 
-def round_randomly(values: object, *, low: Fraction, high: Fraction, steps: int) -> NDArray[np.int64]:
+def round_randomly(values: Iterable[RealLike], *, low: Fraction, high: Fraction, steps: int) -> NDArray[np.int64]:
     """Each value, moved into [low, high], as a whole number 0..steps whose mean is (value - low) / (high - low) * steps."""
     array = _numbers(values)
     if _rehearsal.get() is None and array.dtype == np.float64:
         found = _by_floats(array.astype(np.float64), low, high, steps)
         if found is not None:
             return found
-    listed = [_place(value, low, high, steps) for value in array.tolist()]
-    return np.array([_round(place) for place in listed], dtype=np.int64)
+    listed = [place_of(value, low, high, steps) for value in array.tolist()]
+    return np.array([round_place(place) for place in listed], dtype=np.int64)
 
 
 def _by_floats(array: NDArray[np.float64], low: Fraction, high: Fraction, steps: int) -> NDArray[np.int64] | None:
-    """The same for doubles; None where floats know too little of these bounds."""
+    """Random rounding of doubles by their 53 bits; None where the bounds are too far apart for floats to settle it."""
     start, scale = round_down(low), round_down(steps / (high - low))
     if not (math.isfinite(start) and 1e-290 < scale < 1e290):
         return None
@@ -66,18 +68,18 @@ def _by_floats(array: NDArray[np.float64], low: Fraction, high: Fraction, steps:
     total = t + words.astype(np.float64) * float(UNIT)
     found = np.floor(total).astype(np.int64)
     for at in np.flatnonzero(np.abs(total - np.rint(total)) <= float(doubt) * (1 + 1e-9)).tolist():
-        found[at] = _round(_place(float(value[at]), low, high, steps), int(words[at]), LEADING)
+        found[at] = round_place(place_of(float(value[at]), low, high, steps), int(words[at]), LEADING)
     found[below], found[above] = 0, steps
     return found
 
 
-def _place(value: Any, low: Fraction, high: Fraction, steps: int) -> Fraction:
+def place_of(value: Any, low: Fraction, high: Fraction, steps: int) -> Fraction:
     """Where a value lies between low (0) and high (steps), exactly."""
     return (_inside(value, low, high) - low) / (high - low) * steps
 
 
 def _inside(value: Any, low: Fraction, high: Fraction) -> Fraction:
-    """The value, moved into the bounds."""
+    """The value clamped to the bounds, exactly."""
     if isinstance(value, Decimal):
         if value.is_nan() or (value.is_finite() and value and value.adjusted() < -LARGEST_DECIMAL):
             value = 0
@@ -90,7 +92,7 @@ def _inside(value: Any, low: Fraction, high: Fraction) -> Fraction:
     return max(low, min(high, Fraction(value)))
 
 
-def _round(place: Fraction, leading: int = 0, known: int = 0) -> int:
+def round_place(place: Fraction, leading: int = 0, known: int = 0) -> int:
     """floor(place + V), for a V whose first bits may be known."""
     whole, rest = divmod(place, 1)
     if rest == 0:
@@ -105,7 +107,7 @@ def _round(place: Fraction, leading: int = 0, known: int = 0) -> int:
         leading, known = (leading << 64) | stream().word(), known + 64
 
 
-def _numbers(values: object) -> NDArray[np.generic]:
+def _numbers(values: Iterable[RealLike]) -> NDArray[np.generic]:
     """A row of numbers: doubles where these hold them all, otherwise a list of whatever they are."""
     array = as_array(values, name="values")
     if array.ndim != 1:

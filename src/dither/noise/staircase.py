@@ -14,7 +14,7 @@ Those above k, where k + 1 = j w + u, to b^j times (what is left of the stride f
 from __future__ import annotations
 
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, SupportsIndex
 
 import numpy as np
 
@@ -34,9 +34,27 @@ WIDEST = 2**40  # strides that stay far inside 64 bits
 
 
 class DiscreteStaircase(Law):
-    """Integer noise in flat steps, falling by exp(-rate) every `width` integers, after `flat` of them."""
+    """Integer noise in flat steps, falling by exp(-rate) every `width` integers, after `flat` of them.
 
-    def __init__(self, *, rate: NumberLike, width: int, flat: int) -> None:
+    Args:
+        rate: The fall of the logarithm in one stride, exact: epsilon, where a stride is the sensitivity.
+        width: How many integers a stride has, 1 to 2^40: the sensitivity in steps.
+        flat: How many integers of a stride are high, 1 to `width`.
+
+    Raises:
+        NumberError: `rate` is no exact number or out of range, or `width` or `flat` is no such whole number.
+
+    Example:
+        >>> from dither import ln
+        >>> from dither.noise import DiscreteStaircase
+        >>> law = DiscreteStaircase(rate=ln(2), width=4, flat=2)
+        >>> law.pmf(1).lower > law.pmf(2).upper
+        True
+        >>> law.sample((5, 2)).shape
+        (5, 2)
+    """
+
+    def __init__(self, *, rate: NumberLike, width: SupportsIndex, flat: SupportsIndex) -> None:
         self._rate = check_rate(rate, name="rate")
         self._width = integer(width, name="width", least=1)
         self._flat = integer(flat, name="flat", least=1)
@@ -47,13 +65,13 @@ class DiscreteStaircase(Law):
 
     @property
     def rate(self) -> Number:
-        """The fall in one stride."""
+        """By how much the logarithm of the probability falls in one stride."""
         return self._rate
 
     def _key(self) -> tuple[object, ...]:
         return self._rate, self._width, self._flat
 
-    def _sampler(self) -> Sampler:
+    def sampler(self) -> Sampler:
         return self._own_sampler
 
     @cached_property
@@ -94,11 +112,11 @@ class _StepSampler(Sampler):
 
     def one(self) -> int:
         while True:
-            proposal = self._round()
+            proposal = self.propose()
             if proposal is not None:
                 return proposal
 
-    def _round(self) -> int | None:
+    def propose(self) -> int | None:
         """One proposal: an integer, or None when everything must start again."""
         place = uniform(self._width)
         if place >= self._flat and not self._keep.sample():

@@ -1,4 +1,4 @@
-"""Sets of a given size, every one equally likely, as rows of bits: for reports that name many values.
+"""Uniform random subsets of a given size, as rows of bits: for reports that name many values.
 
 Each place but one is taken or left by a coin of its own (`packed_flips.py`), and then places are added or removed, one at
 a time, each equally likely among those that can be, until the size is right.

@@ -15,7 +15,7 @@ from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from fractions import Fraction
 from itertools import accumulate, permutations
-from typing import TYPE_CHECKING, TypeVar, overload
+from typing import TYPE_CHECKING, SupportsIndex, TypeVar, overload
 
 import numpy as np
 
@@ -35,13 +35,29 @@ LARGEST_ARRAY = 2**63
 
 
 @overload
-def uniform(below: int, size: None = None) -> int: ...
+def uniform(below: SupportsIndex, size: None = None) -> int: ...
 @overload
-def uniform(below: int, size: int | tuple[int, ...]) -> NDArray[np.int64]: ...
+def uniform(below: SupportsIndex, size: int | tuple[int, ...]) -> NDArray[np.int64]: ...
 
 
-def uniform(below: int, size: int | tuple[int, ...] | None = None) -> int | NDArray[np.int64]:
-    """Integers 0..below-1, each equally likely. One draw takes any `below`; arrays take up to 2^63."""
+def uniform(below: SupportsIndex, size: int | tuple[int, ...] | None = None) -> int | NDArray[np.int64]:
+    """Uniform integers 0..below-1, each equally likely.
+
+    Args:
+        below: How many integers there are, at least 1. One draw takes any number of them; an array up to 2^63.
+        size: None for one draw as a Python int; a count or a shape for an array of independent draws.
+
+    Raises:
+        NumberError: `below` is no whole number above zero, or too large for an array.
+        SizeError: `size` is neither a count nor a shape, or it does not fit any memory.
+
+    Example:
+        >>> from dither.noise import uniform
+        >>> uniform(1)
+        0
+        >>> uniform(6, (2, 3)).shape
+        (2, 3)
+    """
     bound = integer(below, name="below", least=1)
     rehearsal = _rehearsal.get()
     if rehearsal is not None:
@@ -55,7 +71,20 @@ def uniform(below: int, size: int | tuple[int, ...] | None = None) -> int | NDAr
 
 
 def weighted(weights: Sequence[int]) -> int:
-    """A number 0..n-1, number i with probability weights[i] / sum(weights), for whole weights of any size."""
+    """A number 0..n-1, number i with probability weights[i] / sum(weights).
+
+    Args:
+        weights: Whole numbers of any size, none negative and not all of them zero.
+
+    Raises:
+        NumberError: A weight is negative, or no whole number.
+        DataError: All weights are zero, or there are none.
+
+    Example:
+        >>> from dither.noise import weighted
+        >>> weighted([0, 10**100, 0])
+        1
+    """
     running = list(accumulate(integer(weight, name="weight", least=0) for weight in weights))
     if not running or running[-1] == 0:
         raise DataError("weights", weights, "something must have a weight above zero", "[3, 1]")
@@ -111,8 +140,21 @@ def uniform_each(bounds: NDArray[np.int64], bits: Bits) -> NDArray[np.int64]:
     return result
 
 
-def permutation(count: int) -> NDArray[np.int64]:
-    """The integers 0..count-1 in random order, every order equally likely."""
+def permutation(count: SupportsIndex) -> NDArray[np.int64]:
+    """The integers 0..count-1 in random order, every order equally likely.
+
+    Args:
+        count: How many integers there are.
+
+    Raises:
+        NumberError: `count` is negative, or no whole number.
+        SizeError: That many do not fit any memory.
+
+    Example:
+        >>> from dither.noise import permutation
+        >>> sorted(permutation(4).tolist())
+        [0, 1, 2, 3]
+    """
     (length,) = check_size(integer(count, name="count", least=0))
     rehearsal = _rehearsal.get()
     if rehearsal is not None:
@@ -125,8 +167,22 @@ def permutation(count: int) -> NDArray[np.int64]:
             return order.astype(np.int64)
 
 
-def choose(population: int, count: int) -> NDArray[np.int64]:
-    """`count` different integers from 0..population-1 in random order, every such list equally likely."""
+def choose(population: SupportsIndex, count: SupportsIndex) -> NDArray[np.int64]:
+    """A sample without replacement: different integers from 0..population-1 in random order, every such list equally likely.
+
+    Args:
+        population: How many integers there are to choose from, up to 2^63.
+        count: How many are chosen, at most the population.
+
+    Raises:
+        NumberError: One of the two is negative, no whole number or too large.
+        SizeError: That many do not fit any memory.
+
+    Example:
+        >>> from dither.noise import choose
+        >>> len(set(choose(1000, 5).tolist()))
+        5
+    """
     total = integer(population, name="population", least=0)
     (wanted,) = check_size(integer(count, name="count", least=0))
     if total > LARGEST_ARRAY:

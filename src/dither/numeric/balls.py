@@ -1,4 +1,4 @@
-"""Balls, a midpoint and a radius from python-flint: their working precision, and their ends rounded outwards.
+"""Ball arithmetic, midpoint and radius, from python-flint: its working precision, and ends of balls rounded outwards.
 
 Balls stay correct at any working precision, and more precision only makes them smaller. Exact numbers stand above this
 file: it knows whole numbers, fractions and floats. Flint is imported where it works: rational numbers do without it.
@@ -99,12 +99,17 @@ def ceil_of(ball: arb) -> int:
     return mantissa << exponent if exponent >= 0 else -(-mantissa >> -exponent)
 
 
+def nearest_float(value: Fraction) -> float:
+    """The float nearest to the value; infinite where it is beyond the largest one."""
+    try:
+        return value.numerator / value.denominator
+    except OverflowError:
+        return math.inf if value > 0 else -math.inf
+
+
 def round_down(value: Fraction) -> float:
     """The largest float that is not above the value."""
-    try:
-        result = value.numerator / value.denominator
-    except OverflowError:
-        result = math.inf if value > 0 else -math.inf
+    result = nearest_float(value)
     if result == math.inf or (math.isfinite(result) and Fraction(result) > value):
         return math.nextafter(result, -math.inf)
     return result

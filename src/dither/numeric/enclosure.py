@@ -1,4 +1,4 @@
-"""Outward-rounded numbers: every result is a pair (lower, upper) with the truth between.
+"""Interval arithmetic with outward rounding: every result is a pair (lower, upper) with the truth between.
 
 `certify` raises the working precision of balls (`balls.py`) until the pair is as tight as floats allow. The pair itself,
 `Enclosure`, stands beside `Number`: each of the two is asked about the other.
@@ -37,13 +37,13 @@ def certify(compute: Callable[[], arb], *, bits: int = 96) -> Enclosure:
 
 
 def exp(value: NumberLike) -> Enclosure:
-    """e^x."""
+    """e^x, enclosed."""
     x = exact(value, name="x")
     return certify(lambda: x.ball().exp())
 
 
 def log(value: NumberLike) -> Enclosure:
-    """The natural logarithm."""
+    """The natural logarithm of x > 0, enclosed."""
     x = exact(value, name="x", positive=True)
     return certify(lambda: x.ball().log())
 
@@ -60,7 +60,7 @@ def normal_tail(value: NumberLike) -> Enclosure:
     return certify(lambda: (x.ball() / arb(2).sqrt()).erfc() / 2)
 
 
-def total(values: Iterable[object]) -> Enclosure:
+def total(values: Iterable[NumberLike | Enclosure]) -> Enclosure:
     """The sum of exact numbers or of enclosures; no order of summation changes it."""
     lower, upper = Number(0), Number(0)
     for value in values:

@@ -19,28 +19,52 @@ from __future__ import annotations
 
 import math
 import numbers
+from collections.abc import Sequence
 from decimal import Decimal
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol, SupportsIndex, TypeAlias, overload
 
 from dither.errors import DataError, NumberError
+from dither.numeric.balls import nearest_float
 from dither.numeric.enclosure import certify, to_ball
-from dither.numeric.number import Enclosure, Number, NumberLike, integer, rational
+from dither.numeric.number import Enclosure, Number, NumberLike, RealLike, integer, rational
+from dither.numeric.rounding import LARGEST_INDEX, round_float, round_floats, shift
 
 if TYPE_CHECKING:
-    import numpy as np
+    from dither.numeric.rounding import AnyArray, FloatArray, IntegerArray
 
-    IntegerArray = np.ndarray[tuple[int, ...], np.dtype[np.int64]]
-    FloatArray = np.ndarray[tuple[int, ...], np.dtype[np.float64]]
-    AnyArray = np.ndarray[tuple[int, ...], np.dtype[np.generic]]
+__all__ = ["LARGEST_DECIMAL", "LARGEST_INDEX", "AnyArray", "Lattice", "SupportsArray", "ValuesLike", "add", "as_array"]
 
-LARGEST_INDEX = 2**62 - 1  # of a single value: two of them still add up inside 64 bits
+
+class SupportsArray(Protocol):
+    """An array of numpy, or a column of a data frame."""
+
+    def __array__(self) -> Any: ...
+
+
+# Private values: numbers in a list, rows of them, an array, a column of a data frame.
+ValuesLike: TypeAlias = Sequence[RealLike] | Sequence[Sequence[RealLike]] | SupportsArray
 MOST_SCALING = 1000  # a power-of-two step must scale floats without loss
 LARGEST_DECIMAL = 20_000  # decimal exponents: a step has at most 4096 bits above and below its line
 
 
 class Lattice:
-    """The multiples of `step`, a positive exact number; powers of two are fastest and exact for floats."""
+    """The multiples of `step`; powers of two are fastest and exact for floats.
+
+    Args:
+        step: the distance of neighbouring points, a rational above 0.
+
+    Raises:
+        NumberError: the step is no number, not rational, or not above 0.
+
+    Example:
+        >>> from dither import Lattice
+        >>> tenths = Lattice("0.1")
+        >>> tenths.index(0.72), tenths.value(7)
+        (7, Fraction(7, 10))
+        >>> tenths.total([0.1] * 10)
+        Fraction(1, 1)
+    """
 
     __slots__ = ("exponent", "step")
     step: Fraction
@@ -65,10 +89,10 @@ class Lattice:
 
     # -- to whole steps ----------------------------------------------------------------------------------------
 
-    def index(self, value: object) -> int:
-        """The number of steps nearest to a number (ties upwards); NaN is 0, the rest saturates below 2^62."""
+    def index(self, value: RealLike) -> int:
+        """The number of steps nearest to a value (ties upwards); NaN is 0, the rest saturates below 2^62."""
         if type(value) is float and self.exponent is not None and -MOST_SCALING <= self.exponent <= MOST_SCALING:
-            return _round_float(value, self.exponent)
+            return round_float(value, self.exponent)
         if isinstance(value, Decimal):
             return self._decimal(value)
         kind = type(value).__name__
@@ -77,7 +101,7 @@ class Lattice:
         elif isinstance(value, numbers.Integral) and kind != "bool":  # numpy's integers
             exact = int(value)
         elif kind in ("float16", "float32"):
-            exact = float(value)  # type: ignore[arg-type]
+            exact = float(value)
         else:
             raise DataError("type of value", kind, "only numbers have a place on a lattice", "an int, float or Decimal")
         if isinstance(exact, float) and not math.isfinite(exact):
@@ -98,22 +122,22 @@ class Lattice:
             return (-LARGEST_INDEX if value.is_signed() else LARGEST_INDEX) if far else 0
         return self._nearest(Fraction(value)) if value else 0
 
-    def indices(self, values: object) -> IntegerArray:
-        """`index` for an array of integers or floats, or for a list, whose elements are taken one by one."""
+    def indices(self, values: ValuesLike) -> IntegerArray:
+        """`index` of many values: an array of integers or floats, or a list, whose elements are taken one by one."""
         import numpy as np
 
         array = as_array(values, name="values")
         exponent = self.exponent
         if array.dtype.kind == "f" and array.dtype.itemsize <= 8 and exponent is not None and abs(exponent) <= MOST_SCALING:
-            return _round_floats(array.astype(np.float64), exponent)
+            return round_floats(array.astype(np.float64), exponent)
         if array.dtype.kind in "iu" and exponent is not None and abs(exponent) < 62:
-            return _shift(array, exponent)
+            return shift(array, exponent)
         if array.dtype.kind in "iuO" or (array.dtype.kind == "f" and array.dtype.itemsize <= 8):
             flat: IntegerArray = np.array([self.index(value) for value in array.reshape(-1).tolist()], dtype=np.int64)
             return flat.reshape(array.shape)
         raise DataError("values", array.dtype, "only ints and doubles are rounded exactly", "values.astype('float64')")
 
-    def total(self, values: object) -> Fraction:
+    def total(self, values: ValuesLike) -> Fraction:
         """The exact sum of many values, each put on the lattice: the same in any order, and nothing overflows."""
         import numpy as np
 
@@ -127,17 +151,17 @@ class Lattice:
     # -- and back ----------------------------------------------------------------------------------------------
 
     def value(self, index: int) -> Fraction:
-        """The exact value of a whole number of steps."""
+        """The exact value at an index, a whole number of steps."""
         return self.step * index
 
     def number(self, index: int) -> float:
-        """The float nearest to a whole number of steps."""
+        """The float nearest to the value at an index."""
         if self.exponent is not None and -MOST_SCALING <= self.exponent <= MOST_SCALING - 64 and abs(index) < 2**64:
             return math.ldexp(index, self.exponent)
-        return _float(self.step * index)
+        return nearest_float(self.step * index)
 
-    def values(self, indices: object) -> FloatArray:
-        """The floats nearest to these lattice points: a fixed map, the same for every data set."""
+    def values(self, indices: ValuesLike) -> FloatArray:
+        """The floats nearest to the values at these indices: a fixed map, the same for every data set."""
         import numpy as np
 
         array = _whole(indices, name="indices")
@@ -145,7 +169,7 @@ class Lattice:
         if array.dtype == np.int64 and exponent is not None and abs(exponent) <= MOST_SCALING:
             with np.errstate(over="ignore"):  # a point beyond the largest float shows as infinity
                 return np.ldexp(array.astype(np.float64), exponent)
-        result = np.array([_float(self.step * k) for k in array.reshape(-1).tolist()], dtype=np.float64)
+        result = np.array([nearest_float(self.step * k) for k in array.reshape(-1).tolist()], dtype=np.float64)
         return result.reshape(array.shape)
 
     # -- what rounding costs -----------------------------------------------------------------------------------
@@ -154,21 +178,21 @@ class Lattice:
         """The sensitivity, in steps, of a rounded number."""
         return math.ceil(rational(sensitivity, name="sensitivity", nonnegative=True) / self.step)
 
-    def l1_cost(self, sensitivity: NumberLike, dimension: int) -> int:
-        """The L1 sensitivity, in steps, of a rounded vector."""
+    def l1_cost(self, sensitivity: NumberLike, dimension: SupportsIndex) -> int:
+        """The L1 sensitivity, in steps, of a rounded vector of this dimension."""
         bound = rational(sensitivity, name="sensitivity", nonnegative=True)
         count = integer(dimension, name="dimension", least=1)
         return self.scalar_cost(bound) + count - 1 if bound else 0
 
-    def l2_cost(self, sensitivity: NumberLike, dimension: int) -> Enclosure:
-        """The L2 sensitivity, in steps, of a rounded vector: use the upper end."""
+    def l2_cost(self, sensitivity: NumberLike, dimension: SupportsIndex) -> Enclosure:
+        """The L2 sensitivity, in steps, of a rounded vector of this dimension: use the upper end."""
         bound = rational(sensitivity, name="sensitivity", nonnegative=True)
         count = integer(dimension, name="dimension", least=1)
         if count == 1:
             return Number(self.scalar_cost(bound)).bounds()
         return certify(lambda: to_ball(bound / self.step) + to_ball(count).sqrt())
 
-    # -- plain things ------------------------------------------------------------------------------------------
+    # -- equality and text ---------------------------------------------------------------------------------------
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Lattice) and self.step == other.step
@@ -183,7 +207,13 @@ class Lattice:
         return Lattice, (self.step,)
 
 
-def add(values: object, noise: object, *, bound: int = LARGEST_INDEX) -> object:
+@overload
+def add(values: int, noise: int, *, bound: int = LARGEST_INDEX) -> int: ...
+@overload
+def add(values: ValuesLike, noise: ValuesLike, *, bound: int = LARGEST_INDEX) -> AnyArray: ...
+
+
+def add(values: int | ValuesLike, noise: int | ValuesLike, *, bound: int = LARGEST_INDEX) -> int | AnyArray:
     """values + noise in whole steps, then one saturation at ±bound.
 
     The sum is exact before it saturates: in 64 bits where both parts are below 2^62 (their sum then has room), in Python
@@ -220,7 +250,7 @@ def as_array(values: object, *, name: str) -> AnyArray:
         raise DataError(name, type(values), "its rows differ in length", "a list of numbers, or an array") from error
 
 
-def _whole(values: object, *, name: str) -> AnyArray:
+def _whole(values: int | ValuesLike, *, name: str) -> AnyArray:
     """int64 where that holds everything, Python integers otherwise; refused by type, never by size."""
     import numpy as np
 
@@ -243,70 +273,8 @@ def _small(array: AnyArray) -> bool:
     return array.size == 0 or bool(int(array.max()) <= LARGEST_INDEX and int(array.min()) >= -LARGEST_INDEX)
 
 
-def _saturate(array: AnyArray) -> IntegerArray:
-    """Integers of any width as int64, saturated."""
-    import numpy as np
-
-    if array.dtype.itemsize < 8:
-        return array.astype(np.int64)
-    native = array.astype(np.int64 if array.dtype.kind == "i" else np.uint64)
-    low = -LARGEST_INDEX if array.dtype.kind == "i" else 0
-    return np.asarray(np.clip(native, low, LARGEST_INDEX), dtype=np.int64)
-
-
-def _shift(array: AnyArray, exponent: int) -> IntegerArray:
-    """floor(x / 2^exponent + 1/2) for integers, saturated."""
-    import numpy as np
-
-    if exponent > 0:
-        wide: Any = array.astype(np.uint64 if array.dtype.kind == "u" else np.int64)
-        place = wide.dtype.type(exponent)
-        one = wide.dtype.type(1)
-        return _saturate((wide >> place) + ((wide >> (place - one)) & one))
-    whole = _saturate(array)
-    most = LARGEST_INDEX >> -exponent
-    shifted = np.clip(whole, -most, most) << -exponent
-    shifted[whole > most], shifted[whole < -most] = LARGEST_INDEX, -LARGEST_INDEX
-    return shifted
-
-
-def _round_floats(values: FloatArray, exponent: int) -> IntegerArray:
-    """floor(x / 2^exponent + 1/2) exactly, saturated, NaN to 0.
-
-    The scaling is exact unless it overflows (then it saturates) or underflows (then it rounds to 0 or -0, and so
-    does the truth). x - floor(x) is exact, or for tiny negative x rounds to a number above 1/2, as the truth is.
-    """
-    import numpy as np
-
-    with np.errstate(over="ignore", invalid="ignore", under="ignore"):
-        scaled = np.ldexp(values, -exponent)
-        scaled = np.clip(np.nan_to_num(scaled, nan=0.0, posinf=np.inf, neginf=-np.inf), -(2.0**62), 2.0**62)
-        whole = np.floor(scaled)
-        whole += (scaled - whole) >= 0.5
-    return np.asarray(np.clip(whole.astype(np.int64), -LARGEST_INDEX, LARGEST_INDEX))
-
-
-def _round_float(value: float, exponent: int) -> int:
-    """The same for one float."""
-    try:
-        scaled = math.ldexp(value, -exponent)
-    except OverflowError:
-        scaled = math.copysign(math.inf, value)
-    if not abs(scaled) < 2.0**62:
-        return 0 if math.isnan(scaled) else (LARGEST_INDEX if scaled > 0 else -LARGEST_INDEX)
-    whole = math.floor(scaled)
-    return max(-LARGEST_INDEX, min(LARGEST_INDEX, whole + (scaled - whole >= 0.5)))
-
-
 def _exponent(step: Fraction) -> int | None:
     top, bottom = step.numerator, step.denominator
     if top & (top - 1) or bottom & (bottom - 1):
         return None
     return top.bit_length() - bottom.bit_length()
-
-
-def _float(value: Fraction) -> float:
-    try:
-        return value.numerator / value.denominator
-    except OverflowError:
-        return math.inf if value > 0 else -math.inf

@@ -1,6 +1,6 @@
-"""Reading numbers: what counts as a number, at what value, and what is refused with words.
+"""Parsing exact numbers: what counts as a number, at what value, and what is refused with words.
 
-Nothing here makes a `Number`; it takes text and objects apart into rationals and logarithms.
+Nothing here makes a `Number`: text, objects and stored records are taken apart into rationals and logarithms.
 """
 
 from __future__ import annotations
@@ -54,6 +54,7 @@ def from_object(value: object, name: str) -> Fraction:
 
 
 Logarithms = list[tuple[Fraction, Fraction]]  # (argument, coefficient)
+_STORED = frozenset("-/0123456789")
 
 
 def from_text(text: str, name: str) -> tuple[Fraction, Logarithms]:
@@ -82,6 +83,28 @@ def from_text(text: str, name: str) -> tuple[Fraction, Logarithms]:
     return rational_part, logarithms
 
 
+def from_stored(stored: object) -> tuple[Fraction, list[tuple[int, Fraction]]]:
+    """The rational and the logarithms, (base, coefficient), of a stored number; ValueError or TypeError where it is none."""
+    if isinstance(stored, str):
+        return _stored_rational(stored), []
+    if not isinstance(stored, list) or len(stored) != 2:
+        raise ValueError("a rational and a list of logarithms")
+    rational_part, logarithms = _stored_rational(stored[0]), []
+    for base, coefficient in stored[1]:
+        argument = _stored_rational(base)
+        if argument.denominator != 1 or argument <= 1:
+            raise ValueError("a base is a whole number above 1")
+        logarithms.append((argument.numerator, _stored_rational(coefficient)))
+    return rational_part, logarithms
+
+
+def _stored_rational(text: object) -> Fraction:
+    """Digits, or digits/digits: an exponent could ask for any amount of memory."""
+    if not isinstance(text, str) or not _STORED.issuperset(text):
+        raise ValueError("a rational")
+    return Fraction(text)
+
+
 def _read_rational(text: str, whole: str, name: str) -> Fraction:
     values = []
     for part in text.split("/"):
@@ -95,12 +118,12 @@ def _read_rational(text: str, whole: str, name: str) -> Fraction:
     return values[0] / values[1]
 
 
-def _check_exponent(exponent: object, value: object, name: str) -> None:
+def _check_exponent(exponent: int | str, value: Decimal | str, name: str) -> None:
     if isinstance(exponent, int) and abs(exponent) > LARGEST_EXPONENT:
         raise NumberError(name, value, f"exponents beyond ±{LARGEST_EXPONENT} are not read", "a number that people use")
 
 
-def _check_size(value: Fraction, came: object, name: str) -> Fraction:
+def _check_size(value: Fraction, came: Decimal | numbers.Rational, name: str) -> Fraction:
     if max(value.numerator.bit_length(), value.denominator.bit_length()) > LARGEST_BITS:
         raise NumberError(name, came, f"it needs more than {LARGEST_BITS} bits", "a number that people use")
     return value

@@ -1,4 +1,4 @@
-"""Searches by doubling and halving: from where on something is met.
+"""Root search by doubling, bisection and secants: from where on something is met.
 
 All of them take for granted that what is met stays met further up. Where a question is too close to call it counts as not
 met; so the upper end of what is found was seen to meet, and errs upward, never below the true place. Numbers that bound
@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from flint import arb
 
+from dither.errors import PrecisionError
 from dither.numeric.balls import MOST_BITS, precision
 from dither.numeric.number import Enclosure
 
@@ -146,3 +147,47 @@ def golden(
             y = low + GOLDEN * (high - low)
             g = value(y)
     return (f, x), (g, y)
+
+
+def largest(meets: Callable[[Fraction], bool], low: float, high: float) -> Fraction:
+    """A number that meets, with nothing that meets more than 2^-32 above it (relatively); `low` is taken to meet."""
+    near = halve(lambda x: not meets(Fraction(x)), low, high, enough=lambda low, high: high - low <= low * 2.0**-32)
+    return Fraction(near[0])  # below the place from which on too much is spent
+
+
+def around(excess: Callable[[Fraction], float], start: Fraction) -> tuple[tuple[Fraction, float], tuple[Fraction, float]]:
+    """Two numbers with their excess, a factor two apart: the smaller is not enough (above zero), the larger is."""
+    x = start
+    here = excess(x)
+    for _ in range(200):
+        following = x / 2 if here <= 0 else 2 * x
+        there = excess(following)
+        if (here <= 0) != (there <= 0):
+            pair = ((following, there), (x, here))
+            return pair if here <= 0 else (pair[1], pair[0])
+        x, here = following, there
+    raise PrecisionError("noise", float(x), "no amount of noise was found", "another target, or another start")
+
+
+def narrow(excess: Callable[[Fraction], float], low: tuple[Fraction, float], high: tuple[Fraction, float]) -> Fraction:
+    """Where the excess falls to zero, from above: secants in ln x, and bisection where they do not help."""
+    for step in range(60):
+        (a, f), (b, g) = low, high
+        width = float(b / a - 1)
+        if width < 1e-9:
+            break
+        share = f / (f - g) if math.isfinite(g) and step % 3 != 2 else 0.5
+        share = min(max(share, 1e-3), 1 - 1e-3) if width > 1e-6 else 0.5
+        x = a + (b - a) * Fraction(share)
+        x = Fraction(float(x))
+        if not a < x < b:
+            break
+        value = excess(x)
+        low, high = ((x, value), high) if value > 0 else (low, (x, value))
+        # close in from the other side as well: the curve is nearly straight here
+        near = 2 * abs(float(x) * value / max(abs(f - g) / math.log1p(width), 1e-9)) if math.isfinite(value) else 0.0
+        other = Fraction(float(x) + near if value > 0 else float(x) - near)
+        if near and low[0] < other < high[0]:
+            value = excess(other)
+            low, high = ((other, value), high) if value > 0 else (low, (other, value))
+    return high[0]

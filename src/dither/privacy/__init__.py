@@ -1,1 +1,1 @@
-"""What a guarantee is, and how guarantees add up."""
+"""Differential privacy: what a guarantee is, and how guarantees add up."""

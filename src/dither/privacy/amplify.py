@@ -31,12 +31,43 @@ __all__ = ["poisson", "shuffled", "shuffled_closed_form", "without_replacement"]
 
 
 def poisson(loss: Loss, rate: NumberLike) -> Loss:
-    """The mechanism on a Poisson sample: `loss.poisson_subsampled(rate)`."""
+    """The mechanism on a Poisson sample: `loss.poisson_subsampled(rate)`.
+
+    Args:
+        loss: of one mechanism, about adding or removing.
+        rate: the probability with which each person takes part, in (0, 1].
+
+    Raises:
+        GuaranteeError: it is no loss, a sum, or about people who are replaced.
+        NumberError: the rate is no rational number in (0, 1].
+        UnitError: the loss is about a replacement.
+
+    Example:
+        >>> from dither import Loss, amplify
+        >>> round(amplify.poisson(Loss.gaussian(2), rate="0.01").epsilon("1e-6"), 3)
+        0.044
+    """
     return _read_loss(loss).poisson_subsampled(rate)
 
 
 def without_replacement(loss: Loss, sample: SupportsIndex, people: SupportsIndex) -> Loss:
-    """The mechanism on `sample` of `people`, drawn without replacement, for people who are replaced."""
+    """The mechanism on a sample of fixed size, drawn without replacement, for people who are replaced.
+
+    Args:
+        loss: of one mechanism, whose pair is its own reverse.
+        sample: how many take part.
+        people: of how many, public.
+
+    Raises:
+        GuaranteeError: it is no loss, a sum, amplified already, or its pair is not its own reverse.
+        NumberError: a count is no whole number above 0, or the sample is larger than the people.
+        UnitError: the loss is about adding or removing.
+
+    Example:
+        >>> from dither import Loss, amplify
+        >>> round(amplify.without_replacement(Loss.laplace(1), sample=10, people=1000).epsilon("1e-6"), 3)
+        0.017
+    """
     taken = integer(sample, name="sample", least=1)
     population = integer(people, name="people", least=1)
     if taken > population:
@@ -54,8 +85,22 @@ def without_replacement(loss: Loss, sample: SupportsIndex, people: SupportsIndex
     return loss if taken == population else Loss(((FixedSizeSampledPair(base, Fraction(taken, population)), 1),), loss.unit)
 
 
-def shuffled(epsilon: NumberLike, people: SupportsIndex, *, answers: SupportsIndex = 2) -> Loss:
-    """The reports of all people together, each randomized with this epsilon at the source, in random order."""
+def shuffled(epsilon: NumberLike, people: SupportsIndex, *, answers: SupportsIndex | None = 2) -> Loss:
+    """The reports of all people together, each randomized at the source, in random order (the shuffle model).
+
+    Args:
+        epsilon: of the local randomizer, at least 0.
+        people: how many report, public.
+        answers: k of k-ary randomized response; None for any local randomizer, the same for all people.
+
+    Raises:
+        NumberError: epsilon is below 0, or a count is too small or no whole number.
+
+    Example:
+        >>> from dither import amplify
+        >>> round(amplify.shuffled(1, people=1000).epsilon("1e-6"), 3)
+        0.149
+    """
     local = exact(epsilon, name="epsilon", nonnegative=True)
     number = integer(people, name="people", least=1)
     k = None if answers is None else integer(answers, name="answers", least=2)
@@ -63,7 +108,21 @@ def shuffled(epsilon: NumberLike, people: SupportsIndex, *, answers: SupportsInd
 
 
 def shuffled_closed_form(epsilon: NumberLike, people: SupportsIndex, delta: NumberLike) -> float:
-    """log(1 + (e^e - 1)/(e^e + 1) (8 sqrt(e^e log(4/delta) / n) + 8 e^e / n)), where it is proved; rounded up."""
+    """log(1 + (e^e - 1)/(e^e + 1) (8 sqrt(e^e log(4/delta) / n) + 8 e^e / n)), where it is proved; rounded up.
+
+    Args:
+        epsilon: e, of the local randomizer, above 0.
+        people: n, how many report.
+        delta: above 0 and below 1.
+
+    Raises:
+        NumberError: a parameter is outside its range, or epsilon beyond what the formula is proved for.
+
+    Example:
+        >>> from dither import amplify
+        >>> round(amplify.shuffled_closed_form(1, people=10_000, delta="1e-6"), 3)
+        0.214
+    """
     local = exact(epsilon, name="epsilon", positive=True)
     number, lost = integer(people, name="people", least=1), read_delta(delta)
     if lost == 0:
@@ -81,7 +140,7 @@ def shuffled_closed_form(epsilon: NumberLike, people: SupportsIndex, delta: Numb
     return certify(formula).upper
 
 
-def _read_loss(value: object) -> Loss:
+def _read_loss(value: Loss) -> Loss:
     if not isinstance(value, Loss):
         raise GuaranteeError("loss", value, "it is not a loss", "Loss.gaussian(2), or the .loss() of a mechanism")
     return value

@@ -1,4 +1,4 @@
-"""Putting guarantees together: one after the other, or side by side on disjoint parts of the data."""
+"""Sequential and parallel composition: guarantees one after the other, or side by side on disjoint parts of the data."""
 
 from __future__ import annotations
 
@@ -20,7 +20,20 @@ def compose(guarantees: Iterable[Loss]) -> Loss: ...
 
 
 def compose(guarantees: Iterable[Guarantee] | Iterable[Loss]) -> Guarantee | Loss:
-    """All of them, one after the other: g + h + ...; guarantees, or losses of mechanisms that are fixed in advance."""
+    """Adaptive composition of all of them, one after the other: g + h + ...
+
+    Args:
+        guarantees: at least one guarantee, all about one unit; or losses of mechanisms that are fixed in advance.
+
+    Raises:
+        GuaranteeError: there is none, or one of them is neither a guarantee nor a loss.
+        UnitError: their units differ.
+
+    Example:
+        >>> from dither import compose, gdp, pure
+        >>> print(compose([pure(1), gdp(1), pure(2)]))
+        ε = 3 + μ = 1 Gaussian DP (add/remove one person)
+    """
     listed = list(guarantees) if isinstance(guarantees, Iterable) else guarantees
     if isinstance(listed, list) and listed and all(isinstance(item, Loss) for item in listed):
         return sum_of(item for item in listed if isinstance(item, Loss))
@@ -31,24 +44,42 @@ def compose(guarantees: Iterable[Guarantee] | Iterable[Loss]) -> Guarantee | Los
     return items[0]
 
 
-def read_guarantees(values: object, *, name: str, empty: str) -> list[Guarantee]:
+def read_guarantees(values: Iterable[object], *, name: str, empty: str) -> list[Guarantee]:
     """A list of guarantees with at least one in it."""
     items = list(values) if isinstance(values, Iterable) else []
     if not items:
         raise GuaranteeError(name, values, empty, "at least one guarantee")
+    found: list[Guarantee] = []
     for item in items:
         if not isinstance(item, Guarantee):
             raise GuaranteeError(name, item, "it is not a guarantee", "pure(1), or any other Guarantee")
-    return items
+        found.append(item)
+    return found
 
 
 def parallel(cells: Iterable[Guarantee], *, unit: UnitLike = Unit.ADD_REMOVE, inside: Guarantee | None = None) -> Guarantee:
-    """Mechanisms on disjoint cells of the data, each person's records lying in one cell.
+    """Parallel composition: mechanisms on disjoint cells of the data, each person's records lying in one cell.
 
     The guarantees of the cells are about adding or removing. *Add/remove one person* changes one cell: the worst of
     them. *Replace one person* moves a person from one cell to another, which costs what the two worst cells cost
     together; or it changes a person inside one cell, which costs `inside` (for a count that is nothing, as the count
     stays the same), or if that is not known, twice the worst cell, by going over the data without that person.
+
+    Args:
+        cells: the guarantee of each cell, about adding or removing.
+        unit: of the result: that of the cells, or the replacement that goes with it.
+        inside: the cost of a change inside one cell, where that is known, about the replacement.
+
+    Raises:
+        GuaranteeError: there is no cell, something is no guarantee, or the cells have no currency in common.
+        UnitError: a cell is about a replacement, the units differ, or the wanted one does not follow.
+
+    Example:
+        >>> from dither import parallel, pure
+        >>> print(parallel([pure(1), pure(2)]))
+        ε = 2 (add/remove one person)
+        >>> print(parallel([pure(1), pure(2)], unit="replace one person"))
+        ε = 4 (replace one person)
     """
     items = read_guarantees(cells, name="cells", empty="a partition has at least one cell")
     wanted = read_unit(unit)

@@ -1,6 +1,4 @@
-"""The front doors for an epsilon, a rho and a delta, and what stored records are read with: exact numbers of a size that
-cannot surprise.
-"""
+"""Readers of privacy parameters, epsilon, rho and delta, and of the exact numbers in stored records."""
 
 from __future__ import annotations
 
@@ -23,24 +21,24 @@ def read_rho(rho: NumberLike) -> Fraction:
     return rational(rho, name="rho", positive=True)
 
 
-def check_price(epsilon: NumberLike, rho: NumberLike) -> None:
-    """Refuse both promises, and neither."""
+def check_price(epsilon: NumberLike | None, rho: NumberLike | None) -> None:
+    """Refuse an epsilon together with a rho, and neither of them."""
     if (epsilon is None) == (rho is None):
         raise NumberError("epsilon, rho", (epsilon, rho), "exactly one is needed", "epsilon=1, or rho='0.1'")
 
 
-def read_price(epsilon: NumberLike, rho: NumberLike) -> tuple[Number | None, Fraction | None]:
-    """Exactly one of two promises."""
+def read_price(epsilon: NumberLike | None, rho: NumberLike | None) -> tuple[Number | None, Fraction | None]:
+    """An epsilon or a rho, whichever was given: exactly one of them."""
     check_price(epsilon, rho)
     return read_epsilon_if_any(epsilon), read_rho_if_any(rho)
 
 
-def read_epsilon_if_any(epsilon: NumberLike) -> Number | None:
+def read_epsilon_if_any(epsilon: NumberLike | None) -> Number | None:
     """An epsilon, or None: then there is a rho."""
     return None if epsilon is None else read_epsilon(epsilon)
 
 
-def read_rho_if_any(rho: NumberLike) -> Fraction | None:
+def read_rho_if_any(rho: NumberLike | None) -> Fraction | None:
     """A rho, or None: then there is an epsilon."""
     return None if rho is None else read_rho(rho)
 

@@ -1,4 +1,4 @@
-"""The theorems of the textbooks, by name.
+"""Composition and conversion theorems of the textbooks, by name.
 
 `Guarantee` finds the best bound by itself; these functions are here to be looked at, compared and taught. Each states its
 condition and refuses where the theorem does not apply. All return floats rounded up.
@@ -6,7 +6,6 @@ condition and refuses where the theorem does not apply. All return floats rounde
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Sequence
 from fractions import Fraction
 from typing import SupportsIndex
@@ -20,9 +19,9 @@ from dither.numeric.search import surely
 from dither.privacy.compose import compose
 from dither.privacy.formulas.randomized_response import MOST_LOSSES
 from dither.privacy.guarantee.approx import Approx
-from dither.privacy.guarantee.guarantee import Guarantee, approx
+from dither.privacy.guarantee.definitions import approx
+from dither.privacy.guarantee.guarantee import Guarantee
 from dither.privacy.records import read_delta
-from dither.privacy.unit import Unit
 
 __all__ = [
     "advanced",
@@ -40,31 +39,75 @@ __all__ = [
 # -- composition ---------------------------------------------------------------------------------------------------
 
 
-def basic(epsilons: Sequence[object], deltas: Sequence[object] = ()) -> tuple[float, float]:
-    """Basic composition: the epsilons add up, and the deltas add up."""
+def basic(epsilons: Sequence[NumberLike], deltas: Sequence[NumberLike] = ()) -> tuple[float, float]:
+    """Basic composition: the epsilons add up, and the deltas add up.
+
+    Args:
+        epsilons: of the mechanisms, at least 0.
+        deltas: of those that have one.
+
+    Raises:
+        NumberError: a parameter is no number, or outside its range.
+
+    Example:
+        >>> from dither import theorems
+        >>> theorems.basic([1, "0.5"])
+        (1.5, 0.0)
+    """
     values = [exact(epsilon, name="epsilon", nonnegative=True) for epsilon in epsilons]
     lost = [read_delta(delta) for delta in deltas]
     return sum(values, start=Number(0)).bounds().upper, min(1.0, Number(sum(lost, start=Fraction(0))).bounds().upper)
 
 
-def advanced(epsilon: NumberLike, count: object, delta: NumberLike, *, each_delta: NumberLike = 0) -> tuple[float, float]:
-    """Advanced composition (Dwork, Rothblum and Vadhan 2010), in full.
+def advanced(
+    epsilon: NumberLike, count: SupportsIndex, delta: NumberLike, *, each_delta: NumberLike = 0
+) -> tuple[float, float]:
+    """Advanced composition (Dwork, Rothblum and Vadhan 2010), in full; it holds for every epsilon.
 
-    count mechanisms, each (epsilon, each_delta): for every delta > 0 together
-    (epsilon sqrt(2 k ln 1/delta) + k epsilon (e^epsilon - 1), delta + k each_delta). Holds for every epsilon.
+    Together (epsilon sqrt(2 k ln 1/delta) + k epsilon (e^epsilon - 1), delta + k each_delta).
+
+    Args:
+        epsilon: of each mechanism, at least 0.
+        count: k, how many mechanisms.
+        delta: what the composition may lose besides, above 0 and below 1.
+        each_delta: of each mechanism, at least 0 and below 1.
+
+    Raises:
+        NumberError: a parameter is no number, or outside its range.
+
+    Example:
+        >>> from dither import theorems
+        >>> round(theorems.advanced("0.1", 100, "1e-6")[0], 2)
+        6.31
     """
     e, k, d, lost = _k_fold(epsilon, count, delta, each_delta)
-    return certify(lambda: _advanced(e, k, d)).upper, lost
+    bound = certify(lambda: e.ball() * (-2 * k * to_ball(d).log()).sqrt() + k * e.ball() * e.ball().expm1())
+    return bound.upper, lost
 
 
 def advanced_simple(
-    epsilon: NumberLike, count: object, delta: NumberLike, *, each_delta: NumberLike = 0
+    epsilon: NumberLike, count: SupportsIndex, delta: NumberLike, *, each_delta: NumberLike = 0
 ) -> tuple[float, float]:
     """The lecture-note form epsilon sqrt(6 k ln 1/delta), where it holds.
 
     It is above the full form exactly when k (e^epsilon - 1)^2 <= (8 - 4 sqrt 3) ln(1/delta), about 1.07 ln(1/delta): divide
     both forms by epsilon sqrt k and compare. Outside that range it is refused: for 400 mechanisms with epsilon = 30 and
     delta = 0.99 it would say 147, where the truth is above 11,000.
+
+    Args:
+        epsilon: of each mechanism, at least 0.
+        count: k, how many mechanisms.
+        delta: what the composition may lose besides, above 0 and below 1.
+        each_delta: of each mechanism, at least 0 and below 1.
+
+    Raises:
+        GuaranteeError: k (e^epsilon - 1)^2 exceeds about 1.07 ln(1/delta).
+        NumberError: a parameter is no number, or outside its range.
+
+    Example:
+        >>> from dither import theorems
+        >>> round(theorems.advanced_simple("0.01", 100, "1e-6")[0], 2)
+        0.91
     """
     e, k, d, lost = _k_fold(epsilon, count, delta, each_delta)
     room = surely(lambda: k * e.ball().expm1() ** 2 + (8 - 4 * to_ball(3).sqrt()) * to_ball(d).log())
@@ -75,10 +118,23 @@ def advanced_simple(
     return certify(lambda: e.ball() * (-6 * k * to_ball(d).log()).sqrt()).upper, lost
 
 
-def optimal(epsilon: NumberLike, count: object, delta: NumberLike, *, each_delta: NumberLike = 0) -> float:
+def optimal(epsilon: NumberLike, count: SupportsIndex, delta: NumberLike, *, each_delta: NumberLike = 0) -> float:
     """Optimal composition of equal guarantees (Kairouz, Oh and Viswanath 2015): exact, nothing smaller is true.
 
-    Up to 19,999 of them; for more, `Guarantee.epsilon` gives a bound by Rényi orders.
+    Args:
+        epsilon: of each mechanism, at least 0.
+        count: k, how many mechanisms. At most 19,999: for more, `Guarantee.epsilon` gives a bound by Rényi orders.
+        delta: of the composition, above 0 and below 1.
+        each_delta: of each mechanism, at least 0 and below 1.
+
+    Raises:
+        GuaranteeError: there are too many to compose exactly.
+        NumberError: a parameter is no number, or outside its range.
+
+    Example:
+        >>> from dither import theorems
+        >>> round(theorems.optimal("0.1", 100, "1e-6"), 2)
+        4.77
     """
     e, k, d, _ = _k_fold(epsilon, count, delta, each_delta)
     if k >= MOST_LOSSES:
@@ -86,8 +142,22 @@ def optimal(epsilon: NumberLike, count: object, delta: NumberLike, *, each_delta
     return (k * approx(e, each_delta)).epsilon(d)
 
 
-def optimal_closed(epsilon: NumberLike, count: object, delta: NumberLike) -> float:
-    """The closed form beside the optimal theorem: the least of three, b = k epsilon tanh(epsilon/2)."""
+def optimal_closed(epsilon: NumberLike, count: SupportsIndex, delta: NumberLike) -> float:
+    """The closed form beside the optimal theorem: the least of three, b = k epsilon tanh(epsilon/2).
+
+    Args:
+        epsilon: of each mechanism, at least 0.
+        count: k, how many mechanisms.
+        delta: of the composition, above 0 and below 1.
+
+    Raises:
+        NumberError: a parameter is no number, or outside its range.
+
+    Example:
+        >>> from dither import theorems
+        >>> round(theorems.optimal_closed("0.1", 100, "1e-6"), 2)
+        5.76
+    """
     e, k, d, _ = _k_fold(epsilon, count, delta, 0)
 
     def with_log(inside: Callable[[], arb]) -> float:
@@ -97,12 +167,26 @@ def optimal_closed(epsilon: NumberLike, count: object, delta: NumberLike) -> flo
     return min((e * k).bounds().upper, second, with_log(lambda: 1 / to_ball(d)))
 
 
-def heterogeneous(epsilons: Sequence[object], delta: NumberLike, *, deltas: Sequence[object] = ()) -> float:
+def heterogeneous(epsilons: Sequence[NumberLike], delta: NumberLike, *, deltas: Sequence[NumberLike] = ()) -> float:
     """Optimal composition of unequal guarantees (Murtagh and Vadhan 2016).
 
     Exact while the losses ±eps_1 ±eps_2 ... take at most 20,000 values, as they do for epsilons on a common lattice. Beyond
     that the exact value is hard to compute, and the epsilons are rounded up to a lattice of at most 400 levels: a larger
     epsilon is a weaker promise, so the result is still an upper bound.
+
+    Args:
+        epsilons: of the mechanisms, at least one, each at least 0.
+        delta: of the composition, at least 0 and below 1.
+        deltas: of the mechanisms, one for each; none of them has one if this is empty.
+
+    Raises:
+        GuaranteeError: the lengths differ, nothing is listed, or there are too many to compose.
+        NumberError: a parameter is no number, or outside its range.
+
+    Example:
+        >>> from dither import theorems
+        >>> round(theorems.heterogeneous(["0.1", "0.2"], "1e-6"), 4)
+        0.3
     """
     values = [exact(epsilon, name="epsilon", nonnegative=True) for epsilon in epsilons]
     lost = [read_delta(d) for d in deltas] or [Fraction(0)] * len(values)
@@ -112,21 +196,13 @@ def heterogeneous(epsilons: Sequence[object], delta: NumberLike, *, deltas: Sequ
     together = compose(approx(e, d) for e, d in zip(values, lost, strict=True))
     part = together.parts[0]
     assert isinstance(part, Approx)
-    return together.epsilon(target) if part.exact else _on_lattice(part, together.unit).epsilon(target)
-
-
-def _on_lattice(part: Approx, unit: Unit) -> Guarantee:
-    """The same promises with every epsilon rounded up to one of a few values, so that they can be composed exactly."""
-    largest = max(epsilon.bounds().upper for epsilon, _, _ in part.entries)
-    for levels in (400, 100, 30, 10, 3, 1):
-        step = Fraction(largest) / levels
-        rounded = Approx(())
-        for epsilon, delta, count in part.entries:
-            level = max(1, math.ceil(Fraction(epsilon.bounds().upper) / step))
-            rounded = rounded.plus(Approx(((Number(step * level), delta, count),)))
-        if rounded.exact:
-            return Guarantee(unit, (rounded,))
-    raise GuaranteeError("epsilons", len(part.entries), "too many to compose exactly", "Guarantee.epsilon, by Rényi orders")
+    if part.exact:
+        return together.epsilon(target)
+    rounded = part.on_lattice()
+    if rounded is None:
+        why = "too many to compose exactly"
+        raise GuaranteeError("epsilons", len(part.entries), why, "Guarantee.epsilon, by Rényi orders")
+    return Guarantee(together.unit, (rounded,)).epsilon(target)
 
 
 def _k_fold(
@@ -140,22 +216,42 @@ def _k_fold(
     return e, k, d, min(1.0, Number(d + k * lost).bounds().upper)
 
 
-def _advanced(epsilon: Number, count: int, delta: Fraction) -> arb:
-    e = epsilon.ball()
-    return e * (-2 * count * to_ball(delta).log()).sqrt() + count * e * e.expm1()
-
-
 # -- zCDP ----------------------------------------------------------------------------------------------------------
 
 
 def pure_to_zcdp(epsilon: NumberLike) -> float:
-    """Every epsilon-DP mechanism is epsilon^2/2-zCDP (Bun and Steinke 2016)."""
+    """The rho of epsilon-DP: every such mechanism is epsilon^2/2-zCDP (Bun and Steinke 2016).
+
+    Args:
+        epsilon: at least 0.
+
+    Raises:
+        NumberError: a parameter is no number, or outside its range.
+
+    Example:
+        >>> from dither import theorems
+        >>> theorems.pure_to_zcdp(1)
+        0.5
+    """
     e = exact(epsilon, name="epsilon", nonnegative=True)
     return certify(lambda: e.ball() ** 2 / 2).upper
 
 
 def zcdp_to_approx(rho: NumberLike, delta: NumberLike) -> float:
-    """rho-zCDP is (rho + 2 sqrt(rho ln 1/delta), delta)-DP for every delta > 0: simple, and never the best."""
+    """rho-zCDP is (rho + 2 sqrt(rho ln 1/delta), delta)-DP for every delta > 0: simple, and never the best.
+
+    Args:
+        rho: at least 0.
+        delta: above 0 and below 1.
+
+    Raises:
+        NumberError: a parameter is no number, or outside its range.
+
+    Example:
+        >>> from dither import theorems
+        >>> round(theorems.zcdp_to_approx("0.1", "1e-6"), 2)
+        2.45
+    """
     amount, d = rational(rho, name="rho", nonnegative=True), read_delta(delta)
     if d == 0:
         raise NumberError("delta", delta, "zCDP has no epsilon with delta = 0", "a small probability such as '1e-6'")
@@ -163,12 +259,38 @@ def zcdp_to_approx(rho: NumberLike, delta: NumberLike) -> float:
 
 
 def gaussian_for_zcdp(l2_sensitivity: NumberLike, rho: NumberLike) -> float:
-    """Gaussian noise with sigma = sensitivity / sqrt(2 rho) is rho-zCDP."""
+    """The sigma of Gaussian noise that is rho-zCDP: sensitivity / sqrt(2 rho).
+
+    Args:
+        l2_sensitivity: the L2 norm by which the true answer moves between neighbours, above 0.
+        rho: the target, above 0.
+
+    Raises:
+        NumberError: a parameter is no number, or outside its range.
+
+    Example:
+        >>> from dither import theorems
+        >>> theorems.gaussian_for_zcdp(1, "0.5")
+        1.0
+    """
     reach, amount = rational(l2_sensitivity, name="l2_sensitivity", positive=True), rational(rho, name="rho", positive=True)
     return certify(lambda: to_ball(reach) / to_ball(2 * amount).sqrt()).upper
 
 
 def power_of_pure(epsilon: NumberLike, level: NumberLike) -> float:
-    """A test with false-alarm rate `level` detects a person with probability at most level e^epsilon."""
+    """A test with this false-alarm rate detects a person with probability at most level e^epsilon.
+
+    Args:
+        epsilon: of the mechanism, at least 0.
+        level: the false-alarm rate, at least 0.
+
+    Raises:
+        NumberError: a parameter is no number, or outside its range.
+
+    Example:
+        >>> from dither import theorems
+        >>> round(theorems.power_of_pure(1, "0.05"), 3)
+        0.136
+    """
     e, a = exact(epsilon, name="epsilon", nonnegative=True), rational(level, name="level", nonnegative=True)
     return min(1.0, certify(lambda: to_ball(a) * e.ball().exp()).upper)

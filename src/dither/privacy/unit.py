@@ -1,4 +1,4 @@
-"""Whom a guarantee protects: which two data sets count as neighbours.
+"""The unit of privacy, whom a guarantee protects: which two data sets count as neighbours.
 
     add/remove one person    the one has all that the other has, and all the records of one person more
     replace one person       same size; one person's records are exchanged for another person's
@@ -22,7 +22,19 @@ UnitLike: TypeAlias = Union["Unit", str]  # a unit, or the text of one
 
 
 class Unit(Enum):
-    """The neighbouring relation that a guarantee speaks of."""
+    """The neighbouring relation that a guarantee speaks of.
+
+    Args:
+        value: the text of one of the members.
+
+    Raises:
+        ValueError: the text names no neighbouring relation.
+
+    Example:
+        >>> from dither import Unit
+        >>> Unit("add/remove one person").replacement
+        <Unit.REPLACE_ONE: 'replace one person'>
+    """
 
     ADD_REMOVE = "add/remove one person"
     REPLACE_ONE = "replace one person"

@@ -49,20 +49,41 @@ EXAMPLE = "['SELECT COUNT(*) FROM visits', 'SELECT AVG(cost) FROM visits']"
 
 @dataclass(frozen=True)
 class Batch:
-    """What several questions would cost together, and how far their answers may be off."""
+    """What several questions would cost together, and how far their answers may be off. Made by `Dataset.quote`.
+
+    Args:
+        holdings: policy, ledger and sources of the dataset.
+        offers: the questions, each with its mechanisms and its part of the price.
+        gains: which questions are answered together, and how much better that is.
+        asked: the epsilon that was stated; None if the price was stated otherwise.
+
+    Raises:
+        BudgetError, InProgressError, ReleaseError: by `release`, which see.
+
+    Example:
+        >>> import tempfile, pyarrow, dither
+        >>> folder = tempfile.TemporaryDirectory()
+        >>> ledger = dither.Ledger(folder.name + "/people.ledger", budget=dither.pure(3))
+        >>> rows = pyarrow.table({"age": [31, 44, 62]})
+        >>> people = dither.protect(rows, name="people", person="each row", ledger=ledger, bounds={"age": (0, 100)})
+        >>> batch = people.quote(["SELECT COUNT(*) AS n FROM people", "SELECT SUM(age) AS age FROM people"], epsilon=1)
+        >>> len(batch), batch.price, batch[0].price
+        (2, 'ε = 1 (add/remove one person)', 'ε = 0.5 (add/remove one person)')
+        >>> folder.cleanup()
+    """
 
     holdings: Holdings = field(repr=False)
     offers: tuple[Offer, ...]
     gains: tuple[Gain, ...] = field(repr=False)  # which of them are answered together
-    asked: object = field(default=None, repr=False)  # the epsilon that was stated
+    asked: NumberLike | None = field(default=None, repr=False)  # the epsilon that was stated
 
     @property
     def guarantee(self) -> Guarantee:
-        """What the ledger will charge."""
+        """The guarantee of the whole release: what the ledger will charge."""
         return price.total(self._released)
 
     def loss(self) -> Loss:
-        """The privacy loss of all questions together."""
+        """The privacy loss of all questions together, by the exact laws of their noise."""
         return price.loss(self._released)
 
     def epsilon(self, delta: NumberLike = 0) -> float:
@@ -71,12 +92,12 @@ class Batch:
 
     @property
     def price(self) -> str:
-        """The guarantee as people know it."""
+        """The guarantee as people know it: epsilon, and at which delta where there is no epsilon alone."""
         return price.text(self._released, self.holdings.ledger.budget, self.asked)
 
     @property
     def _released(self) -> list[Priced]:
-        """All that is released, each once."""
+        """All statistics and choices of groups of the batch, each once."""
         parts = self.parts
         own = [one for offer in self.offers for one in offer.released if all(one is not part for part in parts)]
         return [*own, *parts]
@@ -92,7 +113,7 @@ class Batch:
 
     @property
     def question(self) -> dict[str, object]:
-        """How the ledger knows it."""
+        """How the ledger knows the batch: the same for all lists of texts that mean the same."""
         return batch_question(self.offers, self.parts)
 
     @property
@@ -123,7 +144,19 @@ class Batch:
     ) -> BatchAnswer:
         """Charge the ledger once, then ask all. The same batch under the same policy and data version is free.
 
-        If somebody else is computing the same answers, they are waited for, `wait` seconds at most.
+        Args:
+            idempotency_key: a name for this charge: the same key never pays twice, and stands for one question.
+            analyst: who asks; needed where the ledger has shares.
+            threads: of the engine, 1 to 1024; left out, as many as there are cores.
+            progress: called with the part of the reading that is done, from 0 to 1.
+            wait: seconds that the same answer is waited for while somebody else computes it.
+
+        Raises:
+            BudgetError: what is left of the budget, or of the analyst's share, is less than the price.
+            ConflictError: another policy is in force, or the key stands for another question.
+            DataError: the source does not fit the policy, or an argument is of the wrong kind.
+            InProgressError: somebody else still computes this answer.
+            ReleaseError: it failed after data was read; the charge stays.
         """
         how = {"idempotency_key": idempotency_key, "analyst": analyst, "threads": threads, "progress": progress}
         return release_batch(self.offers, self.parts, self.guarantee, self._explained(""), self.holdings, **how, wait=wait)

@@ -23,7 +23,7 @@ from dither.query.statistics.statistic import Counts, Statistic
 
 
 class TablePlaces:
-    """SELECTs about tables whose rows are somewhere, each written once."""
+    """Writes the SELECTs of bounded totals, each once, for tables whose place in FROM is given."""
 
     def __init__(
         self, places: Mapping[str, str], texts: Mapping[str, frozenset[str]], salt: int | str = DUCKDB.salt
@@ -32,7 +32,7 @@ class TablePlaces:
         self._written: dict[tuple[int, ...], tuple[str, object]] = {}  # by object: 1 equals True, but not in SQL
 
     def select(self, question: Question, families: Sequence[CounterSet], bounding: Bounding) -> str:
-        """The SELECT of bounded totals."""
+        """The SELECT of the totals of each group, with the contribution of a person bounded."""
         asked = question, bounding, *families
         which = tuple(map(id, asked))
         if which not in self._written:
@@ -49,7 +49,7 @@ class TablePlaces:
 
 @dataclass(frozen=True)
 class Count:
-    """One SELECT: what it counts, in which groups, and the statistics that get its totals."""
+    """One SELECT of bounded totals: what it counts, in which groups, and which statistics get the totals."""
 
     question: Question
     bounding: Bounding

@@ -17,7 +17,7 @@ from dither.query.sources.source import Source
 
 @dataclass(frozen=True)
 class Holdings:
-    """Policy, ledger and sources: the owner's side. No answer holds it."""
+    """Policy, ledger and sources of a dataset. Answers hold no reference to it: who has an answer cannot reach the rows."""
 
     policy: Policy
     ledger: Ledger

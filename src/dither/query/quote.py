@@ -1,4 +1,4 @@
-"""The quote: an offer with the holdings that it is about: a question with its price and its error, ready to be asked."""
+"""The quote: a question with its privacy price and its error, ready to be released; an offer beside its dataset."""
 
 from __future__ import annotations
 
@@ -26,7 +26,27 @@ from dither.query.release import WAIT, release
 
 @dataclass(frozen=True)
 class Quote:
-    """What a question would cost and how far its answer may be off. `release()` asks it."""
+    """What a question would cost and how far its answer may be off; `release` asks it. Made by `Dataset.quote`.
+
+    Args:
+        offer: the question with its mechanisms and their price.
+        holdings: policy, ledger and sources of the dataset.
+
+    Raises:
+        BudgetError, InProgressError, ReleaseError: by `release`, which see.
+        DataError: `compare` got something else than quotes.
+
+    Example:
+        >>> import tempfile, pyarrow, dither
+        >>> folder = tempfile.TemporaryDirectory()
+        >>> ledger = dither.Ledger(folder.name + "/people.ledger", budget=dither.pure(3))
+        >>> rows = pyarrow.table({"age": [31, 44, 62]})
+        >>> people = dither.protect(rows, name="people", person="each row", ledger=ledger)
+        >>> quote = people.quote("SELECT COUNT(*) AS n FROM people", epsilon="0.5")
+        >>> quote.price, quote.errors, quote.affordable
+        ('ε = 0.5 (add/remove one person)', {'n': 6.0}, 6)
+        >>> folder.cleanup()
+    """
 
     offer: Offer
     holdings: Holdings = field(repr=False)
@@ -38,11 +58,11 @@ class Quote:
 
     @property
     def guarantee(self) -> Guarantee:
-        """What the ledger will charge."""
+        """The guarantee of the whole release: what the ledger will charge."""
         return self.offer.guarantee
 
     def loss(self) -> Loss:
-        """The privacy loss of this one question: all its noise is fixed before anything is released."""
+        """The privacy loss of this one question, by the exact laws of its noise, which is fixed before any release."""
         return self.offer.loss()
 
     def epsilon(self, delta: NumberLike = 0) -> float:
@@ -61,7 +81,7 @@ class Quote:
 
     @property
     def confidence(self) -> Fraction:
-        """With which probability each error bar holds."""
+        """The probability with which each error bar holds."""
         return self.offer.confidence
 
     @property
@@ -79,11 +99,11 @@ class Quote:
         return explain_offer(self.offer, f"; {number(self.affordable)} such questions are left")
 
     def describe(self) -> str:
-        """How dither understood the question."""
+        """How dither understood the SQL, clause by clause."""
         return describe(self.offer.question)
 
     def compare(self, *others: Quote) -> str:
-        """This quote beside others, line by line: prices, errors, bounds and noise."""
+        """A table of this quote beside `others`: prices, errors, confidence, and how a person is bounded."""
         for other in others:
             if not isinstance(other, Quote):
                 raise DataError("quote", other, "it is not a quote", "clinic.quote(sql, epsilon=1).compare(another)")
@@ -103,7 +123,19 @@ class Quote:
     ) -> Answer:
         """Charge the ledger, then ask. The same question under the same policy and data version is answered for free.
 
-        If somebody else is computing the same answer, it is waited for, `wait` seconds at most.
+        Args:
+            idempotency_key: a name for this charge: the same key never pays twice, and stands for one question.
+            analyst: who asks; needed where the ledger has shares.
+            threads: of the engine, 1 to 1024; left out, as many as there are cores.
+            progress: called with the part of the reading that is done, from 0 to 1.
+            wait: seconds that the same answer is waited for while somebody else computes it.
+
+        Raises:
+            BudgetError: what is left of the budget, or of the analyst's share, is less than the price.
+            ConflictError: another policy is in force, or the key stands for another question.
+            DataError: the source does not fit the policy, or an argument is of the wrong kind.
+            InProgressError: somebody else still computes this answer.
+            ReleaseError: it failed after data was read; the charge stays.
         """
         how = {"idempotency_key": idempotency_key, "analyst": analyst, "threads": threads, "progress": progress}
         return release(self.offer, self.holdings, **how, wait=wait)
@@ -113,5 +145,5 @@ class Quote:
 
 
 def make_quote(ask: Ask, holdings: Holdings) -> Quote:
-    """The quote for a question."""
+    """The quote for a question that was put as `ask` says."""
     return Quote(make_offer(ask, holdings), holdings)

@@ -1,4 +1,4 @@
-"""Where data meets noise, and nowhere else: reserve, read, add noise, store, show.
+"""The release: where private counts meet noise, and nowhere else: reserve, read, add noise, store, show.
 
     recall    a question that was answered before gives its stored answer, and nothing else happens
     rehearse  the SELECTs run on made-up rows: what can never work is refused before it is charged
@@ -50,15 +50,15 @@ FAILED = "it failed after data was touched; the charge stays, and the cause is n
 
 
 def release(offer: Offer, holdings: Holdings, **how: Any) -> Answer:
-    """The answer to a question."""
+    """Charge for an offer, release it, and give its answer; `how` are the keywords of `Release.done`."""
     work = Release(holdings, (offer,), offer.guarantee, question(offer))
-    stored, receipt = work.done(_one_to_json, **how)
+    stored, receipt = work.done(one_to_json, **how)
     return read_answer(offer, Released.from_json(stored), receipt)
 
 
 @contextmanager
 def _untold() -> Iterator[None]:
-    """What goes wrong inside may tell of single rows: nothing of it goes on. Libraries in Rust panic outside Exception."""
+    """Drop every error raised inside, since it may tell of a single row; also panics of Rust, which are no Exception."""
     try:
         yield
     except (KeyboardInterrupt, SystemExit):
@@ -67,7 +67,8 @@ def _untold() -> Iterator[None]:
         pass
 
 
-def _one_to_json(found: Sequence[Released]) -> str:
+def one_to_json(found: Sequence[Released]) -> str:
+    """What is stored of a release of one question."""
     return found[0].to_json()
 
 
@@ -79,7 +80,7 @@ def release_batch(
     holdings: Holdings,
     **how: Any,
 ) -> BatchAnswer:
-    """The answers to several questions that are charged and released as one."""
+    """Charge for several offers at once, release them, and give their answers; `how` are the keywords of `Release.done`."""
     work = Release(holdings, offers, guarantee, batch_question(offers, parts))
     stored, receipt = work.done(batch_to_json, **how)
     several = zip(offers, batch_from_json(stored), strict=True)
@@ -88,7 +89,7 @@ def release_batch(
 
 @dataclass(frozen=True)
 class Release:
-    """Questions that are charged together, and what is done for them."""
+    """Questions that are charged together, from the reservation in the ledger to the stored answer."""
 
     holdings: Holdings
     offers: tuple[Offer, ...]
@@ -105,7 +106,7 @@ class Release:
         progress: Progress | None,
         wait: float,
     ) -> tuple[str, Receipt]:
-        """What is stored, and for what charge."""
+        """The stored answer as `written` spells it, and the receipt of its charge; waits while somebody else computes it."""
         if threads is not None and (type(threads) is not int or not 1 <= threads <= 1024):
             raise DataError("threads", threads, "it is not a number of threads", "2")
         if type(wait) not in (int, float) or not 0 <= wait < math.inf:
@@ -131,7 +132,7 @@ class Release:
         threads: int | None,
         progress: Progress | None,
     ) -> tuple[str, Receipt]:
-        """What is stored, and for what charge, unless somebody else computes it."""
+        """The same, in one attempt: InProgressError where somebody else computes the answer."""
         ledger, engine = self.holdings.ledger, self.holdings.engine
         stored = ledger.recall(self.guarantee, self.question, **terms)
         if stored is not None and stored.answer is not None:
@@ -170,15 +171,15 @@ class Release:
         place: TablePlaces,
         progress: Progress | None,
     ) -> str | None:
-        """What will be stored; None if it failed, which is all that is told."""
+        """The noisy counts as text to store; None if computing failed: the cause is not told."""
         heads = {name: source.relation for name, source in sources.items()}
         with _untold():
             run = opened.read(progress, secrets.randbits(64))
-            return written(self._released(lambda sql, keep: run(with_tables(DUCKDB, heads, sql), keep), place))
+            return written(self.released(lambda sql, keep: run(with_tables(DUCKDB, heads, sql), keep), place))
         return None
 
     def _selects(self, place: TablePlaces) -> list[str]:
-        """All SELECTs, each once; where groups are chosen, those that follow are about made-up ones."""
+        """All SELECTs, each once, to be rehearsed; where groups are chosen privately, for made-up groups."""
         found: dict[str, None] = {}
         for offer in self.offers:
             chosen = all_groups(offer.question) if offer.choice is None else offer.choice.rehearsed(offer.question)
@@ -187,14 +188,14 @@ class Release:
             found |= dict.fromkeys(place.select(one.question, one.sets, one.bounding) for one in counts_of(offer, chosen))
         return list(found)
 
-    def _released(self, run: Run, place: TablePlaces) -> list[Released]:
-        """Where counts of private rows meet noise; a statistic that serves several questions is released once."""
+    def released(self, run: Run, place: TablePlaces) -> list[Released]:
+        """The noisy numbers of each question; a statistic that serves several questions is released once."""
         done: list[tuple[Statistic, Any]] = []
-        return [_released(offer, run, place, done) for offer in self.offers]
+        return [released_numbers(offer, run, place, done) for offer in self.offers]
 
 
-def _released(offer: Offer, run: Run, place: TablePlaces, done: list[tuple[Statistic, Any]]) -> Released:
-    """What is released of a question: the choice of its groups, then its statistics, of which some may be done already."""
+def released_numbers(offer: Offer, run: Run, place: TablePlaces, done: list[tuple[Statistic, Any]]) -> Released:
+    """Where counts of private rows meet noise: the choice of groups, then the statistics, of which `done` has some."""
     choice, released = offer.choice, cast(Any, None)
     if choice is not None:
         released = choice.noisy(run(place.select(choice.question, (choice.counters,), choice.bounding), choice.keeps))

@@ -1,4 +1,4 @@
-"""Two exact laws against a guarantee. Everything here is computed, nothing is sampled.
+"""Divergences of two exact output distributions against a guarantee: computed, not sampled.
 
 For every pair of neighbouring values, in both directions, with P and Q the exact laws of the two releases
 (`enumerate.py`):
@@ -37,7 +37,7 @@ LEVELS = (0, "1e-12", "1e-6", "0.001", "0.1")  # deltas: the curve is also looke
 
 
 class Claim:
-    """A guarantee, asked often."""
+    """A guarantee with the values that every comparison asks for, computed once."""
 
     def __init__(self, guarantee: Guarantee) -> None:
         self._guarantee = guarantee

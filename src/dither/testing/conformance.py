@@ -1,4 +1,4 @@
-"""Does a mechanism do what it says? Everything here is computed, nothing is sampled.
+"""Conformance tests of a mechanism: its guarantee, its error and its refusals, computed and not sampled.
 
 For every pair of neighbouring values, in both directions, the exact laws of the two releases (`laws.py`) are held
 against the guarantee (`claim.py`).
@@ -10,7 +10,6 @@ never by value.
 
 from __future__ import annotations
 
-import dataclasses
 import inspect
 import math
 from collections.abc import Callable, Iterable, Sequence
@@ -19,7 +18,6 @@ from fractions import Fraction
 from functools import partial
 from typing import Any
 
-import attrs
 from flint import arb
 
 from dither.errors import BrokenPromise, DataError, InputError, show
@@ -30,16 +28,34 @@ from dither.numeric.enclosure import to_ball
 from dither.numeric.number import NumberLike
 from dither.testing.claim import Claim
 from dither.testing.enumerate import BITS, Outcomes
+from dither.testing.invalid_input import as_list, check_parameters, check_values
 from dither.testing.laws import Laws
 
 CONFIDENCES = ("0.5", "0.9", "0.95", "0.999")
-POSITIVE = ("epsilon", "sensitivity", "l2_squared", "sigma2", "step", "gamma", "times", "cells", "k")
-NOT_POSITIVE = (0, -1, float("nan"), float("inf"), -float("inf"), "nan", "", "x", True, [1], 1j)
 
 
 @dataclass(frozen=True)
 class Report:
-    """What `check_mechanism` looked at, and found true."""
+    """What `check_mechanism` looked at, and found true.
+
+    Args:
+        mechanism: The mechanism, as it prints.
+        pairs: How many pairs of neighbouring values were compared, each in both directions.
+        outputs: How many outputs the widest law has.
+        epsilon: The largest log ratio, of outputs a million times likelier than what was left out.
+        missing: The largest probability that was left out.
+        errors: How many half-widths were checked.
+
+    Raises:
+        Nothing: `check_mechanism` makes it.
+
+    Example:
+        >>> import dither
+        >>> from dither.testing import check_mechanism
+        >>> report = check_mechanism(dither.RandomizedResponse(epsilon=1))
+        >>> report.outputs, round(report.epsilon, 6)
+        (2, 1.0)
+    """
 
     mechanism: str
     pairs: int  # pairs of neighbouring values, each in both directions
@@ -65,11 +81,27 @@ def check_mechanism(
     law: Callable[[Any], Outcomes] | None = None,
     cutoff: NumberLike = "1e-30",
 ) -> Report:
-    """Raise BrokenPromise unless the mechanism does what it says.
+    """Raise BrokenPromise unless the mechanism does what it says: a conformance test, computed and not sampled.
 
-    Neighbouring values are `pairs`; or the answers of `query` on all neighbouring data sets of up to `rows` rows from a
-    small `universe`; or what `mechanism.neighbours()` lists. Draws must come from `dither.noise`, or `law` says what
-    releases do.
+    Args:
+        mechanism: What is checked: it has `guarantee`, `error` and `release`.
+        pairs: Neighbouring values; None for what `query` and `universe` give, or else `mechanism.neighbours()`.
+        query: Its answers on all neighbouring data sets are the neighbouring values.
+        universe: The values that a row can have, for `query`.
+        rows: How many rows a data set has at most, for `query`.
+        law: The exact law of a release; None where all draws come from `dither.noise`.
+        cutoff: Runs less likely than this are left out of a law.
+
+    Raises:
+        BrokenPromise: A law breaks the guarantee or the error, or bad input is not refused as it should be.
+        DataError: It is no mechanism, or there are no two values to compare.
+        SizeError: A law has too many outcomes, or too much of it was left out.
+
+    Example:
+        >>> import dither
+        >>> from dither.testing import check_mechanism
+        >>> check_mechanism(dither.Geometric(epsilon=1, sensitivity=1), pairs=[(0, 1)]).pairs
+        1
     """
     checks = _Checks(mechanism, Laws(mechanism, pairs, query, universe, rows, law, cutoff))
     for _, check in checks.named():
@@ -92,6 +124,24 @@ def mechanism_checks(
     For `pytest.mark.parametrize`, so that a test says which promise is broken. Nothing is computed before a check is
     called; each can be called by itself, and laws are computed once for all of them. What does not apply to a mechanism
     (`for_error` where it has none) passes.
+
+    Args:
+        mechanism: What is checked: it has `guarantee`, `error` and `release`.
+        pairs: Neighbouring values; None for what `query` and `universe` give, or else `mechanism.neighbours()`.
+        query: Its answers on all neighbouring data sets are the neighbouring values.
+        universe: The values that a row can have, for `query`.
+        rows: How many rows a data set has at most, for `query`.
+        law: The exact law of a release; None where all draws come from `dither.noise`.
+        cutoff: Runs less likely than this are left out of a law.
+
+    Raises:
+        DataError: It is no mechanism.
+
+    Example:
+        >>> import dither
+        >>> from dither.testing import mechanism_checks
+        >>> [name for name, check in mechanism_checks(dither.RandomizedResponse(epsilon=1))]
+        ['guarantee', 'error', 'for_error', 'bad values', 'bad parameters']
     """
     return _Checks(mechanism, Laws(mechanism, pairs, query, universe, rows, law, cutoff)).named()
 
@@ -112,7 +162,7 @@ class _Checks:
             ("error", self._error),
             ("for_error", partial(_check_way_back, self._mechanism)),
             ("bad values", self._bad_values),
-            ("bad parameters", partial(_check_bad_fields, self._mechanism)),
+            ("bad parameters", partial(check_parameters, self._mechanism)),
         ]
 
     def report(self) -> Report:
@@ -143,7 +193,7 @@ class _Checks:
         self._errors = _check_errors(self._mechanism, self._laws.values, laws)
 
     def _bad_values(self) -> None:
-        _check_bad_values(self._mechanism, self._laws.pairs[0][0])
+        check_values(self._mechanism, self._laws.pairs[0][0])
 
 
 # -- the error -------------------------------------------------------------------------------------------------------
@@ -178,11 +228,7 @@ def _covers(mechanism: Mechanism, value: Any, width: Any, output: Any) -> bool:
     if hasattr(mechanism, "shortfall"):  # a choice is off by what it falls short of the best
         return bool(mechanism.shortfall(value, output) <= Fraction(width))
     truth = mechanism.truth(value) if hasattr(mechanism, "truth") else value
-    return _within(_plain(output), _plain(truth), width)
-
-
-def _plain(value: Any) -> Any:
-    return value.tolist() if hasattr(value, "tolist") else value
+    return _within(as_list(output), as_list(truth), width)
 
 
 def _within(output: Any, truth: Any, width: Any) -> bool:
@@ -217,56 +263,3 @@ def _check_way_back(mechanism: Mechanism) -> None:
             if there > here * (1 + 1e-9):
                 why = f"it needs epsilon {there} at delta {delta}, where {here} is enough"
                 raise BrokenPromise("for_error", found, why, "the least epsilon")
-
-
-# -- bad input -------------------------------------------------------------------------------------------------------
-
-
-def _check_bad_values(mechanism: Mechanism, example: Any) -> None:
-    parts = _numbers(example)
-    if not all(isinstance(x, (int, float, Fraction)) for x in parts):
-        return  # its values are not numbers: nothing is known about them here
-    listed = isinstance(_plain(example), (list, tuple))
-
-    def release(filling: object) -> bool:
-        """Whether it was answered, and then with something finite."""
-        try:
-            answer = mechanism.release([filling] * len(parts) if listed else filling)
-        except InputError:
-            return False
-        if not all(math.isfinite(x) for x in _numbers(answer) if isinstance(x, float)):
-            raise BrokenPromise("release", answer, f"it is not finite, for the value {filling!r}", "a bounded release")
-        return True
-
-    for filling in (None, "text", 1j, object()):
-        if release(filling):
-            raise BrokenPromise("release", filling, "it is no number and was answered", "an InputError")
-    for plain, extreme in ((1.5, [math.nan, math.inf, -math.inf, 1e308, 5e-324]), (3, [10**400, -(2**63), 2**64])):
-        usual = release(plain)
-        for filling in extreme:
-            if release(filling) is not usual:
-                why = f"{plain} is {'answered' if usual else 'refused'} and this is not: refusals must not depend on values"
-                raise BrokenPromise("release", filling, why, "saturation at a public bound, NaN as 0")
-    if listed and not getattr(mechanism, "any_length", False):
-        for wrong in ([], [*parts, *parts]):
-            try:
-                mechanism.release(wrong)
-            except InputError:
-                continue
-            raise BrokenPromise("release", wrong, "it has the wrong shape and was answered", "a SizeError")
-
-
-def _numbers(answer: Any) -> list[Any]:
-    plain = _plain(answer)
-    return [x for item in plain for x in _numbers(item)] if isinstance(plain, (list, tuple)) else [plain]
-
-
-def _check_bad_fields(mechanism: Mechanism) -> None:
-    change: Any = attrs.evolve if attrs.has(type(mechanism)) else dataclasses.replace
-    for name in field_names(type(mechanism)) or ():
-        for bad in NOT_POSITIVE if name in POSITIVE else ():
-            try:
-                change(mechanism, **{name: bad})
-            except InputError:
-                continue
-            raise BrokenPromise(name, bad, "it makes no sense and was accepted", "an InputError")

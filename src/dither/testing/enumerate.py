@@ -1,4 +1,4 @@
-"""The exact law of a whole release: every draw is gone through, outcome by outcome, with its probability.
+"""The exact output distribution of a release, by exhaustive enumeration of the outcomes of every draw.
 
 A release that draws from `dither.noise` is run again and again. Each draw is answered with one of its outcomes, and
 the run ends with an output whose probability is the product of those of the outcomes. The runs together are a tree; a
@@ -14,14 +14,14 @@ from dataclasses import dataclass
 from decimal import Decimal
 from enum import Enum
 from fractions import Fraction
-from typing import Any, NoReturn
+from typing import Any, NoReturn, TypeVar
 
 import numpy as np
 from flint import arb
 
 from dither.errors import DataError, SizeError
 from dither.fields import field_names
-from dither.noise.entropy import _rehearsed, _swapped
+from dither.noise.entropy import rehearsed, swapped
 from dither.noise.law import Law, check_size
 from dither.numeric.balls import precision
 from dither.numeric.enclosure import to_ball
@@ -31,12 +31,31 @@ BITS = 192
 MOST_RUNS = 200_000
 REPEATED = 3  # runs that are made twice, to see that nothing else is random
 
+T = TypeVar("T")
 OutcomeStream = Callable[[], Iterator[tuple[Any, arb]]]
 
 
 @dataclass(frozen=True)
 class Outcomes:
-    """The outputs that were reached, each with its probability, and how much probability was left out."""
+    """The exact law of a release: its outputs, each with its probability, and how much probability was left out.
+
+    Args:
+        masses: The probability of each output as a ball, by its key (`as_key`): not above the true one.
+        outputs: The output of each key.
+        missing: How much probability was left out, not below the truth.
+        draws: How many draws the longest run made.
+
+    Raises:
+        Nothing: `outcomes` makes it, or a test that knows the law of a release.
+
+    Example:
+        >>> import dither
+        >>> from dither.testing import outcomes
+        >>> law = outcomes(dither.RandomizedResponse(epsilon=dither.ln(3)).release, True)
+        >>> low, high = law.probability(True)
+        >>> low <= 0.75 <= high
+        True
+    """
 
     masses: dict[Hashable, arb]  # by key: see `as_key`
     outputs: dict[Hashable, Any]  # the output of each key
@@ -44,13 +63,31 @@ class Outcomes:
     draws: int  # how many draws the longest run made
 
     def probability(self, output: object) -> tuple[float, float]:
-        """Below and above the probability of an output."""
+        """Floats below and above the probability of an `output`."""
         ball = self.masses.get(as_key(output), arb(0))
         return float(ball.lower()), float((ball + self.missing).upper())
 
 
-def outcomes(release: Callable[[Any], Any], value: object, *, cutoff: NumberLike = "1e-30") -> Outcomes:
-    """The law of release(value), by going through every draw; branches below the cutoff are left out."""
+def outcomes(release: Callable[[T], Any], value: T, *, cutoff: NumberLike = "1e-30") -> Outcomes:
+    """The law of release(value), by going through every outcome of every draw.
+
+    Args:
+        release: A function that draws from `dither.noise` and from nothing else random.
+        value: What it is called with.
+        cutoff: Runs less likely than this are left out, and counted as `missing`.
+
+    Raises:
+        DataError: It drew nothing, drew past `dither.noise`, or the same draws gave two outputs.
+        NumberError: `cutoff` is no rational number above zero.
+        SizeError: There are more runs than can be gone through.
+
+    Example:
+        >>> from dither.noise import Bernoulli
+        >>> from dither.testing import outcomes
+        >>> law = outcomes(lambda value: value ^ Bernoulli("1/4").sample(), False)
+        >>> [str(law.outputs[key]) for key in law.masses], law.draws
+        (['False', 'True'], 1)
+    """
     least = rational(cutoff, name="cutoff", positive=True)
     masses: dict[Hashable, arb] = {}
     outputs: dict[Hashable, Any] = {}
@@ -78,7 +115,7 @@ def outcomes(release: Callable[[Any], Any], value: object, *, cutoff: NumberLike
         return Outcomes(masses, outputs, missing, script.longest)
 
 
-def _too_many(found: object) -> SizeError:
+def _too_many(found: str | Law) -> SizeError:
     why = "its noise has too many outcomes to go through"
     instead = "the same mechanism with a coarser step, a smaller scale or fewer dimensions; or a larger cutoff"
     return SizeError("release", found, why, instead)
@@ -110,7 +147,7 @@ def as_key(output: Any) -> Hashable:
     raise DataError("output", kind, "what cannot be compared cannot be checked", "numbers, text, lists, arrays, dataclasses")
 
 
-class _BelowCutoff(Exception):  # noqa: N818 - not an error, a turn in the road
+class _BelowCutoff(Exception):  # noqa: N818 - control flow, not an error
     """This branch is below the cutoff."""
 
 
@@ -162,17 +199,17 @@ class _Script:
         self.chance = arb(1)
         self.longest = 0
 
-    def run(self, release: Callable[[Any], Any], value: object) -> tuple[Any] | None:
+    def run(self, release: Callable[[T], Any], value: T) -> tuple[Any] | None:
         """The output of the present path, wrapped; None if it was left. Then the next path is prepared."""
         output = self.once(release, value)
         self._advance()
         return output
 
-    def once(self, release: Callable[[Any], Any], value: object) -> tuple[Any] | None:
+    def once(self, release: Callable[[T], Any], value: T) -> tuple[Any] | None:
         """The output of the present path."""
         self._at, self.chance = 0, arb(1)
         try:
-            with _rehearsed(self), _swapped(_NoBits()):
+            with rehearsed(self), swapped(_NoBits()):
                 output = (release(value),)
         except _BelowCutoff:
             output = None

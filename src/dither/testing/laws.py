@@ -61,7 +61,7 @@ class Laws:
         return first, second
 
     def all(self) -> dict[Any, Outcomes]:
-        """The laws of all values."""
+        """The output distributions of all values, computed as far as they are missing."""
         for pair in self.pairs:
             self.keys(pair)
         return self.known

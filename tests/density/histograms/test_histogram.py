@@ -40,11 +40,11 @@ def test_the_exact_law_keeps_the_promise_with_gaussian_noise(unit):
 
 def test_the_noise_is_that_of_one_or_two_moved_cells():
     for unit in UNITS:
-        assert Histogram(cells=5, epsilon=1, unit=unit)._noise.sensitivity == (2 if "replace" in unit else 1)
-    assert Histogram(cells=5, epsilon=1)._noise.sensitivity == 1
-    assert Histogram(cells=5, epsilon=1, unit=REPLACE)._noise.sensitivity == 2
-    assert Histogram(cells=5, rho="0.5")._noise.sigma2 == 1
-    assert Histogram(cells=5, rho="0.5", unit=REPLACE)._noise.sigma2 == 2
+        assert Histogram(cells=5, epsilon=1, unit=unit).noise.sensitivity == (2 if "replace" in unit else 1)
+    assert Histogram(cells=5, epsilon=1).noise.sensitivity == 1
+    assert Histogram(cells=5, epsilon=1, unit=REPLACE).noise.sensitivity == 2
+    assert Histogram(cells=5, rho="0.5").noise.sigma2 == 1
+    assert Histogram(cells=5, rho="0.5", unit=REPLACE).noise.sigma2 == 2
     assert Histogram(cells=5, epsilon=ln(3)).guarantee.epsilon() == pytest.approx(math.log(3))
     assert Histogram(cells=5, rho="0.5").guarantee.rho() == pytest.approx(0.5)
 
@@ -74,17 +74,17 @@ def test_all_running_sums_stay_within_their_error(cells, price):
     mechanism = Histogram(cells=cells, **price)
     for confidence in ("0.5", "0.9", "0.95", "0.999"):
         width = mechanism.prefix_error(confidence)
-        assert tail_of_running_sums(mechanism._noise.law, cells, width) <= 1 - float(confidence) + 1e-12
+        assert tail_of_running_sums(mechanism.noise.law, cells, width) <= 1 - float(confidence) + 1e-12
     # and not much wider than need be: half of it would not do
     half = mechanism.prefix_error("0.95") // 2
     if half > 2 and price != {"rho": 8}:  # so little noise that its proxy is three times its variance
-        assert tail_of_running_sums(mechanism._noise.law, cells, half) > 0.05
+        assert tail_of_running_sums(mechanism.noise.law, cells, half) > 0.05
 
 
 @pytest.mark.parametrize("price", [{"epsilon": 1}, {"rho": "0.5"}])
 def test_one_range_and_all_ranges(price):
     mechanism = Histogram(cells=20, **price)
-    law, reach = mechanism._noise.law, 80
+    law, reach = mechanism.noise.law, 80
     masses = np.array([float(law.mass(k).upper()) for k in range(-reach, reach + 1)])
     sums = np.array([1.0])
     for length in range(1, 21):

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from dither.density import Bins, Categories, Grid, Marginals
-from dither.density.histograms.marginals import _part
+from dither.density.histograms.marginals import orthogonal_part
 from dither.density.histograms.noise_tails import sum_width
 from dither.errors import DataError, InputError, SizeError, UnitError
 from dither.testing import seeded
@@ -23,7 +23,7 @@ SMALL = Grid(Bins([0, 1, 2]), Categories(["a", "b"]))
 def test_the_exact_law_of_all_cells_keeps_the_promise(unit):
     times = 2 if unit == REPLACE else 1
     marginals = Marginals(grid=SMALL, tables=[(0,), (1,)], epsilon=7 * 2 * times, unit=unit)
-    check_claim(marginals, lambda counts: marginals._noise.release(np.concatenate(counts)), cutoff="1e-11")
+    check_claim(marginals, lambda counts: marginals.noise.release(np.concatenate(counts)), cutoff="1e-11")
     released = Marginals(
         grid=SMALL, tables=[(0,), (1,)], epsilon=7 * 2 * times, unit=unit, **({"rows": 5} if times == 2 else {})
     )
@@ -66,9 +66,9 @@ def test_tables_have_few_columns_and_only_shared_parts_are_gone_through(monkeypa
     wide = Grid(*[Bins([0, 1, 2])] * 12)
     with pytest.raises(SizeError, match="up to 10 columns"):
         Marginals(grid=wide, tables=[tuple(range(11))], epsilon=1)
-    seen, plain = [], _part
+    seen, plain = [], orthogonal_part
     monkeypatch.setattr(
-        "dither.density.histograms.marginals._part",
+        "dither.density.histograms.marginals.orthogonal_part",
         lambda values, table, shared: (seen.append(shared), plain(values, table, shared))[1],
     )
     marginals = Marginals(grid=wide, tables=[tuple(range(8)), tuple(range(7, 12))], epsilon=1)
@@ -80,8 +80,8 @@ def test_tables_have_few_columns_and_only_shared_parts_are_gone_through(monkeypa
 def test_noise_covers_one_person_in_every_table(unit):
     times = 2 if "replace" in unit else 1
     for tables in ([(0, 1)], [(0, 1), (1, 2)], [(0,), (1,), (2,), (0, 2)]):
-        assert Marginals(grid=GRID, tables=tables, epsilon=1, unit=unit)._noise.sensitivity == times * len(tables)
-        assert Marginals(grid=GRID, tables=tables, rho="0.5", unit=unit)._noise.sigma2 == times * len(tables)
+        assert Marginals(grid=GRID, tables=tables, epsilon=1, unit=unit).noise.sensitivity == times * len(tables)
+        assert Marginals(grid=GRID, tables=tables, rho="0.5", unit=unit).noise.sigma2 == times * len(tables)
 
 
 @pytest.mark.parametrize("tables", [[(0, 1), (1, 2)], [(0, 1), (1, 2), (2,)], [(0, 1, 2), (0, 1), (2,)], [(0,), (1,)]])
@@ -105,7 +105,7 @@ def test_agreement_is_least_squares(tables, rows):
         start = np.full(len(cells), rows / len(cells))
         free = np.eye(len(cells)) - 1 / len(cells)
         fitted = design @ (start + free @ np.linalg.lstsq(design @ free, right - design @ start, rcond=None)[0])
-    found = np.concatenate([table.reshape(-1) for table in marginals._agreed(noisy)])
+    found = np.concatenate([table.reshape(-1) for table in marginals.agreed(noisy)])
     assert found == pytest.approx(fitted, abs=1e-9)
 
 
@@ -134,11 +134,9 @@ def test_released_tables_agree_and_have_bands_that_hold():
 
 def test_one_table_has_the_exact_error():
     one = Marginals(grid=SMALL, tables=[(1,)], epsilon=1)
-    assert one.error("0.95") == one._noise.error("0.95")
+    assert one.error("0.95") == one.noise.error("0.95")
     two = Marginals(grid=SMALL, tables=[(1,), (0,)], epsilon=2)
-    assert (
-        two.error("0.95") == sum_width(two._noise.law, squares=1.0, events=4, level=Fraction(95, 100)) >= one.error("0.95")
-    )
+    assert two.error("0.95") == sum_width(two.noise.law, squares=1.0, events=4, level=Fraction(95, 100)) >= one.error("0.95")
     assert one.count([[1, 1], ["a", "b"]])[0].tolist() == [1, 1]
     assert one.guarantee.epsilon() == 1
     public = Marginals(grid=SMALL, tables=[(0, 1)], epsilon=1, rows=40, unit=REPLACE)

@@ -8,7 +8,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from dither.density.histograms.noise_tails import _geometric, proxy, sum_width, variance
+from dither.density.histograms.noise_tails import geometric_cumulant, proxy, sum_width, variance
 from dither.noise.gaussian import RoundedGaussian
 from dither.noise.laplace import DiscreteLaplace
 
@@ -24,8 +24,8 @@ def log_moment(law, s, reach):
 def test_the_geometric_moment_is_exact_and_grows_faster_than_squares(rate):
     law = DiscreteLaplace(rate=rate)
     for tilt in (0.05, 0.3, 0.6):
-        assert log_moment(law, rate * tilt, 400) == pytest.approx(_geometric(rate, tilt), rel=1e-6)
-    shares = [_geometric(rate, tilt) / tilt**2 for tilt in np.linspace(0.01, 0.99, 50)]
+        assert log_moment(law, rate * tilt, 400) == pytest.approx(geometric_cumulant(rate, tilt), rel=1e-6)
+    shares = [geometric_cumulant(rate, tilt) / tilt**2 for tilt in np.linspace(0.01, 0.99, 50)]
     assert shares == sorted(shares)
 
 

@@ -53,11 +53,11 @@ def test_the_promise_is_no_larger_than_what_a_person_moves(kind):
         moved = [
             rows @ (read_counts(one, cells=cells) - read_counts(other, cells=cells)) for one, other in tree.neighbours()
         ]
-        assert max(np.abs(one).sum() for one in moved) == nodes_moved(tree.shape, tree.unit) == tree._noise.sensitivity
+        assert max(np.abs(one).sum() for one in moved) == nodes_moved(tree.shape, tree.unit) == tree.noise.sensitivity
         assert max(np.square(one).sum() for one in moved) == nodes_moved(tree.shape, tree.unit)
-        assert tree._noise.law.rate == Fraction(1, nodes_moved(tree.shape, tree.unit))
+        assert tree.noise.law.rate == Fraction(1, nodes_moved(tree.shape, tree.unit))
     gaussian = Tree(cells=9, branching=3, rho="0.5", **kind)
-    assert gaussian._noise.sigma2 == nodes_moved(gaussian.shape, gaussian.unit)
+    assert gaussian.noise.sigma2 == nodes_moved(gaussian.shape, gaussian.unit)
 
 
 @pytest.mark.parametrize("kind", KINDS, ids=str)
@@ -142,11 +142,11 @@ def test_errors_are_covered_and_not_far_too_wide(price, kind):
 
 def test_every_cell_and_every_range_has_its_share_of_the_missing_probability():
     tree, level = Tree(cells=3000, branching=14, epsilon=1), Fraction(95, 100)
-    law, shape = tree._noise.law, tree.shape
+    law, shape = tree.noise.law, tree.shape
     assert tree.error(level) == sum_width(law, squares=shape.leaf_square(), events=3000, level=level)
     many = Tree(cells=10**6, branching=12, epsilon=1)
     every = 10**6 * (10**6 + 1) // 2
-    wide = sum_width(many._noise.law, squares=many.shape.range_square(), events=every, level=level)
+    wide = sum_width(many.noise.law, squares=many.shape.range_square(), events=every, level=level)
     assert many.range_error(level) == wide < 2 * many.prefix_error(level)
     assert tree.range_error(level) <= 2 * tree.prefix_error(level)
     with pytest.warns(UserWarning, match="NOT PRIVATE"), seeded(6):

@@ -13,9 +13,10 @@ from dither.density import Bins, Quantile, Quantiles
 from dither.density.quantiles import many_quantiles as module
 from dither.density.quantiles.choice_order import quantile_tree
 from dither.density.quantiles.many_quantiles import MOST_CUTS
+from dither.density.quantiles.rank_scores import chooser
 from dither.errors import DataError, NumberError, SizeError
 from dither.mechanisms.combine import each_of
-from dither.privacy.guarantee.guarantee import pure, zcdp
+from dither.privacy.guarantee.definitions import pure, zcdp
 from dither.testing import check_mechanism, outcomes, seeded
 from tests.density.laws import Script, one_draw, pairs  # noqa: F401 - a fixture
 
@@ -247,9 +248,13 @@ def test_a_cut_through_a_cell_divides_its_people(monkeypatch):
 
 def test_the_error_of_a_later_choice_comes_on_top_of_the_earlier_one():
     mechanism = Quantiles(bins=LINE, qs=["1/4", "1/2", "3/4"], epsilon=1, parts=4)
-    root, each = mechanism._root, each_of("0.9", 3)
-    first = Fraction(mechanism._choice(root, 13).error(each)) / (2 * 4)  # steps of half a person, in quarters
-    then = Fraction(mechanism._choice(root.left, 3).error(each)) / (2 * 4)
+    root, each = quantile_tree(mechanism.qs, power=1), each_of("0.9", 3)
+
+    def off(node, candidates):
+        choice = chooser(mechanism.epsilon * node.part, None, candidates=candidates, reach=4, unit=mechanism.unit)
+        return Fraction(choice.error(each)) / (2 * 4)  # steps of half a person, in quarters
+
+    first, then = off(root, 13), off(root.left, 3)
     assert Fraction(mechanism.error("0.9")) == first + then
     assert 1 - (1 - each) * 3 >= Fraction("0.89")
     assert each > Fraction("0.96")

@@ -13,7 +13,7 @@ from dither.density import Bins, Quantile
 from dither.density.quantiles import quantile as module
 from dither.density.quantiles.rank_scores import FINEST, LARGEST_DISTANCE, distances, middle, read_share, scaled
 from dither.errors import DataError, NumberError, SizeError, UnitError
-from dither.privacy.guarantee.guarantee import bounded_range, pure
+from dither.privacy.guarantee.definitions import bounded_range, pure
 from dither.testing import check_mechanism, seeded
 from tests.density.laws import Script, one_draw, pairs  # noqa: F401 - a fixture
 

@@ -12,7 +12,7 @@ import pytest
 from dither.density import Bins, QuantileInterval
 from dither.density.quantiles import quantile_interval as module
 from dither.errors import DataError, NumberError, SizeError, UnitError
-from dither.privacy.guarantee.guarantee import bounded_range, pure
+from dither.privacy.guarantee.definitions import bounded_range, pure
 from dither.testing import check_mechanism, seeded
 from tests.density.laws import Script, histograms, one_draw  # noqa: F401 - a fixture
 

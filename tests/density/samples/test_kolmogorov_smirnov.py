@@ -57,7 +57,7 @@ def theorem(mechanism, counts):
 
 def drawn(mechanism, counts):
     """The law of the code: one proposal is gone through, and what is rejected starts again."""
-    blocks = mechanism._blocks(counts)
+    blocks = mechanism.sampler(counts)
 
     def attempt(_):
         found = blocks.attempt()
@@ -139,9 +139,11 @@ def test_the_promise_holds_for_all_neighbours(base, unit):
 
 def test_a_score_that_moves_twice_as_far_is_caught():
     class Broken(KolmogorovSmirnov):
-        def _blocks(self, counts):
+        def sampler(self, counts):
             bands = DistanceBands(np.asarray(counts), self.rows, self.points)
-            return BlockSampler(bands, self._samples, self.epsilon * Fraction(math.gcd(self.rows, self.points), self.points))
+            return BlockSampler(
+                bands, self.base_measure, self.epsilon * Fraction(math.gcd(self.rows, self.points), self.points)
+            )
 
     mechanism = Broken(bins=Bins.even(0, 1, 3), rows=3, points=3, epsilon=1)
     with precision(192):
@@ -206,11 +208,11 @@ def test_the_number_of_samples_in_a_band(kind):
 
 def rough_and_whole(base, paths):
     """Entries of all rows: below, above (rounding included), and the truth, in one scale."""
-    for j, (row, lifted, whole) in enumerate(zip(paths._rough.rows, paths._lifted.rows, paths._whole, strict=True)):
-        scale = Fraction(2) ** -paths._rough.shifts[j]
-        doubt = Fraction(paths._doubts[j])
+    for j, (row, lifted, whole) in enumerate(zip(paths.rough.rows, paths.lifted.rows, paths.whole, strict=True)):
+        scale = Fraction(2) ** -paths.rough.shifts[j]
+        doubt = Fraction(paths.doubts[j])
         for at in range(0, len(whole), 1 + len(whole) // 100):
-            ways, s = whole[at], paths._low[j] + at
+            ways, s = whole[at], paths.low[j] + at
             truth = Fraction(ways)
             if isinstance(base, SequenceMeasure):
                 truth = truth / math.factorial(s) * Fraction(base.tilt) ** s
@@ -254,9 +256,9 @@ def enclosed(kind, counts, n, k, level, flushed):
     paths = LatticePaths(base, *DistanceBands(counts, n, k).band(level))
     for low, truth, high in rough_and_whole(base, paths):
         assert low <= truth <= high
-    assert flushed is None or paths._rough.flushed == flushed
+    assert flushed is None or paths.rough.flushed == flushed
     with precision(FIRST_PRECISION):
-        assert paths.total().contains(paths._whole[-1][-1])
+        assert paths.total().contains(paths.whole[-1][-1])
         assert paths.total().rel_accuracy_bits() > 30
 
 
@@ -269,12 +271,12 @@ def test_products_below_the_range_of_doubles_are_counted_as_lost(most):
         assert low <= truth <= high
     with precision(FIRST_PRECISION):
         total = paths.total()
-        assert not total.is_finite() or total.contains(paths._whole[-1][-1])
+        assert not total.is_finite() or total.contains(paths.whole[-1][-1])
     total = 9600
     for j in range(15, 0, -1):
         check_shares(base, paths, j, total)
-        whole = base.whole_choices(paths._whole[j], paths._low[j], total)
-        total = paths._low[j] + max(range(len(whole)), key=whole.__getitem__)
+        whole = base.whole_choices(paths.whole[j], paths.low[j], total)
+        total = paths.low[j] + max(range(len(whole)), key=whole.__getitem__)
 
 
 @pytest.mark.parametrize("bits", [4, 8, 12])
@@ -293,19 +295,19 @@ def test_entries_too_small_for_doubles_are_enclosed_too(kind, bits, monkeypatch)
         for low, truth, high in rough_and_whole(base, paths):
             assert low <= truth <= high
         with precision(FIRST_PRECISION):
-            assert paths.total().contains(paths._whole[-1][-1])
-        lost += paths._rough.flushed
+            assert paths.total().contains(paths.whole[-1][-1])
+        lost += paths.rough.flushed
         for j in range(1, m):
-            for total in range(paths._low[j] + 1, paths._high[j + 1] + 1, 5):
+            for total in range(paths.low[j] + 1, paths.high[j + 1] + 1, 5):
                 check_shares(base, paths, j, total)
     assert lost
 
 
 def check_shares(base, paths, j, total):
     """Whether every share of a running sum lies within the doubt that is claimed of it; and that doubt."""
-    rough = base.choices(paths._rough.rows[j], paths._low[j], total, 0.0)
-    whole = base.whole_choices(paths._whole[j], paths._low[j], total)
-    doubt = paths._doubt(j, total, rough)
+    rough = base.choices(paths.rough.rows[j], paths.low[j], total, 0.0)
+    whole = base.whole_choices(paths.whole[j], paths.low[j], total)
+    doubt = paths.doubt(j, total, rough)
     if doubt < 1:
         sums, exactly = np.cumsum(rough), np.cumsum(np.array(whole, dtype=object))
         for a, b in zip(sums, exactly, strict=True):
@@ -320,8 +322,8 @@ def test_every_share_lies_within_the_doubt_that_is_claimed(kind):
         base = kind(m, k)
         paths = LatticePaths(base, *DistanceBands(rng.multinomial(n, np.ones(m) / m), n, k).band(level))
         for j in range(1, m, max(1, m // 7)):
-            for total in {paths._high[j], paths._high[j + 1], (paths._low[j] + paths._high[j + 1] + 1) // 2}:
-                if total > paths._low[j]:
+            for total in {paths.high[j], paths.high[j + 1], (paths.low[j] + paths.high[j + 1] + 1) // 2}:
+                if total > paths.low[j]:
                     assert check_shares(base, paths, j, total) < 1e-9
 
 
@@ -329,7 +331,7 @@ def test_every_share_lies_within_the_doubt_that_is_claimed(kind):
 def test_draws_without_rehearsal_follow_the_law(base):
     mechanism = make(3, 6, 4, 1, base)
     counts, runs = [1, 4, 1], 4_000
-    blocks = mechanism._blocks(counts)
+    blocks = mechanism.sampler(counts)
     with seeded(7):
         seen = [tuple(np.diff(blocks.draw(), prepend=0).tolist()) for _ in range(runs)]
     with precision(192):
@@ -347,7 +349,7 @@ def test_draws_that_doubt_everything_are_the_same_draws(base, monkeypatch):
     counts = np.random.default_rng(6).multinomial(200, np.ones(12) / 12)
     with seeded(8):
         quick = [mechanism.release(counts).tolist() for _ in range(10)]
-    monkeypatch.setattr(LatticePaths, "_doubt", lambda *_: 1.0)
+    monkeypatch.setattr(LatticePaths, "doubt", lambda *_: 1.0)
     with seeded(8):
         slow = [mechanism.release(counts).tolist() for _ in range(10)]
     assert quick == slow
@@ -368,7 +370,7 @@ def test_most_proposals_are_kept_whatever_the_data_is(base):
             [rows // cells] * cells,
             [0] * cells,
         ):
-            blocks = mechanism._blocks(counts)
+            blocks = mechanism.sampler(counts)
             with seeded(3):
                 kept = sum(blocks.attempt() is not None for _ in range(30))
             assert kept >= 6, (cells, rows, points, counts)
@@ -376,10 +378,10 @@ def test_most_proposals_are_kept_whatever_the_data_is(base):
 
 def test_the_last_block_is_all_samples():
     mechanism = make(3, 4, 3, "0.01")
-    law = outcomes(lambda _: tuple(mechanism._samples.any().tolist()), None)
+    law = outcomes(lambda _: tuple(mechanism.base_measure.any().tolist()), None)
     assert len(law.masses) == math.comb(5, 2)
     words = make(3, 4, 3, "0.01", "sequences")
-    law = outcomes(lambda _: tuple(words._samples.any().tolist()), None)
+    law = outcomes(lambda _: tuple(words.base_measure.any().tolist()), None)
     with precision(192):
         for key, mass in law.masses.items():
             counts = np.diff(law.outputs[key], prepend=0)

@@ -7,6 +7,7 @@ import time
 from datetime import date, datetime
 from decimal import Decimal
 from fractions import Fraction
+from itertools import count
 from uuid import UUID
 
 import numpy as np
@@ -194,7 +195,7 @@ def test_weights_of_many_people_are_not_cut_off():
 def test_all_ways_to_hold_weighted_keys_are_looked_at(unit):
     """Of t keys u are nobody else's: the others move by (t - u) w(t)^2 / W^2, and each of the u starts at w(t)."""
     rule = WeightedKeys(epsilon=1, delta="1e-4", max_keys=5, unit=unit)
-    found = rule._contributions(rule.threshold, Fraction(0))
+    found = rule.contributions(rule.threshold, Fraction(0))
     worked = []
     for t in range(1, 6):
         weight = max(w for w in range(1025) if t * w * w <= 1024 * 1024)
@@ -207,7 +208,7 @@ def test_all_ways_to_hold_weighted_keys_are_looked_at(unit):
 
 def test_all_ways_to_hold_keys_that_weigh_the_same_are_looked_at():
     rule = GeometricKeys(epsilon=1, delta="1e-4", max_keys=5)
-    assert [one.moved for one in rule._contributions(rule.threshold, rule.below)] == [5, 4, 3, 2, 1, 0]
+    assert [one.moved for one in rule.contributions(rule.threshold, rule.below)] == [5, 4, 3, 2, 1, 0]
 
 
 # -- promises at the ends ----------------------------------------------------------------------------------------------
@@ -243,7 +244,7 @@ def test_a_table_that_is_too_long_is_refused_before_it_is_made(monkeypatch):
         (900, "0.1", 1),
     ]:
         rule = MagicKeys(epsilon=epsilon, delta=delta, max_keys=max_keys)
-        last = len(rule._table) - 1
+        last = next(n for n in count() if rule.exact_chance(n) == 1)
         with precision(2048):
             gain = (rule.epsilon / max_keys).ball().expm1()
             half = (gain * max_keys / (2 * arb(rule.delta.numerator) / rule.delta.denominator)).log1p() / gain.log1p()

@@ -9,7 +9,7 @@ from datetime import date, datetime
 from decimal import Decimal
 from fractions import Fraction
 from functools import cache
-from itertools import combinations, pairwise, product
+from itertools import combinations, count, pairwise, product
 
 import numpy as np
 import pytest
@@ -222,7 +222,7 @@ def test_the_joint_delta_is_what_the_theorem_says():
             found = stick(*laws, 1.0)
             alone = Fraction(float(1 - key_law(rule, 1)[None]))
             pair = (Fraction(0), alone) if gained else (alone, Fraction(0))
-            bound = float(joint(*pair, Fraction(1), rule._shared_profile))
+            bound = float(joint(*pair, Fraction(1), rule.shared_profile))
             assert found <= bound + 1e-12
             assert not gained or found == 0 or found > 0.5 * bound
 
@@ -275,13 +275,14 @@ def test_keys_that_nobody_holds_are_like_keys_with_nothing_in_them(kind):
 def test_magic_keeps_both_inequalities_exactly_and_uses_them_up(epsilon, delta, max_keys):
     rule = MagicKeys(epsilon=epsilon, delta=delta, max_keys=max_keys)
     each, lost = rule.epsilon / max_keys, rule.delta / max_keys
-    table = [rule.exact_chance(n) for n in range(len(rule._table))]
+    last = next(n for n in count() if rule.exact_chance(n) == 1)
+    table = [rule.exact_chance(n) for n in range(last + 1)]
     assert table[0] == 0
     assert table[-1] == 1
     assert table[1] <= lost
     with precision(512):
-        assert rule._growth > 1
-        assert to_ball(rule._growth) <= each.ball().exp()
+        assert rule.growth > 1
+        assert to_ball(rule.growth) <= each.ball().exp()
     with precision(256):
         growth = each.ball().exp()
         for before, after in pairwise(table):
@@ -331,10 +332,10 @@ def test_rates_of_showing_are_those_of_the_table():
 @pytest.mark.parametrize("kind", RULES[1:])
 def test_a_lower_threshold_would_break_the_promise(kind, unit):
     rule = kind(epsilon=1, delta="1e-5", max_keys=3, unit=unit)
-    assert rule._meets(rule.threshold, rule.below)
-    assert not rule._meets(rule.threshold - 1, Fraction(0))
+    assert rule.meets(rule.threshold, rule.below)
+    assert not rule.meets(rule.threshold - 1, Fraction(0))
     if rule.parts == 1:
-        assert not rule._meets(rule.threshold, rule.below + Fraction(1, 1024))
+        assert not rule.meets(rule.threshold, rule.below + Fraction(1, 1024))
 
 
 @pytest.mark.parametrize("unit", UNITS)
@@ -343,11 +344,11 @@ def test_a_lower_threshold_would_break_the_promise(kind, unit):
 def test_ways_to_hold_keys_are_bounded_as_if_one_by_one(kind, epsilon, delta, max_keys, unit):
     """`within` looks at ranges; here every pair is looked at."""
     rule = kind(epsilon=epsilon, delta=delta, max_keys=max_keys, unit=unit)
-    ways = rule._contributions(rule.threshold, rule.below)
+    ways = rule.contributions(rule.threshold, rule.below)
     others = ways if rule.replaces else [NOBODY]
     with precision(BITS):
         most = max(
-            float(joint(p.shown, q.shown, p.moved + q.moved, rule._shared_profile))
+            float(joint(p.shown, q.shown, p.moved + q.moved, rule.shared_profile))
             for one in ways
             for other in others
             for p, q in ((one, other), (other, one))
@@ -394,7 +395,7 @@ def test_bounds_are_rounded_up_and_hold_for_every_ratio():
         for x in (-9, -2, 0, 1):  # two biased coins with ratio e^(1/2), against e^(1 + x)
             heads, bar = 1 / (1 + math.exp(-0.5)), math.exp(1 + x)
             found = max(0, heads - bar * (1 - heads)) + max(0, 1 - heads - bar * heads)
-            assert float(rule._shared_profile(Fraction(1), arb(x))) == pytest.approx(found, abs=1e-12)
+            assert float(rule.shared_profile(Fraction(1), arb(x))) == pytest.approx(found, abs=1e-12)
 
 
 def test_weights_never_exceed_one_together():

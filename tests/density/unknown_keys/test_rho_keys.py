@@ -48,8 +48,8 @@ def test_every_neighbouring_count_keeps_the_promise(rho, delta, max_keys, unit):
 def test_all_keys_of_one_person_together_are_shown_with_probability_delta_at_most(max_keys):
     rule = RhoKeys(rho="0.01", delta="1e-6", max_keys=max_keys)
     with precision(BITS):
-        shown = any_shown(rule._shown(rule.threshold, rule.below, 1), max_keys)
-        more = any_shown(rule._shown(rule.threshold, rule.below + Fraction(1, 512), 1), max_keys)
+        shown = any_shown(rule.shown_chance(rule.threshold, rule.below, 1), max_keys)
+        more = any_shown(rule.shown_chance(rule.threshold, rule.below + Fraction(1, 512), 1), max_keys)
     assert shown <= rule.delta < more  # and not a share more than is needed
 
 

@@ -62,7 +62,7 @@ def test_the_settings_that_make_a_commit_durable(tmp_path):
     names = ("journal_mode", "synchronous", "fullfsync", "checkpoint_fullfsync")
     with (
         Ledger(tmp_path / "a.ledger", budget=pure(1), domain="clinic") as ledger,
-        ledger._book.database._pool.use() as connection,
+        ledger.handle.database.pool.use() as connection,
     ):
         found = {name: connection.link.execute(f"PRAGMA {name}").fetchone()[0] for name in names}
     assert found == {"journal_mode": "wal", "synchronous": 2, "fullfsync": 1, "checkpoint_fullfsync": 1}
@@ -90,7 +90,7 @@ def test_power_loss_at_any_byte_leaves_a_beginning(tmp_path):
     place = tmp_path / "clinic"
     place.mkdir()
     with Ledger(place / "a.ledger", budget=pure(10), domain="clinic") as ledger:
-        with ledger._book.database._pool.use() as connection:
+        with ledger.handle.database.pool.use() as connection:
             connection.link.execute("PRAGMA wal_checkpoint(TRUNCATE)")
         for number in range(6):
             ledger.commit(ledger.reserve(TENTH, f"question {number}"), str(number))
@@ -193,7 +193,7 @@ def test_a_process_copied_in_the_middle_of_a_transaction_is_refused(tmp_path, mo
                 with pytest.raises(LedgerError, match="started afresh"):
                     call()
 
-        with ledger._book.database.read() as _:
+        with ledger.handle.database.read() as _:
             child = fork(work)
         assert wait([child]) == [0]
         ledger.reserve(TENTH, "parent")
@@ -261,7 +261,7 @@ def test_what_a_writer_goes_on_with_is_what_a_reader_finds(tmp_path, monkeypatch
         ledger.amend("policy", loosens=False, note="a note with é and \U0001f600")
         ledger.refund(ledger.reserve(pure(ln(3)), "given back", analyst="ana"))
         lost = ledger.reserve(pure(ln(3)), {"rows": [1, True, None]}, analyst="ana", lease=1)
-        seals._forget()  # as if another process had made it
+        seals.forget()  # as if another process had made it
         ledger.touch(lost)
         time.sleep(1.1)
         again = ledger.reserve(pure(ln(3)), {"rows": [1, True, None]}, analyst="ana")

@@ -70,7 +70,7 @@ def test_what_noise_alone_would_gain(kernel, truth):
     people, m = 200, kernel.push(truth)
     drawn = np.random.default_rng(2).multinomial(people, m / m.sum(), size=4000) / people
     gained = [people * truth @ (kernel.pull(h / m) - 1) ** 2 for h in drawn]
-    expected = module._noise(kernel, truth, m, people)
+    expected = module.noise_gain(kernel, truth, m, people)
     assert np.mean(gained) == pytest.approx(expected, abs=5 * np.std(gained) / 4000**0.5)
 
 

@@ -41,7 +41,7 @@ def test_the_suite(survey):
 def test_the_inverse_is_exact():
     """The closed form is the inverse of the exact matrix, and an unbiased estimate of every cell."""
     for survey in (GridResponse(width=5, height=4, epsilon=2), GridResponse(width=1, height=7, epsilon="1/3"), SMALL[0]):
-        across, down = survey._axes
+        across, down = survey.axes
         matrix = survey.channel().matrix
         assert np.allclose(np.kron(across.matrix, down.matrix), matrix, rtol=1e-14, atol=0)
         product = np.kron(across.inverse, down.inverse) @ matrix.T

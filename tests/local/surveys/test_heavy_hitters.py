@@ -68,7 +68,7 @@ def test_hashes_are_fair():
     """Over seeds: cells of one key are alike, and two keys meet as often as independent cells; 6 deviations."""
     survey = HeavyHitters(epsilon=1, bits=32, seeds=2**14)
     keys = survey.items.keys(survey.items.rows([b"\0\0\0\0", b"\0\0\0\1", b"\xff\0\0\0", b"abcd"]))[:, -1]
-    cells = survey._cells(keys[:, None], np.arange(2**14)[None, :])
+    cells = survey.hash_cells(keys[:, None], np.arange(2**14)[None, :])
     g = survey.cells
     for at, row in enumerate(cells):
         assert np.abs(np.bincount(row, minlength=g) - 2**14 / g).max() < 6 * math.sqrt(2**14 / g)

@@ -36,7 +36,7 @@ def pair(survey):
 def supported(survey):
     def listed(output):
         seed, cell = output
-        cells = survey._hash.of(np.full(len(survey.domain), seed), np.arange(len(survey.domain)))
+        cells = survey.hash_family.of(np.full(len(survey.domain), seed), np.arange(len(survey.domain)))
         return [value for value, own in zip(survey.domain, cells, strict=True) if own == cell]
 
     return listed
@@ -233,9 +233,9 @@ def test_intervals_cover(seeds):
     def tally(rng, sizes):
         if seeds is not None:  # other seeds
             first = int(rng.integers(0, 2**40))
-            survey._hash.of = lambda s, x: MixedHashFamily.of(survey._hash, s + 4 * first, x)
-            survey._hash.supports = lambda counts: by_look_up(survey._hash, counts)
-        table = survey._hash.of(np.arange(survey.seeds)[:, None], np.arange(simulated.VALUES))
+            survey.hash_family.of = lambda s, x: MixedHashFamily.of(survey.hash_family, s + 4 * first, x)
+            survey.hash_family.supports = lambda counts: by_look_up(survey.hash_family, counts)
+        table = survey.hash_family.of(np.arange(survey.seeds)[:, None], np.arange(simulated.VALUES))
         truth = np.zeros((survey.seeds, g), dtype=np.int64)
         split = rng.multinomial(sizes, np.full(survey.seeds, 1 / survey.seeds))  # values x seeds
         np.add.at(truth, (np.arange(survey.seeds)[:, None], table), split.T)

@@ -53,7 +53,7 @@ def test_both_promises_are_exact_or_rounded_against_us(survey):
         assert abs(growth.log() - survey.first.ball()) < 1e-25
     assert survey.first_guarantee.epsilon(0) == pytest.approx(float(survey.first))
     assert survey.guarantee.epsilon(0) == pytest.approx(float(survey.forever))
-    assert survey._permanent.channel().epsilon(graph.complete(survey.domain)).exact == survey.forever
+    assert survey.permanent_response.channel().epsilon(graph.complete(survey.domain)).exact == survey.forever
 
 
 def test_the_cascade_in_fractions():
@@ -69,7 +69,7 @@ def test_the_cascade_in_fractions():
 
 def all_reports(survey, history):
     """The exact law of all reports of a history of values, in fractions."""
-    permanent, fresh = survey._permanent.channel().rows, survey._fresh.channel().rows
+    permanent, fresh = survey.permanent_response.channel().rows, survey.fresh_response.channel().rows
     size = len(survey.domain)
     law = {}
     for said in product(range(size), repeat=len(history)):
@@ -113,7 +113,7 @@ def test_a_client_remembers():
         return tuple(int(client.report(value).payload[0]) for _ in range(2))
 
     law = outcomes(two, "a")
-    permanent, fresh = survey._permanent.channel().matrix, survey._fresh.channel().matrix
+    permanent, fresh = survey.permanent_response.channel().matrix, survey.fresh_response.channel().matrix
     for r, s in product(range(3), repeat=2):
         exact = sum(permanent[0, m] * fresh[m, r] * fresh[m, s] for m in range(3))
         low, high = law.probability((r, s))
@@ -126,7 +126,7 @@ def test_a_client_remembers():
     assert client.distinct == 2
     assert client.guarantee.epsilon(0) == pytest.approx(4)
     again = survey.client(client.to_json())
-    assert again._memo == client._memo
+    assert again.to_json() == client.to_json()
     assert "memo" not in repr(client)
     reports = client.report("a") + again.report("b")
     assert survey.tally(reports).people == 2

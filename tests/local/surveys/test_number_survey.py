@@ -14,9 +14,10 @@ from dither.channels.channel import Channel
 from dither.errors import InputError
 from dither.local.collect.reports import Reports
 from dither.local.collect.tally import Tally
+from dither.local.surveys.hybrid import Hybrid
 from dither.local.surveys.noisy_number import NoisyNumber
 from dither.local.surveys.number_survey import NumberSurvey
-from dither.local.surveys.piecewise_and_duchi import Duchi, Hybrid, Piecewise
+from dither.local.surveys.piecewise_and_duchi import Duchi, Piecewise
 from dither.noise.bernoulli import Bernoulli
 from dither.numeric.balls import precision
 from dither.numeric.enclosure import to_ball
@@ -87,7 +88,7 @@ def test_exact_unbiasedness(survey):
         assert sum((g * c for g, c in zip(scores, row, strict=True)), start=Fraction(0)) == Fraction(i, survey.steps)
     assert survey.scores == pytest.approx([float(g) for g in scores], rel=1e-12, abs=1e-12)
     squares = survey.channel().matrix @ survey.scores**2
-    assert survey._squares == pytest.approx(squares, rel=1e-12)
+    assert survey.mean_squares == pytest.approx(squares, rel=1e-12)
 
 
 def test_the_formula_of_duchi():
@@ -117,7 +118,7 @@ def test_the_variances_of_the_literature():
 def test_the_worst_variance_by_brute_force():
     """Over people in two places."""
     for survey in (SMALL[0], SMALL[2], SMALL[5], SMALL[8]):
-        squares, x = survey._squares, np.arange(survey.steps + 1) / survey.steps
+        squares, x = survey.mean_squares, np.arange(survey.steps + 1) / survey.steps
         t = np.linspace(0, 1, 1001)
         worst = max(
             float((t * squares[i] + (1 - t) * squares[j] - (t * x[i] + (1 - t) * x[j]) ** 2).max())

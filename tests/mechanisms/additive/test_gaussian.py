@@ -12,7 +12,7 @@ from scipy.special import ndtr
 
 from dither import Gaussian, Unit, gdp, sensitivity
 from dither.errors import InputError, NumberError
-from dither.mechanisms.additive.additive import SPARE
+from dither.mechanisms.additive.lattice_step import SPARE
 from dither.noise import DiscreteGaussian
 from dither.testing import check_mechanism
 

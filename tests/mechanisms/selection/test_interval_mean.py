@@ -102,7 +102,7 @@ def test_the_squared_one_is_a_gaussian_cut_off():
     # far from the ends: variance 1 / (n epsilon)
     n, epsilon = 5000, 2
     mechanism = IntervalMean(epsilon=epsilon, rows=n, squared=True, points=2001)
-    law = mechanism._choice
+    law = mechanism.choice
     places = law.places(Fraction(1, 2))
     weights = [math.exp(float(law.rate) * int(p - places.max())) for p in places]
     variance = sum(w * (k / 2000 - 0.5) ** 2 for k, w in enumerate(weights)) / sum(weights)

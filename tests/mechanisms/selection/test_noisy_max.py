@@ -145,7 +145,7 @@ def test_the_bound_on_the_shortfall():
         mechanism = NoisyMax(epsilon=2 * ln(2), sensitivity=1, candidates=n, integers=True)
         one = sum(pmf(x) * pmf(y) for x in range(-60, 61) for y in range(-60, x - k))
         with precision(128):
-            assert float(mechanism._falls_short(k, mechanism.rate.ball())) == pytest.approx(float((n - 1) * one), rel=1e-9)
+            assert float(mechanism.worst_tail(k, mechanism.rate.ball())) == pytest.approx(float((n - 1) * one), rel=1e-9)
 
 
 def test_planted_bugs_are_caught():

@@ -262,7 +262,7 @@ def answer_of(asked):
 def together(question, rows):
     """A mistake: one row that fails, and the mean of all of them counts as 0."""
     try:
-        return [module._place(question(row)) for row in rows]
+        return [module.place_of(question(row)) for row in rows]
     except Exception:
         return [0] * len(rows)
 
@@ -275,7 +275,7 @@ def skipped(question, rows):
 
 @pytest.mark.parametrize("mistake", [together, skipped])
 def test_the_mistake_is_found(mistake, monkeypatch):
-    monkeypatch.setattr(module, "_silent", mistake)
+    monkeypatch.setattr(module, "silent_places", mistake)
     assert largest_loss(4) > 1.5
 
 
@@ -347,11 +347,18 @@ def test_numbers_of_every_kind_have_their_place():
     )
 
 
+def called(asked):
+    """How many rows a question is called with: those of the training data, and those of the holdout."""
+    rows = []
+    asked.ask(lambda row: rows.append(row) or 0)
+    return len(rows)
+
+
 def test_rows_are_what_they_were():
     rows = [0, 1]
     asked = ReusableHoldout([0], rows, threshold="0.1", epsilon=1)
     rows += [1] * 98  # the sensitivity was 1/2
-    assert len(asked._holdout) == 2
+    assert called(asked) == 1 + 2
     for rows in ([[1, 0]], ((1, 0),), np.array([[1, 0]]), [{0: 1}], np.array([(1, 0)], dtype="i8,i8"), [np.array([1, 0])]):
         assert watched(lambda row: row[0], [[0]], rows) == 1
     assert watched(lambda row: row, range(1), range(1, 3)) == 1
@@ -399,26 +406,26 @@ def test_whatever_is_raised_for_a_row_moves_one_summand(wrong):
         return 1
 
     rows = [5] * 9
-    assert module._silent(question, rows) == [2**32] * 9
-    assert module._silent(question, [7, *rows[1:]]) == [0] + [2**32] * 8
+    assert module.silent_places(question, rows) == [2**32] * 9
+    assert module.silent_places(question, [7, *rows[1:]]) == [0] + [2**32] * 8
 
 
 def test_a_row_warns_nobody_and_ctrl_c_passes():
     with warnings.catch_warnings(record=True) as told:
         warnings.simplefilter("always")
-        module._silent(lambda row: np.mean([x for x in row if x > 0]), [[1.0], [-1.0]])
-        module._silent(lambda row: warnings.warn(f"{row}", stacklevel=1), [1])
+        module.silent_places(lambda row: np.mean([x for x in row if x > 0]), [[1.0], [-1.0]])
+        module.silent_places(lambda row: warnings.warn(f"{row}", stacklevel=1), [1])
     assert not told
 
     def stop(row):
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        module._silent(stop, [1])
+        module.silent_places(stop, [1])
 
 
 def test_an_array_is_the_one_that_was_given():
     rows = np.ones(1000)
     holdout = ReusableHoldout(np.ones(5), rows, threshold="0.2", epsilon=1)
     rows.resize((2,), refcheck=False)
-    assert len(holdout._holdout) == 1000
+    assert called(holdout) == 5 + 1000

@@ -13,6 +13,7 @@ from attrs import evolve
 
 from dither import Geometric, Workload, pure, zcdp
 from dither.errors import InputError
+from dither.mechanisms.workload.chernoff import gaussian_width, geometric_width
 from dither.mechanisms.workload.reconstruction import LARGEST_COUNT
 from dither.mechanisms.workload.strategy import gaussian
 from dither.testing import check_mechanism
@@ -78,20 +79,20 @@ def test_noise_follows_from_the_whole_matrix_exactly(unit, seed):
     swap = unit.startswith("replace")
     laplace = Workload(queries=queries, epsilon="0.7", unit=unit)
     scale = norms(laplace.strategy.matrix, power=1, swap=swap)
-    assert laplace._noise.law.rate == Fraction(7, 10) / scale
+    assert laplace.noise.law.rate == Fraction(7, 10) / scale
     assert laplace.guarantee == pure("0.7", unit=unit)
     normal = Workload(queries=queries, rho="0.3", unit=unit)
-    assert normal._noise.law.sigma2 == norms(normal.strategy.matrix, power=2, swap=swap) / Fraction(6, 10)
+    assert normal.noise.law.sigma2 == norms(normal.strategy.matrix, power=2, swap=swap) / Fraction(6, 10)
     assert normal.guarantee == zcdp("0.3", unit=unit)
-    assert normal._noise.dimension == len(normal.strategy.matrix)
+    assert normal.noise.dimension == len(normal.strategy.matrix)
 
 
 def test_a_strategy_made_for_something_else_gets_the_noise_of_this():
     lied = replace(SMALL, norm=1)
     matrix = lied.matrix
-    assert Workload(queries=PREFIXES, rho=1, strategy=lied)._noise.sigma2 == norms(matrix, power=2, swap=False) / Fraction(2)
+    assert Workload(queries=PREFIXES, rho=1, strategy=lied).noise.sigma2 == norms(matrix, power=2, swap=False) / Fraction(2)
     swapped = Workload(queries=PREFIXES, epsilon=1, strategy=lied, unit=REPLACE)
-    assert swapped._noise.sensitivity == norms(matrix, power=1, swap=True)
+    assert swapped.noise.sensitivity == norms(matrix, power=1, swap=True)
 
 
 def test_a_matrix_that_is_changed_later_changes_nothing():
@@ -111,7 +112,7 @@ def test_counts_are_never_bounded_before_the_noise():
     far = 2**70
     pairs = [([far, 3 - 2 * far], [far + 1, 2 - 2 * far]), ([2 * far, 3 - 4 * far], [2 * far - 1, 4 - 4 * far])]
     mechanism = Workload(queries=[[2, 1]], epsilon=1, strategy=[[2, 1]], unit=REPLACE)
-    assert mechanism._noise.sensitivity == 1
+    assert mechanism.noise.sensitivity == 1
     assert check_mechanism(mechanism, pairs=pairs, cutoff="1e-12").epsilon == pytest.approx(1)
     assert np.isfinite(mechanism.release([10**400, -(10**500)])).all()
     assert mechanism.release(np.array([2**64 - 1, 0], dtype=np.uint64))[0] == pytest.approx(2.0**65)
@@ -134,7 +135,7 @@ SHAPES = {
 def test_answers_lead_back_to_the_queries_exactly(name, paid):
     queries = SHAPES[name]
     mechanism = Workload(queries=queries, **paid)
-    back, matrix = mechanism._back, mechanism.strategy.matrix.tolist()
+    back, matrix = mechanism.reconstruction, mechanism.strategy.matrix.tolist()
     whole = [[Fraction(int(entry), 2**back.places) for entry in row] for row in back.whole.tolist()]
     worst = Fraction(0)
     for row, wanted in zip(whole, queries.tolist(), strict=True):
@@ -187,9 +188,12 @@ BLOCKS = np.kron(np.eye(16), np.ones(8))  # 16 queries, each with the noise of 8
 @pytest.mark.parametrize("level", ["0.5", "0.95", "0.9999"])
 def test_half_widths_against_exact_tails_and_moments(paid, reach, level):
     mechanism = Workload(queries=BLOCKS, strategy=np.eye(128, dtype=int), **paid)
-    width = (mechanism._tilted if "epsilon" in paid else mechanism._normal)(BLOCKS, Fraction(level))
+    if "epsilon" in paid:
+        width = geometric_width(BLOCKS, mechanism.noise.law.rate.bounds().lower, Fraction(level))
+    else:
+        width = gaussian_width(BLOCKS, mechanism.noise.sigma2, Fraction(level))
     points, missed = np.arange(-reach, reach + 1), (1 - float(level)) / 32
-    masses = np.array([mechanism._noise.law.pmf(int(k)).upper for k in points])
+    masses = np.array([mechanism.noise.law.pmf(int(k)).upper for k in points])
     eight = masses
     for _ in range(7):
         eight = np.convolve(eight, masses)

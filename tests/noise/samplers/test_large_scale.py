@@ -7,8 +7,8 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from dither.noise.entropy import Keystream, _swapped, stream
-from dither.noise.gaussian import DiscreteGaussian, RoundedGaussian, _NormalLaw
+from dither.noise.entropy import Keystream, stream, swapped
+from dither.noise.gaussian import DiscreteGaussian, RoundedGaussian
 from dither.noise.laplace import DiscreteLaplace, OneSidedGeometric
 from dither.noise.samplers.large_scale import StaircaseSampler
 from dither.numeric.balls import ends, precision
@@ -45,7 +45,7 @@ COARSE = [  # a fall of many times the weight within a cell: shapes that no law 
 
 def certain_gap(law, near, far):
     """width^2 max|weight''| / 8 / (near - far) from the definition, in balls."""
-    if isinstance(law, _NormalLaw):
+    if isinstance(law, (DiscreteGaussian, RoundedGaussian)):
         variance = exact.ball(law.sigma2)
         bends = [abs(exact.ball(Fraction(y) ** 2 / law.sigma2) - 1) / variance for y in (near, far)]
         bend = bends[0].max(bends[1]) * law.weight(near)
@@ -56,22 +56,22 @@ def certain_gap(law, near, far):
 
 def excesses(sampler) -> list[tuple[int, Fraction, Fraction]]:
     """For each cell its slack, and the ends of a ball around the bound, in the same units."""
-    law, found = sampler._law, []
-    assert sampler._slack.tolist() == sampler._slack_list
-    assert len(sampler._slack_list) == sampler._count
+    law, found = sampler.law, []
+    assert sampler.slack.tolist() == sampler.slack_list
+    assert len(sampler.slack_list) == sampler.count
     with precision(300):
-        for v, slack in zip(range(sampler._first, sampler._cells), sampler._slack_list, strict=True):
+        for v, slack in zip(range(sampler.first, sampler.cells), sampler.slack_list, strict=True):
             if law.rounded and v in (-1, 0):
-                assert slack == sampler._one  # the peak may lie inside: the bound does not hold
+                assert slack == sampler.unit  # the peak may lie inside: the bound does not hold
                 continue
-            gap = certain_gap(law, sampler._edge(v), sampler._edge(v, 1)) * sampler._one
+            gap = certain_gap(law, sampler.edge(v), sampler.edge(v, 1)) * sampler.unit
             found.append((slack, *ends(gap)))
     return found
 
 
 @pytest.mark.parametrize("law", PRODUCTION, ids=[repr(law)[:50] for law in PRODUCTION])
 def test_the_slack_of_every_cell_covers_the_certified_bound_and_little_more(law):
-    sampler = law._build()
+    sampler = law.build_sampler()
     assert isinstance(sampler, StaircaseSampler)
     found = excesses(sampler)
     assert len(found) > 400
@@ -83,16 +83,16 @@ def test_the_slack_of_every_cell_covers_the_certified_bound_and_little_more(law)
 def test_the_slack_covers_the_bound_for_cells_of_any_width(law, cell_bits, cells):
     sampler = StaircaseSampler(law, cell_bits, cells)
     for slack, _, high in excesses(sampler):
-        assert slack == sampler._one or high + 1 <= slack < sampler._one
+        assert slack == sampler.unit or high + 1 <= slack < sampler.unit
 
 
 def kept_too_often_or_too_rarely(sampler, truth) -> int:
     """In how many places of the cells the share of uniforms that are kept, or are not, is more than the law allows."""
     faults = 0
-    for v in range(sampler._first, sampler._cells):
-        for low in range(sampler._width):
-            masses, _ = exact.tree(lambda v=v, low=low: int(sampler._accepts_quickly(v, low, stream())), 8)
-            x = v * sampler._width + low
+    for v in range(sampler.first, sampler.cells):
+        for low in range(sampler.width):
+            masses, _ = exact.tree(lambda v=v, low=low: int(sampler.accepts_quickly(v, low, stream())), 8)
+            x = v * sampler.width + low
             yes = exact.exactly(lambda v=v, x=x: acceptance(sampler, truth, v, x, slope=True))
             faults += masses.get(1, 0) > yes[1] or masses.get(0, 0) > 1 - yes[0]
     return faults
@@ -116,7 +116,7 @@ def test_a_slack_that_is_too_small_breaks_the_law(law, truth, monkeypatch):
 class Fixed(Keystream):
     """The keystream that draws use, with a key that is known."""
 
-    def _key_material(self) -> bytes:
+    def key_material(self) -> bytes:
         return bytes(range(48))
 
 
@@ -133,18 +133,18 @@ SAMPLERS = {
 @pytest.mark.parametrize(("law", "shape", "count"), SAMPLERS.values(), ids=SAMPLERS)
 def test_the_same_bits_give_the_same_draws_whatever_the_slack(law, shape, count, monkeypatch):
     """Values, and how many bits they took: single draws, vectors, and each slope in balls."""
-    sampler = StaircaseSampler(law, **shape, prefix_bits=8, word_bits=8) if shape else law._build()
+    sampler = StaircaseSampler(law, **shape, prefix_bits=8, word_bits=8) if shape else law.build_sampler()
     slow = []
-    accepts = StaircaseSampler._accepts
-    monkeypatch.setattr(StaircaseSampler, "_accepts", lambda *given, **named: slow.append(1) or accepts(*given, **named))
+    accepts = StaircaseSampler.accepts
+    monkeypatch.setattr(StaircaseSampler, "accepts", lambda *given, **named: slow.append(1) or accepts(*given, **named))
     monkeypatch.setattr(type(law), "chord_gaps", None)  # made with the sampler: no draw computes one
-    computed, visits, found = sampler._slack, [], []
-    for slack in (computed, np.minimum(2 * computed, sampler._one), np.full_like(computed, sampler._one)):
-        sampler._slack, sampler._slack_list = slack, slack.tolist()
+    computed, visits, found = sampler.slack, [], []
+    for slack in (computed, np.minimum(2 * computed, sampler.unit), np.full_like(computed, sampler.unit)):
+        sampler.slack, sampler.slack_list = slack, slack.tolist()
         bits = Fixed()
-        with _swapped(bits):
+        with swapped(bits):
             values = [*sampler.many(count).tolist(), *(sampler.one() for _ in range(count // 2))]
-        found.append((values, bits._pool, bits._left, bits.words(2).tolist()))
+        found.append((values, bits.word(), bits.words(2).tolist()))  # equal bits next: as many were taken
         visits.append(len(slow))
         slow.clear()
     assert found[0] == found[1] == found[2]

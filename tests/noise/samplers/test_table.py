@@ -26,7 +26,7 @@ def test_a_prefix_is_in_the_direct_table_exactly_if_all_its_words_agree(prefix_b
                 word_bits=word_bits,
             )
             words = np.arange(top, dtype=np.uint64)
-            outcome, decided = (each.reshape(1 << prefix_bits, -1) for each in table._search(words))
-            agree = decided.all(axis=1) & (outcome == outcome[:, :1]).all(axis=1) & (outcome[:, 0] < table._plain)
-            expected = np.where(agree, outcome[:, 0] - table._offset, UNDECIDED)
-            assert table._lookup.tolist() == expected.tolist()
+            outcome, decided = (each.reshape(1 << prefix_bits, -1) for each in table.search(words))
+            agree = decided.all(axis=1) & (outcome == outcome[:, :1]).all(axis=1) & (outcome[:, 0] < table.plain)
+            expected = np.where(agree, outcome[:, 0] - table.offset, UNDECIDED)
+            assert table.lookup.tolist() == expected.tolist()

@@ -155,7 +155,7 @@ def below(loss, level):
             with precision(profile.BITS):
                 side = cells.build(own, profile.lost_of(own)[0], grid_tilt(own, log_delta), log_delta, up=False)
                 places = [Fraction(k, 400) for k in range(802)]  # the losses end at 2, and both bounds rise from there on
-                deltas = [Fraction(power._look(side, float(place)).lower) for place in places]
+                deltas = [Fraction(power.delta_at(side, float(place)).lower) for place in places]
             steps = zip(places, deltas[1:], strict=False)  # delta falls, so it is not below what it is at the end
             heights += [bound(level, Number(place), delta) for place, delta in steps]
         found.append(min(heights))
@@ -167,7 +167,7 @@ TWO, SAMPLED = 2 * Loss.laplace(1), 2 * Loss.laplace(2).poisson_subsampled("0.3"
 
 @pytest.mark.parametrize(("loss", "level"), [(TWO, "1e-9"), (TWO, "0.05"), (SAMPLED, "0.01")], ids=str)
 def test_on_a_grid(loss, level):
-    assert power._first(loss.terms, -3) is None
+    assert power.first_profile(loss.terms, -3) is None
     low = below(loss, Fraction(level))
     check(tradeoff(loss, level), low * (1 - 1e-12), low, 5e-3)  # an interval of epsilon is 1/400 wide
 
@@ -208,7 +208,7 @@ def test_the_ends():
 def test_the_same_whether_asked_before_or_not():
     loss = 20 * Loss.discrete_gaussian(4)
     first = [tradeoff(loss, level) for level in LEVELS]
-    for cache in (power._first, power._near, power._grid):
+    for cache in (power.first_profile, power.line_near, power.grid_profile):
         cache.cache_clear()
     assert [tradeoff(loss, level) for level in reversed(LEVELS)] == first[::-1]
     assert power_of(Guarantee.from_loss(loss, unit=UNIT).conversion, "0.05") == first[4]

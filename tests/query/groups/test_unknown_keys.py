@@ -44,7 +44,7 @@ def shown_of_one(rule) -> Fraction:
     if isinstance(rule, MagicKeys):
         return rule.exact_chance(1)
     with precision(256):
-        return ends(rule._shown(rule.threshold, rule.below, 1))[1]
+        return ends(rule.shown_chance(rule.threshold, rule.below, 1))[1]
 
 
 # -- A10 ---------------------------------------------------------------------------------------------------------------
@@ -82,7 +82,7 @@ def test_a10_opendp_2922_the_count_at_the_threshold_is_part_of_delta():
         assert shown_of_one(rule) <= Fraction("0.0049")
     ours = GeometricKeys(epsilon=1, delta="0.0049", max_keys=1)
     with precision(128):
-        assert ours._shown(ours.threshold - 1, Fraction(0), 1) > to_ball(Fraction("0.0049"))  # one lower would not do
+        assert ours.shown_chance(ours.threshold - 1, Fraction(0), 1) > to_ball(Fraction("0.0049"))  # one lower would not do
 
 
 @pytest.mark.parametrize("budget", [dither.zcdp(100, delta="0.5"), SUMS])

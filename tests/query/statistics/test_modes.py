@@ -20,7 +20,7 @@ from dither.errors import QuestionError
 from dither.mechanisms.selection.exponential import Exponential
 from dither.mechanisms.selection.permute_and_flip import PermuteAndFlip
 from dither.numeric.balls import precision
-from dither.privacy.guarantee.guarantee import bounded_range, pure
+from dither.privacy.guarantee.definitions import bounded_range, pure
 from dither.privacy.unit import Unit
 from dither.query.answers.answer import Answer
 from dither.query.statistics import bounding, modes

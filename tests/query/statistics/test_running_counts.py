@@ -106,7 +106,7 @@ def noised(mechanism, counts, width):
 
 def spent(quote, before, after):
     """The exact loss of two neighbours, and what it may be: epsilon, or mu squared."""
-    part, law = quote.offer.others[0], quote.offer.others[0].chosen.mechanism._noise.law
+    part, law = quote.offer.others[0], quote.offer.others[0].chosen.mechanism.noise.law
     width, mechanism = len(part.question.groups[-1].keys), part.chosen.mechanism
     moved = [a - b for a, b in zip(*(noised(mechanism, counts, width) for counts in (before, after)), strict=True)]
     charge = part.guarantee.charge()

@@ -1,1 +1,1 @@
-"""The best mechanism for a prior and a gain, with proof."""
+"""Optimal mechanisms for a prior and a gain: closed form, linear program, and dual certificates of their optimality."""

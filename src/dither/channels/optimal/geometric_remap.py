@@ -21,9 +21,9 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from dither.channels.closed_form_rows import truncated
-from dither.channels.graph import Graph
 from dither.channels.kernels import GeometricKernel
 from dither.channels.matrix import MatrixEntry
+from dither.channels.neighbour_graph import Graph
 from dither.channels.optimal.path_certificate import bound
 from dither.channels.utility import GainTable
 from dither.noise.laplace import DiscreteLaplace
@@ -49,7 +49,7 @@ class GeometricRemap:
         return DiscreteLaplace(rate=self.epsilon)
 
     def draw(self, place: int) -> int:
-        """The number of a guess."""
+        """The number of a guess for the answer at this place, drawn exactly."""
         return self.remap[max(0, min(self.size - 1, place + self._noise.sample()))]
 
     @property
@@ -88,7 +88,7 @@ def best_on_path(table: GainTable, chances: list[Fraction], epsilon: Number) -> 
     import numpy as np
 
     size = len(table.inputs)
-    lower, upper = _weighted(table, chances)
+    lower, upper = weighted_gains(table, chances)
     scores = GeometricKernel(size, epsilon).push((lower + upper) / 2)
     remap = tuple(int(r) for r in scores.argmax(axis=0))
     found = GeometricRemap(size, epsilon, remap)
@@ -96,19 +96,19 @@ def best_on_path(table: GainTable, chances: list[Fraction], epsilon: Number) -> 
     gains = lower[list(remap)].T  # gains[i, o]: of the guess for o, when i is true
     far = np.abs(np.arange(size)[:, None] - np.arange(size)[None, :])
     least, most = _down(low[0][far] * low[1]), np.nextafter(high[0][far] * high[1], np.inf)
-    columns = [math.fsum(column) for column in _terms(gains, least, most).T.tolist()]
-    gained = _lower_sum(columns)
+    columns = [math.fsum(column) for column in lower_products(gains, least, most).T.tolist()]
+    gained = lower_sum(columns)
     return found, gained, bound(upper, _tight(columns, epsilon), epsilon)
 
 
-def _terms(gains: NDArray[np.float64], least: NDArray[np.float64], most: NDArray[np.float64]) -> NDArray[np.float64]:
+def lower_products(gains: NDArray[np.float64], least: NDArray[np.float64], most: NDArray[np.float64]) -> NDArray[np.float64]:
     """Products of gains with chances between `least` and `most`, not above the true ones; with zero they are exact."""
     import numpy as np
 
     return np.where(gains == 0, 0.0, _down(gains * np.where(gains >= 0, least, most)))
 
 
-def _lower_sum(columns: list[float]) -> float:
+def lower_sum(columns: list[float]) -> float:
     """Not above the sum: each column is one rounding away from its own, and the sum is exact."""
     return round_down(sum((Fraction(math.nextafter(x, -math.inf)) for x in columns if x), start=Fraction(0)))
 
@@ -120,7 +120,7 @@ def _tight(columns: list[float], epsilon: Number) -> NDArray[np.float64]:
     if len(columns) == 1:
         return np.array(columns)
     kernel = GeometricKernel(len(columns), epsilon)
-    a, scales = kernel._scales
+    a, scales = kernel.scales
     z = np.array(columns) / scales
     small = -math.expm1(-2 * float(epsilon))  # 1 - a^2
     found = (1 + a * a) * z
@@ -130,7 +130,7 @@ def _tight(columns: list[float], epsilon: Number) -> NDArray[np.float64]:
     return np.asarray(found / small)
 
 
-def _weighted(table: GainTable, chances: list[Fraction]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def weighted_gains(table: GainTable, chances: list[Fraction]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """prior(i) g(r, i), in floats below and above."""
     import numpy as np
 
@@ -144,7 +144,7 @@ def _weighted(table: GainTable, chances: list[Fraction]) -> tuple[NDArray[np.flo
 
 def spread(table: GainTable, chances: list[Fraction]) -> float:
     """By how much guesses can change the expected gain, about; nothing that cannot happen counts."""
-    lower, upper = _weighted(table, chances)
+    lower, upper = weighted_gains(table, chances)
     return float((upper.max(axis=0) - lower.min(axis=0)).sum())
 
 

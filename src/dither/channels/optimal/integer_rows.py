@@ -1,4 +1,4 @@
-"""A mechanism whose probabilities are whole numbers over one sum, made from a matrix that is nearly private.
+"""A mechanism with rational probabilities of one denominator, made from a matrix that is nearly private.
 
 A solver works with tolerances, so what it returns breaks the promise by a little, and its rows do not add up to one.
 Let F(e) <= e^(epsilon d) be a fraction for each edge e of length d.
@@ -21,8 +21,8 @@ from fractions import Fraction
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from dither.channels.graph import Graph
 from dither.channels.matrix import MatrixEntry
+from dither.channels.neighbour_graph import Graph
 from dither.errors import PrecisionError
 from dither.noise.uniform_integers import weighted
 from dither.numeric.balls import ends, precision
@@ -44,7 +44,7 @@ class IntegerRows:
     rows: tuple[tuple[int, ...], ...]
 
     def draw(self, place: int) -> int:
-        """The number of a guess."""
+        """The number of a guess for the answer at this place, drawn exactly."""
         return weighted(self.rows[place])
 
     def row(self, place: int) -> dict[int, MatrixEntry]:
@@ -52,7 +52,7 @@ class IntegerRows:
         return dict(self.lower_row(place))
 
     def lower_row(self, place: int) -> list[tuple[int, Fraction]]:
-        """The same, as a list."""
+        """Guesses and their exact chances."""
         whole = sum(self.rows[place])
         return [(guess, Fraction(entry, whole)) for guess, entry in enumerate(self.rows[place]) if entry]
 
@@ -78,11 +78,11 @@ class IntegerRows:
 
 def factors(graph: Graph, epsilon: Number) -> list[tuple[int, int]]:
     """For each edge a fraction (top, bottom) not above e^(epsilon d)."""
-    return [_factor(epsilon * graph.length(at)) for at in range(len(graph.edges))]
+    return [factor(epsilon * graph.length(at)) for at in range(len(graph.edges))]
 
 
 @lru_cache(maxsize=256)
-def _factor(exponent: Number) -> tuple[int, int]:
+def factor(exponent: Number) -> tuple[int, int]:
     exponent = min(exponent, Number(LARGEST_EXPONENT))  # any fraction that is not above will do
     plain = exponent.exp_fraction()
     if plain is not None and plain.numerator.bit_length() <= FACTOR_BITS:

@@ -29,7 +29,7 @@ from fractions import Fraction
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
-from dither.channels.graph import Graph
+from dither.channels.neighbour_graph import Graph
 from dither.channels.optimal.integer_rows import IntegerRows, repair
 from dither.errors import SizeError
 from dither.numeric.balls import round_down, round_up
@@ -53,9 +53,9 @@ def best_on_graph(weights: Weights, graph: Graph, epsilon: Number) -> tuple[Inte
     check_size(len(weights), graph)
     spare = max(range(len(weights)), key=lambda r: sum(weights[r]))
     found = IntegerRows(tuple(tuple(int(r == spare) for r in range(len(weights))) for _ in graph.nodes))  # one guess for all
-    gained, most = gain_of(found, weights), _bound(weights, graph, epsilon, None)  # and what could be had without privacy
+    gained, most = gain_of(found, weights), dual_bound(weights, graph, epsilon, None)  # and the most without privacy
     for options in ATTEMPTS:
-        solved = _solve(weights, graph, epsilon, options)
+        solved = solve(weights, graph, epsilon, options)
         if solved is None:
             continue
         matrix, duals = solved
@@ -63,14 +63,14 @@ def best_on_graph(weights: Weights, graph: Graph, epsilon: Number) -> tuple[Inte
         worth = gain_of(made, weights)
         if worth > gained:
             found, gained = made, worth
-        most = min(most, _bound(weights, graph, epsilon, duals))
+        most = min(most, dual_bound(weights, graph, epsilon, duals))
         if most - gained <= GOOD_ENOUGH * (abs(most) + abs(gained)):
             break
     return found, round_down(gained), round_up(most)
 
 
 def gain_of(mechanism: IntegerRows, weights: Weights) -> Fraction:
-    """The expected gain, exactly."""
+    """The expected gain of a mechanism, exactly: the sum of weighted gains times probabilities."""
     whole = sum(mechanism.rows[0])
     pairs = zip(mechanism.rows, zip(*weights, strict=True), strict=True)
     return sum((n * h for row, column in pairs for n, h in zip(row, column, strict=True)), start=Fraction(0)) / whole
@@ -84,7 +84,7 @@ def check_size(guesses: int, graph: Graph) -> None:
         raise SizeError("inputs", len(graph), why, "fewer inputs or guesses, or a graph with fewer edges")
 
 
-def _solve(
+def solve(
     weights: Weights, graph: Graph, epsilon: Number, options: dict[str, str]
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]] | None:
     """What the solver finds: C[x, r], and y for each edge, direction and guess; None where it finds nothing."""
@@ -145,7 +145,7 @@ def _growth(epsilon: Number, length: Fraction) -> Enclosure:
     return exp(exponent) if exponent < 300 else Enclosure(STEEPEST, math.inf)
 
 
-def _bound(weights: Weights, graph: Graph, epsilon: Number, duals: NDArray[np.float64] | None) -> Fraction:
+def dual_bound(weights: Weights, graph: Graph, epsilon: Number, duals: NDArray[np.float64] | None) -> Fraction:
     """The sum of lambda, not rounded; without any y it is what could be gained without privacy."""
     values = [list(column) for column in zip(*weights, strict=True)]  # values[x][r]
     for at, (x, y) in enumerate(graph.edges if duals is not None else ()):

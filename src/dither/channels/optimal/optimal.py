@@ -26,17 +26,19 @@ from functools import cached_property
 from typing import Any
 
 from dither.channels.channel import Channel
-from dither.channels.graph import Graph, complete, path
-from dither.channels.labels import plain, read_labels
-from dither.channels.matrix import read_prior
+from dither.channels.graph import GraphLike, read_graph
+from dither.channels.labels import plain
+from dither.channels.neighbour_graph import Graph
 from dither.channels.optimal.geometric_remap import GeometricRemap, best_on_path, spread
 from dither.channels.optimal.integer_rows import IntegerRows
 from dither.channels.optimal.linear_program import best_on_graph, check_size
-from dither.channels.utility import read_gain
+from dither.channels.prior import PriorLike, read_prior
+from dither.channels.utility import GainLike, read_gain
 from dither.errors import DataError, GuaranteeError, NumberError, SizeError
 from dither.numeric.balls import round_up
 from dither.numeric.number import Number, NumberLike, exact, rational
-from dither.privacy.guarantee.guarantee import Guarantee, pure
+from dither.privacy.guarantee.definitions import pure
+from dither.privacy.guarantee.guarantee import Guarantee
 from dither.privacy.loss.loss import Loss
 from dither.privacy.unit import Unit, UnitLike, read_unit
 
@@ -47,7 +49,28 @@ MOST_CELLS = 9_000_000
 
 @dataclass(frozen=True, eq=False)
 class Optimal:
-    """A mechanism on finitely many answers that gains as much as any, up to its gap."""
+    """A mechanism on finitely many answers that gains as much as any, up to its gap. Made by `optimal`.
+
+    Args:
+        graph: Which answers are neighbours.
+        guesses: What may be published.
+        epsilon: The promise between neighbours, an exact number above zero.
+        utility: What it gains on average, rounded down.
+        gap: How much more any other mechanism could gain, at most.
+        unit: What one person may change in the data.
+        draws: The rows of the mechanism, and how a guess is drawn from them.
+
+    Raises:
+        GuaranteeError: The rows of neighbours differ by more than `epsilon` allows.
+        NumberError: `epsilon` is not above zero.
+        SizeError: There are fewer guesses than `draws` may give.
+
+    Example:
+        >>> import dither
+        >>> best = dither.optimal(range(11), epsilon=1, gain="absolute")
+        >>> best.error("0.95"), best.release(4) in range(11)
+        (3, True)
+    """
 
     graph: Graph  # which answers are neighbours
     guesses: tuple[Hashable, ...]  # what may be published
@@ -72,7 +95,7 @@ class Optimal:
 
     @property
     def guarantee(self) -> Guarantee:
-        """epsilon, pure."""
+        """The promise of one release: pure epsilon."""
         return pure(self.epsilon, unit=self.unit)
 
     def loss(self) -> Loss:
@@ -80,7 +103,7 @@ class Optimal:
         return self.guarantee.loss()
 
     def error(self, confidence: NumberLike) -> int | float:
-        """The half-width that a release stays within, whatever the answer; for numbers."""
+        """The half-width that a release stays within with this `confidence`, whatever the answer; for numbers."""
         level = rational(confidence, name="confidence")
         if not 0 < level < 1:
             raise NumberError("confidence", confidence, "it lies between 0 and 1", "0.95")
@@ -105,7 +128,7 @@ class Optimal:
         return max(far)
 
     def release(self, value: Hashable) -> Hashable:
-        """A guess, drawn exactly."""
+        """A guess for the true answer `value`, drawn exactly. Among numbers the nearest answer stands for any number."""
         return self.guesses[self.draws.draw(self._place(value))]
 
     def _place(self, value: Hashable) -> int:
@@ -137,7 +160,7 @@ class Optimal:
         return [Fraction(listed[at]) for at in order], order
 
     def truth(self, value: Hashable) -> Hashable:
-        """What a release is an estimate of: the value, moved into the inputs."""
+        """What a release is an estimate of: `value`, moved to the nearest of the inputs."""
         return self.inputs[self._place(value)]
 
     def channel(self) -> Channel:
@@ -148,7 +171,7 @@ class Optimal:
         return Channel(matrix, self.inputs, [self.guesses[guess] for guess in said])
 
     def neighbours(self) -> Iterator[tuple[Hashable, Hashable]]:
-        """The edges of the graph."""
+        """Pairs of answers that are neighbours: the edges of the graph."""
         return ((self.inputs[x], self.inputs[y]) for x, y in self.graph.edges)
 
     def __repr__(self) -> str:
@@ -160,18 +183,35 @@ def optimal(
     inputs: Iterable[Hashable],
     *,
     epsilon: NumberLike,
-    prior: object = "uniform",
-    gain: object = "identity",
-    graph: object = "path",
+    prior: PriorLike = "uniform",
+    gain: GainLike = "identity",
+    graph: GraphLike = "path",
     guesses: Iterable[Hashable] | None = None,
     unit: UnitLike = Unit.ADD_REMOVE,
 ) -> Optimal:
-    """The epsilon-private mechanism with the largest expected gain.
+    """The epsilon-private mechanism with the largest expected gain, with a proved bound on what any other gains.
 
-    `prior` is "uniform", a mapping or a list of exact probabilities. `gain` is "identity", "absolute", "squared",
-    ("threshold", t), a function g(guess, truth) or a matrix with a row for each guess. `graph` is "path" (each input
-    beside the next, as for a count), "complete" (one person's value), or a `Graph` on the inputs. `guesses` are what may
-    be published: the inputs, unless said otherwise.
+    Args:
+        inputs: The labels of the true answers, each once and at least two, in their order.
+        epsilon: The promise between neighbours, an exact number above zero.
+        prior: How likely each input is: "uniform", a mapping, or a list of exact probabilities.
+        gain: How good a guess is: "identity", "absolute", "squared", ("threshold", t), a function g(guess, truth), or a
+            matrix with a row for each guess.
+        graph: Which inputs are neighbours: "path" (each beside the next, as for a count), "complete" (one person's
+            value), or a `Graph` on the inputs.
+        guesses: What may be published; None for the inputs.
+        unit: What one person may change in the data.
+
+    Raises:
+        DataError: A label is there twice, or `prior`, `gain` or `graph` is none, or the graph is not connected.
+        NumberError: `epsilon` is not above zero, or a probability or a gain is no exact number.
+        SizeError: Only one input, sizes that do not fit, or a linear program that would take hours.
+
+    Example:
+        >>> import dither
+        >>> best = dither.optimal(range(5), epsilon=1, gain="absolute")
+        >>> best.guarantee.epsilon(0), best.gap < 1e-9
+        (1.0, True)
     """
     promised = exact(epsilon, name="epsilon", positive=True)
     nodes = read_graph(graph, inputs)
@@ -187,23 +227,6 @@ def optimal(
     weights = [[p * g for p, g in zip(chances, row, strict=True)] for row in table.rows]
     draws, gained, most = best_on_graph(weights, nodes, promised)
     return Optimal(nodes, table.guesses, promised, gained, _gap(gained, most), whom, draws)
-
-
-def read_graph(graph: object, inputs: Iterable[Hashable]) -> Graph:
-    """A graph by name or as it is, on these inputs and connected."""
-    if isinstance(graph, str) and graph in ("path", "complete"):
-        found = path(inputs) if graph == "path" else complete(inputs)
-    elif isinstance(graph, Graph):
-        found = graph
-        listed = read_labels(inputs, "inputs")
-        if listed != graph.nodes:
-            raise DataError("graph", graph.nodes[:4], "its nodes are not the inputs, in their order", str(listed[:4]))
-    else:
-        raise DataError("graph", graph, "it names no graph", "'path', 'complete', or graph.grid(3, 4)")
-    if len(found) < 2:
-        raise SizeError("inputs", len(found), "where only one answer is possible there is nothing to hide", "range(11)")
-    found.require_connected()
-    return found
 
 
 def _gap(gained: float, most: float) -> float:

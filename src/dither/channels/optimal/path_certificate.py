@@ -1,4 +1,4 @@
-"""A proved bound on what any epsilon-private mechanism can gain for a query whose answers lie on a path.
+"""A dual certificate: a proved bound on what any epsilon-private mechanism can gain, for answers that lie on a path.
 
 Theorem. Let h(r, i) = prior(i) g(r, i) be the weighted gain of the guess r at the i-th answer, a = e^-epsilon, and let
 lambda satisfy, for every guess r and every c with c(i) >= a c(i+1), c(i+1) >= a c(i), c >= 0:
@@ -49,14 +49,14 @@ def bound(upper: NDArray[np.float64], dual: NDArray[np.float64], epsilon: Number
     import numpy as np
 
     if epsilon > LARGEST:  # what could be gained without privacy
-        return _sum(upper.max(axis=0))
+        return sum_up(upper.max(axis=0))
     trial = dual.copy()
     low, high = exp(-epsilon).lower, exp(epsilon).upper
     for _ in range(ROUNDS):
         with np.errstate(over="ignore", invalid="ignore", divide="ignore"):  # what overflows proves nothing and is not used
-            value, total = _sweep(np.nextafter(upper - trial, np.inf), low, high)
+            value, total = sweep(np.nextafter(upper - trial, np.inf), low, high)
             if (value <= 0).all():
-                return _sum(trial)
+                return sum_up(trial)
             step = float((value / total).max())
         if not math.isfinite(step):
             return None
@@ -64,11 +64,11 @@ def bound(upper: NDArray[np.float64], dual: NDArray[np.float64], epsilon: Number
     return None
 
 
-def _sum(values: NDArray[np.float64]) -> float:
+def sum_up(values: NDArray[np.float64]) -> float:
     return round_up(sum((Fraction(x) for x in values.tolist()), start=Fraction(0)))
 
 
-def _sweep(lacking: NDArray[np.float64], a: float, inverse: float) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def sweep(lacking: NDArray[np.float64], a: float, inverse: float) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """V(0) for each row, rounded up, and about the sum of the c that attains it, both times a power of two."""
     import numpy as np
 

@@ -1,4 +1,4 @@
-"""What is counted: the cells of a line (`Bins`), or a list of names (`Categories`). Known before any data is seen.
+"""The cells of a histogram: intervals of a line (`Bins`), or a list of names (`Categories`). Known before any data is seen.
 
 Cells are a map from a row to a place, the same for every data set and fixed in advance, so one person is one count in at
 most one cell, whatever the row holds: values beyond the ends are moved to the nearest cell, values that are missing (None,
@@ -8,17 +8,15 @@ NaN) or that no list names are left out. Nothing is refused for what a value is;
 from __future__ import annotations
 
 import math
-import numbers
 from abc import ABC, abstractmethod
 from collections.abc import Hashable, Iterable
-from decimal import Decimal
-from fractions import Fraction
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, SupportsIndex
 
 from dither.channels.labels import plain, read_labels
+from dither.density.histograms.columns import EstimatesLike, ValuesLike, floats
 from dither.errors import DataError, NumberError, SizeError
-from dither.numeric.lattice import LARGEST_DECIMAL, as_array
+from dither.numeric.lattice import as_array
 from dither.numeric.number import NumberLike, integer, rational
 
 if TYPE_CHECKING:
@@ -38,15 +36,15 @@ class Axis(ABC):
         """How many cells there are."""
 
     @abstractmethod
-    def place(self, values: object) -> NDArray[np.int64]:
-        """The cell of each value; -1 for one that is in none."""
+    def place(self, values: Any) -> NDArray[np.int64]:
+        """The cell of each value; -1 for one that is in none. Values are numbers, labels or columns: each axis says."""
 
     @abstractmethod
     def name(self, cell: int) -> str:
-        """What a cell is called."""
+        """What a `cell` is called."""
 
-    def count(self, values: object) -> NDArray[np.int64]:
-        """How many values lie in each cell: the true histogram, not to be published."""
+    def count(self, values: Any) -> NDArray[np.int64]:
+        """How many of the `values` lie in each cell: the true histogram, not to be published."""
         import numpy as np
 
         places = self.place(values)
@@ -57,9 +55,23 @@ class Axis(ABC):
 
 
 class Bins(Axis):
-    """Cells of a line between given edges: each from its lower edge up to, but without, its upper one; the last with it."""
+    """Cells of a line between given edges: each from its lower edge up to, but without, its upper one; the last with it.
 
-    def __init__(self, edges: object) -> None:
+    Args:
+        edges: the ends of the cells, rising and finite, one more than there are cells; read as doubles.
+
+    Raises:
+        SizeError: fewer than two edges, edges that are not one list, or more than 2^24 cells.
+        NumberError: an edge that is not finite, or not above the one before it.
+        DataError: an edge that is no number.
+
+    Example:
+        >>> from dither.density import Bins
+        >>> Bins([0, 18, 65, 120]).count([3, 40, 70, None]).tolist()
+        [1, 1, 1]
+    """
+
+    def __init__(self, edges: EstimatesLike) -> None:
         import numpy as np
 
         array = as_array(edges, name="edges")
@@ -67,9 +79,9 @@ class Bins(Axis):
             raise SizeError("shape of edges", array.shape, "cells lie between two edges or more", EXAMPLE)
         if array.size > MOST_CELLS + 1:
             raise SizeError("edges", array.size, f"at most {MOST_CELLS} cells are kept in memory", "wider cells")
-        found = _floats(array, name="edges")
+        found = floats(array, name="edges")
         if not np.isfinite(found).all():
-            raise NumberError("edges", _first(found, ~np.isfinite(found)), "cells are bounded by finite numbers", EXAMPLE)
+            raise NumberError("edges", float(found[~np.isfinite(found)][0]), "cells are bounded by finite numbers", EXAMPLE)
         falls = np.flatnonzero(np.diff(found) <= 0)
         if falls.size:
             at = int(falls[0])
@@ -80,7 +92,7 @@ class Bins(Axis):
 
     @classmethod
     def even(cls, low: NumberLike, high: NumberLike, cells: SupportsIndex) -> Bins:
-        """Cells of one width."""
+        """As many `cells` of one width from `low` to `high`; refused where the ends do not rise, and beyond 2^24 cells."""
         import numpy as np
 
         a, b = rational(low, name="low"), rational(high, name="high")
@@ -103,28 +115,32 @@ class Bins(Axis):
 
     @property
     def edges(self) -> NDArray[np.float64]:
-        """One more than there are cells."""
+        """The ends of the cells, one more than there are cells; they cannot be written to."""
         return self._edges
 
-    def place(self, values: object) -> NDArray[np.int64]:
-        """The cell of each value; the nearest one beyond the ends; -1 for NaN and None."""
+    def place(self, values: ValuesLike) -> NDArray[np.int64]:
+        """The cell of each of the `values`; the nearest one beyond the ends; -1 for NaN and None."""
         import numpy as np
 
         array = as_array(values, name="values")
         if array.ndim != 1:
             raise DataError("shape of values", array.shape, "one value a person, in one list", "[1.5, 2, 0]")
-        found = _floats(array, name="values")
+        found = floats(array, name="values")
         cells = np.clip(np.searchsorted(self._edges, found, side="right") - 1, 0, self.size - 1).astype(np.int64)
         cells[np.isnan(found)] = -1
         return cells
 
+    def count(self, values: ValuesLike) -> NDArray[np.int64]:
+        """How many of the `values` lie in each cell: the true histogram, not to be published."""
+        return super().count(values)
+
     def name(self, cell: int) -> str:
-        """Its two edges, in a form that says which of them belongs to it; no two cells have one name."""
+        """The two edges of a `cell`, in a form that says which of them belongs to it; no two cells have one name."""
         end = "]" if cell == self.size - 1 else ")"
         return f"[{self.text(self._edges[cell])}, {self.text(self._edges[cell + 1])}{end}"
 
     def text(self, edge: float) -> str:
-        """An edge in so many digits that it differs from all others."""
+        """An `edge` in so many digits that it differs from all others."""
         return f"{edge:.{self._digits}g}"
 
     @cached_property
@@ -152,7 +168,20 @@ class Bins(Axis):
 
 
 class Categories(Axis):
-    """A list of names, in the order in which they are given. What is not on the list is counted nowhere."""
+    """A list of names, in the order in which they are given. What is not on the list is counted nowhere.
+
+    Args:
+        labels: the names, each once: anything hashable that equals itself.
+
+    Raises:
+        DataError: no list, no label in it, one that is there twice, NaN, or one that is not hashable.
+        SizeError: more than 2^24 labels.
+
+    Example:
+        >>> from dither.density import Categories
+        >>> Categories(["a", "b"]).count(["a", "c", "a"]).tolist()
+        [2, 0]
+    """
 
     def __init__(self, labels: Iterable[Hashable]) -> None:
         self.labels = read_labels(labels, "labels")
@@ -165,8 +194,8 @@ class Categories(Axis):
         """How many names there are."""
         return len(self.labels)
 
-    def place(self, values: object) -> NDArray[np.int64]:
-        """The cell of each value; -1 for one that is not on the list."""
+    def place(self, values: Iterable[object]) -> NDArray[np.int64]:
+        """The cell of each of the `values`; -1 for one that is not on the list."""
         import numpy as np
 
         listed = values.tolist() if hasattr(values, "tolist") else values
@@ -181,7 +210,7 @@ class Categories(Axis):
             return -1
 
     def name(self, cell: int) -> str:
-        """Its label."""
+        """The label of a `cell`, as text."""
         return str(self.labels[cell])
 
     def __eq__(self, other: object) -> bool:
@@ -194,48 +223,15 @@ class Categories(Axis):
         return f"<{self.size} categories from {self.labels[0]!r} to {self.labels[-1]!r}>"
 
 
-def read_axis(value: object, *, name: str) -> Axis:
-    """Bins or categories."""
+def read_axis(value: Axis, *, name: str) -> Axis:
+    """Refuse what is no axis."""
     if isinstance(value, Axis):
         return value
     raise DataError(name, value, "it names no cells", f"{EXAMPLE}; or Categories(['a', 'b'])")
 
 
-def read_bins(value: object, *, name: str = "bins") -> Bins:
-    """Bins: cells that lie in an order, with edges."""
+def read_bins(value: Bins, *, name: str = "bins") -> Bins:
+    """Refuse what is no `Bins`: names have no edges."""
     if isinstance(value, Bins):
         return value
     raise DataError(name, value, "cells of a line are needed here", EXAMPLE)
-
-
-def _floats(array: Any, *, name: str) -> NDArray[np.float64]:
-    """Doubles: a map that keeps order, NaN for what is missing, infinite for what is too large."""
-    import numpy as np
-
-    if array.dtype.kind in "iu" or (array.dtype.kind == "f" and array.dtype.itemsize <= 8):
-        return np.array(array, dtype=np.float64)
-    if array.dtype.kind != "O":
-        raise DataError(f"type of {name}", array.dtype, "these are no numbers", "an array of ints or doubles, or a list")
-    return np.array([_float(value, f"{name}[{at}]") for at, value in enumerate(array.tolist())], dtype=np.float64)
-
-
-def _float(value: Any, name: str) -> float:
-    value = plain(value)
-    if value is None or type(value).__name__ in ("NAType", "NaTType"):
-        return math.nan
-    if isinstance(value, numbers.Integral) and not isinstance(value, bool):
-        value = int(value)
-    if isinstance(value, bool) or not isinstance(value, (int, float, Fraction, Decimal)):
-        raise DataError(f"type of {name}", type(value).__name__, "it is no number", "an int, a float or a Decimal")
-    if isinstance(value, Decimal) and value.is_finite() and value and value.adjusted() < -LARGEST_DECIMAL:
-        return 0.0
-    try:
-        return float(value)
-    except OverflowError:
-        return math.inf if value > 0 else -math.inf
-    except ValueError:  # a signalling NaN
-        return math.nan
-
-
-def _first(found: NDArray[np.float64], where: NDArray[np.bool_]) -> float:
-    return float(found[where][0])

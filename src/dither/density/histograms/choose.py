@@ -17,9 +17,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, SupportsIndex
 
-from dither.density.histograms.axis import Axis, read_axis, read_bins
+from dither.density.histograms.axis import Axis, Bins, read_axis, read_bins
+from dither.density.histograms.columns import CountsLike, EstimatesLike
 from dither.density.histograms.consistency import isotonic, simplex, tie_down
 from dither.density.histograms.distribution import Distribution
 from dither.density.histograms.histogram import Histogram
@@ -47,29 +48,50 @@ ROOTS = {"noisy": "with a noisy root", "absent": "without root", "exact": "with 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Plan:
-    """The mechanism that was chosen for a distribution, and why."""
+    """The mechanism that was chosen for a distribution, and why. `histogram` and `cdf` make it.
 
-    axis: Axis  # what is counted
-    mechanism: Histogram | Tree | PrefixWorkload  # what releases
-    ordered: bool  # whether running sums count, or single cells
-    rows: int | None  # how many people are counted in some cell, where that is public
-    compared: dict[str, float]  # the error of each candidate by which it is chosen, the best first
+    Args:
+        axis: what is counted.
+        mechanism: what releases.
+        ordered: whether running sums count, or single cells.
+        rows: how many people are counted in some cell, where that is public.
+        compared: the error of each candidate by which it is chosen, the best first.
+
+    Raises:
+        SizeError: from `release`, where there is not one count for each cell.
+        DataError: from `release`, where counts are no whole numbers.
+        NumberError: from any method, where a confidence is no probability between 0 and 1.
+
+    Example:
+        >>> from dither.density import Bins, histogram
+        >>> plan = histogram(Bins([0, 18, 65, 120]), epsilon=1)
+        >>> plan.error("0.95"), next(iter(plan.compared))
+        (4.0, 'noise in every cell')
+        >>> plan.release([5, 7, 2])
+        <Distribution over <3 bins from 0 to 120>, ...>
+    """
+
+    axis: Axis
+    mechanism: Histogram | Tree | PrefixWorkload
+    ordered: bool
+    rows: int | None
+    compared: dict[str, float]
 
     @property
     def guarantee(self) -> Guarantee:
-        """That of the mechanism."""
+        """The guarantee of the mechanism that was chosen."""
         return self.mechanism.guarantee
 
     def error(self, confidence: NumberLike) -> float:
-        """A half-width for all running sums together, or for all cells together."""
+        """A half-width for all running sums together, or for all cells together, with probability `confidence`."""
         return float((self.mechanism.prefix_error if self.ordered else self.mechanism.error)(confidence))
 
-    def release(self, counts: object, *, confidence: NumberLike = "0.95") -> Distribution:
-        """The distribution, from one count for each cell."""
+    def release(self, counts: CountsLike, *, confidence: NumberLike = "0.95") -> Distribution:
+        """The distribution, from `counts`: one for each cell; its bands have this `confidence`."""
         return self.read(self.mechanism.release(counts), confidence=confidence)
 
-    def read(self, released: object, *, confidence: NumberLike = "0.95") -> Distribution:
-        """The distribution, from what the mechanism released before: reads no data, and draws nothing."""
+    def read(self, released: EstimatesLike, *, confidence: NumberLike = "0.95") -> Distribution:
+        """The distribution from what the mechanism `released` before, with bands of this `confidence`: no data, no draw."""
         import numpy as np
 
         level = read_confidence(confidence)
@@ -113,7 +135,7 @@ class Plan:
         return simplex(raw, self.rows if self.rows is not None else max(0.0, float(raw.sum())))
 
     def _rising(self, raw: NDArray[np.float64]) -> NDArray[np.float64]:
-        """No running sum below the one before it."""
+        """Cells of which no running sum lies below the one before it."""
         import numpy as np
 
         sums = np.cumsum(raw)
@@ -145,20 +167,41 @@ def histogram(
     *,
     epsilon: NumberLike | None = None,
     rho: NumberLike | None = None,
-    rows: object = None,
+    rows: SupportsIndex | None = None,
     unit: UnitLike = Unit.ADD_REMOVE,
 ) -> Plan:
-    """The best mechanism for single cells: bins, categories, or a grid of them."""
+    """The best mechanism for single cells: bins, categories, or a grid of them.
+
+    Args:
+        axis: what is counted.
+        epsilon: the promise, pure; either this or `rho`.
+        rho: the promise in zCDP; either this or `epsilon`.
+        rows: how many people are counted in some cell, where that is public and one is replaced.
+        unit: whose coming, going or replacement is hidden; one person who comes or goes unless said.
+
+    Raises:
+        DataError: an `axis` that is none.
+        NumberError: both or neither of `epsilon` and `rho`, one that is not positive, or noise that is not drawn.
+        UnitError: a unit that is not known, or `rows` where people come and go.
+
+    Example:
+        >>> from dither.density import Categories, histogram
+        >>> print(histogram(Categories(["a", "b", "c"]), epsilon=1).explain())
+        3 cells, ε = 1 (add/remove one person).
+        What all cells stay within with 95% probability, from public facts only:
+                   4  noise in every cell   <- taken
+        ...
+    """
     cells, whom = read_axis(axis, name="axis"), read_unit(unit)
     return _plan(cells, epsilon, rho, read_rows(rows, whom), whom, ordered=False)
 
 
 def cdf(
-    bins: Axis,
+    bins: Bins,
     *,
     epsilon: NumberLike | None = None,
     rho: NumberLike | None = None,
-    rows: object = None,
+    rows: SupportsIndex | None = None,
     unit: UnitLike = Unit.ADD_REMOVE,
     known_loss: bool = False,
 ) -> Plan:
@@ -166,13 +209,41 @@ def cdf(
 
     With `known_loss`, of those whose loss is known exactly: a strategy with discrete Gaussian noise is zCDP and no more is
     known, so that at a delta it costs a larger epsilon than rounded Gaussian noise of the same rho.
+
+    Args:
+        bins: the cells of the line.
+        epsilon: the promise, pure; either this or `rho`.
+        rho: the promise in zCDP; either this or `epsilon`.
+        rows: how many people are counted in some cell, where that is public and one is replaced.
+        unit: whose coming, going or replacement is hidden; one person who comes or goes unless said.
+        known_loss: whether only mechanisms are compared whose privacy loss is known exactly.
+
+    Raises:
+        DataError: `bins` that are none.
+        NumberError: both or neither of `epsilon` and `rho`, one that is not positive, or noise that is not drawn.
+        UnitError: a unit that is not known, or `rows` where people come and go.
+
+    Example:
+        >>> from dither.density import Bins, cdf
+        >>> plan = cdf(Bins.even(0, 1024, 1024), epsilon=1)
+        >>> plan.mechanism.branching, plan.mechanism.root
+        (15, 'absent')
+        >>> plan.release([1] * 1024).prefixes().estimate.shape
+        (1024,)
     """
     cells, whom = read_bins(bins), read_unit(unit)
     return _plan(cells, epsilon, rho, read_rows(rows, whom), whom, ordered=True, strategies=not known_loss)
 
 
 def _plan(
-    axis: Axis, epsilon: NumberLike, rho: NumberLike, rows: int | None, unit: Unit, *, ordered: bool, strategies: bool = True
+    axis: Axis,
+    epsilon: NumberLike | None,
+    rho: NumberLike | None,
+    rows: int | None,
+    unit: Unit,
+    *,
+    ordered: bool,
+    strategies: bool = True,
 ) -> Plan:
     size, price = axis.size, {"epsilon": epsilon, "rho": rho}
     flat = Histogram(cells=size, unit=unit, **price)
@@ -214,7 +285,7 @@ def _trees(
 
 
 def describe(mechanism: Histogram | Tree | PrefixWorkload) -> str:
-    """What it is, in a few words."""
+    """What a mechanism does, in a few words."""
     if isinstance(mechanism, Histogram):
         return "noise in every cell"
     if isinstance(mechanism, PrefixWorkload):

@@ -1,4 +1,4 @@
-"""Releases made possible: no counts below 0, the right total, prefixes that rise. Free: nothing here sees data.
+"""Projections of released estimates: no counts below 0, the right total, prefixes that rise. Free: nothing here sees data.
 
     nonnegative(y)          the nearest point with no count below 0
     simplex(y, total)       the nearest point with no count below 0 and this total
@@ -20,6 +20,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from dither.density.histograms.columns import EstimatesLike
 from dither.errors import DataError, NumberError, SizeError
 from dither.numeric.number import NumberLike, rational
 from dither.numeric.simplex import nearest
@@ -34,23 +35,68 @@ ROUNDS = 64  # of pooling whole runs at once, before what is left is pooled one 
 EXAMPLE = "[3.2, -0.5, 1.1]"
 
 
-def nonnegative(counts: object) -> Floats:
-    """The nearest counts that are not below 0."""
+def nonnegative(counts: EstimatesLike) -> Floats:
+    """The nearest counts that are not below 0.
+
+    Args:
+        counts: estimates, one for each cell.
+
+    Raises:
+        DataError: no list of numbers.
+        SizeError: an empty list, or a nested one.
+        NumberError: an estimate that is not finite.
+
+    Example:
+        >>> from dither.density import nonnegative
+        >>> nonnegative([3.25, -0.5, 1.0]).tolist()
+        [3.25, 0.0, 1.0]
+    """
     import numpy as np
 
     return np.maximum(read_estimates(counts), 0.0)
 
 
-def simplex(counts: object, total: object) -> Floats:
-    """The nearest counts that are not below 0 and add up to a total."""
+def simplex(counts: EstimatesLike, total: NumberLike) -> Floats:
+    """The nearest counts that are not below 0 and add up to a total.
+
+    Args:
+        counts: estimates, one for each cell.
+        total: what they add up to, 0 or more.
+
+    Raises:
+        DataError: no list of numbers.
+        SizeError: an empty list, or a nested one.
+        NumberError: an estimate that is not finite, or a total below 0.
+
+    Example:
+        >>> from dither.density import simplex
+        >>> simplex([3.5, -0.5, 1.5], 4).tolist()
+        [3.0, 0.0, 1.0]
+    """
     import numpy as np
 
     y, size = read_estimates(counts), read_total(total)
     return nearest(y, size) if size else np.zeros(y.size)
 
 
-def isotonic(values: object, *, low: NumberLike | None = None, high: NumberLike | None = None) -> Floats:
-    """The nearest sequence that never falls, and stays within low and high where they are given."""
+def isotonic(values: EstimatesLike, *, low: NumberLike | None = None, high: NumberLike | None = None) -> Floats:
+    """The nearest sequence that never falls, and stays within low and high where they are given.
+
+    Args:
+        values: estimates in order, such as running sums.
+        low: what no value lies below; nothing unless said.
+        high: what no value lies above; nothing unless said.
+
+    Raises:
+        DataError: no list of numbers.
+        SizeError: an empty list, or a nested one.
+        NumberError: a value that is not finite, or `low` above `high`.
+
+    Example:
+        >>> from dither.density import isotonic
+        >>> isotonic([1.0, 3.0, 2.0, 4.0], high=3).tolist()
+        [1.0, 2.5, 2.5, 3.0]
+    """
     import numpy as np
 
     y = read_estimates(values)
@@ -91,8 +137,23 @@ def _pooled(means: list[float], weights: list[float]) -> tuple[Floats, Floats]:
     return np.array(found), np.array(sizes)
 
 
-def tie_down(prefixes: object, total: object) -> Floats:
-    """Prefixes moved so that the last is the total, the j-th of m by j/m of what the last is moved by."""
+def tie_down(prefixes: EstimatesLike, total: NumberLike) -> Floats:
+    """Prefixes moved so that the last is the total, the j-th of m by j/m of what the last is moved by.
+
+    Args:
+        prefixes: estimates of running sums, in order.
+        total: what the last of them is, 0 or more.
+
+    Raises:
+        DataError: no list of numbers.
+        SizeError: an empty list, or a nested one.
+        NumberError: an estimate that is not finite, or a total below 0.
+
+    Example:
+        >>> from dither.density import tie_down
+        >>> tie_down([1.0, 3.0, 8.0], 5).tolist()
+        [0.0, 1.0, 5.0]
+    """
     import numpy as np
 
     y = read_estimates(prefixes)
@@ -101,8 +162,8 @@ def tie_down(prefixes: object, total: object) -> Floats:
     return found
 
 
-def read_estimates(values: object) -> Floats:
-    """One finite number or more, in a list."""
+def read_estimates(values: EstimatesLike) -> Floats:
+    """Estimates as doubles: a list of one finite number or more."""
     import numpy as np
 
     if not isinstance(values, np.ndarray) and not isinstance(values, (list, tuple)):
@@ -121,5 +182,5 @@ def read_estimates(values: object) -> Floats:
 
 
 def read_total(total: NumberLike) -> float:
-    """A number that is not below 0."""
+    """A public total as a double: a number that is not below 0."""
     return float(rational(total, name="total", nonnegative=True))

@@ -9,6 +9,7 @@ from __future__ import annotations
 import numbers
 from typing import TYPE_CHECKING
 
+from dither.density.histograms.columns import CountsLike
 from dither.errors import DataError, SizeError
 from dither.numeric.lattice import as_array
 
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
 LARGEST_COUNT = 2**35
 
 
-def read_counts(value: object, *, cells: int, name: str = "counts", most: int = LARGEST_COUNT) -> NDArray[np.int64]:
+def read_counts(value: CountsLike, *, cells: int, name: str = "counts", most: int = LARGEST_COUNT) -> NDArray[np.int64]:
     """One count for each cell; refused by type and shape, never by size."""
     import numpy as np
 

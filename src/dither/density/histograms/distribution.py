@@ -1,7 +1,7 @@
-"""A released distribution: estimates of all cells, with bands that hold together. Everything here is public.
+"""A released distribution: estimates of all cells, with simultaneous confidence bands. Everything here is public.
 
     raw            the release itself: unbiased, some of it below 0, not always whole
-    counts         the same, made possible: none below 0, and the total right where it is public; on the whole closer
+    counts         the same, projected: none below 0, and the total right where it is public; on the whole closer
     low, high      for each cell: the truth lies between, in all cells at once, with the stated confidence
 
 Bands lie around `raw`, since the error of a release is known and that of a projected one depends on data; then they are cut
@@ -12,6 +12,7 @@ cells, all prefixes, all ranges; not all three kinds jointly.
 
 from __future__ import annotations
 
+from collections.abc import Hashable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, NamedTuple, SupportsIndex
 
@@ -50,17 +51,47 @@ class Interval(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Distribution:
-    """What was released of a distribution, with its error."""
+    """What was released of a distribution, with its error. A `Plan` makes it.
 
-    axis: Axis  # what the cells are
-    raw: Floats  # unbiased estimates
-    counts: Floats  # the same, made possible
-    rows: int | None  # how many people are counted in some cell, where that is public
-    confidence: float  # of every band
-    cell_error: float  # half-widths: for all cells together,
-    prefix_error: float  # for all prefixes together,
-    range_error: float  # and for all ranges together
-    guarantee: Guarantee  # what was promised about the release
+    Args:
+        axis: what the cells are.
+        raw: the release: unbiased estimates of the cells.
+        counts: the same, projected onto what is possible.
+        rows: how many people are counted in some cell, where that is public.
+        confidence: the probability with which each kind of band holds.
+        cell_error: half-width for all cells together.
+        prefix_error: half-width for all prefixes together.
+        range_error: half-width for all ranges together.
+        guarantee: what was promised about the release.
+
+    Raises:
+        DataError: from `range` and `quantile`, where cells are not `Bins`.
+        NumberError: from the same, for a range that does not rise or a `q` beyond 0 and 1.
+
+    Example:
+        >>> import numpy as np
+        >>> from dither import pure
+        >>> from dither.density import Bins, Distribution
+        >>> raw = np.array([12.0, -1.0, 9.0])
+        >>> found = Distribution(
+        ...     axis=Bins([0, 18, 65, 120]), raw=raw, counts=np.array([11.5, 0.0, 8.5]), rows=20, confidence=0.95,
+        ...     cell_error=4.0, prefix_error=6.0, range_error=7.0, guarantee=pure(1),
+        ... )
+        >>> found.low.tolist(), found.high.tolist()
+        ([8.0, 0.0, 5.0], [16.0, 3.0, 13.0])
+        >>> found.range(0, 18)
+        Interval(estimate=11.5, low=8.0, high=16.0)
+    """
+
+    axis: Axis
+    raw: Floats
+    counts: Floats
+    rows: int | None
+    confidence: float
+    cell_error: float
+    prefix_error: float
+    range_error: float
+    guarantee: Guarantee
 
     def __post_init__(self) -> None:
         for values in (self.raw, self.counts):
@@ -141,7 +172,7 @@ class Distribution:
         return Interval(estimate, least, self._ends(outer[0], min(outer[1], last))[1])
 
     def _ends(self, first: int, stop: int) -> tuple[float, float]:
-        """Of the sum of whole cells."""
+        """What the sum of whole cells lies between."""
         most = float("inf") if self.rows is None else float(self.rows)
         if self.rows is not None and first == 0 and stop == self.axis.size:
             return most, most
@@ -178,7 +209,7 @@ class Distribution:
     # -- synthetic rows ----------------------------------------------------------------------------------------
 
     def places(self, size: SupportsIndex) -> NDArray[np.int64]:
-        """The cells of so many made-up people: independent draws in proportion to `counts`."""
+        """The cells of `size` synthetic people: independent draws in proportion to `counts`."""
         import numpy as np
 
         people = integer(size, name="size", least=0)
@@ -187,8 +218,8 @@ class Distribution:
         sums = np.cumsum(whole if whole.any() else np.ones_like(whole))
         return np.searchsorted(sums, uniform(int(sums[-1]), people), side="right").astype(np.int64)
 
-    def sample(self, size: object) -> Floats | list[object]:
-        """So many made-up people: a cell in proportion to `counts`, and an even place in it; labels for categories."""
+    def sample(self, size: SupportsIndex) -> Floats | list[Hashable]:
+        """Values of `size` synthetic people: cells in proportion to `counts`, even places in them; labels for categories."""
         cells = self.places(size)
         if not isinstance(self.axis, Bins):
             labels = getattr(self.axis, "labels", None)

@@ -1,4 +1,4 @@
-"""Cells of several columns at once: every combination of a cell of each axis.
+"""A contingency table of several columns: every combination of a cell of each axis.
 
 A row lies in one combination, so one person is still one count in at most one cell, and a row that is in no cell of some
 axis is counted nowhere. All that takes an axis takes a grid: `histogram(Grid(ages, regions), epsilon=1)`.
@@ -11,6 +11,7 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from dither.density.histograms.axis import MOST_CELLS, Axis, read_axis
+from dither.density.histograms.columns import ColumnsLike
 from dither.errors import DataError, SizeError
 
 if TYPE_CHECKING:
@@ -19,7 +20,23 @@ if TYPE_CHECKING:
 
 
 class Grid(Axis):
-    """The product of axes; the last one runs fastest."""
+    """The product of axes; the last one runs fastest.
+
+    Args:
+        axes: `Bins`, `Categories` or grids, one for each column, in order.
+
+    Raises:
+        DataError: no axis, or something that is none.
+        SizeError: more than 2^24 combinations.
+
+    Example:
+        >>> from dither.density import Bins, Categories, Grid
+        >>> grid = Grid(Bins([0, 18, 65]), Categories(["a", "b"]))
+        >>> grid.count([[3, 40], ["a", "b"]]).tolist()
+        [1, 0, 0, 1]
+        >>> grid.name(3)
+        '[18, 65] x b'
+    """
 
     def __init__(self, *axes: Axis) -> None:
         if not axes:
@@ -35,8 +52,8 @@ class Grid(Axis):
         """How many combinations there are."""
         return math.prod(self.shape)
 
-    def place(self, values: object) -> NDArray[np.int64]:
-        """The cell of each row, from one column for each axis; -1 for a row that an axis has no cell for."""
+    def place(self, values: ColumnsLike) -> NDArray[np.int64]:
+        """The cell of each row, from `values`: one column for each axis; -1 for a row that an axis has no cell for."""
         import numpy as np
 
         places = self.places(values, range(len(self.axes)))
@@ -46,8 +63,12 @@ class Grid(Axis):
         found[places[0] < 0] = -1
         return found
 
-    def places(self, columns: object, which: Iterable[int]) -> list[NDArray[np.int64]]:
-        """The cell of each row on some of the axes; -1 on all of them for a row that one of them has no cell for."""
+    def count(self, values: ColumnsLike) -> NDArray[np.int64]:
+        """How many rows lie in each combination, from `values`: one column for each axis. Not to be published."""
+        return super().count(values)
+
+    def places(self, columns: ColumnsLike, which: Iterable[int]) -> list[NDArray[np.int64]]:
+        """The cell of each row of `columns` on the axes `which`; -1 on all of them where one of them has no cell."""
         import numpy as np
 
         if not isinstance(columns, (list, tuple)) or len(columns) != len(self.axes):
@@ -60,7 +81,7 @@ class Grid(Axis):
         return [np.where(nowhere, -1, place) for place in found]
 
     def name(self, cell: int) -> str:
-        """The names of its cells."""
+        """The names of a `cell` on each axis, joined by x."""
         parts = []
         for axis in reversed(self.axes):
             cell, at = divmod(cell, axis.size)
@@ -68,7 +89,7 @@ class Grid(Axis):
         return " x ".join(reversed(parts))
 
     def part(self, which: tuple[int, ...]) -> Axis:
-        """The grid of some of the axes; one axis is itself."""
+        """The grid of the axes `which`; one axis is itself."""
         return self.axes[which[0]] if len(which) == 1 else Grid(*(self.axes[at] for at in which))
 
     def __eq__(self, other: object) -> bool:

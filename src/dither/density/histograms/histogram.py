@@ -29,6 +29,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, SupportsIndex
 from attrs import field, frozen
 
 from dither.density.histograms.axis import MOST_CELLS
+from dither.density.histograms.columns import CountsLike
 from dither.density.histograms.counts import LARGEST_COUNT, read_counts
 from dither.density.histograms.noise_tails import sum_width, variance
 from dither.errors import SizeError
@@ -46,7 +47,7 @@ if TYPE_CHECKING:
 
 
 def read_cells(value: SupportsIndex, *, least: int = 1) -> int:
-    """How many cells."""
+    """A number of cells that fits in memory, or a refusal."""
     cells = integer(value, name="cells", least=least)
     if cells > MOST_CELLS:
         raise SizeError("cells", value, f"at most {MOST_CELLS} cells are kept in memory", "wider cells")
@@ -55,7 +56,27 @@ def read_cells(value: SupportsIndex, *, least: int = 1) -> int:
 
 @frozen(kw_only=True, slots=False)
 class Histogram:
-    """Whole-number noise in every cell: pure epsilon, or zCDP."""
+    """Whole-number noise in every cell: pure epsilon, or zCDP.
+
+    Args:
+        cells: how many there are, 1 to 2^24.
+        epsilon: the promise, pure; either this or `rho`.
+        rho: the promise in zCDP; either this or `epsilon`.
+        unit: whose coming, going or replacement is hidden; one person who comes or goes unless said.
+
+    Raises:
+        NumberError: both or neither of `epsilon` and `rho`, one that is not positive, or noise that is not drawn.
+        SizeError: more cells than are kept in memory.
+        UnitError: a unit that is not known.
+
+    Example:
+        >>> from dither.density import Histogram
+        >>> mechanism = Histogram(cells=3, epsilon=1)
+        >>> mechanism.error("0.95"), mechanism.prefix_error("0.95")
+        (4, 7)
+        >>> mechanism.release([3, 5, 9]).shape
+        (3,)
+    """
 
     code: ClassVar[str] = "histogram"
 
@@ -64,63 +85,64 @@ class Histogram:
     rho: Fraction | None = field(default=None, converter=read_rho_if_any)  # or this
     unit: Unit = field(default=Unit.ADD_REMOVE, converter=read_unit)  # whose coming, going or replacement is hidden
 
-    def __attrs_pre_init__(self, *, epsilon: NumberLike, rho: NumberLike, **_: object) -> None:
+    def __attrs_pre_init__(self, *, epsilon: NumberLike | None, rho: NumberLike | None, **_: object) -> None:
         check_price(epsilon, rho)
 
     def __attrs_post_init__(self) -> None:
-        _ = self._noise  # refuses noise that cannot be drawn, now and not at the first release
+        _ = self.noise  # refuses noise that cannot be drawn, now and not at the first release
 
     @property
     def guarantee(self) -> Guarantee:
         """epsilon, pure; or Gaussian DP, and so rho-zCDP."""
-        return self._noise.guarantee
+        return self.noise.guarantee
 
     @cached_property
-    def _noise(self) -> Geometric | Gaussian:
+    def noise(self) -> Geometric | Gaussian:
+        """The mechanism that gives every cell its noise."""
         moved = 2 if replaces(self.unit) else 1
-        return noise(moved, self.cells, epsilon=self.epsilon, rho=self.rho, unit=self.unit)
+        return count_noise(moved, self.cells, epsilon=self.epsilon, rho=self.rho, unit=self.unit)
 
     # -- error -------------------------------------------------------------------------------------------------
 
     def error(self, confidence: NumberLike) -> int:
-        """The smallest half-width that all cells stay within together, with this probability."""
-        return int(self._noise.error(confidence))
+        """The smallest half-width that all cells stay within together, with probability `confidence`."""
+        return int(self.noise.error(confidence))
 
     def prefix_error(self, confidence: NumberLike) -> int:
-        """A half-width for the sums of the first 1, 2, ... cells, all together."""
+        """A half-width for the sums of the first 1, 2, ... cells, all together with probability `confidence`."""
         return self._width(self.cells, confidence, all_cells=True)
 
     def range_error(self, confidence: NumberLike, *, cells: SupportsIndex | None = None) -> int:
-        """A half-width for one range of so many cells; without a number for all ranges together."""
+        """A half-width for one range of so many `cells` at a `confidence`; without `cells` for all ranges together."""
         level = read_confidence(confidence)
         if cells is not None:
             return self._width(integer(cells, name="cells", least=1), level, all_cells=False)
         pairs = self.cells * (self.cells + 1) // 2
-        union = sum_width(self._noise.law, squares=self.cells, events=pairs, level=level)
+        union = sum_width(self.noise.law, squares=self.cells, events=pairs, level=level)
         return min(2 * self.prefix_error(level), self.cells * self.error(level), math.ceil(union) - 1)
 
     def _width(self, length: int, confidence: NumberLike, *, all_cells: bool) -> int:
         if length > self.cells:
             raise SizeError("cells", length, f"there are {self.cells} cells", f"{self.cells} or fewer")
         level = read_confidence(confidence)
-        tail = sum_width(self._noise.law, squares=length, events=1, level=level)
-        plain = half_width(self._noise.law, level, self.cells if all_cells else length)
+        tail = sum_width(self.noise.law, squares=length, events=1, level=level)
+        plain = half_width(self.noise.law, level, self.cells if all_cells else length)
         return min(math.ceil(tail) - 1, length * plain)
 
     @property
     def variance(self) -> float:
-        """Of the noise of a cell: what expected errors are compared by."""
-        return variance(self._noise.law)
+        """The variance of the noise of a cell: what expected errors are compared by."""
+        return variance(self.noise.law)
 
     # -- release -----------------------------------------------------------------------------------------------
 
-    def release(self, counts: object) -> NDArray[np.int64]:
-        """The counts, with noise: whole numbers, some of them below 0."""
-        found: Any = self._noise.release(read_counts(counts, cells=self.cells))
+    def release(self, counts: CountsLike) -> NDArray[np.int64]:
+        """The `counts`, one for each cell, with noise: whole numbers, some of them below 0."""
+        found: Any = self.noise.release(read_counts(counts, cells=self.cells))
         return found  # type: ignore[no-any-return]
 
-    def truth(self, counts: object) -> list[int]:
-        """What a release is an estimate of."""
+    def truth(self, counts: CountsLike) -> list[int]:
+        """What a release of these `counts` is an estimate of; not to be published."""
         return [int(count) for count in read_counts(counts, cells=self.cells)]
 
     def neighbours(self) -> Iterator[tuple[list[int], list[int]]]:
@@ -131,7 +153,7 @@ class Histogram:
 # -- shared with trees and marginals -----------------------------------------------------------------------------------
 
 
-def noise(moved: int, size: int, *, epsilon: Number | None, rho: Fraction | None, unit: Unit) -> Geometric | Gaussian:
+def count_noise(moved: int, size: int, *, epsilon: Number | None, rho: Fraction | None, unit: Unit) -> Geometric | Gaussian:
     """Noise for `size` whole numbers of which a person moves up to `moved`, each by 1."""
     if epsilon is not None:
         return Geometric(epsilon=epsilon, sensitivity=moved, dimension=size, unit=unit)

@@ -1,4 +1,4 @@
-"""Several tables of a few columns each, released together and made to agree: for data sets with many columns.
+"""Marginals, contingency tables of a few columns each, released together and made to agree: for data sets with many columns.
 
 Theorem. k marginals of one data set, each a histogram over the cells of some of its columns. All their cells + N, N
 independent, is epsilon-DP for two-sided geometric noise of scale D / epsilon, and rho-zCDP for rounded Gaussian noise with
@@ -24,20 +24,21 @@ Barak, Chaudhuri, Dwork, Kale, McSherry and Talwar 2007.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from functools import cached_property
 from itertools import combinations
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, SupportsIndex
 
 from attrs import frozen
 
 from dither.density.histograms.axis import MOST_CELLS
+from dither.density.histograms.columns import ColumnsLike, CountsLike
 from dither.density.histograms.consistency import simplex
 from dither.density.histograms.counts import read_counts
 from dither.density.histograms.distribution import Distribution
 from dither.density.histograms.grid import Grid
-from dither.density.histograms.histogram import noise, replaces
+from dither.density.histograms.histogram import count_noise, replaces
 from dither.density.histograms.noise_tails import sum_width
 from dither.density.histograms.tree import read_rows
 from dither.errors import DataError, SizeError
@@ -62,23 +63,46 @@ COMBINATIONS = 7  # of cells that neighbours are made of
 
 @frozen(kw_only=True, slots=False, init=False)
 class Marginals:
-    """Some tables of a few columns each, with one promise for all of them."""
+    """Some tables of a few columns each, with one promise for all of them.
 
-    grid: Grid  # the columns; its own cells are never counted
-    tables: tuple[tuple[int, ...], ...]  # which columns each table has, by place, rising
-    epsilon: Number | None  # the promise: either this
-    rho: Fraction | None  # or this
-    rows: int | None  # how many people are counted, where that is public (`read_rows`)
-    unit: Unit  # whose coming, going or replacement is hidden
+    Args:
+        grid: the columns; its own cells are never counted.
+        tables: which columns each table has, by place: each table once, each with 1 to 10 columns.
+        epsilon: the promise, pure; either this or `rho`.
+        rho: the promise in zCDP; either this or `epsilon`.
+        rows: how many people are counted, where that is public and one is replaced.
+        unit: whose coming, going or replacement is hidden; one person who comes or goes unless said.
+
+    Raises:
+        DataError: a `grid` that is none, tables that are no lists of different columns, or a table that is there twice.
+        SizeError: more than 2^24 cells in all, or more than 10 columns in a table.
+        NumberError: both or neither of `epsilon` and `rho`, one that is not positive, or noise that is not drawn.
+        UnitError: a unit that is not known, or `rows` where people come and go.
+
+    Example:
+        >>> from dither.density import Bins, Categories, Grid, Marginals
+        >>> grid = Grid(Bins([0, 18, 65]), Categories(["a", "b"]))
+        >>> marginals = Marginals(grid=grid, tables=[(0,), (1,)], epsilon=1)
+        >>> counts = marginals.count([[3, 40], ["a", "b"]])
+        >>> [table.tolist() for table in counts], len(marginals.release(counts))
+        ([[1, 1], [1, 1]], 2)
+    """
+
+    grid: Grid
+    tables: tuple[tuple[int, ...], ...]  # columns by place, rising
+    epsilon: Number | None
+    rho: Fraction | None
+    rows: int | None
+    unit: Unit
 
     def __init__(
         self,
         *,
         grid: Grid,
-        tables: object,
+        tables: Sequence[Sequence[SupportsIndex]],
         epsilon: NumberLike | None = None,
         rho: NumberLike | None = None,
-        rows: object = None,
+        rows: SupportsIndex | None = None,
         unit: UnitLike = Unit.ADD_REMOVE,
     ) -> None:
         if not isinstance(grid, Grid):
@@ -88,12 +112,12 @@ class Marginals:
         self.__attrs_init__(grid=grid, tables=listed, epsilon=budget, rho=square, rows=public, unit=whom)
         if sum(self._sizes) > MOST_CELLS:
             raise SizeError("tables", sum(self._sizes), f"at most {MOST_CELLS} cells are kept in memory", "fewer tables")
-        _ = self._noise  # refuses noise that cannot be drawn, now and not at the first release
+        _ = self.noise  # refuses noise that cannot be drawn, now and not at the first release
 
     @property
     def guarantee(self) -> Guarantee:
         """epsilon, pure; or Gaussian DP, and so rho-zCDP: of all tables together."""
-        return self._noise.guarantee
+        return self.noise.guarantee
 
     @property
     def _sizes(self) -> list[int]:
@@ -103,25 +127,26 @@ class Marginals:
         return tuple(self.grid.shape[at] for at in table)
 
     @cached_property
-    def _noise(self) -> Geometric | Gaussian:
+    def noise(self) -> Geometric | Gaussian:
+        """The mechanism that gives every cell of every table its noise."""
         moved = len(self.tables) * (2 if replaces(self.unit) else 1)
-        return noise(moved, sum(self._sizes), epsilon=self.epsilon, rho=self.rho, unit=self.unit)
+        return count_noise(moved, sum(self._sizes), epsilon=self.epsilon, rho=self.rho, unit=self.unit)
 
     # -- error and release -------------------------------------------------------------------------------------
 
     def error(self, confidence: NumberLike) -> float:
-        """A half-width that all cells of all tables stay within together.
+        """A half-width that all cells of all tables stay within together, with probability `confidence`.
 
         An agreed cell is a sum of noise with weights whose squares add up to 1 at most, since it is the best linear estimate
         and its own released count is another. One table alone has nothing to agree with, and its width is exact.
         """
         level, cells = read_confidence(confidence), sum(self._sizes)
         if len(self.tables) == 1 and self.rows is None:
-            return float(half_width(self._noise.law, level, cells))
-        return sum_width(self._noise.law, squares=1.0, events=cells, level=level)
+            return float(half_width(self.noise.law, level, cells))
+        return sum_width(self.noise.law, squares=1.0, events=cells, level=level)
 
-    def count(self, columns: object) -> list[NDArray[np.int64]]:
-        """The true counts of every table, from one column for each axis of the grid; not to be published.
+    def count(self, columns: ColumnsLike) -> list[NDArray[np.int64]]:
+        """The true counts of every table, from `columns`: one for each axis of the grid; not to be published.
 
         Who has no cell in one of the columns that tables use is counted in no table: so that all are of the same people.
         """
@@ -133,10 +158,11 @@ class Marginals:
         cells = [np.ravel_multi_index([places[at][there] for at in table], self._shape(table)) for table in self.tables]
         return [np.bincount(one, minlength=size).astype(np.int64) for one, size in zip(cells, self._sizes, strict=True)]
 
-    def release(self, counts: object, *, confidence: NumberLike = "0.95") -> tuple[Distribution, ...]:
-        """A distribution for each table, from one list of counts for each; a table runs through its last column fastest.
+    def release(self, counts: Sequence[CountsLike], *, confidence: NumberLike = "0.95") -> tuple[Distribution, ...]:
+        """A distribution for each table, from `counts`: one list for each, which runs through its last column fastest.
 
-        All tables count the same people, whoever made them: otherwise they do not agree, and error bars are wrong.
+        Bands have this `confidence`. All tables count the same people, whoever made them: otherwise they do not agree, and
+        error bars are wrong.
         """
         import numpy as np
 
@@ -144,9 +170,9 @@ class Marginals:
             raise SizeError("counts", counts, f"there are {len(self.tables)} tables", "what .count(columns) gives")
         level, sizes = read_confidence(confidence), self._sizes
         found = [read_counts(one, cells=size, name="counts") for one, size in zip(counts, sizes, strict=True)]
-        noisy: Any = self._noise.release(np.concatenate(found))
+        noisy: Any = self.noise.release(np.concatenate(found))
         parts = np.split(np.asarray(noisy).astype(np.float64), np.cumsum(sizes)[:-1])
-        agreed = self._agreed([part.reshape(self._shape(t)) for part, t in zip(parts, self.tables, strict=True)])
+        agreed = self.agreed([part.reshape(self._shape(t)) for part, t in zip(parts, self.tables, strict=True)])
         return tuple(self._distribution(table, flat, level) for table, flat in zip(self.tables, agreed, strict=True))
 
     def _distribution(self, table: tuple[int, ...], raw: ContingencyTable, level: Fraction) -> Distribution:
@@ -167,15 +193,15 @@ class Marginals:
 
     # -- agreement ---------------------------------------------------------------------------------------------
 
-    def _agreed(self, tables: list[ContingencyTable]) -> list[ContingencyTable]:
-        """Each part replaced by its weighted mean."""
+    def agreed(self, tables: list[ContingencyTable]) -> list[ContingencyTable]:
+        """Noisy `tables` with each part that they share replaced by its weighted mean."""
         import numpy as np
 
         found = [table.copy() for table in tables]
         both = {tuple(sorted(set(one) & set(other))) for one, other in combinations(self.tables, 2)} | {()}
         for shared in {part for columns in both for part in _parts(columns)}:  # all others are in one table alone
             holders = [at for at, table in enumerate(self.tables) if set(shared) <= set(table)]
-            own = [_part(tables[at], self.tables[at], shared) for at in holders]
+            own = [orthogonal_part(tables[at], self.tables[at], shared) for at in holders]
             summed = [tables[at].size / part.size for at, part in zip(holders, own, strict=True)]  # cells summed over
             mean = sum(part / cells for part, cells in zip(own, summed, strict=True)) / sum(1 / cells for cells in summed)
             if not shared and self.rows is not None:
@@ -205,8 +231,8 @@ def _parts(table: tuple[int, ...]) -> Iterator[tuple[int, ...]]:
         yield from combinations(table, size)
 
 
-def _part(values: ContingencyTable, table: tuple[int, ...], shared: tuple[int, ...]) -> ContingencyTable:
-    """Summed over the other axes, and without the mean along each shared one."""
+def orthogonal_part(values: ContingencyTable, table: tuple[int, ...], shared: tuple[int, ...]) -> ContingencyTable:
+    """The part of a table that its shared axes add: summed over the others, without the mean along each shared one."""
     found: Any = values.sum(axis=tuple(place for place, axis in enumerate(table) if axis not in shared))
     for place in range(len(shared)):
         found = found - found.mean(axis=place, keepdims=True)
@@ -220,7 +246,7 @@ def _spread(part: ContingencyTable, table: tuple[int, ...], shared: tuple[int, .
     return np.expand_dims(part, tuple(place for place, axis in enumerate(table) if axis not in shared))
 
 
-def _read_tables(value: object, axes: int) -> tuple[tuple[int, ...], ...]:
+def _read_tables(value: Sequence[Sequence[SupportsIndex]], axes: int) -> tuple[tuple[int, ...], ...]:
     instead = "[(0, 1), (1, 2)]: the places of the columns of each table"
     if not isinstance(value, (list, tuple)) or not value:
         raise DataError("tables", value, "they list the columns of each table", instead)

@@ -1,4 +1,4 @@
-"""How far a sum of independent noise can lie off: one bound for all of flat histograms, trees and their running sums.
+"""Tail bounds of sums of independent noise (Chernoff): one for flat histograms, for trees and for their running sums.
 
 Theorem. Let Q = sum_i R_i N_i with independent integer noise N_i, every |R_i| <= 1 and sum_i R_i^2 <= V. Then for s > 0
 
@@ -29,7 +29,8 @@ from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from dither.mechanisms.additive.additive import log_odds
-from dither.mechanisms.workload.workload import TILTS, WIDER
+from dither.mechanisms.workload.chernoff import TILTS
+from dither.mechanisms.workload.workload import WIDER
 from dither.noise.gaussian import RoundedGaussian
 from dither.noise.laplace import DiscreteLaplace
 
@@ -56,14 +57,14 @@ def sum_width(
         tilts = [*TILTS, *(tilt for tilt in tilts if tilt < TILTS[-1])]
     best = math.inf
     for tilt in tilts:
-        f = tilt**2 if gaussian else _geometric(rate, tilt)
+        f = tilt**2 if gaussian else geometric_cumulant(rate, tilt)
         together = most * f + math.log(float(np.exp((listed - most) * f).sum()))
         best = min(best, (outside + together) / (rate * tilt))
     return best * WIDER
 
 
 def variance(law: DiscreteLaplace | RoundedGaussian) -> float:
-    """Of the noise, in doubles: for expected errors, which promise nothing."""
+    """The variance of the noise, in doubles: for expected errors, which promise nothing."""
     if isinstance(law, RoundedGaussian):
         return float(law.sigma2) + 1 / 12
     return 0.5 / math.sinh(min(float(law.rate) / 2, 300)) ** 2
@@ -77,8 +78,8 @@ def proxy(sigma2: Fraction) -> float:
     return size + 1 / 12 + 4 * (q / 24 + series)
 
 
-def _geometric(rate: float, tilt: float) -> float:
-    """f(rate * tilt), without overflow at large rates."""
+def geometric_cumulant(rate: float, tilt: float) -> float:
+    """f(rate * tilt), the cumulant generating function of two-sided geometric noise, without overflow at large rates."""
     at = rate * tilt
     ratio = math.exp((at - rate) / 2) * math.expm1(-at) / math.expm1(-rate)
     return -math.log1p(-(ratio**2))

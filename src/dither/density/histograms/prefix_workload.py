@@ -1,4 +1,4 @@
-"""All prefixes of a histogram by the best strategy that is known for them: zCDP, up to 128 cells.
+"""All prefixes of a histogram by the matrix mechanism, with the best strategy that is known for them: zCDP, up to 128 cells.
 
 `Workload` finds the matrix B of whole numbers to release, with the exact norm of its columns and so the promise. Here a
 person may be in no cell, and counts are moved into 0..2^35 first; so a replacement may move B x by a whole column and not by
@@ -11,10 +11,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from fractions import Fraction
 from functools import cached_property
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, ClassVar, SupportsIndex
 
 from attrs import field, frozen
 
+from dither.density.histograms.columns import CountsLike
 from dither.density.histograms.counts import read_counts
 from dither.density.histograms.histogram import count_neighbours, read_cells, replaces
 from dither.errors import SizeError
@@ -31,7 +32,7 @@ if TYPE_CHECKING:
 MOST_CELLS = 128  # a strategy takes half a second of one core; several where a busy machine lets BLAS use many threads
 
 
-def _read_cells(value: object) -> int:
+def _read_cells(value: SupportsIndex) -> int:
     cells = read_cells(value, least=2)
     if cells > MOST_CELLS:
         raise SizeError("cells", value, f"strategies are found for up to {MOST_CELLS} cells", "Tree")
@@ -40,7 +41,24 @@ def _read_cells(value: object) -> int:
 
 @frozen(kw_only=True, slots=False)
 class PrefixWorkload:
-    """The optimal strategy for prefixes: zCDP."""
+    """The optimal strategy for prefixes: zCDP.
+
+    Args:
+        cells: how many there are, 2 to 128.
+        rho: the promise in zCDP.
+        unit: whose coming, going or replacement is hidden; one person who comes or goes unless said.
+
+    Raises:
+        NumberError: fewer than two cells, or a `rho` that is not positive.
+        SizeError: more than 128 cells.
+        UnitError: a unit that is not known.
+
+    Example:
+        >>> from dither.density import Histogram, PrefixWorkload
+        >>> strategy = PrefixWorkload(cells=16, rho="0.5")
+        >>> strategy.prefix_error("0.95") < Histogram(cells=16, rho="0.5").prefix_error("0.95")
+        True
+    """
 
     code: ClassVar[str] = "prefix_workload"
 
@@ -50,12 +68,12 @@ class PrefixWorkload:
 
     @property
     def guarantee(self) -> Guarantee:
-        """rho-zCDP."""
+        """rho-zCDP, of the whole release."""
         return self.workload.guarantee
 
     @cached_property
     def workload(self) -> Workload:
-        """The prefixes, one row each."""
+        """The prefixes as queries, one row each, with the strategy that answers them."""
         import numpy as np
 
         return Workload(queries=with_nowhere(np.tri(self.cells), self.unit), rho=self.rho, unit=self.unit)
@@ -69,26 +87,26 @@ class PrefixWorkload:
         return Workload(queries=table, rho=self.rho, unit=self.unit, strategy=self.workload.strategy)
 
     def error(self, confidence: NumberLike) -> float:
-        """A half-width that all cells stay within together, with this probability."""
+        """A half-width that all cells stay within together, with probability `confidence`."""
         return self._single.error(confidence)
 
     def prefix_error(self, confidence: NumberLike) -> float:
-        """A half-width for the sums of the first 1, 2, ... cells, all together."""
+        """A half-width for the sums of the first 1, 2, ... cells, all together with probability `confidence`."""
         return self.workload.error(confidence)
 
     def range_error(self, confidence: NumberLike) -> float:
-        """A half-width for all ranges together: a range is the difference of two prefixes."""
+        """A half-width for all ranges together at a `confidence`: a range is the difference of two prefixes."""
         return 2 * self.prefix_error(confidence)
 
-    def release(self, counts: object) -> NDArray[np.float64]:
-        """Estimates of the counts: real numbers, some of them below 0, from which every prefix follows by adding."""
+    def release(self, counts: CountsLike) -> NDArray[np.float64]:
+        """Estimates of the `counts`: real numbers, some of them below 0, from which every prefix follows by adding."""
         import numpy as np
 
         found = read_counts(counts, cells=self.cells)
         return np.diff(self.workload.release(padded(found, self.unit)), prepend=0.0)
 
-    def truth(self, counts: object) -> list[int]:
-        """What a release is an estimate of."""
+    def truth(self, counts: CountsLike) -> list[int]:
+        """What a release of these `counts` is an estimate of; not to be published."""
         return [int(count) for count in read_counts(counts, cells=self.cells)]
 
     def neighbours(self) -> Iterator[tuple[list[int], list[int]]]:
@@ -104,7 +122,7 @@ def with_nowhere(table: NDArray[np.float64], unit: Unit) -> NDArray[np.float64]:
 
 
 def padded(counts: NDArray[np.int64], unit: Unit) -> NDArray[np.int64]:
-    """Counts with a 0 for that cell."""
+    """Counts with a 0 for the cell that `with_nowhere` adds."""
     import numpy as np
 
     return np.append(counts, 0) if replaces(unit) else counts

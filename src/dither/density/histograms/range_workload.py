@@ -1,4 +1,4 @@
-"""Given ranges of a line, answered together with the least noise that is known for just these.
+"""Given range queries over a line, answered together with the least noise that is known for just these.
 
 Cells that no range tells apart are one cell, and cells that no range asks about are none: so q ranges over any number of
 bins are a workload over at most 2 q - 1 cells (`Workload`: noise in every cell, trees, the ranges themselves, and for zCDP
@@ -9,9 +9,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from dither.density.histograms.axis import Bins, read_bins
+from dither.density.histograms.columns import CountsLike
 from dither.density.histograms.counts import read_counts
 from dither.density.histograms.prefix_workload import padded, with_nowhere
 from dither.errors import DataError, NumberError
@@ -24,36 +25,56 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+RangeLike: TypeAlias = tuple[NumberLike, NumberLike] | list[Any]  # a pair of edges
 EXAMPLE = "[(0, 18), (18, 65), (0, 65)], with ends that are edges of the bins"
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class RangePlan:
-    """The strategy that was chosen for given ranges, and why."""
+    """The strategy that was chosen for given ranges, and why. `ranges` makes it.
+
+    Args:
+        bins: the cells of the line.
+        cuts: the edges at which some range starts or ends, by place: merged cells lie between two of them.
+        asked: which of the merged cells some range asks about.
+        workload: the ranges as queries over those, with their strategy.
+
+    Raises:
+        SizeError: from `release` and `truth`, where there is not one count for each bin.
+        DataError: from the same, where counts are no whole numbers.
+
+    Example:
+        >>> from dither.density import Bins, ranges
+        >>> plan = ranges(Bins([0, 18, 65, 120]), [(0, 18), (18, 120)], epsilon=1)
+        >>> plan.cuts
+        (0, 1, 3)
+        >>> [int(answer) for answer in plan.truth([5, 7, 2])]
+        [5, 9]
+    """
 
     bins: Bins
-    cuts: tuple[int, ...]  # the edges at which some range starts or ends: merged cells lie between two of them
-    asked: tuple[int, ...]  # which of the merged cells are asked about
-    workload: Workload  # over those
+    cuts: tuple[int, ...]
+    asked: tuple[int, ...]
+    workload: Workload
 
     @property
     def guarantee(self) -> Guarantee:
-        """epsilon, pure; or rho-zCDP."""
+        """epsilon, pure; or rho-zCDP: of all answers together."""
         return self.workload.guarantee
 
     def error(self, confidence: NumberLike) -> float:
-        """A half-width for all answers together."""
+        """A half-width for all answers together, with probability `confidence`."""
         return self.workload.error(confidence)
 
-    def release(self, counts: object) -> NDArray[np.float64]:
-        """An answer to each range, from one count for each bin."""
+    def release(self, counts: CountsLike) -> NDArray[np.float64]:
+        """An answer to each range, from `counts`: one for each bin."""
         return self.workload.release(self._merged(counts))
 
-    def truth(self, counts: object) -> list[Any]:
-        """What a release is an estimate of."""
+    def truth(self, counts: CountsLike) -> list[Any]:
+        """What a release of these `counts` is an estimate of; not to be published."""
         return self.workload.truth(self._merged(counts))
 
-    def _merged(self, counts: object) -> NDArray[np.int64]:
+    def _merged(self, counts: CountsLike) -> NDArray[np.int64]:
         import numpy as np
 
         found = read_counts(counts, cells=self.bins.size)
@@ -76,7 +97,7 @@ class RangePlan:
 
 def ranges(
     bins: Bins,
-    queries: Iterable[Any],
+    queries: Iterable[RangeLike],
     *,
     epsilon: NumberLike | None = None,
     rho: NumberLike | None = None,
@@ -85,6 +106,23 @@ def ranges(
     """The best strategy for given ranges, each a pair of edges: from the lower up to, but without, the upper one.
 
     A range from the first edge has all values below it too; one up to the last edge has that edge and all values above it.
+
+    Args:
+        bins: the cells of the line.
+        queries: pairs of edges of the bins, each from a lower one to a higher one.
+        epsilon: the promise, pure; either this or `rho`.
+        rho: the promise in zCDP; either this or `epsilon`.
+        unit: whose coming, going or replacement is hidden; one person who comes or goes unless said.
+
+    Raises:
+        DataError: `queries` that are no list of pairs, or none.
+        NumberError: an end that is no edge, a range that does not rise, both or neither of `epsilon` and `rho`.
+        UnitError: a unit that is not known.
+
+    Example:
+        >>> from dither.density import Bins, ranges
+        >>> ranges(Bins([0, 18, 65, 120]), [(0, 18), (18, 120)], epsilon=1).release([5, 7, 2]).shape
+        (2,)
     """
     import numpy as np
 
@@ -105,7 +143,7 @@ def ranges(
     return RangePlan(bins=line, cuts=tuple(cuts), asked=tuple(asked.tolist()), workload=workload)
 
 
-def _pair(bins: Bins, query: object) -> tuple[int, int]:
+def _pair(bins: Bins, query: RangeLike) -> tuple[int, int]:
     if not isinstance(query, (list, tuple)) or len(query) != 2:
         raise DataError("queries", query, "a range is a pair of edges", EXAMPLE)
     low, high = (_edge(bins, end) for end in query)

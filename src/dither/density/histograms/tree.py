@@ -1,4 +1,4 @@
-"""A histogram with the sums of neighbouring cells: the right choice for prefixes and ranges over many cells.
+"""Hierarchical histograms, with the sums of neighbouring cells: the right choice for prefixes and ranges over many cells.
 
 Theorem. Cells are the leaves of a tree in which every node has b children, and a node counts all cells below it; H levels
 take noise. In a histogram a person is one count in at most one cell. Then all nodes + N, N independent, is
@@ -38,11 +38,12 @@ from typing import TYPE_CHECKING, Any, ClassVar, SupportsIndex
 
 from attrs import frozen
 
+from dither.density.histograms.columns import CountsLike
 from dither.density.histograms.counts import LARGEST_COUNT, read_counts
-from dither.density.histograms.histogram import count_neighbours, noise, read_cells, replaces
+from dither.density.histograms.histogram import count_neighbours, count_noise, read_cells, replaces
 from dither.density.histograms.noise_tails import sum_width, variance
 from dither.density.histograms.tree_least_squares import corrections
-from dither.density.histograms.tree_shape import TreeShape, branchings
+from dither.density.histograms.tree_shape import Root, TreeShape, branchings
 from dither.errors import DataError, SizeError
 from dither.mechanisms.additive.additive import read_confidence
 from dither.mechanisms.additive.gaussian import Gaussian
@@ -62,13 +63,39 @@ LISTED = 2**16  # prefixes whose variances are computed one by one; beyond, all 
 
 @frozen(kw_only=True, slots=False, init=False)
 class Tree:
-    """Noise in every node of a tree over the cells, made consistent: pure epsilon, or zCDP."""
+    """Noise in every node of a tree over the cells, made consistent: pure epsilon, or zCDP.
+
+    Args:
+        cells: how many leaves there are, 2 to 2^24.
+        branching: children of a node; the one that is best for prefixes unless said.
+        root: "noisy", "absent", or "exact" where `rows` is given; the better one unless said.
+        epsilon: the promise, pure; either this or `rho`.
+        rho: the promise in zCDP; either this or `epsilon`.
+        rows: how many people are counted in some cell, where that is public and one is replaced.
+        unit: whose coming, going or replacement is hidden; one person who comes or goes unless said.
+
+    Raises:
+        NumberError: both or neither of `epsilon` and `rho`, one that is not positive, or noise that is not drawn.
+        SizeError: more cells than are kept in memory, or more children than cells.
+        DataError: a root that the other arguments do not allow.
+        UnitError: a unit that is not known, or `rows` where people come and go.
+
+    Example:
+        >>> from dither.density import Histogram, Tree
+        >>> tree = Tree(cells=256, epsilon=1)
+        >>> tree.branching, tree.root
+        (9, 'absent')
+        >>> tree.prefix_error("0.95") < Histogram(cells=256, epsilon=1).prefix_error("0.95")
+        True
+        >>> tree.release([1] * 256).shape
+        (256,)
+    """
 
     code: ClassVar[str] = "tree"
 
     cells: int  # how many leaves
     branching: int  # children of a node; chosen for prefixes where none is given
-    root: str  # "noisy", "absent", or "exact" where rows are public; chosen where it is not given
+    root: Root  # "noisy", "absent", or "exact" where rows are public; chosen where it is not given
     epsilon: Number | None  # the promise: either this
     rho: Fraction | None  # or this
     rows: int | None  # how many people are counted in some cell, where that is public
@@ -77,12 +104,12 @@ class Tree:
     def __init__(
         self,
         *,
-        cells: object,
-        branching: object = None,
-        root: object = None,
+        cells: SupportsIndex,
+        branching: SupportsIndex | None = None,
+        root: Root | None = None,
         epsilon: NumberLike | None = None,
         rho: NumberLike | None = None,
-        rows: object = None,
+        rows: SupportsIndex | None = None,
         unit: UnitLike = Unit.ADD_REMOVE,
     ) -> None:
         size, whom = read_cells(cells, least=2), read_unit(unit)
@@ -93,12 +120,12 @@ class Tree:
         chosen = shapes[0] if len(shapes) == 1 else min(shapes, key=lambda one: cost(one, whom, gaussian=budget is None))
         b, top = chosen.branching, chosen.root
         self.__attrs_init__(cells=size, branching=b, root=top, epsilon=budget, rho=square, rows=public, unit=whom)
-        _ = self._noise  # refuses noise that cannot be drawn, now and not at the first release
+        _ = self.noise  # refuses noise that cannot be drawn, now and not at the first release
 
     @property
     def guarantee(self) -> Guarantee:
         """epsilon, pure; or Gaussian DP, and so rho-zCDP."""
-        return self._noise.guarantee
+        return self.noise.guarantee
 
     @cached_property
     def shape(self) -> TreeShape:
@@ -106,55 +133,56 @@ class Tree:
         return TreeShape(cells=self.cells, branching=self.branching, root=self.root)
 
     @cached_property
-    def _noise(self) -> Geometric | Gaussian:
+    def noise(self) -> Geometric | Gaussian:
+        """The mechanism that gives every node its noise."""
         nodes = sum(self.shape.sizes[: self.shape.levels])
-        return noise(nodes_moved(self.shape, self.unit), nodes, epsilon=self.epsilon, rho=self.rho, unit=self.unit)
+        return count_noise(nodes_moved(self.shape, self.unit), nodes, epsilon=self.epsilon, rho=self.rho, unit=self.unit)
 
     # -- error -------------------------------------------------------------------------------------------------
 
     def error(self, confidence: NumberLike) -> float:
-        """A half-width that all cells stay within together, with this probability."""
+        """A half-width that all cells stay within together, with probability `confidence`."""
         return self._width(self.shape.leaf_square(), self.cells, confidence)
 
     def prefix_error(self, confidence: NumberLike) -> float:
-        """A half-width for the sums of the first 1, 2, ... cells, all together."""
+        """A half-width for the sums of the first 1, 2, ... cells, all together with probability `confidence`."""
         if self.cells > LISTED:
             return self._width(self.shape.prefix_square(), self.cells, confidence)
         return self._width(self.shape.prefix_squares(), 1, confidence)
 
     def range_error(self, confidence: NumberLike) -> float:
-        """A half-width for all ranges together."""
+        """A half-width for all ranges together, with probability `confidence`."""
         pairs = self.cells * (self.cells + 1) // 2
         own = self._width(self.shape.range_square(), pairs, confidence)
         return min(own, 2 * self.prefix_error(confidence))
 
     def _width(self, squares: float | NDArray[np.float64], events: int, confidence: NumberLike) -> float:
         level = read_confidence(confidence)
-        return sum_width(self._noise.law, squares=squares, events=events, level=level)
+        return sum_width(self.noise.law, squares=squares, events=events, level=level)
 
     @property
     def variance(self) -> float:
-        """Of the noise of a node: what expected errors are compared by."""
-        return variance(self._noise.law)
+        """The variance of the noise of a node: what expected errors are compared by."""
+        return variance(self.noise.law)
 
     # -- release -----------------------------------------------------------------------------------------------
 
-    def release(self, counts: object) -> NDArray[np.float64]:
-        """Estimates of the counts: real numbers, some of them below 0, from which every range follows by adding."""
+    def release(self, counts: CountsLike) -> NDArray[np.float64]:
+        """Estimates of the `counts`: real numbers, some of them below 0, from which every range follows by adding."""
         return self.consistent(self.nodes(counts))
 
-    def nodes(self, counts: object) -> list[NDArray[np.int64]]:
-        """All nodes with noise, leaves first; the root without, where it is exact."""
+    def nodes(self, counts: CountsLike) -> list[NDArray[np.int64]]:
+        """All nodes over these `counts` with noise, leaves first; the root without, where it is exact."""
         import numpy as np
 
         levels = [read_counts(counts, cells=self.cells)]
         for _ in self.shape.sizes[1 : self.shape.levels]:
             levels.append(self._parents(levels[-1]))
-        noisy: list[Any] = [add(level, self._noise.law.sample(level.size)) for level in levels]
+        noisy: list[Any] = [add(level, self.noise.law.sample(level.size)) for level in levels]
         return noisy if self.rows is None else [*noisy, np.array([self.rows], dtype=np.int64)]
 
     def consistent(self, nodes: list[NDArray[np.int64]]) -> NDArray[np.float64]:
-        """The histogram that is nearest to noisy nodes, in squares."""
+        """The histogram that is nearest to noisy `nodes`, in squares."""
         return nodes[0] + corrections(self.shape, self._differences(nodes))
 
     def _differences(self, nodes: list[NDArray[np.int64]]) -> list[NDArray[np.float64]]:
@@ -175,8 +203,8 @@ class Tree:
 
         return np.add.reduceat(level, np.arange(0, level.size, self.branching))
 
-    def truth(self, counts: object) -> list[int]:
-        """What a release is an estimate of."""
+    def truth(self, counts: CountsLike) -> list[int]:
+        """What a release of these `counts` is an estimate of; not to be published."""
         return [int(count) for count in read_counts(counts, cells=self.cells)]
 
     def neighbours(self) -> Iterator[tuple[list[int], list[int]]]:
@@ -201,25 +229,25 @@ def cost(shape: TreeShape, unit: Unit, *, gaussian: bool) -> float:
 
 
 def read_branching(value: SupportsIndex, cells: int) -> int:
-    """How many children a node has."""
+    """How many children a node has, 2 or more and no more than there are cells."""
     found = integer(value, name="branching", least=2)
     if found > cells:
         raise SizeError("branching", value, f"there are {cells} cells", f"{cells} or fewer")
     return found
 
 
-def read_root(value: object, rows: int | None, unit: Unit) -> list[str]:
+def read_root(value: Root | None, rows: int | None, unit: Unit) -> list[Root]:
     """The roots to choose from. Where one is replaced noise in the root costs nothing, so there it is never absent."""
-    possible = ["noisy", "absent"] if rows is None else ["exact"]
+    possible: list[Root] = ["noisy", "absent"] if rows is None else ["exact"]
     if value is None:
         return possible[:1] if replaces(unit) else possible
     if not isinstance(value, str) or value not in possible:
         why = "a root is exact where the number of rows is public, and only there"
         raise DataError("root", value, why, " or ".join(map(repr, possible)))
-    return [str(value)]
+    return [value]
 
 
-def read_rows(value: SupportsIndex, unit: Unit) -> int | None:
+def read_rows(value: SupportsIndex | None, unit: Unit) -> int | None:
     """None, or how many people are counted in some cell: public only where one is replaced and none comes or goes.
 
     Who is in no cell (a missing value) is not among them. Where that can happen `rows` is not public: it is left out, or

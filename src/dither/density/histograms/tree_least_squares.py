@@ -1,4 +1,4 @@
-"""The two passes of a tree's least squares, on arrays; `histograms/tree_shape.py` says why they are right.
+"""Consistency of a hierarchical histogram by least squares, in two passes; `histograms/tree_shape.py` has the proof.
 
 They run on differences: a node's released count minus the sum of its released leaves. Of a leaf that is 0, and what the
 passes end with is what to add to each leaf.

@@ -1,4 +1,4 @@
-"""The shape of a tree over cells, and how accurate its answers are: from public sizes alone, in closed form.
+"""The shape of a hierarchical histogram, a tree over cells, and the variance of its answers, in closed form from its sizes.
 
 Leaves are the cells; each node above has b children, the last one of a level those that are left (1 to b). So all nodes of
 a level but its last are alike, and every figure is kept for two nodes a level. The variance of one node's noise is the unit.
@@ -36,12 +36,13 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+Root: TypeAlias = Literal["noisy", "exact", "absent"]  # noise like the other nodes; a public total; no root
 SMALL, WIDEST = 32, 1024  # children of a node: all up to the first are tried, none beyond the second
 
 
@@ -54,11 +55,11 @@ class LevelPair(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True)
 class TreeShape:
-    """A tree over so many cells."""
+    """A tree over so many cells, by its branching and its root."""
 
     cells: int
     branching: int
-    root: str  # "noisy", "exact" or "absent"
+    root: Root
 
     @cached_property
     def sizes(self) -> list[int]:
@@ -70,7 +71,7 @@ class TreeShape:
 
     @property
     def levels(self) -> int:
-        """Levels that take noise."""
+        """How many levels take noise."""
         return len(self.sizes) - (self.root != "noisy")
 
     def last_children(self, level: int) -> int:
@@ -79,7 +80,7 @@ class TreeShape:
 
     @cached_property
     def own(self) -> list[LevelPair]:
-        """w of every level."""
+        """The variances w of best estimates from subtrees, on every level."""
         found = [LevelPair(1.0, 1.0)]
         for level in range(1, len(self.sizes)):
             sums = self._sum(found[-1], level)
@@ -90,7 +91,7 @@ class TreeShape:
 
     @cached_property
     def sums(self) -> list[LevelPair]:
-        """S of every level; there is none for the leaves."""
+        """The sums S of w over children, on every level; there is none for the leaves."""
         return [LevelPair(math.nan, math.nan)] + [self._sum(self.own[at - 1], at) for at in range(1, len(self.sizes))]
 
     def _sum(self, below: LevelPair, level: int) -> LevelPair:
@@ -99,7 +100,7 @@ class TreeShape:
 
     @property
     def root_variance(self) -> float:
-        """Of the final estimate of the total."""
+        """The variance of the final estimate of the total."""
         return 0.0 if self.root == "exact" else self.own[-1].last
 
     # -- bounds ------------------------------------------------------------------------------------------------
@@ -140,7 +141,7 @@ class TreeShape:
         return self._top() + 2 * sum(self._partial(level) for level in range(1, len(self.sizes) - 1))
 
     def _top(self) -> float:
-        """What the root and its bracket have together."""
+        """The variance that the root and its bracket in the theorem add together."""
         return self.root_variance + (0.0 if self.root == "absent" else self._partial(len(self.sizes) - 1))
 
     def _partial(self, level: int) -> float:
@@ -172,7 +173,7 @@ class TreeShape:
 
 
 class _SubtreeSums(NamedTuple):
-    """Sums over the leaves of a subtree, of what is said above; and over pairs of leaves i < j."""
+    """Sums of a_j, a_j^2 and E_j over the leaves of a subtree, and of variances over pairs of leaves i < j."""
 
     leaves: float
     shares: float  # of a_j
@@ -195,7 +196,7 @@ def _joined(children: list[tuple[Vector, Vector]], variances: list[float]) -> tu
 
 
 def _combined(children: list[_SubtreeSums], variances: list[float], between: bool) -> _SubtreeSums:
-    """Of a node, from those of its children."""
+    """The sums of a node, from those of its children."""
     import numpy as np
 
     n, a1, a2, e, apart = (np.array(column) for column in zip(*children, strict=True))
@@ -227,7 +228,7 @@ def _across(n: Vector, a1: Vector, a2: Vector, e: Vector, w: Vector, before: Vec
 
 
 def branchings(cells: int) -> list[int]:
-    """Small ones, and for every height the smallest that reaches it: the trees that are worth comparing."""
+    """Branching factors that are worth comparing: small ones, and for every height the smallest that reaches it."""
     found = set(range(2, min(SMALL, cells) + 1))
     for height in range(1, max(1, math.ceil(math.log2(cells))) + 1):
         branching = max(2, math.floor(cells ** (1 / height)))

@@ -44,6 +44,7 @@ from typing import SupportsIndex
 
 from attrs import field, frozen
 
+from dither.density.histograms.columns import CountsLike, ValuesLike
 from dither.density.moments.steps import STEPS, Quantisation, exact_sum, read_whole, whole
 from dither.density.moments.summary import Summary
 from dither.errors import NumberError, SizeError
@@ -60,15 +61,38 @@ FARTHEST = 2**200  # numbers are moved to this before the noise: a contraction o
 
 @frozen(kw_only=True, slots=False, init=False)
 class Moments:
-    """A mean (degree 1), or a mean and a variance (degree 2), of values between public bounds: pure epsilon."""
+    """A mean (degree 1), or a mean and a variance (degree 2), of values between public bounds: pure epsilon.
 
-    epsilon: Number = field(converter=read_epsilon)  # the promise
-    low: Fraction  # values are moved up to this
-    high: Fraction  # and down to this
-    degree: int  # 1 for the mean, 2 for the variance as well
-    rows: int | None  # how many there are, where that is public and one is replaced
+    Args:
+        epsilon: the promise.
+        low: the lower bound: values below it are moved up to it.
+        high: the upper bound: values above it are moved down to it.
+        degree: 1 for the mean, 2 for the variance as well.
+        rows: how many values there are, missing ones included, where that is public and one is replaced.
+        steps: into how many steps the bounds are cut, a power of two up to 2^24.
+        unit: whose coming, going or replacement is hidden; one person who comes or goes unless said.
+
+    Raises:
+        NumberError: an `epsilon` that is not positive or whose noise is not drawn, bounds that do not rise or that doubles
+            do not tell apart, another `degree`, or `steps` that are no power of two.
+        UnitError: a unit that is not known, or `rows` where people come and go.
+
+    Example:
+        >>> from dither.density import Moments
+        >>> mechanism = Moments(epsilon=1, low=0, high=4, steps=4)
+        >>> mechanism.count([1, None, 3])
+        [4, 4]
+        >>> 0 <= mechanism.release([4, 4]).mean <= 4
+        True
+    """
+
+    epsilon: Number = field(converter=read_epsilon)
+    low: Fraction
+    high: Fraction
+    degree: int
+    rows: int | None
     steps: int  # G
-    unit: Unit  # whose coming, going or replacement is hidden
+    unit: Unit
 
     def __init__(
         self,
@@ -78,7 +102,7 @@ class Moments:
         high: NumberLike,
         degree: SupportsIndex = 1,
         rows: SupportsIndex | None = None,
-        steps: object = STEPS,
+        steps: SupportsIndex = STEPS,
         unit: UnitLike = Unit.ADD_REMOVE,
     ) -> None:
         quantisation = Quantisation.read(low, high, steps)
@@ -97,11 +121,11 @@ class Moments:
 
     @property
     def guarantee(self) -> Guarantee:
-        """epsilon, pure."""
+        """epsilon, pure: of all that is released."""
         return self.noise.guarantee
 
     def loss(self) -> Loss:
-        """Of one number where one is released; otherwise of any such promise."""
+        """The privacy loss: of geometric noise where one number is released, otherwise of any epsilon-DP release."""
         return self.noise.loss()
 
     @cached_property
@@ -124,17 +148,17 @@ class Moments:
 
     @property
     def quantisation(self) -> Quantisation:
-        """Where values stand."""
+        """The map from values to whole numbers of steps."""
         return Quantisation(self.low, self.high, self.steps)
 
     def error(self, confidence: NumberLike) -> int | float:
-        """What all released numbers stay within, in steps: divided by `one`, so many records. The summary has intervals."""
+        """What all released numbers stay within with probability `confidence`, in steps: `one` of them are a record."""
         return self.noise.error(confidence)
 
     # -- counters ----------------------------------------------------------------------------------------------
 
-    def count(self, values: object) -> list[int]:
-        """The true counters of a list of values, one a person; not to be published."""
+    def count(self, values: ValuesLike) -> list[int]:
+        """The true counters of `values`, one a person, None for a missing one; not to be published."""
         places, there = self.quantisation.place(values)
         if self.rows is not None and len(places) != self.rows:
             why = f"there are {self.rows} rows, publicly"
@@ -143,8 +167,8 @@ class Moments:
         squares = exact_sum(found * found) if self.degree == 2 else 0
         return self.from_sums(len(found), exact_sum(found), squares)
 
-    def from_sums(self, count: object, total: object, squares: object = 0) -> list[int]:
-        """The true counters from what an engine adds up: how many places there are, their sum, the sum of their squares."""
+    def from_sums(self, count: SupportsIndex, total: SupportsIndex, squares: SupportsIndex = 0) -> list[int]:
+        """The true counters from what an engine adds up: the `count` of places, their `total`, that of their `squares`."""
         n, s1, s2 = (whole(x, name) for x, name in ((count, "count"), (total, "total"), (squares, "squares")))
         side = self.steps
         if self.degree == 1:
@@ -155,20 +179,20 @@ class Moments:
         return [counter + missing * add for counter, add in zip(counters, self.record(side // 2), strict=True)]
 
     def record(self, place: int) -> list[int]:
-        """What one record adds."""
+        """What one record at a `place` adds to each counter."""
         up, down = place, self.steps - place
         return [down, up] if self.degree == 1 else [down**2, 2 * down * up, up**2]
 
     # -- release -----------------------------------------------------------------------------------------------
 
-    def release(self, counters: object) -> Summary:
-        """What may be published, from the true counters that `count` and `from_sums` give."""
+    def release(self, counters: CountsLike) -> Summary:
+        """What may be published, from the true `counters` that `count` and `from_sums` give."""
         exactly = self.truth(counters)
         noise = self.noise.law.sample(len(exactly)).tolist()
         return Summary(self, tuple(value + draw for value, draw in zip(exactly, noise, strict=True)))
 
-    def truth(self, counters: object) -> list[int]:
-        """The numbers that are released, without their noise; not to be published."""
+    def truth(self, counters: CountsLike) -> list[int]:
+        """The numbers that are released for these `counters`, without their noise; not to be published."""
         found = read_whole(counters, self.degree + 1)
         if self.replaces:
             found = [sum(found), found[-1] - found[0], *found[1:-1]]

@@ -1,4 +1,4 @@
-"""Intervals for averages, variances and covariances of counters with noise: what a ratio can be, not how it varies.
+"""Confidence intervals for averages, variances and covariances of counters with noise, by Fieller's method.
 
 A released total N and a released sum S are the true n and s with noise, and the truth is x = s / n. Then
 
@@ -7,39 +7,13 @@ A released total N and a released sum S are the true n and s with noise, and the
 has a law that is known for every x, whatever n and s are. All x for which it stays within the (1 - alpha) quantile c(x) of
 that law are a set that covers the truth with probability 1 - alpha at least: no approximation for large n, and no
 division by a total that may be near zero. Where the total does not stand out from its noise the set is everything that is
-possible; so it is, by choice, where it is empty or the total is less than one record. (Fieller 1954.)
-
-A share, from 0 to 1, as an average is: the law depends on x alone, so one list of 256 cells serves all groups. In a cell
-S - x N has weights w(x) that are linear in x. The sum of the k largest of their sizes is convex in x, so nowhere more than
-at one of the two ends. Let v be weights whose sum of the k largest is at least that, for every k: then there are weights
-that are not below the sizes of w(x) and are more equal than v (weak majorisation), so no w(x) has a larger quantile than v
-(Proschan 1965: of symmetric log-concave variables, the more equal the weights of a sum, the more peaked it is; larger
-weights: below). For the weights 1-x and x, v is what they are at the end that is farther from 1/2.
+possible; so it is, by choice, where it is empty or the total is less than one record.
 
 Where s depends on something else that is not known (a variance on the mean), the set of that is taken first, for a part of
-alpha, and all of it is gone through: both hold with probability 1 - alpha.
+alpha, and all of it is gone through: both hold with probability 1 - alpha. Sets are gone through in cells, and again in
+smaller cells between their ends. `moments/ratio_intervals.md` proves the quantile, and what holds in a whole cell.
 
-The quantile. A two-sided geometric variable is floor(E) - floor(E') with exponential E, E' of the same scale, and so within
-1 of a Laplace variable L = E - E'. A sum of w_j N_j is then within the sum of |w_j| of that of w_j L_j, and for different
-weights
-
-    P(|sum of w_j L_j| > t)  =  sum_j c_j exp(-t / (b |w_j|)),    c_j = product over i of w_j^2 / (w_j^2 - w_i^2)
-
-    b    the scale of the noise        (partial fractions of the characteristic function, 1 / product (1 + b^2 w_j^2 z^2))
-
-Larger weights make it larger: given the others, |a L + X| <= t has probability g(|a L|) with g falling, since X is
-symmetric with one peak (Anderson 1955). So weights are made a little larger until each is 1/512 above the next, where the
-formula loses no more than 8 of the 16 digits of doubles (differences of near numbers are exact); and over a cell of
-unknowns the largest size of each weight is taken. The logarithm of the tail is concave, so Newton's steps from a point
-that is too large (Chernoff's bound gives one) stay too large, all the way down. What is computed is made wider by a
-millionth. Rounded normal noise lies within 1/2 of a normal variable, and a weighted sum of those is normal.
-
-A variance: for every p in the set of the mean (with 1/8 of alpha) all v with S2 - 2 p S1 + (p^2 - v) N within its quantile.
-At the true p the truth of that is the sum of (u - p)^2 - v, which is 0. For the variance of a sample, that sum divided by
-n - 1, it is S2 - 2 p S1 + p^2 N - v (N - 1): the same with N - 1 in place of N, and the same noise. A wrong p makes the sum
-of (u - p)^2 larger by n (p - mean)^2 only, so the second set hardly depends on it.
-
-That set is gone through in cells, and again in smaller cells between its ends.
+Fieller 1954; Anderson 1955; Proschan 1965.
 """
 
 from __future__ import annotations
@@ -57,7 +31,7 @@ if TYPE_CHECKING:
 
 SHARES = 256  # cells of a share
 AT_ONCE = 4096  # groups, in these
-CELLS = 32  # of what else
+CELLS = 32  # of a variance or a covariance
 ROUNDS = 3
 APART = 1 + 1 / 512  # weights, from one to the next
 LEAST = 2.0**-10  # of the largest weight: smaller ones are taken for this, which adds nothing that is seen

@@ -1,4 +1,4 @@
-"""A public interval, cut into a public number of steps: where each value stands, as a whole number from 0 to `steps`.
+"""Quantisation: a public interval, cut into a public number of steps; a value becomes a whole number from 0 to `steps`.
 
 Values beyond the ends are moved to them; the others go to the nearest step. A place is a fixed map of one value into
 0..steps, whatever doubles do on the way, so promises rest on the places and on nothing before them.
@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, SupportsIndex
 
-from dither.density.histograms.axis import _floats
+from dither.density.histograms.columns import CountsLike, ValuesLike, floats
 from dither.errors import DataError, NumberError, SizeError
 from dither.numeric.balls import round_down, round_up
 from dither.numeric.lattice import as_array
@@ -36,7 +36,7 @@ NEAR = Fraction(1, 2) + Fraction(1, 256)  # of a step
 
 @dataclass(frozen=True)
 class Quantisation:
-    """Values from `low` to `high`, in so many steps."""
+    """A map of values from `low` to `high` onto whole numbers, 0 to `steps`."""
 
     low: Fraction
     high: Fraction
@@ -44,7 +44,7 @@ class Quantisation:
 
     @classmethod
     def read(cls, low: NumberLike, high: NumberLike, steps: SupportsIndex) -> Quantisation:
-        """Refuses ends that do not rise, ends that doubles cannot tell apart, and odd numbers of steps."""
+        """Refuse ends that do not rise, ends that doubles cannot tell apart, and steps that are no power of two."""
         a, b = rational(low, name="low"), rational(high, name="high")
         if not a < b:
             raise NumberError("low, high", (low, high), "the lower end lies below the upper one", "low=0, high=5000")
@@ -59,7 +59,7 @@ class Quantisation:
 
     @property
     def width(self) -> Fraction:
-        """From end to end."""
+        """The distance from the lower end to the upper one."""
         return self.high - self.low
 
     @property
@@ -67,14 +67,14 @@ class Quantisation:
         """How far a place may be off, as a share of the width."""
         return NEAR / self.steps
 
-    def place(self, values: object) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
+    def place(self, values: ValuesLike) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
         """The place of each value, and whether there is a value at all: None and NaN are missing, and stand at 0."""
         import numpy as np
 
         array = as_array(values, name="values")
         if array.ndim != 1:
             raise DataError("shape of values", array.shape, "one value a person, in one list", "[1.5, 2, 0]")
-        found = _floats(array, name="values")
+        found = floats(array, name="values")
         there = np.logical_not(np.isnan(found))
         low, high = float(self.low), float(self.high)
         inside = np.clip(np.where(there, found, low), low, high) - low
@@ -99,7 +99,7 @@ def exact_sum(values: NDArray[np.int64]) -> int:
     return (int(np.sum(values >> 32)) << 32) + int(np.sum(values & 0xFFFFFFFF))
 
 
-def read_whole(values: object, size: int) -> list[int]:
+def read_whole(values: CountsLike, size: int) -> list[int]:
     """So many whole numbers of any length; refused by type and shape, never by value."""
     array = as_array(values, name="counters")
     if array.shape != (size,):
@@ -107,7 +107,7 @@ def read_whole(values: object, size: int) -> list[int]:
     return [whole(item, "counters") for item in array.tolist()]
 
 
-def whole(value: object, name: str) -> int:
+def whole(value: SupportsIndex, name: str) -> int:
     """A whole number of any length; refused by type, never by value."""
     if isinstance(value, numbers.Integral) and not isinstance(value, bool):
         return int(value)

@@ -1,4 +1,4 @@
-"""What a release of `Moments` says: a count, a mean, a variance and a deviation, each with its interval.
+"""What a release of `Moments` says: a count, a mean, a variance and a deviation, each with its confidence interval.
 
 All of it is computed from released numbers and public facts. Each interval holds with its confidence by itself, whatever
 the data are, for the values as they were clipped to the bounds: what clipping takes away is not in it, and no private
@@ -59,10 +59,28 @@ class MomentsLike(Protocol):
 
 @dataclass(frozen=True)
 class Summary:
-    """A released count, mean and variance of values between public bounds, with intervals."""
+    """A released count, mean and variance of values between public bounds, with confidence intervals. `Moments` makes it.
 
-    moments: MomentsLike  # what was asked
-    released: tuple[int, ...]  # whole numbers with noise: everything else follows from them
+    Args:
+        moments: the `Moments` that were asked for.
+        released: whole numbers with noise: everything else follows from them.
+
+    Raises:
+        GuaranteeError: from what is said of the variance, where only a mean was asked for.
+        NumberError: from an interval, where a confidence is no probability between 0 and 1.
+
+    Example:
+        >>> from dither.density import Moments, Summary
+        >>> summary = Summary(Moments(epsilon=1, low=0, high=4, steps=4), (2000, 2000))
+        >>> summary.count, summary.mean
+        (1000.0, 2.0)
+        >>> low, high = summary.mean_interval("0.95")
+        >>> 1.4 < low < 2 < high < 2.6
+        True
+    """
+
+    moments: MomentsLike
+    released: tuple[int, ...]
 
     # -- estimates ---------------------------------------------------------------------------------------------
 
@@ -73,23 +91,23 @@ class Summary:
 
     @property
     def mean(self) -> float:
-        """Their mean, inside the bounds."""
+        """The mean of the values, inside the bounds."""
         return self.moments.quantisation.at(self._share)
 
     @property
     def variance(self) -> float:
-        """Their mean squared distance from their mean."""
+        """The mean squared distance of the values from their mean."""
         return float(self._spread * self.moments.quantisation.width**2)
 
     @property
     def deviation(self) -> float:
-        """The root of the variance."""
+        """The standard deviation, the root of the variance."""
         return math.sqrt(self._spread) * float(self.moments.quantisation.width)
 
     # -- intervals ---------------------------------------------------------------------------------------------
 
     def count_interval(self, confidence: NumberLike) -> tuple[int, int]:
-        """Between what the count lies, with at least this probability."""
+        """Between what the count lies, with probability `confidence` at least."""
         import numpy as np
 
         level = read_confidence(confidence)
@@ -102,17 +120,17 @@ class Summary:
         return max(0, first), max(0, last)
 
     def mean_interval(self, confidence: NumberLike) -> tuple[float, float]:
-        """Between what the mean of the clipped values lies, with at least this probability."""
+        """Between what the mean of the clipped values lies, with probability `confidence` at least."""
         return self.moments.quantisation.between(*self._shares(log_odds(1, read_confidence(confidence))))
 
     def variance_interval(self, confidence: NumberLike) -> tuple[float, float]:
-        """Between what the variance of the clipped values lies, with at least this probability."""
+        """Between what the variance of the clipped values lies, with probability `confidence` at least."""
         first, last = self._deviations(confidence)
         width = self.moments.quantisation.width
         return round_down((first * width) ** 2), round_up((last * width) ** 2)
 
     def deviation_interval(self, confidence: NumberLike) -> tuple[float, float]:
-        """Between what the deviation of the clipped values lies, with at least this probability."""
+        """Between what the deviation of the clipped values lies, with probability `confidence` at least."""
         first, last = self._deviations(confidence)
         width = self.moments.quantisation.width
         return round_down(first * width), round_up(last * width)
@@ -157,7 +175,7 @@ class Summary:
         return float(low), float(high)
 
     def _deviations(self, confidence: NumberLike) -> tuple[Fraction, Fraction]:
-        """Of u, with what rounding may have hidden."""
+        """What the deviation of u lies between, with what rounding may have hidden."""
         import numpy as np
 
         self._need_squares()
@@ -176,7 +194,7 @@ class Summary:
             raise GuaranteeError("degree", self.moments.degree, why, "Moments(..., degree=2)")
 
     def tolist(self) -> list[int]:
-        """The released numbers."""
+        """The released numbers, as a list."""
         return list(self.released)
 
     def __str__(self) -> str:
@@ -197,5 +215,5 @@ def round_down_root(value: float) -> float:
 
 
 def round_up_root(value: float) -> float:
-    """Above it."""
+    """Above the root of a number that is not negative."""
     return math.nextafter(math.sqrt(value), 1.0)

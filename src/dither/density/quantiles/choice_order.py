@@ -1,4 +1,4 @@
-"""In which order many quantiles are chosen, and which part of the budget each choice has. Public: from the shares alone.
+"""The order in which many quantiles are chosen, and the part of the budget of each choice. Public: from the shares alone.
 
 The middle share first, then those on either side. A choice and all that follow it have a whole, 1; the choice has its part,
 and what is left is the whole of *each* of the two sides, since a person's mass is divided between them. So along every
@@ -33,11 +33,11 @@ class QuantileNode:
 
     @property
     def last(self) -> bool:
-        """Whether nothing follows."""
+        """Whether no choice follows this one."""
         return self.left is None and self.right is None
 
     def all(self) -> Iterator[QuantileNode]:
-        """This node and all that follow."""
+        """This choice and all that follow it."""
         yield self
         for side in (self.left, self.right):
             if side is not None:

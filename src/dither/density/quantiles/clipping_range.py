@@ -1,4 +1,4 @@
-"""Private bounds, for people who know none: the cell that about r people lie beyond. Only where a good bound is not known.
+"""Private clipping bounds: the cell that about r people lie beyond. Only where no good bound is known beforehand.
 
 Values are clipped to bounds before they are added up, and noise grows with the bounds. A bound from common sense is free
 and usually good enough; one from the data costs budget and cuts off r people at each end, so sums get a bias. This is for
@@ -26,11 +26,12 @@ import math
 from collections.abc import Iterator
 from fractions import Fraction
 from functools import cached_property
-from typing import TYPE_CHECKING, SupportsIndex
+from typing import TYPE_CHECKING, Literal, SupportsIndex
 
 from attrs import field, frozen
 
 from dither.density.histograms.axis import MOST_CELLS, Bins, read_bins
+from dither.density.histograms.columns import CountsLike
 from dither.density.histograms.counts import read_counts
 from dither.density.quantiles.quantile import moves
 from dither.density.quantiles.rank_scores import CONFIDENCE, chooser, distances
@@ -41,7 +42,8 @@ from dither.mechanisms.selection.exponential import Exponential
 from dither.mechanisms.selection.permute_and_flip import PermuteAndFlip
 from dither.numeric.balls import round_up
 from dither.numeric.number import Number, NumberLike, integer, rational
-from dither.privacy.guarantee.guarantee import Guarantee, pure
+from dither.privacy.guarantee.definitions import pure
+from dither.privacy.guarantee.guarantee import Guarantee
 from dither.privacy.loss.loss import Loss
 from dither.privacy.records import check_price, read_epsilon_if_any, read_rho_if_any
 from dither.privacy.unit import Unit, read_unit
@@ -53,7 +55,7 @@ if TYPE_CHECKING:
 ENDS = ("upper", "both")
 
 
-def _read_ends(ends: object) -> str:
+def _read_ends(ends: Literal["upper", "both"]) -> str:
     if not isinstance(ends, str) or ends not in ENDS:
         raise NumberError("ends", ends, "it says which bounds are chosen", "'upper' or 'both'")
     return ends
@@ -61,17 +63,40 @@ def _read_ends(ends: object) -> str:
 
 @frozen(kw_only=True, slots=False)
 class ClippingRange:
-    """Bounds that hold all but a few people: pure epsilon, or of bounded range for a rho."""
+    """Bounds that hold all but a few people: pure epsilon, or of bounded range for a rho.
 
-    bins: Bins = field(converter=read_bins)  # what the bounds are chosen from, the edges known beforehand: see `log_bins`
-    epsilon: Number | None = field(default=None, converter=read_epsilon_if_any)  # the promise: either this
-    rho: Fraction | None = field(default=None, converter=read_rho_if_any)  # or this
-    ends: str = field(default="upper", converter=_read_ends)  # the lower bound is the first edge; "both": both are chosen
-    # that the bounds are not beyond the data, for `rank` people or more
+    Args:
+        bins: what the bounds are chosen from, with edges known beforehand: see `log_bins`.
+        epsilon: the promise, pure; either this or `rho`.
+        rho: the promise in zCDP; either this or `epsilon`.
+        ends: "upper", and the lower bound is the first edge; or "both", and both are chosen.
+        confidence: the probability that bounds are not beyond the data, for `rank` people or more.
+        unit: whose coming, going or replacement moves one count; one person who comes or goes unless said.
+
+    Raises:
+        DataError: `bins` that are none.
+        NumberError: both or neither of `epsilon` and `rho`, one that is not positive, other `ends`, a `confidence` that is
+            no probability between 0 and 1, or noise that is not drawn.
+        UnitError: a unit that is not known.
+
+    Example:
+        >>> from dither.density import ClippingRange, log_bins
+        >>> mechanism = ClippingRange(bins=log_bins(1, 10**6), epsilon=1)
+        >>> mechanism.rank, mechanism.error("0.95")
+        (14, 27.0)
+        >>> low, high = mechanism.release(mechanism.bins.count(range(1000)))
+        >>> low, low < high
+        (0.0, True)
+    """
+
+    bins: Bins = field(converter=read_bins)
+    epsilon: Number | None = field(default=None, converter=read_epsilon_if_any)
+    rho: Fraction | None = field(default=None, converter=read_rho_if_any)
+    ends: str = field(default="upper", converter=_read_ends)
     confidence: Fraction = field(default=CONFIDENCE, converter=read_confidence)
-    unit: Unit = field(default=Unit.ADD_REMOVE, converter=read_unit)  # whose coming, going or replacement moves one count
+    unit: Unit = field(default=Unit.ADD_REMOVE, converter=read_unit)
 
-    def __attrs_pre_init__(self, *, epsilon: NumberLike, rho: NumberLike, **_: object) -> None:
+    def __attrs_pre_init__(self, *, epsilon: NumberLike | None, rho: NumberLike | None, **_: object) -> None:
         check_price(epsilon, rho)
 
     def __attrs_post_init__(self) -> None:
@@ -104,19 +129,19 @@ class ClippingRange:
         return math.floor(self._choice.error(each_of(self.confidence, self._bounds))) + 1
 
     def error(self, confidence: NumberLike) -> float:
-        """How many people may lie beyond each bound, at this confidence: what clipping will move."""
+        """How many people may lie beyond each bound, with probability `confidence`: what clipping will move."""
         return round_up(self.rank + Fraction(self._choice.error(each_of(confidence, self._bounds))))
 
-    def shortfall(self, counts: object, output: tuple[float, float]) -> int:
-        """How many people lie beyond the worse of two bounds. Not to be published."""
+    def shortfall(self, counts: CountsLike, output: tuple[float, float]) -> int:
+        """How many people of `counts` lie beyond the worse of two bounds, an `output`. Not to be published."""
         found, (low, high) = read_counts(counts, cells=self.bins.size), output
         below, above = self.bins.edges[:-1] < low, self.bins.edges[1:] > high
         return max(int(found[below].sum()), int(found[above].sum()))
 
     # -- release -----------------------------------------------------------------------------------------------
 
-    def release(self, counts: object) -> tuple[float, float]:
-        """The two bounds, from a histogram with one count for each cell: `bins.count(values)`."""
+    def release(self, counts: CountsLike) -> tuple[float, float]:
+        """The two bounds, from `counts`: a histogram with one for each cell, such as `bins.count(values)`."""
         found = read_counts(counts, cells=self.bins.size)
         last = self.bins.size - 1
         high = last - self._outermost(found[::-1])
@@ -142,6 +167,21 @@ def log_bins(smallest: NumberLike, largest: NumberLike, *, signed: bool = False,
     """Cells that grow in proportion, `each` of them until they double, from 0 and `smallest` to `largest` or just beyond.
 
     With `signed` the same cells below zero too. For values of which only the order of magnitude is known.
+
+    Args:
+        smallest: the first edge above 0.
+        largest: what the last edge is not below.
+        signed: whether there are the same cells below 0.
+        each: how many cells there are from an edge to its double.
+
+    Raises:
+        NumberError: ends that are not positive, do not rise or lie beyond 2^-1000 and 2^1000, or an `each` below 1.
+        SizeError: more than 2^24 cells.
+
+    Example:
+        >>> from dither.density import log_bins
+        >>> log_bins(1, 7, each=1).edges.tolist()
+        [0.0, 1.0, 2.0, 4.0, 8.0]
     """
     a, b = rational(smallest, name="smallest", positive=True), rational(largest, name="largest", positive=True)
     steps = integer(each, name="each", least=1)

@@ -4,36 +4,13 @@ percentiles, box plots.
 Theorem. Choose the middle share by the score of `Quantile` with a part of epsilon, cut the line there, and go on with the
 shares below among the people below and with those above among the people above, on each side with what is left of epsilon.
 That is epsilon-DP when a person comes or goes; with exponential mechanisms of range E_v and parts rho_v = E_v^2 / 8 it is
-rho-zCDP. When a person is replaced the same holds with twice the noise, but for the first choice (below).
+rho-zCDP. When a person is replaced the same holds with twice the noise, but for the first choice.
 
-    q       a share that is wanted, between q_lo and q_hi, which were cut before (0 and 1 at the ends)
-    t       (q - q_lo) / (q_hi - q_lo): where it lies among the people between the two cuts
-    M       how many they are: private, it moves with them        R(u)    how many of them lie below a cut u
     K       parts of a cell: cuts fall on its edges and between its parts, so one value that many people share can be cut
 
-A person is spread evenly over the K parts of her cell, in fact and not by chance: with c people in a cell the cut after s
-of its parts has s c / K people of that cell below it. So a person has a mass w in an interval, 1 in the whole line, and a
-cut divides it: w = w_left + w_right.
-
-Proof. The score of a cut is -|R - t M|. A person of mass w in the interval moves M by w and R by between 0 and w, so
-R - t M by between -t w and (1 - t) w, the score by at most w max(t, 1 - t): w times the sensitivity that is provided for. A
-choice costs in proportion to what scores move by (`quantiles/rank_scores.py`): w epsilon_v, or w^2 rho_v. By induction
-from the last choices up, an interval with budget B costs at most w B: the choice has w B_v, and given it the two sides are
-independent, with w_left (B - B_v) + w_right (B - B_v) = w (B - B_v). For rho likewise, as w_left^2 + w_right^2 <= w^2.
-
-Replaced: a person leaves and another comes, with masses w and w', and scores move by at most (w + w') max(t, 1 - t). In the
-same way an interval costs at most (w + w') B; or (w + w')^2 B, since (w + w')^2 is no less than the sum of its like on both
-sides. That is 2 and 4 in the whole line, which twice the noise pays for. In the first choice both have mass 1 and R - t M
-moves by at most 1: there `Quantile` has the exact price, no more than its part. Where the old or the new value is in no cell
-its mass is 0 everywhere, which is less; in the first choice R - t M then moves by at most max(t, 1 - t), no more than 1.
-
-Where no choice follows nothing is cut, and a *cell* is chosen by its distance, of which the same holds: the ranks of its
-two edges move like R. For t = 0 and t = 1 scores move in one direction, by at most w: half as much.
-
-Error. The rank that is aimed at lies between those of the two cuts, in proportion, so it is off by no more than the worse of
-them, and the choice adds what it falls short of the best. Where something is cut, the best cut may miss by half a part of a
-cell: 1 / (2K) of the people in the fullest cell, once for each level but the last. Data tells how much that is, so `error`
-leaves it out; it is nothing for cells that hold few people. `shares` adds it for a cell that holds everybody.
+A person is spread evenly over the K parts of her cell, in fact and not by chance, so a cut divides her mass between its two
+sides and each side pays for its own. Where no choice follows nothing is cut, and a *cell* is chosen by its distance.
+`quantiles/many_quantiles.md` has the proof, and what the error leaves out.
 
 Kaplan, Schnapp and Stemmer 2022, for distinct values; the parts are ours.
 """
@@ -44,11 +21,12 @@ import math
 from collections.abc import Iterator
 from fractions import Fraction
 from functools import cached_property
-from typing import TYPE_CHECKING, SupportsIndex
+from typing import TYPE_CHECKING, Any, SupportsIndex, TypeAlias
 
 from attrs import frozen
 
 from dither.density.histograms.axis import Bins, read_bins
+from dither.density.histograms.columns import CountsLike, SupportsArray
 from dither.density.histograms.counts import read_counts
 from dither.density.quantiles.choice_order import QuantileNode, quantile_tree
 from dither.density.quantiles.quantile import moves
@@ -67,7 +45,8 @@ from dither.mechanisms.selection.exponential import Exponential
 from dither.mechanisms.selection.permute_and_flip import PermuteAndFlip
 from dither.numeric.balls import round_down, round_up
 from dither.numeric.number import Number, NumberLike, integer
-from dither.privacy.guarantee.guarantee import Guarantee, pure, zcdp
+from dither.privacy.guarantee.definitions import pure, zcdp
+from dither.privacy.guarantee.guarantee import Guarantee
 from dither.privacy.loss.loss import Loss
 from dither.privacy.records import read_price
 from dither.privacy.unit import Unit, UnitLike, read_unit
@@ -78,25 +57,50 @@ if TYPE_CHECKING:
 
 MOST_CUTS = 2**20  # parts are made until there are so many of them: about 20 milliseconds a level
 MOST_SHARES = 2**12
+SharesLike: TypeAlias = tuple[NumberLike, ...] | list[Any] | SupportsArray  # of the people
 EXAMPLE = "['0.25', '0.5', '0.75']"
 
 
 @frozen(kw_only=True, slots=False, init=False)
 class Quantiles:
-    """The values below which given shares of the people lie: pure epsilon, or zCDP."""
+    """The values below which given shares of the people lie: pure epsilon, or zCDP.
 
-    bins: Bins  # the cells among which answers are chosen, known beforehand
-    qs: tuple[Fraction, ...]  # the shares, in the order of the answers
-    epsilon: Number | None  # the promise: either this
-    rho: Fraction | None  # or this
-    unit: Unit  # whose coming, going or replacement moves one count
-    parts: int  # K: into how many parts a cell is divided
+    Args:
+        bins: the cells among which answers are chosen, known beforehand.
+        qs: the shares of the people, 1 to 4096 of them, in the order of the answers.
+        epsilon: the promise, pure; either this or `rho`.
+        rho: the promise in zCDP; either this or `epsilon`.
+        unit: whose coming, going or replacement moves one count; one person who comes or goes unless said.
+        parts: into how many parts a cell is divided; about 2^20 in all cells together unless said.
+
+    Raises:
+        DataError: `bins` that are none, or `qs` that are no list.
+        SizeError: no share or too many, or more than 2^20 parts in all.
+        NumberError: a share beyond 0 and 1 or too fine, both or neither of `epsilon` and `rho`, one that is not positive,
+            or noise that is not drawn.
+        UnitError: a unit that is not known.
+
+    Example:
+        >>> from dither.density import Bins, Quantiles
+        >>> quartiles = Quantiles(bins=Bins.even(0, 120, 24), qs=["0.25", "0.5", "0.75"], epsilon=1)
+        >>> quartiles.levels, quartiles.error("0.95") < 48
+        (2, True)
+        >>> len(quartiles.release(quartiles.bins.count([30, 41, 52])))
+        3
+    """
+
+    bins: Bins
+    qs: tuple[Fraction, ...]
+    epsilon: Number | None
+    rho: Fraction | None
+    unit: Unit
+    parts: int  # K
 
     def __init__(
         self,
         *,
-        bins: object,
-        qs: object,
+        bins: Bins,
+        qs: SharesLike,
         epsilon: NumberLike | None = None,
         rho: NumberLike | None = None,
         unit: UnitLike = Unit.ADD_REMOVE,
@@ -118,8 +122,11 @@ class Quantiles:
 
     @property
     def guarantee(self) -> Guarantee:
-        """epsilon, pure; or rho-zCDP."""
-        return pure(self.epsilon, unit=self.unit) if self.rho is None else zcdp(self.rho, unit=self.unit)
+        """epsilon, pure; or rho-zCDP: of all answers together."""
+        if self.epsilon is not None:
+            return pure(self.epsilon, unit=self.unit)
+        assert self.rho is not None, "one of the two is given"
+        return zcdp(self.rho, unit=self.unit)
 
     def loss(self) -> Loss:
         """Of any release with this promise; refused for zCDP, of which only a curve is known."""
@@ -128,7 +135,7 @@ class Quantiles:
     # -- error -------------------------------------------------------------------------------------------------
 
     def error(self, confidence: NumberLike) -> float:
-        """How many people the ranks of any answer may be off, all of them together; but for what parts of cells cost."""
+        """How many people the ranks of any answer may be off, all together at this `confidence`; but for parts of cells."""
         level = each_of(confidence, len(set(self.qs)))
 
         def off(node: QuantileNode | None, low: Fraction, high: Fraction) -> Fraction:
@@ -141,8 +148,8 @@ class Quantiles:
 
         return round_up(off(self._root, Fraction(0), Fraction(0))) + 0.0  # never -0.0
 
-    def shares(self, people: object, confidence: NumberLike = "0.95") -> list[tuple[float, float]]:
-        """Each answer's cell holds a true quantile between these two: all together, for so many people or more.
+    def shares(self, people: NumberLike, confidence: NumberLike = "0.95") -> list[tuple[float, float]]:
+        """Each answer's cell holds a true quantile between these two: all at this `confidence`, for `people` or more.
 
         People who are in some cell. How many they are is public where one is replaced and no value is missing; otherwise
         take a number that is surely not above it, or a released one. What parts of cells cost is in it, for any data: half
@@ -151,8 +158,8 @@ class Quantiles:
         off = Fraction(self.error(confidence)) / read_people(people) + Fraction(self.levels - 1, 2 * self.parts)
         return [(round_down(max(Fraction(0), q - off)), round_up(min(Fraction(1), q + off))) for q in self.qs]
 
-    def shortfall(self, counts: object, output: list[float]) -> Fraction:
-        """How many people the worst answer is off, less what parts of cells may cost. Not to be published."""
+    def shortfall(self, counts: CountsLike, output: list[float]) -> Fraction:
+        """How many people of `counts` the worst of an `output` is off, less what parts of cells cost; not to publish."""
         import numpy as np
 
         found = read_counts(counts, cells=self.bins.size)
@@ -165,8 +172,8 @@ class Quantiles:
 
     # -- release -----------------------------------------------------------------------------------------------
 
-    def release(self, counts: object) -> list[float]:
-        """The middles of cells, in the order of the shares, from a histogram: `bins.count(values)`."""
+    def release(self, counts: CountsLike) -> list[float]:
+        """The middles of cells, in the order of the shares, from `counts`: a histogram such as `bins.count(values)`."""
         import numpy as np
 
         found = read_counts(counts, cells=self.bins.size)
@@ -188,7 +195,7 @@ class Quantiles:
         return [middle(self.bins, answers[q]) for q in self.qs]
 
     def _cut(self, node: QuantileNode, low: int, high: int, counts: NDArray[np.int64], ranks: NDArray[np.int64]) -> int:
-        """Where to cut between two cuts."""
+        """The cut that is chosen between two earlier ones."""
         import numpy as np
 
         if low == high:
@@ -244,8 +251,8 @@ class Quantiles:
         return moves(self.bins.size, replace=self.unit.replacement is self.unit)
 
 
-def _read_shares(value: object) -> tuple[Fraction, ...]:
-    plain = value.tolist() if hasattr(value, "tolist") else value
+def _read_shares(value: SharesLike) -> tuple[Fraction, ...]:
+    plain: Any = value.tolist() if hasattr(value, "tolist") else value
     if not isinstance(plain, (list, tuple)):
         raise DataError("qs", value, "it lists shares of the people", EXAMPLE)
     if not 0 < len(plain) <= MOST_SHARES:

@@ -12,7 +12,7 @@ n moves by 1 - q or by -q, as does C' - q n; neither moves by more than max(q, 1
 who is replaced leaves n as it is, and moves C and C' by at most 1; and where her old or her new value is in no cell, that is
 the same as coming or going: a move of at most max(q, 1 - q) <= 1. Scores are multiplied by b: whole numbers, moved by at
 most max(a, b - a), or b. For q = 0 the score is -C and for q = 1 it is -(n - C'), which one person moves in one direction:
-the extremes cost half (`ranks.scaled`); all others move both ways. The rest is proved in
+the extremes cost half (`rank_scores.scaled`); all others move both ways. The rest is proved in
 `mechanisms/selection/permute_and_flip.py` and `mechanisms/selection/exponential.py`.
 
 What comes out is the middle of the chosen cell: a function of the choice. Empty cells of a gap are as good as each other,
@@ -34,9 +34,10 @@ from functools import cached_property
 from attrs import evolve, field, frozen
 
 from dither.density.histograms.axis import Bins, read_bins
+from dither.density.histograms.columns import CountsLike
 from dither.density.histograms.counts import read_counts
 from dither.density.quantiles.rank_scores import chooser, distances, middle, read_people, read_share, scaled
-from dither.mechanisms.additive.additive import read_half_width
+from dither.mechanisms.additive.calibration import read_half_width
 from dither.mechanisms.selection.exponential import Exponential
 from dither.mechanisms.selection.permute_and_flip import PermuteAndFlip
 from dither.numeric.balls import round_down, round_up
@@ -49,16 +50,37 @@ from dither.privacy.unit import Unit, UnitLike, read_unit
 
 @frozen(kw_only=True, slots=False)
 class Quantile:
-    """The value below which a share q of the people lie: pure epsilon, or of bounded range for a rho."""
+    """The value below which a share q of the people lie: pure epsilon, or of bounded range for a rho.
 
-    bins: Bins = field(converter=read_bins)  # the cells among which one is chosen, known beforehand
-    # the share of the people below: 0 for the least, 1/2 for the median, 1 for the largest
+    Args:
+        bins: the cells among which one is chosen, known beforehand.
+        q: the share of the people below: 0 for the least, 1/2 for the median, 1 for the largest.
+        epsilon: the promise, pure; either this or `rho`.
+        rho: the promise in zCDP; either this or `epsilon`.
+        unit: whose coming, going or replacement moves one count; one person who comes or goes unless said.
+
+    Raises:
+        DataError: `bins` that are none.
+        NumberError: a `q` beyond 0 and 1 or finer than a millionth, both or neither of `epsilon` and `rho`, one that is not
+            positive, or noise that is not drawn.
+        UnitError: a unit that is not known.
+
+    Example:
+        >>> from dither.density import Bins, Quantile
+        >>> median = Quantile(bins=Bins.even(0, 120, 24), q="0.5", epsilon=1)
+        >>> median.error("0.95"), median.shares(1000)
+        (5.0, (0.495, 0.505))
+        >>> 0 < median.release(median.bins.count([30, 41, 52])) < 120
+        True
+    """
+
+    bins: Bins = field(converter=read_bins)
     q: Fraction = field(converter=read_share)
-    epsilon: Number | None = field(default=None, converter=read_epsilon_if_any)  # the promise: either this
-    rho: Fraction | None = field(default=None, converter=read_rho_if_any)  # or this
-    unit: Unit = field(default=Unit.ADD_REMOVE, converter=read_unit)  # whose coming, going or replacement moves one count
+    epsilon: Number | None = field(default=None, converter=read_epsilon_if_any)
+    rho: Fraction | None = field(default=None, converter=read_rho_if_any)
+    unit: Unit = field(default=Unit.ADD_REMOVE, converter=read_unit)
 
-    def __attrs_pre_init__(self, *, epsilon: NumberLike, rho: NumberLike, **_: object) -> None:
+    def __attrs_pre_init__(self, *, epsilon: NumberLike | None, rho: NumberLike | None, **_: object) -> None:
         check_price(epsilon, rho)
 
     def __attrs_post_init__(self) -> None:
@@ -66,9 +88,12 @@ class Quantile:
 
     @classmethod
     def for_error(
-        cls, half_width: NumberLike, confidence: NumberLike, *, bins: object, q: NumberLike, unit: UnitLike = Unit.ADD_REMOVE
+        cls, half_width: NumberLike, confidence: NumberLike, *, bins: Bins, q: NumberLike, unit: UnitLike = Unit.ADD_REMOVE
     ) -> Quantile:
-        """The quantile with the least epsilon whose ranks are off by at most `half_width` people, at this confidence."""
+        """The quantile with the least epsilon whose ranks are off by at most `half_width` people, at this `confidence`.
+
+        The other arguments are those of the class: `bins`, `q` and `unit`.
+        """
         model = cls(bins=bins, q=q, epsilon=1, unit=unit)
         choice = PermuteAndFlip.for_error(
             read_half_width(half_width) * model._scaled[1],
@@ -101,11 +126,11 @@ class Quantile:
     # -- error -------------------------------------------------------------------------------------------------
 
     def error(self, confidence: NumberLike) -> float:
-        """How many people the ranks of the answer's cell may be off, with this probability; exact in that it needs no n."""
+        """How many people the ranks of the answer's cell may be off, at this `confidence`, for any number of people."""
         return round_up(Fraction(self._choice.error(confidence)) / self._scaled[1]) + 0.0  # never -0.0
 
-    def shares(self, people: object, confidence: NumberLike = "0.95") -> tuple[float, float]:
-        """The answer's cell holds a true quantile between these two, with this probability, for so many people or more.
+    def shares(self, people: NumberLike, confidence: NumberLike = "0.95") -> tuple[float, float]:
+        """The answer's cell holds a true quantile between these two, with probability `confidence`, for `people` or more.
 
         People who are in some cell. How many they are is public where one is replaced and no value is missing; otherwise
         take a number that is surely not above it, or a released one.
@@ -113,8 +138,8 @@ class Quantile:
         off = Fraction(self.error(confidence)) / read_people(people)
         return round_down(max(Fraction(0), self.q - off)), round_up(min(Fraction(1), self.q + off))
 
-    def shortfall(self, counts: object, output: float) -> Fraction:
-        """How many people the ranks of an output's cell are off. Not to be published."""
+    def shortfall(self, counts: CountsLike, output: float) -> Fraction:
+        """How many people of `counts` the ranks of an `output`'s cell are off. Not to be published."""
         import numpy as np
 
         found = read_counts(counts, cells=self.bins.size)
@@ -124,8 +149,8 @@ class Quantile:
 
     # -- release -----------------------------------------------------------------------------------------------
 
-    def release(self, counts: object) -> float:
-        """The middle of a cell, from a histogram with one count for each cell: `bins.count(values)`."""
+    def release(self, counts: CountsLike) -> float:
+        """The middle of a cell, from `counts`: a histogram with one for each cell, such as `bins.count(values)`."""
         import numpy as np
 
         found = read_counts(counts, cells=self.bins.size)

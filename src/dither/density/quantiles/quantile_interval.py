@@ -4,43 +4,23 @@ Three cells are chosen by the score of `Quantile`, each with a third of the budg
 q n - e and one for q n + e, where e is a public number. The first cell counts as reaching down to every rank in the
 choice of the low one, and the last cell as reaching up to every rank in the choice of the high one.
 
-    q     the wanted share of the counts, a/b          n      how many counts there are: private, it moves with people
-    C     counts below a cell                          C'     counts below or in it
-    W     `mass`: the most counts a person has         k, e   what a choice falls short of at a confidence, in ranks
+Theorem 1 (privacy). A person has at most W counts (`mass`), in any cells of any of several histograms that are released
+side by side. Then all of it together is epsilon-DP; or its range is at most the sum of the ranges E of its choices, with
+rho the sum of E^2/8.
 
-Theorem 1 (privacy). Let a person have at most W counts, in any cells of any of several histograms that are released side by
-side. Then all of it together is epsilon-DP; or the sum of the ranges E of its choices bounds it, with rho the sum of E^2/8.
+Theorem 2 (coverage). With the stated probability some q-quantile is no less than the lower edge of the low cell and no more
+than the upper edge of the high one: for every data, also for none. Intervals of several histograms hold theirs with that
+probability each.
 
-Proof. Let somebody come with w_g counts in histogram g. Then C - q n moves by between -q w_g and (1 - q) w_g, as does
-C' - q n; a constant e changes nothing in that, nor does leaving out one of the two in the first or the last cell, nor a
-maximum with 0. So scores there move by at most D w_g, D = max(q, 1 - q). A choice is made for D W: it costs w_g / W of its
-epsilon, and its range there is w_g / W of E (`quantiles/rank_scores.py`). Choices for different histograms have
-independent noise, so epsilons add up, and so do ranges; and the sum of the w_g is at most W.
-    Replaced: w_g counts leave and v_g come. C - q n moves by between -(1 - q) w_g - q v_g and (1 - q) v_g + q w_g. In one
-histogram that is at most W either way, which is provided for. In several, it is at most D (w_g + v_g), and the sum of those
-is at most 2 D W, which is provided for where there are several. (For q = 1/2 the two are the same.)
-
-Theorem 2 (coverage). With the stated probability C of the low cell is at most q n and C' of the high one at least q n, so
-that some q-quantile is no less than the lower edge of the low cell and no more than the upper edge of the high one: for
-every data, also for none. Intervals of several histograms hold theirs with that probability each.
-
-Proof. Some cell has distance 0 from the rank q n - e: it is at most n, and whatever lies below 0 the first cell has. So the
-distance of the chosen one is at most e, except with the probability of which e was computed: then C <= q n. (If it is the
-first cell, C = 0.) Likewise for the high one. The two draws are independent, and each has the root of the confidence. If
-the low cell lies above the high one, C >= C' and both are q n: nobody lies between them, and all values there are quantiles,
-so they may trade places. The middle one is moved between the ends.
-
-The extremes. For q = 0 every value below all data is a quantile, and a choice at rank 0 would fall anywhere there. So the
-whole budget goes to the high cell, for the rank e = k + 1: then C' >= 1, and the least value itself is no more than its
-upper edge (if it is the last cell, by its being the last). That cell is the answer as well: a value that few lie below. The
-low end is the first edge. q = 1 is the same from above.
+The extremes. For q = 0 the whole budget goes to the high cell, and the low end is the first edge; q = 1 is the same from
+above. `quantiles/quantile_interval.md` has the proofs.
 
 Smith 2011 for the score; the interval is ours.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, SupportsIndex
@@ -48,6 +28,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, SupportsIndex
 from attrs import field, frozen
 
 from dither.density.histograms.axis import Bins, read_bins
+from dither.density.histograms.columns import CountsLike
 from dither.density.histograms.counts import read_counts
 from dither.density.quantiles.quantile import moves
 from dither.density.quantiles.rank_scores import CONFIDENCE, LARGEST_DISTANCE, chooser, distances, middle, read_share
@@ -58,7 +39,8 @@ from dither.mechanisms.selection.exponential import Exponential
 from dither.mechanisms.selection.permute_and_flip import PermuteAndFlip
 from dither.numeric.balls import round_up
 from dither.numeric.number import Number, NumberLike, integer
-from dither.privacy.guarantee.guarantee import Guarantee, pure
+from dither.privacy.guarantee.definitions import pure
+from dither.privacy.guarantee.guarantee import Guarantee
 from dither.privacy.loss.loss import Loss, sum_of
 from dither.privacy.records import check_price, read_epsilon_if_any, read_rho_if_any
 from dither.privacy.unit import Unit, read_unit
@@ -83,23 +65,46 @@ def _read_histograms(value: SupportsIndex) -> int:
 
 @frozen(kw_only=True, slots=False)
 class QuantileInterval:
-    """A quantile and an interval that holds it with a stated probability: pure epsilon, or of bounded range for a rho."""
+    """A quantile and an interval that holds it with a stated probability: pure epsilon, or of bounded range for a rho.
+
+    Args:
+        bins: the cells among which three are chosen, known beforehand.
+        q: the share of the counts below: 0 for near the least, 1/2 for the median, 1 for near the largest.
+        epsilon: the promise, pure; either this or `rho`.
+        rho: the promise in zCDP; either this or `epsilon`.
+        confidence: the probability with which the interval holds the quantile.
+        unit: whose coming, going or replacement moves counts; one person who comes or goes unless said.
+        mass: the most counts that one person has, in all cells of all histograms.
+        histograms: how many are released side by side.
+
+    Raises:
+        DataError: `bins` that are none.
+        NumberError: a `q` beyond 0 and 1, both or neither of `epsilon` and `rho`, one that is not positive, a `confidence`
+            that is no probability between 0 and 1, or an interval wider than 2^60 counts.
+        UnitError: a unit that is not known.
+
+    Example:
+        >>> from dither.density import Bins, QuantileInterval
+        >>> median = QuantileInterval(bins=Bins.even(0, 120, 24), q="0.5", epsilon=1)
+        >>> int(median.offset)  # how many people from the median the two ends aim
+        18
+        >>> value, low, high = median.release(median.bins.count([30, 41, 52]))
+        >>> low <= value <= high
+        True
+    """
 
     code: ClassVar[str] = "quantile_interval"
 
-    bins: Bins = field(converter=read_bins)  # the cells among which three are chosen, known beforehand
-    # the share of the counts below: 0 for near the least, 1/2 for the median, 1 for near the largest
+    bins: Bins = field(converter=read_bins)
     q: Fraction = field(converter=read_share)
-    epsilon: Number | None = field(default=None, converter=read_epsilon_if_any)  # the promise: either this
-    rho: Fraction | None = field(default=None, converter=read_rho_if_any)  # or this
-    # the probability with which the interval holds the quantile
+    epsilon: Number | None = field(default=None, converter=read_epsilon_if_any)
+    rho: Fraction | None = field(default=None, converter=read_rho_if_any)
     confidence: Fraction = field(default=CONFIDENCE, converter=read_confidence)
-    unit: Unit = field(default=Unit.ADD_REMOVE, converter=read_unit)  # whose coming, going or replacement moves counts
-    # W: the most counts that one person has, in all cells of all histograms
-    mass: int = field(default=1, converter=_read_mass)
-    histograms: int = field(default=1, converter=_read_histograms)  # how many are released side by side
+    unit: Unit = field(default=Unit.ADD_REMOVE, converter=read_unit)
+    mass: int = field(default=1, converter=_read_mass)  # W
+    histograms: int = field(default=1, converter=_read_histograms)
 
-    def __attrs_pre_init__(self, *, epsilon: NumberLike, rho: NumberLike, **_: object) -> None:
+    def __attrs_pre_init__(self, *, epsilon: NumberLike | None, rho: NumberLike | None, **_: object) -> None:
         check_price(epsilon, rho)
 
     def __attrs_post_init__(self) -> None:
@@ -148,7 +153,7 @@ class QuantileInterval:
 
     @cached_property
     def _shift(self) -> int:
-        """e in units of score."""
+        """The offset e in units of score."""
         return self._short(self.confidence) + self._is_extreme
 
     def _short(self, level: Fraction) -> int:
@@ -156,7 +161,7 @@ class QuantileInterval:
         return int(self._choice.error(each_of(level, ends)))  # whole numbers, rounded up where doubles have gaps
 
     def error(self, confidence: NumberLike) -> float:
-        """How many counts the interval may miss the wanted rank by, with this probability, in all histograms together.
+        """How many counts the interval may miss the wanted rank by, at this `confidence`, in all histograms together.
 
         Nothing for one histogram at the confidence that was stated.
         """
@@ -164,12 +169,13 @@ class QuantileInterval:
         over = max(0, self._short(1 - missed) + self._is_extreme - self._shift)
         return round_up(Fraction(over, self.q.denominator)) + 0.0
 
-    def shortfall(self, counts: object, output: Any) -> Fraction:
-        """How many counts the worst interval misses its wanted rank by. Not to be published."""
+    def shortfall(self, counts: CountsLike | Sequence[CountsLike], output: ValueInterval | list[ValueInterval]) -> Fraction:
+        """How many of the `counts` the worst interval of an `output` misses its wanted rank by. Not to be published."""
         import numpy as np
 
         worst = Fraction(0)
-        for found, (_, low, high) in zip(self._read(counts), [output] if self.histograms == 1 else output, strict=True):
+        released: Any = [output] if self.histograms == 1 else output
+        for found, (_, low, high) in zip(self._read(counts), released, strict=True):
             ranks = [0, *np.cumsum(found).tolist()]
             one = min(1, ranks[-1]) if self._is_extreme else 0  # of an extreme, the value itself is to be held
             wanted = self.q * ranks[-1] + (one if self.q == 0 else -one)
@@ -179,16 +185,16 @@ class QuantileInterval:
 
     # -- release -----------------------------------------------------------------------------------------------
 
-    def release(self, counts: object) -> ValueInterval | list[ValueInterval]:
-        """The quantile and two ends, from a histogram: `bins.count(values)`. From several, one row each, a list of them."""
+    def release(self, counts: CountsLike | Sequence[CountsLike]) -> ValueInterval | list[ValueInterval]:
+        """The quantile and two ends, from `counts`: a histogram, as `bins.count(values)`; a list, from one row for each."""
         edges = self.bins.edges
         found = [
             (middle(self.bins, point), float(edges[low]), float(edges[high + 1])) for point, low, high in self.cells(counts)
         ]
         return found[0] if self.histograms == 1 else found
 
-    def cells(self, counts: object) -> list[CellInterval]:
-        """The chosen cells of each histogram: the quantile's, the low one, the high one."""
+    def cells(self, counts: CountsLike | Sequence[CountsLike]) -> list[CellInterval]:
+        """The chosen cells of each histogram of `counts`: the quantile's, the low one, the high one."""
         return [self._cells(found) for found in self._read(counts)]
 
     def _cells(self, counts: NDArray[np.int64]) -> CellInterval:
@@ -221,7 +227,7 @@ class QuantileInterval:
         chosen: int = self._choice.release(np.negative(off, out=off))
         return chosen
 
-    def _read(self, counts: object) -> list[NDArray[np.int64]]:
+    def _read(self, counts: Any) -> list[NDArray[np.int64]]:
         most = MOST_COUNTS // self.bins.size
         if self.histograms == 1:
             return [read_counts(counts, cells=self.bins.size, most=most)]

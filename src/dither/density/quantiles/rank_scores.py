@@ -1,4 +1,4 @@
-"""What quantiles share: how far a cell is from a wanted rank, in whole numbers, and the choice among cells.
+"""Scores of quantiles: how far a cell is from a wanted rank, in whole numbers, and the choice among cells.
 
 Rank: how many people lie below a point. A cell has all ranks from that of its lower edge to that of its upper one, so its
 distance from the wanted rank w is max(lower - w, w - upper, 0). Some cell has distance 0, however many people are equal:
@@ -67,8 +67,11 @@ def chooser(
     epsilon: Number | None, rho: Fraction | None, *, candidates: int, reach: int, unit: Unit
 ) -> PermuteAndFlip | Exponential:
     """Permute-and-flip for epsilon, the exponential mechanism for rho, for scores whose moves have a spread of 2 reach."""
-    kind, size = (PermuteAndFlip, epsilon) if rho is None else (Exponential, root_below(8 * rho))
-    return kind(epsilon=size, sensitivity=reach, candidates=candidates, integers=True, unit=unit)
+    if rho is not None:
+        size = root_below(8 * rho)
+        return Exponential(epsilon=size, sensitivity=reach, candidates=candidates, integers=True, unit=unit)
+    assert epsilon is not None, "one of the two is given"
+    return PermuteAndFlip(epsilon=epsilon, sensitivity=reach, candidates=candidates, integers=True, unit=unit)
 
 
 def distances(

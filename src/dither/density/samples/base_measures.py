@@ -1,4 +1,4 @@
-"""What a private sample is drawn from before the data have a say: every multiset of k points once, or every sequence once.
+"""Base measures of a private sample, before the data have a say: every multiset of k points once, or every sequence once.
 
 A sample with c_1, ..., c_m points in the m cells is one multiset and k! / (c_1! ... c_m!) sequences. Both are products
 over the cells, so the weights f_j(s) of all ways to put s points into the first j cells follow from f_(j-1):
@@ -31,7 +31,7 @@ TINY = 2.0**-900  # doubles below this are not relied upon
 
 
 class WeightRow(NamedTuple):
-    """A row of rough weights."""
+    """Weights of numbers of points in the first cells, in doubles."""
 
     row: NDArray[np.float64]
     shift: int  # they are multiplied by 2^shift
@@ -74,11 +74,11 @@ class BaseMeasure(ABC):
 
     @abstractmethod
     def whole_step(self, row: Sequence[int], start: int, low: int, high: int) -> list[int]:
-        """`step`, in whole numbers."""
+        """What `step` gives, exactly, in whole numbers."""
 
     @abstractmethod
     def whole_choices(self, row: Sequence[int], start: int, total: int) -> list[int]:
-        """`choices`, in whole numbers."""
+        """What `choices` gives, exactly, in whole numbers."""
 
 
 class MultisetMeasure(BaseMeasure):
@@ -86,7 +86,7 @@ class MultisetMeasure(BaseMeasure):
 
     @property
     def everything(self) -> int:
-        """C(k + m - 1, m - 1)."""
+        """C(k + m - 1, m - 1), one for each multiset."""
         return math.comb(self.points + self.cells - 1, self.cells - 1)
 
     def any(self) -> NDArray[np.int64]:
@@ -107,16 +107,16 @@ class MultisetMeasure(BaseMeasure):
         return WeightRow(found, 0, lost=False)
 
     def choices(self, row: NDArray[np.float64], start: int, total: int, floor: float) -> NDArray[np.float64]:
-        """All that are not beyond the total, as they are."""
+        """The weights of all numbers of points up to the total, unchanged."""
         return row[: total - start + 1]
 
     def whole_step(self, row: Sequence[int], start: int, low: int, high: int) -> list[int]:
-        """Running sums."""
+        """Running sums of the weights of one cell less."""
         sums = list(accumulate(row))
         return [sums[min(s - start, len(sums) - 1)] for s in range(low, high + 1)]
 
     def whole_choices(self, row: Sequence[int], start: int, total: int) -> list[int]:
-        """All that are not beyond the total, as they are."""
+        """The weights of all numbers of points up to the total, unchanged."""
         return list(row[: total - start + 1])
 
 
@@ -125,7 +125,7 @@ class SequenceMeasure(BaseMeasure):
 
     @property
     def everything(self) -> int:
-        """m^k."""
+        """m^k, one for each sequence."""
         return int(self.cells**self.points)
 
     def any(self) -> NDArray[np.int64]:
@@ -136,7 +136,7 @@ class SequenceMeasure(BaseMeasure):
 
     @cached_property
     def tilt(self) -> float:
-        """x."""
+        """The x of the head, k/m: it keeps doubles in range."""
         return self.points / self.cells
 
     @cached_property
@@ -163,16 +163,16 @@ class SequenceMeasure(BaseMeasure):
 
     @cached_property
     def factor(self) -> Fraction:
-        """k! / x^k."""
+        """k! / x^k, which turns a rough weight into a number of sequences."""
         return math.factorial(self.points) / Fraction(self.tilt) ** self.points
 
     @property
     def spare_roundings(self) -> int:
-        """Those of x^c / c!, which add up to 2k."""
+        """The roundings of x^c / c!, which add up to 2k."""
         return 2 * self.points
 
     def step(self, row: NDArray[np.float64], start: int, low: int, high: int, floor: float) -> WeightRow:
-        """A convolution."""
+        """A convolution with x^c / c!, the weights of the new cell."""
         import numpy as np
 
         first = max(0, low - (start + row.size - 1))  # fewer points cannot be in this cell
@@ -181,17 +181,17 @@ class SequenceMeasure(BaseMeasure):
         return WeightRow(whole[low - start - first : high - start - first + 1], shift, lost)
 
     def choices(self, row: NDArray[np.float64], start: int, total: int, floor: float) -> NDArray[np.float64]:
-        """Each with the share of what the last cell takes."""
+        """Each weight times that of the points left for the last cell."""
         kept = row[: total - start + 1]
         found: NDArray[np.float64] = kept * self._window(total - start - kept.size + 1, total - start, floor).row[::-1]
         return found
 
     def whole_step(self, row: Sequence[int], start: int, low: int, high: int) -> list[int]:
-        """Every choice of which points are the new ones."""
+        """Sums over every choice of the points that lie in the new cell."""
         return [sum(self.whole_choices(row, start, total)) for total in range(low, high + 1)]
 
     def whole_choices(self, row: Sequence[int], start: int, total: int) -> list[int]:
-        """Each with the number of ways to choose the new points."""
+        """Each weight times the number of ways to choose the points of the last cell."""
         return [ways * math.comb(total, start + at) for at, ways in enumerate(row[: total - start + 1])]
 
 

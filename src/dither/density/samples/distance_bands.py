@@ -1,4 +1,4 @@
-"""How far a sample lies from the data, in whole numbers, and the band of samples that lie no further.
+"""The Kolmogorov-Smirnov distance of a sample from the data, in whole numbers, and the band of samples that lie no further.
 
     n, k       rows (public) and points of the sample; g their greatest common divisor, a = n/g, b = k/g
     C_j        rows in the first j cells, moved into 0..n

@@ -34,11 +34,12 @@ import math
 from bisect import bisect_left
 from collections.abc import Iterator
 from fractions import Fraction
-from typing import TYPE_CHECKING, SupportsIndex
+from typing import TYPE_CHECKING, Literal, SupportsIndex
 
 from attrs import field, frozen
 
 from dither.density.histograms.axis import Bins, read_bins
+from dither.density.histograms.columns import CountsLike
 from dither.density.histograms.counts import LARGEST_COUNT, read_counts
 from dither.density.samples.base_measures import BASES, BaseMeasure
 from dither.density.samples.distance_bands import DistanceBands
@@ -46,7 +47,8 @@ from dither.density.samples.rejection_blocks import BlockSampler
 from dither.errors import DataError, NumberError, SizeError
 from dither.mechanisms.additive.additive import log_odds, read_confidence
 from dither.numeric.number import Number, NumberLike, integer
-from dither.privacy.guarantee.guarantee import Guarantee, bounded_range
+from dither.privacy.guarantee.definitions import bounded_range
+from dither.privacy.guarantee.guarantee import Guarantee
 from dither.privacy.loss.loss import Loss
 from dither.privacy.records import read_epsilon
 from dither.privacy.unit import Unit, UnitLike, read_unit
@@ -63,23 +65,45 @@ WIDER = 1 + 2.0**-20  # what is computed in doubles is rounded up by this
 
 @frozen(kw_only=True, slots=False, init=False)
 class KolmogorovSmirnov:
-    """A private sample, likelier the closer its distribution function is to that of the data: pure epsilon."""
+    """A private sample, likelier the closer its distribution function is to that of the data: pure epsilon.
 
-    bins: Bins  # the cells of the line
-    rows: int  # how many rows there are, publicly
-    points: int  # of the sample
-    epsilon: Number = field(converter=read_epsilon)  # the promise
-    base: str  # "multisets" or "sequences": what is drawn from where the data have no say
-    unit: Unit = field(converter=read_unit)  # whose coming, going or replacement is hidden
+    Args:
+        bins: the cells of the line, 2 to 2048.
+        rows: how many rows there are, or are said to be: public, up to 2^35.
+        epsilon: the promise.
+        points: of the sample; the power of two with the least proved error unless said.
+        base: "multisets" or "sequences": what is drawn from where the data have no say.
+        unit: whose coming, going or replacement is hidden; one person who comes or goes unless said.
+
+    Raises:
+        DataError: `bins` that are none, or another `base`.
+        SizeError: one cell only, or more cells and points than are gone through.
+        NumberError: `rows` or `points` below 1, more than 2^35 rows, or an `epsilon` that is not positive.
+        UnitError: a unit that is not known.
+
+    Example:
+        >>> from dither.density import Bins, KolmogorovSmirnov
+        >>> mechanism = KolmogorovSmirnov(bins=Bins.even(0, 120, 12), rows=1000, epsilon=1)
+        >>> released = mechanism.release([90] * 12)
+        >>> mechanism.points, int(released.sum()), mechanism.synthetic(released).shape
+        (32, 32, (32,))
+    """
+
+    bins: Bins
+    rows: int
+    points: int
+    epsilon: Number = field(converter=read_epsilon)
+    base: str
+    unit: Unit = field(converter=read_unit)
 
     def __init__(
         self,
         *,
-        bins: object,
+        bins: Bins,
         rows: SupportsIndex,
         epsilon: NumberLike,
         points: SupportsIndex | None = None,
-        base: object = "multisets",
+        base: Literal["multisets", "sequences"] = "multisets",
         unit: UnitLike = Unit.ADD_REMOVE,
     ) -> None:
         found = read_bins(bins)
@@ -112,7 +136,7 @@ class KolmogorovSmirnov:
 
     @property
     def guarantee(self) -> Guarantee:
-        """epsilon, pure, of bounded range."""
+        """epsilon, pure and of bounded range, of the whole sample."""
         return bounded_range(self.epsilon, unit=self.unit)
 
     def loss(self) -> Loss:
@@ -120,7 +144,7 @@ class KolmogorovSmirnov:
         return self.guarantee.loss()
 
     def error(self, confidence: NumberLike) -> float:
-        """How many rows the two distribution functions differ by at most (n KS), with at least this probability."""
+        """How many rows the two distribution functions differ by at most (n KS), with probability `confidence` at least."""
         return self._distance(self.points, read_confidence(confidence))
 
     def _distance(self, points: int, level: Fraction) -> float:
@@ -140,29 +164,31 @@ class KolmogorovSmirnov:
 
     # -- release -----------------------------------------------------------------------------------------------
 
-    def release(self, counts: object) -> NDArray[np.int64]:
-        """How many points of the sample lie in each cell, from a histogram with one count for each cell."""
+    def release(self, counts: CountsLike) -> NDArray[np.int64]:
+        """How many points of the sample lie in each cell, from `counts`: a histogram with one for each cell."""
         import numpy as np
 
-        return np.diff(self._blocks(counts).draw(), prepend=0)
+        return np.diff(self.sampler(counts).draw(), prepend=0)
 
-    def _blocks(self, counts: object) -> BlockSampler:
+    def sampler(self, counts: CountsLike) -> BlockSampler:
+        """What draws a sample around these `counts`; not to be published."""
         bands = DistanceBands(read_counts(counts, cells=self.bins.size), self.rows, self.points)
         common = math.gcd(self.rows, self.points)
-        return BlockSampler(bands, self._samples, self.epsilon * Fraction(common, 2 * self.points))
+        return BlockSampler(bands, self.base_measure, self.epsilon * Fraction(common, 2 * self.points))
 
     @property
-    def _samples(self) -> BaseMeasure:
+    def base_measure(self) -> BaseMeasure:
+        """The weights of samples before the data have a say."""
         return BASES[self.base](self.bins.size, self.points)
 
-    def synthetic(self, released: object) -> NDArray[np.float64]:
-        """The points of a release as numbers: the middle of its cell for each."""
+    def synthetic(self, released: CountsLike) -> NDArray[np.float64]:
+        """The points of a `released` sample as numbers: the middle of its cell for each."""
         import numpy as np
 
         middles = self.bins.edges[:-1] + np.diff(self.bins.edges) / 2
         return np.repeat(middles, self._released(released))
 
-    def _released(self, released: object) -> NDArray[np.int64]:
+    def _released(self, released: CountsLike) -> NDArray[np.int64]:
         found = read_counts(released, cells=self.bins.size, name="released")
         if int(found.sum()) != self.points:
             raise DataError("released", int(found.sum()), f"a sample has {self.points} points", "what `release` gave")
@@ -170,8 +196,8 @@ class KolmogorovSmirnov:
 
     # -- for the conformance suite -----------------------------------------------------------------------------
 
-    def shortfall(self, counts: object, released: object) -> Fraction:
-        """n KS: how many rows the two distribution functions differ by."""
+    def shortfall(self, counts: CountsLike, released: CountsLike) -> Fraction:
+        """n KS: how many rows the distribution functions of `counts` and of a `released` sample differ by."""
         import numpy as np
 
         bands = DistanceBands(read_counts(counts, cells=self.bins.size), self.rows, self.points)

@@ -1,4 +1,4 @@
-"""Samples whose running totals stay inside a band: how many there are, and one of them at random.
+"""Lattice paths: samples whose running totals stay inside a band, how many there are, and one of them at random.
 
 A sample is a path s_1 <= ... <= s_m = k of running totals over the cells, the band is low_j <= s_j <= high_j. With f_j(s)
 as in `samples/base_measures.py`, zero outside the band, there are V = f_m(k) of them; and backwards from s_m = k, s_(j-1)
@@ -43,22 +43,23 @@ class PathWeights(NamedTuple):
 
 
 class LatticePaths:
-    """All samples inside one band."""
+    """All samples whose running totals stay inside one band."""
 
     def __init__(self, base: BaseMeasure, low: NDArray[np.int64], high: NDArray[np.int64]) -> None:
         self._base = base
-        self._low, self._high = [0, *low.tolist()], [0, *high.tolist()]  # before the first cell there are no points
+        self.low, self.high = [0, *low.tolist()], [0, *high.tolist()]  # before the first cell there are no points
 
     # -- roughly -----------------------------------------------------------------------------------------------
 
     @cached_property
-    def _rough(self) -> PathWeights:
+    def rough(self) -> PathWeights:
+        """The weights in doubles, from below: what was too small is set to zero."""
         return self._run(0.0, None)
 
     @cached_property
-    def _lifted(self) -> PathWeights:
-        """The same from above, where something was too small."""
-        return self._run(TINY, self._rough.shifts) if self._rough.flushed else self._rough
+    def lifted(self) -> PathWeights:
+        """The weights from above: what was too small for doubles is set to its bound."""
+        return self._run(TINY, self.rough.shifts) if self.rough.flushed else self.rough
 
     def _run(self, floor: float, shifts: list[int] | None) -> PathWeights:
         import numpy as np
@@ -70,8 +71,8 @@ class LatticePaths:
         import numpy as np
 
         rows, found, flushed, shift = [np.array([2.0**HIGHEST])], [HIGHEST], False, HIGHEST
-        for j in range(1, len(self._low)):
-            row, more, lost = self._base.step(rows[-1], self._low[j - 1], self._low[j], self._high[j], floor)
+        for j in range(1, len(self.low)):
+            row, more, lost = self._base.step(rows[-1], self.low[j - 1], self.low[j], self.high[j], floor)
             shift += more
             small = row < LOST
             row[small] = LOST if floor else 0.0
@@ -85,10 +86,10 @@ class LatticePaths:
         return PathWeights(rows, found, flushed)
 
     @cached_property
-    def _doubts(self) -> list[float]:
+    def doubts(self) -> list[float]:
         """By how much, relatively, the entries of each row can be off through rounding."""
         roundings, found = self._base.spare_roundings, [0.0]
-        for row in self._rough.rows[:-1]:
+        for row in self.rough.rows[:-1]:
             roundings += row.size + 2
             found.append(roundings * UNIT * (1 + 2.0**-10))  # the powers of 1 + u exceed 1 + N u by less than that
         return found
@@ -96,7 +97,7 @@ class LatticePaths:
     @property
     def log_total(self) -> float:
         """The logarithm of V, for planning: not a bound of anything."""
-        value, shift = float(self._rough.rows[-1][-1]), self._rough.shifts[-1]
+        value, shift = float(self.rough.rows[-1][-1]), self.rough.shifts[-1]
         if value == 0:  # lost altogether
             return math.log(self._base.everything)
         factor = self._base.factor
@@ -105,20 +106,20 @@ class LatticePaths:
     def total(self) -> arb:
         """V, as a ball: from doubles at the first precision of a draw, exactly at any higher one."""
         if ctx.prec > FIRST_PRECISION:
-            return arb(self._whole[-1][-1])
-        low, high = float(self._rough.rows[-1][-1]), float(self._lifted.rows[-1][-1])
-        doubt = arb(0, 2 * self._doubts[-1])
+            return arb(self.whole[-1][-1])
+        low, high = float(self.rough.rows[-1][-1]), float(self.lifted.rows[-1][-1])
+        doubt = arb(0, 2 * self.doubts[-1])
         around = arb(low).union(arb(high)) * (1 + doubt)
-        return around * arb(2) ** -self._rough.shifts[-1] * to_ball(self._base.factor)
+        return around * arb(2) ** -self.rough.shifts[-1] * to_ball(self._base.factor)
 
     # -- exactly -----------------------------------------------------------------------------------------------
 
     @cached_property
-    def _whole(self) -> list[list[int]]:
+    def whole(self) -> list[list[int]]:
         """f_0, ..., f_m in whole numbers."""
         rows = [[1]]
-        for j in range(1, len(self._low)):
-            rows.append(self._base.whole_step(rows[-1], self._low[j - 1], self._low[j], self._high[j]))
+        for j in range(1, len(self.low)):
+            rows.append(self._base.whole_step(rows[-1], self.low[j - 1], self.low[j], self.high[j]))
         return rows
 
     # -- draws -------------------------------------------------------------------------------------------------
@@ -127,27 +128,27 @@ class LatticePaths:
         """One of the samples: its running totals."""
         import numpy as np
 
-        found = np.empty(len(self._low) - 1, dtype=np.int64)
-        found[-1] = total = self._low[-1]
+        found = np.empty(len(self.low) - 1, dtype=np.int64)
+        found[-1] = total = self.low[-1]
         for j in range(len(found) - 1, 0, -1):
-            total = found[j - 1] = self._low[j] + self._before(j, int(total))
+            total = found[j - 1] = self.low[j] + self._before(j, int(total))
         return found
 
     def _before(self, j: int, total: int) -> int:
-        start = self._low[j]
-        if start == min(self._high[j], total):
+        start = self.low[j]
+        if start == min(self.high[j], total):
             return 0  # there is no choice
-        weights = self._base.choices(self._rough.rows[j], start, total, 0.0)
+        weights = self._base.choices(self.rough.rows[j], start, total, 0.0)
         return by_floats(
-            weights, self._doubt(j, total, weights), lambda: self._base.whole_choices(self._whole[j], start, total)
+            weights, self.doubt(j, total, weights), lambda: self._base.whole_choices(self.whole[j], start, total)
         )
 
-    def _doubt(self, j: int, total: int, weights: NDArray[np.float64]) -> float:
-        """How far a share of these weights can be off: the weights themselves, one more product, and their sums."""
+    def doubt(self, j: int, total: int, weights: NDArray[np.float64]) -> float:
+        """How far a share of these `weights`, of row `j` for a `total`, can be off: they, one product, and their sums."""
         if not weights.sum() >= TINY:  # terms that were lost altogether may matter
             return 1.0
-        doubt = 4 * (self._doubts[j] + (weights.size + 2 + self._base.spare_roundings) * UNIT)
-        if self._rough.flushed:  # of the row, or of the shares of the last cell
-            above = self._base.choices(self._lifted.rows[j], self._low[j], total, TINY)
+        doubt = 4 * (self.doubts[j] + (weights.size + 2 + self._base.spare_roundings) * UNIT)
+        if self.rough.flushed:  # of the row, or of the shares of the last cell
+            above = self._base.choices(self.lifted.rows[j], self.low[j], total, TINY)
             doubt += 4 * float((above - weights).sum() / weights.sum())
         return doubt

@@ -1,4 +1,4 @@
-"""A sample with weight exp(-rate * level), exactly: blocks of levels, and rejection.
+"""The exponential mechanism over samples, weight exp(-rate * level), drawn exactly: rejection sampling in blocks of levels.
 
 Layer cake. With D_t = e^(-r t) - e^(-r (t+1)), e^(-r u) is the sum of D_t over all t >= u. So a pair (t, sample) that is
 drawn in proportion to D_t among those with level(sample) <= t has a sample with the law that is wanted.
@@ -120,7 +120,7 @@ class BlockSampler:
         return self._known[last, exactly]
 
     def draw(self) -> NDArray[np.int64]:
-        """A sample: its running totals."""
+        """A sample with exactly this law, as running totals."""
         while True:
             found = self.attempt()
             if found is not None:

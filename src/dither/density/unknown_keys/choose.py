@@ -1,4 +1,4 @@
-"""Which rule for unknown keys: the one that shows keys with the fewest holders, computed before any data is seen.
+"""Which rule of partition selection: the one that shows keys with the fewest holders, computed before any data is seen.
 
 Rules are compared by how many holders a key needs to be shown half of the time; those that need as many, by how likely a key
 with that many holders is shown. What is then still equal goes to the one that is listed first.
@@ -14,7 +14,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, SupportsIndex
 
-from dither.density.unknown_keys.key_counts import PlainKey
+from dither.density.unknown_keys.key_counts import PairsLike, PlainKey, TotalsLike
 from dither.density.unknown_keys.key_rule import KeyRule
 from dither.density.unknown_keys.magic_keys import MagicKeys
 from dither.density.unknown_keys.threshold_keys import GaussianKeys, GeometricKeys
@@ -38,24 +38,42 @@ SHOWS = {
 
 @dataclass(frozen=True)
 class KeyChoice:
-    """The rule to take, and what the others would need."""
+    """The rule to take, and what the others would need. `keys` makes it.
+
+    Args:
+        name: the rule in a word: "magic", "geometric", "gaussian" or "weighted".
+        rule: the rule itself.
+        needs: holders for a key to be shown half of the time, by rule; None where a rule does not go that far.
+        held: how many keys a holder has, in this comparison.
+
+    Raises:
+        DataError: from `count` and `release`, for what are no pairs, or no counts.
+
+    Example:
+        >>> from dither.density import keys
+        >>> choice = keys(epsilon=1, delta="1e-6", max_keys=1)
+        >>> choice.count([("ann", "flu"), ("bob", "flu")])
+        {'flu': 2}
+        >>> choice.release({"flu": 100})
+        ('flu',)
+    """
 
     name: str
     rule: KeyRule
-    needs: dict[str, int | None]  # holders for a key to be shown half of the time; None where a rule does not go that far
-    held: int  # keys that a holder has, in this comparison
+    needs: dict[str, int | None]
+    held: int
 
     @property
     def guarantee(self) -> Guarantee:
-        """What is promised, by any of them."""
+        """(epsilon, delta), the same for each of the rules compared."""
         return self.rule.guarantee
 
-    def count(self, pairs: object) -> dict[PlainKey, int]:
-        """What `release` takes, from pairs (person, key). Not to be published."""
+    def count(self, pairs: PairsLike) -> dict[PlainKey, int]:
+        """What `release` takes, from `pairs` (person, key). Not to be published."""
         return self.rule.count(pairs)
 
-    def release(self, value: Any) -> Any:
-        """The keys that are shown, in order, as the rule shows them."""
+    def release(self, value: TotalsLike) -> Any:
+        """The keys that are shown, in order, as the rule shows them, from `value`: a mapping of keys to counts."""
         return self.rule.release(value)
 
     def explain(self) -> str:
@@ -90,6 +108,25 @@ def keys(
     """The rule that shows keys with the fewest holders; with `counts` among those that also say how many they are.
 
     `held` is a public guess of how many keys a person has: with it, the weighted rule is compared too.
+
+    Args:
+        epsilon: the promise, together with `delta`.
+        delta: the promise: not below the probability that any key is shown which one person alone holds.
+        max_keys: how many different keys of one person are counted, 1 or more.
+        counts: whether only rules are compared that also show counts.
+        held: a public guess of how many keys a person has, up to `max_keys`.
+        unit: whose coming, going or replacement is hidden, of people and not of rows; one who comes or goes unless said.
+
+    Raises:
+        NumberError: a parameter out of its range, `held` above `max_keys`, or `counts` that is no truth value.
+        SizeError: a `max_keys` that no rule goes through.
+        UnitError: a unit that is not known, or one of rows.
+
+    Example:
+        >>> from dither.density import keys
+        >>> choice = keys(epsilon=1, delta="1e-6", max_keys=4)
+        >>> choice.name, choice.needs
+        ('gaussian', {'magic': 53, 'geometric': 60, 'gaussian': 44})
     """
     most = integer(max_keys, name="max_keys", least=1)
     own = most if held is None else integer(held, name="held", least=1)

@@ -1,4 +1,4 @@
-"""Keys that nobody listed beforehand: what may be one, how they are counted, and in which order they are shown.
+"""Keys of a partition that nobody listed beforehand: what may be one, how they are counted, in which order they are shown.
 
     kinds      text, bytes, whole numbers, floats, dates, and tuples of these; nothing else, so that keys that are equal also
                look the same: which of two writings is shown would tell who came first. So True is 1, and 2.0 is 2.
@@ -26,6 +26,7 @@ from datetime import date
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any, SupportsIndex, TypeAlias
 
+from dither.density.histograms.columns import SupportsArray
 from dither.density.histograms.counts import LARGEST_COUNT, read_counts
 from dither.errors import DataError
 from dither.noise import uniform_integers as integers
@@ -36,6 +37,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 PlainKey: TypeAlias = "str | bytes | int | float | date | tuple[PlainKey, ...]"
+PairsLike: TypeAlias = Iterable[tuple[Any, Any] | list[Any]] | SupportsArray  # of a person and a key
+TotalsLike: TypeAlias = Mapping[Any, SupportsIndex]  # how many people hold each key
 KINDS: dict[type, int] = {int: 0, float: 0, str: 1, bytes: 2, date: 3, tuple: 4}  # in the order in which they are shown
 SAME = (str, int, bytes, date)  # shown as they are
 UNKNOWN = ("NAType", "NaTType")  # what pandas writes for a missing value
@@ -82,8 +85,22 @@ def order(key: PlainKey) -> tuple[Any, ...]:
     return KINDS[type(key)], tuple(map(order, key)) if isinstance(key, tuple) else key
 
 
-def bound_keys(pairs: object, *, max_keys: SupportsIndex) -> list[tuple[PlainKey, ...]]:
-    """At most `max_keys` different keys of each person, chosen at random, from pairs (person, key). Not to be published."""
+def bound_keys(pairs: PairsLike, *, max_keys: SupportsIndex) -> list[tuple[PlainKey, ...]]:
+    """At most `max_keys` different keys of each person, chosen at random, from pairs (person, key). Not to be published.
+
+    Args:
+        pairs: tuples, lists or rows of an array, each with a person and a key; missing ones are counted nowhere.
+        max_keys: how many keys of a person are kept, 1 or more.
+
+    Raises:
+        DataError: no list of pairs, or something in it that is none.
+        NumberError: a `max_keys` that is no whole number above 0.
+
+    Example:
+        >>> from dither.density import bound_keys
+        >>> bound_keys([("ann", "flu"), ("ann", "asthma"), ("bob", "flu")], max_keys=2)
+        [('asthma', 'flu'), ('flu',)]
+    """
     most = integer(max_keys, name="max_keys", least=1)
     held: dict[Any, set[PlainKey]] = {}
     for person, key in _pairs(pairs):
@@ -94,7 +111,7 @@ def bound_keys(pairs: object, *, max_keys: SupportsIndex) -> list[tuple[PlainKey
 
 
 def plain_person(value: Any, depth: int = 0) -> Any:
-    """One writing of who it is; None where it is nobody."""
+    """A person in the one way in which she is written; None where a value names nobody."""
     if isinstance(value, tuple):
         parts = tuple(plain_person(part, depth + 1) for part in value) if depth < DEEPEST else (None,)
         return None if any(part is None for part in parts) else parts
@@ -114,7 +131,7 @@ def _keep(listed: list[PlainKey], most: int) -> tuple[PlainKey, ...]:
     return tuple(listed[at] for at in sorted(integers.choose(len(listed), most).tolist()))
 
 
-def _pairs(pairs: object) -> Iterable[tuple[Any, Any]]:
+def _pairs(pairs: PairsLike) -> Iterable[tuple[Any, Any]]:
     import numpy as np
 
     if isinstance(pairs, (str, bytes, Mapping)) or not isinstance(pairs, Iterable) or getattr(pairs, "ndim", 1) == 0:
@@ -127,7 +144,7 @@ def _pairs(pairs: object) -> Iterable[tuple[Any, Any]]:
         yield pair[0], pair[1]
 
 
-def read_totals(value: object, *, parts: int = 1) -> tuple[list[PlainKey], NDArray[np.int64]]:
+def read_totals(value: TotalsLike, *, parts: int = 1) -> tuple[list[PlainKey], NDArray[np.int64]]:
     """Keys and what was counted of each, without those of which there is nothing; counts are refused by kind, never by size.
 
     Of a key that comes under two writings the larger count is taken: one person moves that by no more than either. Their sum

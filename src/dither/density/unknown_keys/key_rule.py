@@ -1,4 +1,4 @@
-"""What all rules for unknown keys share: a promise, how many holders a key needs, and a release from counts.
+"""Partition selection, what all rules for unknown keys share: a promise, the holders that a key needs, a release.
 
 A rule sees only keys that somebody holds. So a key that nobody holds must look, from outside, like a key with nothing in it:
 it is never shown, and neither is a key whose count is zero.
@@ -13,12 +13,13 @@ from typing import Any, SupportsIndex
 
 from attrs import field, frozen
 
-from dither.density.unknown_keys.key_counts import PlainKey, bound_keys
+from dither.density.unknown_keys.key_counts import PairsLike, PlainKey, TotalsLike, bound_keys
 from dither.errors import NumberError, PrecisionError, UnitError
 from dither.numeric.lattice import LARGEST_INDEX
 from dither.numeric.number import Number, NumberLike, integer
 from dither.numeric.search import first_integer
-from dither.privacy.guarantee.guarantee import Guarantee, approx
+from dither.privacy.guarantee.definitions import approx
+from dither.privacy.guarantee.guarantee import Guarantee
 from dither.privacy.records import read_delta, read_epsilon
 from dither.privacy.unit import Unit, UnitLike, read_unit
 
@@ -56,7 +57,7 @@ class KeyRule(ABC):
     unit: Unit = field(converter=_read_person)  # whose coming, going or replacement the promise is about
 
     def __init__(
-        self, *, epsilon: NumberLike, delta: NumberLike, max_keys: object, unit: UnitLike = Unit.ADD_REMOVE
+        self, *, epsilon: NumberLike, delta: NumberLike, max_keys: SupportsIndex, unit: UnitLike = Unit.ADD_REMOVE
     ) -> None:
         self.__attrs_init__(epsilon=read_epsilon(epsilon), delta=delta, max_keys=max_keys, unit=unit)
 
@@ -76,11 +77,11 @@ class KeyRule(ABC):
 
     @property
     def guarantee(self) -> Guarantee:
-        """(epsilon, delta)."""
+        """(epsilon, delta), of the keys and all that is shown with them."""
         return approx(self.epsilon, self.delta, unit=self.unit)
 
-    def count(self, pairs: object) -> dict[PlainKey, int]:
-        """How many people hold each key, from pairs (person, key), `max_keys` of a person at most. Not to be published."""
+    def count(self, pairs: PairsLike) -> dict[PlainKey, int]:
+        """How many people hold each key, from `pairs` (person, key), `max_keys` of a person at most. Not to be published."""
         totals: dict[PlainKey, int] = {}
         for own in bound_keys(pairs, max_keys=self.max_keys):
             weight = self.weight(len(own))
@@ -89,24 +90,24 @@ class KeyRule(ABC):
         return totals
 
     def weight(self, held: int) -> int:
-        """What a person with so many keys adds to each of them."""
+        """What a person who has `held` so many keys adds to each of them."""
         return 1
 
     @abstractmethod
-    def chance(self, holders: object) -> float:
-        """The probability that a key with so many holders is shown, rounded down."""
+    def chance(self, holders: SupportsIndex) -> float:
+        """The probability that a key with so many `holders` is shown, rounded down."""
 
     @abstractmethod
     def holders(self, chance: NumberLike) -> int:
-        """How many holders a key needs to be shown with this probability at least."""
+        """How many holders a key needs to be shown with probability `chance` at least."""
 
     @abstractmethod
     def error(self, confidence: NumberLike) -> float:
-        """How far off a release may be, with this probability at least."""
+        """How far off a release may be, with probability `confidence` at least."""
 
     @abstractmethod
-    def release(self, value: Any) -> Any:
-        """The keys that are shown, from a mapping of keys to counts."""
+    def release(self, value: TotalsLike) -> Any:
+        """The keys that are shown, from `value`: a mapping of keys to counts."""
 
 
 def first(meets: Callable[[int], bool], *, least: int, guess: int) -> int:

@@ -1,4 +1,4 @@
-"""Keys alone, without counts, as many as can be shown: the choice where a person holds few keys.
+"""Optimal partition selection: keys alone, without counts, as many as can be shown. Where a person holds few keys.
 
 Theorem. Show a key with n holders with probability p_n, independently of all others, where p_0 = 0 and
 
@@ -37,11 +37,11 @@ import math
 from bisect import bisect_left
 from fractions import Fraction
 from functools import cached_property
-from typing import Any, ClassVar, SupportsIndex
+from typing import ClassVar, SupportsIndex
 
 from attrs import frozen
 
-from dither.density.unknown_keys.key_counts import PlainKey, order, read_totals
+from dither.density.unknown_keys.key_counts import PlainKey, TotalsLike, order, read_totals
 from dither.density.unknown_keys.key_rule import KeyRule
 from dither.errors import NumberError
 from dither.mechanisms.additive.additive import read_confidence
@@ -57,13 +57,33 @@ SPARE_BITS = 64  # of the grid below d, and of g above 1: what rounding costs is
 
 @frozen(kw_only=True, slots=False, init=False)
 class MagicKeys(KeyRule):
-    """Keys without counts: the most that can be shown where people who hold one key come or go."""
+    """Keys without counts: the most that can be shown where people who hold one key come or go.
+
+    Args:
+        epsilon: the promise, together with `delta`.
+        delta: the promise: not below the probability that any key is shown which one person alone holds.
+        max_keys: how many different keys of one person are counted, 1 or more.
+        unit: whose coming, going or replacement is hidden, of people and not of rows; one who comes or goes unless said.
+
+    Raises:
+        NumberError: an `epsilon` that is not positive, a `delta` that is not between 0 and 1, a `max_keys` below 1, or so
+            little of both that a key with 2^20 holders might not be shown.
+        UnitError: a unit that is not known, or one of rows.
+
+    Example:
+        >>> from dither.density import MagicKeys
+        >>> rule = MagicKeys(epsilon=1, delta="1e-6", max_keys=1)
+        >>> rule.holders("0.5"), rule.chance(100)
+        (14, 1.0)
+        >>> rule.release({"flu": 100, "rare": 0})
+        ('flu',)
+    """
 
     code: ClassVar[str] = "magic_keys"
 
     def __attrs_post_init__(self) -> None:
         with precision(2 * SPARE_BITS):
-            gain = to_ball(self._growth - 1)
+            gain = to_ball(self.growth - 1)
             half = (gain * to_ball(self.changed / self.delta / 2)).log1p() / gain.log1p()
             if 2 * half - 1 > MOST_HOLDERS:
                 raise self._too_long()
@@ -79,8 +99,8 @@ class MagicKeys(KeyRule):
         return SPARE_BITS + (self.changed / self.delta).__ceil__().bit_length()
 
     @cached_property
-    def _growth(self) -> Fraction:
-        """g, a dyadic number."""
+    def growth(self) -> Fraction:
+        """The growth g of the theorem, a dyadic number."""
         rate = min(self.epsilon / self.changed, Number(LARGEST_RATE))
         bits = SPARE_BITS
         while True:
@@ -95,7 +115,7 @@ class MagicKeys(KeyRule):
         """p_0, p_1, ... up to 1, in units of 2^-bits."""
         one = 1 << self._bits
         lost = math.floor(self.delta / self.changed * one)
-        top, bottom = self._growth.numerator, self._growth.denominator
+        top, bottom = self.growth.numerator, self.growth.denominator
         table = [0]
         while table[-1] < one:
             if len(table) > MOST_HOLDERS:
@@ -107,25 +127,25 @@ class MagicKeys(KeyRule):
             table.append(min(shown, hidden, one))
         return table
 
-    def chance(self, holders: object) -> float:
-        """The probability that a key with so many holders is shown, rounded down."""
+    def chance(self, holders: SupportsIndex) -> float:
+        """The probability that a key with so many `holders` is shown, rounded down."""
         return round_down(self.exact_chance(holders))
 
     def exact_chance(self, holders: SupportsIndex) -> Fraction:
-        """The same, exactly."""
+        """The probability that a key with so many `holders` is shown, exactly."""
         n = integer(holders, name="holders", least=0)
         return Fraction(self._table[min(n, len(self._table) - 1)], 1 << self._bits)
 
     def holders(self, chance: NumberLike) -> int:
-        """How many holders a key needs to be shown with this probability at least."""
+        """How many holders a key needs to be shown with probability `chance` at least."""
         return bisect_left(self._table, read_confidence(chance, name="chance") * (1 << self._bits))
 
     def error(self, confidence: NumberLike) -> int:
-        """A key with so many holders is missed with a probability of at most 1 - confidence."""
+        """A key with so many holders is missed with a probability of at most 1 - `confidence`."""
         return self.holders(read_confidence(confidence))
 
-    def release(self, value: Any) -> tuple[PlainKey, ...]:
-        """The keys that are shown, in order, from a mapping of keys to numbers of holders."""
+    def release(self, value: TotalsLike) -> tuple[PlainKey, ...]:
+        """The keys that are shown, in order, from `value`: a mapping of keys to numbers of holders."""
         import numpy as np
 
         keys, totals = read_totals(value)

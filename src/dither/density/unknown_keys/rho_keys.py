@@ -1,4 +1,4 @@
-"""Keys with their counts at a price in rho: for budgets that add up rhos, where an epsilon would cost its square.
+"""Partition selection at a price in rho, keys with their counts: for budgets that add up rhos, where epsilons cost squares.
 
 Theorem. Each person counts in at most m keys. Give each key that is held independent rounded Gaussian noise of variance
 sigma2 = k / (2 rho); show key and noisy count where that is T or more, and with probability r where it is T - 1. If
@@ -27,7 +27,7 @@ import math
 from fractions import Fraction
 from functools import cached_property
 from statistics import NormalDist
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, ClassVar, SupportsIndex
 
 from attrs import field, frozen
 
@@ -36,7 +36,8 @@ from dither.density.unknown_keys.threshold_keys import ThresholdKeys
 from dither.noise.gaussian import RoundedGaussian
 from dither.numeric.balls import precision
 from dither.numeric.number import Number, NumberLike
-from dither.privacy.guarantee.guarantee import Guarantee, approx, gdp
+from dither.privacy.guarantee.definitions import approx, gdp
+from dither.privacy.guarantee.guarantee import Guarantee
 from dither.privacy.records import read_rho
 from dither.privacy.unit import Unit, UnitLike
 
@@ -46,15 +47,36 @@ if TYPE_CHECKING:
 
 @frozen(kw_only=True, slots=False, init=False)
 class RhoKeys(ThresholdKeys):  # type: ignore[override]  # its __attrs_init__ takes rho as well
-    """Keys and counts with Gaussian noise, priced in rho. `epsilon` is 0: all but delta is in rho."""
+    """Keys and counts with Gaussian noise, priced in rho. `epsilon` is 0: all but delta is in rho.
+
+    Args:
+        rho: the promise in zCDP: what keys that others hold too can tell.
+        delta: the promise: not below the probability that any key is shown which one person alone holds.
+        max_keys: how many different keys of one person are counted, 1 or more.
+        unit: whose coming, going or replacement is hidden, of people and not of rows; one who comes or goes unless said.
+
+    Raises:
+        NumberError: a `rho` that is not positive, a `delta` that is not between 0 and 1, a `max_keys` below 1, or noise that
+            is not drawn.
+        SizeError: more than 2^40 keys a person.
+        UnitError: a unit that is not known, or one of rows.
+
+    Example:
+        >>> from dither.density import RhoKeys
+        >>> rule = RhoKeys(rho="0.1", delta="1e-6", max_keys=4)
+        >>> rule.threshold, rule.holders("0.5")
+        (24, 24)
+    """
 
     code: ClassVar[str] = "rho_keys"
 
-    rho: Fraction = field(converter=read_rho)  # what keys that others hold too can tell
+    rho: Fraction = field(converter=read_rho)
 
     most_keys = 2**40
 
-    def __init__(self, *, rho: NumberLike, delta: NumberLike, max_keys: object, unit: UnitLike = Unit.ADD_REMOVE) -> None:
+    def __init__(
+        self, *, rho: NumberLike, delta: NumberLike, max_keys: SupportsIndex, unit: UnitLike = Unit.ADD_REMOVE
+    ) -> None:
         self.__attrs_init__(rho=rho, epsilon=Number(0), delta=delta, max_keys=max_keys, unit=unit)
 
     @property
@@ -69,14 +91,16 @@ class RhoKeys(ThresholdKeys):  # type: ignore[override]  # its __attrs_init__ ta
 
     @cached_property
     def law(self) -> RoundedGaussian:
-        """Rounded Gaussian noise."""
+        """Rounded Gaussian noise of one count."""
         return RoundedGaussian(sigma2=self.sigma2)
 
-    def _meets(self, threshold: int, below: Fraction) -> bool:
+    def meets(self, threshold: int, below: Fraction) -> bool:
+        """Whether keys of one's own are shown with delta at most, at a `threshold` with a share `below` one below it."""
         with precision(BITS):
-            return any_shown(self._shown(threshold, below, 1), self.max_keys) <= self.delta
+            return any_shown(self.shown_chance(threshold, below, 1), self.max_keys) <= self.delta
 
-    def _shared_profile(self, moved: Fraction, x: arb) -> arb:
+    def shared_profile(self, moved: Fraction, x: arb) -> arb:
+        """Never asked for: `moved` and `x` do not matter where shared keys are priced in rho."""
         raise AssertionError("what shared keys tell is priced in rho")
 
     def _guess(self) -> float:

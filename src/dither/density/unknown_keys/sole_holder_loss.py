@@ -1,4 +1,4 @@
-"""What one person can change when keys are shown above a threshold: the exact delta of keys of one's own and shared keys.
+"""The exact delta of partition selection by a threshold: what one person can change, by keys of her own and by shared keys.
 
 A person holds keys that nobody else holds, and keys that others hold too. Without her the former cannot be shown; the latter
 have another count. Let P and Q be the laws of a release on two neighbouring data sets, and
@@ -9,7 +9,7 @@ have another count. Let P and Q be the laws of a release on two neighbouring dat
 
 Theorem. The largest P(A) - e^epsilon Q(A) is      a + (1 - a) H(e^epsilon (1 - b) / (1 - a)),
 
-where H(x) is the largest R(B) - x S(B).
+where H(x) is the largest R(B) - x S(B), the hockey-stick divergence of shared keys.
 
 Proof. Keys have independent noise, so the three are independent. Split A by what is shown of the lost and of the gained
 keys. With a lost key shown: Q gives it 0 and P at most a, which is attained. With a gained key shown: P gives it 0, so A is

@@ -1,4 +1,4 @@
-"""Keys with their counts: noise on the count of each key that somebody holds, and only what reaches a threshold is shown.
+"""Partition selection by a threshold: noise on the count of each key that is held, and only what reaches it is shown.
 
     GeometricKeys    where a person holds one key, or few
     GaussianKeys     where a person holds several
@@ -9,8 +9,8 @@ probability r where it is T - 1. With
     k          the most keys whose counts differ between neighbours: max_keys, or twice that when a person is replaced
     noise      two-sided geometric with rate epsilon / k; or a normal variable of variance sigma2, rounded
 
-this is (epsilon, delta)-differentially private for all T and r for which `sole_keys.within` holds of a person with t keys
-that nobody else holds and max_keys - t others, t = 0..max_keys. T is the smallest whole number for which it does with
+this is (epsilon, delta)-differentially private for all T and r for which `sole_holder_loss.within` holds of a person with t
+keys that nobody else holds and max_keys - t others, t = 0..max_keys. T is the smallest whole number for which it does with
 r = 0, and r the largest share for which it still does: so no part of delta is lost to rounding.
 
 Proof. `unknown_keys/sole_holder_loss.py`, with what s shared keys, each moved by one, can tell. Hiding what is small is
@@ -42,7 +42,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, SupportsIndex
 
 from attrs import frozen
 
-from dither.density.unknown_keys.key_counts import PlainKey, order, read_totals
+from dither.density.unknown_keys.key_counts import PlainKey, TotalsLike, order, read_totals
 from dither.density.unknown_keys.key_rule import KeyRule, first
 from dither.density.unknown_keys.sole_holder_loss import BITS, KeyContribution, any_shown, hardest, within
 from dither.errors import NumberError, PrecisionError, SizeError
@@ -68,7 +68,7 @@ SHARES = 2**10  # in which counts just below the threshold are cut
 
 
 class ThresholdKeys(KeyRule):
-    """Counts with noise, shown from a threshold on."""
+    """Keys whose count with noise reaches a threshold, with that count."""
 
     most_keys = MOST_KEYS
     parts = 1  # of one: what is counted, the noise and the threshold are whole numbers of parts
@@ -94,11 +94,11 @@ class ThresholdKeys(KeyRule):
     @property
     @abstractmethod
     def law(self) -> Law:
-        """The noise of one key."""
+        """The distribution of the noise of one key."""
 
     @abstractmethod
-    def _shared_profile(self, moved: Fraction, x: arb) -> arb:
-        """H(e^(epsilon + x)) of shared keys: see `unknown_keys/sole_holder_loss.py`."""
+    def shared_profile(self, moved: Fraction, x: arb) -> arb:
+        """H(e^(epsilon + `x`)) of shared keys that are `moved` so far: see `unknown_keys/sole_holder_loss.py`."""
 
     @abstractmethod
     def _guess(self) -> float:
@@ -108,22 +108,23 @@ class ThresholdKeys(KeyRule):
         """How many keys a person may hold; those who hold more do all that others do, where all weigh the same."""
         return range(self.max_keys, self.max_keys + 1)
 
-    def _contributions(self, threshold: int, below: Fraction) -> list[KeyContribution]:
-        """All ways to hold keys: so many, of which so many are nobody else's."""
+    def contributions(self, threshold: int, below: Fraction) -> list[KeyContribution]:
+        """All ways to hold keys, so many of which so many are nobody else's, at a `threshold` with a share `below` it."""
         found = []
         with precision(BITS):
             for held in self._ways():
-                alone = self._shown(threshold, below, self.weight(held))
+                alone = self.shown_chance(threshold, below, self.weight(held))
                 square = Fraction(self.weight(held), self.parts) ** 2
                 found += [KeyContribution(any_shown(alone, own), (held - own) * square) for own in range(held + 1)]
         return found
 
-    def _meets(self, threshold: int, below: Fraction) -> bool:
-        contributions = hardest(self._contributions(threshold, below))
-        return within(contributions, self._shared_profile, self.delta, replaces=self.replaces)
+    def meets(self, threshold: int, below: Fraction) -> bool:
+        """Whether the promise surely holds at a `threshold`, with a share `below` of what lies one below it shown."""
+        ways = hardest(self.contributions(threshold, below))
+        return within(ways, self.shared_profile, self.delta, replaces=self.replaces)
 
-    def _shown(self, threshold: int, below: Fraction, total: int) -> arb:
-        """The probability that a key of which there is so much is shown."""
+    def shown_chance(self, threshold: int, below: Fraction, total: int) -> arb:
+        """The probability that a key with this `total` is shown at a `threshold`, with a share `below` one below it."""
         gap = threshold - 1 - total
         likely = self.law.above(gap) if gap >= 0 else 1 - self.law.cdf(gap)
         return likely + to_ball(below) * self.law.mass(gap)
@@ -132,41 +133,41 @@ class ThresholdKeys(KeyRule):
     def threshold(self) -> int:
         """The smallest noisy count that is always shown, in parts."""
         guess = self.parts + math.ceil(self._guess())
-        return first(lambda at: self._meets(at, Fraction(0)), least=self.parts + 1, guess=guess)
+        return first(lambda at: self.meets(at, Fraction(0)), least=self.parts + 1, guess=guess)
 
     @cached_property
     def below(self) -> Fraction:
         """How often a noisy count one below the threshold is shown."""
         if self.parts > 1:
             return Fraction(0)  # a part more or less is nothing
-        hidden = first(lambda j: self._meets(self.threshold, 1 - Fraction(j, SHARES)), least=1, guess=SHARES // 2)
+        hidden = first(lambda j: self.meets(self.threshold, 1 - Fraction(j, SHARES)), least=1, guess=SHARES // 2)
         return 1 - Fraction(hidden, SHARES)
 
     def chance(self, holders: SupportsIndex) -> float:
-        """The probability that a key with so many holders is shown, rounded down."""
+        """The probability that a key with so many `holders` is shown, rounded down."""
         n = integer(holders, name="holders", least=0)
         return self._chance(n) if n else 0.0
 
     def _chance(self, total: int) -> float:
-        return probability(lambda: self._shown(self.threshold, self.below, total)).lower
+        return probability(lambda: self.shown_chance(self.threshold, self.below, total)).lower
 
     def holders(self, chance: NumberLike) -> int:
-        """How many holders a key needs to be shown with this probability at least."""
+        """How many holders a key needs to be shown with probability `chance` at least."""
         return self._holders(read_confidence(chance, name="chance"), 1)
 
     def _holders(self, level: Fraction, weight: int) -> int:
         def reached(n: int) -> bool:
-            return bool(surely(lambda: to_ball(level) - self._shown(self.threshold, self.below, n * weight)))
+            return bool(surely(lambda: to_ball(level) - self.shown_chance(self.threshold, self.below, n * weight)))
 
         return first(reached, least=1, guess=self.threshold // weight)
 
     def error(self, confidence: NumberLike) -> float:
-        """With this probability the noise of a key stays within this: a key is shown and further off less often."""
+        """What the noise of a key stays within with probability `confidence`: a key is shown and further off less often."""
         steps = half_width(self.law, read_confidence(confidence), 1)
         return steps if self.parts == 1 else steps / self.parts
 
-    def release(self, value: Any) -> dict[PlainKey, float]:
-        """The keys that are shown, in order, with their noisy counts, from a mapping of keys to counts."""
+    def release(self, value: TotalsLike) -> dict[PlainKey, float]:
+        """The keys that are shown, in order, with their noisy counts, from `value`: a mapping of keys to counts."""
         import numpy as np
 
         keys, totals = read_totals(value, parts=self.parts)
@@ -182,16 +183,38 @@ class ThresholdKeys(KeyRule):
 
 @frozen(kw_only=True, slots=False, init=False)
 class GeometricKeys(ThresholdKeys):
-    """Keys and counts with geometric noise: for one key a person, or few."""
+    """Keys and counts with geometric noise: for one key a person, or few.
+
+    Args:
+        epsilon: the promise, together with `delta`.
+        delta: the promise: not below the probability that any key is shown which one person alone holds.
+        max_keys: how many different keys of one person are counted, 1 or more.
+        unit: whose coming, going or replacement is hidden, of people and not of rows; one who comes or goes unless said.
+
+    Raises:
+        NumberError: an `epsilon` that is not positive, a `delta` that is not between 0 and 1, a `max_keys` below 1, or noise
+            that is not drawn.
+        SizeError: more than 1024 keys a person.
+        UnitError: a unit that is not known, or one of rows.
+
+    Example:
+        >>> from dither.density import GeometricKeys
+        >>> rule = GeometricKeys(epsilon=1, delta="1e-6", max_keys=1)
+        >>> rule.threshold, rule.holders("0.5")
+        (15, 15)
+        >>> list(rule.release({"flu": 10**6, "rare": 0}))
+        ['flu']
+    """
 
     code: ClassVar[str] = "geometric_keys"
 
     @cached_property
     def law(self) -> DiscreteLaplace:
-        """Two-sided geometric noise."""
+        """Two-sided geometric noise of one count."""
         return DiscreteLaplace(rate=self.epsilon / self.changed)
 
-    def _shared_profile(self, moved: Fraction, x: arb) -> arb:
+    def shared_profile(self, moved: Fraction, x: arb) -> arb:
+        """H(e^(epsilon + `x`)) of two biased coins, for shared keys that are `moved` so far."""
         rate = self.epsilon * (moved / self.changed)
         other = (self.epsilon.ball() + x).exp()
         over = ((rate - self.epsilon).ball() - x).expm1() * other  # E - e^(epsilon + x), and 0 where it is 0
@@ -203,7 +226,26 @@ class GeometricKeys(ThresholdKeys):
 
 @frozen(kw_only=True, slots=False, init=False)
 class GaussianKeys(ThresholdKeys):
-    """Keys and counts with Gaussian noise: for several keys a person."""
+    """Keys and counts with Gaussian noise: for several keys a person.
+
+    Args:
+        epsilon: the promise, together with `delta`.
+        delta: the promise: not below the probability that any key is shown which one person alone holds.
+        max_keys: how many different keys of one person are counted, 1 or more.
+        unit: whose coming, going or replacement is hidden, of people and not of rows; one who comes or goes unless said.
+
+    Raises:
+        NumberError: an `epsilon` that is not positive, a `delta` that is not between 0 and 1, a `max_keys` below 1, or noise
+            that is not drawn.
+        SizeError: more than 1024 keys a person.
+        UnitError: a unit that is not known, or one of rows.
+
+    Example:
+        >>> from dither.density import GaussianKeys
+        >>> rule = GaussianKeys(epsilon=1, delta="1e-6", max_keys=4)
+        >>> rule.threshold, rule.holders("0.5")
+        (44, 44)
+    """
 
     code: ClassVar[str] = "gaussian_keys"
 
@@ -214,10 +256,11 @@ class GaussianKeys(ThresholdKeys):
 
     @cached_property
     def law(self) -> RoundedGaussian:
-        """Rounded Gaussian noise, in parts."""
+        """Rounded Gaussian noise of one count, in parts."""
         return RoundedGaussian(sigma2=self.sigma2 * self.parts**2)
 
-    def _shared_profile(self, moved: Fraction, x: arb) -> arb:
+    def shared_profile(self, moved: Fraction, x: arb) -> arb:
+        """H(e^(epsilon + `x`)), the Gaussian profile of shared keys that are `moved` so far."""
         if not moved:
             return (1 - (self.epsilon.ball() + x).exp()).max(to_ball(0))
         return profile(to_ball(moved / self.sigma2).sqrt(), self.epsilon.ball() + x)

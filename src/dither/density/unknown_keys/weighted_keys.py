@@ -1,9 +1,9 @@
-"""Keys by weight: whoever holds few keys counts more in each. For people of whom some hold one key and others many.
+"""Weighted partition selection: whoever holds few keys counts more in each. Where some people hold one key, others many.
 
 Theorem. A person with t <= max_keys keys adds w(t) = floor(W / sqrt t) to each of them. Give each key that is held
 independent rounded Gaussian noise of variance sigma2 W^2, and show key and noisy weight where that reaches T. This is
-(epsilon, delta)-differentially private for every T for which `sole_keys.within` holds of a person with t keys, of which u
-are held by nobody else, for all u <= t <= max_keys.
+(epsilon, delta)-differentially private for every T for which `sole_holder_loss.within` holds of a person with t keys, of
+which u are held by nobody else, for all u <= t <= max_keys.
 
     W      parts of a weight of one: weights are whole numbers of parts
 
@@ -35,7 +35,26 @@ from dither.privacy import calibrate
 
 @frozen(kw_only=True, slots=False, init=False)
 class WeightedKeys(GaussianKeys):
-    """Keys and weights with Gaussian noise: for people who hold few keys or many."""
+    """Keys and weights with Gaussian noise: for people who hold few keys or many.
+
+    Args:
+        epsilon: the promise, together with `delta`.
+        delta: the promise: not below the probability that any key is shown which one person alone holds.
+        max_keys: how many different keys of one person are counted, 1 to 64.
+        unit: whose coming, going or replacement is hidden, of people and not of rows; one who comes or goes unless said.
+
+    Raises:
+        NumberError: an `epsilon` that is not positive, a `delta` that is not between 0 and 1, a `max_keys` below 1, or noise
+            that is not drawn.
+        SizeError: more than 64 keys a person.
+        UnitError: a unit that is not known, or one of rows.
+
+    Example:
+        >>> from dither.density import WeightedKeys
+        >>> rule = WeightedKeys(epsilon=1, delta="1e-6", max_keys=4)
+        >>> rule.holders("0.5", held=1), rule.holders("0.5", held=4)
+        (22, 44)
+    """
 
     code: ClassVar[str] = "weighted_keys"
 
@@ -43,7 +62,7 @@ class WeightedKeys(GaussianKeys):
     parts = 2**10
 
     def weight(self, held: int) -> int:
-        """What a person with so many keys adds to each of them, in parts."""
+        """What a person who has `held` so many keys adds to each of them, in parts."""
         return math.isqrt(self.parts**2 // held)
 
     @cached_property
@@ -54,16 +73,16 @@ class WeightedKeys(GaussianKeys):
     def _ways(self) -> range:
         return range(1, self.max_keys + 1)
 
-    def chance(self, holders: SupportsIndex, held: object = None) -> float:
-        """The probability that a key is shown, for so many holders with so many keys each (all `max_keys` unless said)."""
+    def chance(self, holders: SupportsIndex, held: SupportsIndex | None = None) -> float:
+        """The probability that a key is shown that has so many `holders`, each with `held` keys (`max_keys` unless said)."""
         n = integer(holders, name="holders", least=0)
         return self._chance(n * self.weight(self._read(held))) if n else 0.0
 
-    def holders(self, chance: NumberLike, held: object = None) -> int:
-        """How many holders a key needs to be shown with this probability, if they hold so many keys each."""
+    def holders(self, chance: NumberLike, held: SupportsIndex | None = None) -> int:
+        """How many holders a key needs to be shown with probability `chance`, if each has `held` keys."""
         return self._holders(read_confidence(chance, name="chance"), self.weight(self._read(held)))
 
-    def _read(self, held: SupportsIndex) -> int:
+    def _read(self, held: SupportsIndex | None) -> int:
         own = self.max_keys if held is None else integer(held, name="held", least=1)
         if own > self.max_keys:
             raise NumberError("held", held, f"at most {self.max_keys} keys of a person are counted", "max_keys or fewer")

@@ -1,4 +1,4 @@
-"""The budget of a ledger: a ceiling that a guarantee states, watched by the filter that fits it, and what is left of it.
+"""The privacy budget of a ledger: a guarantee as the ceiling, the privacy filter that keeps it, and what is left of it.
 
 pure(epsilon)           epsilons add up
 approx(epsilon, delta)  rhos add up to what converts to (epsilon, delta/2), or epsilons add up, whichever lasts longer;
@@ -12,6 +12,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
+from typing import TypeAlias
 
 from dither.errors import BudgetError, GuaranteeError, NumberError, TamperError, UnitError
 from dither.numeric.number import Number
@@ -24,8 +25,11 @@ from dither.privacy.guarantee.zcdp import Zcdp
 SMALLEST = Fraction(1, 10**100)  # a price below this is a slip, not a question
 
 
-def read_ceiling(budget: object, *, name: str = "budget") -> Filter:
-    """The filter that keeps a ceiling."""
+BudgetLike: TypeAlias = Guarantee | Filter
+
+
+def read_ceiling(budget: BudgetLike, *, name: str = "budget") -> Filter:
+    """The privacy filter that keeps a budget, from a guarantee or a filter."""
     if isinstance(budget, Filter):
         return _above_zero(budget, budget, name)
     if not isinstance(budget, Guarantee):
@@ -41,7 +45,7 @@ def read_ceiling(budget: object, *, name: str = "budget") -> Filter:
     return approx_filter(charge.epsilon, charge.delta, delta_events=charge.delta / 2, unit=budget.unit)
 
 
-def read_price(ceiling: Filter, guarantee: object) -> Totals:
+def read_price(ceiling: Filter, guarantee: Guarantee) -> Totals:
     """What a question costs under a ceiling; refused where that is nothing, or cannot be said."""
     if not isinstance(guarantee, Guarantee):
         raise GuaranteeError("guarantee", guarantee, "it is not a guarantee", "mechanism.guarantee, or pure('0.1')")
@@ -70,7 +74,7 @@ def _price(ceiling: Filter, guarantee: Guarantee) -> Totals:
 
 @dataclass(frozen=True)
 class Remaining:
-    """What is left of a budget."""
+    """What is left of a privacy budget, or of an analyst's share of it."""
 
     spent: Spent
 
@@ -114,7 +118,7 @@ def give_back(spent: Spent, price: Totals) -> Spent:
     return Spent(spent.budget, total)
 
 
-def _above_zero(ceiling: Filter, given: object, name: str) -> Filter:
+def _above_zero(ceiling: Filter, given: BudgetLike, name: str) -> Filter:
     if ceiling.used(ceiling.nothing) == 1:
         raise NumberError(
             name, given if isinstance(given, Filter) else str(given), "nothing could ever be asked", "more than 0"

@@ -5,6 +5,9 @@ reserve   the same key must mean the same question; a question that has an answe
 touch     data is read for a receipt that another process made
 commit    the first answer under a receipt stays
 refund    a charge for which nothing was touched, that nobody ran again and that has no answer
+export    only an answer that is stored can be handed out
+bind      a ledger is about one domain, once and for all
+amend     another policy is in force from now on; stored answers do not answer under it
 """
 
 from __future__ import annotations
@@ -13,12 +16,14 @@ from typing import NamedTuple
 
 from dither.errors import ConflictError, InProgressError
 from dither.ledger.entries.budget import give_back, pay, read_price
-from dither.ledger.entries.entry import Entry, digest
-from dither.ledger.entries.receipt import ChargeRequest, Receipt
+from dither.ledger.entries.charge_request import ChargeRequest
+from dither.ledger.entries.entry import Entry, State, digest
+from dither.ledger.entries.receipt import Receipt
 from dither.ledger.entries.shares import charged_share, returned_share
 from dither.ledger.entries.transaction import LedgerTransaction
 from dither.privacy.budget.filter import Filter, Spent
 from dither.privacy.guarantee.guarantee import Guarantee
+from dither.privacy.unit import Unit
 
 
 class Grant(NamedTuple):
@@ -96,6 +101,24 @@ def export(page: LedgerTransaction, receipt: Receipt, body: dict[str, str]) -> N
     if state is None or state.answer is None:
         raise ConflictError("receipt", receipt.name, "it has no answer yet", "a receipt whose answer is stored")
     page.add("exported", {"receipt": charged.number, **body})
+
+
+def bind(page: LedgerTransaction, domain: str, policy: str, unit: Unit) -> State:
+    """Write down whom the ledger is about, unless somebody did; the state after it."""
+    if page.state.domain is not None:
+        return page.state
+    return page.add("bound", {"domain": domain, "unit": unit.value, "policy": policy}, domain=domain, policy=policy).state
+
+
+def amend(page: LedgerTransaction, policy: str, *, loosens: bool, note: str, unspent: bool) -> None:
+    """Put another policy in force; with `unspent`, only while nothing is spent."""
+    if page.state.domain is None:
+        raise ConflictError("domain", None, "nobody has said whom this ledger is about", "ledger.bind('clinic')")
+    if unspent and any(page.state.spent):
+        why = "the ledger was spent under another policy"
+        raise ConflictError("policy_hash", policy[:16], why, "that policy, or an amendment, which is recorded")
+    body = {"policy": policy, "loosens": loosens, "note": note, "before": page.state.policy}
+    page.add("policy", body, policy=policy)
 
 
 def _charge_of(page: LedgerTransaction, receipt: Receipt) -> tuple[Entry, Entry | None]:

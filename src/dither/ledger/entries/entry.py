@@ -1,4 +1,4 @@
-"""An entry: what happened, what is spent after it, and the link to the entry before.
+"""An entry of the hash chain: what happened, what is spent after it, and the hash of the entry before.
 
     record    canonical JSON of number, kind, time, body, state and the hash of the previous entry
     hash      SHA-256 of the record: anyone can follow the chain
@@ -16,7 +16,7 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 from dither.errors import LedgerError, TamperError
 from dither.ledger.storage.database import EntryRow
@@ -32,6 +32,7 @@ KINDS = (
 )
 
 
+Json: TypeAlias = str | int | Mapping[str, Any] | list[Any] | None
 _ENCODER = json.JSONEncoder(sort_keys=True, separators=(",", ":"), allow_nan=False)
 
 
@@ -44,7 +45,7 @@ class Head(NamedTuple):
 
 @dataclass(frozen=True)
 class State:
-    """What holds after an entry."""
+    """The state of a ledger after an entry: totals spent, place, domain, policy, whether it is shared out."""
 
     spent: Totals  # as the filter of the budget counts
     home: int  # number of the entry that says where the ledger and its second place are
@@ -58,7 +59,7 @@ class State:
 
 
 def written(totals: Totals) -> list[Any]:
-    """Exact numbers as JSON."""
+    """Exact totals of a filter as JSON."""
     return [total.to_json() for total in totals]
 
 
@@ -86,13 +87,13 @@ class Entry:
         return Head(self.number, self.hash)
 
 
-def canonical(value: object) -> str:
+def canonical(value: Json) -> str:
     """JSON with one spelling: sorted keys, no spaces, ASCII."""
     return _ENCODER.encode(value)
 
 
 def digest(text: str) -> str:
-    """SHA-256 in hex."""
+    """The SHA-256 of a text, in hexadecimal digits."""
     return hashlib.sha256(text.encode()).hexdigest()
 
 
@@ -166,5 +167,5 @@ def mac_of(key: bytes, record: str) -> str:
     return hmac.digest(key, PURPOSE + record.encode(), "sha256").hex()
 
 
-def tampered(number: object, why: str) -> TamperError:
+def tampered(number: int, why: str) -> TamperError:
     return TamperError("ledger entry", number, why, "a copy of the ledger from before, and a look at who could write to it")

@@ -8,9 +8,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 from dither.errors import ConflictError, DataError, TamperError, UnitError
-from dither.ledger.entries.budget import give_back, pay, read_ceiling, read_price
+from dither.ledger.entries.budget import BudgetLike, give_back, pay, read_ceiling, read_price
+from dither.ledger.entries.charge_request import ChargeRequest
 from dither.ledger.entries.entry import Entry, digest, written
-from dither.ledger.entries.receipt import ChargeRequest, read_name
+from dither.ledger.entries.texts import read_name
 from dither.ledger.entries.transaction import LedgerTransaction
 from dither.privacy.budget.filter import Filter, Spent, from_json
 from dither.privacy.budget.filter_state import added
@@ -19,7 +20,7 @@ from dither.privacy.guarantee.guarantee import Guarantee
 Share = dict[str, object]  # "ceiling": number of the entry with the limit; "spent": totals under it
 
 
-def read_share(ceiling: object, budget: Filter) -> Filter:
+def read_share(ceiling: BudgetLike, budget: Filter) -> Filter:
     """The limit of one analyst."""
     limit = read_ceiling(ceiling, name="share")
     if limit.unit is not budget.unit:
@@ -27,7 +28,7 @@ def read_share(ceiling: object, budget: Filter) -> Filter:
     return limit
 
 
-def read_shares(shares: object) -> dict[str, Filter]:
+def read_shares(shares: Mapping[str, BudgetLike] | None) -> dict[str, Filter]:
     """The limits of several analysts, by name."""
     if shares is None:
         return {}
@@ -59,8 +60,15 @@ def share_spent(page: LedgerTransaction, own: Entry) -> Spent:
     return from_json(limit.body["limit"]).stored(share["spent"])
 
 
+def set_share(page: LedgerTransaction, analyst: str, limit: Filter) -> None:
+    """Write down the limit of an analyst; what she spent already counts."""
+    spent = spent_by(analyst, page.entries(), limit)
+    share = {"ceiling": page.last.number + 1, "spent": written(spent.totals)}
+    page.add("share", {"analyst": analyst, "limit": limit.to_json(), "share": share}, shares=True)
+
+
 def charged_share(page: LedgerTransaction, asked: ChargeRequest) -> Share | None:
-    """The share after a charge; None where the ledger is not shared out."""
+    """The analyst's share after a charge; None where the ledger has no shares."""
     if not page.state.shares:
         return None
     own = page.latest("analyst", digest(asked.analyst))

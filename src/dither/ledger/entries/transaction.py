@@ -1,4 +1,4 @@
-"""A page: the ledger during one transaction. It reads the last entry, checks who wrote it, and adds entries after it."""
+"""A transaction on a ledger, called a page: it reads the last entry, checks who wrote it, and adds entries after it."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ class LedgerTransaction:
         """The entry with this number."""
         return self._one(numbered(number))
 
-    def latest(self, tag: Tag, value: object) -> Entry | None:
+    def latest(self, tag: Tag, value: str | int | None) -> Entry | None:
         """The last entry filed under a value, those of this page included."""
         return None if value is None else self._one(latest(tag, value))
 

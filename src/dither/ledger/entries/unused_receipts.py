@@ -1,7 +1,7 @@
-"""Receipts that were made here and not used: as long as the seal is whole, no data was touched for them.
+"""Unused receipts: charges of this process for which no data was read yet, which alone can be refunded.
 
-A seal is in the memory of the process that made the receipt; a copy of the process (fork) has none. A charge whose refund
-failed half-way is in doubt: its refund may be tried again, but nothing else takes it for untouched.
+The seal of a receipt is a mark in the memory of the process that made it; a copy of the process (fork) has none. A
+charge whose refund failed half-way is in doubt: its refund may be tried again, but nothing else takes it for untouched.
 """
 
 from __future__ import annotations
@@ -13,22 +13,22 @@ _doubtful: set[tuple[str, int]] = set()
 
 
 def seal(ledger: str, number: int) -> None:
-    """A charge was made here, for an answer that nobody has begun to compute."""
+    """Mark a charge that was made here, for an answer that nobody has begun to compute."""
     _whole.add((ledger, number))
 
 
 def break_seal(ledger: str, number: int) -> bool:
-    """Data is about to be touched; whether the seal was whole until now."""
+    """Remove the mark, since data is about to be read; whether there was one."""
     return _taken(_whole, (ledger, number))
 
 
 def begin_refund(ledger: str, number: int) -> bool:
-    """A charge is about to be given back; whether it may be."""
+    """Remove the mark, or the doubt, since a charge is about to be given back; whether there was one."""
     return _taken(_whole, (ledger, number)) or _taken(_doubtful, (ledger, number))
 
 
 def in_doubt(ledger: str, number: int) -> None:
-    """It is not certain whether the charge was given back."""
+    """Mark a charge of which it is not certain whether it was given back."""
     _doubtful.add((ledger, number))
 
 
@@ -40,10 +40,11 @@ def _taken(seals: set[tuple[str, int]], one: tuple[str, int]) -> bool:
     return True
 
 
-def _forget() -> None:
+def forget() -> None:
+    """Forget all receipts, as a copy of the process must: data may be touched for them elsewhere."""
     _whole.clear()
     _doubtful.clear()
 
 
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_forget)
+    os.register_at_fork(after_in_child=forget)

@@ -1,4 +1,4 @@
-"""Connections that are kept for the next one who needs them; each process has its own.
+"""A connection pool: idle connections are kept for the next user; each process has its own.
 
 A file database and fork: SQLite remembers, per process, which locks it holds on a file, and a copied process inherits that
 memory but not the locks. It would then write without them, into a log that its parent may delete. So before a process is
@@ -26,7 +26,7 @@ _ABANDONED: list[object] = []  # copied from another process: kept, since even c
 
 
 class _User:
-    """Somebody in a transaction."""
+    """A transaction that is under way: an object of its own, so that it can be referred to weakly."""
 
 
 class _Files:
@@ -112,8 +112,13 @@ class Pool(Generic[C]):
             _files.users.discard(user)
 
     def close(self) -> None:
-        """Close those that nobody uses."""
+        """Close the idle connections."""
         _close_all(self._idle, self._close)
+
+    @property
+    def idle(self) -> int:
+        """How many connections wait for the next user."""
+        return len(self._idle)
 
     def _take(self) -> C:
         while True:

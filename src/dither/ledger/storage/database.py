@@ -1,4 +1,4 @@
-"""Where entries are kept: a table to which rows are added, in a database that never forgets a committed row.
+"""The database of a ledger: a table to which rows are only added, and which never forgets a committed row.
 
 A `Database` (sqlite.py, postgres.py) offers two things: `write`, a transaction that no other writer overlaps, and `read`, a
 snapshot. What either has shown is durable by the time that it ends, so nothing that was seen can be taken back by a crash.
@@ -23,7 +23,7 @@ class Transaction(Protocol):
     opened: list[list[tuple[Any, ...]]]  # the answers to the queries that came with `write` or `read`
 
     def ask(self, query: Statement) -> list[tuple[Any, ...]]:
-        """Rows, at once."""
+        """The rows of a query, read at once."""
 
     def do(self, query: Statement) -> None:
         """A change, made at the latest when the transaction ends."""
@@ -49,7 +49,7 @@ class Database(Protocol):
         """Make what is missing. Rows of the tables named last can be added and never changed or removed."""
 
     def close(self) -> None:
-        """Let go of it."""
+        """Close all connections."""
 
 
 class EntryRow(NamedTuple):
@@ -85,22 +85,22 @@ INSERT = f"INSERT INTO entries ({COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)"  
 
 
 def numbered(number: int) -> Statement:
-    """The entry with this number."""
+    """The query for the entry with this number."""
     return NUMBERED, (number,)
 
 
-def latest(tag: Tag, value: object) -> Statement:
-    """The last entry filed under this value."""
+def latest(tag: Tag, value: str | int | None) -> Statement:
+    """The query for the last entry filed under this value."""
     return f"SELECT {COLUMNS} FROM entries WHERE {tag} = ? ORDER BY number DESC LIMIT 1", (value,)  # noqa: S608
 
 
 def batch(first: int, count: int) -> Statement:
-    """Entries in order, from a number on."""
+    """The query for so many entries in order, from a number on."""
     return RANGE, (first, count)
 
 
 def insert(row: EntryRow) -> Statement:
-    """One more entry."""
+    """The statement that adds an entry."""
     return INSERT, row
 
 

@@ -1,4 +1,4 @@
-"""What dither keeps away from a ledger, in ~/.dither (or $DITHER_HOME): its key, and which ledger was at which place.
+"""The keyring, in ~/.dither (or $DITHER_HOME): the signing keys of ledgers, and which ledger was at which place.
 
 The key, 32 random bytes in keys/, signs entries: whoever can write to the ledger's folder and does not have it cannot
 forge an entry, nor a head in the second place. ledgers/ remembers places, so that none is started afresh.
@@ -16,7 +16,7 @@ from dither.errors import ConflictError, LedgerError
 
 
 def folder() -> Path:
-    """~/.dither, or $DITHER_HOME."""
+    """The folder of keys and memories: $DITHER_HOME, or ~/.dither."""
     chosen = os.environ.get("DITHER_HOME")
     return Path(chosen) if chosen else Path.home() / ".dither"
 

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
+from typing import TypeAlias
 
 from dither.errors import DitherError, LedgerError
 from dither.ledger.storage.database import Database
 from dither.ledger.storage.postgres import PostgresDatabase
 from dither.ledger.storage.sqlite import SqliteDatabase
 
+LocationLike: TypeAlias = str | os.PathLike[str]
 
-def open_database(location: object, *, name: str = "location") -> Database:
+
+def open_database(location: LocationLike, *, name: str = "location") -> Database:
     """The database at a location; nothing is made there yet."""
     text = os.fspath(location) if isinstance(location, (str, os.PathLike)) else None
     if not isinstance(text, str) or not text or text.startswith(":memory:") or "\0" in text:
@@ -34,7 +37,7 @@ def open_database(location: object, *, name: str = "location") -> Database:
         ) from None
 
 
-def is_taken(location: object) -> bool:
+def is_taken(location: LocationLike) -> bool:
     """Whether a ledger is there."""
     database = open_database(location)
     try:

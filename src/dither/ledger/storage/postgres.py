@@ -141,7 +141,7 @@ class PostgresDatabase:
         self.url = urlunsplit(parts._replace(fragment=""))
         self.shown = without_password(url) + ("" if parts.fragment else f"#{self.schema}")
         self.distrust: str | None = None
-        self._pool = Pool(lambda: PostgresConnection(self.url, self.schema), lambda held: held.link.close(), file=False)
+        self.pool = Pool(lambda: PostgresConnection(self.url, self.schema), lambda held: held.link.close(), file=False)
         lock = int.from_bytes(hashlib.sha256(f"dither {self.schema}".encode()).digest()[:8], "big", signed=True)
         # The lock is a statement of its own: each statement sees what was committed before it began.
         self._begin = (WRITING, (f"SELECT pg_advisory_xact_lock({lock}), {CLOCK}", ()))
@@ -181,7 +181,7 @@ class PostgresDatabase:
         what = "nothing was written"
         refusal: DitherError | None = None
         try:
-            with self._pool.use() as connection:
+            with self.pool.use() as connection:
                 try:
                     transaction = PostgresTransaction(connection, begin, queries)
                     yield transaction
@@ -199,7 +199,7 @@ class PostgresDatabase:
             raise LedgerError("ledger", self.shown, why, instead) from None  # its own text may hold the password
 
     def close(self) -> None:
-        self._pool.close()
+        self.pool.close()
 
     def _without_secrets(self, text: str) -> str:
         parts = urlsplit(self.url)

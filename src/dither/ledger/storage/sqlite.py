@@ -25,7 +25,7 @@ SETTINGS = ("journal_mode = WAL", "synchronous = FULL", "fullfsync = 1", "checkp
 
 
 class SqliteTransaction:
-    """Statements on one connection, at once."""
+    """A transaction in SQLite: each statement runs at once, on one connection."""
 
     def __init__(self, connection: sqlite3.Connection, queries: Sequence[Statement]) -> None:
         self._connection = connection
@@ -47,7 +47,7 @@ class SqliteConnection(NamedTuple):
 
 
 class SqliteDatabase:
-    """A file."""
+    """A ledger database in one SQLite file."""
 
     distrust: str | None = None
 
@@ -56,7 +56,7 @@ class SqliteDatabase:
         self.path = self.path.parent.resolve() / self.path.name if not self.path.is_symlink() else self.path.resolve()
         self.place = self.shown = str(self.path)
         self.place.encode()  # a path that is no text is refused by whoever opens
-        self._pool = Pool(self._connect, lambda connection: connection.link.close(), file=True)
+        self.pool = Pool(self._connect, lambda connection: connection.link.close(), file=True)
         if self.path.is_dir() or not self.path.parent.is_dir():
             why = "it is a folder" if self.path.is_dir() else "its folder does not exist"
             raise LedgerError("location", str(path), why, "a file such as 'clinic.ledger' in a folder that exists")
@@ -95,7 +95,7 @@ class SqliteDatabase:
         what = "nothing was written"
         refusal: DitherError | None = None
         try:
-            with self._pool.use() as connection:
+            with self.pool.use() as connection:
                 if connection.file != self._file():
                     # The connection still holds the old file, which nobody will ever read again.
                     why = "the file was replaced while it was open"
@@ -116,7 +116,7 @@ class SqliteDatabase:
             raise LedgerError("ledger", self.shown, why, instead) from error
 
     def close(self) -> None:
-        self._pool.close()
+        self.pool.close()
 
     def _connect(self) -> SqliteConnection:
         if not self.path.exists():

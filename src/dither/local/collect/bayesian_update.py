@@ -5,30 +5,14 @@
 It is Bayes' theorem for every report, averaged: the expectation-maximisation algorithm. Letters: C the channel,
 m = p C what p makes likely, l(p) = n sum of h ln m its log-likelihood.
 
-Theorem. A step never lowers l. A fixed point with p > 0 is a maximum. And no distribution r is better than p by more than
-n ln max w: by Jensen l(r) - l(p) = n sum h ln((r C) / m) <= n ln sum h (r C) / m = n ln sum r(i) w(i). So where max w is 1,
-p is a maximum. The first: let g(i, j) = p(i) C(i, j) / m(j). Then l(r) - l(p) >= n sum h(j) g(i, j) ln(r(i) / p(i)), again
-by Jensen, and the right side is largest for r(i) = sum of h(j) g(i, j) = p(i) w(i), where it is at least what it is for
-r = p, which is 0.
+Theorem. A step never lowers l. A fixed point with p > 0 is a maximum. No distribution is better than p by more than
+n ln max w, so where max w is 1, p is a maximum.
 
-When to stop. The maximum fits the noise as well: on a channel that blurs, errors fall first and then grow for as long as
-one goes on. A step raises l by about s = n sum p (w - 1)^2 (its derivative). Were p the truth, then s would be
+`until="noise"` stops as soon as s = n sum p (w - 1)^2, about what a step gains, is at most half of its mean E s for a p that
+is the truth: the maximum fits the noise as well. `smooth=True` averages neighbours after each step, for values in order
+whose frequencies change little from one to the next; l may then fall.
 
-    E s = sum over i, j of p(i) C(i, j)^2 / m(j)  -  1
-
-on average, exactly, for any n: w(i) is a mean over n independent reports of C(i, j) / m(j), which has mean 1, so
-n E (w(i) - 1)^2 = sum over j of C(i, j)^2 / m(j)  -  1. So `until="noise"` stops as soon as s <= E s / 2: what is left to
-gain is less than noise alone would give. It looks where the channel lets something be seen, and nowhere else. (A test of the
-fit as a whole, 2 n KL(h || m) against the number of outputs, has its noise from directions that nobody can see: in one run
-of four it is never reached. A bound on the gain of a step suits only one kind of channel, as steps are small where answers
-are mostly random. The half was chosen on 28 examples: lines, grids and flat channels, smooth and spiky truths. On 22 of
-them the error was within a quarter of the least on the way, where 1,500 iterations were up to 29 times as far off. The
-others have most of the truth in a few cells, or very many reports: there it stops early, and convergence is better.)
-
-`smooth=True` averages neighbours after each step (1/4, 1/2, 1/4, the ends repeated), for values in order whose frequencies
-change little from one to the next. l may then fall. Where steps are small, on a flat channel, it smooths more.
-
-Agrawal and Aggarwal 2001; Silverman et al. 1990 for the smoothing.
+`bayesian_update.md` has the proofs, and why it stops there. Agrawal and Aggarwal 2001; Silverman et al. 1990.
 """
 
 from __future__ import annotations
@@ -36,11 +20,11 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol, SupportsIndex
+from typing import TYPE_CHECKING, Literal, Protocol, SupportsIndex
 
 from dither.channels.channel import Channel
 from dither.errors import DataError
-from dither.local.collect.reconstruct import read_counts
+from dither.local.collect.reconstruct import CountsLike, read_counts
 from dither.numeric.number import integer
 
 if TYPE_CHECKING:
@@ -54,36 +38,36 @@ SEEN = 1e-6  # reports: outputs with fewer than that to be expected have no part
 
 
 class Kernel(Protocol):
-    """A channel as three products (`channels/kernels.py`)."""
+    """A channel as products with vectors (`channels/kernels.py`)."""
 
-    def push(self, prior: object) -> NDArray[np.float64]: ...
+    def push(self, prior: NDArray[np.float64]) -> NDArray[np.float64]: ...
 
-    def pull(self, values: object) -> NDArray[np.float64]: ...
+    def pull(self, values: NDArray[np.float64]) -> NDArray[np.float64]: ...
 
-    def pull_squares(self, values: object) -> NDArray[np.float64]: ...
+    def pull_squares(self, values: NDArray[np.float64]) -> NDArray[np.float64]: ...
 
 
 class DenseKernel:
-    """A channel with its matrix."""
+    """The products of a channel with its matrix in floats."""
 
     def __init__(self, channel: Channel) -> None:
         self._matrix = channel.matrix
         self._squares = channel.matrix**2
 
-    def push(self, prior: object) -> NDArray[np.float64]:
-        """How likely each output is."""
+    def push(self, prior: NDArray[np.float64]) -> NDArray[np.float64]:
+        """How likely each output is, from how likely each input is (`prior`)."""
         import numpy as np
 
         return np.asarray(read_counts(prior, self._matrix.shape[0]) @ self._matrix)
 
-    def pull(self, values: object) -> NDArray[np.float64]:
-        """What each input expects."""
+    def pull(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
+        """The mean of `values` over the outputs of each input."""
         import numpy as np
 
         return np.asarray(self._matrix @ read_counts(values, self._matrix.shape[1]))
 
-    def pull_squares(self, values: object) -> NDArray[np.float64]:
-        """The same for squared entries."""
+    def pull_squares(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
+        """The sum of `values` over the outputs with the squared probabilities of each input."""
         import numpy as np
 
         return np.asarray(self._squares @ read_counts(values, self._matrix.shape[1]))
@@ -91,7 +75,7 @@ class DenseKernel:
 
 @dataclass(frozen=True, eq=False)
 class BayesianEstimate:
-    """What the iteration came to."""
+    """The frequencies at which the iteration stopped, and why it did."""
 
     frequency: NDArray[np.float64]
     iterations: int
@@ -109,18 +93,35 @@ class BayesianEstimate:
 
 def bayes(
     channel: Channel | Kernel,
-    counts: object,
+    counts: CountsLike,
     *,
-    until: str = "noise",
+    until: Literal["noise", "convergence"] = "noise",
     smooth: bool = False,
-    start: object = None,
+    start: CountsLike | None = None,
     most: SupportsIndex = 10_000,
     progress: Callable[[int, float], object] | None = None,
 ) -> BayesianEstimate:
-    """Frequencies of the inputs from how often each output was reported.
+    """Frequencies of the inputs from how often each output was reported, by the iterative Bayesian update.
 
-    `until` is "noise" or "convergence"; `start` a distribution to begin with (uniform if there is none; what starts at zero
-    stays at zero); `progress(iteration, log-likelihood)` is called at the start and after every step.
+    Args:
+        channel: how likely each output is for each input; or its products push, pull and pull_squares.
+        counts: how many reports there are of each output.
+        until: stop where a step would fit noise alone ("noise"), or at the maximum likelihood ("convergence").
+        smooth: whether neighbours are averaged after each step, for values in order.
+        start: a distribution to begin with, uniform unless it is given; what starts at zero stays at zero.
+        most: how many steps are made at most.
+        progress: called with the number of a step and the log-likelihood, at the start and after every step.
+
+    Raises:
+        DataError: until is another word, counts are shares or below zero, or the start makes an output impossible.
+        SizeError: there are not as many counts as outputs.
+        NumberError: most is not a whole number.
+
+    Example:
+        >>> from dither.local import DirectEncoding, bayes
+        >>> channel = DirectEncoding(["a", "b"], epsilon="ln(3)").channel()
+        >>> bayes(channel, [600, 400], until="convergence").frequency.round(2).tolist()
+        [0.7, 0.3]
     """
     import numpy as np
 
@@ -146,7 +147,7 @@ def bayes(
         if progress is not None:
             progress(done, _log_likelihood(people, h, m, seen))
         w = np.maximum(kernel.pull(np.divide(h, m, out=np.zeros_like(h), where=seen)), 0.0)
-        if until == "noise" and people * float(p @ (w - 1) ** 2) <= NOISE * _noise(kernel, p, m, people):
+        if until == "noise" and people * float(p @ (w - 1) ** 2) <= NOISE * noise_gain(kernel, p, m, people):
             stopped = "noise"
         elif not smooth and people * math.log(max(float(w.max()), 1.0)) <= CLOSE:
             stopped = "converged"
@@ -160,8 +161,8 @@ def bayes(
         p, done = moved, done + 1
 
 
-def _noise(kernel: Kernel, p: NDArray[np.float64], m: NDArray[np.float64], people: float) -> float:
-    """E s: what a step would gain if p were the truth."""
+def noise_gain(kernel: Kernel, p: NDArray[np.float64], m: NDArray[np.float64], people: float) -> float:
+    """E s: the log-likelihood that a step would gain by noise alone, if p were the truth."""
     import numpy as np
 
     inverse = np.divide(1.0, m, out=np.zeros_like(m), where=people * m > SEEN)
@@ -175,7 +176,7 @@ def _log_likelihood(people: float, h: NDArray[np.float64], m: NDArray[np.float64
 
 
 def _averaged(p: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Each with a quarter of either neighbour; the ends are their own."""
+    """Binomial smoothing, 1/4, 1/2, 1/4; each end counts as its own neighbour."""
     import numpy as np
 
     wide = np.concatenate([p[:1], p, p[-1:]])

@@ -1,4 +1,4 @@
-"""An estimate: how frequent each value is, and how certain that is."""
+"""An estimate of frequencies, with standard errors and confidence intervals."""
 
 from __future__ import annotations
 
@@ -17,13 +17,36 @@ SHOWN = 20
 
 @dataclass(frozen=True, eq=False)
 class Estimate:
-    """Frequencies of all values, with intervals on the raw estimate."""
+    """Frequencies of all values, with confidence intervals on the raw estimate.
+
+    Args:
+        domain: the values that an answer can have.
+        frequency: of each value, by the method that was asked for.
+        raw: the unbiased estimate of each frequency; may be below zero, and need not add up to one.
+        deviation: the standard error of each raw estimate.
+        low: the lower end of an interval for each value by itself, cut to [0, 1].
+        high: the upper end.
+        people: how many reports were counted.
+        method: how the raw estimate became frequencies.
+        confidence: with which probability each interval holds.
+
+    Raises:
+        ValueError: `estimate[value]` where the survey has no such value.
+
+    Example:
+        >>> import numpy as np
+        >>> from dither.local import DirectEncoding, Tally
+        >>> survey = DirectEncoding(["a", "b", "c"], epsilon="ln(2)")
+        >>> estimate = survey.estimate(Tally(survey.record, np.array([500, 250, 250]), people=1000))
+        >>> round(estimate["a"], 6)
+        1.0
+    """
 
     domain: tuple[Hashable, ...]
-    frequency: NDArray[np.float64]  # by the method that was asked for
-    raw: NDArray[np.float64]  # unbiased; may be below zero, and need not add up to one
-    deviation: NDArray[np.float64]  # the standard error of the raw estimate
-    low: NDArray[np.float64]  # an interval for each value by itself, cut to [0, 1]
+    frequency: NDArray[np.float64]
+    raw: NDArray[np.float64]
+    deviation: NDArray[np.float64]
+    low: NDArray[np.float64]
     high: NDArray[np.float64]
     people: int
     method: str
@@ -31,7 +54,7 @@ class Estimate:
 
     @property
     def counts(self) -> NDArray[np.float64]:
-        """How many people have each value."""
+        """How many people have each value, estimated."""
         found: NDArray[np.float64] = self.frequency * self.people
         return found
 
@@ -39,7 +62,7 @@ class Estimate:
         return float(self.frequency[self.domain.index(value)])
 
     def top(self, count: int = 10) -> list[tuple[Hashable, float]]:
-        """The most frequent values."""
+        """The most frequent values, `count` of them, with their frequencies."""
         order = sorted(range(len(self.domain)), key=lambda at: -self.frequency[at])[:count]
         return [(self.domain[at], float(self.frequency[at])) for at in order]
 

@@ -1,8 +1,8 @@
-"""Intervals for the share of flips that fell one way.
+"""Binomial confidence intervals: for the probability of a flip, from the share of many that fell one way.
 
-Wilson's where both ways are frequent. Where few flips fell one way it holds too rarely (a share of 95% can be 84%), and the
-interval is the one that Chernoff's bound proves for any number: a sum of flips with mean n h is k or more with probability
-at most exp(-n KL(k/n, h)) for h < k/n, and k or less for h > k/n. It is wider than it need be.
+Wilson's interval where both ways are frequent. Where few flips fell one way it holds too rarely (84% instead of 95%),
+and the interval is the one that Chernoff's bound proves for any number: a sum of flips with mean n h is k or more with
+probability at most exp(-n KL(k/n, h)) for h < k/n, and k or less for h > k/n. It is wider than it need be.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""From what was reported to frequencies that look like frequencies.
+"""Post-processing of a frequency estimate: from an unbiased one to a distribution.
 
 raw         as it is: unbiased, maybe below zero, and its sum need not be one
 clip        negative ones to zero, and all divided by their sum: biased, and the largest most of all
@@ -9,42 +9,29 @@ bayes, smooth   towards the likeliest one step by step, stopping in time (`colle
 
 `invert` gives the raw estimate of any square channel; `project` makes it a distribution.
 
-Water-filling. Let q = 1 / (E + d - 1), D = (E - 1) q, E = e^epsilon: a value of frequency p(i) is reported with probability
-m(i) = D p(i) + q. Let h(i) be the shares of the reports, h(1) >= h(2) >= ... after sorting, and
+Water-filling. Sort the shares of the reports, h(1) >= h(2) >= ..., let t(k) = (h(1) + ... + h(k)) / (D + k q), with
+q = 1 / (e^epsilon + d - 1) and D = (e^epsilon - 1) q, and k the last place with h(k) > q t(k).
 
-    t(k) = (h(1) + ... + h(k)) / (D + k q)
-
-Theorem. Let k be the last place with h(k) > q t(k). Then p(i) = max(0, h(i) / t(k) - q) / D maximises the likelihood
-sum of h(i) ln m(i) among all distributions, and it is the only one.
-
-Proof. The likelihood is concave in p, and strictly so where h(i) > 0. By Karush, Kuhn and Tucker p is a maximum if and only
-if a number t has D h(i) / m(i) = D t where p(i) > 0, and D h(i) / m(i) <= D t where p(i) = 0, that is
-
-    m(i) = h(i) / t on the support,        h(i) <= q t off it        (there m(i) = q)
-
-so p(i) = max(0, h(i) / t - q) / D. If the support is the k largest then sum p = 1 says t = t(k), and what remains is
-h(k) > q t(k) >= h(k+1). Now t(k+1) is a weighted mean of t(k) and h(k+1) / q, so it lies between them, and
-
-    h(k+1) > q t(k+1)    if and only if    h(k+1) > q t(k)
-
-If the test on the left fails at k + 1 then h(k+2) / q <= h(k+1) / q <= t(k+1), so by this it fails at k + 2: it holds up to
-some k and for none after it. For that k both are true. Unique: two maxima have the same m where h > 0, by strictness, and
-where h(i) = 0 the condition leaves only p(i) = 0.
+Theorem. p(i) = max(0, h(i) / t(k) - q) / D is the only maximum-likelihood distribution (`reconstruct.md` has the proof).
 """
 
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from dither.channels.channel import Channel
 from dither.errors import DataError, NumberError, SizeError
-from dither.numeric.number import NumberLike, exact
+from dither.numeric.number import NumberLike, RealLike, exact
 from dither.numeric.simplex import nearest
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
+
+CountsLike: TypeAlias = "Sequence[RealLike] | NDArray[Any]"  # a number for each value
+MatrixLike: TypeAlias = "Sequence[Sequence[NumberLike]] | NDArray[Any]"  # a row for each input
 
 WORST_CONDITION = 1e8  # of a matrix that is inverted: half of the digits are left
 
@@ -59,7 +46,17 @@ def project(raw: NDArray[np.float64], method: str) -> NDArray[np.float64]:
 
 
 def clip(raw: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Negative ones to zero, and the rest in proportion."""
+    """Negative entries to zero, and the rest divided by their sum; uniform where none is above zero.
+
+    Args:
+        raw: an estimate of frequencies.
+
+    Example:
+        >>> import numpy as np
+        >>> from dither.local import reconstruct
+        >>> reconstruct.clip(np.array([0.75, 0.75, -0.5])).tolist()
+        [0.5, 0.5, 0.0]
+    """
     import numpy as np
 
     kept = np.maximum(raw, 0.0)
@@ -68,12 +65,36 @@ def clip(raw: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def simplex(raw: NDArray[np.float64]) -> NDArray[np.float64]:
-    """The nearest distribution: max(raw - t, 0) for the t that makes it add up to one."""
+    """The nearest distribution (least squares): max(raw - t, 0) for the t that makes it add up to one.
+
+    Args:
+        raw: an estimate of frequencies.
+
+    Example:
+        >>> import numpy as np
+        >>> from dither.local import reconstruct
+        >>> reconstruct.simplex(np.array([1.0, 0.5, -0.5])).tolist()
+        [0.75, 0.25, 0.0]
+    """
     return nearest(raw, 1.0)
 
 
-def water_filling(shares: object, epsilon: NumberLike) -> NDArray[np.float64]:
-    """The distribution under which these shares of direct encoding's reports are likeliest; time d log d."""
+def water_filling(shares: CountsLike, epsilon: NumberLike) -> NDArray[np.float64]:
+    """The maximum-likelihood distribution for k-ary randomized response (direct encoding); time d log d.
+
+    Args:
+        shares: of the reports of each value, or their counts.
+        epsilon: the privacy parameter of one report.
+
+    Raises:
+        DataError, SizeError: shares are no row of numbers, one is below zero, or all are zero.
+        NumberError: epsilon is not a positive number.
+
+    Example:
+        >>> from dither.local import reconstruct
+        >>> reconstruct.water_filling([600, 400], "ln(3)").round(6).tolist()
+        [0.7, 0.3]
+    """
     import numpy as np
 
     h, e = read_shares(shares), float(exact(epsilon, name="epsilon", positive=True))
@@ -87,8 +108,22 @@ def water_filling(shares: object, epsilon: NumberLike) -> NDArray[np.float64]:
     return np.asarray(found / found.sum())
 
 
-def invert(channel: object, shares: object) -> NDArray[np.float64]:
-    """The raw estimate: the p with p C = shares, for a square channel. It may have entries below zero."""
+def invert(channel: Channel | MatrixLike, shares: CountsLike) -> NDArray[np.float64]:
+    """The raw estimate by inversion: the p with p C = shares, for a square channel. It may have entries below zero.
+
+    Args:
+        channel: a channel, or its matrix with a row for each input.
+        shares: of the reports of each output, or their counts.
+
+    Raises:
+        DataError, SizeError: the channel is not square, or shares are no row of numbers of its size.
+        NumberError: the matrix is singular, or nearly so.
+
+    Example:
+        >>> from dither.local import reconstruct
+        >>> reconstruct.invert([["3/4", "1/4"], ["1/4", "3/4"]], [600, 400]).round(6).tolist()
+        [0.7, 0.3]
+    """
     import numpy as np
 
     matrix = (channel if isinstance(channel, Channel) else Channel(channel)).matrix
@@ -104,15 +139,15 @@ def invert(channel: object, shares: object) -> NDArray[np.float64]:
     return np.asarray(np.linalg.solve(matrix.T, h))
 
 
-def read_shares(counts: object, size: int | None = None) -> NDArray[np.float64]:
-    """Counts of reports, or shares, as shares."""
+def read_shares(counts: CountsLike, size: int | None = None) -> NDArray[np.float64]:
+    """Counts of reports, or shares of them, as shares that add up to one."""
     import numpy as np
 
     found = read_counts(counts, size)
     return np.asarray(found / found.sum())
 
 
-def read_counts(counts: object, size: int | None = None, *, name: str = "counts") -> NDArray[np.float64]:
+def read_counts(counts: CountsLike, size: int | None = None, *, name: str = "counts") -> NDArray[np.float64]:
     """A row of numbers that are not below zero, and not all zero."""
     import numpy as np
 

@@ -1,4 +1,4 @@
-"""Reports: what leaves a person's hands, and which survey it answers.
+"""Reports: randomized answers as they leave a person's hands, with the survey that they answer.
 
 On the wire: eight bytes "dither\\x00\\x01" (the last is the version), the length of the record (four bytes, little-endian),
 the record (JSON: the kind, the domain, epsilon and what else defines the survey), and then reports of one fixed size.
@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from dither.errors import DataError
 
@@ -19,22 +19,40 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+BytesLike: TypeAlias = bytes | bytearray | memoryview
+
 MAGIC = b"dither\x00\x01"
 LONGEST_RECORD = 2**26
 
 
 @dataclass(frozen=True, eq=False)
 class Reports:
-    """Randomised answers, with the record of the survey that they answer."""
+    """Randomised answers, with the record of the survey that they answer.
+
+    Args:
+        record: which survey they answer, as plain JSON.
+        payload: an array with one entry a report.
+        broken: pieces that were too short to be a report.
+
+    Raises:
+        DataError: reports of two surveys are added up, or bytes are no reports.
+
+    Example:
+        >>> from dither.local import DirectEncoding, Reports
+        >>> survey = DirectEncoding(["yes", "no"], epsilon=1)
+        >>> data = survey.randomize(["yes", "no", "no"]).to_bytes()
+        >>> len(Reports.from_bytes(data, size=survey.dtype.itemsize))
+        3
+    """
 
     record: dict[str, object]
-    payload: NDArray[Any]  # one entry a report
-    broken: int = 0  # pieces that were too short to be a report
+    payload: NDArray[Any]
+    broken: int = 0
 
     def __len__(self) -> int:
         return len(self.payload)
 
-    def __add__(self, other: object) -> Reports:
+    def __add__(self, other: Reports) -> Reports:
         import numpy as np
 
         if not isinstance(other, Reports):
@@ -44,11 +62,11 @@ class Reports:
         return Reports(self.record, joined, self.broken + other.broken)
 
     def check(self, record: dict[str, object]) -> None:
-        """Refused where they answer another survey."""
+        """Refuses reports whose survey is not the one of this `record`."""
         same_survey(self.record, record, "reports")
 
     def payload_as(self, dtype: np.dtype[Any]) -> NDArray[Any]:
-        """The payload as reports of this type; what is stored as raw bytes is looked at anew."""
+        """The payload as reports of this `dtype`; raw bytes are read as such."""
         if self.payload.dtype == dtype:
             return self.payload
         if self.payload.dtype.kind != "V" or self.payload.dtype.itemsize != dtype.itemsize:
@@ -56,13 +74,13 @@ class Reports:
         return self.payload.view(dtype).reshape(-1)
 
     def to_bytes(self) -> bytes:
-        """For the wire."""
+        """The wire format: header, record and reports."""
         record = json.dumps(self.record, sort_keys=True).encode()
         return MAGIC + len(record).to_bytes(4, "little") + record + self.payload.tobytes()
 
     @classmethod
-    def from_bytes(cls, data: bytes, *, size: int) -> Reports:
-        """What `to_bytes` wrote, for reports of this many bytes each."""
+    def from_bytes(cls, data: BytesLike, *, size: int) -> Reports:
+        """Reports from `data`, what `to_bytes` wrote, each of `size` bytes."""
         import numpy as np
 
         record, start = read_header(data)
@@ -71,8 +89,8 @@ class Reports:
         return cls(record, payload, broken=int((len(data) - start) % size > 0))
 
 
-def read_header(data: bytes) -> tuple[dict[str, object], int]:
-    """The record, and where the reports begin."""
+def read_header(data: BytesLike) -> tuple[dict[str, object], int]:
+    """The record of the survey in `data`, and where the reports begin."""
     if not isinstance(data, (bytes, bytearray, memoryview)) or bytes(data[: len(MAGIC)]) != MAGIC:
         raise DataError(
             "reports", data[:16] if isinstance(data, bytes) else type(data), "dither did not write these", "to_bytes()"
@@ -96,7 +114,7 @@ def read_record(text: bytes | str) -> dict[str, object]:
 
 
 def same_survey(came: dict[str, object], wanted: dict[str, object], what: str) -> None:
-    """Refused, with what differs."""
+    """Refuses a record that came (`what` names its place) and is not the wanted one; says what differs."""
     try:
         if json.dumps(came, sort_keys=True) == json.dumps(wanted, sort_keys=True):  # true is not 1 there
             return

@@ -1,4 +1,4 @@
-"""A tally: reports as whole numbers that can be added up, wherever they were counted."""
+"""A tally: counts of reports, the sufficient statistic of an estimate; tallies add up, wherever they were counted."""
 
 from __future__ import annotations
 
@@ -18,12 +18,29 @@ LARGEST = 2**53  # reports, and counts: their sums and shares are exact
 
 @dataclass(frozen=True, eq=False)
 class Tally:
-    """What a collector keeps of many reports."""
+    """What a collector keeps of many reports.
 
-    record: dict[str, object]  # which survey they answer
-    counts: NDArray[np.int64]  # what this kind of survey keeps, place by place
-    people: int  # how many reports were counted
-    rejected: int = 0  # how many were no report of this survey
+    Args:
+        record: which survey they answer, as plain JSON.
+        counts: what this kind of survey keeps, in one row of 64-bit integers.
+        people: how many reports were counted.
+        rejected: how many were no report of this survey.
+
+    Raises:
+        DataError: a number is below zero, above 2^53 or not whole; tallies of two surveys are added up.
+
+    Example:
+        >>> from dither.local import DirectEncoding, Tally
+        >>> survey = DirectEncoding(["yes", "no"], epsilon=1)
+        >>> tally = survey.tally(survey.randomize(["yes", "no", "no"]))
+        >>> tally + Tally.from_json(tally.to_json())
+        Tally(direct, 6 reports, 0 rejected)
+    """
+
+    record: dict[str, object]
+    counts: NDArray[np.int64]
+    people: int
+    rejected: int = 0
 
     def __post_init__(self) -> None:
         counts, numbers = self.counts, (self.people, self.rejected)
@@ -32,7 +49,7 @@ class Tally:
         if not all(type(n) is int and 0 <= n <= LARGEST for n in numbers) or (counts.size and int(counts.max()) > LARGEST):
             raise DataError("tally", numbers, f"its numbers are whole, from 0 to {LARGEST}", "what tally() gave")
 
-    def __add__(self, other: object) -> Tally:
+    def __add__(self, other: Tally) -> Tally:
         if not isinstance(other, Tally):
             return NotImplemented
         other.check(self.record, self.counts.size)
@@ -47,19 +64,19 @@ class Tally:
     __hash__ = None  # type: ignore[assignment]
 
     def check(self, record: dict[str, object], size: int) -> None:
-        """Refused where it is of another survey, or does not have as many counts as it has."""
+        """Refuses a tally whose survey is not the one of this `record`, or which has not `size` counts."""
         same_survey(self.record, record, "tally")
         if self.counts.size != size:
             raise DataError("tally", self.counts.size, f"such a survey keeps {size} counts", "what tally() gave")
 
     def to_json(self) -> str:
-        """For storing, and for adding up elsewhere."""
+        """JSON text, for storing and for adding up elsewhere."""
         stored = {"record": self.record, "counts": self.counts.tolist(), "people": self.people, "rejected": self.rejected}
         return json.dumps(stored)
 
     @classmethod
     def from_json(cls, text: str) -> Tally:
-        """What `to_json` wrote."""
+        """A tally from `text`, what `to_json` wrote; a DataError where it is something else."""
         import numpy as np
 
         try:

@@ -1,4 +1,4 @@
-"""The coin flip: heads, tell the truth; tails, let a second coin answer. For one yes-no question.
+"""Warner's randomized response to a yes-no question: heads, tell the truth; tails, let a second coin answer.
 
 With t the probability of heads and y that of a yes from the second coin,
 
@@ -37,7 +37,25 @@ LEAST = Fraction(1, 10**9)  # so rarely may a coin fall on either side
 
 
 class CoinFlip(Survey):
-    """A yes-no question answered by two coins of any bias."""
+    """Randomized response to a yes-no question, by two coins of any bias.
+
+    Args:
+        heads: the probability that the first coin says to tell the truth.
+        yes: the probability that the second coin answers yes.
+        unit: the neighbouring relation; something is replaced, and nothing added.
+
+    Raises:
+        NumberError: a probability is not rational, or within 1e-9 of 0 or 1.
+        UnitError: the unit adds or removes somebody.
+
+    Example:
+        >>> from dither.local import CoinFlip
+        >>> survey = CoinFlip()
+        >>> print(survey.epsilon)
+        ln(3)
+        >>> survey.tally(survey.randomize([True, False, True]))
+        Tally(coin flip, 3 reports, 0 rejected)
+    """
 
     kind: ClassVar[str] = "coin flip"
 
@@ -57,13 +75,13 @@ class CoinFlip(Survey):
 
     @property
     def support(self) -> tuple[float, float]:
-        """Of a yes; a no supports no with 1 - q and 1 - p."""
+        """p and q of a yes; a no supports no with 1 - q and 1 - p."""
         p, q = self.chances
         return float(p), float(q)
 
     @property
     def dtype(self) -> np.dtype[Any]:
-        """0 for no and 1 for yes."""
+        """Type of one report: 0 for no and 1 for yes."""
         import numpy as np
 
         return np.dtype("<u1")
@@ -98,7 +116,7 @@ class CoinFlip(Survey):
         return Channel([[p, 1 - p], [q, 1 - q]], (True, False), (True, False))
 
     def parameters(self) -> dict[str, object]:
-        """The two coins."""
+        """The probabilities of the two coins, for the record."""
         return {"heads": str(self.heads), "yes": str(self.yes)}
 
     @classmethod
@@ -110,7 +128,11 @@ class CoinFlip(Survey):
         confidence: NumberLike = "0.95",
         unit: UnitLike = Unit.REPLACE_ONE,
     ) -> CoinFlip:
-        """The coins that tell the truth most rarely and still have an error within the half-width; the second is fair."""
+        """The coins that tell the truth most rarely and still have an error within the half-width; the second is fair.
+
+        `people` answer; an interval of a frequency is at most `half_width` to either side at this `confidence`; `unit` as
+        in the class. A NumberError where no coin has an error that small.
+        """
         count, wanted = integer(people, name="people", least=1), rational(half_width, name="half_width", positive=True)
         steps = 2**16
 

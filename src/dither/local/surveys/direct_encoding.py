@@ -1,7 +1,7 @@
-"""Direct encoding: the true value with probability e^epsilon / (e^epsilon + d - 1), any other equally likely.
+"""Direct encoding: k-ary randomized response among d listed values, for few values.
 
-For few values.
-The client is the flat mechanism (`mechanisms/response/k_ary_response.py` has its theorem and proof). A report supports the
+The true value has probability e^epsilon / (e^epsilon + d - 1), any other is equally likely. That is the flat mechanism
+(`mechanisms/response/k_ary_response.py` has its theorem and proof). A report supports the
 value that it names: p = e^epsilon q, q = 1 / (e^epsilon + d - 1). The variance of a rare value, times n, is (E + d - 2) /
 (E - 1)^2: it grows with d, so beyond d = 3 E + 2 other surveys are better (`choose`).
 """
@@ -9,7 +9,6 @@ value that it names: p = e^epsilon q, q = 1 / (e^epsilon + d - 1). The variance 
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable, Iterable
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -18,7 +17,7 @@ from dither.channels.kernels import FlatKernel
 from dither.local.collect.bayesian_update import bayes
 from dither.local.collect.reconstruct import water_filling
 from dither.local.collect.tally import Tally
-from dither.local.survey import Survey
+from dither.local.survey import DomainLike, Survey
 from dither.mechanisms.response.k_ary_response import Flat
 from dither.numeric.number import NumberLike
 from dither.privacy.unit import Unit, UnitLike
@@ -29,12 +28,31 @@ if TYPE_CHECKING:
 
 
 class DirectEncoding(Survey):
-    """A value among d, the true one likeliest: for few values."""
+    """K-ary randomized response: a value among d, the true one likeliest; for few values.
+
+    Args:
+        domain: the values that an answer can have (texts, whole numbers, truth values, pairs of whole numbers), or how many.
+        epsilon: the privacy parameter of one report, from 1e-9 to 500.
+        unit: the neighbouring relation; something is replaced, and nothing added.
+
+    Raises:
+        NumberError: epsilon is no number, or out of range.
+        DataError, SizeError: the domain lists a value twice, one of another kind, or not 2 to 2^20 values.
+        UnitError: the unit adds or removes somebody.
+
+    Example:
+        >>> from dither.local import DirectEncoding
+        >>> survey = DirectEncoding(["red", "green", "blue"], epsilon="ln(2)")
+        >>> survey.channel().row("red")["red"] == 2 * survey.channel().row("red")["blue"]
+        True
+        >>> len(survey.randomize(["red", "red", "blue"]))
+        3
+    """
 
     kind: ClassVar[str] = "direct"
     methods: ClassVar[tuple[str, ...]] = (*Survey.methods, "likelihood", "bayes", "smooth")
 
-    def __init__(self, domain: Iterable[Hashable], *, epsilon: NumberLike, unit: UnitLike = Unit.REPLACE_ONE) -> None:
+    def __init__(self, domain: DomainLike, *, epsilon: NumberLike, unit: UnitLike = Unit.REPLACE_ONE) -> None:
         super().__init__(domain, epsilon=epsilon, unit=unit)
         self._flat = Flat(self.domain, epsilon=self.epsilon, unit=self.unit)
 
@@ -47,7 +65,7 @@ class DirectEncoding(Survey):
 
     @property
     def dtype(self) -> np.dtype[Any]:
-        """The smallest whole number that holds a place."""
+        """Type of one report: the smallest unsigned integer that holds the number of a value."""
         return smallest(len(self.domain))
 
     def _encode(self, places: NDArray[np.int64]) -> NDArray[Any]:

@@ -1,18 +1,13 @@
-"""A place on a grid, randomised at the source: how many people are where, from people who trust nobody.
+"""Cells of a grid under local differential privacy: how many people are where, each place randomised at the source.
 
     scores="distance"   near cells are likelier than far ones: the client is `mechanisms/response/grid_response.py`
     scores="uniform"    all false cells are equally likely: the client is `mechanisms/response/k_ary_response.py`
 
 Both have exactly the epsilon that is promised, for any two cells (theorems and proofs there).
 
-With distances a report supports its neighbourhood, and no single p and q describe it. With a = e^-rate, the matrix of one
-axis is A = D^-1 K, where K[i, j] = a^|i - j| and D = diag(z), z being the sums of the rows of K; that of the grid is the
-Kronecker product of the two axes.
-
-Theorem (inversion). The estimate F = (A')^-1 H (B')^-1, H being the shares of the reports, is unbiased; (A')^-1 = D K^-1 and
-K^-1 = tridiag(-a, 1 + a^2, -a) / (1 - a^2) with 1 / (1 - a^2) at both ends.
-Proof. The mean of H is A' F B. A' = K D^-1, as K is symmetric. K K^-1 = 1: row i of K times column j of the matrix above is
-a^|i-j| (1 + a^2) - a a^|i-j+1| - a a^|i-j-1| = 0 off the diagonal and 1 - a^2 on it; likewise at the ends.
+With distances a report supports its neighbourhood, and no single p and q describe it. Shares of cells are estimated by
+inversion, F = (A')^-1 H (B')^-1, H being the shares of the reports, A and B the matrices of the two axes. That is unbiased
+(`surveys/axis_matrices.py`).
 
 So a report counts for its own cell and the eight around it, with weights M. F is a mean of n independent weights, and its
 variance is at most (sum of M^2 H - F^2) / n (the delta rule, which is exact here, as F is linear): with people as they are
@@ -29,7 +24,7 @@ import math
 from collections.abc import Hashable, Iterable
 from functools import cached_property
 from itertools import product
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, SupportsIndex
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, SupportsIndex, TypeAlias
 
 from dither.channels.channel import Channel
 from dither.channels.kernels import FlatKernel
@@ -42,6 +37,7 @@ from dither.local.collect.reports import Reports
 from dither.local.collect.tally import Tally
 from dither.local.least_epsilon import least_epsilon
 from dither.local.survey import MOST_VALUES, Survey
+from dither.local.surveys.axis_matrices import AxisMatrices, KroneckerKernel, axis_matrices
 from dither.local.surveys.direct_encoding import histogram, smallest
 from dither.mechanisms.response.grid_response import Grid
 from dither.mechanisms.response.k_ary_response import Flat
@@ -52,11 +48,34 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+Scores: TypeAlias = Literal["distance", "uniform"]
 SCORES = ("distance", "uniform")
 
 
 class GridResponse(Survey):
-    """Cells (column, row) of a grid, each person's place randomised by herself."""
+    """Cells (column, row) of a grid, each person's place randomised by herself.
+
+    Args:
+        width: how many columns there are.
+        height: how many rows there are; up to 2^20 cells in all.
+        epsilon: the privacy parameter of one report, from 1e-9 to 500.
+        scores: whether near cells are likelier than far ones ("distance"), or all false cells alike ("uniform").
+        unit: the neighbouring relation; something is replaced, and nothing added.
+
+    Raises:
+        DataError: scores is another word.
+        NumberError: a parameter is no number or out of range, or there is one cell only.
+        SizeError: there are too many cells.
+        UnitError: the unit adds or removes somebody.
+
+    Example:
+        >>> from dither.local import GridResponse
+        >>> survey = GridResponse(width=4, height=3, epsilon=2)
+        >>> survey.places([(0, 0), (3, 2)]).tolist()
+        [0, 11]
+        >>> survey.tally(survey.randomize([(0, 0), (3, 2)])).people
+        2
+    """
 
     kind: ClassVar[str] = "grid"
     methods: ClassVar[tuple[str, ...]] = ("simplex", "clip", "raw", "bayes")
@@ -64,10 +83,10 @@ class GridResponse(Survey):
     def __init__(
         self,
         *,
-        width: NumberLike,
-        height: object,
+        width: SupportsIndex,
+        height: SupportsIndex,
         epsilon: NumberLike,
-        scores: str = "distance",
+        scores: Scores = "distance",
         unit: UnitLike = Unit.REPLACE_ONE,
     ) -> None:
         if scores not in SCORES:
@@ -80,7 +99,7 @@ class GridResponse(Survey):
 
     @cached_property
     def record(self) -> dict[str, object]:
-        """The grid says which cells there are."""
+        """What says which survey this is; the sizes of the grid say which cells there are."""
         sizes = {"width": self.width, "height": self.height, "scores": self.scores}
         return {"kind": self.kind, **sizes, "epsilon": self.epsilon.to_json(), "unit": self.unit.value}
 
@@ -100,11 +119,11 @@ class GridResponse(Survey):
 
     @property
     def dtype(self) -> np.dtype[Any]:
-        """The smallest whole number that holds a cell, column by column."""
+        """Type of one report: the smallest unsigned integer that holds the number of a cell, column by column."""
         return smallest(len(self.domain))
 
     def places(self, values: Iterable[Hashable]) -> NDArray[np.int64]:
-        """The number of each cell: from pairs, or from an integer array with two columns."""
+        """The number of each cell of `values`: pairs, or an integer array with two columns."""
         import numpy as np
 
         if isinstance(values, np.ndarray) and values.ndim == 2 and values.shape[1] == 2 and values.dtype.kind in "iu":
@@ -138,11 +157,15 @@ class GridResponse(Survey):
     # -- at the collector --------------------------------------------------------------------------------------
 
     @cached_property
-    def _axes(self) -> tuple[AxisMatrices, AxisMatrices]:
+    def axes(self) -> tuple[AxisMatrices, AxisMatrices]:
+        """The matrices of columns and of rows."""
         return axis_matrices(self.width, float(self._grid.rate)), axis_matrices(self.height, float(self._grid.rate))
 
     def estimate(self, found: Reports | Tally, *, method: str | None = None, confidence: NumberLike = "0.95") -> Estimate:
-        """Shares of all cells, by inversion or by the Bayesian update, with intervals on the inversion."""
+        """Shares of all cells, by inversion or by the Bayesian update, with intervals on the inversion.
+
+        `found` are reports or a tally; `method` is one of `methods`; each interval holds at this `confidence`.
+        """
         import numpy as np
 
         if self.scores == "uniform":
@@ -153,7 +176,7 @@ class GridResponse(Survey):
         if tally.people == 0:
             raise SizeError("reports", 0, "there is nothing to estimate from", "at least one report")
         z, count = normal_quantile(confidence), tally.people
-        across, down = self._axes
+        across, down = self.axes
         share = tally.counts.reshape(self.width, self.height) / count
         raw = across.inverse @ share @ down.inverse.T
         squares = across.inverse**2 @ share @ (down.inverse**2).T
@@ -180,10 +203,10 @@ class GridResponse(Survey):
 
     @cached_property
     def _range(self) -> NDArray[np.float64]:
-        """Of the weights that a report can have, for each cell: from the lowest to the highest product of two."""
+        """The range of the weights that a report can have, for each cell: from the lowest to the highest product of two."""
         import numpy as np
 
-        ends = [(m.inverse.min(axis=1), m.inverse.max(axis=1)) for m in self._axes]
+        ends = [(m.inverse.min(axis=1), m.inverse.max(axis=1)) for m in self.axes]
         corners = np.stack([np.outer(a, b) for a in ends[0] for b in ends[1]])
         return np.asarray(corners.max(axis=0) - corners.min(axis=0))
 
@@ -192,12 +215,12 @@ class GridResponse(Survey):
             return project(raw, method)
         if self.scores == "uniform":
             return bayes(FlatKernel(len(self.domain), self.epsilon), tally.counts).frequency
-        return bayes(KroneckerKernel(*(m.matrix for m in self._axes)), tally.counts).frequency
+        return bayes(KroneckerKernel(*(m.matrix for m in self.axes)), tally.counts).frequency
 
     # -- before anything is collected --------------------------------------------------------------------------
 
     def error(self, people: SupportsIndex, confidence: NumberLike = "0.95") -> float:
-        """The half-width of the interval of one cell, for the worst cell and wherever people are.
+        """The half-width of the interval of one cell at this `confidence`, for the worst cell and wherever `people` are.
 
         A person at x adds, for cell i, a weight with mean 1 or 0 (whether x is i) and a mean square v(x). With a share t at
         i and all others where v is largest, the variance is t v(i) + (1 - t) v* - t^2.
@@ -207,7 +230,7 @@ class GridResponse(Survey):
         if self.scores == "uniform":
             return super().error(people, confidence)
         count, z = integer(people, name="people", least=1), normal_quantile(confidence)
-        across, down = (m.matrix @ (m.inverse**2).T for m in self._axes)  # mean squares [x, i] along one axis
+        across, down = (m.matrix @ (m.inverse**2).T for m in self.axes)  # mean squares [x, i] along one axis
         own = np.outer(np.diagonal(across), np.diagonal(down))
         others = [square - np.diag(np.diagonal(square)) for square in (across, down)]  # the place itself left out
         best = np.maximum(
@@ -220,15 +243,18 @@ class GridResponse(Survey):
     def for_error(  # type: ignore[override]
         cls,
         *,
-        width: NumberLike,
-        height: object,
-        people: object,
-        half_width: NumberLike,
+        width: SupportsIndex,
+        height: SupportsIndex,
+        people: SupportsIndex,
+        half_width: SupportsIndex,
         confidence: NumberLike = "0.95",
-        scores: str = "distance",
+        scores: Scores = "distance",
         unit: UnitLike = Unit.REPLACE_ONE,
     ) -> GridResponse:
-        """The survey with the least epsilon whose error from so many people is within the half-width."""
+        """The survey with the least epsilon whose error from so many `people` is within `half_width` at this `confidence`.
+
+        `width`, `height`, `scores` and `unit` as in the class. A NumberError where no epsilon will do.
+        """
         wanted = rational(half_width, name="half_width", positive=True)
 
         def make(epsilon: NumberLike) -> GridResponse:
@@ -238,50 +264,3 @@ class GridResponse(Survey):
 
     def __repr__(self) -> str:
         return f"GridResponse({self.width} x {self.height}, epsilon='{self.epsilon}', scores='{self.scores}')"
-
-
-class AxisMatrices(NamedTuple):
-    """One axis in floats: the matrix, and the inverse of its transpose."""
-
-    matrix: NDArray[np.float64]
-    inverse: NDArray[np.float64]
-
-
-def axis_matrices(count: int, rate: float) -> AxisMatrices:
-    """exp(-rate |i - j|) / z(i), and diag(z) times the inverse of exp(-rate |i - j|)."""
-    import numpy as np
-
-    if count == 1:
-        return AxisMatrices(np.ones((1, 1)), np.ones((1, 1)))
-    steps = np.arange(count)
-    weights = np.exp(-rate * np.abs(steps[:, None] - steps[None, :]))
-    z = weights.sum(axis=1)
-    a, left = math.exp(-rate), -math.expm1(-2 * rate)  # 1 - a^2 without cancellation
-    inverse = np.diag(np.full(count, (1 + a * a) / left))
-    inverse[0, 0] = inverse[-1, -1] = 1 / left
-    inverse[steps[1:], steps[:-1]] = inverse[steps[:-1], steps[1:]] = -a / left
-    return AxisMatrices(weights / z[:, None], z[:, None] * inverse)
-
-
-class KroneckerKernel:
-    """Two independent axes as a kernel: products with the Kronecker product of their matrices."""
-
-    def __init__(self, across: NDArray[np.float64], down: NDArray[np.float64]) -> None:
-        self._across, self._down = across, down
-
-    def push(self, prior: Any) -> NDArray[np.float64]:
-        """How likely each cell is to be reported."""
-        return self._both(prior, self._across.T, self._down)
-
-    def pull(self, values: Any) -> NDArray[np.float64]:
-        """What each true cell expects."""
-        return self._both(values, self._across, self._down.T)
-
-    def pull_squares(self, values: Any) -> NDArray[np.float64]:
-        """The same for squared entries."""
-        return self._both(values, self._across**2, self._down.T**2)
-
-    def _both(self, cells: Any, left: NDArray[np.float64], right: NDArray[np.float64]) -> NDArray[np.float64]:
-        import numpy as np
-
-        return np.asarray((left @ np.reshape(cells, (len(left), len(right))) @ right).reshape(-1))

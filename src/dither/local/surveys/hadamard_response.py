@@ -43,7 +43,26 @@ MOST_ENTRIES = 1 << 14  # of a whole channel
 
 
 class HadamardResponse(Survey):
-    """A number of few bits, and the fastest collector: for many values."""
+    """A number of few bits, and the fastest collector: for many values.
+
+    Args:
+        domain: the values that an answer can have (texts, whole numbers, truth values, pairs of whole numbers), or how many.
+        epsilon: the privacy parameter of one report, from 1e-9 to 500.
+        unit: the neighbouring relation; something is replaced, and nothing added.
+
+    Raises:
+        NumberError: epsilon is no number, or out of range.
+        DataError, SizeError: the domain lists a value twice, one of another kind, or not 2 to 2^20 values.
+        UnitError: the unit adds or removes somebody.
+
+    Example:
+        >>> from dither.local import HadamardResponse
+        >>> survey = HadamardResponse(range(1000), epsilon=1)
+        >>> survey.numbers
+        1024
+        >>> survey.tally(survey.randomize([7, 7, 999]))
+        Tally(hadamard, 3 reports, 0 rejected)
+    """
 
     kind: ClassVar[str] = "hadamard"
 
@@ -59,7 +78,7 @@ class HadamardResponse(Survey):
 
     @property
     def dtype(self) -> np.dtype[Any]:
-        """The smallest whole number that holds a report."""
+        """Type of one report: the smallest unsigned integer that holds it."""
         return smallest(self.numbers)
 
     @cached_property

@@ -1,4 +1,4 @@
-"""Hash functions that everybody knows: K of them, each sending d values to g cells.
+"""Universal hash families, public: K hash functions, each of them sending d values to g cells.
 
 Balanced. Write values and seeds with m digits in a field of g elements, g^m >= d, and let seed a send value x to
 a(1) x(1) + ... + a(m) x(m). Two different values meet in the seeds a with a(1) z(1) + ... + a(m) z(m) = 0, z being their
@@ -42,7 +42,7 @@ class BalancedHashFamily:
         return 0.0
 
     def of(self, seeds: NDArray[np.int64], places: NDArray[np.int64]) -> NDArray[Any]:
-        """The cell of each value under each seed; arrays of one shape, or of shapes that go together."""
+        """The cell of each value (`places`) under each of the `seeds`; arrays of one shape, or of shapes that broadcast."""
         if self.seeds * self.values <= LARGEST_TABLE:
             return self._table.take(seeds * self.values + places)
         return self._by_digits(seeds, places)
@@ -81,7 +81,7 @@ class BalancedHashFamily:
 
 
 class MixedHashFamily:
-    """So many seeds, each mixed with the value."""
+    """Any number of seeds, each hashed together with the value."""
 
     name = "mixed"
 
@@ -93,7 +93,7 @@ class MixedHashFamily:
         return 1 / ((self.cells - 1) * self.seeds)
 
     def of(self, seeds: NDArray[np.int64], places: NDArray[np.int64]) -> NDArray[Any]:
-        """The cell of each value under each seed."""
+        """The cell of each value (`places`) under each of the `seeds`."""
         import numpy as np
 
         words = mix(seeds >> 2, places) >> ((seeds & 3) << 4).astype(np.uint64)
@@ -139,7 +139,7 @@ def digits(values: int, base: int) -> int:
 
 
 def prime_powers() -> list[int]:
-    """The sizes up to MOST_CELLS that a field can have."""
+    """The sizes up to MOST_CELLS that a finite field can have."""
     return [size for size in range(2, MOST_CELLS + 1) if _root(size)[0] ** _root(size)[1] == size]
 
 
@@ -151,7 +151,7 @@ def _root(size: int) -> tuple[int, int]:
 
 @lru_cache(maxsize=8)
 def field(size: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """The tables of addition and multiplication of a field with so many elements.
+    """The tables of addition and multiplication of a finite field with `size` elements.
 
     An element is a number whose digits, in base p, are the coefficients of a polynomial over the integers modulo p. A
     polynomial x^k - t of which x runs through all elements but zero makes it a field, and gives logarithms.

@@ -1,39 +1,21 @@
-"""The most frequent texts, or whole numbers, among more than anyone could list: found byte by byte.
+"""Heavy hitters: the most frequent texts, or whole numbers, of a domain too large to list, found byte by byte.
 
 An item is a row of L bytes (a text in UTF-8, filled up with zeros; or a whole number). Each person falls at random into
 one of L + 1 groups, whatever her item. Group j tells the first j + 1 bytes; the last one tells all L again. The collector
-goes through the groups: from the best `keep` beginnings so far, each with any next byte, it keeps the best by the reports
+goes through the groups: from the best `keep` prefixes so far, each with any next byte, it keeps the best by the reports
 of the next group. The last group measures what is left.
 
-A person tells a beginning by local hashing. She draws a seed, one of K; the pair of group and seed, and the beginning,
-are hashed to one of g cells; the cell goes through the flat mechanism (`mechanisms/response/k_ary_response.py`). The
-report is group, seed and cell.
+A prefix is told by local hashing: group and a random seed say how it is hashed to one of g cells, and the cell goes through
+k-ary randomized response (`mechanisms/response/k_ary_response.py`). The report is group, seed and cell.
 
-Theorem. A report is epsilon-differentially private, for all items that one could have. Proof. Group and seed are drawn
-without a look at the item. Given both, the cell is the flat mechanism at epsilon of a function of the item. A ratio of
-probabilities is the ratio of two entries of the flat matrix: at most e^epsilon. Each person reports once, to one group,
-so epsilon is spent once, however many bytes there are: of all the beginnings of her item she tells one.
-
-Error. A report of group j supports a beginning whose cell it names: the true one with p = e^epsilon / (e^epsilon + g -
-1), any other with 1 / g, over the seeds. So shares are estimated as everywhere (`survey.py`), from the people of one
-group. g is near e^epsilon + 1, which makes the variance least. Seeds are shared, so two items meet in the same cell more
-often for some seeds than for others: this adds a variance of up to (sum of squared shares) / ((g - 1) K), counted in the
-deviation. What is measured was chosen by other people's reports, under other hashes, so the last group's estimates are
-unbiased. Their intervals hold for all kept items together. Listed is what has an interval above zero: so with this
-confidence nothing is listed that nobody has, for items picked without looking at the hashes (these are fixed: whether two
-items meet often is the same in every survey). An item is found if its beginnings beat the noise of all others in every
-group: `threshold` is the share that the largest noise of 256 keep others does not reach with this confidence, in the
-smallest group.
-
-Texts are cut to L bytes, at a whole character; zero characters are left out, and halves of pairs become "?". So nobody is
-turned away for what she would say. Bassily, Nissim, Stemmer and Thakurta 2017; Wang, Li and Jha 2019.
+Theorem. A report is epsilon-differentially private for all items that one could have, however many bytes they have.
+`heavy_hitters.md` has the proof, what the intervals hold, and which items are found.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Hashable, Iterable, Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from statistics import NormalDist
@@ -47,14 +29,15 @@ from dither.local.collect.tally import Tally
 from dither.local.least_epsilon import least_epsilon
 from dither.local.survey import read_epsilon
 from dither.local.surveys.direct_encoding import histogram
+from dither.local.surveys.frequent_items import FrequentItems
 from dither.local.surveys.items import IntegerDomain, ItemDomain, TextDomain, mix
 from dither.mechanisms.response.k_ary_response import Flat
 from dither.noise.uniform_integers import uniform
 from dither.numeric.number import NumberLike, integer, rational
 from dither.numeric.search import halve
-from dither.privacy.guarantee.guarantee import Guarantee, pure
+from dither.privacy.guarantee.definitions import pure
+from dither.privacy.guarantee.guarantee import Guarantee
 from dither.privacy.unit import Unit, UnitLike, read_replacement
-from dither.table import table
 
 if TYPE_CHECKING:
     import numpy as np
@@ -67,32 +50,30 @@ MOST_REPORTS = 2**25  # different ones
 AT_ONCE = 2**15  # hashes in the cache
 
 
-@dataclass(frozen=True, eq=False)
-class FrequentItems:
-    """The items that many people have, the most frequent first."""
-
-    items: tuple[Hashable, ...]
-    counts: NDArray[np.float64]  # unbiased estimates of how many people have each
-    deviation: NDArray[np.float64]  # their standard errors
-    low: NDArray[np.float64]  # intervals, for all kept items together
-    high: NDArray[np.float64]
-    threshold: float  # what fewer people than this have is not seen
-    people: int
-    confidence: float
-
-    def __str__(self) -> str:
-        rows = [["item", f"{'people':>9}", f"{'low':>9}", f"{'high':>9}"]]
-        for item, *numbers in zip(self.items, self.counts, self.low, self.high, strict=True):
-            rows.append([str(item), *(f"{value:.0f}" for value in numbers)])
-        note = (
-            f"from {self.people} reports; all intervals hold together with {self.confidence:.0%} probability; what fewer "
-            f"than {self.threshold:.0f} people have is not seen"
-        )
-        return "\n".join([*table(rows), note])
-
-
 class HeavyHitters:
-    """The most frequent texts of up to `longest` bytes, or whole numbers of so many bits."""
+    """The most frequent texts of up to `longest` bytes, or whole numbers of so many bits.
+
+    Args:
+        epsilon: the privacy parameter of one report, from 1e-9 to 500.
+        bits: how many bits a whole number has, up to 64; or
+        longest: how many bytes a text has at most in UTF-8, up to 64; longer ones are cut.
+        keep: how many prefixes the collector follows, and items it finds at most; up to 1024.
+        seeds: how many hash functions a group has; chosen by epsilon unless it is given.
+        unit: the neighbouring relation; something is replaced, and nothing added.
+
+    Raises:
+        DataError: bits and longest are both given, or neither is.
+        NumberError: a parameter is no number or out of range.
+        UnitError: the unit adds or removes somebody.
+
+    Example:
+        >>> from dither.local import HeavyHitters
+        >>> survey = HeavyHitters(epsilon=6, longest=3)
+        >>> survey.groups
+        4
+        >>> survey.tally(survey.randomize(["yes", "no", "yes"])).people
+        3
+    """
 
     kind: ClassVar[str] = "heavy hitters"
 
@@ -100,16 +81,19 @@ class HeavyHitters:
         self,
         *,
         epsilon: NumberLike,
-        bits: object = None,
-        longest: object = None,
+        bits: SupportsIndex | None = None,
+        longest: SupportsIndex | None = None,
         keep: SupportsIndex = 32,
         seeds: SupportsIndex | None = None,
         unit: UnitLike = Unit.REPLACE_ONE,
     ) -> None:
-        if (bits is None) == (longest is None):
+        if bits is not None and longest is None:
+            self.items: ItemDomain = IntegerDomain(bits)
+        elif longest is not None and bits is None:
+            self.items = TextDomain(longest)
+        else:
             why = "items are whole numbers of so many bits, or texts of up to so many bytes"
             raise DataError("bits, longest", (bits, longest), why, "bits=32, or longest=8")
-        self.items: ItemDomain = IntegerDomain(bits) if longest is None else TextDomain(longest)
         self.epsilon = read_epsilon(epsilon)
         self.unit = read_replacement(unit)
         self.keep = integer(keep, name="keep", least=1)
@@ -149,19 +133,19 @@ class HeavyHitters:
     # -- at the source -----------------------------------------------------------------------------------------
 
     def randomize(self, values: Iterable[Hashable]) -> Reports:
-        """A report for each item: the number (group K + seed) g + cell."""
+        """A report for each item of `values`: the number (group K + seed) g + cell."""
         import numpy as np
 
-        keys = self.items.keys(self.items.read(values))  # of all beginnings, one row an item
+        keys = self.items.keys(self.items.read(values))  # of all prefixes, one row an item
         count = len(keys)
         group, seed = uniform(self.groups, count), uniform(self.seeds, count)
         told = keys[np.arange(count), np.minimum(group, self.items.length - 1)]
         place = group * self.seeds + seed
-        cell = self._flat.randomize_places(self._cells(told, place))
+        cell = self._flat.randomize_places(self.hash_cells(told, place))
         return Reports(self.record, (place * self.cells + cell).astype(self.dtype))
 
-    def _cells(self, keys: NDArray[np.uint64], places: NDArray[np.int64]) -> NDArray[np.int64]:
-        """The cell of a key under the hash of a group and seed: a times the key plus b, the high half, in g parts.
+    def hash_cells(self, keys: NDArray[np.uint64], places: NDArray[np.int64]) -> NDArray[np.int64]:
+        """The cell of each of the `keys` under the hash of `places`, group K + seed: a key + b, the high half, in g parts.
 
         a (odd) and b follow from group and seed. Two keys meet as often as two independent cells would, over all a and b.
         """
@@ -174,13 +158,13 @@ class HeavyHitters:
 
     @property
     def dtype(self) -> np.dtype[Any]:
-        """Of one report."""
+        """Type of one report: an unsigned integer of four bytes."""
         import numpy as np
 
         return np.dtype("<u4")
 
     def channel(self, values: Iterable[Hashable]) -> Channel:
-        """The exact matrix for some items, with outputs (group, seed, cell)."""
+        """The exact matrix for the items of `values`, with outputs (group, seed, cell)."""
         import numpy as np
 
         listed = list(values)
@@ -190,14 +174,14 @@ class HeavyHitters:
         share, rows = Fraction(1, self.groups * self.seeds), []
         for key in keys:
             told = key[np.minimum(np.arange(self.groups), self.items.length - 1)].repeat(self.seeds)
-            cells = self._cells(told, np.arange(self.groups * self.seeds))
+            cells = self.hash_cells(told, np.arange(self.groups * self.seeds))
             rows.append([entry * share for cell in cells.tolist() for entry in row[cell]])
         return Channel(rows, listed, outputs)
 
     # -- at the collector --------------------------------------------------------------------------------------
 
     def tally(self, reports: Reports) -> Tally:
-        """How often each report came. What is no report of this survey is counted, and left out."""
+        """How often each of the `reports` came. What is no report of this survey is counted, and left out."""
         if not isinstance(reports, Reports):
             raise DataError("reports", type(reports), "they are no reports", "what randomize gave, or Reports.from_bytes")
         reports.check(self.record)
@@ -206,7 +190,7 @@ class HeavyHitters:
         return Tally(self.record, counts, len(payload) - bad, bad + reports.broken)
 
     def estimate(self, found: Reports | Tally, *, confidence: NumberLike = "0.95") -> FrequentItems:
-        """The most frequent items, from reports or from a tally."""
+        """The most frequent items, from `found`, reports or a tally; all intervals hold together at this `confidence`."""
         import numpy as np
 
         tally = found if isinstance(found, Tally) else self.tally(found)
@@ -262,39 +246,42 @@ class HeavyHitters:
         rest = max(0.0, spread - most**2 / ((self.cells - 1) * self.seeds))
         return most * (end - chance) / (1 - chance) + z * math.sqrt(rest)
 
-    def _shares(self, table: NDArray[np.int64], group: int, beginnings: Sequence[bytes]) -> NDArray[np.float64]:
-        """The estimated share of each beginning, by the reports of one group: seed and cell, how often."""
+    def _shares(self, table: NDArray[np.int64], group: int, prefixes: Sequence[bytes]) -> NDArray[np.float64]:
+        """The estimated share of each prefix, by the reports of one group: seed and cell, how often."""
         import numpy as np
 
-        keys = self.items.keys(self.items.rows(beginnings))[:, -1]
+        keys = self.items.keys(self.items.rows(prefixes))[:, -1]
         seeds = np.flatnonzero(table.any(axis=1))  # those that somebody drew
         supports, flat = np.zeros(len(keys), dtype=np.int64), table.reshape(-1)
         height = max(1, AT_ONCE // len(keys))
         for start in range(0, len(seeds), height):
             part = seeds[start : start + height, None]
-            supports += flat[self._cells(keys, group * self.seeds + part) + part * self.cells].sum(axis=0)
+            supports += flat[self.hash_cells(keys, group * self.seeds + part) + part * self.cells].sum(axis=0)
         p, q = self.support
         return np.asarray((supports / table.sum() - q) / (p - q))
 
     # -- before anything is collected --------------------------------------------------------------------------
 
     def _threshold(self, people: int, confidence: NumberLike, spread: float = 0.0) -> float:
-        """A share that the noise of 256 keep beginnings does not reach, from so many people in a group."""
+        """A share that the noise of 256 keep prefixes does not reach, from so many people in a group."""
         normal_quantile(confidence)  # refuses what is no confidence
         z = NormalDist().inv_cdf(1 - float(1 - rational(confidence, name="confidence")) / (256 * self.keep))
         p, q = self.support
         return z * math.sqrt(q * (1 - q) / people / (p - q) ** 2 + spread)
 
     def error(self, people: SupportsIndex, confidence: NumberLike = "0.95") -> float:
-        """The share below which an item is not seen, from so many people in all (and seeds enough for them)."""
+        """The share below which an item is not seen at this `confidence`, from so many `people` and seeds enough."""
         count = integer(people, name="people", least=1)
         return self._threshold(max(1, count // self.groups), confidence)
 
     @classmethod
     def for_error(
-        cls, *, people: object, half_width: NumberLike, confidence: NumberLike = "0.95", **same: Any
+        cls, *, people: SupportsIndex, half_width: NumberLike, confidence: NumberLike = "0.95", **same: Any
     ) -> HeavyHitters:
-        """The survey with the least epsilon that sees items with this share, from so many people."""
+        """The survey with the least epsilon that sees items with a share of `half_width`, from so many `people`.
+
+        At this `confidence`; what is the `same` for every epsilon goes to the class. A NumberError if no epsilon will do.
+        """
         wanted = rational(half_width, name="half_width", positive=True)
         found = least_epsilon(lambda e: cls(epsilon=e, **same).error(people, confidence), wanted, half_width)
         return cls(epsilon=found, **same)

@@ -1,7 +1,7 @@
-"""Items of a domain too large to list, as rows of bytes: texts, and whole numbers.
+"""Items of a domain too large to list, as rows of bytes, and hash keys of their prefixes: texts, and whole numbers.
 
-Each beginning of an item has a 64-bit key, folded from its bytes: key(b + c) = mix(key(b) + c + 1). Keys of different
-beginnings differ unless chance has it otherwise (two of a million with probability below 2^-25), which costs accuracy and
+Each prefix of an item has a 64-bit key, folded from its bytes: key(b + c) = mix(key(b) + c + 1). Keys of different
+prefixes differ unless chance has it otherwise (two of a million with probability below 2^-25), which costs accuracy and
 no privacy.
 """
 
@@ -25,43 +25,43 @@ BYTES = [bytes([byte]) for byte in range(256)]
 
 
 class ItemDomain(ABC):
-    """What an item is, as `length` bytes."""
+    """Which items there are, each a row of `length` bytes."""
 
     length: int
 
     @property
     @abstractmethod
     def record(self) -> dict[str, object]:
-        """What says which items these are."""
+        """The part of a survey's record that says which items there are."""
 
     @abstractmethod
     def read(self, values: Iterable[Hashable]) -> NDArray[np.uint8]:
-        """Items as rows of bytes."""
+        """The items of `values` as rows of bytes."""
 
     @abstractmethod
-    def begins(self, beginning: bytes) -> bool:
-        """Whether an item can begin like this."""
+    def begins(self, prefix: bytes) -> bool:
+        """Whether these bytes are a prefix of some item."""
 
     @abstractmethod
     def whole(self, row: bytes) -> bool:
-        """Whether these bytes are an item."""
+        """Whether the bytes of a `row` are an item."""
 
     @abstractmethod
     def item(self, row: bytes) -> Hashable:
-        """The item of these bytes."""
+        """The item whose bytes a `row` is."""
 
-    def longer(self, beginnings: Sequence[bytes]) -> list[bytes]:
-        """All that can come of these by one more byte."""
-        return [longer for start in beginnings for byte in BYTES if self.begins(longer := start + byte)]
+    def longer(self, prefixes: Sequence[bytes]) -> list[bytes]:
+        """All prefixes that are longer than these by one byte."""
+        return [longer for start in prefixes for byte in BYTES if self.begins(longer := start + byte)]
 
-    def rows(self, beginnings: Sequence[bytes]) -> NDArray[np.uint8]:
-        """Beginnings of one length as rows of bytes."""
+    def rows(self, prefixes: Sequence[bytes]) -> NDArray[np.uint8]:
+        """Prefixes of one length as rows of bytes."""
         import numpy as np
 
-        return np.frombuffer(b"".join(beginnings), dtype=np.uint8).reshape(len(beginnings), -1)
+        return np.frombuffer(b"".join(prefixes), dtype=np.uint8).reshape(len(prefixes), -1)
 
     def keys(self, rows: NDArray[np.uint8]) -> NDArray[np.uint64]:
-        """The key of every beginning of every row, of length 1, 2, ..."""
+        """The hash key of every prefix of every row, of length 1, 2, ..."""
         import numpy as np
 
         found = np.empty(rows.shape, dtype=np.uint64)
@@ -72,7 +72,7 @@ class ItemDomain(ABC):
         return found
 
     @staticmethod
-    def _list(values: object, example: str) -> list[object]:
+    def _list(values: Iterable[Hashable], example: str) -> list[Hashable]:
         if isinstance(values, (str, bytes)) or not isinstance(values, Iterable):
             raise DataError("values", values, "the items of many people come in a list", example)
         return list(values.tolist() if hasattr(values, "tolist") else values)
@@ -88,7 +88,7 @@ class TextDomain(ItemDomain):
 
     @property
     def record(self) -> dict[str, object]:
-        """How long a text may be."""
+        """The largest number of bytes of a text, for the record."""
         return {"longest": self.length}
 
     def read(self, values: Iterable[Hashable]) -> NDArray[np.uint8]:
@@ -105,23 +105,23 @@ class TextDomain(ItemDomain):
             rows.append(data.ljust(self.length, b"\0"))
         return np.frombuffer(b"".join(rows), dtype=np.uint8).reshape(-1, self.length)
 
-    def begins(self, beginning: bytes) -> bool:
-        """Characters, maybe the beginning of one more; once filled up, only zeros."""
-        text = beginning.rstrip(b"\0")
+    def begins(self, prefix: bytes) -> bool:
+        """Characters, maybe some bytes of one more; after a zero, only zeros."""
+        text = prefix.rstrip(b"\0")
         if b"\0" in text:
             return False
         try:
-            codecs.getincrementaldecoder("utf-8")().decode(text, final=len(text) < len(beginning))
+            codecs.getincrementaldecoder("utf-8")().decode(text, final=len(text) < len(prefix))
         except UnicodeDecodeError:
             return False
         return True
 
     def whole(self, row: bytes) -> bool:
-        """Whole characters only."""
+        """Whether the bytes end with a whole character."""
         return self.begins(row + b"\0")
 
     def item(self, row: bytes) -> Hashable:
-        """The text."""
+        """The text without the zeros at its end."""
         return row.rstrip(b"\0").decode()
 
     def __repr__(self) -> str:
@@ -139,11 +139,11 @@ class IntegerDomain(ItemDomain):
 
     @property
     def record(self) -> dict[str, object]:
-        """How many bits."""
+        """The number of bits, for the record."""
         return {"bits": self.bits}
 
     def read(self, values: Iterable[Hashable]) -> NDArray[np.uint8]:
-        """The highest byte first."""
+        """Numbers as rows of bytes, the highest first."""
         import numpy as np
 
         if isinstance(values, np.ndarray) and values.dtype.kind in "iu" and values.ndim == 1:
@@ -157,17 +157,17 @@ class IntegerDomain(ItemDomain):
             raise DataError("values", listed[:4].tolist(), why, "[7, 12]")
         return listed.astype(np.uint64).astype(">u8").view(np.uint8).reshape(-1, 8)[:, 8 - self.length :]
 
-    def begins(self, beginning: bytes) -> bool:
-        """Not above the beginning of the largest."""
+    def begins(self, prefix: bytes) -> bool:
+        """Whether the bytes are not above those of the largest number."""
         largest: int = 2**self.bits - 1
-        return int.from_bytes(beginning, "big") <= largest >> 8 * (self.length - len(beginning))
+        return int.from_bytes(prefix, "big") <= largest >> 8 * (self.length - len(prefix))
 
     def whole(self, row: bytes) -> bool:
-        """All of them."""
+        """Always: any bytes are a whole number."""
         return True
 
     def item(self, row: bytes) -> Hashable:
-        """The number."""
+        """The number of these bytes, the highest first."""
         return int.from_bytes(row, "big")
 
     def __repr__(self) -> str:
@@ -175,7 +175,7 @@ class IntegerDomain(ItemDomain):
 
 
 def mix(words: NDArray[np.uint64]) -> NDArray[np.uint64]:
-    """A fixed shuffle of 64-bit words (splitmix64): public, so that nothing depends on its being hard to undo."""
+    """A fixed permutation of 64-bit words (splitmix64): public, as nothing depends on its being hard to invert."""
     import numpy as np
 
     words = words + np.uint64(0x9E3779B97F4A7C15)

@@ -23,7 +23,6 @@ Wang, Blocki, Li and Jha 2017; with balanced seeds it is a relative of Feldman, 
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable, Iterable
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, SupportsIndex
 
@@ -31,7 +30,7 @@ from dither.channels.channel import Channel
 from dither.errors import NumberError, SizeError
 from dither.local.collect.intervals import normal_quantile
 from dither.local.collect.reconstruct import simplex
-from dither.local.survey import Survey
+from dither.local.survey import DomainLike, Survey
 from dither.local.surveys.direct_encoding import histogram, smallest
 from dither.local.surveys.hash_families import BalancedHashFamily, MixedHashFamily, digits, prime_powers
 from dither.mechanisms.response.k_ary_response import Flat
@@ -50,14 +49,34 @@ MOST_ENTRIES = 1 << 14  # of a whole channel
 
 
 class LocalHashing(Survey):
-    """A cell of a public hash function: few bytes, for many values."""
+    """A cell of a public hash function: few bytes, for many values.
+
+    Args:
+        domain: the values that an answer can have (texts, whole numbers, truth values, pairs of whole numbers), or how many.
+        epsilon: the privacy parameter of one report, from 1e-9 to 500.
+        seeds: how many hash functions there are; without it as many as make any two values collide equally often.
+        unit: the neighbouring relation; something is replaced, and nothing added.
+
+    Raises:
+        NumberError: epsilon is no number or out of range, or there are too many seeds for a tally.
+        DataError, SizeError: the domain lists a value twice, one of another kind, or not 2 to 2^20 values.
+        UnitError: the unit adds or removes somebody.
+
+    Example:
+        >>> from dither.local import LocalHashing
+        >>> survey = LocalHashing(range(1000), epsilon=1)
+        >>> survey.cells, survey.seeds
+        (4, 1024)
+        >>> len(survey.randomize([3, 999]))
+        2
+    """
 
     kind: ClassVar[str] = "hashing"
-    cells: int  # g
+    cells: int  # g, of each hash function
 
     def __init__(
         self,
-        domain: Iterable[Hashable],
+        domain: DomainLike,
         *,
         epsilon: NumberLike,
         seeds: SupportsIndex | None = None,
@@ -66,7 +85,7 @@ class LocalHashing(Survey):
         super().__init__(domain, epsilon=epsilon, unit=unit)
         size = len(self.domain)
         self.cells = best_cells(size, float(self.epsilon), balanced=seeds is None)
-        self._hash: BalancedHashFamily | MixedHashFamily = BalancedHashFamily(size, self.cells)
+        self.hash_family: BalancedHashFamily | MixedHashFamily = BalancedHashFamily(size, self.cells)
         if seeds is not None:
             count = integer(seeds, name="seeds", least=1)
             if count * self.cells > MOST_COUNTS:
@@ -75,13 +94,13 @@ class LocalHashing(Survey):
             if count * size > MOST_LOOKUPS:
                 why = f"to decode takes a look-up for each value and seed, and at most {MOST_LOOKUPS} are made"
                 raise NumberError("seeds", seeds, why, f"at most {MOST_LOOKUPS // size}, or None for balanced ones")
-            self._hash = MixedHashFamily(size, self.cells, count)
+            self.hash_family = MixedHashFamily(size, self.cells, count)
         self._flat = Flat(range(self.cells), epsilon=self.epsilon, unit=self.unit)
 
     @property
     def seeds(self) -> int:
         """How many hash functions there are."""
-        return self._hash.seeds
+        return self.hash_family.seeds
 
     @cached_property
     def support(self) -> tuple[float, float]:
@@ -90,7 +109,7 @@ class LocalHashing(Survey):
 
     @property
     def dtype(self) -> np.dtype[Any]:
-        """The seed times g plus the cell, in the smallest whole number that holds it."""
+        """Type of one report: the seed times g plus the cell, in the smallest unsigned integer that holds it."""
         return smallest(self.seeds * self.cells)
 
     def _encode(self, places: NDArray[np.int64]) -> NDArray[Any]:
@@ -100,7 +119,7 @@ class LocalHashing(Survey):
         for start in range(0, places.size, PART):
             own = places[start : start + PART]
             seeds = uniform(self.seeds, own.size)
-            said = self._flat.randomize_places(self._hash.of(seeds, own))
+            said = self._flat.randomize_places(self.hash_family.of(seeds, own))
             result[start : start + PART] = seeds * self.cells + said
         return result
 
@@ -110,16 +129,18 @@ class LocalHashing(Survey):
     def _supports(self, counts: NDArray[np.int64]) -> NDArray[np.float64]:
         import numpy as np
 
-        return self._hash.supports(counts).astype(np.float64)
+        return self.hash_family.supports(counts).astype(np.float64)
 
     def _extra_variance(self, raw: NDArray[np.float64]) -> float:
-        """Of collisions: nothing with balanced seeds."""
-        left = self._hash.collisions()
+        """The variance from hash collisions: nothing with balanced seeds."""
+        left = self.hash_family.collisions()
         return left and left * float((simplex(raw) ** 2).sum())
 
-    def error(self, people: object, confidence: NumberLike = "0.95") -> float:
-        """The half-width of the interval of one frequency, whatever they are; collisions at their worst."""
-        return math.hypot(super().error(people, confidence), normal_quantile(confidence) * self._hash.collisions() ** 0.5)
+    def error(self, people: SupportsIndex, confidence: NumberLike = "0.95") -> float:
+        """The half-width of the interval of a frequency from `people` at this `confidence`; collisions at their worst."""
+        return math.hypot(
+            super().error(people, confidence), normal_quantile(confidence) * self.hash_family.collisions() ** 0.5
+        )
 
     def cell(self) -> Channel:
         """The exact matrix of one answer under a given seed: from the own cell to the cell that is reported."""
@@ -136,13 +157,13 @@ class LocalHashing(Survey):
         rows = self.cell().rows
         assert rows is not None
         share = [[entry / seeds for entry in row] for row in rows]
-        own = self._hash.of(np.arange(seeds)[:, None], np.arange(size))
+        own = self.hash_family.of(np.arange(seeds)[:, None], np.arange(size))
         matrix = [[entry for seed in range(seeds) for entry in share[own[seed, at]]] for at in range(size)]
         return Channel(matrix, self.domain, [(seed, cell) for seed in range(seeds) for cell in range(cells)])
 
     def parameters(self) -> dict[str, object]:
-        """The hash functions: which, how many, and to how many cells."""
-        return {"hash": self._hash.name, "seeds": self.seeds, "cells": self.cells}
+        """The hash functions, for the record: which family, how many, and to how many cells."""
+        return {"hash": self.hash_family.name, "seeds": self.seeds, "cells": self.cells}
 
 
 def best_cells(size: int, epsilon: float, *, balanced: bool = True) -> int:

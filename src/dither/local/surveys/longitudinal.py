@@ -1,4 +1,4 @@
-"""The same question again and again: a permanent answer that is remembered, and a fresh answer of it for each report.
+"""Longitudinal surveys, memoization: a permanent randomized answer that is kept, and a fresh answer of it for each report.
 
 The first time a person is asked she draws a permanent answer, by the flat mechanism at `forever`, and keeps it for good.
 Each report is a fresh flat answer of the permanent one. E1 = e^forever, E2 = e^second, d values.
@@ -34,18 +34,19 @@ import math
 from collections.abc import Hashable, Iterable
 from fractions import Fraction
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, SupportsIndex
 
 from dither.channels.channel import Channel
 from dither.errors import DataError, NumberError, PrecisionError
 from dither.local.collect.reports import Reports
-from dither.local.survey import Survey, read_epsilon
+from dither.local.survey import DomainLike, Survey, read_epsilon
 from dither.local.surveys.direct_encoding import histogram, smallest
 from dither.mechanisms.response.k_ary_response import Flat
 from dither.numeric.balls import MOST_BITS, ends, precision
 from dither.numeric.number import Number, NumberLike, exact, ln, rational
 from dither.numeric.search import halve_integers
-from dither.privacy.guarantee.guarantee import Guarantee, pure
+from dither.privacy.guarantee.definitions import pure
+from dither.privacy.guarantee.guarantee import Guarantee
 from dither.privacy.unit import Unit, UnitLike
 
 if TYPE_CHECKING:
@@ -57,20 +58,43 @@ FINENESS = 2**16  # in how many parts `for_error` divides `forever`
 
 
 class Longitudinal(Survey):
-    """One value among d, reported many times: `first` for one report, `forever` for all of them."""
+    """One value among d, reported many times: `first` for one report, `forever` for all of them.
+
+    Args:
+        domain: the values that an answer can have (texts, whole numbers, truth values, pairs of whole numbers), or how many.
+        first: the privacy parameter of one report alone; below forever.
+        forever: the privacy parameter of all reports of one value together.
+        unit: the neighbouring relation; something is replaced, and nothing added.
+
+    Raises:
+        NumberError: first is not below forever, or one of them is no number or out of range.
+        PrecisionError: first is too near to 0 or to forever.
+        DataError, SizeError: the domain lists a value twice, one of another kind, or not 2 to 2^20 values.
+        UnitError: the unit adds or removes somebody.
+
+    Example:
+        >>> from dither.local import Longitudinal
+        >>> survey = Longitudinal(["yes", "no"], first="ln(2)", forever="ln(3)")
+        >>> print(survey.second)
+        ln(5)
+        >>> client = survey.client()
+        >>> reports = client.report("yes") + client.report("yes")
+        >>> client.distinct, len(reports)
+        (1, 2)
+    """
 
     kind: ClassVar[str] = "longitudinal"
 
     def __init__(
-        self, domain: Iterable[Hashable], *, first: NumberLike, forever: NumberLike, unit: UnitLike = Unit.REPLACE_ONE
+        self, domain: DomainLike, *, first: NumberLike, forever: NumberLike, unit: UnitLike = Unit.REPLACE_ONE
     ) -> None:
         super().__init__(domain, epsilon=exact(forever, name="forever", positive=True), unit=unit)
         self.first = read_epsilon(first)
         if not self.first < self.forever:
             why = f"one report says less than all of them, and forever is {self.forever}"
             raise NumberError("first", first, why, "a first below forever")
-        self._permanent = Flat(self.domain, epsilon=self.forever, unit=self.unit)
-        self._fresh = Flat(
+        self.permanent_response = Flat(self.domain, epsilon=self.forever, unit=self.unit)
+        self.fresh_response = Flat(
             self.domain, epsilon=ln(second_growth(self.first, self.forever, len(self.domain))), unit=self.unit
         )
 
@@ -82,7 +106,7 @@ class Longitudinal(Survey):
     @property
     def second(self) -> Number:
         """The epsilon of a fresh answer, given the permanent one."""
-        return self._fresh.epsilon
+        return self.fresh_response.epsilon
 
     @property
     def guarantee(self) -> Guarantee:
@@ -95,37 +119,37 @@ class Longitudinal(Survey):
         return pure(self.first, unit=self.unit)
 
     def parameters(self) -> dict[str, object]:
-        """What one report spends."""
+        """The epsilon of one report, for the record."""
         return {"first": self.first.to_json()}
 
     # -- at the source -----------------------------------------------------------------------------------------
 
     def client(self, stored: str | None = None) -> Client:
-        """What one person keeps: new, or from what `Client.to_json` wrote."""
+        """What one person keeps: new, or from `stored`, what `Client.to_json` wrote; a DataError otherwise."""
         return Client(self, {}) if stored is None else Client(self, _read_memo(stored, self))
 
     def permanent(self, values: Iterable[Hashable]) -> NDArray[np.int64]:
-        """A permanent answer for each of many people, as numbers of values: theirs to keep, and to show nobody."""
-        return self._permanent.randomize_places(self.places(values))
+        """A permanent answer for each of the values, as numbers of values: for each person to keep, and to show nobody."""
+        return self.permanent_response.randomize_places(self.places(values))
 
     def fresh(self, permanent: NDArray[np.int64]) -> Reports:
-        """A report from each permanent answer: one round."""
-        return Reports(self.record, self._fresh.randomize_places(permanent).astype(self.dtype))
+        """One round: a report from each permanent answer."""
+        return Reports(self.record, self.fresh_response.randomize_places(permanent).astype(self.dtype))
 
     def _encode(self, places: NDArray[np.int64]) -> NDArray[Any]:
         """The first report of people who have not answered before."""
-        return self._fresh.randomize_places(self._permanent.randomize_places(places)).astype(self.dtype)
+        return self.fresh_response.randomize_places(self.permanent_response.randomize_places(places)).astype(self.dtype)
 
     @property
     def dtype(self) -> np.dtype[Any]:
-        """The smallest whole number that holds a place."""
+        """Type of one report: the smallest unsigned integer that holds the number of a value."""
         return smallest(len(self.domain))
 
     # -- at the collector --------------------------------------------------------------------------------------
 
     @cached_property
     def support(self) -> tuple[float, float]:
-        """p and q of the cascade."""
+        """p and q of the two randomized responses in a row."""
         others = len(self.domain) - 1
         (p1, q1), (p2, q2) = (_flat(float(stage), others) for stage in (self.forever, self.second))
         return p1 * p2 + others * q1 * q2, p1 * q2 + q1 * p2 + (others - 1) * q1 * q2
@@ -140,7 +164,7 @@ class Longitudinal(Survey):
 
     def channel(self) -> Channel:
         """The exact matrix of one report: that of the permanent answer, and then that of the fresh one."""
-        return self._permanent.channel().then(self._fresh.channel())
+        return self.permanent_response.channel().then(self.fresh_response.channel())
 
     @classmethod
     def for_error(  # type: ignore[override]
@@ -148,12 +172,16 @@ class Longitudinal(Survey):
         domain: Iterable[Hashable],
         *,
         forever: NumberLike,
-        people: object,
+        people: SupportsIndex,
         half_width: NumberLike,
         confidence: NumberLike = "0.95",
         unit: UnitLike = Unit.REPLACE_ONE,
     ) -> Longitudinal:
-        """The survey with the least `first`, for a given `forever`, whose error in one round is within the half-width."""
+        """The survey with the least `first`, for a given `forever`, whose error in one round is within the half-width.
+
+        `domain` and `unit` as in the class; `people` answer; an interval of a frequency is at most `half_width` to either
+        side at this `confidence`. A NumberError where no first has an error that small.
+        """
         listed, whole = tuple(domain), exact(forever, name="forever", positive=True)
         wanted = rational(half_width, name="half_width", positive=True)
 
@@ -190,7 +218,7 @@ class Client:
         return max(1, self.distinct) * self.survey.guarantee
 
     def report(self, value: Hashable) -> Reports:
-        """One report, from the permanent answer for this value. Store the client before the report leaves."""
+        """One report, from the permanent answer for this `value`. Store the client before the report leaves."""
         import numpy as np
 
         place = int(self.survey.places([value])[0])

@@ -1,5 +1,6 @@
-"""A number with geometric noise, at the source: the plainest way; `surveys/number_survey.py` has what surveys of numbers
-share.
+"""A number with truncated geometric noise, added at the source.
+
+`surveys/number_survey.py` has what surveys of numbers share.
 
 Two-sided geometric noise on the places 0..G, releases beyond an end staying at it: `mechanisms/additive/geometric.py` has
 its theorem and proof. With many places this is Laplace noise. What stays at an end is biased, but not for good:
@@ -37,7 +38,27 @@ USUAL_STEPS = 2**10
 
 
 class NoisyNumber(NumberSurvey):
-    """The number and geometric noise, with what lies beyond the bounds counted at its mean."""
+    """The number and geometric noise, with what lies beyond the bounds counted at its mean.
+
+    Args:
+        low: the lower bound of a number; smaller ones count as this.
+        high: the upper bound of a number; larger ones count as this.
+        epsilon: the privacy parameter of one report, from 1e-9 to 500.
+        steps: G, in how many steps the range is divided; below 65536.
+        unit: the neighbouring relation; something is replaced, and nothing added.
+
+    Raises:
+        NumberError: low is not below high, or a parameter is no number or out of range.
+        UnitError: the unit adds or removes somebody.
+
+    Example:
+        >>> from dither.local import NoisyNumber
+        >>> survey = NoisyNumber(0, 100, epsilon=1, steps=100)
+        >>> survey.reports
+        101
+        >>> len(survey.randomize([20, 31.5, 64]))
+        3
+    """
 
     kind: ClassVar[str] = "noisy number"
 
@@ -58,11 +79,11 @@ class NoisyNumber(NumberSurvey):
 
     @property
     def reports(self) -> int:
-        """One for each place."""
+        """How many different reports there are: one for each place 0..G."""
         return self.steps + 1
 
     def parameters(self) -> dict[str, object]:
-        """G."""
+        """The number of steps, for the record."""
         return {"steps": self.steps}
 
     def _encode(self, places: NDArray[np.int64]) -> NDArray[np.int64]:
@@ -75,14 +96,14 @@ class NoisyNumber(NumberSurvey):
         return [truncated(i, self.reports, self.epsilon / self.steps) for i in range(self.reports)]
 
     def exact_scores(self) -> list[MatrixEntry]:
-        """o / G inside, and the mean of what was cut at the ends."""
+        """What report o counts for: o / G inside, and the mean of what was cut at the ends."""
         beyond = 1 / (power(self.epsilon / self.steps, 1) - 1)
         inside: list[MatrixEntry] = [Fraction(o, self.steps) for o in range(1, self.steps)]
         return [-beyond / self.steps, *inside, 1 + beyond / self.steps]
 
     @cached_property
     def scores(self) -> NDArray[np.float64]:
-        """The same in floats."""
+        """What each report counts for, in floats."""
         import numpy as np
 
         found = np.arange(self.reports) / self.steps
@@ -91,5 +112,5 @@ class NoisyNumber(NumberSurvey):
         return found
 
     @cached_property
-    def _squares(self) -> NDArray[np.float64]:
+    def mean_squares(self) -> NDArray[np.float64]:
         return GeometricKernel(self.reports, self.epsilon / self.steps).pull(self.scores**2)

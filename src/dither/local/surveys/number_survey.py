@@ -1,4 +1,4 @@
-"""Numbers of people who trust nobody, and their mean: what all such surveys share.
+"""The mean of numbers under local differential privacy: what all surveys of numbers share.
 
     randomize(values) -> Reports        at the source: a number inside known bounds becomes one of finitely many reports
     tally(reports) -> Tally             at the collector: how often each report came; tallies add up, and nothing overflows
@@ -8,7 +8,7 @@
 The way of a value: moved into [low, high] (NaN counts as 0, then moved), rounded at random to one of the places 0..steps,
 so that its mean is itself (`noise/random_rounding.py`), and then a report drawn for the place. Every report o has a score
 g(o), and the mean of the score, given the place i, is i / steps. So the mean of the scores is an unbiased estimate of the
-mean of the values, as a part of [low, high]. Each survey proves its own scores.
+mean of the values, as a share of [low, high]. Each survey proves its own scores.
 
 Privacy is that of the matrix from places to reports: what is rounded at random is a mixture of two of its rows, and a
 ratio of mixtures of rows is at most the largest ratio of rows.
@@ -42,8 +42,9 @@ from dither.local.least_epsilon import least_epsilon
 from dither.local.survey import read_epsilon
 from dither.local.surveys.direct_encoding import histogram, smallest
 from dither.noise.random_rounding import round_randomly
-from dither.numeric.number import Number, NumberLike, integer, rational
-from dither.privacy.guarantee.guarantee import Guarantee, pure
+from dither.numeric.number import Number, NumberLike, RealLike, integer, rational
+from dither.privacy.guarantee.definitions import pure
+from dither.privacy.guarantee.guarantee import Guarantee
 from dither.privacy.unit import Unit, UnitLike, read_replacement
 
 if TYPE_CHECKING:
@@ -60,7 +61,7 @@ class MeanEstimate:
 
     mean: float  # unbiased; noise may take it out of the bounds
     deviation: float  # its standard error
-    low: float  # an interval, cut to the bounds
+    low: float  # a confidence interval, cut to the bounds
     high: float
     people: int
     confidence: float
@@ -100,20 +101,20 @@ class NumberSurvey(ABC):
     @property
     @abstractmethod
     def scores(self) -> NDArray[np.float64]:
-        """What each report counts for, as a part of [low, high]: nearest floats."""
+        """What each report counts for, as a share of [low, high]: nearest floats."""
 
     @abstractmethod
     def exact_scores(self) -> list[MatrixEntry]:
-        """The same, exactly."""
+        """What each report counts for, as a share of [low, high], exactly."""
 
     @property
     @abstractmethod
-    def _squares(self) -> NDArray[np.float64]:
+    def mean_squares(self) -> NDArray[np.float64]:
         """The mean square of the score at each place."""
 
     @abstractmethod
     def _encode(self, places: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Randomised reports for places."""
+        """Randomised reports for values that were rounded to places 0..steps."""
 
     @abstractmethod
     def _rows(self) -> list[list[MatrixEntry]]:
@@ -152,8 +153,8 @@ class NumberSurvey(ABC):
 
     # -- at the source -----------------------------------------------------------------------------------------
 
-    def randomize(self, values: Iterable[object]) -> Reports:
-        """A report for each number. Run it where the numbers are."""
+    def randomize(self, values: Iterable[RealLike]) -> Reports:
+        """A report for each of the `values`; a DataError where they are no numbers in a list. Run it where they are."""
         if isinstance(values, (str, bytes)) or not isinstance(values, Iterable):
             raise DataError("values", values, "the numbers of many people come in a list", "[1.5, 2, 0]")
         given = values if hasattr(values, "__array__") else list(values)
@@ -168,7 +169,7 @@ class NumberSurvey(ABC):
     # -- at the collector --------------------------------------------------------------------------------------
 
     def tally(self, reports: Reports) -> Tally:
-        """How often each report came. What is no report of this survey is counted, and left out."""
+        """How often each of the `reports` came. What is no report of this survey is counted, and left out."""
         if not isinstance(reports, Reports):
             raise DataError("reports", type(reports), "they are no reports", "what randomize gave, or Reports.from_bytes")
         reports.check(self.record)
@@ -177,7 +178,7 @@ class NumberSurvey(ABC):
         return Tally(self.record, counts, len(payload) - bad, bad + reports.broken)
 
     def estimate(self, found: Reports | Tally, *, confidence: NumberLike = "0.95") -> MeanEstimate:
-        """The mean of all numbers, from reports or from a tally."""
+        """The mean of all numbers, from what was `found`, reports or a tally; an interval at this `confidence`."""
         tally = found if isinstance(found, Tally) else self.tally(found)
         tally.check(self.record, self.reports)
         count = tally.people
@@ -198,17 +199,17 @@ class NumberSurvey(ABC):
         )
 
     def _value(self, part: float) -> float:
-        """A part of [low, high] as a value."""
+        """A share of [low, high] as a value."""
         return float(self.low + (self.high - self.low) * Fraction(part))
 
     # -- before anything is collected --------------------------------------------------------------------------
 
     @cached_property
     def worst_variance(self) -> float:
-        """The largest variance of one score, whoever the people are, as a part of (high - low)^2."""
+        """The largest variance of one score, whoever the people are, as a share of (high - low)^2."""
         import numpy as np
 
-        squares, x = self._squares, np.arange(self.steps + 1) / self.steps
+        squares, x = self.mean_squares, np.arange(self.steps + 1) / self.steps
         low, high = 0.0, 1.0
         for _ in range(60):  # the largest of convex functions of c is convex: thirds find its lowest point
             left, right = low + (high - low) / 3, high - (high - low) / 3
@@ -218,19 +219,19 @@ class NumberSurvey(ABC):
 
     @cached_property
     def worst_noise(self) -> float:
-        """The largest variance of one score for one and the same value, as a part of (high - low)^2: noise alone.
+        """The largest variance of one score for one and the same value, as a share of (high - low)^2: noise alone.
 
         Between two places the mean square is a line b x + c, and b x + c - x^2 is largest at b / 2, or at the end near it.
         """
         import numpy as np
 
-        squares, x = self._squares, np.arange(self.steps + 1) / self.steps
+        squares, x = self.mean_squares, np.arange(self.steps + 1) / self.steps
         rise = np.diff(squares) * self.steps
         top = np.clip(rise / 2, x[:-1], x[1:])
         return float((squares[:-1] + rise * (top - x[:-1]) - top**2).max())
 
     def error(self, people: SupportsIndex, confidence: NumberLike = "0.95") -> float:
-        """The half-width of the interval of the mean, from so many people, whoever they are."""
+        """The half-width of the interval of the mean, from so many `people`, whoever they are, at this `confidence`."""
         count, z = integer(people, name="people", least=1), normal_quantile(confidence)
         return z * math.sqrt(self.worst_variance / count) * float(self.high - self.low)
 
@@ -240,12 +241,15 @@ class NumberSurvey(ABC):
         low: NumberLike,
         high: NumberLike,
         *,
-        people: object,
+        people: SupportsIndex,
         half_width: NumberLike,
         confidence: NumberLike = "0.95",
         **same: Any,
     ) -> Self:
-        """The survey with the least epsilon whose error from so many people is within the half-width."""
+        """The survey with the least epsilon whose error from so many `people` is within `half_width` at this `confidence`.
+
+        `low`, `high` and what is the `same` for every epsilon go to the class. A NumberError where no epsilon will do.
+        """
         wanted = rational(half_width, name="half_width", positive=True)
 
         def error(epsilon: Fraction) -> float:

@@ -1,7 +1,7 @@
 """Reports that are rows of bits: bit i of byte j says whether value 8 j + i is supported, and spare bits are zero.
 
-`column_sums` counts the ones of every column. It adds up blocks of rows as if each bit were a one-digit number: three
-blocks of weight w become their sum modulo 2, of weight w, and their carry, of weight 2 w:
+`column_sums` counts the ones of every column by carry-save addition. It adds up blocks of rows as if each bit were a
+one-digit number: three blocks of weight w become their sum modulo 2, of weight w, and their carry, of weight 2 w:
 
     sum = a ^ b ^ c        carry = (a & b) | ((a ^ b) & c)
 
@@ -22,21 +22,21 @@ PART = 1 << 10  # rows that are unpacked at once
 
 
 def row_type(values: int) -> np.dtype[Any]:
-    """Of one report: so many bits, as bytes."""
+    """Type of one report: a bit for each of the values, as bytes."""
     import numpy as np
 
     return np.dtype((np.void, -(-values // 8)))
 
 
 def as_reports(rows: NDArray[np.uint8]) -> NDArray[Any]:
-    """Rows of bytes, one report each."""
+    """Rows of bytes as an array with one report a row."""
     import numpy as np
 
     return rows.reshape(-1).view(np.dtype((np.void, rows.shape[1])))
 
 
 def as_rows(payload: NDArray[Any]) -> NDArray[np.uint8]:
-    """Reports as rows of bytes."""
+    """An array of reports as rows of bytes."""
     import numpy as np
 
     return np.ascontiguousarray(payload).view(np.uint8).reshape(len(payload), payload.dtype.itemsize)
@@ -52,7 +52,7 @@ def has_spare_bits(rows: NDArray[np.uint8], values: int) -> NDArray[np.bool_]:
 
 
 def column_sums(rows: NDArray[np.uint8]) -> NDArray[np.int64]:
-    """How many rows have each bit."""
+    """How many rows have a one in each column of bits."""
     import numpy as np
 
     count, width = rows.shape

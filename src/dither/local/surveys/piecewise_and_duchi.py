@@ -1,5 +1,6 @@
-"""Three ways to say a number to somebody whom one does not trust; `surveys/number_survey.py` has what they share. E =
-e^epsilon.
+"""The mechanism of Duchi et al. and the piecewise mechanism, for the mean of numbers under local differential privacy.
+
+`surveys/number_survey.py` has what surveys of numbers share. E = e^epsilon.
 
 Duchi. The place is 0 or 1 (low or high), and the report is a randomized response of it. With x in [-1, 1] standing for the
 value, the place is 1 with probability (1 + x) / 2, so P(1) = 1/2 + x (E - 1) / (2 (E + 1)). Scores: (o - q) / (p - q) with
@@ -12,10 +13,6 @@ Theorem. The mean of the report is affine in the place, so an affine map of it i
 1) / 2 + (E - 1) (w i + w (w - 1) / 2)) / Z.
 There are M - w + 1 places. w / M is near 1 / (e^(epsilon / 2) + 1), which is where the continuous mechanism of Wang et
 al. 2019 has it; M is so large that rounding to places costs nothing that one could see. For large epsilon.
-
-Hybrid. Piecewise with probability 1 - e^(-epsilon / 2) and Duchi otherwise, where epsilon is above 0.61; Duchi alone
-below. A report tells which it was. That is no secret: the coin falls before the value is looked at, and for either side
-every ratio is at most E. Each side is unbiased, so a report is. Its variance is nearly the same for all values.
 """
 
 from __future__ import annotations
@@ -23,7 +20,7 @@ from __future__ import annotations
 import math
 from fractions import Fraction
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, ClassVar, SupportsIndex
+from typing import TYPE_CHECKING, ClassVar, SupportsIndex
 
 from dither.channels.closed_form_rows import flat, power
 from dither.channels.matrix import MatrixEntry
@@ -40,11 +37,29 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 FEWEST, NARROWEST = 2**10, 16  # reports, and reports in a window, unless others are asked for
-LEAST_MIXED = Fraction(61, 100)  # below this epsilon a mixture is worse than its better part
 
 
 class Duchi(NumberSurvey):
-    """One bit: the number is rounded at random to one end, and the end is told by randomized response."""
+    """One bit: the number is rounded at random to one bound, and the bound is told by randomized response.
+
+    Args:
+        low: the lower bound of a number; smaller ones count as this.
+        high: the upper bound of a number; larger ones count as this.
+        epsilon: the privacy parameter of one report, from 1e-9 to 500.
+        unit: the neighbouring relation; something is replaced, and nothing added.
+
+    Raises:
+        NumberError: low is not below high, or a parameter is no number or out of range.
+        UnitError: the unit adds or removes somebody.
+
+    Example:
+        >>> from dither.local import Duchi
+        >>> survey = Duchi(0, 10, epsilon="ln(2)")
+        >>> print(*survey.exact_scores())
+        -1 2
+        >>> len(survey.randomize([0.5, 7, 12]))
+        3
+    """
 
     kind: ClassVar[str] = "duchi"
     steps = 1
@@ -67,14 +82,14 @@ class Duchi(NumberSurvey):
 
     @cached_property
     def scores(self) -> NDArray[np.float64]:
-        """The same in floats."""
+        """What each report counts for: -1 / (E - 1) and E / (E - 1), in floats."""
         import numpy as np
 
         over = 1 / math.expm1(float(self.epsilon))
         return np.array([-over, 1 + over])
 
     @cached_property
-    def _squares(self) -> NDArray[np.float64]:
+    def mean_squares(self) -> NDArray[np.float64]:
         import numpy as np
 
         low, high = self.scores**2
@@ -83,7 +98,28 @@ class Duchi(NumberSurvey):
 
 
 class Piecewise(NumberSurvey):
-    """A window of reports around the number is likelier than all others."""
+    """A window of reports around the number is likelier than all others: for large epsilon.
+
+    Args:
+        low: the lower bound of a number; smaller ones count as this.
+        high: the upper bound of a number; larger ones count as this.
+        epsilon: the privacy parameter of one report, from 1e-9 to 500.
+        reports: M, how many different reports there are, up to 32768; at least 1024 unless it is given.
+        window: w, how many of them are likelier; near M / (e^(epsilon / 2) + 1) unless it is given.
+        unit: the neighbouring relation; something is replaced, and nothing added.
+
+    Raises:
+        NumberError: low is not below high, the window is as large as all reports, or a parameter is out of range.
+        UnitError: the unit adds or removes somebody.
+
+    Example:
+        >>> from dither.local import Piecewise
+        >>> survey = Piecewise(0, 10, epsilon=4)
+        >>> survey.reports, survey.window
+        (1024, 122)
+        >>> len(survey.randomize([0.5, 7, 12]))
+        3
+    """
 
     kind: ClassVar[str] = "piecewise"
 
@@ -93,8 +129,8 @@ class Piecewise(NumberSurvey):
         high: NumberLike,
         *,
         epsilon: NumberLike,
-        reports: object = None,
-        window: object = None,
+        reports: SupportsIndex | None = None,
+        window: SupportsIndex | None = None,
         unit: UnitLike = Unit.REPLACE_ONE,
     ) -> None:
         super().__init__(low, high, epsilon=epsilon, unit=unit)
@@ -103,11 +139,11 @@ class Piecewise(NumberSurvey):
 
     @property
     def reports(self) -> int:
-        """M."""
+        """M, how many different reports there are."""
         return self.size
 
     def parameters(self) -> dict[str, object]:
-        """M and w."""
+        """M and w, for the record."""
         return {"reports": self.size, "window": self.window}
 
     @cached_property
@@ -130,19 +166,19 @@ class Piecewise(NumberSurvey):
     def _rows(self) -> list[list[MatrixEntry]]:
         return self.rows(power(self.epsilon, 1))
 
-    def rows(self, grown: Any) -> list[list[MatrixEntry]]:
-        """The matrix for an E that is written in some way."""
+    def rows(self, grown: MatrixEntry) -> list[list[MatrixEntry]]:
+        """The matrix from places to reports, for `grown`: E as a fraction or a ratio of exponentials."""
         small = 1 / (grown * self.window + self.steps)
         return [
             [grown * small if i <= o < i + self.window else small for o in range(self.size)] for i in range(self.steps + 1)
         ]
 
     def exact_scores(self) -> list[MatrixEntry]:
-        """(o - the mean at place 0) / slope / steps."""
+        """(o - the mean at place 0) / slope / steps, for each report o."""
         return self.affine(power(self.epsilon, 1))
 
-    def affine(self, grown: Any) -> list[MatrixEntry]:
-        """The scores for an E that is written in some way."""
+    def affine(self, grown: MatrixEntry) -> list[MatrixEntry]:
+        """The scores of all reports, for `grown`: E as a fraction or a ratio of exponentials."""
         size, window = self.size, self.window
         whole = grown * window + self.steps
         start = ((grown - 1) * Fraction(window * (window - 1), 2) + Fraction(size * (size - 1), 2)) / whole
@@ -151,7 +187,7 @@ class Piecewise(NumberSurvey):
 
     @cached_property
     def scores(self) -> NDArray[np.float64]:
-        """The same in floats, from the middle, where nothing cancels."""
+        """What each report counts for, in floats: from the middle, where nothing cancels."""
         import numpy as np
 
         a = math.exp(-float(self.epsilon))
@@ -159,7 +195,7 @@ class Piecewise(NumberSurvey):
         return np.asarray(0.5 + (np.arange(self.size) - (self.size - 1) / 2) / (slope * self.steps))
 
     @cached_property
-    def _squares(self) -> NDArray[np.float64]:
+    def mean_squares(self) -> NDArray[np.float64]:
         import numpy as np
 
         a = math.exp(-float(self.epsilon))
@@ -168,90 +204,7 @@ class Piecewise(NumberSurvey):
         return np.asarray((near + a * (running[-1] - near)) / (self.window + a * self.steps))
 
 
-class Hybrid(NumberSurvey):
-    """Piecewise or Duchi, by a coin that the report tells."""
-
-    kind: ClassVar[str] = "hybrid"
-
-    def __init__(
-        self,
-        low: NumberLike,
-        high: NumberLike,
-        *,
-        epsilon: NumberLike,
-        reports: object = None,
-        window: object = None,
-        unit: UnitLike = Unit.REPLACE_ONE,
-    ) -> None:
-        super().__init__(low, high, epsilon=epsilon, unit=unit)
-        self._bit = Duchi(low, high, epsilon=self.epsilon, unit=unit)
-        windows = Piecewise(low, high, epsilon=self.epsilon, reports=reports, window=window, unit=unit)
-        self._windows = windows if self.epsilon > LEAST_MIXED else None
-        self.steps = self._bit.steps if self._windows is None else self._windows.steps
-
-    @property
-    def reports(self) -> int:
-        """Those of the windows, and then the two of Duchi."""
-        return 2 if self._windows is None else self._windows.size + 2
-
-    def parameters(self) -> dict[str, object]:
-        """M and w, or nothing."""
-        return {} if self._windows is None else self._windows.parameters()
-
-    @cached_property
-    def _coin(self) -> Bernoulli:
-        """Whether it is Duchi."""
-        return Bernoulli.exp(self.epsilon / 2)
-
-    def _encode(self, places: NDArray[np.int64]) -> NDArray[np.int64]:
-        import numpy as np
-
-        if self._windows is None:
-            return self._bit._encode(places)
-        bit = self._coin.sample(places.shape)
-        found = np.empty(places.shape, dtype=np.int64)
-        up = uniform(self.steps, int(bit.sum())) < places[bit]  # with probability i / steps
-        found[bit] = self._windows.size + self._bit._encode(up.astype(np.int64))
-        found[~bit] = self._windows._encode(places[~bit])
-        return found
-
-    def _rows(self) -> list[list[MatrixEntry]]:
-        if self._windows is None:
-            return self._bit._rows()
-        root = power(self.epsilon / 2, 1)
-        other = 1 / (root * root + 1)  # a lie of Duchi
-        rows = []
-        for i, row in enumerate(self._windows.rows(root * root)):
-            one = other + (1 - 2 * other) * Fraction(i, self.steps)
-            rows.append([entry * (1 - 1 / root) for entry in row] + [(1 - one) / root, one / root])
-        return rows
-
-    def exact_scores(self) -> list[MatrixEntry]:
-        """Those of Piecewise, and then those of Duchi."""
-        if self._windows is None:
-            return self._bit.exact_scores()
-        grown = power(self.epsilon / 2, 2)
-        return [*self._windows.affine(grown), -1 / (grown - 1), grown / (grown - 1)]
-
-    @cached_property
-    def scores(self) -> NDArray[np.float64]:
-        """The same in floats."""
-        import numpy as np
-
-        return self._bit.scores if self._windows is None else np.concatenate([self._windows.scores, self._bit.scores])
-
-    @cached_property
-    def _squares(self) -> NDArray[np.float64]:
-        import numpy as np
-
-        if self._windows is None:
-            return self._bit._squares
-        share, ends = math.exp(-float(self.epsilon) / 2), self._bit._squares
-        line = ends[0] + (ends[1] - ends[0]) * np.arange(self.steps + 1) / self.steps
-        return np.asarray(share * line + (1 - share) * self._windows._squares)
-
-
-def _shape(epsilon: Number, reports: SupportsIndex, window: SupportsIndex) -> tuple[int, int]:
+def _shape(epsilon: Number, reports: SupportsIndex | None, window: SupportsIndex | None) -> tuple[int, int]:
     """M and w: as asked for, or w / M near 1 / (e^(epsilon / 2) + 1) with a window that is not too narrow."""
     share = 1 / (math.exp(min(float(epsilon), 64.0) / 2) + 1)  # chooses a shape only; every shape keeps the promise
     if reports is None:

@@ -19,7 +19,6 @@ Ye and Barg 2018; Wang et al. 2016.
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable, Iterable
 from functools import cached_property
 from itertools import combinations
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -27,7 +26,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from dither.channels.channel import Channel
 from dither.channels.closed_form_rows import power
 from dither.errors import SizeError
-from dither.local.survey import Survey
+from dither.local.survey import DomainLike, Survey
 from dither.local.surveys.packed_bits import as_reports, as_rows, column_sums, has_spare_bits, row_type
 from dither.noise.bernoulli import Bernoulli
 from dither.noise.subsets import Subsets, row_sums
@@ -43,12 +42,31 @@ PART = 1 << 12  # rows whose ones are counted at once
 
 
 class SubsetSelection(Survey):
-    """A set of values, the own one often among them: the least error, by a little."""
+    """A subset of the values, the own one often in it: the least error of all surveys, by a little.
+
+    Args:
+        domain: the values that an answer can have (texts, whole numbers, truth values, pairs of whole numbers), or how many.
+        epsilon: the privacy parameter of one report, from 1e-9 to 500.
+        unit: the neighbouring relation; something is replaced, and nothing added.
+
+    Raises:
+        NumberError: epsilon is no number, or out of range.
+        DataError, SizeError: the domain lists a value twice, one of another kind, or not 2 to 2^20 values.
+        UnitError: the unit adds or removes somebody.
+
+    Example:
+        >>> from dither.local import SubsetSelection
+        >>> survey = SubsetSelection(range(8), epsilon=1)
+        >>> survey.chosen
+        2
+        >>> int(survey.tally(survey.randomize([0, 5])).counts.sum())
+        4
+    """
 
     kind: ClassVar[str] = "subset"
-    chosen: int  # k
+    chosen: int  # k, how many values a report names
 
-    def __init__(self, domain: Iterable[Hashable], *, epsilon: NumberLike, unit: UnitLike = Unit.REPLACE_ONE) -> None:
+    def __init__(self, domain: DomainLike, *, epsilon: NumberLike, unit: UnitLike = Unit.REPLACE_ONE) -> None:
         super().__init__(domain, epsilon=epsilon, unit=unit)
         size, small = len(self.domain), math.exp(-float(self.epsilon))
         self.chosen = max(1, round(size * small / (1 + small)))
@@ -66,7 +84,7 @@ class SubsetSelection(Survey):
 
     @property
     def dtype(self) -> np.dtype[Any]:
-        """A bit for each value, as bytes."""
+        """Type of one report: a bit for each value, as bytes."""
         return row_type(len(self.domain))
 
     def _encode(self, places: NDArray[np.int64]) -> NDArray[Any]:
@@ -99,5 +117,5 @@ class SubsetSelection(Survey):
         return Channel(rows, self.domain, sets)
 
     def parameters(self) -> dict[str, object]:
-        """How many values a report names."""
+        """How many values a report names, for the record."""
         return {"chosen": self.chosen}

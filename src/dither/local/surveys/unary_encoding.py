@@ -20,7 +20,6 @@ Wang, Blocki, Li and Jha 2017; the symmetric one is Erlingsson, Pihur and Korolo
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable, Iterable
 from fractions import Fraction
 from functools import cached_property
 from itertools import product
@@ -29,7 +28,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from dither.channels.channel import Channel
 from dither.channels.closed_form_rows import power
 from dither.errors import DataError, NumberError, SizeError
-from dither.local.survey import Survey
+from dither.local.survey import DomainLike, Survey
 from dither.local.surveys.packed_bits import as_reports, as_rows, column_sums, has_spare_bits, row_type
 from dither.noise.bernoulli import Bernoulli
 from dither.noise.packed_flips import Flips
@@ -46,13 +45,34 @@ MOST_VALUES = 10  # of a whole channel: it has 2^d outputs
 
 
 class UnaryEncoding(Survey):
-    """A bit for each value, each of them randomised: for many values."""
+    """A bit for each value, each of them randomised: for many values.
+
+    Args:
+        domain: the values that an answer can have (texts, whole numbers, truth values, pairs of whole numbers), or how many.
+        epsilon: the privacy parameter of one report, from 1e-9 to 64.
+        optimised: whether the own bit is a fair coin (less error); otherwise all bits are kept with one probability.
+        unit: the neighbouring relation; something is replaced, and nothing added.
+
+    Raises:
+        NumberError: epsilon is no number, or out of range.
+        DataError, SizeError: the domain lists a value twice, one of another kind, or not 2 to 2^20 values.
+        DataError: optimised is not a truth value.
+        UnitError: the unit adds or removes somebody.
+
+    Example:
+        >>> from dither.local import UnaryEncoding
+        >>> survey = UnaryEncoding(range(20), epsilon=1)
+        >>> survey.dtype.itemsize
+        3
+        >>> survey.tally(survey.randomize([4, 4, 19])).people
+        3
+    """
 
     kind: ClassVar[str] = "unary"
-    optimised: bool  # which of the two
+    optimised: bool  # or symmetric
 
     def __init__(
-        self, domain: Iterable[Hashable], *, epsilon: NumberLike, optimised: bool = True, unit: UnitLike = Unit.REPLACE_ONE
+        self, domain: DomainLike, *, epsilon: NumberLike, optimised: bool = True, unit: UnitLike = Unit.REPLACE_ONE
     ) -> None:
         super().__init__(domain, epsilon=epsilon, unit=unit)
         if self.epsilon > MOST_EPSILON:
@@ -71,7 +91,7 @@ class UnaryEncoding(Survey):
 
     @property
     def dtype(self) -> np.dtype[Any]:
-        """The bits, as bytes."""
+        """Type of one report: a bit for each value, as bytes."""
         return row_type(len(self.domain))
 
     def _encode(self, places: NDArray[np.int64]) -> NDArray[Any]:
@@ -104,7 +124,7 @@ class UnaryEncoding(Survey):
 
     @cached_property
     def _chances(self) -> tuple[Any, Any]:
-        """p and q, exactly."""
+        """P(1) of the own bit and of any other, exactly."""
         if self.optimised:
             return Fraction(1, 2), 1 / (power(self.epsilon, 1) + 1)
         grown = power(self.epsilon / 2, 1)
@@ -131,5 +151,5 @@ class UnaryEncoding(Survey):
         return Channel(rows, self.domain, outputs)
 
     def parameters(self) -> dict[str, object]:
-        """Which of the two it is."""
+        """Whether it is the optimised or the symmetric encoding, for the record."""
         return {"optimised": self.optimised}

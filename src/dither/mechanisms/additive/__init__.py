@@ -1,1 +1,1 @@
-"""Noise that is added to numbers."""
+"""Additive noise on numbers: geometric, Laplace, staircase, Gaussian and discrete Gaussian."""

@@ -1,12 +1,10 @@
-"""What mechanisms that add noise share: value -> whole steps -> + noise -> value.
+"""What mechanisms that add noise share (output perturbation): value -> whole steps -> + noise -> value.
 
 A value is put on the lattice (whole numbers are on it already), bounded, given integer noise, bounded again, and read
 back. Bounding is a contraction before the noise and post-processing after it, so neither costs privacy; both hold for
 every value, so nothing is ever raised because of what a value is. NaN counts as 0.
 
-Sensitivities of real values are taken a little larger than stated, by 1/1024 of a step: values that were computed in
-floats, and bounds written as decimals, are off by far less than that, and without it a sensitivity of exactly so many
-steps would leave no room.
+Sensitivities of real values are taken 1/1024 of a step larger than stated (`additive/lattice_step.py`).
 
 Error. Noise N with T(k) = P(|N| > k) in each of d coordinates, independent: all of them stay within k steps with
 probability (1 - T(k))^d, so the half-width is the smallest k for which that is at least the confidence. A real value
@@ -19,38 +17,32 @@ than k off on both sides only if 2k + 2 <= w; on one side only if k < w.
 from __future__ import annotations
 
 import math
-import numbers
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from fractions import Fraction
 from functools import cached_property
 from itertools import product
-from typing import TYPE_CHECKING, Any, SupportsIndex, TypeVar, overload
+from typing import TYPE_CHECKING, Any, SupportsIndex, overload
 
 from flint import arb
 
-from dither.errors import DataError, NumberError, SizeError
+from dither.errors import NumberError, SizeError
+from dither.mechanisms.additive.calibration import HALF, least_rate, steps_within
+from dither.mechanisms.additive.whole_numbers import whole_number, whole_numbers
 from dither.mechanisms.norms import SLIVERS
+from dither.mechanisms.protocol import ValuesLike
 from dither.noise.law import Law
 from dither.numeric.balls import MOST_BITS, round_up
 from dither.numeric.enclosure import to_ball
 from dither.numeric.lattice import LARGEST_INDEX, Lattice, add, as_array
-from dither.numeric.number import Number, NumberLike, integer, rational
-from dither.numeric.search import first_integer, smallest, surely
+from dither.numeric.number import NumberLike, RealLike, integer, rational
+from dither.numeric.search import first_integer, surely
 from dither.privacy.guarantee.guarantee import Guarantee
 from dither.privacy.loss.loss import Loss
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
-
-    from dither.numeric.lattice import AnyArray
-
-FINEST = 2**12  # steps in the sensitivity, for each coordinate: rounding then costs about 1/4096 of the noise
-SPARE = Fraction(1, 1024)  # of a step: what the query's own float arithmetic may add to the sensitivity
-MOST_EXPONENT = 900  # steps between 2^-900 and 2^900: every release is a finite float
-HALF = Fraction(1, 2)
-T = TypeVar("T")
 
 
 class Additive(ABC):
@@ -76,7 +68,7 @@ class Additive(ABC):
     @property
     @abstractmethod
     def lattice(self) -> Lattice | None:
-        """Where real values are put; None for whole numbers."""
+        """The lattice that real values are rounded to; None for whole numbers."""
 
     @property
     def limits(self) -> tuple[int, int]:
@@ -85,7 +77,7 @@ class Additive(ABC):
 
     @abstractmethod
     def shifts(self) -> Iterator[tuple[Fraction, ...]]:
-        """Changes that one person can make: the hardest ones."""
+        """Changes of the largest norm that one person can make, the hardest for rounding among them."""
 
     def loss(self) -> Loss:
         """The privacy loss of one release: a dominating pair."""
@@ -94,7 +86,7 @@ class Additive(ABC):
     # -- error -------------------------------------------------------------------------------------------------
 
     def error(self, confidence: NumberLike) -> int | float:
-        """The smallest half-width that holds with this probability, for all coordinates together."""
+        """The smallest half-width that all coordinates stay within together, with a probability of at least `confidence`."""
         steps = half_width(self.law, read_confidence(confidence), self.dimension or 1, self._widest)
         return steps if self.lattice is None else round_up((steps + HALF) * self.lattice.step)
 
@@ -114,7 +106,7 @@ class Additive(ABC):
 
     @property
     def limit(self) -> float:
-        """Real values and releases beyond this are moved to it."""
+        """The largest size of a value and of a release, in units of the value; what lies beyond is moved to it."""
         step = Fraction(1) if self.lattice is None else self.lattice.step
         return round_up(self.limits[1] * step)
 
@@ -125,13 +117,18 @@ class Additive(ABC):
 
     # -- release -----------------------------------------------------------------------------------------------
 
+    @overload  # before numbers, since an array may have an index
+    def release(self, value: NDArray[Any]) -> NDArray[Any]: ...  # type: ignore[overload-overlap]
     @overload
-    def release(self, value: float | Fraction) -> int | float: ...
+    def release(self, value: RealLike) -> int | float: ...
     @overload
-    def release(self, value: Any) -> Any: ...
+    def release(self, value: ValuesLike) -> NDArray[Any]: ...
 
     def release(self, value: Any) -> Any:
-        """The value with noise: a number for a number, an array of the same shape for an array or a list."""
+        """The `value` with noise: a number for a number, an array of the same shape for an array or a list.
+
+        Raises DataError where the value is of the wrong type, SizeError where it has another dimension; never for its size.
+        """
         if self.dimension is None:
             return self._one(value)
         steps = self._many(value)
@@ -140,18 +137,18 @@ class Additive(ABC):
         noisy = clipped(noisy, low, high)
         return noisy if self.lattice is None else self.lattice.values(noisy)
 
-    def _one(self, value: object) -> int | float:
+    def _one(self, value: RealLike) -> int | float:
         low, high = self.limits
         noisy = max(low, min(high, self.place(value) + self.law.sample()))
         return noisy if self.lattice is None else self.lattice.number(noisy)
 
-    def place(self, value: object) -> int:
-        """Where one value stands before the noise, in whole steps and inside the limits."""
+    def place(self, value: RealLike) -> int:
+        """Where one `value` stands before the noise, in whole steps and inside the limits."""
         low, high = self.limits
         steps = whole_number(value) if self.lattice is None else self.lattice.index(value)
         return max(low, min(high, steps))
 
-    def _many(self, value: object) -> NDArray[np.int64]:
+    def _many(self, value: ValuesLike) -> NDArray[np.int64]:
         array = as_array(value, name="value")
         if array.size != self.dimension:
             why = f"this mechanism was made for {self.dimension} numbers"
@@ -159,7 +156,7 @@ class Additive(ABC):
         return whole_numbers(array) if self.lattice is None else self.lattice.indices(array)
 
     def truth(self, value: Any) -> Any:
-        """What a release of this value is an estimate of: the value, moved into the bounds."""
+        """What a release of this `value` is an estimate of: the value, moved into the bounds."""
         step = Fraction(1) if self.lattice is None else self.lattice.step
         low, high = (end * step for end in self.limits)
         return max(low, min(high, value)) if self.dimension is None else [max(low, min(high, x)) for x in value]
@@ -183,45 +180,22 @@ class Additive(ABC):
         places = (Fraction(0), HALF, HALF - Fraction(1, 2 * SLIVERS), -HALF, Fraction(-1, 3), Fraction(10**12))
         return [tuple(place * step for _ in range(size)) for place in places]
 
-    def _as_value(self, point: tuple[Fraction, ...]) -> object:
+    def _as_value(self, point: tuple[Fraction, ...]) -> Fraction | int | list[Fraction | int]:
         plain = [x if self.lattice else int(x) for x in point]
         return plain[0] if self.dimension is None else plain
-
-
-# -- whole numbers: refused by type, never by value --------------------------------------------------------------------
-
-_INSTEAD = "int(value) if it is whole; Laplace or Gaussian, or integers=False, for real values"
-
-
-def whole_number(value: object) -> int:
-    """One whole number."""
-    if isinstance(value, numbers.Integral) and not isinstance(value, bool):
-        return int(value)
-    raise DataError("type of value", type(value).__name__, "only whole numbers have a place here", _INSTEAD)
-
-
-def whole_numbers(array: AnyArray) -> NDArray[np.int64]:
-    """An array of them, in 64 bits, saturated."""
-    if array.dtype.kind == "O":
-        good = all(isinstance(x, numbers.Integral) and not isinstance(x, bool) for x in array.reshape(-1))
-    else:
-        good = array.dtype.kind in "iu"
-    if not good:
-        raise DataError("type of value", array.dtype, "only whole numbers have a place here", _INSTEAD)
-    return Lattice(1).indices(array)
 
 
 # -- shared by the constructors --------------------------------------------------------------------------------------
 
 
-def read_flag(value: object, *, name: str) -> bool:
+def read_flag(value: bool, *, name: str) -> bool:
     """True or False, and nothing that merely counts as one."""
     if not isinstance(value, bool):
         raise NumberError(name, value, "it is so or not", "True or False")
     return value
 
 
-def read_dimension(value: SupportsIndex) -> int | None:
+def read_dimension(value: SupportsIndex | None) -> int | None:
     """None, or how many numbers a value has."""
     return None if value is None else integer(value, name="dimension", least=1)
 
@@ -232,23 +206,6 @@ def read_confidence(value: NumberLike, *, name: str = "confidence") -> Fraction:
     if not 0 < level < 1:
         raise NumberError(name, value, "it is a probability strictly between 0 and 1", "0.95")
     return level
-
-
-def read_half_width(value: NumberLike) -> Fraction:
-    """How far off a release may be; what `error` gave is a binary number, and is not made smaller by printing it."""
-    width = rational(value, name="half_width", nonnegative=True)
-    return max(width, Fraction(value)) if isinstance(value, float) else width
-
-
-def steps_within(half_width: NumberLike, lattice: Lattice | None) -> int:
-    """How many steps of noise stay within a half-width, half a step being left for the rounding of a real value."""
-    width = read_half_width(half_width)
-    if lattice is None:
-        return math.floor(width)
-    steps = math.floor(width / lattice.step - HALF)
-    if steps < 0:
-        raise NumberError("half_width", half_width, f"values are rounded to steps of {Number(lattice.step)}", "a finer step")
-    return steps
 
 
 def clipped(values: Any, low: int, high: int) -> Any:
@@ -281,39 +238,8 @@ def covers(law: Law, k: int, confidence: Fraction, dimension: int, widest: int =
 
 
 def half_width(law: Law, confidence: Fraction, dimension: int, widest: int = 2 * LARGEST_INDEX) -> int:
-    """The smallest k that covers."""
+    """The smallest k for which all coordinates stay within k steps with this probability."""
     return first_integer(lambda k: covers(law, k, confidence, dimension, widest))
-
-
-def least_rate(law: Callable[[Fraction], T], meets: Callable[[T], bool], guess: float) -> Fraction:
-    """The smallest x, rounded up, for which the law of x meets; larger x must mean less noise."""
-
-    def good(x: Fraction) -> bool:
-        return x > 0 and meets(law(max(x, least)))
-
-    least = Fraction(1, 2**59)  # the widest noise that is drawn
-    found = max(smallest(good, guess, most=2.0**20).upper, float(least))
-    if math.isinf(found):
-        raise NumberError("half_width", "too narrow", "no noise that dither draws is that small", "a wider half_width")
-    return Fraction(found)
-
-
-def spare(sensitivity: Fraction, step: Fraction) -> Fraction:
-    """The sensitivity of a real value, with room for the arithmetic that computed it."""
-    return sensitivity + step * SPARE
-
-
-def choose_step(step: NumberLike, size: Fraction, *, integers: bool = False) -> Fraction:
-    """The step that was asked for, or a power of two far below this size; 1 for whole numbers."""
-    if integers:
-        if step is not None and rational(step, name="step") != 1:
-            raise NumberError("step", step, "whole numbers have steps of 1", "integers=False, or no step")
-        return Fraction(1)
-    chosen = Lattice.below(size / FINEST).step if step is None else rational(step, name="step", positive=True)
-    if not Fraction(1, 2**MOST_EXPONENT) <= chosen <= 2**MOST_EXPONENT:
-        given = size if step is None else step
-        raise NumberError("step", given, f"floats show steps from 2^-{MOST_EXPONENT} to 2^{MOST_EXPONENT}", "other units")
-    return chosen
 
 
 def guess_laplace(level: Fraction, size: int, steps: int) -> float:

@@ -23,7 +23,7 @@ import math
 from collections.abc import Iterator
 from fractions import Fraction
 from functools import cached_property
-from typing import ClassVar
+from typing import ClassVar, SupportsIndex
 
 from attrs import evolve, field, frozen
 
@@ -31,9 +31,11 @@ from dither.errors import NumberError
 from dither.mechanisms.additive.additive import Additive, read_dimension
 from dither.mechanisms.additive.gaussian import guess_gaussian, read_either
 from dither.mechanisms.norms import l2_shifts
+from dither.mechanisms.sensitivity import SensitivityLike
 from dither.noise.gaussian import DiscreteGaussian as DiscreteGaussianLaw
 from dither.numeric.number import NumberLike, rational
-from dither.privacy.guarantee.guarantee import Guarantee, zcdp
+from dither.privacy.guarantee.definitions import zcdp
+from dither.privacy.guarantee.guarantee import Guarantee
 from dither.privacy.loss.loss import Loss
 from dither.privacy.records import read_rho
 from dither.privacy.unit import Unit, UnitLike
@@ -41,7 +43,33 @@ from dither.privacy.unit import Unit, UnitLike
 
 @frozen(kw_only=True, slots=False, init=False)
 class DiscreteGaussian(Additive):
-    """Discrete Gaussian noise for whole numbers, promised in zCDP only."""
+    """Discrete Gaussian noise for whole numbers, promised in zCDP only.
+
+    The sensitivity is given in one of two ways, the noise in one of three: sigma, sigma2 or rho.
+
+    Args:
+        l2_sensitivity: the largest change of the value, in L2 norm: a number, or a `Sensitivity`.
+        l2_squared: the square of that, for norms such as sqrt 2 that have no exact decimal.
+        sigma: the root of sigma2.
+        sigma2: the parameter of the law; its variance is a little smaller.
+        rho: the noise that is rho-zCDP.
+        dimension: how many numbers a value has; None (the default) for a single number.
+        unit: the neighbouring relation; that of a `Sensitivity`, otherwise add/remove one person by default.
+
+    Raises:
+        NumberError: a parameter is no exact number or lies outside its range, or the noise is not stated in one way.
+        UnitError: the unit is unknown, or not that of the sensitivity.
+
+    Example:
+        >>> from dither import DiscreteGaussian
+        >>> mechanism = DiscreteGaussian(l2_sensitivity=1, rho="0.125")
+        >>> mechanism.sigma2
+        Fraction(4, 1)
+        >>> mechanism.error("0.95")
+        4
+        >>> isinstance(mechanism.release(128), int)
+        True
+    """
 
     code: ClassVar[str] = "discrete_gaussian"
 
@@ -53,12 +81,12 @@ class DiscreteGaussian(Additive):
     def __init__(
         self,
         *,
-        l2_sensitivity: NumberLike | None = None,
+        l2_sensitivity: SensitivityLike | None = None,
         l2_squared: NumberLike | None = None,
         sigma: NumberLike | None = None,
         sigma2: NumberLike | None = None,
         rho: NumberLike | None = None,
-        dimension: object = None,
+        dimension: SupportsIndex | None = None,
         unit: UnitLike | None = None,
     ) -> None:
         squared, whom = read_either(l2_sensitivity, l2_squared, unit)
@@ -69,6 +97,7 @@ class DiscreteGaussian(Additive):
         elif sigma is not None:
             variance = rational(sigma, name="sigma", positive=True) ** 2
         else:
+            assert sigma2 is not None  # exactly one was given
             variance = rational(sigma2, name="sigma2", positive=True)
         self.__attrs_init__(l2_squared=squared, sigma2=variance, dimension=dimension, unit=whom)
 
@@ -78,23 +107,30 @@ class DiscreteGaussian(Additive):
         half_width: NumberLike,
         confidence: NumberLike,
         *,
-        l2_sensitivity: NumberLike | None = None,
+        l2_sensitivity: SensitivityLike | None = None,
         l2_squared: NumberLike | None = None,
-        dimension: object = None,
+        dimension: SupportsIndex | None = None,
         unit: UnitLike | None = None,
     ) -> DiscreteGaussian:
-        """The mechanism with the most noise whose error at this confidence is within `half_width`."""
+        """The mechanism with the most noise whose error at this `confidence` is within `half_width`.
+
+        `l2_sensitivity` or `l2_squared`, `dimension` and `unit` are those of the class. Raises NumberError where no noise
+        is that small.
+        """
         model = cls(l2_sensitivity=l2_sensitivity, l2_squared=l2_squared, sigma2=1, dimension=dimension, unit=unit)
         inverse = model._least_rate(half_width, confidence, lambda x: DiscreteGaussianLaw(1 / x**2), guess_gaussian)
         return evolve(model, sigma2=1 / inverse**2)
 
     @property
     def guarantee(self) -> Guarantee:
-        """rho-zCDP, and no Gaussian DP."""
+        """rho-zCDP for rho = D^2 / (2 sigma2); Gaussian DP does not follow."""
         return zcdp(self.l2_squared / (2 * self.sigma2), unit=self.unit)
 
     def loss(self) -> Loss:
-        """Of one number: moved by the largest whole number that the sensitivity allows. Of vectors no pair is known."""
+        """The dominating pair of one number, moved by the largest whole number that the sensitivity allows.
+
+        Raises GuaranteeError for vectors, of which no pair is known.
+        """
         if self.dimension is not None:
             return self.guarantee.loss()  # refused, with the reason
         shift = math.isqrt(math.floor(self.l2_squared))
@@ -102,14 +138,14 @@ class DiscreteGaussian(Additive):
 
     @cached_property
     def law(self) -> DiscreteGaussianLaw:
-        """Discrete Gaussian noise."""
+        """The discrete Gaussian law of the noise."""
         return DiscreteGaussianLaw(self.sigma2)
 
     @property
     def lattice(self) -> None:
-        """Whole numbers need none."""
+        """None, since whole numbers are not rounded."""
         return None
 
     def shifts(self) -> Iterator[tuple[Fraction, ...]]:
-        """The hardest changes; in few dimensions all of them."""
+        """Changes of the largest L2 norm; in few dimensions all whole ones."""
         return l2_shifts(self.l2_squared, self.dimension or 1)

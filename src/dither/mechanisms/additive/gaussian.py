@@ -11,7 +11,7 @@ This is (S g / sigma)-Gaussian differentially private, for
 Proof. On the lattice values differ by at most S steps in L2 norm (`numeric/lattice.py`). For a whole number k and a
 real Z, k + round(Z) = round(k + Z); so the release is the continuous Gaussian mechanism, which is (S g / sigma)-GDP
 by definition, followed by rounding, which is post-processing. Nothing about discrete Gaussians is needed, in any
-dimension. (Of real values D is taken 1/1024 of a step larger than stated: see `additive/additive.py`.)
+dimension. (Of real values D is taken 1/1024 of a step larger than stated: see `additive/lattice_step.py`.)
 
 sigma is given, or follows from what is wanted: rho-zCDP has mu = sqrt(2 rho), so sigma^2 = (S g)^2 / (2 rho) exactly;
 for (epsilon, delta) it is the smallest that the exact Gaussian curve allows (`calibrate.gaussian`), not the
@@ -31,20 +31,16 @@ from typing import ClassVar, SupportsIndex
 from attrs import evolve, frozen
 
 from dither.errors import NumberError
-from dither.mechanisms.additive.additive import (
-    Additive,
-    choose_step,
-    read_dimension,
-    read_flag,
-    spare,
-)
+from dither.mechanisms.additive.additive import Additive, read_dimension, read_flag
+from dither.mechanisms.additive.lattice_step import choose_step, spare
 from dither.mechanisms.norms import SLIVERS, float_root, l2_shifts, root_above, root_below
-from dither.mechanisms.sensitivity import read_l2_squared
+from dither.mechanisms.sensitivity import SensitivityLike, read_l2_squared
 from dither.noise.gaussian import RoundedGaussian
 from dither.numeric.lattice import Lattice
 from dither.numeric.number import NumberLike, rational
 from dither.privacy import calibrate
-from dither.privacy.guarantee.guarantee import Guarantee, gdp
+from dither.privacy.guarantee.definitions import gdp
+from dither.privacy.guarantee.guarantee import Guarantee
 from dither.privacy.records import read_rho
 from dither.privacy.unit import Unit, UnitLike, read_unit
 
@@ -53,7 +49,37 @@ WAYS = "sigma=2, sigma2=4, rho='0.1', or epsilon=1 with delta='1e-6'"
 
 @frozen(kw_only=True, slots=False, init=False)
 class Gaussian(Additive):
-    """Gaussian noise for a known L2 sensitivity: the mechanism of vectors and of long compositions."""
+    """Gaussian noise for a known L2 sensitivity: the mechanism of vectors and of long compositions.
+
+    The sensitivity is given in one of two ways, the noise in one of four: sigma, sigma2, rho, or epsilon with delta.
+
+    Args:
+        l2_sensitivity: the largest change of the value, in L2 norm: a number, or a `Sensitivity`.
+        l2_squared: the square of that, for norms such as sqrt 2 that have no exact decimal.
+        sigma: the standard deviation of the noise, in units of the value.
+        sigma2: its variance.
+        rho: the noise that is rho-zCDP.
+        epsilon: the least noise that is (epsilon, delta)-DP, by the exact Gaussian curve; goes with `delta`.
+        delta: see `epsilon`.
+        dimension: how many numbers a value has; None (the default) for a single number.
+        integers: whether values are whole numbers, which are not rounded; False by default.
+        step: of the lattice, in units of the value; by default a power of two far below the sensitivity.
+        unit: the neighbouring relation; that of a `Sensitivity`, otherwise add/remove one person by default.
+
+    Raises:
+        NumberError: a parameter is no exact number or lies outside its range, or the noise is not stated in one way.
+        UnitError: the unit is unknown, or not that of the sensitivity.
+
+    Example:
+        >>> from dither import Gaussian
+        >>> mechanism = Gaussian(l2_sensitivity=1, rho="0.125", integers=True, dimension=3)
+        >>> mechanism.sigma2
+        Fraction(4, 1)
+        >>> mechanism.error("0.95")
+        5
+        >>> mechanism.release([10, 20, 30]).shape
+        (3,)
+    """
 
     code: ClassVar[str] = "gaussian"
 
@@ -67,7 +93,7 @@ class Gaussian(Additive):
     def __init__(
         self,
         *,
-        l2_sensitivity: NumberLike | None = None,
+        l2_sensitivity: SensitivityLike | None = None,
         l2_squared: NumberLike | None = None,
         sigma: NumberLike | None = None,
         sigma2: NumberLike | None = None,
@@ -93,6 +119,8 @@ class Gaussian(Additive):
         elif rho is not None:
             variance = _reach2(squared, size, whole, chosen) * chosen**2 / (2 * read_rho(rho))
         else:
+            assert epsilon is not None  # exactly one way was stated
+            assert delta is not None
             variance = calibrate.gaussian(epsilon, delta) ** 2 * _reach2(squared, size, whole, chosen) * chosen**2
         self.__attrs_init__(l2_squared=squared, sigma2=variance, dimension=size, integers=whole, step=chosen, unit=whom)
 
@@ -102,14 +130,18 @@ class Gaussian(Additive):
         half_width: NumberLike,
         confidence: NumberLike,
         *,
-        l2_sensitivity: NumberLike | None = None,
+        l2_sensitivity: SensitivityLike | None = None,
         l2_squared: NumberLike | None = None,
-        dimension: object = None,
+        dimension: SupportsIndex | None = None,
         integers: bool = False,
         step: NumberLike | None = None,
         unit: UnitLike | None = None,
     ) -> Gaussian:
-        """The mechanism with the most noise whose error at this confidence is within `half_width`."""
+        """The mechanism with the most noise whose error at this `confidence` is within `half_width`.
+
+        `l2_sensitivity` or `l2_squared`, `dimension`, `integers`, `step` and `unit` are those of the class. Raises
+        NumberError where no noise is that small.
+        """
         squared, whom = read_either(l2_sensitivity, l2_squared, unit)
         model = cls(l2_squared=squared, rho=1, dimension=dimension, integers=integers, step=step, unit=whom)
         inverse = model._least_rate(half_width, confidence, lambda x: RoundedGaussian(sigma2=1 / x**2), guess_gaussian)
@@ -132,26 +164,28 @@ class Gaussian(Additive):
 
     @cached_property
     def law(self) -> RoundedGaussian:
-        """Rounded Gaussian noise, in steps."""
+        """The rounded Gaussian law of the noise, in steps of the lattice."""
         return RoundedGaussian(sigma2=self.sigma2 / self.step**2)
 
     @cached_property
     def lattice(self) -> Lattice | None:
-        """Where real values are put; whole numbers need none."""
+        """The lattice that real values are rounded to; None for whole numbers."""
         return None if self.integers else Lattice(self.step)
 
     def shifts(self) -> Iterator[tuple[Fraction, ...]]:
-        """The hardest changes; for whole numbers in few dimensions all of them."""
+        """Changes of the largest L2 norm; for whole numbers in few dimensions all of them."""
         return l2_shifts(self.l2_squared, self.dimension or 1, sliver=None if self.integers else self.step / SLIVERS)
 
 
-def read_either(l2_sensitivity: NumberLike, l2_squared: NumberLike, unit: UnitLike) -> tuple[Fraction, Unit]:
-    """The square of the L2 sensitivity, from either."""
-    if (l2_sensitivity is None) == (l2_squared is None):
+def read_either(
+    l2_sensitivity: SensitivityLike | None, l2_squared: NumberLike | None, unit: UnitLike | None
+) -> tuple[Fraction, Unit]:
+    """The square of the L2 sensitivity and the unit, from a sensitivity or from its square."""
+    if l2_sensitivity is not None and l2_squared is None:
+        return read_l2_squared(l2_sensitivity, unit)
+    if l2_sensitivity is not None or l2_squared is None:
         given = (l2_sensitivity, l2_squared)
         raise NumberError("l2_sensitivity, l2_squared", given, "exactly one is needed", "l2_sensitivity=1")
-    if l2_squared is None:
-        return read_l2_squared(l2_sensitivity, unit)
     return rational(l2_squared, name="l2_squared", positive=True), read_unit(Unit.ADD_REMOVE if unit is None else unit)
 
 

@@ -25,20 +25,22 @@ import math
 from collections.abc import Iterator
 from fractions import Fraction
 from functools import cached_property
-from typing import ClassVar
+from typing import ClassVar, SupportsIndex
 
 from attrs import evolve, field, frozen
 
 from dither.channels.channel import Channel
 from dither.channels.closed_form_rows import truncated
 from dither.errors import GuaranteeError, NumberError, SizeError
-from dither.mechanisms.additive.additive import Additive, guess_laplace, read_dimension, steps_within
+from dither.mechanisms.additive.additive import Additive, guess_laplace, read_dimension
+from dither.mechanisms.additive.calibration import steps_within
 from dither.mechanisms.norms import l1_shifts
-from dither.mechanisms.sensitivity import read_l1
+from dither.mechanisms.sensitivity import SensitivityLike, read_l1
 from dither.noise.laplace import DiscreteLaplace
 from dither.numeric.lattice import LARGEST_INDEX
 from dither.numeric.number import Number, NumberLike, integer
-from dither.privacy.guarantee.guarantee import Guarantee, pure
+from dither.privacy.guarantee.definitions import pure
+from dither.privacy.guarantee.guarantee import Guarantee
 from dither.privacy.loss.loss import Loss
 from dither.privacy.loss.pairs.discrete_laplace import discrete_laplace
 from dither.privacy.records import read_epsilon
@@ -49,7 +51,29 @@ LARGEST_CHANNEL = 1000  # rows of an exact matrix
 
 @frozen(kw_only=True, slots=False, init=False)
 class Geometric(Additive):
-    """Whole-number noise for counts: pure epsilon, and the best there is."""
+    """Two-sided geometric (discrete Laplace) noise for whole numbers: pure epsilon, and the best there is for counts.
+
+    Args:
+        epsilon: the pure privacy loss of one release, above zero.
+        sensitivity: the largest change of the value, in L1 norm: a whole number, or a `Sensitivity`.
+        bounds: the lowest and the highest value; values and releases are moved into them. None (the default): no bounds.
+        dimension: how many numbers a value has; None (the default) for a single number.
+        unit: the neighbouring relation; that of a `Sensitivity`, otherwise add/remove one person by default.
+
+    Raises:
+        NumberError: a parameter is no exact number or lies outside its range, or the sensitivity is not whole.
+        UnitError: the unit is unknown, or not that of the sensitivity.
+
+    Example:
+        >>> from dither import Geometric
+        >>> mechanism = Geometric(epsilon="0.5", sensitivity=1)
+        >>> print(mechanism.guarantee)
+        ε = 0.5 (add/remove one person)
+        >>> mechanism.error("0.95")
+        6
+        >>> isinstance(mechanism.release(128), int)
+        True
+    """
 
     code: ClassVar[str] = "geometric"
 
@@ -63,9 +87,9 @@ class Geometric(Additive):
         self,
         *,
         epsilon: NumberLike,
-        sensitivity: NumberLike,
-        bounds: tuple[object, object] | None = None,
-        dimension: object = None,
+        sensitivity: SensitivityLike,
+        bounds: tuple[SupportsIndex, SupportsIndex] | None = None,
+        dimension: SupportsIndex | None = None,
         unit: UnitLike | None = None,
     ) -> None:
         moved, whom = read_l1(sensitivity, unit)
@@ -81,12 +105,16 @@ class Geometric(Additive):
         half_width: NumberLike,
         confidence: NumberLike,
         *,
-        sensitivity: NumberLike,
-        bounds: tuple[object, object] | None = None,
-        dimension: object = None,
+        sensitivity: SensitivityLike,
+        bounds: tuple[SupportsIndex, SupportsIndex] | None = None,
+        dimension: SupportsIndex | None = None,
         unit: UnitLike | None = None,
     ) -> Geometric:
-        """The mechanism with the least epsilon whose error at this confidence is within `half_width`."""
+        """The mechanism with the least epsilon whose error at this `confidence` is within `half_width`.
+
+        `sensitivity`, `bounds`, `dimension` and `unit` are those of the class. Raises NumberError where no noise is that
+        small, or where the bounds alone keep every release that close.
+        """
         model = cls(epsilon=1, sensitivity=sensitivity, bounds=bounds, dimension=dimension, unit=unit)
         if steps_within(half_width, None) >= model._widest:
             raise NumberError("half_width", half_width, "the bounds alone keep every release that close", "no release")
@@ -100,17 +128,17 @@ class Geometric(Additive):
 
     @property
     def guarantee(self) -> Guarantee:
-        """epsilon, pure."""
+        """Pure differential privacy: epsilon for one release."""
         return pure(self.epsilon, unit=self.unit)
 
     def loss(self) -> Loss:
-        """Of one number: discrete Laplace noise, moved by up to `reach` steps. Of a vector: any such promise."""
+        """The dominating pair: for a number discrete Laplace noise moved by `reach`, for a vector that of any epsilon-DP."""
         if self.dimension is not None:
             return self.guarantee.loss()
         return Loss(((discrete_laplace(self.epsilon / self.reach, self.reach), 1),), self.unit)
 
     def channel(self) -> Channel:
-        """The exact matrix, for one number with bounds."""
+        """The exact matrix of output probabilities, for one number with bounds; GuaranteeError without them."""
         if self.bounds is None or self.dimension is not None:
             raise GuaranteeError(
                 "bounds", self.bounds, "there is no end to what may come out", "bounds=(0, 100), one number"
@@ -129,7 +157,7 @@ class Geometric(Additive):
 
     @property
     def lattice(self) -> None:
-        """Whole numbers need none."""
+        """None, since whole numbers are not rounded."""
         return None
 
     @property
@@ -142,7 +170,7 @@ class Geometric(Additive):
         return l1_shifts(Fraction(self.sensitivity), self.dimension or 1)
 
 
-def read_bounds(bounds: object) -> tuple[int, int]:
+def read_bounds(bounds: tuple[SupportsIndex, SupportsIndex]) -> tuple[int, int]:
     """Two whole numbers, the lower first."""
     if not isinstance(bounds, (tuple, list)) or len(bounds) != 2:
         raise NumberError("bounds", bounds, "they are a pair", "(0, 100)")

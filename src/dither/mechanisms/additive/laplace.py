@@ -8,7 +8,7 @@ private for
 
 Proof. On the lattice values differ by at most S steps (`numeric/lattice.py`). The rest is the proof of
 `additive/geometric.py` with S for D. Reading back k steps as the float nearest to k g is post-processing, and the same for
-all data. (D is taken 1/1024 of a step larger than stated: see `additive/additive.py`.)
+all data. (D is taken 1/1024 of a step larger than stated: see `additive/lattice_step.py`.)
 
 The step, unless you give one, is the largest power of two that is at most D / (4096 d): rounding then costs about
 1/4096 of the noise. It depends on D and d only, never on data. A step as large as D doubles the noise of one number;
@@ -26,13 +26,15 @@ from typing import ClassVar, SupportsIndex
 
 from attrs import evolve, field, frozen
 
-from dither.mechanisms.additive.additive import Additive, choose_step, guess_laplace, read_dimension, spare
+from dither.mechanisms.additive.additive import Additive, guess_laplace, read_dimension
+from dither.mechanisms.additive.lattice_step import choose_step, spare
 from dither.mechanisms.norms import SLIVERS, l1_shifts
-from dither.mechanisms.sensitivity import read_l1
+from dither.mechanisms.sensitivity import SensitivityLike, read_l1
 from dither.noise.laplace import DiscreteLaplace
 from dither.numeric.lattice import Lattice
 from dither.numeric.number import Number, NumberLike
-from dither.privacy.guarantee.guarantee import Guarantee, pure
+from dither.privacy.guarantee.definitions import pure
+from dither.privacy.guarantee.guarantee import Guarantee
 from dither.privacy.loss.loss import Loss
 from dither.privacy.loss.pairs.discrete_laplace import discrete_laplace
 from dither.privacy.records import read_epsilon
@@ -41,7 +43,29 @@ from dither.privacy.unit import Unit, UnitLike
 
 @frozen(kw_only=True, slots=False, init=False)
 class Laplace(Additive):
-    """Noise for real numbers: pure epsilon, for a known L1 sensitivity."""
+    """Laplace noise for real numbers and vectors, on a lattice: pure epsilon, for a known L1 sensitivity.
+
+    Args:
+        epsilon: the pure privacy loss of one release, above zero.
+        sensitivity: the largest change of the value, in L1 norm: a number, or a `Sensitivity`.
+        dimension: how many numbers a value has; None (the default) for a single number.
+        step: of the lattice, in units of the value; by default a power of two, at most sensitivity / 4096 a coordinate.
+        unit: the neighbouring relation; that of a `Sensitivity`, otherwise add/remove one person by default.
+
+    Raises:
+        NumberError: a parameter is no exact number, or lies outside its range.
+        UnitError: the unit is unknown, or not that of the sensitivity.
+
+    Example:
+        >>> from dither import Laplace
+        >>> mechanism = Laplace(epsilon=1, sensitivity="0.1")
+        >>> print(mechanism.guarantee)
+        ε = 1 (add/remove one person)
+        >>> round(mechanism.error("0.95"), 4)
+        0.2996
+        >>> isinstance(mechanism.release(36.6), float)
+        True
+    """
 
     code: ClassVar[str] = "laplace"
 
@@ -55,7 +79,7 @@ class Laplace(Additive):
         self,
         *,
         epsilon: NumberLike,
-        sensitivity: NumberLike,
+        sensitivity: SensitivityLike,
         dimension: SupportsIndex | None = None,
         step: NumberLike | None = None,
         unit: UnitLike | None = None,
@@ -71,12 +95,15 @@ class Laplace(Additive):
         half_width: NumberLike,
         confidence: NumberLike,
         *,
-        sensitivity: NumberLike,
-        dimension: object = None,
+        sensitivity: SensitivityLike,
+        dimension: SupportsIndex | None = None,
         step: NumberLike | None = None,
         unit: UnitLike | None = None,
     ) -> Laplace:
-        """The mechanism with the least epsilon whose error at this confidence is within `half_width`."""
+        """The mechanism with the least epsilon whose error at this `confidence` is within `half_width`.
+
+        `sensitivity`, `dimension`, `step` and `unit` are those of the class. Raises NumberError where no noise is so small.
+        """
         model = cls(epsilon=1, sensitivity=sensitivity, dimension=dimension, step=step, unit=unit)
         rate = model._least_rate(half_width, confidence, lambda x: DiscreteLaplace(rate=x), guess_laplace)
         return evolve(model, epsilon=rate * model.reach)
@@ -88,25 +115,25 @@ class Laplace(Additive):
 
     @property
     def guarantee(self) -> Guarantee:
-        """epsilon, pure."""
+        """Pure differential privacy: epsilon for one release."""
         return pure(self.epsilon, unit=self.unit)
 
     def loss(self) -> Loss:
-        """Of one number: discrete Laplace noise, moved by up to `reach` steps. Of a vector: any such promise."""
+        """The dominating pair: for a number discrete Laplace noise moved by `reach`, for a vector that of any epsilon-DP."""
         if self.dimension is not None:
             return self.guarantee.loss()
         return Loss(((discrete_laplace(self.epsilon / self.reach, self.reach), 1),), self.unit)
 
     @cached_property
     def law(self) -> DiscreteLaplace:
-        """Discrete Laplace noise, in steps."""
+        """The discrete Laplace law of the noise, in steps of the lattice."""
         return DiscreteLaplace(rate=self.epsilon / self.reach)
 
     @cached_property
     def lattice(self) -> Lattice:
-        """Where values are put."""
+        """The lattice that values are rounded to."""
         return Lattice(self.step)
 
     def shifts(self) -> Iterator[tuple[Fraction, ...]]:
-        """The hardest changes."""
+        """Changes of the full L1 norm that are hardest for the lattice."""
         return l1_shifts(self.sensitivity, self.dimension or 1, sliver=self.step / SLIVERS)

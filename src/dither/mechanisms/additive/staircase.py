@@ -9,7 +9,7 @@ for any r from 1 to S. This is epsilon-differentially private.
 
 Proof. On the lattice values differ by at most S steps. Write p(|x|) for the weight: it never rises, and p(m + S) = b
 p(m) for m >= 0. For a shift s, |x - s| <= |x| + S, so p(|x - s|) >= p(|x| + S) = b p(|x|). Hence no ratio exceeds
-e^epsilon. (Of real values D is taken 1/1024 of a step larger than stated: see `additive/additive.py`.)
+e^epsilon. (Of real values D is taken 1/1024 of a step larger than stated: see `additive/lattice_step.py`.)
 
 One number only: in a vector one person may cross a step in every coordinate with an arbitrarily small change, each at
 the full epsilon. For whole numbers with D = 1 it is the geometric mechanism. The high part r / S = gamma is 1 / (1 +
@@ -29,20 +29,42 @@ from typing import ClassVar
 from attrs import frozen
 
 from dither.errors import NumberError
-from dither.mechanisms.additive.additive import Additive, choose_step, log_odds, spare
+from dither.mechanisms.additive.additive import Additive, log_odds
+from dither.mechanisms.additive.lattice_step import choose_step, spare
 from dither.mechanisms.norms import SLIVERS, l1_shifts
-from dither.mechanisms.sensitivity import read_l1
+from dither.mechanisms.sensitivity import SensitivityLike, read_l1
 from dither.noise.staircase import DiscreteStaircase
 from dither.numeric.lattice import Lattice
 from dither.numeric.number import Number, NumberLike, rational
-from dither.privacy.guarantee.guarantee import Guarantee, pure
+from dither.privacy.guarantee.definitions import pure
+from dither.privacy.guarantee.guarantee import Guarantee
 from dither.privacy.records import read_epsilon
 from dither.privacy.unit import Unit, UnitLike
 
 
 @frozen(kw_only=True, slots=False, init=False)
 class Staircase(Additive):
-    """Noise in flat steps for one real number: pure epsilon, best at large epsilon."""
+    """Staircase noise for one real number: pure epsilon, with less error than Laplace when epsilon is large.
+
+    Args:
+        epsilon: the pure privacy loss of one release, above zero.
+        sensitivity: the largest change of the value: a number, or a `Sensitivity`.
+        gamma: the part of a stride that is high, above 0 and at most 1; by default the one with the least expected error.
+        step: of the lattice, in units of the value; by default a power of two, at most sensitivity / 4096.
+        unit: the neighbouring relation; that of a `Sensitivity`, otherwise add/remove one person by default.
+
+    Raises:
+        NumberError: a parameter is no exact number, or lies outside its range.
+        UnitError: the unit is unknown, or not that of the sensitivity.
+
+    Example:
+        >>> from dither import Laplace, Staircase
+        >>> mechanism = Staircase(epsilon=8, sensitivity=1)
+        >>> mechanism.error("0.9") < Laplace(epsilon=8, sensitivity=1).error("0.9")
+        True
+        >>> isinstance(mechanism.release(36.6), float)
+        True
+    """
 
     code: ClassVar[str] = "staircase"
 
@@ -56,7 +78,7 @@ class Staircase(Additive):
         self,
         *,
         epsilon: NumberLike,
-        sensitivity: NumberLike,
+        sensitivity: SensitivityLike,
         gamma: NumberLike | None = None,
         step: NumberLike | None = None,
         unit: UnitLike | None = None,
@@ -68,7 +90,7 @@ class Staircase(Additive):
 
     @property
     def dimension(self) -> None:  # type: ignore[override]
-        """One number."""
+        """None: staircase noise is for a single number."""
         return
 
     @classmethod
@@ -77,13 +99,14 @@ class Staircase(Additive):
         half_width: NumberLike,
         confidence: NumberLike,
         *,
-        sensitivity: NumberLike,
+        sensitivity: SensitivityLike,
         gamma: NumberLike | None = None,
         step: NumberLike | None = None,
         unit: UnitLike | None = None,
     ) -> Staircase:
-        """The mechanism with the least epsilon whose error stays within `half_width`, at this gamma.
+        """The mechanism with the least epsilon whose error at this `confidence` stays within `half_width`, at this `gamma`.
 
+        `sensitivity`, `step` and `unit` are those of the class. Raises NumberError where no noise is that small.
         Without a gamma each epsilon has its own, and as the high part is a whole number of steps the error does not always
         fall with epsilon: on a coarse lattice a smaller epsilon may do as well.
         """
@@ -104,22 +127,22 @@ class Staircase(Additive):
 
     @property
     def guarantee(self) -> Guarantee:
-        """epsilon, pure."""
+        """Pure differential privacy: epsilon for one release."""
         return pure(self.epsilon, unit=self.unit)
 
     @cached_property
     def law(self) -> DiscreteStaircase:
-        """Staircase noise, in steps."""
+        """The staircase law of the noise, in steps of the lattice."""
         flat = max(1, min(self.reach, round(self.gamma * self.reach)))
         return DiscreteStaircase(rate=self.epsilon, width=self.reach, flat=flat)
 
     @cached_property
     def lattice(self) -> Lattice:
-        """Where values are put."""
+        """The lattice that values are rounded to."""
         return Lattice(self.step)
 
     def shifts(self) -> Iterator[tuple[Fraction, ...]]:
-        """The hardest changes."""
+        """Changes of the full size and of one step: the hardest for the lattice."""
         yield from l1_shifts(self.sensitivity, 1, sliver=self.step / SLIVERS)
         yield (self.step,)
 

@@ -1,1 +1,1 @@
-"""Randomised responses."""
+"""Randomized response: answers that are randomised at their source."""

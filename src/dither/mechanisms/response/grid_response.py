@@ -1,4 +1,4 @@
-"""A place on a grid, reported as another place on it: near ones are likelier. Location at the source.
+"""Local privacy of a location: a place on a grid is reported as another place on it, near ones being likelier.
 
 P(cell | true cell) is proportional to exp(-rate * distance), distance being the number of steps along the two axes,
 on a grid that ends.
@@ -23,7 +23,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from fractions import Fraction
 from itertools import product
-from typing import TYPE_CHECKING, Any, SupportsIndex
+from typing import TYPE_CHECKING, SupportsIndex
 
 from attrs import field, frozen
 from flint import arb
@@ -32,12 +32,14 @@ from dither.channels.channel import Channel
 from dither.channels.closed_form_rows import exponential
 from dither.errors import DataError, NumberError
 from dither.mechanisms.combine import each_of
+from dither.mechanisms.protocol import IntegersLike
 from dither.noise.categorical import Categorical
 from dither.numeric.balls import precision
 from dither.numeric.enclosure import to_ball
 from dither.numeric.number import Number, NumberLike, integer
 from dither.numeric.search import halve_integers
-from dither.privacy.guarantee.guarantee import Guarantee, pure
+from dither.privacy.guarantee.definitions import pure
+from dither.privacy.guarantee.guarantee import Guarantee
 from dither.privacy.loss.loss import Loss
 from dither.privacy.records import read_epsilon
 from dither.privacy.unit import Unit, UnitLike, read_replacement
@@ -53,14 +55,36 @@ Cell = tuple[int, int]
 
 @frozen(kw_only=True, slots=False, init=False)
 class Grid:
-    """A cell of a grid, likelier the nearer to the true one: pure epsilon, exactly."""
+    """A cell of a grid, likelier the nearer to the true one: pure epsilon, exactly.
+
+    Args:
+        epsilon: the pure privacy loss between any two cells, above zero.
+        width: how many columns, up to 1024.
+        height: how many rows, up to 1024; at least two cells in all.
+        unit: replace one person (the default) or one row: how many answer is public.
+
+    Raises:
+        NumberError: a parameter is no exact number, or lies outside its range.
+        UnitError: the unit is unknown, or none of replacement.
+
+    Example:
+        >>> from dither import Grid
+        >>> mechanism = Grid(epsilon=10, width=9, height=1)
+        >>> mechanism.error("0.95")
+        (3, 0)
+        >>> column, row = mechanism.release((4, 0))
+        >>> column in range(9) and row == 0
+        True
+    """
 
     epsilon: Number = field(converter=read_epsilon)  # the promise
     width: int  # how many columns
     height: int  # how many rows
     unit: Unit = field(converter=read_replacement)
 
-    def __init__(self, *, epsilon: NumberLike, width: NumberLike, height: object, unit: UnitLike = Unit.REPLACE_ONE) -> None:
+    def __init__(
+        self, *, epsilon: NumberLike, width: SupportsIndex, height: SupportsIndex, unit: UnitLike = Unit.REPLACE_ONE
+    ) -> None:
         across, down = _read_places(width, "width"), _read_places(height, "height")
         if across * down < 2:
             raise NumberError("width, height", (width, height), "the only cell says nothing", "at least two cells")
@@ -68,7 +92,7 @@ class Grid:
 
     @property
     def guarantee(self) -> Guarantee:
-        """epsilon, pure."""
+        """Pure differential privacy: epsilon for one answer."""
         return pure(self.epsilon, unit=self.unit)
 
     def loss(self) -> Loss:
@@ -89,33 +113,23 @@ class Grid:
         return self.epsilon / (self.width + self.height - 2)
 
     def error(self, confidence: NumberLike) -> tuple[int, int]:
-        """How many columns and rows away the report may be, with this probability, wherever the person is."""
+        """How many columns and rows away the report may be, with a probability of at least `confidence`, wherever one is."""
         each = each_of(confidence, 2)
         return self._radius(self.width, each), self._radius(self.height, each)
 
     def _radius(self, count: int, level: Fraction) -> int:
-        return halve_integers(lambda radius: self._stays(radius, count, level), -1, count - 1)  # which is everywhere
-
-    def _stays(self, radius: int, count: int, level: Fraction) -> bool:
-        """Whether it is certain, for every true place on an axis, that the report lies within this radius."""
-        with precision(128):
-            rate = to_ball(self.rate)
-            for place in range(count // 2 + 1):  # the other half is the mirror image
-                inside = _normaliser(rate, min(place, radius), min(count - 1 - place, radius))
-                if not inside / _normaliser(rate, place, count - 1 - place) >= to_ball(level):
-                    return False
-        return True
+        return halve_integers(lambda radius: axis_covers(self.rate, radius, count, level), -1, count - 1)  # everywhere
 
     def release(self, value: Cell) -> Cell:
-        """A cell (column, row), likelier near the true one."""
+        """A cell (column, row), likelier near the true one, which is the `value`. Raises DataError where it is no pair."""
         x, y = self._read(value)
         return self._axis(x, self.width), self._axis(y, self.height)
 
-    def randomize_places(self, columns: Any, rows: Any) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """The same for many people at once, whose places are two integer arrays."""
+    def randomize_places(self, columns: IntegersLike, rows: IntegersLike) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Releases for many people at once, whose places are two integer arrays, `columns` and `rows`."""
         return self._many(columns, self.width, "columns"), self._many(rows, self.height, "rows")
 
-    def _many(self, places: Any, count: int, name: str) -> NDArray[np.int64]:
+    def _many(self, places: IntegersLike, count: int, name: str) -> NDArray[np.int64]:
         """One axis: everybody at the same place draws from the same law."""
         import numpy as np
 
@@ -138,15 +152,15 @@ class Grid:
 
         return Categorical(-np.abs(np.arange(count) - place), rate=self.rate)
 
-    def _read(self, value: object) -> Cell:
+    def _read(self, value: Cell) -> Cell:
         """A cell of the grid; places outside are moved to the border."""
         if not isinstance(value, (tuple, list)) or len(value) != 2:
             raise DataError("value", value, "a place is a column and a row", "(3, 5)")
         x, y = (integer(end, name="value") for end in value)
         return max(0, min(self.width - 1, x)), max(0, min(self.height - 1, y))
 
-    def truth(self, value: object) -> Cell:
-        """What a report is an estimate of: the place, moved into the grid."""
+    def truth(self, value: Cell) -> Cell:
+        """What a report is an estimate of: the `value`, moved into the grid."""
         return self._read(value)
 
     def neighbours(self) -> Iterator[tuple[Cell, Cell]]:
@@ -160,6 +174,17 @@ def _read_places(value: SupportsIndex, name: str) -> int:
     if count > MOST_PLACES:
         raise NumberError(name, value, f"a grid has up to {MOST_PLACES} places along one axis", "coarser cells")
     return count
+
+
+def axis_covers(rate: Number, radius: int, count: int, level: Fraction) -> bool:
+    """Whether it is certain, for every true place on an axis, that the report lies within this radius."""
+    with precision(128):
+        each = to_ball(rate)
+        for place in range(count // 2 + 1):  # the other half is the mirror image
+            inside = _normaliser(each, min(place, radius), min(count - 1 - place, radius))
+            if not inside / _normaliser(each, place, count - 1 - place) >= to_ball(level):
+                return False
+    return True
 
 
 def _normaliser(rate: arb, left: int, right: int) -> arb:

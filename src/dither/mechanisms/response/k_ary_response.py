@@ -1,4 +1,4 @@
-"""The flat mechanism: one value among k, the true one likeliest, all others equally likely.
+"""K-ary randomized response, the flat mechanism: one value among k, the true one likeliest, all others equally likely.
 
 Theorem. Answering truthfully with probability e^epsilon c and with each other value with probability c, for c = 1 /
 (e^epsilon + k - 1), is epsilon-differentially private, and for no smaller epsilon: every ratio of probabilities is
@@ -21,11 +21,13 @@ from attrs import field, frozen
 from dither.channels.channel import Channel
 from dither.channels.closed_form_rows import flat
 from dither.errors import DataError, GuaranteeError, SizeError
-from dither.mechanisms.selection.selection import read_candidates
+from dither.mechanisms.protocol import IntegersLike
+from dither.mechanisms.selection.scoring import read_candidates
 from dither.noise.bernoulli import Bernoulli
 from dither.noise.uniform_integers import uniform
 from dither.numeric.number import Number, NumberLike
-from dither.privacy.guarantee.guarantee import Guarantee, pure
+from dither.privacy.guarantee.definitions import pure
+from dither.privacy.guarantee.guarantee import Guarantee
 from dither.privacy.loss.loss import Loss
 from dither.privacy.records import read_epsilon
 from dither.privacy.unit import Unit, read_replacement
@@ -45,7 +47,27 @@ def _read_values(values: Sequence[Hashable]) -> tuple[Hashable, ...]:
 
 @frozen(slots=False)
 class Flat:
-    """The true value among k with probability e^epsilon / (e^epsilon + k - 1), any other equally likely."""
+    """K-ary randomized response: the true value with probability e^epsilon / (e^epsilon + k - 1), any other equally likely.
+
+    Args:
+        values: all that can be said, k different values.
+        epsilon: the pure privacy loss of one answer, above zero.
+        unit: replace one person (the default) or one row: how many answer is public.
+
+    Raises:
+        NumberError: epsilon is no exact number above zero.
+        DataError: values repeat or are not hashable.
+        SizeError: there are fewer than two values.
+        UnitError: the unit is unknown, or none of replacement.
+
+    Example:
+        >>> from dither import Flat
+        >>> mechanism = Flat(["yes", "no", "unsure"], epsilon="ln(4)")
+        >>> print(mechanism.guarantee)
+        ε = 1.387 (replace one person)
+        >>> mechanism.release("no") in ("yes", "no", "unsure")
+        True
+    """
 
     values: tuple[Hashable, ...] = field(converter=_read_values)  # all that can be said
     epsilon: Number = field(converter=read_epsilon, kw_only=True)  # the promise
@@ -53,7 +75,7 @@ class Flat:
 
     @property
     def guarantee(self) -> Guarantee:
-        """epsilon, pure."""
+        """Pure differential privacy: epsilon for one answer."""
         return pure(self.epsilon, unit=self.unit)
 
     def loss(self) -> Loss:
@@ -61,12 +83,12 @@ class Flat:
         return Loss(Loss.randomized_response(self.epsilon, len(self.values)).terms, self.unit)
 
     def channel(self) -> Channel:
-        """The exact matrix."""
+        """The exact matrix of answer probabilities, one row for each true value."""
         return Channel(flat(len(self.values), self.epsilon), self.values, self.values)
 
     @cached_property
     def truthful(self) -> Bernoulli:
-        """Whether an answer is the truth."""
+        """The coin flip that decides whether an answer is the truth."""
         return Bernoulli.response(self.epsilon, len(self.values))
 
     @cached_property
@@ -74,18 +96,18 @@ class Flat:
         return {value: place for place, value in enumerate(self.values)}
 
     def error(self, confidence: NumberLike) -> float:
-        """Refused: one answer is right or wrong, and an estimate depends on how many there are."""
+        """Refused at any `confidence`: one answer is right or wrong, and an estimate depends on how many there are."""
         raise GuaranteeError("confidence", confidence, "one answer is right or wrong", "the error of an estimate from many")
 
     def release(self, value: Hashable) -> Hashable:
-        """The truth, or one of the others."""
+        """The `value`, or one of the others. Raises DataError where it is none of the values."""
         place = self._find(value)
         if self.truthful.sample():
             return self.values[place]
         return self.values[(place + 1 + uniform(len(self.values) - 1)) % len(self.values)]
 
     def randomize(self, values: Sequence[Hashable]) -> list[Hashable]:
-        """The answers of many people, each with a flip of its own."""
+        """The answers of many people with these true `values`, each with a flip of its own."""
         import numpy as np
 
         if not hasattr(values, "__iter__"):
@@ -93,16 +115,16 @@ class Flat:
         places = np.array([self._find(value) for value in values], dtype=np.int64)
         return [self.values[place] for place in self.randomize_places(places).tolist()]
 
-    def randomize_places(self, places: Any) -> NDArray[np.int64]:
-        """The same for values given by their number in the list."""
+    def randomize_places(self, places: IntegersLike) -> NDArray[np.int64]:
+        """The answers of many people by the `places` of their values in the list, as places."""
         import numpy as np
 
-        count, places = len(self.values), np.asarray(places)
-        if places.dtype.kind not in "iu" or (places.size and not (0 <= int(places.min()) <= int(places.max()) < count)):
-            raise DataError("places", places.dtype, f"they are whole numbers from 0 to {count - 1}", "an integer array")
-        moved = 1 + uniform(count - 1, places.shape)
-        moved[self.truthful.sample(places.shape)] = 0
-        return np.asarray((places.astype(np.int64) + moved) % count, dtype=np.int64)
+        count, true = len(self.values), np.asarray(places)
+        if true.dtype.kind not in "iu" or (true.size and not (0 <= int(true.min()) <= int(true.max()) < count)):
+            raise DataError("places", true.dtype, f"they are whole numbers from 0 to {count - 1}", "an integer array")
+        moved = 1 + uniform(count - 1, true.shape)
+        moved[self.truthful.sample(true.shape)] = 0
+        return np.asarray((true.astype(np.int64) + moved) % count, dtype=np.int64)
 
     def _find(self, value: Hashable) -> int:
         try:
@@ -111,6 +133,6 @@ class Flat:
             raise DataError("value", value, "it is none of the values that can be said", str(self.values[:3])) from None
 
     def neighbours(self) -> Iterator[tuple[Any, Any]]:
-        """Any two values."""
+        """Pairs of different values, of the first four."""
         few = self.values[:4]
         return ((one, other) for one in few for other in few if one != other)

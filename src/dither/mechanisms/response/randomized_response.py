@@ -17,16 +17,18 @@ import numbers
 from collections.abc import Iterator
 from fractions import Fraction
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, SupportsIndex, TypeAlias
 
 from attrs import field, frozen
 
 from dither.channels.channel import Channel
 from dither.channels.closed_form_rows import flat
 from dither.errors import DataError, GuaranteeError, NumberError
+from dither.mechanisms.protocol import IntegersLike
 from dither.noise.bernoulli import Bernoulli
 from dither.numeric.number import Number, NumberLike, exact, ln, rational
-from dither.privacy.guarantee.guarantee import Guarantee, pure
+from dither.privacy.guarantee.definitions import pure
+from dither.privacy.guarantee.guarantee import Guarantee
 from dither.privacy.loss.loss import Loss
 from dither.privacy.records import read_epsilon
 from dither.privacy.unit import Unit, UnitLike, read_replacement
@@ -35,10 +37,29 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    YesNo: TypeAlias = SupportsIndex | np.bool_  # True or False, or 1 or 0
+
 
 @frozen(kw_only=True, slots=False, init=False)
 class RandomizedResponse:
-    """A truthful yes or no with a known probability."""
+    """Randomized response: a truthful yes or no with a known probability, for pure epsilon.
+
+    Args:
+        epsilon: the pure privacy loss of one answer, above zero; needed unless `p` is given.
+        p: the probability of the truth, strictly between 0 and 1; epsilon is then |ln(p / (1 - p))|.
+        unit: replace one person (the default) or one row: how many answer is public.
+
+    Raises:
+        NumberError: a parameter is no exact number, lies outside its range, or `epsilon` is not that of `p`.
+        UnitError: the unit is unknown, or none of replacement.
+
+    Example:
+        >>> from dither import RandomizedResponse
+        >>> RandomizedResponse(p="3/4").epsilon
+        Number('ln(3)')
+        >>> RandomizedResponse(epsilon=1).release(True) in (True, False)
+        True
+    """
 
     epsilon: Number  # the promise
     p: Fraction | None  # the probability of the truth, where it was given
@@ -48,7 +69,7 @@ class RandomizedResponse:
         self, *, epsilon: NumberLike | None = None, p: NumberLike | None = None, unit: UnitLike = Unit.REPLACE_ONE
     ) -> None:
         if p is None:
-            loss, truth = read_epsilon(epsilon), None
+            loss, truth = read_epsilon(epsilon), None  # type: ignore[arg-type]  # refused where neither is given
         else:
             truth = rational(p, name="p")
             if not 0 < truth < 1:
@@ -60,7 +81,7 @@ class RandomizedResponse:
 
     @property
     def guarantee(self) -> Guarantee:
-        """epsilon, pure."""
+        """Pure differential privacy: epsilon for one answer."""
         return pure(self.epsilon, unit=self.unit)
 
     def loss(self) -> Loss:
@@ -68,26 +89,26 @@ class RandomizedResponse:
         return self.guarantee.loss()
 
     def channel(self) -> Channel:
-        """The exact matrix."""
+        """The exact matrix of answer probabilities, one row for each true answer."""
         true, false = (self.p, 1 - self.p) if self.p is not None else flat(2, self.epsilon)[0]
         return Channel([[true, false], [false, true]], (True, False), (True, False))
 
     @cached_property
     def truthful(self) -> Bernoulli:
-        """Whether an answer is the truth."""
+        """The coin flip that decides whether an answer is the truth."""
         return Bernoulli.response(self.epsilon) if self.p is None else Bernoulli(self.p)
 
     def error(self, confidence: NumberLike) -> float:
-        """Refused: one answer is right or wrong, and an estimate depends on how many there are."""
+        """Refused at any `confidence`: one answer is right or wrong, and an estimate depends on how many there are."""
         why = "one answer is right or wrong"
         raise GuaranteeError("confidence", confidence, why, "accuracy.deviation_of_survey(epsilon, people) for a count")
 
-    def release(self, value: object) -> bool:
-        """The truth, or a lie."""
+    def release(self, value: YesNo) -> bool:
+        """The truth, which is the `value`, or a lie. Raises DataError where it is neither yes nor no."""
         return _yes_or_no(value) == self.truthful.sample()
 
-    def randomize(self, values: object) -> NDArray[np.bool_]:
-        """The answers of many people, each with a flip of its own."""
+    def randomize(self, values: IntegersLike) -> NDArray[np.bool_]:
+        """The answers of many people with these true `values`, each with a flip of its own."""
         import numpy as np
 
         array = np.asarray(values)
@@ -100,11 +121,11 @@ class RandomizedResponse:
         return np.asarray(array == self.truthful.sample(array.shape))
 
     def neighbours(self) -> Iterator[tuple[Any, Any]]:
-        """Yes and no."""
+        """The only pair there is: yes and no."""
         yield True, False
 
 
-def _yes_or_no(value: object) -> bool:
+def _yes_or_no(value: YesNo) -> bool:
     kind = type(value).__name__
     if kind in ("bool", "bool_") or (isinstance(value, numbers.Integral) and value in (0, 1)):
         return bool(value)

@@ -1,1 +1,1 @@
-"""Choices among candidates."""
+"""Private selection: choices among scored candidates."""

@@ -33,7 +33,8 @@ from dither.numeric.balls import precision
 from dither.numeric.enclosure import certify, to_ball
 from dither.numeric.lattice import Lattice
 from dither.numeric.number import Enclosure, Number, NumberLike, ln, rational
-from dither.privacy.guarantee.guarantee import Guarantee, bounded_range
+from dither.privacy.guarantee.definitions import bounded_range
+from dither.privacy.guarantee.guarantee import Guarantee
 from dither.privacy.unit import UnitLike
 
 if TYPE_CHECKING:
@@ -44,16 +45,41 @@ if TYPE_CHECKING:
 
 @frozen(kw_only=True, slots=False, init=False)
 class Exponential(Selection):
-    """A choice with probability proportional to exp(rate * score): pure epsilon, of bounded range."""
+    """The exponential mechanism, a choice with probability proportional to exp(rate * score): pure epsilon, bounded range.
+
+    Args:
+        epsilon: the pure privacy loss of one release, above zero.
+        sensitivity: the largest change of any one score: a number, or a `Sensitivity`.
+        candidates: what they are called, or how many there are (then they are called 0, 1, 2, ...).
+        score: a function of the data and a candidate; None (the default) where a release is given the scores.
+        monotone: whether all scores move in one direction when a person is added (counts do); False by default.
+        integers: whether scores are whole numbers, which are not rounded; False by default.
+        step: of the lattice, in units of the score; by default a power of two, at most sensitivity / 4096.
+        unit: the neighbouring relation; that of a `Sensitivity`, otherwise add/remove one person by default.
+
+    Raises:
+        NumberError: a parameter is no exact number, or lies outside its range.
+        DataError: labels repeat or are not hashable, or the score cannot be called.
+        SizeError: there are no candidates, or more than 2^27.
+        UnitError: the unit is unknown, not that of the sensitivity, or a replacement with monotone scores.
+
+    Example:
+        >>> from dither import Exponential
+        >>> mechanism = Exponential(epsilon=1, sensitivity=1, candidates=["red", "green", "blue"], integers=True)
+        >>> mechanism.release([30, 12, 9]) in ("red", "green", "blue")
+        True
+        >>> mechanism.error("0.95")
+        7.0
+    """
 
     code: ClassVar[str] = "exponential"
 
     @property
     def guarantee(self) -> Guarantee:
-        """epsilon, of bounded range: rho = epsilon^2/8."""
+        """Bounded range epsilon: pure epsilon, and zCDP with rho = epsilon^2 / 8."""
         return bounded_range(self.epsilon, unit=self.unit)
 
-    def _falls_short(self, k: int, rate: arb) -> arb:
+    def worst_tail(self, k: int, rate: arb) -> arb:
         weight = (self.size - 1) * (-(rate * (k + 1))).exp()
         return weight / (1 + weight)
 
@@ -64,7 +90,7 @@ class Exponential(Selection):
         return exponential(gaps, self.rate)
 
     def tail(self, value: Any, shortfall: NumberLike) -> Enclosure:
-        """The exact probability that the choice falls short by `shortfall` or more. For scores that are no secret."""
+        """The exact probability that the choice falls short by `shortfall` or more, for a `value` that is no secret."""
         least = rational(shortfall, name="shortfall", nonnegative=True)
         places = self.places(value)
         gaps = (int(places.max()) - places).tolist()
@@ -86,18 +112,20 @@ class Exponential(Selection):
     @classmethod
     def from_channel(
         cls,
-        channel: Mapping[Hashable, Mapping[Hashable, object]],
+        channel: Mapping[Any, Mapping[Any, NumberLike]],
         *,
         neighbours: Iterable[tuple[Hashable, Hashable]],
         unit: UnitLike | None = None,
     ) -> Exponential:
         """Any finite private mechanism as an exponential mechanism, and what that costs: a factor of two.
 
-        `channel` gives the probability of each output for each input. The score ln P(output | input) moves by at most
-        the channel's own epsilon between neighbours, so that is the sensitivity; with twice that as epsilon the
+        `channel` gives the probability of each output for each input, `neighbours` the pairs of inputs that are to be hidden
+        from each other, `unit` the neighbouring relation that these stand for. The score ln P(output | input) moves by at
+        most the channel's own epsilon between neighbours, so that is the sensitivity; with twice that as epsilon the
         exponential mechanism has weights exp(ln P) = P, and is the channel again, up to the rounding of scores (to
         1/65536 of epsilon or finer) and the step that is kept to spare. Its own theorem promises twice the epsilon that
-        the channel has.
+        the channel has. Raises DataError where the channel or the neighbours are not well formed, GuaranteeError where
+        the channel tells nothing.
         """
         if not isinstance(channel, Mapping) or not all(isinstance(row, Mapping) for row in channel.values()):
             raise DataError("channel", channel, "it maps each input to its outputs", "{'yes': {'y': '3/4', 'n': '1/4'}}")

@@ -35,11 +35,12 @@ from typing import SupportsIndex
 from attrs import field, frozen
 
 from dither.errors import DataError, NumberError
-from dither.mechanisms.additive.additive import choose_step, read_flag
+from dither.mechanisms.additive.additive import read_flag
+from dither.mechanisms.additive.lattice_step import choose_step
 from dither.mechanisms.norms import root_above
 from dither.mechanisms.selection.exponential import Exponential
 from dither.numeric.balls import round_up
-from dither.numeric.number import Number, NumberLike, integer, rational
+from dither.numeric.number import Number, NumberLike, RealLike, integer, rational
 from dither.privacy.guarantee.guarantee import Guarantee
 from dither.privacy.records import read_epsilon
 from dither.privacy.unit import Unit, UnitLike, read_replacement
@@ -49,7 +50,26 @@ MOST_POINTS = 100_000
 
 @frozen(kw_only=True, slots=False, init=False)
 class IntervalMean:
-    """A mean of a public number of rows, as a point of its interval."""
+    """A mean of a public number of rows, as a point of its interval: pure epsilon, by the exponential mechanism.
+
+    Args:
+        epsilon: the pure privacy loss of one release, above zero.
+        rows: how many rows the mean is of, publicly.
+        bounds: the lowest and the highest value of a row, and of what comes out; (0, 1) by default.
+        squared: whether squared errors are punished, or absolute ones (the default).
+        points: how many evenly spaced points of the interval can come out, 2 to 100,000; 1001 by default.
+        unit: replace one person (the default) or one row.
+
+    Raises:
+        NumberError: a parameter is no exact number, lies outside its range, or bounds are too far from zero for floats.
+        UnitError: the unit is unknown, or none of replacement.
+
+    Example:
+        >>> from dither import IntervalMean
+        >>> mechanism = IntervalMean(epsilon=1, rows=1000, bounds=(0, 100))
+        >>> 0 <= mechanism.release(36.6) <= 100
+        True
+    """
 
     epsilon: Number = field(converter=read_epsilon)  # the promise
     rows: int  # how many there are, publicly
@@ -63,7 +83,7 @@ class IntervalMean:
         *,
         epsilon: NumberLike,
         rows: SupportsIndex,
-        bounds: tuple[object, object] = (0, 1),
+        bounds: tuple[NumberLike, NumberLike] = (0, 1),
         squared: bool = False,
         points: SupportsIndex = 1001,
         unit: UnitLike = Unit.REPLACE_ONE,
@@ -82,7 +102,7 @@ class IntervalMean:
         # A mean computed in floats is off by a few units in the last place, a squared score by 4 widths times that at most:
         # where this is not far below a step, the mean could move by more than a row can move it.
         factor = 4 * max(Fraction(1), 4 * (high - low) if squared else Fraction(1))
-        if math.isinf(largest) or factor * Fraction(math.ulp(largest)) > self._choice.step / 1024:
+        if math.isinf(largest) or factor * Fraction(math.ulp(largest)) > self.choice.step / 1024:
             why = "floats that far from zero are too coarse for so small a change"
             raise NumberError("bounds", bounds, why, "values from which a public constant was subtracted")
 
@@ -99,7 +119,8 @@ class IntervalMean:
         return 2 * (width**2 if self.squared else width) / self.rows
 
     @cached_property
-    def _choice(self) -> Exponential:
+    def choice(self) -> Exponential:
+        """The exponential mechanism that a point is chosen by."""
         step = choose_step(None, self.range / 2)
         return Exponential(
             epsilon=self.epsilon,
@@ -120,22 +141,22 @@ class IntervalMean:
 
     @property
     def guarantee(self) -> Guarantee:
-        """epsilon, of bounded range."""
-        return self._choice.guarantee
+        """Bounded range epsilon, so pure epsilon: that of the exponential mechanism."""
+        return self.choice.guarantee
 
     def error(self, confidence: NumberLike) -> float:
-        """How far the release may lie from the mean, at this confidence: for the worst scores, so rather wide."""
-        shortfall = Fraction(self._choice.error(confidence))
+        """How far the release may lie from the mean, at this `confidence`: for the worst scores, so rather wide."""
+        shortfall = Fraction(self.choice.error(confidence))
         half = (self.bounds[1] - self.bounds[0]) / (self.points - 1) / 2  # the best point is that close to the mean
         away = root_above(shortfall + half**2) if self.squared else shortfall + half
         return round_up(min(away, self.bounds[1] - self.bounds[0]))
 
-    def release(self, value: object) -> float:
-        """A point of the interval, likelier near the mean."""
-        return float(self._point(self._choice.release(self.truth(value))))
+    def release(self, value: RealLike) -> float:
+        """A point of the interval, likelier near the mean, which is the `value`. Raises DataError where it is no number."""
+        return float(self._point(self.choice.release(self.truth(value))))
 
-    def truth(self, value: object) -> Fraction:
-        """The mean, moved into the bounds and otherwise exact; NaN counts as the lower bound."""
+    def truth(self, value: RealLike) -> Fraction:
+        """The mean that `value` is, moved into the bounds and otherwise exact; NaN counts as the lower bound."""
         low, high = self.bounds
         if isinstance(value, float) and not math.isfinite(value):
             return high if value > 0 else low

@@ -1,4 +1,4 @@
-"""Noisy max, with the gap: the best candidate after noise, and by how much it won, for the price of one.
+"""Report noisy max, with the gap: the best candidate after noise, and by how much it won, for the price of one.
 
 Theorem. Let one person move every score by at most S steps. Add independent two-sided geometric noise, P(x)
 proportional to exp(-epsilon |x| / (2S)), to each score. Let i win, ties going to the candidate that is listed first,
@@ -31,11 +31,11 @@ from dither.errors import SizeError
 from dither.mechanisms.selection.selection import Selection
 from dither.noise.laplace import DiscreteLaplace
 from dither.numeric.lattice import add
-from dither.privacy.guarantee.guarantee import Guarantee, pure
+from dither.privacy.guarantee.definitions import pure
+from dither.privacy.guarantee.guarantee import Guarantee
 
-UNBOUNDED = (
-    2**128
-)  # scores are bounded before the noise; bounding them after it would make ties that the proof does not have
+# Scores are bounded before the noise; bounding them after it would make ties that the proof does not have.
+UNBOUNDED = 2**128
 
 if TYPE_CHECKING:
     import numpy as np
@@ -45,7 +45,31 @@ if TYPE_CHECKING:
 
 @frozen(kw_only=True, slots=False, init=False)
 class NoisyMax(Selection):
-    """The winner after noise, and the gap by which it won: pure epsilon."""
+    """Report noisy max: the winner after noise, and the gap by which it won, for pure epsilon.
+
+    Args:
+        epsilon: the pure privacy loss of one release, above zero.
+        sensitivity: the largest change of any one score: a number, or a `Sensitivity`.
+        candidates: what they are called, or how many there are (then they are called 0, 1, 2, ...).
+        score: a function of the data and a candidate; None (the default) where a release is given the scores.
+        monotone: whether all scores move in one direction when a person is added (counts do); False by default.
+        integers: whether scores are whole numbers, which are not rounded; False by default.
+        step: of the lattice, in units of the score; by default a power of two, at most sensitivity / 4096.
+        unit: the neighbouring relation; that of a `Sensitivity`, otherwise add/remove one person by default.
+
+    Raises:
+        NumberError: a parameter is no exact number, or lies outside its range.
+        DataError: labels repeat or are not hashable, or the score cannot be called.
+        SizeError: there are fewer than two candidates, or more than 2^27.
+        UnitError: the unit is unknown, not that of the sensitivity, or a replacement with monotone scores.
+
+    Example:
+        >>> from dither import NoisyMax
+        >>> mechanism = NoisyMax(epsilon=1, sensitivity=1, candidates=["red", "green"], integers=True)
+        >>> winner, gap = mechanism.release([30, 12])
+        >>> winner in ("red", "green") and gap >= 0
+        True
+    """
 
     code: ClassVar[str] = "noisy_max"
 
@@ -56,7 +80,7 @@ class NoisyMax(Selection):
 
     @property
     def guarantee(self) -> Guarantee:
-        """epsilon, pure."""
+        """Pure differential privacy: epsilon for one release."""
         return pure(self.epsilon, unit=self.unit)
 
     @cached_property
@@ -64,8 +88,11 @@ class NoisyMax(Selection):
         """The noise of each score, in steps."""
         return DiscreteLaplace(rate=self.rate)
 
-    def _falls_short(self, k: int, rate: arb) -> arb:
-        """At most n - 1 times P(N - N' >= k + 1) = sum over d > k of (1-q)^2/(1+q)^2 (d + (1+q^2)/(1-q^2)) q^d."""
+    def worst_tail(self, k: int, rate: arb) -> arb:
+        """At most n - 1 times P(N - N' >= k + 1) = sum over d > k of (1-q)^2/(1+q)^2 (d + (1+q^2)/(1-q^2)) q^d, q = e^-rate.
+
+        Each of the n - 1 others wins against the best only if its noise exceeds that of the best by k + 1 steps or more.
+        """
         q = (-rate).exp()
         d = k + 1
         # The sum of q^j (d + j) over j >= 0 is d/(1-q) + q/(1-q)^2.
@@ -84,5 +111,5 @@ class NoisyMax(Selection):
         return self.label(winner), gap if self.integers else self.lattice.number(gap)
 
     def shortfall(self, value: Any, output: Any) -> Fraction:
-        """How far the winner falls short of the best score."""
+        """How far the winner of an `output` falls short of the best score of a `value`."""
         return super().shortfall(value, output[0])

@@ -29,7 +29,8 @@ from dither.channels.matrix import MatrixEntry
 from dither.mechanisms.selection.selection import Selection
 from dither.noise.bernoulli import passes
 from dither.noise.uniform_integers import uniform
-from dither.privacy.guarantee.guarantee import Guarantee, pure
+from dither.privacy.guarantee.definitions import pure
+from dither.privacy.guarantee.guarantee import Guarantee
 
 if TYPE_CHECKING:
     import numpy as np
@@ -39,16 +40,42 @@ if TYPE_CHECKING:
 
 @frozen(kw_only=True, slots=False, init=False)
 class PermuteAndFlip(Selection):
-    """The first candidate, in random order, that passes a coin flip: pure epsilon, with the least error."""
+    """Permute-and-flip, the first candidate in random order that passes a coin flip: pure epsilon, with the least error.
+
+    Args:
+        epsilon: the pure privacy loss of one release, above zero.
+        sensitivity: the largest change of any one score: a number, or a `Sensitivity`.
+        candidates: what they are called, or how many there are (then they are called 0, 1, 2, ...).
+        score: a function of the data and a candidate; None (the default) where a release is given the scores.
+        monotone: whether all scores move in one direction when a person is added (counts do); False by default.
+        integers: whether scores are whole numbers, which are not rounded; False by default.
+        step: of the lattice, in units of the score; by default a power of two, at most sensitivity / 4096.
+        unit: the neighbouring relation; that of a `Sensitivity`, otherwise add/remove one person by default.
+
+    Raises:
+        NumberError: a parameter is no exact number, or lies outside its range.
+        DataError: labels repeat or are not hashable, or the score cannot be called.
+        SizeError: there are no candidates, or more than 2^27.
+        UnitError: the unit is unknown, not that of the sensitivity, or a replacement with monotone scores.
+
+    Example:
+        >>> from dither import Exponential, PermuteAndFlip
+        >>> how = {"epsilon": 1, "sensitivity": 1, "candidates": 10, "integers": True}
+        >>> mechanism = PermuteAndFlip(**how)
+        >>> mechanism.release([30, 12, 9, 0, 0, 0, 0, 0, 0, 0]) in range(10)
+        True
+        >>> mechanism.error("0.95") <= Exponential(**how).error("0.95")
+        True
+    """
 
     code: ClassVar[str] = "permute_and_flip"
 
     @property
     def guarantee(self) -> Guarantee:
-        """epsilon, pure; no bounded range."""
+        """Pure differential privacy: epsilon for one release; its range is not bounded."""
         return pure(self.epsilon, unit=self.unit)
 
-    def _falls_short(self, k: int, rate: arb) -> arb:
+    def worst_tail(self, k: int, rate: arb) -> arb:
         """1 - E[1 / (1 + K)], K binomial among n - 1 with p = exp(-rate (k + 1)): 1 - (1 - (1 - p)^n) / (n p)."""
         p = (-(rate * (k + 1))).exp()
         return 1 + ((self.size * (-p).log1p()).expm1()) / (self.size * p)

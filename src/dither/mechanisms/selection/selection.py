@@ -1,9 +1,11 @@
-"""What mechanisms that choose share: candidates, their scores on a lattice, and how far a choice may fall short.
+"""Private selection, what mechanisms that choose share: candidates, their scores on a lattice, and how far a choice may
+fall short.
 
 A score says how good a candidate is for the data; one person moves every score by at most the sensitivity D. Scores
 are put on a lattice of step g, one by one, so on it each moves by at most S = ceil(D / g) steps, whatever the number
 of candidates. Scores that are whole multiples of the step lose nothing. With `integers=True` scores are whole
-numbers, the step is 1 and S = D exactly; otherwise D is taken 1/1024 of a step larger than stated (`additive/additive.py`).
+numbers, the step is 1 and S = D exactly; otherwise D is taken 1/1024 of a step larger than stated
+(`additive/lattice_step.py`).
 
 *Monotone* scores all move in one direction when a person is added (counts do). Rounding keeps that. Replacing a person
 moves some up and others down, so nothing monotone is promised about replacement.
@@ -17,33 +19,28 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from collections.abc import Hashable, Iterable, Iterator
 from fractions import Fraction
 from functools import cached_property
 from itertools import product
-from typing import TYPE_CHECKING, Any, Self, SupportsIndex
+from typing import TYPE_CHECKING, Any, Self
 
 from attrs import field, frozen
 
 from dither.channels.channel import Channel
 from dither.channels.matrix import MatrixEntry
-from dither.errors import DataError, GuaranteeError, NumberError, SizeError, UnitError
-from dither.mechanisms.additive.additive import (
-    choose_step,
-    least_rate,
-    log_odds,
-    read_confidence,
-    read_flag,
-    read_half_width,
-    spare,
-    whole_numbers,
-)
-from dither.mechanisms.sensitivity import read_l1
+from dither.errors import DataError, GuaranteeError, NumberError, SizeError
+from dither.mechanisms.additive.additive import log_odds, read_confidence
+from dither.mechanisms.additive.calibration import least_rate, read_half_width
+from dither.mechanisms.additive.lattice_step import spare
+from dither.mechanisms.additive.whole_numbers import whole_numbers
+from dither.mechanisms.selection.scoring import CandidatesLike, Score, read_scoring
+from dither.mechanisms.sensitivity import SensitivityLike
 from dither.noise.law import check_rate
 from dither.numeric.balls import MOST_BITS, round_up
 from dither.numeric.enclosure import to_ball
 from dither.numeric.lattice import LARGEST_INDEX, Lattice, as_array
-from dither.numeric.number import Number, NumberLike, integer
+from dither.numeric.number import Number, NumberLike
 from dither.numeric.search import first_integer, surely
 from dither.privacy.guarantee.guarantee import Guarantee
 from dither.privacy.loss.loss import Loss
@@ -55,8 +52,6 @@ if TYPE_CHECKING:
     from flint import arb
     from numpy.typing import NDArray
 
-MOST_CANDIDATES = 2**27
-
 
 @frozen(kw_only=True, slots=False, init=False)
 class Selection(ABC):
@@ -65,7 +60,7 @@ class Selection(ABC):
     epsilon: Number = field(converter=read_epsilon)  # the promise
     sensitivity: Fraction  # the largest change of any one score
     candidates: int | tuple[Hashable, ...]  # what they are called, or how many there are, called 0, 1, 2, ...
-    score: Callable[[Any, Any], Any] | None  # (data, candidate) -> score; None: scores are given
+    score: Score | None  # None: scores are given
     monotone: bool  # whether all scores move in one direction when a person is added
     integers: bool  # whether scores are whole numbers
     step: Fraction  # of the lattice
@@ -75,9 +70,9 @@ class Selection(ABC):
         self,
         *,
         epsilon: NumberLike,
-        sensitivity: NumberLike,
-        candidates: object,
-        score: Callable[[Any, Any], Any] | None = None,
+        sensitivity: SensitivityLike,
+        candidates: CandidatesLike,
+        score: Score | None = None,
         monotone: bool = False,
         integers: bool = False,
         step: NumberLike | None = None,
@@ -91,7 +86,7 @@ class Selection(ABC):
         self._check()
 
     def _check(self) -> None:  # noqa: B027 - not every mechanism has any
-        """Refusals of a mechanism's own."""
+        """What a mechanism refuses beyond the checks that all choices share."""
 
     # -- what each of them says for itself ---------------------------------------------------------------------
 
@@ -109,8 +104,11 @@ class Selection(ABC):
         """A choice, given the scores in whole steps."""
 
     @abstractmethod
-    def _falls_short(self, k: int, rate: arb) -> arb:
-        """The probability, at worst, that the choice lies more than k steps below the best; not below the truth."""
+    def worst_tail(self, k: int, rate: arb) -> arb:
+        """The probability, at worst, that the choice lies more than k steps below the best; not below the truth.
+
+        `rate` is what a step of score is worth, as a ball.
+        """
 
     @property
     def size(self) -> int:
@@ -132,13 +130,16 @@ class Selection(ABC):
 
     @cached_property
     def lattice(self) -> Lattice:
-        """Where scores are put."""
+        """The lattice that scores are rounded to."""
         return Lattice(self.step)
 
     # -- error -------------------------------------------------------------------------------------------------
 
     def error(self, confidence: NumberLike) -> float:
-        """How far the choice may fall short of the best score, with this probability, for all scores below 2^62 steps."""
+        """How far the choice may fall short of the best score, with a probability of at least `confidence`.
+
+        For all scores below 2^62 steps.
+        """
         level, rate = read_confidence(confidence), self.rate
         roundings = 0 if self.integers else 1
         return round_up((self._shortfall_steps(level, rate) + roundings) * self.step) + 0.0  # never -0.0
@@ -147,14 +148,14 @@ class Selection(ABC):
         return first_integer(lambda k: self._stays_within(k, level, rate))
 
     def _stays_within(self, k: int, level: Fraction, rate: Number) -> bool:
-        certain = surely(lambda: self._falls_short(k, rate.ball()) - to_ball(1 - level), most=MOST_BITS // 8)
+        certain = surely(lambda: self.worst_tail(k, rate.ball()) - to_ball(1 - level), most=MOST_BITS // 8)
         return certain is True  # too close to call: the next shortfall is taken, and covers
 
     @classmethod
     def for_error(cls, half_width: NumberLike, confidence: NumberLike, **same: Any) -> Self:
-        """The mechanism with the least epsilon whose choice falls short by at most `half_width`, at this confidence.
+        """The mechanism with the least epsilon whose choice falls short by at most `half_width`, at this `confidence`.
 
-        The other parameters are those of the mechanism itself.
+        The others (`same`) are the parameters of the class without epsilon. Raises NumberError where no choice is that good.
         """
         model, level = cls(epsilon=1, **same), read_confidence(confidence)
         steps = read_half_width(half_width) / model.step - (0 if model.integers else 1)
@@ -174,11 +175,11 @@ class Selection(ABC):
     # -- release -----------------------------------------------------------------------------------------------
 
     def release(self, value: Any) -> Any:
-        """A candidate, from an array with one score for each, or from data if there is a score function."""
+        """A candidate. The `value` is an array with one score for each, or the data if there is a score function."""
         return self._choose(self.places(value))
 
     def channel(self, values: Iterable[Any]) -> Channel:
-        """The exact matrix, for the scores or the data that are listed."""
+        """The exact matrix of output probabilities, for the scores or the data that `values` lists."""
         if isinstance(values, str) or not isinstance(values, Iterable):
             raise DataError("values", values, "it lists scores or data", "[(3, 1, 2), (3, 2, 2)]")
         listed = tuple(value.tolist() if hasattr(value, "tolist") else value for value in values)
@@ -195,7 +196,7 @@ class Selection(ABC):
         raise GuaranteeError("mechanism", self, why, "Exponential or PermuteAndFlip")
 
     def places(self, value: Any) -> NDArray[np.int64]:
-        """The scores in whole steps: what a choice depends on."""
+        """The scores of a `value` in whole steps: what a choice depends on."""
         array = as_array(self.scores(value), name="scores")
         if array.shape != (self.size,):
             why = f"there are {self.size} candidates"
@@ -203,14 +204,14 @@ class Selection(ABC):
         return whole_numbers(array) if self.integers else self.lattice.indices(array)
 
     def scores(self, value: Any) -> Any:
-        """One score for each candidate: what was given, or what the score function says of the data."""
+        """One score for each candidate: the `value` itself, or what the score function says of it."""
         if self.score is None:
             return value
         labels = range(self.candidates) if isinstance(self.candidates, int) else self.candidates
         return [self.score(value, candidate) for candidate in labels]
 
     def exactly(self, score: Any) -> Fraction:
-        """A score as an exact number; what is not finite or beyond the lattice, where the lattice puts it."""
+        """A `score` as an exact number; what is not finite or beyond the lattice, where the lattice puts it."""
         plain = score.item() if hasattr(score, "item") else score
         far = LARGEST_INDEX * self.step
         if isinstance(plain, float) and not math.isfinite(plain):
@@ -218,13 +219,13 @@ class Selection(ABC):
         return max(-far, min(far, Fraction(plain)))
 
     def label(self, place: int) -> Any:
-        """What a candidate is called."""
+        """What the candidate at a `place` of the list is called."""
         return int(place) if isinstance(self.candidates, int) else self.candidates[place]
 
     # -- for the conformance suite -----------------------------------------------------------------------------
 
     def shortfall(self, value: Any, output: Any) -> Fraction:
-        """How far an output falls short of the best score."""
+        """How far an `output` falls short of the best score of a `value`."""
         scores = [self.exactly(score) for score in self.scores(value)]
         place = output if isinstance(self.candidates, int) else self.candidates.index(output)
         return max(scores) - scores[place]
@@ -251,49 +252,3 @@ class Selection(ABC):
             for start in starts:
                 other = [x + y for x, y in zip(start, change, strict=True)]
                 yield ([int(x) for x in start], [int(x) for x in other]) if self.integers else (list(start), other)
-
-
-def read_scoring(
-    sensitivity: NumberLike,
-    candidates: object,
-    score: object,
-    monotone: object,
-    integers: object,
-    step: NumberLike,
-    unit: UnitLike,
-) -> dict[str, Any]:
-    """What all choices have beside their price, checked together."""
-    moved, whom = read_l1(sensitivity, unit)
-    if monotone and whom.replacement is whom:
-        why = "a replaced person moves some scores up and others down"
-        raise UnitError("monotone", monotone, f"the unit is '{whom}', and {why}", "monotone=False")
-    listed = read_candidates(candidates)
-    if score is not None and not callable(score):
-        raise DataError("score", score, "it cannot be called", "a function of the data and a candidate")
-    one_way, whole = read_flag(monotone, name="monotone"), read_flag(integers, name="integers")
-    if whole and moved.denominator != 1:
-        why = "whole scores move by whole numbers"
-        raise NumberError("sensitivity", sensitivity, why, f"{math.ceil(moved)}, or integers=False")
-    return {
-        **{"sensitivity": moved, "candidates": listed, "score": score, "monotone": one_way, "integers": whole},
-        **{"step": choose_step(step, moved, integers=whole), "unit": whom},
-    }
-
-
-def read_candidates(candidates: SupportsIndex) -> int | tuple[Hashable, ...]:
-    """How many candidates there are, or what they are called."""
-    found: int | tuple[Hashable, ...]
-    if isinstance(candidates, Sequence) and not isinstance(candidates, (str, bytes)):
-        found = tuple(candidates)
-        count = len(found)
-        try:
-            different = len(set(found))
-        except TypeError as error:
-            raise DataError("candidates", candidates, "labels must be hashable", "text, numbers or tuples") from error
-        if different < count:
-            raise DataError("candidates", candidates, f"only {different} of {count} are different", "each label once")
-    else:
-        found = count = integer(candidates, name="candidates", least=1)
-    if not 1 <= count <= MOST_CANDIDATES:
-        raise SizeError("candidates", count, f"there must be 1 to {MOST_CANDIDATES}", "at least one candidate")
-    return found

@@ -10,7 +10,6 @@ Rogers 2019).
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, ClassVar, SupportsIndex
 
@@ -18,10 +17,13 @@ from attrs import frozen
 
 from dither.errors import NumberError
 from dither.mechanisms.norms import root_below
-from dither.mechanisms.selection.selection import Selection, read_scoring
+from dither.mechanisms.selection.scoring import CandidatesLike, Score, read_scoring
+from dither.mechanisms.selection.selection import Selection
+from dither.mechanisms.sensitivity import SensitivityLike
 from dither.noise.categorical import Categorical
 from dither.numeric.number import Number, NumberLike, integer
-from dither.privacy.guarantee.guarantee import Guarantee, bounded_range
+from dither.privacy.guarantee.definitions import bounded_range
+from dither.privacy.guarantee.guarantee import Guarantee
 from dither.privacy.records import read_rho
 from dither.privacy.unit import UnitLike
 
@@ -33,7 +35,31 @@ if TYPE_CHECKING:
 
 @frozen(kw_only=True, slots=False, init=False)
 class TopK(Selection):  # type: ignore[override]  # its __attrs_init__ takes k as well
-    """The best k candidates, in order: pure epsilon, of bounded range."""
+    """The best k candidates, in order, by the exponential mechanism without replacement: pure epsilon, of bounded range.
+
+    Args:
+        k: how many candidates are chosen, at most as many as there are.
+        epsilon: the pure privacy loss of one release, above zero.
+        sensitivity: the largest change of any one score: a number, or a `Sensitivity`.
+        candidates: what they are called, or how many there are (then they are called 0, 1, 2, ...).
+        score: a function of the data and a candidate; None (the default) where a release is given the scores.
+        monotone: whether all scores move in one direction when a person is added (counts do); False by default.
+        integers: whether scores are whole numbers, which are not rounded; False by default.
+        step: of the lattice, in units of the score; by default a power of two, at most sensitivity / 4096.
+        unit: the neighbouring relation; that of a `Sensitivity`, otherwise add/remove one person by default.
+
+    Raises:
+        NumberError: a parameter is no exact number, or lies outside its range.
+        DataError: labels repeat or are not hashable, or the score cannot be called.
+        SizeError: there are no candidates, or more than 2^27.
+        UnitError: the unit is unknown, not that of the sensitivity, or a replacement with monotone scores.
+
+    Example:
+        >>> from dither import TopK
+        >>> mechanism = TopK(k=2, epsilon=1, sensitivity=1, candidates=["red", "green", "blue"], integers=True)
+        >>> len(set(mechanism.release([30, 12, 9])))
+        2
+    """
 
     code: ClassVar[str] = "top_k"
 
@@ -44,9 +70,9 @@ class TopK(Selection):  # type: ignore[override]  # its __attrs_init__ takes k a
         *,
         k: SupportsIndex,
         epsilon: NumberLike,
-        sensitivity: NumberLike,
-        candidates: object,
-        score: Callable[[Any, Any], Any] | None = None,
+        sensitivity: SensitivityLike,
+        candidates: CandidatesLike,
+        score: Score | None = None,
         monotone: bool = False,
         integers: bool = False,
         step: NumberLike | None = None,
@@ -60,13 +86,16 @@ class TopK(Selection):  # type: ignore[override]  # its __attrs_init__ takes k a
             raise NumberError("k", self.k, f"there are only {self.size} candidates", f"1 to {self.size}")
 
     @classmethod
-    def for_rho(cls, rho: NumberLike, *, k: int, **how: Any) -> TopK:
-        """The mechanism whose k choices together are rho-zCDP: epsilon = sqrt(8 k rho), rounded down."""
+    def for_rho(cls, rho: NumberLike, *, k: SupportsIndex, **how: Any) -> TopK:
+        """The mechanism whose k choices together are rho-zCDP: epsilon = sqrt(8 k rho), rounded down.
+
+        The others (`how`) are the parameters of the class without epsilon. Raises NumberError where rho or k is refused.
+        """
         return cls(epsilon=root_below(8 * integer(k, name="k", least=1) * read_rho(rho)), k=k, **how)
 
     @property
     def guarantee(self) -> Guarantee:
-        """k releases of bounded range epsilon / k."""
+        """The composition of k releases of bounded range epsilon / k."""
         return self.k * bounded_range(self.epsilon / self.k, unit=self.unit)
 
     @property
@@ -74,8 +103,8 @@ class TopK(Selection):  # type: ignore[override]  # its __attrs_init__ takes k a
         """What a step of score is worth in one choice."""
         return super().rate / self.k
 
-    def _falls_short(self, k: int, rate: arb) -> arb:
-        """For one of the choices, against the best that is left; k of them at most k times that."""
+    def worst_tail(self, k: int, rate: arb) -> arb:
+        """At most `self.k` times the tail of one choice, against the best that is left, at this `rate` and k steps."""
         weight = (self.size - 1) * (-(rate * (k + 1))).exp()
         return self.k * weight / (1 + weight)
 
@@ -91,7 +120,7 @@ class TopK(Selection):  # type: ignore[override]  # its __attrs_init__ takes k a
         return chosen
 
     def shortfall(self, value: Any, output: Any) -> Fraction:
-        """The most by which a choice falls short of the best that was left."""
+        """The most by which a choice of an `output` falls short of the best that was left, by the scores of a `value`."""
         scores = dict(zip(map(self.label, range(self.size)), map(Fraction, self.scores(value)), strict=True))
         worst = Fraction(0)
         for label in output:

@@ -1,1 +1,1 @@
-"""Watching for something above a threshold."""
+"""The sparse vector technique: answers above a threshold, and the reusable holdout."""

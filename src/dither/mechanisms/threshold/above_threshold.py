@@ -31,14 +31,18 @@ from typing import Any, ClassVar, SupportsIndex
 from attrs import field, frozen
 
 from dither.errors import BudgetError, DataError, NumberError, UnitError
-from dither.mechanisms.additive.additive import choose_step, half_width, read_flag, spare, whole_number
+from dither.mechanisms.additive.additive import half_width, read_flag
+from dither.mechanisms.additive.lattice_step import choose_step, spare
+from dither.mechanisms.additive.whole_numbers import whole_number
 from dither.mechanisms.combine import each_of
-from dither.mechanisms.sensitivity import read_l1
+from dither.mechanisms.protocol import SupportsArray
+from dither.mechanisms.sensitivity import SensitivityLike, read_l1
 from dither.noise.laplace import DiscreteLaplace
 from dither.numeric.balls import round_up
 from dither.numeric.lattice import LARGEST_INDEX, Lattice
-from dither.numeric.number import Number, NumberLike, integer, rational
-from dither.privacy.guarantee.guarantee import Guarantee, pure
+from dither.numeric.number import Number, NumberLike, RealLike, integer, rational
+from dither.privacy.guarantee.definitions import pure
+from dither.privacy.guarantee.guarantee import Guarantee
 from dither.privacy.records import read_epsilon
 from dither.privacy.unit import Unit, UnitLike
 
@@ -47,7 +51,31 @@ MOST = 10**12
 
 @frozen(kw_only=True, slots=False, init=False)
 class AboveThreshold:
-    """Which of many answers exceed a threshold, and by how much: pure epsilon for the first `count` that do."""
+    """The sparse vector technique: which of many answers exceed a threshold, and by how much, for pure epsilon.
+
+    Args:
+        epsilon: the pure privacy loss of all questions together, above zero.
+        sensitivity: the largest change of any one answer: a number, or a `Sensitivity`.
+        threshold: what an answer must reach, in its units.
+        count: how many answers above are given before it ends; 1 by default.
+        queries: how many questions `error` speaks of; more may be asked. 1 by default.
+        monotone: whether all answers move in one direction when a person is added (counts do); False by default.
+        integers: whether answers and threshold are whole numbers, which are not rounded; False by default.
+        step: of the lattice, in units of the answers; by default a power of two, at most sensitivity / 4096.
+        unit: the neighbouring relation; that of a `Sensitivity`, otherwise add/remove one person by default.
+
+    Raises:
+        NumberError: a parameter is no exact number, or lies outside its range.
+        UnitError: the unit is unknown, not that of the sensitivity, or a replacement with monotone answers.
+
+    Example:
+        >>> from dither import AboveThreshold
+        >>> mechanism = AboveThreshold(epsilon=1, sensitivity=1, threshold=1000, queries=3, integers=True)
+        >>> mechanism.error("0.95")
+        24
+        >>> [gap is not None for gap in mechanism.release([0, 9000, 9000])]
+        [False, True]
+    """
 
     epsilon: Number = field(converter=read_epsilon)  # the promise
     sensitivity: Fraction  # the largest change of any one answer
@@ -64,7 +92,7 @@ class AboveThreshold:
         self,
         *,
         epsilon: NumberLike,
-        sensitivity: NumberLike,
+        sensitivity: SensitivityLike,
         threshold: NumberLike,
         count: SupportsIndex = 1,
         queries: SupportsIndex = 1,
@@ -99,12 +127,12 @@ class AboveThreshold:
 
     @property
     def guarantee(self) -> Guarantee:
-        """epsilon, pure, for all questions together."""
+        """Pure differential privacy: epsilon for all questions together."""
         return pure(self.epsilon, unit=self.unit)
 
     @cached_property
     def lattice(self) -> Lattice:
-        """Where answers are put."""
+        """The lattice that answers are rounded to."""
         return Lattice(self.step)
 
     @property
@@ -130,7 +158,8 @@ class AboveThreshold:
         return DiscreteLaplace(rate=self.epsilon * (1 - self.share) / (moves * self.reach))
 
     def error(self, confidence: NumberLike) -> int | float:
-        """With this probability all of `queries` answers are right, but for those this close to the threshold.
+        """With a probability of at least `confidence` all of `queries` answers are right, but for those this close to the
+        threshold.
 
         A whole number where answers are whole numbers, so that it can be added to a threshold and asked.
         """
@@ -142,12 +171,16 @@ class AboveThreshold:
         """Draw the noise of the threshold, and be ready for questions."""
         return NoisyThreshold(self)
 
-    def release(self, values: Sequence[Any]) -> list[float | None]:
-        """The answers to a list of questions, as far as they are given: a gap for those above, None for those below."""
+    def release(self, values: Sequence[RealLike] | SupportsArray) -> list[float | None]:
+        """For each of the `values`, as far as they are answered: a gap for those above, None for those below.
+
+        Raises DataError where they are no list of numbers.
+        """
         if not hasattr(values, "__iter__") or isinstance(values, (str, bytes)):
             raise DataError("values", values, "answers to questions come in a list", "[3, 5, 8]")
         watch, answers = self.start(), []
-        for value in values.tolist() if hasattr(values, "tolist") else values:
+        listed: Any = values
+        for value in listed.tolist() if hasattr(listed, "tolist") else listed:
             answers.append(watch.ask(value))
             if watch.left == 0:
                 break
@@ -156,7 +189,7 @@ class AboveThreshold:
     # -- for the conformance suite -----------------------------------------------------------------------------
 
     def shortfall(self, values: Sequence[Any], output: Sequence[Any]) -> Fraction:
-        """How far from the threshold the furthest value is that was put on its wrong side."""
+        """How far from the threshold the furthest of the `values` is that an `output` put on its wrong side."""
         wrong = [Fraction(0)]
         for value, gap in zip(values, output, strict=False):
             above = Fraction(value) - self.threshold
@@ -176,7 +209,7 @@ class AboveThreshold:
 
 
 class NoisyThreshold:
-    """Questions asked of one noisy threshold. It is not copied: two copies would answer twice as often."""
+    """Questions asked of one noisy threshold, that of a mechanism. Not copied: two copies would answer twice as often."""
 
     def __init__(self, mechanism: AboveThreshold) -> None:
         self._mechanism = mechanism
@@ -185,8 +218,8 @@ class NoisyThreshold:
         self.left = mechanism.count
         self._lock = Lock()  # two threads must not both have the last answer
 
-    def ask(self, value: object) -> float | None:
-        """By how much a value exceeds the noisy threshold, or None if it does not. Refused once `count` have."""
+    def ask(self, value: RealLike) -> float | None:
+        """By how much a `value` exceeds the noisy threshold, or None if it does not. Refused once `count` have."""
         mechanism = self._mechanism
         place = whole_number(value) if mechanism.integers else mechanism.lattice.index(value)
         with self._lock:

@@ -36,7 +36,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
 from threading import Lock
-from typing import Any, SupportsIndex
+from typing import TYPE_CHECKING, Any, SupportsIndex, TypeAlias
 
 from dither.errors import BudgetError, DataError
 from dither.mechanisms.additive.laplace import Laplace
@@ -46,25 +46,55 @@ from dither.numeric.number import NumberLike, exact, integer, rational
 from dither.privacy.guarantee.guarantee import Guarantee
 from dither.privacy.unit import Unit, UnitLike, read_replacement
 
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    RowsLike: TypeAlias = Sequence[Any] | NDArray[Any]
+
 WHOLE = 2**32  # places between 0 and 1
 FINE = Lattice(Fraction(1, WHOLE))
 
 
 @dataclass(frozen=True)
 class HoldoutAnswer:
-    """An answer: the mean, and whether it came from the holdout because the training data had been fitted."""
+    """The mean, and whether it came from the holdout because the training data had been fitted."""
 
     value: float
     overfitted: bool
 
 
 class ReusableHoldout:
-    """Training data and a holdout that is asked through a noisy threshold."""
+    """The reusable holdout (Thresholdout): training data, and a holdout that is asked through a noisy threshold.
+
+    Args:
+        training: rows that questions are tried on and answered from as long as the holdout agrees; a list or an array.
+        holdout: rows that are protected; a list or an array.
+        threshold: how far the two means may lie apart before the holdout answers, above zero.
+        epsilon: the pure privacy loss of the holdout, for all questions together, above zero.
+        budget: how often the holdout answers before it is used up; 10 by default.
+        step: of the lattice of means; by default a power of two far below one over the number of rows.
+        unit: replace one person (the default) or one row: the number of rows is public.
+
+    Raises:
+        NumberError: a parameter is no exact number, or lies outside its range.
+        DataError: the rows are no list or array, or there are none.
+        UnitError: the unit is unknown, or none of replacement.
+
+    Example:
+        >>> from dither import ReusableHoldout
+        >>> rows = list(range(1000))
+        >>> holdout = ReusableHoldout(rows, rows, threshold="0.2", epsilon=1, budget=5)
+        >>> print(holdout.guarantee)
+        ε = 1 (replace one person)
+        >>> answer = holdout.ask(lambda row: row < 500)
+        >>> 0.3 < answer.value < 0.7
+        True
+    """
 
     def __init__(
         self,
-        training: Sequence[Any],
-        holdout: Sequence[Any],
+        training: RowsLike,
+        holdout: RowsLike,
         *,
         threshold: NumberLike,
         epsilon: NumberLike,
@@ -72,7 +102,7 @@ class ReusableHoldout:
         step: NumberLike | None = None,
         unit: UnitLike = Unit.REPLACE_ONE,
     ) -> None:
-        self._training, self._holdout = _rows(training, "training"), _rows(holdout, "holdout")
+        self._training, self._holdout = _read_rows(training, "training"), _read_rows(holdout, "holdout")
         self.budget = integer(budget, name="budget", least=1)
         read_replacement(unit)
         whole = exact(epsilon, name="epsilon", positive=True)
@@ -100,22 +130,25 @@ class ReusableHoldout:
         return self._noisy_threshold.left
 
     def error(self, confidence: NumberLike) -> float:
-        """How far an answer from the holdout may lie from its mean."""
+        """How far an answer from the holdout may lie from its mean, with a probability of at least `confidence`."""
         return float(self.answer.error(confidence))
 
     def ask(self, question: Callable[[Any], Any]) -> HoldoutAnswer:
-        """The mean of a function of one row, which gives a number in [0, 1]: `lambda row: row["age"] > 65`."""
-        here = _mean([_place(question(row)) for row in self._training])
+        """The mean of a `question`, a function of one row with values in [0, 1]: `lambda row: row["age"] > 65`.
+
+        Raises BudgetError where the holdout is used up, DataError where the question gives no number on the training data.
+        """
+        here = _mean([place_of(question(row)) for row in self._training])
         with self._lock:
             if self.left <= 0:
                 raise BudgetError("budget", self.budget, "the holdout has given all its answers", "a fresh holdout")
-            there = _mean(_silent(question, self._holdout))
+            there = _mean(silent_places(question, self._holdout))
             if self._noisy_threshold.ask(abs(here - there)) is None:
                 return HoldoutAnswer(float(here), overfitted=False)
             return HoldoutAnswer(float(self.answer.release(there)), overfitted=True)
 
 
-def _rows(rows: object, name: str) -> Any:
+def _read_rows(rows: RowsLike, name: str) -> Any:
     """Something with rows that are gone through one by one, as many as it has now: frames go through their columns."""
     import numpy as np
 
@@ -136,7 +169,7 @@ def _mean(places: list[int]) -> Fraction:
     return Fraction(sum(places), WHOLE * len(places))
 
 
-def _silent(question: Callable[[Any], Any], rows: Iterable[Any]) -> list[int]:
+def silent_places(question: Callable[[Any], Any], rows: Iterable[Any]) -> list[int]:
     """A place for each row, 0 for those on which anything goes wrong: that it did must not show beyond that row."""
     import numpy as np
 
@@ -145,7 +178,7 @@ def _silent(question: Callable[[Any], Any], rows: Iterable[Any]) -> list[int]:
         warnings.simplefilter("ignore")
         for row in rows:
             try:
-                places.append(_place(question(row)))
+                places.append(place_of(question(row)))
             except KeyboardInterrupt:
                 raise
             except BaseException:  # whatever it is, it may depend on the row: libraries in Rust panic outside of Exception
@@ -153,7 +186,7 @@ def _silent(question: Callable[[Any], Any], rows: Iterable[Any]) -> list[int]:
     return places
 
 
-def _place(value: object) -> int:
+def place_of(value: object) -> int:
     """Where the value of a row stands on the lattice, moved into [0, 1]."""
     if value is True or value is False:
         return WHOLE if value else 0

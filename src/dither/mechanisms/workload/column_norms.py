@@ -1,4 +1,4 @@
-"""How far one person moves B x, exactly: norms of the columns of a matrix of whole numbers, and of their differences.
+"""The sensitivity of B x, exactly: norms of the columns of a matrix of whole numbers, and of their differences.
 
 A histogram x has one count for each cell, and a person is one count in one cell. Coming or going moves B x by a column
 of B; being replaced moves it by the difference of two columns. Both hold for every x, since B x is linear and nothing

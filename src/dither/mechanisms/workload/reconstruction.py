@@ -1,4 +1,4 @@
-"""From what was released back to the queries: R with R B = W, in whole numbers over a power of two.
+"""Least-squares reconstruction of the queries from what was released: R with R B = W, in whole numbers over a power of two.
 
 R starts as W times the pseudo-inverse of B in doubles, which gives the least-squares answers, and is then corrected: with
 E = R B - W computed exactly and P the pseudo-inverse in doubles, R - E P has the error E (I - P B). Each round gains about
@@ -37,7 +37,7 @@ TOLERATED = Fraction(1, 2**16)  # of the largest entry of the queries: a slack a
 
 @dataclass(frozen=True, eq=False)
 class Reconstruction:
-    """R, and how far R B is from W."""
+    """The matrix R that leads from a release to answers, and how far R B is from the queries W."""
 
     whole: fmpz_mat  # R times 2^places
     places: int
@@ -53,7 +53,7 @@ class Reconstruction:
 
 
 def reconstruct(queries: NDArray[np.float64], strategy: NDArray[np.int64]) -> Reconstruction:
-    """R for these queries and this strategy."""
+    """The R that gives the least-squares answers to these queries from this strategy; DataError where they do not follow."""
     import numpy as np
 
     largest = float(np.abs(queries).max())

@@ -1,4 +1,5 @@
-"""What to release so that a fixed set of linear queries has the least error: a strategy, a matrix of whole numbers.
+"""Strategies of the matrix mechanism: what to release, a matrix of whole numbers, so that a fixed set of linear queries
+has the least error.
 
 Queries W of a histogram x are answered from B x + noise by least squares. B is chosen here from W alone, so the choice
 costs no privacy; and B is whole, so that how far one person moves B x is known exactly
@@ -7,8 +8,8 @@ costs no privacy; and B is whole, so that how far one person moves B x is known 
     rmse       N(B) * sqrt(mean over queries of w (B'B)^+ w'),   N the largest column norm (L2 or L1), or norm of a
                difference of columns where one person is replaced: what each unit of noise costs
     gaussian   the best of: identity, trees, the queries themselves, and the optimum of
-    `mechanisms/workload/strategy_optimum.py` times 2^bits, rounded laplace    the best of: identity, trees, the queries
-    themselves
+               `mechanisms/workload/strategy_optimum.py` times 2^bits, rounded
+    laplace    the best of: identity, trees, the queries themselves
 
 An optimum for fewer directions than cells would lose, by rounding, the directions that the queries have. So it gets one
 more row for each cell, 2^-10 times as strong as the others: B then has full column rank whatever is rounded, and the
@@ -26,9 +27,10 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, SupportsIndex
+from typing import TYPE_CHECKING, Any, Literal, SupportsIndex, TypeAlias
 
 from dither.errors import DataError, NumberError, SizeError
+from dither.mechanisms.protocol import MatrixLike
 from dither.mechanisms.workload.column_norms import LARGEST_ENTRY, largest_l1, largest_l2_squared
 from dither.mechanisms.workload.strategy_optimum import optimise
 from dither.numeric.number import integer
@@ -39,6 +41,8 @@ if TYPE_CHECKING:
 
     Matrix = NDArray[np.int64]
     Floats = NDArray[np.float64]
+
+Noise: TypeAlias = Literal["gaussian", "laplace"]  # which norm counts: L2 or L1
 
 BRANCHINGS = (2, 3, 4, 8, 16)
 MOST_CELLS = 1024
@@ -60,7 +64,7 @@ class Strategy:
 
     name: str
     matrix: Matrix  # one row for each number that is released, one column for each cell; not to be written to
-    noise: str  # "gaussian" or "laplace": which norm counts
+    noise: Noise  # which norm counts
     replace: bool  # whether the norm is that of a difference of columns
     norm: int  # the largest L1 norm, or the square of the largest L2 norm, exactly
     rmse: float  # root mean squared error of the queries for each unit of noise, of this matrix as it is
@@ -77,7 +81,12 @@ class Strategy:
 
 
 def gaussian(
-    queries: object, *, replace: bool = False, bits: SupportsIndex = BITS, gap: float = GAP, rounds: SupportsIndex = ROUNDS
+    queries: MatrixLike,
+    *,
+    replace: bool = False,
+    bits: SupportsIndex = BITS,
+    gap: float = GAP,
+    rounds: SupportsIndex = ROUNDS,
 ) -> Strategy:
     """The best strategy for Gaussian noise, up to `gap` (relative, of the rmse) or as far as so many rounds lead."""
     most, places = integer(rounds, name="rounds", least=1), integer(bits, name="bits", least=0)
@@ -103,7 +112,7 @@ def gaussian(
     )
 
 
-def laplace(queries: object, *, replace: bool = False) -> Strategy:
+def laplace(queries: MatrixLike, *, replace: bool = False) -> Strategy:
     """The best of the plain strategies for Laplace noise."""
     import numpy as np
 
@@ -115,7 +124,7 @@ def laplace(queries: object, *, replace: bool = False) -> Strategy:
     return task.strategy(name, tried[name], compared=compared, svd_bound=None if replace else svd)
 
 
-def norm_of(matrix: Matrix, noise: str, *, replace: bool) -> int:
+def norm_of(matrix: Matrix, noise: Noise, *, replace: bool) -> int:
     """How far one person moves B x, exactly: in L1 norm for Laplace noise, in squared L2 norm for Gaussian noise."""
     return (largest_l1 if noise == "laplace" else largest_l2_squared)(matrix, replace=replace)
 
@@ -123,7 +132,7 @@ def norm_of(matrix: Matrix, noise: str, *, replace: bool) -> int:
 class _Task:
     """The queries, and which norm counts. Strategies that are tried have columns for the cells that are asked about."""
 
-    def __init__(self, table: Floats, noise: str, replace: bool) -> None:
+    def __init__(self, table: Floats, noise: Noise, replace: bool) -> None:
         import numpy as np
 
         self.table, self.noise, self.replace = table, noise, replace
@@ -221,7 +230,7 @@ def whole_rows(asked: Floats) -> Matrix | None:
 # -- reading -----------------------------------------------------------------------------------------------------------
 
 
-def read_queries(value: object) -> Floats:
+def read_queries(value: MatrixLike) -> Floats:
     """A matrix of whole numbers and doubles, each at its binary value; a query with no entry but 0 is allowed."""
     import numpy as np
 
@@ -245,7 +254,7 @@ def read_queries(value: object) -> Floats:
     return found + 0.0  # no -0.0: the same queries, the same strategy
 
 
-def _listed(value: object) -> NDArray[np.generic]:
+def _listed(value: MatrixLike) -> NDArray[np.generic]:
     import numpy as np
 
     rows = list(value) if isinstance(value, (list, tuple)) else []

@@ -1,4 +1,4 @@
-"""The best strategy for Gaussian noise, with a bound that no strategy beats: one convex problem and its dual.
+"""The optimal strategy of the matrix mechanism for Gaussian noise, with a lower bound: one convex problem and its dual.
 
 Queries W (one a row) of a histogram x are answered from A x + noise, where A is a strategy and noise has a deviation in
 proportion to the largest column norm of A. The least-squares answers have a total variance in proportion to

@@ -1,1 +1,1 @@
-"""How noise is drawn: tables, small and large scales."""
+"""Samplers: exact draws by cumulative tables (inversion), and by rejection from a staircase for large scales."""

@@ -1,4 +1,4 @@
-"""The sampler for small scales: one table with an outcome for each integer near zero, and one for the rest.
+"""The sampler for small scales: inversion with a table of the integers near zero, and one outcome for the rest.
 
 The rest (beyond the table on either side, less than 2^-40 of the mass) is drawn from its exact conditional law:
 a fair sign, then the distance by `lazy_index`. So the support is complete; no end of the table swallows a tail.
@@ -23,36 +23,37 @@ class DirectSampler(Sampler):
     """Outcomes -reach..reach (or 0..reach), then one more for whatever lies beyond."""
 
     def __init__(self, law: TableLaw, reach: int, *, prefix_bits: int = 16, word_bits: int = 64) -> None:
-        self._law = law
-        self._reach = reach
+        self.law = law
+        self.reach = reach
         self._step = word_bits
-        self._lowest = -reach if law.two_sided else 0
-        self._plain = reach - self._lowest + 1
+        self.lowest = -reach if law.two_sided else 0
+        self.plain = reach - self.lowest + 1
         self.table = CumulativeTable(
-            self._cumulative,
-            plain=self._plain,
-            offset=-self._lowest,
+            self.cumulative,
+            plain=self.plain,
+            offset=-self.lowest,
             prefix_bits=prefix_bits,
             word_bits=word_bits,
         )
 
-    def _cumulative(self) -> list[arb]:
-        above = self._law.aboves(self._reach)
-        if not self._law.two_sided:
+    def cumulative(self) -> list[arb]:
+        """Balls around the cumulative probabilities of the integers in the table."""
+        above = self.law.aboves(self.reach)
+        if not self.law.two_sided:
             return [1 - ball for ball in above]
         outside = above[-1]
-        left = [above[-x - 1] - outside for x in range(-self._reach, 0)]
+        left = [above[-x - 1] - outside for x in range(-self.reach, 0)]
         return left + [1 - ball - outside for ball in above]
 
-    def _tail(self) -> int:
+    def draw_tail(self) -> int:
         """A value beyond the table, drawn from its exact conditional law."""
-        bits, law, reach = stream(), self._law, self._reach
+        bits, law, reach = stream(), self.law, self.reach
         distance = reach + 1 + lazy_index(lambda j: 1 - law.above(reach + 1 + j) / law.above(reach), bits, self._step)
         return -distance if law.two_sided and bits.bits(1) else distance
 
     def one(self) -> int:
         outcome = self.table.draw_one(stream())
-        return outcome + self._lowest if outcome < self._plain else self._tail()
+        return outcome + self.lowest if outcome < self.plain else self.draw_tail()
 
     def many(self, count: int) -> NDArray[np.int64] | NDArray[np.object_]:
         bits = stream()
@@ -62,7 +63,7 @@ class DirectSampler(Sampler):
             part = result[start : start + CHUNK]
             values, special = self.table.draw(part.size, bits)
             part[:] = values
-            tails.update((start + int(at), self._tail()) for at in special.positions)
+            tails.update((start + int(at), self.draw_tail()) for at in special.positions)
         return put(result, tails)
 
 

@@ -1,4 +1,4 @@
-"""Exact draws from finitely many outcomes, by looking up the leading bits of a uniform real.
+"""Exact draws from finitely many outcomes by inversion: the leading bits of a uniform real are looked up in a table.
 
 Theorem. Let F(i) be the probability of outcomes 0..i and U a uniform real whose bits are revealed from the left.
 The outcome "first i with U < F(i)" has exactly the law stated. `CumulativeTable` computes that outcome and never guesses:
@@ -61,19 +61,19 @@ class CumulativeTable:
         assert UNDECIDED < -offset <= plain - offset <= 32768, "values must fit 16 bits and miss the mark"
         assert 1 <= prefix_bits <= min(16, word_bits) <= word_bits <= 64
         self._cumulative = cumulative
-        self._plain = plain
-        self._offset = offset
+        self.plain = plain
+        self.offset = offset
         self._prefix_bits = prefix_bits
         self._word_bits = word_bits
         top = (1 << word_bits) - 1
         with precision(word_bits + GUARD_BITS):
             floors = (min(max(floor_scaled(ball, word_bits), 0), top) for ball in cumulative())
             # F does not fall, so neither may c: where a ball's lower end dips, the value before it holds too.
-            self._floors = list(accumulate(floors, max))
-        self._words = np.array(self._floors, dtype=np.uint64)
+            self.floors = list(accumulate(floors, max))
+        self.words = np.array(self.floors, dtype=np.uint64)
 
     @cached_property
-    def _lookup(self) -> NDArray[np.int16]:
+    def lookup(self) -> NDArray[np.int16]:
         """What each prefix decides; single draws do without it.
 
         A prefix leaves something open if one of its words is c or c + 1 for some c, and only then: otherwise each c lies
@@ -81,25 +81,25 @@ class CumulativeTable:
         """
         tail, size = np.uint64(self._word_bits - self._prefix_bits), 1 << self._prefix_bits
         last = np.uint64((1 << self._word_bits) - 2)  # where c is the largest word, c + 1 is none
-        inside = np.bincount((self._words >> tail).astype(np.intp), minlength=size)
+        inside = np.bincount((self.words >> tail).astype(np.intp), minlength=size)
         outcome = np.cumsum(inside)
-        decided = (inside == 0) & (outcome < self._plain)
-        decided[((np.minimum(self._words, last) + np.uint64(1)) >> tail).astype(np.intp)] = False
-        return np.where(decided, outcome - self._offset, UNDECIDED).astype(np.int16)
+        decided = (inside == 0) & (outcome < self.plain)
+        decided[((np.minimum(self.words, last) + np.uint64(1)) >> tail).astype(np.intp)] = False
+        return np.where(decided, outcome - self.offset, UNDECIDED).astype(np.int16)
 
-    def _search(self, words: NDArray[np.uint64]) -> tuple[NDArray[np.intp], NDArray[np.bool_]]:
+    def search(self, words: NDArray[np.uint64]) -> tuple[NDArray[np.intp], NDArray[np.bool_]]:
         """For each word the first i with w < c(i), and whether every smaller i is surely at or below U."""
-        outcome = np.searchsorted(self._words, words, side="right")
+        outcome = np.searchsorted(self.words, words, side="right")
         decided = np.ones(words.shape, dtype=np.bool_)
         inner = outcome > 0
-        decided[inner] = words[inner] - self._words[outcome[inner] - 1] >= 2
+        decided[inner] = words[inner] - self.words[outcome[inner] - 1] >= 2
         return outcome, decided
 
     def refine(self, word: int, stream: Bits) -> int:
         """Settle an open word: append bits to it until one outcome remains."""
         bits = self._word_bits
-        low = bisect_right(self._floors, word - 2)  # surely U >= F(i) for i < low
-        high = bisect_left(self._floors, word + 1)  # surely U < F(high)
+        low = bisect_right(self.floors, word - 2)  # surely U >= F(i) for i < low
+        high = bisect_left(self.floors, word + 1)  # surely U < F(high)
         while low < high:
             word = (word << self._word_bits) | stream.bits(self._word_bits)
             bits += self._word_bits
@@ -112,9 +112,9 @@ class CumulativeTable:
         return low
 
     def draw_one(self, stream: Bits) -> int:
-        """The number of one outcome."""
+        """One outcome, by its number 0..n-1."""
         word = stream.bits(self._word_bits)
-        floors = self._floors
+        floors = self.floors
         outcome = bisect_right(floors, word)
         if outcome and word - floors[outcome - 1] < 2:
             return self.refine(word, stream)
@@ -126,16 +126,16 @@ class CumulativeTable:
         stream.fill(leading)
         if self._prefix_bits < 16:
             leading >>= np.uint16(16 - self._prefix_bits)
-        values = self._lookup.take(leading, mode="wrap")
+        values = self.lookup.take(leading, mode="wrap")
         undecided = np.flatnonzero(values == UNDECIDED)
         found = self.extend(leading[undecided], stream)
-        special = found >= self._plain
-        values[undecided] = np.where(special, 0, found - self._offset)
+        special = found >= self.plain
+        values[undecided] = np.where(special, 0, found - self.offset)
         return values, Special(undecided[special], found[special])
 
     def undecided_prefixes(self) -> tuple[int, int]:
         """The first and the last prefix that the direct table leaves open (one at least, unless the law is a point)."""
-        undecided = np.flatnonzero(self._lookup == UNDECIDED)
+        undecided = np.flatnonzero(self.lookup == UNDECIDED)
         return int(undecided[0]), int(undecided[-1])
 
     def extend(self, leading: NDArray[np.uint16], stream: Bits) -> NDArray[np.intp]:
@@ -144,7 +144,7 @@ class CumulativeTable:
         words = leading.astype(np.uint64) << np.uint64(tail)
         if tail:
             words |= stream.words(words.size) >> np.uint64(64 - tail)
-        outcome, decided = self._search(words)
+        outcome, decided = self.search(words)
         for at in np.flatnonzero(~decided):
             outcome[at] = self.refine(int(words[at]), stream)
         return outcome

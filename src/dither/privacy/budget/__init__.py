@@ -1,1 +1,1 @@
-"""Filters: budgets that are spent adaptively."""
+"""Privacy filters: budgets that are spent adaptively."""

@@ -1,4 +1,4 @@
-"""Filters: budgets that hold although the analyst chooses every next question, and its price, with the answers in view.
+"""Privacy filters: budgets that hold although the analyst chooses each question, and its price, with the answers in view.
 
 A filter fixes its ceiling at the start and admits a question only if the ceiling still holds afterwards. What it tracks is
 fixed too. The theorems (Rogers et al. 2016; Feldman and Zrnic 2021; Whitehouse et al. 2023; Smith and Thakurta 2022):
@@ -25,7 +25,7 @@ doubles delta), and there is none here.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from fractions import Fraction
 
 from dither.errors import GuaranteeError, NumberError
@@ -33,18 +33,11 @@ from dither.numeric.balls import ends, precision
 from dither.numeric.enclosure import to_ball
 from dither.numeric.number import Number, NumberLike, exact, rational
 from dither.privacy.budget.filter_state import VERSION, Filter, Spent
-from dither.privacy.budget.filters import (
-    KINDS,
-    ApproxFilter,
-    GaussianFilter,
-    RenyiFilter,
-    SomeOrderFilter,
-    SumFilter,
-    ZcdpFilter,
-)
+from dither.privacy.budget.filters import ApproxFilter, GaussianFilter, SumFilter, ZcdpFilter
+from dither.privacy.budget.order_filters import RenyiFilter, SomeOrderFilter
 from dither.privacy.calibrate import largest_rho
-from dither.privacy.guarantee.guarantee import renyi
-from dither.privacy.guarantee.renyi import epsilon_at
+from dither.privacy.guarantee.definitions import RenyiOrder, renyi
+from dither.privacy.guarantee.renyi import Renyi, epsilon_at
 from dither.privacy.records import read_delta
 from dither.privacy.unit import Unit, UnitLike, read_unit
 
@@ -66,32 +59,119 @@ __all__ = [
     "zcdp_filter",
 ]
 
+KINDS: dict[str, type[Filter]] = {
+    kind.kind: kind for kind in (SumFilter, ZcdpFilter, GaussianFilter, RenyiFilter, ApproxFilter, SomeOrderFilter)
+}
+
 
 def sum_filter(epsilon: NumberLike, delta: NumberLike = 0, *, unit: UnitLike = Unit.ADD_REMOVE) -> SumFilter:
-    """Epsilons and deltas add up."""
+    """Basic composition: epsilons and deltas add up.
+
+    Args:
+        epsilon: the ceiling of the epsilons, at least 0.
+        delta: the ceiling of the deltas, rational, at least 0 and below 1.
+        unit: the neighbouring relation.
+
+    Raises:
+        NumberError: a parameter is no number, or outside its range.
+        UnitError: the unit names no neighbouring relation.
+
+    Example:
+        >>> from dither import filter, pure
+        >>> budget = filter.sum_filter(1)
+        >>> budget.more_like(budget.nothing, pure("0.1"))
+        10
+    """
     return SumFilter(exact(epsilon, name="epsilon", nonnegative=True), read_delta(delta), read_unit(unit))
 
 
 def zcdp_filter(rho: NumberLike, delta: NumberLike = 0, *, unit: UnitLike = Unit.ADD_REMOVE) -> ZcdpFilter:
-    """Rhos and deltas add up."""
+    """zCDP: rhos and deltas add up.
+
+    Args:
+        rho: the ceiling of the rhos, rational, at least 0.
+        delta: the ceiling of the deltas, rational, at least 0 and below 1.
+        unit: the neighbouring relation.
+
+    Raises:
+        NumberError: a parameter is no number, or outside its range.
+        UnitError: the unit names no neighbouring relation.
+
+    Example:
+        >>> from dither import filter, pure
+        >>> budget = filter.zcdp_filter("0.5")
+        >>> budget.more_like(budget.nothing, pure("0.1"))
+        100
+    """
     return ZcdpFilter(rational(rho, name="rho", nonnegative=True), read_delta(delta), read_unit(unit))
 
 
 def gaussian_filter(mu: NumberLike, *, unit: UnitLike = Unit.ADD_REMOVE) -> GaussianFilter:
-    """Squares of mu add up."""
+    """Gaussian DP: squares of mu add up.
+
+    Args:
+        mu: the ceiling, rational, at least 0.
+        unit: the neighbouring relation.
+
+    Raises:
+        NumberError: a parameter is no number, or outside its range.
+        UnitError: the unit names no neighbouring relation.
+
+    Example:
+        >>> from dither import filter, gdp
+        >>> budget = filter.gaussian_filter(1)
+        >>> budget.more_like(budget.nothing, gdp("0.1"))
+        100
+    """
     return GaussianFilter(rational(mu, name="mu", nonnegative=True) ** 2, read_unit(unit))
 
 
-def renyi_filter(caps: Mapping[object, object], *, unit: UnitLike = Unit.ADD_REMOVE) -> RenyiFilter:
-    """{order: cap}: every order stays below its cap."""
+def renyi_filter(
+    caps: Mapping[RenyiOrder, NumberLike] | Mapping[NumberLike, NumberLike], *, unit: UnitLike = Unit.ADD_REMOVE
+) -> RenyiFilter:
+    """Rényi DP: every listed order stays below its cap.
+
+    Args:
+        caps: {order: cap}; orders are rational and above 1, caps at least 0.
+        unit: the neighbouring relation.
+
+    Raises:
+        GuaranteeError: no order is listed, or one of them twice.
+        NumberError: an order is not above 1, or a cap below 0.
+        UnitError: the unit names no neighbouring relation.
+
+    Example:
+        >>> from dither import filter, zcdp
+        >>> budget = filter.renyi_filter({2: "0.1", 8: "0.5"})
+        >>> budget.more_like(budget.nothing, zcdp("0.01"))
+        5
+    """
     part = renyi(caps, unit=unit).parts[0]
-    return RenyiFilter(part.curve, read_unit(unit))  # type: ignore[attr-defined]
+    assert isinstance(part, Renyi)
+    return RenyiFilter(part.curve, read_unit(unit))
 
 
 def approx_filter(
     epsilon: NumberLike, delta: NumberLike, *, delta_events: NumberLike = 0, unit: UnitLike = Unit.ADD_REMOVE
 ) -> ApproxFilter:
-    """Target (epsilon, delta); of delta, `delta_events` is kept for questions that have a delta of their own."""
+    """Target (epsilon, delta), by rhos or by the plain sum of epsilons.
+
+    Args:
+        epsilon: the target, at least 0.
+        delta: the target, above 0 and below 1.
+        delta_events: the part of delta that is kept for questions with a delta of their own; below delta.
+        unit: the neighbouring relation.
+
+    Raises:
+        NumberError: a parameter is no number, or outside its range.
+        UnitError: the unit names no neighbouring relation.
+
+    Example:
+        >>> from dither import filter, pure
+        >>> budget = filter.approx_filter(1, "1e-6")
+        >>> budget.more_like(budget.nothing, pure("0.01"))
+        487
+    """
     target, total, events = (
         exact(epsilon, name="epsilon", nonnegative=True),
         read_delta(delta),
@@ -103,9 +183,27 @@ def approx_filter(
 
 
 def some_order_filter(
-    epsilon: NumberLike, delta: NumberLike, orders: list[object], *, unit: UnitLike = Unit.ADD_REMOVE
+    epsilon: NumberLike, delta: NumberLike, orders: Sequence[NumberLike], *, unit: UnitLike = Unit.ADD_REMOVE
 ) -> SomeOrderFilter:
-    """Target (epsilon, delta) by a list of Rényi orders, of which one must have room; each gets delta / length."""
+    """Target (epsilon, delta) by a list of Rényi orders, of which one must have room; each gets delta / length.
+
+    Args:
+        epsilon: the target, at least 0.
+        delta: the target, above 0 and below 1.
+        orders: rational, above 1.
+        unit: the neighbouring relation.
+
+    Raises:
+        GuaranteeError: there is no order above 1, delta is 0, or no order leaves room below epsilon.
+        NumberError: a parameter is no number, or outside its range.
+        UnitError: the unit names no neighbouring relation.
+
+    Example:
+        >>> from dither import filter, zcdp
+        >>> budget = filter.some_order_filter(1, "1e-6", [32, 64])
+        >>> budget.more_like(budget.nothing, zcdp("0.001"))
+        21
+    """
     target, total = exact(epsilon, name="epsilon", nonnegative=True), read_delta(delta)
     if not isinstance(orders, (list, tuple)):
         raise GuaranteeError("orders", orders, "orders come in a list", "[2, 8, 32]")
@@ -125,7 +223,20 @@ def some_order_filter(
 
 
 def from_json(text: str) -> Filter:
-    """The filter that `to_json` wrote."""
+    """The filter whose text `to_json` wrote.
+
+    Args:
+        text: exact JSON.
+
+    Raises:
+        GuaranteeError: dither did not write this, or a newer one did.
+
+    Example:
+        >>> from dither import filter
+        >>> budget = filter.approx_filter(1, "1e-6")
+        >>> filter.from_json(budget.to_json()) == budget
+        True
+    """
     try:
         stored = json.loads(text)
         version = stored["filter"]

@@ -1,4 +1,4 @@
-"""What every filter shares: a state that grows by exact numbers, a question that it admits or not, a record for storing.
+"""What every privacy filter has: a state that grows by exact numbers, questions that it admits or not, a stored record.
 
 Totals are exact sums. Only when one has grown past 4096 bits (many prices with unlike denominators) is it rounded, upwards,
 to a multiple of 2^-512, and a price beyond 1024 bits likewise. So a state has a bounded size however many questions were
@@ -20,12 +20,14 @@ from dither.numeric.number import Number
 from dither.numeric.search import first_integer
 from dither.privacy.guarantee.guarantee import Guarantee
 from dither.privacy.records import stored_fraction
-from dither.privacy.unit import Unit, UnitLike, read_unit
+from dither.privacy.text import four_digits_down
+from dither.privacy.unit import Unit, read_unit
 
 VERSION = 1
 PRICE_BITS = 1024
 TOTAL_BITS = 4096
 GRID = 1 << 512
+ZERO = Number(0)
 
 Totals = tuple[Number, ...]  # what a filter tracks, in its own order
 Caps = tuple[tuple[Fraction, Number], ...]  # Rényi orders and the divergence that each may reach
@@ -33,14 +35,36 @@ Caps = tuple[tuple[Fraction, Number], ...]  # Rényi orders and the divergence t
 
 @dataclass(frozen=True)
 class Spent:
-    """What was admitted so far under one filter. Only `Filter.nothing`, `after` and `stored` make these."""
+    """What was admitted so far under one filter. Only `Filter.nothing`, `after` and `stored` make these.
+
+    Args:
+        budget: the filter.
+        totals: what it tracks, exact sums in its own order.
+
+    Raises:
+        GuaranteeError: a filter is given a state of another one.
+
+    Example:
+        >>> from dither import filter, pure
+        >>> budget = filter.sum_filter(1)
+        >>> budget.after(budget.nothing, pure("0.25")).totals
+        (Number('0.25'), Number('0'))
+    """
 
     budget: Filter
     totals: Totals
 
 
 class Filter(ABC):
-    """A budget for an adaptive analyst. States are values: `after` gives the next one, or None where it refuses."""
+    """A privacy filter: a budget for an adaptive analyst. States are values; `after` gives the next, or None if refused.
+
+    Example:
+        >>> from dither import filter, pure
+        >>> budget = filter.sum_filter(1)
+        >>> spent = budget.after(budget.nothing, pure("0.25"))
+        >>> budget.left(spent), budget.more_like(spent, pure("0.25")), budget.after(spent, pure(1))
+        ('ε = 0.75', 3, None)
+    """
 
     kind: ClassVar[str]
     unit: Unit
@@ -56,26 +80,26 @@ class Filter(ABC):
         return Spent(self, self._zero())
 
     def price(self, guarantee: Guarantee) -> Totals | None:
-        """What one question adds to the totals; None if it has no price in this filter."""
+        """What one question with this guarantee adds to the totals; None if it has no price in this filter."""
         if not isinstance(guarantee, Guarantee):
             raise GuaranteeError("question", guarantee, "it is not a guarantee", "pure(1), or any other Guarantee")
         charge = self._charge(guarantee) if guarantee.unit is self.unit else None
         return None if charge is None else tuple(_rounded_up(more, PRICE_BITS) for more in charge)
 
     def after(self, spent: Spent, guarantee: Guarantee) -> Spent | None:
-        """The state after one more question, or None if the ceiling could be broken."""
+        """The state after `spent` and one more question with this guarantee, or None if the ceiling could be broken."""
         if not isinstance(spent, Spent) or spent.budget != self:
             raise GuaranteeError("spent", spent, "it is not a state of this filter", "filter.nothing, or what .after gave")
         price = self.price(guarantee)
         return None if price is None else self.paid(spent, price)
 
     def paid(self, spent: Spent, price: Totals, times: int = 1) -> Spent | None:
-        """The state after paying a price so many times; None if the ceiling could be broken."""
+        """The state after `spent` and a price, paid so many times; None if the ceiling could be broken."""
         total = added(spent.totals, price if times == 1 else tuple(part * times for part in price))
         return Spent(self, total) if self._admits(total) else None
 
     def more_like(self, spent: Spent, guarantee: Guarantee) -> int | None:
-        """How many more questions with this guarantee would be admitted; None where they cost nothing."""
+        """How many more questions with this guarantee `spent` leaves room for; None where they cost nothing."""
         price = self.price(guarantee)
         if price is None:
             return 0
@@ -88,16 +112,16 @@ class Filter(ABC):
         return first_integer(lambda more: self.paid(first, price, more) is None, least=1)  # one too many; and the first
 
     def figure(self, spent: Spent) -> str:
-        """What was spent so far, in words: a figure, not a guarantee."""
+        """What was `spent` so far, in words: a figure, not a guarantee."""
         return f"so far {self._words(spent.totals)} (a figure; the guarantee is {self.ceiling})"
 
     @abstractmethod
     def left(self, spent: Spent) -> str:
-        """What is left, in words, rounded down."""
+        """What `spent` leaves of the budget, in words, rounded down."""
 
     @abstractmethod
     def used(self, spent: Spent) -> Fraction:
-        """The part of the budget that is gone, from 0 to 1: for a bar, not for a decision."""
+        """The part of the budget that is `spent`, from 0 to 1: for a bar, not for a decision."""
 
     @abstractmethod
     def _zero(self) -> Totals: ...
@@ -121,7 +145,7 @@ class Filter(ABC):
 
     @classmethod
     def from_record(cls, stored: dict[str, object]) -> Self:
-        """The filter of this kind with the fields that `to_json` wrote."""
+        """The filter of this kind with the stored fields that `to_json` wrote."""
         names = {field.name: str(field.type) for field in fields(cls)}  # type: ignore[arg-type]
         if set(names) != set(stored) - {"filter", "kind"}:
             raise ValueError("other fields than this kind has")
@@ -144,7 +168,17 @@ def without(totals: Totals, price: Totals) -> Totals:
     return tuple(_rounded_up(before - less, TOTAL_BITS) for before, less in zip(totals, price, strict=True))
 
 
-# -- small things --------------------------------------------------------------------------------------------------
+def room_text(left: Number) -> str:
+    """What is left as text, rounded down; a share that was set below what had been spent has nothing left."""
+    return four_digits_down(max(left, ZERO))
+
+
+def part_of(total: Number, cap: Number) -> Fraction:
+    """total / cap, at most 1; a budget of nothing is used up."""
+    if not cap:
+        return Fraction(1)
+    with precision(128):
+        return max(Fraction(0), min(Fraction(1), ends(total.ball() / cap.ball())[1]))
 
 
 def _rounded_up(value: Number, bits: int) -> Number:
@@ -155,7 +189,7 @@ def _rounded_up(value: Number, bits: int) -> Number:
     return Number(Fraction(ceil(upper * GRID), GRID))
 
 
-def _to_record(value: object) -> object:
+def _to_record(value: Number | Fraction | Unit | Caps) -> object:
     if isinstance(value, Number):
         return value.to_json()
     if isinstance(value, tuple):
@@ -163,11 +197,11 @@ def _to_record(value: object) -> object:
     return value.value if isinstance(value, Unit) else str(value)
 
 
-def _from_record(type_: str, value: UnitLike) -> object:
+def _from_record(type_: str, value: object) -> object:
     if type_ == "Number":
         return Number.from_json(value)
     if type_ == "Unit":
-        return read_unit(value)
+        return read_unit(value)  # type: ignore[arg-type]  # a record is checked as it is read
     if type_ == "Caps":
         if not isinstance(value, list) or not value:
             raise ValueError("a list of orders and caps")

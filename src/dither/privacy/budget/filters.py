@@ -1,27 +1,40 @@
-"""The six filters: what each tracks, what a question costs in it, and when it is full. `budget/filter.py` says why they
-hold."""
+"""Privacy filters on sums of epsilons, rhos or squares of mu: what each tracks, what a question costs, when it is full.
+
+`budget/filter.py` says why they hold.
+"""
 
 from __future__ import annotations
 
-from abc import abstractmethod
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import ClassVar
 
-from dither.numeric.balls import ends, precision
 from dither.numeric.number import Number
-from dither.privacy.budget.filter_state import Caps, Filter, Spent, Totals
+from dither.privacy.budget.filter_state import ZERO, Filter, Spent, Totals, part_of, room_text
+from dither.privacy.guarantee.definitions import approx, gdp, zcdp
 from dither.privacy.guarantee.gaussian import Gdp
-from dither.privacy.guarantee.guarantee import Guarantee, approx, gdp, renyi, zcdp
-from dither.privacy.text import four_digits, four_digits_down
+from dither.privacy.guarantee.guarantee import Guarantee
+from dither.privacy.text import four_digits
 from dither.privacy.unit import Unit
-
-ZERO = Number(0)
 
 
 @dataclass(frozen=True)
 class SumFilter(Filter):
-    """Sum of epsilons at most epsilon, sum of deltas at most delta."""
+    """Basic composition: sum of epsilons at most epsilon, sum of deltas at most delta. `sum_filter` makes it.
+
+    Args:
+        epsilon: the ceiling of the epsilons.
+        delta: the ceiling of the deltas.
+        unit: the neighbouring relation.
+
+    Raises:
+        GuaranteeError: a question is no guarantee, or a state that of another filter.
+
+    Example:
+        >>> from dither import filter
+        >>> print(filter.sum_filter(1, "1e-6").ceiling)
+        (ε = 1, δ = 1e-06) (add/remove one person)
+    """
 
     kind: ClassVar[str] = "sum"
     epsilon: Number
@@ -44,10 +57,10 @@ class SumFilter(Filter):
 
     def left(self, spent: Spent) -> str:
         epsilon, delta = spent.totals
-        return f"ε = {_room(self.epsilon - epsilon)}" + (f", δ = {_room(self.delta - delta)}" if self.delta else "")
+        return f"ε = {room_text(self.epsilon - epsilon)}" + (f", δ = {room_text(self.delta - delta)}" if self.delta else "")
 
     def used(self, spent: Spent) -> Fraction:
-        return _part(spent.totals[0], self.epsilon)
+        return part_of(spent.totals[0], self.epsilon)
 
     def _words(self, total: Totals) -> str:
         return f"ε = {four_digits(total[0])}, δ = {four_digits(total[1])}"
@@ -55,7 +68,22 @@ class SumFilter(Filter):
 
 @dataclass(frozen=True)
 class ZcdpFilter(Filter):
-    """Sum of rhos at most rho, sum of deltas at most delta."""
+    """zCDP: sum of rhos at most rho, sum of deltas at most delta. `zcdp_filter` makes it.
+
+    Args:
+        rho: the ceiling of the rhos.
+        delta: the ceiling of the deltas.
+        unit: the neighbouring relation.
+
+    Raises:
+        GuaranteeError: a question is no guarantee, or a state that of another filter.
+
+    Example:
+        >>> from dither import filter, pure
+        >>> budget = filter.zcdp_filter("0.5")
+        >>> budget.left(budget.after(budget.nothing, pure("0.5")))
+        'ρ = 0.375'
+    """
 
     kind: ClassVar[str] = "zcdp"
     rho: Fraction
@@ -78,10 +106,10 @@ class ZcdpFilter(Filter):
 
     def left(self, spent: Spent) -> str:
         rho, delta = spent.totals
-        return f"ρ = {_room(self.rho - rho)}" + (f", δ = {_room(self.delta - delta)}" if self.delta else "")
+        return f"ρ = {room_text(self.rho - rho)}" + (f", δ = {room_text(self.delta - delta)}" if self.delta else "")
 
     def used(self, spent: Spent) -> Fraction:
-        return _part(spent.totals[0], Number(self.rho))
+        return part_of(spent.totals[0], Number(self.rho))
 
     def _words(self, total: Totals) -> str:
         return f"ρ = {four_digits(total[0])}, δ = {four_digits(total[1])}"
@@ -89,7 +117,21 @@ class ZcdpFilter(Filter):
 
 @dataclass(frozen=True)
 class GaussianFilter(Filter):
-    """Sum of mu^2 at most mu2; questions must be Gaussian."""
+    """Gaussian DP: sum of mu^2 at most mu2; questions must be Gaussian. `gaussian_filter` makes it.
+
+    Args:
+        mu2: the ceiling of the squares.
+        unit: the neighbouring relation.
+
+    Raises:
+        GuaranteeError: a question is no guarantee, or a state that of another filter.
+
+    Example:
+        >>> from dither import filter, gdp
+        >>> budget = filter.gaussian_filter(1)
+        >>> budget.left(budget.after(budget.nothing, gdp("0.6")))
+        'μ² = 0.64'
+    """
 
     kind: ClassVar[str] = "gaussian"
     mu2: Fraction
@@ -110,69 +152,35 @@ class GaussianFilter(Filter):
         return total[0] <= self.mu2
 
     def left(self, spent: Spent) -> str:
-        return f"μ² = {_room(self.mu2 - spent.totals[0])}"
+        return f"μ² = {room_text(self.mu2 - spent.totals[0])}"
 
     def used(self, spent: Spent) -> Fraction:
-        return _part(spent.totals[0], Number(self.mu2))
+        return part_of(spent.totals[0], Number(self.mu2))
 
     def _words(self, total: Totals) -> str:
         return f"μ² = {four_digits(total[0])}"
 
 
-class OrderFilter(Filter):
-    """Tracks the divergence at each of a list of orders; questions with a delta have no price here."""
-
-    caps: Caps
-
-    def _zero(self) -> Totals:
-        return tuple(ZERO for _ in self.caps)
-
-    def _charge(self, guarantee: Guarantee) -> Totals | None:
-        if guarantee.charge().delta:
-            return None
-        found = [guarantee.charged_renyi(order) for order, _ in self.caps]
-        return None if None in found else tuple(divergence for divergence in found if divergence is not None)
-
-    def left(self, spent: Spent) -> str:
-        rooms = [(order, cap - total) for (order, cap), total in zip(self.caps, spent.totals, strict=True)]
-        return ", ".join(f"D_{four_digits(order)} = {_room(room)}" for order, room in rooms if room >= 0) or "nothing"
-
-    def used(self, spent: Spent) -> Fraction:
-        parts = [_part(total, cap) for (_, cap), total in zip(self.caps, spent.totals, strict=True)]
-        return self._of_orders(parts)
-
-    @staticmethod
-    @abstractmethod
-    def _of_orders(parts: list[Fraction]) -> Fraction:
-        """Which of the orders decides."""
-
-    def _words(self, total: Totals) -> str:
-        return ", ".join(f"D_{four_digits(a)} = {four_digits(s)}" for (a, _), s in zip(self.caps, total, strict=True))
-
-
-@dataclass(frozen=True)
-class RenyiFilter(OrderFilter):
-    """The sum at *every* listed order stays below its cap."""
-
-    kind: ClassVar[str] = "renyi"
-    caps: Caps
-    unit: Unit
-
-    @property
-    def ceiling(self) -> Guarantee:
-        return renyi(dict(self.caps), unit=self.unit)
-
-    @staticmethod
-    def _of_orders(parts: list[Fraction]) -> Fraction:
-        return max(parts)
-
-    def _admits(self, total: Totals) -> bool:
-        return all(divergence <= cap for divergence, (_, cap) in zip(total, self.caps, strict=True))
-
-
 @dataclass(frozen=True)
 class ApproxFilter(Filter):
-    """Target (epsilon, delta) by rho, with the plain sum of epsilons beside it."""
+    """Target (epsilon, delta) by rho, with the plain sum of epsilons beside it. `approx_filter` makes it.
+
+    Args:
+        epsilon: the target.
+        delta: the target.
+        delta_events: the part of delta that questions with a delta of their own may use.
+        rho: a ceiling that converts to (epsilon, delta - delta_events).
+        unit: the neighbouring relation.
+
+    Raises:
+        GuaranteeError: a question is no guarantee, or a state that of another filter.
+
+    Example:
+        >>> from dither import filter
+        >>> budget = filter.approx_filter(1, "1e-6")
+        >>> budget.left(budget.nothing)
+        'ρ = 0.02435 or ε = 1, δ = 0'
+    """
 
     kind: ClassVar[str] = "approx"
     epsilon: Number
@@ -202,51 +210,11 @@ class ApproxFilter(Filter):
     def left(self, spent: Spent) -> str:
         rho, epsilon, delta = spent.totals
         rooms = (("ρ", self.rho - rho), ("ε", self.epsilon - epsilon))  # whichever has room decides
-        words = " or ".join(f"{letter} = {_room(room)}" for letter, room in rooms if room >= 0) or "ε = 0"
-        return f"{words}, δ = {_room(self.delta_events - delta)}"
+        words = " or ".join(f"{letter} = {room_text(room)}" for letter, room in rooms if room >= 0) or "ε = 0"
+        return f"{words}, δ = {room_text(self.delta_events - delta)}"
 
     def used(self, spent: Spent) -> Fraction:
-        return min(_part(spent.totals[0], Number(self.rho)), _part(spent.totals[1], self.epsilon))
+        return min(part_of(spent.totals[0], Number(self.rho)), part_of(spent.totals[1], self.epsilon))
 
     def _words(self, total: Totals) -> str:
         return f"ρ = {four_digits(total[0])}, δ = {four_digits(total[2])}"
-
-
-@dataclass(frozen=True)
-class SomeOrderFilter(OrderFilter):
-    """Target (epsilon, delta): continue while some order of a list has room, each at an equal share of delta."""
-
-    kind: ClassVar[str] = "some order"
-    epsilon: Number
-    delta: Fraction
-    caps: Caps
-    unit: Unit
-
-    @property
-    def ceiling(self) -> Guarantee:
-        return approx(self.epsilon, self.delta, unit=self.unit)
-
-    @staticmethod
-    def _of_orders(parts: list[Fraction]) -> Fraction:
-        return min(parts)
-
-    def _admits(self, total: Totals) -> bool:
-        return any(divergence <= cap for divergence, (_, cap) in zip(total, self.caps, strict=True))
-
-
-KINDS: dict[str, type[Filter]] = {
-    kind.kind: kind for kind in (SumFilter, ZcdpFilter, GaussianFilter, RenyiFilter, ApproxFilter, SomeOrderFilter)
-}
-
-
-def _room(left: Number) -> str:
-    """Rounded down; a share that was set below what had been spent has nothing left."""
-    return four_digits_down(max(left, ZERO))
-
-
-def _part(total: Number, cap: Number) -> Fraction:
-    """total / cap, at most 1; a budget of nothing is used up."""
-    if not cap:
-        return Fraction(1)
-    with precision(128):
-        return max(Fraction(0), min(Fraction(1), ends(total.ball() / cap.ball())[1]))

@@ -1,1 +1,1 @@
-"""Formulas that promises and losses share."""
+"""Formulas that guarantees and losses share: normal, binomial, randomized response."""

@@ -9,6 +9,7 @@ at level a has power Phi(Phi^-1(a) + mu). mu is given by its square, which is ra
 
 from __future__ import annotations
 
+import math
 from fractions import Fraction
 
 from flint import arb
@@ -16,7 +17,7 @@ from flint import arb
 from dither.numeric.balls import precision
 from dither.numeric.enclosure import certify, to_ball
 from dither.numeric.number import Enclosure, Number
-from dither.numeric.search import smallest, surely
+from dither.numeric.search import halve, smallest, surely
 
 
 def phi(x: arb) -> arb:
@@ -25,12 +26,12 @@ def phi(x: arb) -> arb:
 
 
 def profile(mu: arb, epsilon: arb) -> arb:
-    """delta(epsilon) of mu-GDP."""
+    """delta(epsilon) of mu-GDP, as a ball."""
     return phi(mu / 2 - epsilon / mu) - epsilon.exp() * phi(-mu / 2 - epsilon / mu)
 
 
 def delta_between(mu2: Fraction, epsilon: Number) -> Enclosure:
-    """(lower, upper) around delta(epsilon)."""
+    """(lower, upper) around delta(epsilon) of mu-GDP."""
     if mu2 == 0:
         return Enclosure(0.0, 0.0)
     return certify(lambda: profile(to_ball(mu2).sqrt(), epsilon.ball()), bits=128)
@@ -45,6 +46,17 @@ def epsilon_between(mu2: Fraction, delta: Fraction) -> Enclosure:
         return surely(lambda: profile(to_ball(mu2).sqrt(), to_ball(epsilon)) - to_ball(delta))
 
     return smallest(meets, _guess(mu2, delta))
+
+
+def inverse_mu_between(epsilon: Number, delta: Fraction) -> Enclosure:
+    """(lower, upper) around the least 1/mu for which the profile at epsilon is at most delta, for 0 < delta < 1."""
+
+    def meets(inverse: Fraction) -> bool | None:  # more is more private
+        if inverse == 0:
+            return False
+        return surely(lambda: profile(1 / to_ball(inverse), epsilon.ball()) - to_ball(delta))
+
+    return smallest(meets, _guess_inverse(epsilon, delta))
 
 
 def power(mu2: Fraction, level: Fraction) -> float:
@@ -77,3 +89,15 @@ def _guess(mu2: Fraction, delta: Fraction) -> float:
             if abs(change) < epsilon * arb((1, -62)):
                 break
         return float(epsilon)
+
+
+def _guess_inverse(epsilon: Number, delta: Fraction) -> float:
+    """1/mu by bisection in 80-bit balls' midpoints: close, and checked by whoever asked."""
+    with precision(80):
+        e, d = epsilon.ball(), to_ball(delta)
+
+        def meets(log: float) -> bool:  # of ln(1/mu)
+            value = profile(1 / to_ball(Fraction(math.exp(log))), e)
+            return not float(value.mid()) > float(d.mid())
+
+        return math.exp(halve(meets, -60.0, 60.0, times=70)[1])

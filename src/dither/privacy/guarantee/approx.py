@@ -11,6 +11,7 @@ next k times: each step multiplies by e^epsilon and adds delta.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
@@ -96,6 +97,19 @@ class Approx(Currency):
         """Whether the profile can be computed exactly; otherwise Rényi orders bound it."""
         with precision(64):
             return self._losses() is not None
+
+    def on_lattice(self) -> Approx | None:
+        """Every epsilon rounded up to one of a few levels, so that the profile is exact; None where that does not help."""
+        largest = max(epsilon.bounds().upper for epsilon, _, _ in self.entries)
+        for levels in (400, 100, 30, 10, 3, 1):
+            step = Fraction(largest) / levels
+            rounded = Approx(())
+            for epsilon, delta, count in self.entries:
+                level = max(1, math.ceil(Fraction(epsilon.bounds().upper) / step))
+                rounded = rounded.plus(Approx(((Number(step * level), delta, count),)))
+            if rounded.exact:
+                return rounded
+        return None
 
     def _losses(self) -> list[pure.LossProbability] | None:
         return _losses_at(self.entries, ctx.prec)

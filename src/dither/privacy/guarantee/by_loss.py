@@ -36,7 +36,7 @@ from dither.privacy.unit import Unit
 
 @dataclass(frozen=True)
 class ByLoss(Currency):
-    """Dominating pairs."""
+    """A part of a guarantee that is stated by dominating pairs with counts."""
 
     kind: ClassVar[str] = "loss"
     terms: PairTerms

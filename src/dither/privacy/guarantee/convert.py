@@ -1,4 +1,4 @@
-"""From a list of parts to (epsilon, delta) and back: the best of the bounds that hold for all of them together.
+"""Conversion of a guarantee to (epsilon, delta) and back: the best of the bounds that hold for all of its parts together.
 
 With e the probability that everything is lost, and delta' = (delta - e)/(1 - e) left for the rest:
 
@@ -35,7 +35,7 @@ MOST_TERMS = 64  # kinds of mechanisms whose losses are added up unasked
 
 @dataclass(frozen=True)
 class Conversion:
-    """Several parts, read together."""
+    """The parts of one guarantee, converted to (epsilon, delta) together."""
 
     parts: tuple[Currency, ...]
 

@@ -1,4 +1,4 @@
-"""What a promise can be stated in. A guarantee is a sum of parts, one for each currency.
+"""Currencies: the definitions of differential privacy that a promise is stated in. A guarantee has one part for each.
 
 Every part is read the same way: with probability `events` everything is lost; otherwise the *rest* holds, which is
 described by its Rényi curve and, where the currency knows more, by a largest loss or an exact profile. Nobody asks a
@@ -132,7 +132,7 @@ class Currency(ABC):
 
     @abstractmethod
     def to_json(self) -> dict[str, object]:
-        """Exact, and read by `from_json`."""
+        """The fields of a stored record, exact; `from_json` reads them."""
 
     @classmethod
     @abstractmethod

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Gdp(Currency):
-    """mu-GDP."""
+    """mu-GDP, kept by the square of mu."""
 
     kind: ClassVar[str] = "gdp"
     mu2: Fraction

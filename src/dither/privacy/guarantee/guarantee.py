@@ -1,18 +1,18 @@
-"""A guarantee: a promise about neighbouring data sets, which can be asked questions and added up.
+"""A differential privacy guarantee: a promise about neighbouring data sets, which can be asked questions and added up.
 
 A guarantee is a unit and a sum of parts, one for each currency (`guarantee/currency.py`). Every answer is a float rounded
 up, so it can be relied on; `math.inf` where the promise has no such number. `guarantee/convert.py` says how answers are
 found.
 
-They hold for adaptive composition of mechanisms whose guarantees are fixed in advance. For an analyst who chooses
-the guarantees themselves as she goes there are filters.
+Sums hold for adaptive composition of mechanisms whose guarantees are fixed in advance. For an analyst who chooses
+the guarantees themselves as she goes there are filters (`budget/filter.py`).
 """
 
 from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import SupportsIndex
@@ -41,9 +41,25 @@ KINDS: dict[str, type[Currency]] = {part.kind: part for part in (Approx, Bounded
 
 @dataclass(frozen=True)
 class Guarantee:
-    """A promise about one neighbouring relation.
+    """A promise about one neighbouring relation: a sum of parts, each in a definition of differential privacy.
 
-    Made by `pure`, `bounded_range`, `approx`, `zcdp`, `renyi` and `gdp`, or from a loss by `from_loss`.
+    Made by `pure`, `bounded_range`, `approx`, `zcdp`, `renyi` and `gdp`, or from a loss by `from_loss`; `+` and `*` are
+    adaptive composition.
+
+    Args:
+        unit: the neighbouring relation.
+        parts: one for each currency, by its kind.
+
+    Raises:
+        UnitError: a part cannot be about this unit.
+
+    Example:
+        >>> from dither import gdp, pure
+        >>> both = pure("0.5") + 2 * gdp("0.5")
+        >>> print(both)
+        ε = 0.5 + μ = 0.7072 Gaussian DP (add/remove one person)
+        >>> both.epsilon("1e-6") < pure("0.5").epsilon() + (2 * gdp("0.5")).epsilon("1e-6")
+        True
     """
 
     unit: Unit
@@ -55,16 +71,16 @@ class Guarantee:
 
     @classmethod
     def from_loss(cls, loss: Loss, *, unit: UnitLike | None = None) -> Guarantee:
-        """A guarantee that answers by this loss, and can be charged to a budget; `unit` unless a mechanism said it."""
+        """A guarantee that answers by this loss, and can be charged to a budget; `unit` where the loss does not say it."""
         if not isinstance(loss, Loss):
             raise GuaranteeError("loss", loss, "it is not a loss", "Loss.gaussian(5), or what a mechanism's .loss() gives")
-        if unit is None and loss.unit is None:
+        whom = loss.unit if unit is None else read_unit(unit)
+        if whom is None:
             why = "a loss alone does not say whom it protects"
             raise UnitError("unit", unit, why, ", ".join(repr(one.value) for one in Unit))
-        whom = read_unit(loss.unit if unit is None else unit)
         if loss.unit is not None and whom is not loss.unit:
             raise UnitError("unit", whom.value, f"the loss is about '{loss.unit}'", f"'{loss.unit}', or none")
-        return cls(whom, (ByLoss(loss.terms),)) if loss.terms else pure(0, unit=whom)
+        return cls(whom, (ByLoss(loss.terms),)) if loss.terms else cls(whom, (Approx.of(Number(0), Fraction(0)),))
 
     # -- questions ---------------------------------------------------------------------------------------------
 
@@ -90,7 +106,7 @@ class Guarantee:
         return certify(lambda: _present(conversion.rho())).upper
 
     def renyi(self, alpha: NumberLike) -> float:
-        """A bound on the Rényi divergence of this order, rounded up; inf where there is none."""
+        """A bound on the Rényi divergence of order alpha, rounded up; inf where there is none."""
         order = rational(alpha, name="alpha")
         if order <= 1:
             raise NumberError("alpha", alpha, "a Rényi order lies above 1", "2, or '1.5'")
@@ -119,7 +135,7 @@ class Guarantee:
 
     # -- composition -------------------------------------------------------------------------------------------
 
-    def __add__(self, other: object) -> Guarantee:
+    def __add__(self, other: Guarantee) -> Guarantee:
         if not isinstance(other, Guarantee):
             return NotImplemented
         if self.unit is not other.unit:
@@ -134,7 +150,7 @@ class Guarantee:
             merged[part.kind] = merged[part.kind].plus(part) if part.kind in merged else part
         return Guarantee(self.unit, _ordered(merged.values()))
 
-    def __radd__(self, other: object) -> Guarantee:
+    def __radd__(self, other: int) -> Guarantee:
         return self if other == 0 and isinstance(other, int) else NotImplemented  # so that sum() works
 
     def __mul__(self, count: SupportsIndex) -> Guarantee:
@@ -167,8 +183,8 @@ class Guarantee:
             f"'{self.unit.replacement}', or .per_person(rows)",
         )
 
-    def per_person(self, rows: object) -> Guarantee:
-        """From rows to persons: a person with up to this many rows is a group of rows."""
+    def per_person(self, rows: SupportsIndex) -> Guarantee:
+        """From rows to persons: a person with up to `rows` rows is a group of them."""
         if self.unit is not Unit.ADD_REMOVE_ROW:
             why = "it speaks of persons already"
             if self.unit is Unit.REPLACE_ONE_ROW:  # printing the number of rows would be free, and tell everything
@@ -202,7 +218,7 @@ class Guarantee:
         )
 
     def charged_renyi(self, alpha: Fraction) -> Number | None:
-        """The divergence of this order: exactly where it is a Number, rounded up where it is not; None if there is none."""
+        """The divergence of order alpha: exactly where it is a Number, rounded up where it is not; None if there is none."""
         total = Number(0)
         for part in self.parts:
             divergence = part.charged_renyi(alpha)
@@ -223,7 +239,7 @@ class Guarantee:
 
     @classmethod
     def from_json(cls, text: str) -> Guarantee:
-        """The guarantee that `to_json` wrote."""
+        """The guarantee whose text `to_json` wrote."""
         try:
             stored = json.loads(text)
             version = stored["guarantee"]
@@ -241,61 +257,8 @@ class Guarantee:
 
     @property
     def conversion(self) -> Conversion:
-        """The parts, read together."""
+        """The parts as one conversion to (epsilon, delta)."""
         return Conversion(self.parts)
-
-
-# -- front doors ---------------------------------------------------------------------------------------------------
-
-
-def pure(epsilon: NumberLike, *, unit: UnitLike = Unit.ADD_REMOVE) -> Guarantee:
-    """epsilon-differential privacy."""
-    part = Approx.of(exact(epsilon, name="epsilon", nonnegative=True), Fraction(0))
-    return Guarantee(read_unit(unit), (part,))
-
-
-def bounded_range(epsilon: NumberLike, *, unit: UnitLike = Unit.ADD_REMOVE) -> Guarantee:
-    """epsilon-differential privacy of bounded range: the promise of the exponential mechanism, with rho = epsilon^2/8."""
-    part = BoundedRange(((exact(epsilon, name="epsilon", nonnegative=True), 1),))
-    return Guarantee(read_unit(unit), (part,))
-
-
-def approx(epsilon: NumberLike, delta: NumberLike, *, unit: UnitLike = Unit.ADD_REMOVE) -> Guarantee:
-    """(epsilon, delta)-differential privacy."""
-    part = Approx.of(exact(epsilon, name="epsilon", nonnegative=True), read_delta(delta))
-    return Guarantee(read_unit(unit), (part,))
-
-
-def zcdp(rho: NumberLike, *, delta: NumberLike = 0, unit: UnitLike = Unit.ADD_REMOVE) -> Guarantee:
-    """rho-zero-concentrated differential privacy; with delta, up to an event of that probability."""
-    part = Zcdp(rational(rho, name="rho", nonnegative=True), read_delta(delta))
-    return Guarantee(read_unit(unit), (part,))
-
-
-def renyi(curve: Mapping[object, object], *, unit: UnitLike = Unit.ADD_REMOVE) -> Guarantee:
-    """Rényi differential privacy: {order: epsilon}, orders above 1."""
-    if not isinstance(curve, Mapping) or not curve:
-        raise GuaranteeError("curve", curve, "it lists no order", "{2: '0.1', 8: '0.5'}")
-    points: list[tuple[Fraction, Number]] = []
-    for alpha, epsilon in curve.items():
-        order = rational(alpha, name="order")
-        if order <= 1:
-            raise NumberError("order", alpha, "a Rényi order lies above 1", "2, or '1.5'")
-        if any(order == listed for listed, _ in points):
-            raise GuaranteeError("order", alpha, "it is listed twice", "each order once")
-        points.append((order, exact(epsilon, name="epsilon", nonnegative=True)))
-    return Guarantee(read_unit(unit), (Renyi(tuple(sorted(points))),))
-
-
-def gdp(mu: NumberLike | None = None, *, mu2: NumberLike | None = None, unit: UnitLike = Unit.ADD_REMOVE) -> Guarantee:
-    """mu-Gaussian differential privacy; by its square where that is the rational one."""
-    if (mu is None) == (mu2 is None):
-        raise NumberError("mu, mu2", (mu, mu2), "exactly one of them is needed", "mu='0.5', or mu2='1/4'")
-    square = rational(mu2, name="mu2", nonnegative=True) if mu is None else rational(mu, name="mu", nonnegative=True) ** 2
-    return Guarantee(read_unit(unit), (Gdp(square),))
-
-
-# -- small things --------------------------------------------------------------------------------------------------
 
 
 def _ordered(parts: Iterable[Currency]) -> tuple[Currency, ...]:

@@ -10,9 +10,9 @@ log(P/Q) > l, with some chance at l, such that Q(yes) = a. It has P(yes) - e^l Q
 Q(no) - e^-l P(no) = delta(Q, P; -l) if l < 0.
 
 Both are one function of x = e^eps, or of x = e^-eps: a x + sup over A of (P(A) - x Q(A)) is the first for x >= 1, and the
-second for x <= 1. It is convex in x, so it has one valley. Floats look for
-its bottom and balls say how high a place is. What floats miss makes the bound larger, never smaller. So it is above the
-truth by what delta is above it there, and by the looking: less than 1e-7 of the power (`LOOKS`).
+second for x <= 1. It is convex in x, so it has one minimum. Floats search for it and balls evaluate the bound there: a place
+that is not quite the minimum makes the bound larger, never smaller. So the bound exceeds the truth by what delta does there,
+and by less than 1e-7 of the power for the search (`LOOKS`).
 
 How far delta is above (`loss/profile/profile.py`): not at all where all losses are listed, by about 1e-10 of delta on a
 line. A line is sharp near one epsilon, so it is drawn again at the bottom that was found, until it is sharp there. On a
@@ -97,20 +97,20 @@ def _least(terms: PairTerms, level: Fraction, bound: PowerBound, far: float, log
     if end <= 0:
         return best, place
     with precision(profile.BITS):
-        chosen = _first(terms, decade)
+        chosen = first_profile(terms, decade)
         for _ in range(ROUNDS):
             if chosen is None:
                 break
             place = _bottom(chosen, bound, level, end)
-            delta = _look(chosen, place)
+            delta = delta_at(chosen, place)
             best = min(best, bound(level, Number(Fraction(place)), Fraction(delta.upper)))
             if delta.width <= SHARP * best:
                 return best, place
-            chosen = _near(terms, _rounded(place))
-        side = _grid(terms, decade)
+            chosen = line_near(terms, _rounded(place))
+        side = grid_profile(terms, decade)
         if side is not None:
             place = _bottom(side, bound, level, end)
-            best = min(best, bound(level, Number(Fraction(place)), Fraction(_look(side, place).upper)))
+            best = min(best, bound(level, Number(Fraction(place)), Fraction(delta_at(side, place).upper)))
     return best, place
 
 
@@ -119,13 +119,13 @@ def _decade(log_target: float) -> int:
 
 
 @lru_cache(maxsize=32)
-def _first(terms: PairTerms, decade: int) -> Profile | None:
+def first_profile(terms: PairTerms, decade: int) -> Profile | None:
     """A profile to begin with; None where only a grid will do."""
     return profile.exact_profile(terms) or profile.line_for(terms, decade * math.log(10))
 
 
 @lru_cache(maxsize=16)
-def _near(terms: PairTerms, place: float) -> Profile | None:
+def line_near(terms: PairTerms, place: float) -> Profile | None:
     return profile.line_at(terms, place)
 
 
@@ -136,7 +136,7 @@ def _rounded(place: float) -> float:
 
 
 @lru_cache(maxsize=4)  # each of them takes some megabytes
-def _grid(terms: PairTerms, decade: int) -> ProfileSide | None:
+def grid_profile(terms: PairTerms, decade: int) -> ProfileSide | None:
     log_delta = min(-1.0, decade * math.log(10))
     try:
         return cells.build(terms, profile.lost_of(terms)[1], grid_tilt(terms, log_delta), log_delta, up=True)
@@ -144,8 +144,8 @@ def _grid(terms: PairTerms, decade: int) -> ProfileSide | None:
         return None  # floats do not find their way: then nothing is said
 
 
-def _look(chosen: Profile, place: float) -> Enclosure:
-    """delta there, between two floats."""
+def delta_at(chosen: Profile, place: float) -> Enclosure:
+    """delta of a profile at the epsilon `place`, enclosed in [0, 1]."""
     try:
         found = enclose(chosen.delta(to_ball(Fraction(place))))
     except (ArithmeticError, ValueError):  # too far from where it was made
@@ -158,7 +158,7 @@ def _bottom(chosen: Profile, bound: PowerBound, level: Fraction, end: float) -> 
     log_level, rest = log_of(level), float(1 - level)
 
     def height(x: float) -> float:
-        delta = _look(chosen, x).upper
+        delta = delta_at(chosen, x).upper
         return math.exp(x + log_level) + delta if bound is direct else -math.exp(-x) * (rest - delta)
 
     places = [end * at / PLACES for at in range(PLACES + 1)]

@@ -1,4 +1,4 @@
-"""The view of a tester: was this person in? At level a (false alarms), how large can the power (detections) be?
+"""The trade-off function: of tests whether a person was in, at level a (false alarms), how large can the power be?
 
 From a profile: if delta(eps) is proved, a test with level a has power at most e^eps a + delta, and applied to the other
 hypothesis, 1 - e^-eps (1 - delta - a) (Wasserman and Zhou 2010). Every eps gives a bound; the least is taken.

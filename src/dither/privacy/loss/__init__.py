@@ -1,1 +1,1 @@
-"""Privacy loss: lists of dominating pairs."""
+"""The privacy loss: lists of dominating pairs, and the profile of their sum."""

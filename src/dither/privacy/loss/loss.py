@@ -11,19 +11,18 @@ mechanism with the last answer in view needs a filter (`budget/filter.py`).
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import SupportsIndex
 
-from dither.errors import DitherError, GuaranteeError, NumberError, PrecisionError, UnitError
+from dither.errors import GuaranteeError, NumberError, UnitError
 from dither.numeric.number import Enclosure, Number, NumberLike, exact, integer, rational
 from dither.privacy.loss.pairs.discrete_gaussian import DiscreteGaussianPair
 from dither.privacy.loss.pairs.discrete_laplace import discrete_laplace
 from dither.privacy.loss.pairs.finite import FinitePair
 from dither.privacy.loss.pairs.fixed_size_sampled import FixedSizeSampledPair
-from dither.privacy.loss.pairs.from_table import table
+from dither.privacy.loss.pairs.from_table import Distribution, table
 from dither.privacy.loss.pairs.json import PairTerms, read_terms, write_terms
 from dither.privacy.loss.pairs.laplace import LaplacePair
 from dither.privacy.loss.pairs.normal import NormalPair
@@ -31,7 +30,7 @@ from dither.privacy.loss.pairs.pair import Pair
 from dither.privacy.loss.pairs.poisson_sampled import PoissonSampledPair
 from dither.privacy.loss.pairs.poisson_sampled_normal import PoissonSampledNormalPair
 from dither.privacy.loss.pairs.shuffled import ShuffledPair
-from dither.privacy.loss.profile.profile import delta_in_order, epsilon_in_order, lost_of
+from dither.privacy.loss.profile.profile import delta_in_order, epsilon_in_order, lost_of, refuse_extreme
 from dither.privacy.records import MOST_COPIES, read_delta
 from dither.privacy.unit import Unit, read_unit
 
@@ -43,10 +42,28 @@ SMALLEST_VARIANCE = Fraction(1, 1000)
 
 @dataclass(frozen=True)
 class Loss:
-    """Dominating pairs with their counts. Made by the constructors below, added up with + and *."""
+    """The privacy loss of mechanisms that are fixed in advance: dominating pairs with their counts.
+
+    `+` and `*` compose; `bracket` encloses the exact epsilon of the composition.
+
+    Args:
+        terms: (pair, count), as the constructors below give them.
+        unit: whom it protects, where that is known: a mechanism says it, a formula does not.
+
+    Raises:
+        GuaranteeError: some of it is about people who come or go, some about people who are replaced.
+        UnitError: two of different units are added up.
+
+    Example:
+        >>> from dither import Loss
+        >>> day = Loss.gaussian(10) + Loss.laplace(20)
+        >>> low, high = (30 * day).bracket("1e-6")
+        >>> round(high, 2), high - low < 1e-6
+        (2.81, True)
+    """
 
     terms: PairTerms
-    unit: Unit | None = None  # whom it protects, where that is known: a mechanism says it, a formula does not
+    unit: Unit | None = None
 
     # -- constructors ------------------------------------------------------------------------------------------
 
@@ -58,19 +75,19 @@ class Loss:
 
     @classmethod
     def laplace(cls, scale: NumberLike, *, sensitivity: NumberLike = 1) -> Loss:
-        """Continuous Laplace noise, for one number of this sensitivity."""
+        """Continuous Laplace noise of this scale, for one number of this sensitivity."""
         moved = exact(sensitivity, name="sensitivity", positive=True)
         return cls(((LaplacePair(moved / rational(scale, name="scale", positive=True)), 1),))
 
     @classmethod
     def discrete_laplace(cls, scale: NumberLike, *, shift: SupportsIndex = 1) -> Loss:
-        """Discrete Laplace (geometric) noise on whole numbers that move by up to `shift`."""
+        """Discrete Laplace (geometric) noise of this scale on whole numbers that move by up to `shift`."""
         rate = Number(1) / rational(scale, name="scale", positive=True)
         return cls(((discrete_laplace(rate, integer(shift, name="shift", least=1)), 1),))
 
     @classmethod
     def discrete_gaussian(cls, sigma2: NumberLike, *, shift: SupportsIndex = 1) -> Loss:
-        """Discrete Gaussian noise of parameter sigma^2 on one whole number that moves by up to `shift`."""
+        """Discrete Gaussian noise of parameter sigma2 = sigma^2 on one whole number that moves by up to `shift`."""
         variance = rational(sigma2, name="sigma2", positive=True)
         if variance < SMALLEST_VARIANCE:
             raise NumberError("sigma2", sigma2, "it is below 1/1000: such noise is nearly always 0", "a larger sigma2")
@@ -78,7 +95,7 @@ class Loss:
 
     @classmethod
     def randomized_response(cls, epsilon: NumberLike, k: SupportsIndex = 2) -> Loss:
-        """k-ary randomized response."""
+        """k-ary randomized response of this epsilon."""
         answers = integer(k, name="k", least=2)
         number = exact(epsilon, name="epsilon", nonnegative=True)
         return cls(((FinitePair.response(number, answers), 1),)) if number else cls(())
@@ -90,12 +107,12 @@ class Loss:
 
     @classmethod
     def approx(cls, epsilon: NumberLike, delta: NumberLike) -> Loss:
-        """Any (epsilon, delta)-DP mechanism."""
+        """Any (epsilon, delta)-DP mechanism: everything is lost with probability delta, otherwise randomized response."""
         number, lost = exact(epsilon, name="epsilon", nonnegative=True), read_delta(delta)
         return cls(((FinitePair.approximate(number, lost), 1),)) if lost else cls.pure(number)
 
     @classmethod
-    def from_pair(cls, p: NumberLike, q: NumberLike) -> Loss:
+    def from_pair(cls, p: Distribution, q: Distribution) -> Loss:
         """Two finite distributions with rational probabilities: lists, or mappings from outcomes.
 
         p is what comes out with a person and q without her; both orders are counted. An outcome that only one of them
@@ -104,7 +121,7 @@ class Loss:
         return cls(((table(p, q), 1),))
 
     def poisson_subsampled(self, rate: NumberLike) -> Loss:
-        """The same mechanism on a sample in which each person takes part with this probability, on her own."""
+        """The same mechanism on a Poisson sample: each person takes part with probability `rate`, on her own."""
         q = rational(rate, name="rate")
         if not 0 < q <= 1:
             raise NumberError("rate", rate, "a sampling rate lies in (0, 1]", "'0.01'")
@@ -136,7 +153,7 @@ class Loss:
 
     # -- composition -------------------------------------------------------------------------------------------
 
-    def __add__(self, other: object) -> Loss:
+    def __add__(self, other: Loss) -> Loss:
         if not isinstance(other, Loss):
             return NotImplemented
         counts: dict[Pair, int] = {}
@@ -157,7 +174,7 @@ class Loss:
             found.check_unit(found.unit)
         return found
 
-    def __radd__(self, other: object) -> Loss:
+    def __radd__(self, other: int) -> Loss:
         return self if other == 0 and isinstance(other, int) else NotImplemented  # so that sum() works
 
     def __mul__(self, count: SupportsIndex) -> Loss:
@@ -181,8 +198,8 @@ class Loss:
         return self.epsilon_bracket(read_delta(delta))
 
     def epsilon_bracket(self, delta: Fraction, *, both: bool = True, quick: bool = False) -> Enclosure:
-        """The same for those who need one side only, or nothing that takes a second (then inf may come out)."""
-        with _extreme():
+        """`bracket` for a delta that was read: its upper end only unless `both`; if `quick`, inf where it takes long."""
+        with refuse_extreme():
             found = [epsilon_in_order(terms, delta, both=both, quick=quick) for terms in self.orders()]
         return Enclosure(max(pair.lower for pair in found), max(pair.upper for pair in found))
 
@@ -191,9 +208,9 @@ class Loss:
         return self.delta_bracket(epsilon, both=False).upper
 
     def delta_bracket(self, epsilon: NumberLike, *, both: bool = True, quick: bool = False) -> Enclosure:
-        """(lower, upper) around the exact delta at this epsilon."""
+        """(lower, upper) around the exact delta at this epsilon; `both` and `quick` as in `epsilon_bracket`."""
         number = exact(epsilon, name="epsilon", nonnegative=True)
-        with _extreme():
+        with refuse_extreme():
             found = [delta_in_order(terms, number, both=both, quick=quick) for terms in self.orders()]
         return Enclosure(max(pair.lower for pair in found), min(1.0, max(pair.upper for pair in found)))
 
@@ -215,7 +232,7 @@ class Loss:
         return next(iter(kinds), None)
 
     def check_unit(self, unit: Unit) -> None:
-        """Refuse a neighbouring relation that these pairs cannot be about."""
+        """Refuse a unit that these pairs cannot be about."""
         relation, replaces = self.relation(), unit.replacement is unit
         if relation is not None and replaces != (relation is Unit.REPLACE_ONE):
             why = "a Poisson sample is about people who come or go; fixed sizes and shuffling about people who are replaced"
@@ -231,13 +248,13 @@ class Loss:
         return " + ".join(texts) or "nothing"
 
     def to_json(self) -> str:
-        """Exact text."""
+        """Exact text, read by `from_json`."""
         unit = None if self.unit is None else self.unit.value
         return json.dumps({"loss": VERSION, "terms": write_terms(self.terms), "unit": unit}, sort_keys=True)
 
     @classmethod
     def from_json(cls, text: str) -> Loss:
-        """The loss that `to_json` wrote."""
+        """The loss whose text `to_json` wrote."""
         try:
             stored = json.loads(text)
             version = stored["loss"]
@@ -255,23 +272,11 @@ class Loss:
 
 
 def sum_of(losses: Iterable[Loss]) -> Loss:
-    """All of them together."""
+    """The composition of many losses, in one step."""
     listed = list(losses)
     whole = Loss(()) + Loss(tuple(term for loss in listed for term in loss.terms))
     units = sum((Loss((), loss.unit) for loss in listed), start=Loss(()))  # refuses units that do not go together
     return Loss(whole.terms, units.unit)
-
-
-@contextmanager
-def _extreme() -> Iterator[None]:
-    """Floats choose where to look; where they cannot, that is said."""
-    try:
-        yield
-    except (ArithmeticError, ValueError) as error:
-        if isinstance(error, DitherError):
-            raise
-        why = "its parameters are too extreme to find a place to look"
-        raise PrecisionError("loss", str(error), why, "less extreme parameters, or a Guarantee") from error
 
 
 def _key(item: tuple[Pair, int]) -> tuple[str, str]:

@@ -38,7 +38,40 @@ READ: dict[str, Callable[[str], datetime.date]] = {
 
 @dataclass(frozen=True, eq=False)
 class Answer:
-    """Released numbers as a table; `x_low` and `x_high` hold what the noise left open of x."""
+    """The answer to a question: released numbers as a table; x_low to x_high is the confidence interval of x.
+
+    Args:
+        sql: the question, as it was put.
+        columns: the table, column by column.
+        kinds: what each column holds, such as 'text' or 'number'.
+        keys: the columns of GROUP BY.
+        aggregates: the columns of numbers, without the ends of their intervals.
+        confidence: the probability of each interval.
+        price: the guarantee as people know it.
+        guarantee: of this question alone.
+        note: how much of one person counts, in a line.
+        explained: the quote in words.
+        frame_kind: the kind of table that was protected, such as 'pandas': `frame` gives the same.
+        released: the whole numbers that were released.
+        receipt: of the charge.
+
+    Raises:
+        DataError: there is no column of that name, or `scalar` or `plot` need another shape, or `from_json` another text.
+        MissingExtraError: pandas, polars or altair is not installed.
+
+    Example:
+        >>> import tempfile, pyarrow, dither
+        >>> folder = tempfile.TemporaryDirectory()
+        >>> ledger = dither.Ledger(folder.name + "/people.ledger", budget=dither.pure(3))
+        >>> rows = pyarrow.table({"age": [31, 44, 62]})
+        >>> people = dither.protect(rows, name="people", person="each row", ledger=ledger)
+        >>> answer = people.quote("SELECT COUNT(*) AS n FROM people", epsilon="0.5").release()
+        >>> list(answer.columns), answer.scalar() == answer["n"][0]
+        (['n', 'n_low', 'n_high'], True)
+        >>> dither.Answer.from_json(answer.to_json()).columns == answer.columns
+        True
+        >>> folder.cleanup()
+    """
 
     sql: str
     columns: dict[str, Column] = field(repr=False)  # the table, column by column
@@ -87,7 +120,7 @@ class Answer:
     # -- as other tables ---------------------------------------------------------------------------------------
 
     def to_arrow(self) -> pyarrow.Table:
-        """As an Arrow table."""
+        """The answer as an Arrow table."""
         import pyarrow
 
         types = {"text": pyarrow.string(), "boolean": pyarrow.bool_(), "date": pyarrow.date32(), "whole": pyarrow.int64()}
@@ -96,20 +129,20 @@ class Answer:
         return pyarrow.table(arrays)
 
     def to_pandas(self) -> pandas.DataFrame:
-        """As a pandas DataFrame."""
+        """The answer as a pandas DataFrame."""
         with needs("pandas"):
             import pandas  # noqa: F401 - pyarrow imports it too, and says less where it is missing
         return self.to_arrow().to_pandas()
 
     def to_polars(self) -> polars.DataFrame:
-        """As a polars DataFrame."""
+        """The answer as a polars DataFrame."""
         with needs("polars"):
             import polars
 
         return polars.DataFrame(self.to_arrow())
 
     def frame(self) -> Any:
-        """As the kind of table that was protected: pandas, polars, or Arrow."""
+        """The answer as the kind of table that was protected: pandas, polars, or Arrow."""
         return {"pandas": self.to_pandas, "polars": self.to_polars}.get(self.frame_kind, self.to_arrow)()
 
     # -- to look at --------------------------------------------------------------------------------------------
@@ -120,7 +153,10 @@ class Answer:
         return f"{self.explained}\nReceipt    {self.receipt.name}: {paid}"
 
     def plot(self, name: str | None = None) -> altair.LayerChart:
-        """A chart of one aggregate with its error bars (install `dither[plot]`); save it with .save('answer.svg')."""
+        """A chart of the aggregate `name`, or of the first, with its error bars; save it with .save('answer.svg').
+
+        It needs `dither[plot]`.
+        """
         names = self._with_intervals
         if not names:
             raise DataError("answer", ", ".join(self.columns), "no column of it has error bars", "answer.rows()")
@@ -134,7 +170,7 @@ class Answer:
 
     @property
     def caption(self) -> str:
-        """What was promised, and what the bars hold."""
+        """Two lines below the table: what was charged, what the intervals hold, and how much of one person counts."""
         percent = f"{float(self.confidence * 100):.4g}%"
         paid = "stored before, nothing charged now" if self.is_replay else f"charged {self.price}"
         if self.receipt.guarantee != self.guarantee and not self.is_replay:
@@ -183,7 +219,7 @@ class Answer:
 
     @classmethod
     def from_json(cls, text: str) -> Answer:
-        """The answer that `to_json` wrote."""
+        """The answer of a text that `to_json` wrote."""
         try:
             found = json.loads(text)
             if found.pop("answer") != VERSION:

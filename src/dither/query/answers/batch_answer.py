@@ -13,7 +13,29 @@ from dither.query.answers.table import page
 
 @dataclass(frozen=True, eq=False)
 class BatchAnswer:
-    """An answer to each question; all were paid for at once."""
+    """An answer to each question of a batch; all were charged at once.
+
+    Args:
+        answers: in the order of the questions.
+        guarantee: what was charged for all of them.
+        explained: the batch in words.
+        receipt: of the charge.
+
+    Raises:
+        IndexError: there is no answer at that place.
+
+    Example:
+        >>> import tempfile, pyarrow, dither
+        >>> folder = tempfile.TemporaryDirectory()
+        >>> ledger = dither.Ledger(folder.name + "/people.ledger", budget=dither.pure(3))
+        >>> rows = pyarrow.table({"age": [31, 44, 62]})
+        >>> people = dither.protect(rows, name="people", person="each row", ledger=ledger, bounds={"age": (0, 100)})
+        >>> questions = ["SELECT COUNT(*) AS n FROM people", "SELECT SUM(age) AS age FROM people"]
+        >>> answers = people.quote(questions, epsilon=1).release()
+        >>> [answer.aggregates for answer in answers], str(answers.guarantee)
+        ([('n',), ('age',)], 'ε = 1 (add/remove one person)')
+        >>> folder.cleanup()
+    """
 
     answers: tuple[Answer, ...]
     guarantee: Guarantee = field(repr=False)  # what was charged for all of them
@@ -35,7 +57,7 @@ class BatchAnswer:
         return self.answers[place]
 
     def explain(self) -> str:
-        """What was released, and what the numbers mean."""
+        """What was released for all questions, at which price, and what the numbers mean."""
         paid = "stored before, nothing was charged now" if self.is_replay else f"charged {self.guarantee}"
         return f"{self.explained}\nReceipt    {self.receipt.name}: {paid}"
 
@@ -47,5 +69,5 @@ class BatchAnswer:
         return "".join(answer._repr_html_() for answer in self.answers)
 
     def to_html(self) -> str:
-        """A page that stands by itself."""
+        """An HTML page that stands by itself: each table with its error bars, and what the numbers mean."""
         return page(self._repr_html_(), self.explain())

@@ -1,4 +1,4 @@
-"""A chart of an answer: points with error bars."""
+"""A chart of an answer: estimates as points, with the confidence intervals of the noise as error bars."""
 
 from __future__ import annotations
 

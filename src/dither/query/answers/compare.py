@@ -10,7 +10,7 @@ from dither.table import table
 
 
 def compare(offers: Sequence[tuple[Offer, int]]) -> str:
-    """A table with a column for each offer, beside how many of it the ledger has left."""
+    """A table with a column for each offer; each comes with how many of it the budget has left."""
     quotes = [offer for offer, _ in offers]
     names = list(dict.fromkeys(name for quote in quotes for name in quote.errors))
     asked = [" ".join(quote.sql.split()) for quote in quotes]

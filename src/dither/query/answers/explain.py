@@ -1,4 +1,4 @@
-"""Quotes and answers in plain words."""
+"""Quotes and answers in plain words: price, privacy unit, contribution bounds, error, noise."""
 
 from __future__ import annotations
 
@@ -123,7 +123,7 @@ def _rows(offer: Offer) -> str:
 
 
 def _names(offer: Offer, statistic: Statistic) -> str:
-    """The columns that are read off it."""
+    """The names of the columns that are read off a statistic."""
     return ", ".join(name for name, one, _ in offer.columns if one is statistic)
 
 

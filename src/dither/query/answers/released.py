@@ -30,12 +30,12 @@ class Released:
         return *self.counters, *self.parts
 
     def to_json(self) -> str:
-        """What the ledger stores."""
+        """The released numbers as the JSON text that the ledger stores."""
         return _text({**_facts(self), **({"parts": list(self.parts)} if self.parts else {})})
 
     @classmethod
     def from_json(cls, text: str) -> Released:
-        """What `to_json` wrote."""
+        """The released numbers of a text that `to_json` wrote."""
         found = _read(text, "released")
         return _made(found, tuple(found.get("parts", ())))
 

@@ -1,4 +1,4 @@
-"""Answers to look at: in a terminal, and in a notebook."""
+"""Answers to look at: a text table for a terminal, an HTML table with confidence intervals for a notebook."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def page(body: str, told: str) -> str:
 
 
 def preformatted(text: str) -> str:
-    """Plain words, as they are."""
+    """Text as it is, in HTML: spaces and line breaks stay."""
     return f"<pre>{escape.escape(text)}</pre>"
 
 

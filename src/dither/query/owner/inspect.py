@@ -1,4 +1,4 @@
-"""What an owner sees of her own data before she opens it to questions. NOT PRIVATE: exact counts, for her eyes alone."""
+"""How the data fits its policy: missing, unreadable, clamped cells. NOT PRIVATE: exact counts, for the owner alone."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A column as its owner states it: type, bounds, keys. Nothing here is ever read from data.
+"""A column as its owner states it: type, clamping bounds, keys. Nothing here is ever read from data.
 
 A number enters sums as a whole number of steps: q(x) = the step nearest to x, counted from the lower bound, 0..G. The clamp
 that matters is the one on the integer, after the cast, so the map may be any deterministic one; a person moves a sum by at
@@ -12,9 +12,10 @@ from dataclasses import dataclass
 from enum import Enum
 from fractions import Fraction
 from math import ceil
+from typing import Any, TypeAlias
 
 from dither.errors import NumberError, PolicyError
-from dither.numeric.number import Number, NumberLike
+from dither.numeric.number import Number
 
 FINEST = 2**20  # steps between the bounds of a float, unless the owner says otherwise
 MOST_STEPS = 2**52  # beyond this a double cannot tell the steps apart
@@ -39,6 +40,8 @@ class Type(Enum):
 
 
 Key = str | int | bool | datetime.date
+# What a policy states: a value of TOML, or the same in Python. It is checked where it is read.
+Fact: TypeAlias = str | float | datetime.date | datetime.time | list[Any] | tuple[Any, ...] | dict[str, Any] | None
 
 
 @dataclass(frozen=True)
@@ -66,7 +69,7 @@ class Column:
         return -((self.lower - self.upper) // self.step)
 
     def describe(self) -> str:
-        """In a few words."""
+        """The column in a line: name, type, bounds, keys, and whether a cell may be missing."""
         words = [f"{self.name}: {self.type.value}"]
         if self.is_bounded:
             words.append(f"{self.lower} to {self.upper}")
@@ -76,7 +79,7 @@ class Column:
         return ", ".join([*words, "may be missing" if self.nullable else "never missing"])
 
 
-def read_column(name: str, stated: object, where: str) -> Column:
+def read_column(name: str, stated: Fact, where: str) -> Column:
     """A column from the words of a policy; `where` is its place in it, for the refusals."""
     if not isinstance(stated, dict):
         raise PolicyError(where, stated, "a column is a table of facts", 'cost = { type = "decimal", bounds = [0, 2000] }')
@@ -93,14 +96,14 @@ def read_column(name: str, stated: object, where: str) -> Column:
     return Column(name, kind, lower, upper, step, keys, nullable)
 
 
-def _type(stated: object, where: str) -> Type:
+def _type(stated: Fact, where: str) -> Type:
     try:
         return Type(stated)
     except ValueError as error:
         raise PolicyError(where, stated, "it names no type", ", ".join(kind.value for kind in Type)) from error
 
 
-def _number(value: NumberLike, where: str) -> Fraction:
+def _number(value: Fact, where: str) -> Fraction:
     if isinstance(value, bool) or not isinstance(value, (int, float, str)):
         raise PolicyError(where, value, "it is not a number", "0, 2000, 0.5 or '1/3'")
     try:
@@ -109,7 +112,7 @@ def _number(value: NumberLike, where: str) -> Fraction:
         raise PolicyError(where, value, error.why, "0, 2000, 0.5 or '1/3'") from error
 
 
-def _bounds(stated: object, kind: Type, where: str) -> tuple[Fraction | None, Fraction | None]:
+def _bounds(stated: Fact, kind: Type, where: str) -> tuple[Fraction | None, Fraction | None]:
     if stated is None:
         return None, None
     if not kind.is_number:
@@ -124,7 +127,7 @@ def _bounds(stated: object, kind: Type, where: str) -> tuple[Fraction | None, Fr
     return lower, upper
 
 
-def _step(stated: object, kind: Type, lower: Fraction | None, upper: Fraction | None, where: str) -> Fraction | None:
+def _step(stated: Fact, kind: Type, lower: Fraction | None, upper: Fraction | None, where: str) -> Fraction | None:
     if lower is None or upper is None:
         if stated is not None:
             raise PolicyError(where, stated, "a step needs bounds", "bounds = [0, 2000] beside it")
@@ -144,7 +147,7 @@ def _step(stated: object, kind: Type, lower: Fraction | None, upper: Fraction | 
     return step
 
 
-def _keys(stated: object, kind: Type, where: str) -> tuple[Key, ...] | None:
+def _keys(stated: Fact, kind: Type, where: str) -> tuple[Key, ...] | None:
     if stated is None:
         return None
     if kind in (Type.FLOAT, Type.DECIMAL, Type.TIMESTAMP):

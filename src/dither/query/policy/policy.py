@@ -18,8 +18,10 @@ from pathlib import Path
 from typing import Any
 
 from dither.errors import DitherError, PolicyError
-from dither.privacy.guarantee.guarantee import Guarantee, approx, zcdp
+from dither.privacy.guarantee.definitions import approx, zcdp
+from dither.privacy.guarantee.guarantee import Guarantee
 from dither.privacy.unit import Unit
+from dither.query.policy.column import Fact
 from dither.query.policy.table import Table, read_table
 
 VERSION = 1
@@ -40,7 +42,25 @@ class LedgerFacts:
 
 @dataclass(frozen=True)
 class Policy:
-    """An owner's words, checked."""
+    """What an owner protects, and how: tables, privacy unit, limits. Made by `dither.open` and `dither.protect`.
+
+    Args:
+        domain: one name for all tables that share a person.
+        unit: the neighbours that the guarantee is about.
+        ledger: which ledger keeps the budget; None where one was given to `protect`.
+        tables: private and public ones, with their columns.
+        data_version: a label of the data; stored answers are about one version.
+        per_question: the most that one question may cost; None for no limit.
+
+    Raises:
+        PolicyError: by those who read one; a policy itself is a plain value.
+
+    Example:
+        >>> import dither
+        >>> policy = dither.Policy(domain="clinic", unit=dither.Unit.ADD_REMOVE, ledger=None, tables=())
+        >>> print(policy.explain())
+        Domain     clinic: add/remove one person
+    """
 
     domain: str
     unit: Unit
@@ -50,11 +70,11 @@ class Policy:
     per_question: Guarantee | None = None  # the most that one question may cost
 
     def table(self, name: str) -> Table | None:
-        """The table of that name, whatever its case."""
+        """The table of that name, whatever its case; None if there is none."""
         return next((table for table in self.tables if table.name.lower() == name.lower()), None)
 
     def explain(self) -> str:
-        """What is protected, and how."""
+        """What is protected, and how, in a few lines."""
         lines = [f"Domain     {self.domain}: {self.unit.value}"]
         if self.per_question is not None:
             lines.append(f"Limit      {self.per_question} for one question")
@@ -67,7 +87,7 @@ class Policy:
 
     @cached_property
     def hash(self) -> str:
-        """The same for policies that promise the same."""
+        """SHA-256 of all that bears on privacy or on the meaning of answers: the same for policies that promise the same."""
         facts = {"version": VERSION, "domain": self.domain, "unit": self.unit.value, "tables": _plain(self.tables)}
         limit = None if self.per_question is None else self.per_question.to_json()
         return hashlib.sha256(json.dumps({**facts, "per_question": limit}, sort_keys=True).encode()).hexdigest()
@@ -86,7 +106,7 @@ def load_policy(path: Path) -> Policy:
     return read_policy(stated)
 
 
-def read_policy(stated: dict[str, Any], *, per_question: object = None) -> Policy:
+def read_policy(stated: dict[str, Any], *, per_question: Guarantee | None = None) -> Policy:
     """A policy from nested facts; without a ledger in it, somebody hands one over."""
     _must_be_decided(stated, "")
     known = {"version", "domain", "unit", "data_version", "ledger", "limits", "tables"}
@@ -115,7 +135,7 @@ def read_policy(stated: dict[str, Any], *, per_question: object = None) -> Polic
     )
 
 
-def _must_be_decided(stated: object, where: str) -> None:
+def _must_be_decided(stated: Fact, where: str) -> None:
     """A draft marks what is the owner's to decide."""
     if isinstance(stated, str) and stated.startswith(MARK):
         raise PolicyError(where, stated, "the owner has not decided it yet", "a decision in its place")
@@ -135,13 +155,13 @@ def _ledger(facts: dict[str, Any], unit: Unit) -> LedgerFacts:
     )
 
 
-def _most(stated: object, unit: Unit) -> Guarantee | None:
+def _most(stated: Guarantee | Fact, unit: Unit) -> Guarantee | None:
     if stated is None or isinstance(stated, Guarantee):
         return stated
     return _price(stated, "limits.per_question", unit)
 
 
-def _price(facts: object, where: str, unit: Unit) -> Guarantee:
+def _price(facts: Fact, where: str, unit: Unit) -> Guarantee:
     instead = '{ epsilon = "3", delta = "1e-6" }, or { rho = "0.5" }'
     if not isinstance(facts, dict) or ("epsilon" in facts) == ("rho" in facts) or facts.keys() - {"epsilon", "rho", "delta"}:
         raise PolicyError(where, facts, "it states epsilon or rho, and perhaps delta", instead)
@@ -163,14 +183,14 @@ def _part(stated: dict[str, Any], name: str, known: set[str]) -> dict[str, Any]:
     return facts
 
 
-def _unit(stated: object) -> Unit:
+def _unit(stated: Fact) -> Unit:
     for unit in UNITS:
         if stated == unit.value:
             return unit
     raise PolicyError("unit", stated, "it names no unit of people", " or ".join(f"'{unit.value}'" for unit in UNITS))
 
 
-def _text(stated: object, where: str, *, empty: bool = False) -> str:
+def _text(stated: Fact, where: str, *, empty: bool = False) -> str:
     if not isinstance(stated, str) or not (stated or empty) or len(stated) > 1000 or not stated.isprintable():
         raise PolicyError(where, stated, "it is not a short text", "a text such as 'clinic'")
     return stated
@@ -187,7 +207,7 @@ def _limits(table: Table) -> str:
     return told + (f" (nobody can have more: {', '.join(sorted(table.hard))})" if table.hard else "")
 
 
-def _plain(value: object) -> object:
+def _plain(value: Any) -> Any:
     """Facts as JSON: exact numbers as text, dates as text, sources left out."""
     if isinstance(value, tuple):
         return [_plain(part) for part in value]

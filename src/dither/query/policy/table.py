@@ -20,7 +20,7 @@ from fractions import Fraction
 
 from dither.errors import NumberError, PolicyError
 from dither.numeric.number import rational
-from dither.query.policy.column import Column, Type, read_column
+from dither.query.policy.column import Column, Fact, Type, read_column
 
 EACH_ROW = "each row"  # instead of a column: one row is one person
 MOST = 10**6  # groups or rows a person
@@ -30,7 +30,7 @@ LIMITS = ("max_rows", "max_groups", "max_rows_per_group")
 
 @dataclass(frozen=True)
 class Table:
-    """Rows about people."""
+    """A table of rows about people, or a public one to join with."""
 
     name: str
     columns: tuple[Column, ...]
@@ -70,7 +70,7 @@ class Table:
         return next((most for column, most in self.max_sum if column == name), None)
 
 
-def read_table(name: str, stated: object, where: str) -> Table:
+def read_table(name: str, stated: Fact, where: str) -> Table:
     """A table from the words of a policy."""
     _name(name, where)
     if not isinstance(stated, dict):
@@ -140,13 +140,13 @@ def _hard(stated: object, table: Table, where: str) -> frozenset[str]:
     return frozenset(stated)
 
 
-def _name(name: object, where: str) -> str:
+def _name(name: str, where: str) -> str:
     if not isinstance(name, str) or not 0 < len(name) <= NAME_LENGTH or not name.isprintable():
         raise PolicyError(where, name, f"a name has 1 to {NAME_LENGTH} printable characters", "'visits'")
     return name
 
 
-def _person(stated: object, columns: tuple[Column, ...], where: str) -> str | None:
+def _person(stated: Fact, columns: tuple[Column, ...], where: str) -> str | None:
     if stated == EACH_ROW:
         return None
     found = next((column for column in columns if column.name == stated), None)
@@ -159,7 +159,7 @@ def _person(stated: object, columns: tuple[Column, ...], where: str) -> str | No
     return found.name
 
 
-def _limit(stated: object, person: str | None, where: str) -> int:
+def _limit(stated: Fact, person: str | None, where: str) -> int:
     if person is None:
         if stated not in (None, 1) or isinstance(stated, bool):
             raise PolicyError(where, stated, "where one row is one person, it is 1", "leaving it out")

@@ -1,4 +1,4 @@
-"""All that a question releases, made at its price: a choice of groups where there is one, noise of counters, and parts."""
+"""Candidates for an offer: all mechanisms of a question at its price, with a private choice of groups where there is one."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from math import prod
 
 from dither.density.unknown_keys.threshold_keys import GeometricKeys, ThresholdKeys
 from dither.errors import NumberError, QuestionError
-from dither.numeric.number import NumberLike
 from dither.query.groups.group_choice import GroupChoice
 from dither.query.groups.shown_key_counts import ShownKeyCounts
 from dither.query.groups.top_groups import TopGroups, sorted_by
 from dither.query.groups.unknown_keys import MOST_SHOWN, UnknownKeys
 from dither.query.plan.question import Question
 from dither.query.pricing import price
+from dither.query.pricing.ask import ErrorsLike
 from dither.query.pricing.spend import Spend
 from dither.query.sql.parse import MOST_ROWS
 from dither.query.statistics.counter_release import Priced, mechanisms
@@ -29,7 +29,7 @@ HALF = Fraction(1, 2)  # of a price is for the choice, the rest for what is coun
 
 @dataclass(frozen=True)
 class Candidate:
-    """What is released, and under which circumstances."""
+    """All mechanisms of a question, and the context that they were made under."""
 
     under: price.Context
     statistics: tuple[Statistic, ...]
@@ -38,12 +38,12 @@ class Candidate:
 
     @property
     def priced(self) -> list[Priced]:
-        """Whose guarantees add up."""
+        """The releases whose guarantees add up to the price."""
         return priced(self.choice, self.statistics)
 
 
 def priced(choice: GroupChoice | None, statistics: Sequence[Statistic]) -> list[Priced]:
-    """Whose guarantees add up: where counts are read off the choice, it is paid once."""
+    """The releases whose guarantees add up to the price; where counts are read off the choice of groups, it is paid once."""
     once = choice is None or any(statistic.of_choice for statistic in statistics)
     return [*([] if once or choice is None else [choice]), *mechanisms(statistics)]
 
@@ -65,7 +65,7 @@ def most_cells(question: Question, counters: CounterPlan) -> int:
 
 
 def with_keys(
-    under: price.Context, promise: Spend | None, error: NumberLike, *, lost: Fraction, other: str | None
+    under: price.Context, promise: Spend | None, error: ErrorsLike | None, *, lost: Fraction, other: str | None
 ) -> Candidate:
     """Keys that nobody declared: chosen at half of the price, or at all of it where they come with what is asked for."""
     question, counted = under.question, other is None and counts_people(under)
@@ -138,14 +138,14 @@ def with_top(under: Callable[[int], price.Context], cells: int, promise: Spend) 
 
 
 def _off(made: Candidate, confidence: Fraction) -> float:
-    """How far the number that groups are sorted by may be off."""
+    """The error of the aggregate that groups are sorted by."""
     question, under = made.under.question, made.under
     place = next(at for at, aggregate in enumerate(question.aggregates) if aggregate.name == question.order[0].name)
     return _error(under, made.statistics, place, confidence)
 
 
 def _error(under: price.Context, statistics: Sequence[Statistic], at: int, confidence: Fraction) -> float:
-    """How far the sum of counters that an aggregate is may be off."""
+    """The error of an aggregate at a confidence, where it is a sum of counters."""
     reading = under.counters.readings[at]
     found = statistics[reading.statistic].error(reading.place, confidence)
     assert found is not None

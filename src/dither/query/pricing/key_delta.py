@@ -27,13 +27,15 @@ QUESTIONS = 100  # with keys that nobody declared, unless delta is stated
 
 
 def of_events(budget: Filter) -> Fraction:
-    """What a budget keeps for deltas of questions."""
+    """The delta that a budget keeps for questions with a delta of their own."""
     if isinstance(budget, ApproxFilter):
         return budget.delta_events
     return budget.delta if isinstance(budget, (SumFilter, ZcdpFilter)) else Fraction(0)
 
 
-def read_lost(question: Question, budget: Filter, stated: NumberLike, guarantee: object, *, counts_rho: bool) -> Fraction:
+def read_lost(
+    question: Question, budget: Filter, stated: NumberLike | None, guarantee: Guarantee | None, *, counts_rho: bool
+) -> Fraction:
     """The delta of the choice of keys; 0 where all are declared."""
     names = ", ".join(group.name for group in unknown_groups(question))
     if not names:
@@ -67,7 +69,12 @@ def read_lost(question: Question, budget: Filter, stated: NumberLike, guarantee:
 
 
 def share_lost(
-    questions: Sequence[Question], budget: Filter, stated: object, guarantee: object, *, counts_rho: bool
+    questions: Sequence[Question],
+    budget: Filter,
+    stated: NumberLike | None,
+    guarantee: Guarantee | None,
+    *,
+    counts_rho: bool,
 ) -> list[Fraction]:
     """The delta of each question of a batch."""
     unknown = [question for question in questions if unknown_groups(question)]

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, SupportsIndex
+from typing import SupportsIndex
 
 from dither.errors import NumberError, QuestionError
 from dither.mechanisms.additive.additive import read_confidence
@@ -22,7 +22,7 @@ from dither.query.holdings import Holdings
 from dither.query.plan.question import Question
 from dither.query.policy.policy import Policy
 from dither.query.pricing import price
-from dither.query.pricing.ask import Ask
+from dither.query.pricing.ask import Ask, ErrorsLike, Way
 from dither.query.pricing.candidates import Candidate, most_cells, with_keys, with_top
 from dither.query.pricing.key_delta import read_lost
 from dither.query.pricing.offer import Offer
@@ -45,8 +45,9 @@ def make_offer(ask: Ask, holdings: Holdings, *, promise: Spend | None = None, lo
     if promise is not None and (options.epsilon is not None or options.delta is not None):
         why = "a batch has one price for all its questions"
         raise QuestionError("OPTIONS", ask.text, why, "quote([...], epsilon='0.5')")
-    stated = {"epsilon": ask.epsilon, "rho": ask.rho, "guarantee": ask.guarantee, "error": ask.error}
-    epsilon, guarantee = stated_price(options, budget, **stated)
+    epsilon, guarantee = stated_price(
+        options, budget, epsilon=ask.epsilon, rho=ask.rho, guarantee=ask.guarantee, error=ask.error
+    )
     _check_names(question)
     level, hint = _confidence(ask.confidence), _size(ask.size)
     if ask.error is not None and any(way is not None for way in (epsilon, ask.rho, guarantee)):
@@ -85,21 +86,21 @@ def make_offer(ask: Ask, holdings: Holdings, *, promise: Spend | None = None, lo
 
 @dataclass(frozen=True)
 class Pricing:
-    """A question under which mechanisms are made, whatever their price."""
+    """A question with all that its mechanisms depend on but the price."""
 
     question: Question
     counters: CounterPlan
-    bounding: object  # the way that was stated, or None
+    bounding: Way | None  # the way that was stated, or None
     unit: Unit
     is_pure: bool
     confidence: Fraction
     size: int | None
-    error: object  # that is wished, instead of a price
+    error: ErrorsLike | None  # that is wished, instead of a price
     lost: Fraction  # the delta of keys that nobody declared
     other: str | None
 
     def under(self, cells: int) -> price.Context:
-        """The circumstances of so many groups."""
+        """The context for so many groups."""
         question, counters = self.question, self.counters
         way = choose_bounding(question, counters, self.bounding, cells=cells, unit=self.unit, pure=self.is_pure)
         return price.Context(question, counters, way, cells, self.confidence, self.size, self.is_pure)
@@ -114,7 +115,7 @@ class Pricing:
         return with_top(self.under, cells, promise)
 
 
-def read_question(text: Any, policy: Policy) -> tuple[Question, Options]:
+def read_question(text: str | list[str], policy: Policy) -> tuple[Question, Options]:
     """What is asked, and what the question says about its own privacy."""
     found, options = read_options(text)
     question = parse(found, apply_options(options, policy))
@@ -128,7 +129,7 @@ def _bounding(made: Candidate) -> Bounding:
     return next(own, made.under.bounding)
 
 
-def _check_bounding(made: Candidate, bounding: object) -> None:
+def _check_bounding(made: Candidate, bounding: Way | None) -> None:
     """A way of bounding that was stated must be one for what is asked."""
     for one in [] if made.under.counters.sets or made.choice else made.statistics:
         if bounding is not None and one.bounding.way != bounding:
@@ -136,7 +137,7 @@ def _check_bounding(made: Candidate, bounding: object) -> None:
             raise QuestionError("bounding", bounding, why, "leaving it out")
 
 
-def _size(stated: SupportsIndex) -> int | None:
+def _size(stated: SupportsIndex | None) -> int | None:
     hint = None if stated is None else integer(stated, name="size", least=1)
     if hint is not None and hint > LARGEST_SIZE:
         raise NumberError("size", "so large", f"no group has more than {LARGEST_SIZE} rows", "1000")
@@ -155,7 +156,7 @@ def _check_names(question: Question) -> None:
 
 
 def _confidence(stated: NumberLike) -> Fraction:
-    """0.95, or '95%'."""
+    """The confidence as a fraction, from a number such as 0.95 or from a text such as '95%'."""
     if isinstance(stated, str) and stated.strip().endswith("%"):
         stated = rational(stated.strip()[:-1], name="confidence") / 100
     level = read_confidence(stated)

@@ -38,7 +38,7 @@ class Offer:
     confidence: Fraction
     size: int | None
     budget: Filter = field(repr=False)  # of the ledger that will pay: prices are told in its currency
-    asked: object = field(default=None, repr=False)  # the epsilon that was stated
+    asked: NumberLike | None = field(default=None, repr=False)  # the epsilon that was stated
     choice: GroupChoice | None = field(default=None, repr=False)  # of groups, where a private release chooses them
     weighed: str = field(default="", repr=False)  # why groups are chosen first, or why not
     limits: Mapping[str, int] = field(default_factory=dict, repr=False)  # those that the question tightened, by table
@@ -46,16 +46,16 @@ class Offer:
 
     @cached_property
     def guarantee(self) -> Guarantee:
-        """What the ledger will charge."""
+        """The guarantee of the whole release: what the ledger will charge."""
         return price.total(self.released)
 
     @property
     def released(self) -> list[Priced]:
-        """Whose guarantees add up."""
+        """The releases whose guarantees add up to the price."""
         return priced(self.choice, self.statistics)
 
     def loss(self) -> Loss:
-        """The privacy loss of this one question: all its noise is fixed before anything is released."""
+        """The privacy loss of this one question, by the exact laws of its noise, which is fixed before any release."""
         return price.loss(self.released)
 
     def epsilon(self, delta: NumberLike = 0) -> float:

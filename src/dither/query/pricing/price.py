@@ -1,4 +1,4 @@
-"""What a question costs: from epsilon, rho, a guarantee or a wished error to the noise of each family.
+"""What a question costs: from epsilon, rho, a guarantee or a wished error to the noise of each statistic.
 
 The budget decides the kind of noise. Where rho counts (a budget with delta, or in rho), Gaussian noise: at equal rho its
 deviation is 1/sqrt(2 rho) times the L2 claim against 1/sqrt(rho) times the L1 claim for Laplace noise, which is never
@@ -17,9 +17,11 @@ from dither.errors import BudgetError, GuaranteeError, NumberError, QuestionErro
 from dither.numeric.number import Number, NumberLike, rational
 from dither.numeric.search import halve
 from dither.privacy.budget.filter import Filter
-from dither.privacy.guarantee.guarantee import Guarantee, approx
+from dither.privacy.guarantee.definitions import approx
+from dither.privacy.guarantee.guarantee import Guarantee
 from dither.privacy.loss.loss import Loss, sum_of
 from dither.query.plan.question import Question
+from dither.query.pricing.ask import ErrorsLike
 from dither.query.pricing.spend import Spend
 from dither.query.statistics.bounding import Bounding, EachRow
 from dither.query.statistics.choose_bounding import of_persons
@@ -34,7 +36,7 @@ DIGITS = 10**4  # a wished error is met to four digits of epsilon or rho
 
 
 def epsilon(released: Sequence[Priced], delta: NumberLike) -> float:
-    """At a delta: by the exact law of the loss of all of it together; or by its promises, which may say less or more."""
+    """The epsilon of all releases together at a delta: by the exact law of the loss, or by their guarantees if smaller."""
     promised = total(released).epsilon(delta)
     try:
         return min(loss(released).epsilon(delta), promised)
@@ -42,7 +44,7 @@ def epsilon(released: Sequence[Priced], delta: NumberLike) -> float:
         return promised
 
 
-def text(released: Sequence[Priced], budget: Filter, asked: object) -> str:
+def text(released: Sequence[Priced], budget: Filter, asked: NumberLike | None) -> str:
     """A price as people know it: epsilon, and at which delta where there is no epsilon alone."""
     promise, delta = total(released), budget.ceiling.charge().delta
     if delta > 0 and asked is not None:  # what was asked for, where that is proved, and not a digit more
@@ -91,7 +93,7 @@ class Context:
 
     @property
     def count(self) -> int:
-        """How many statistics there are."""
+        """How many statistics the question needs."""
         return len(self.counters.sets) + len(self.counters.requests)
 
 
@@ -126,13 +128,13 @@ def _made(amount: Number | Fraction, under: Context) -> tuple[Statistic, ...]:
 
 
 def paid(released: Sequence[Statistic], *, pure: bool) -> Spend:
-    """What was found for a wished error."""
+    """The price that was found for a wished error."""
     charge = total(mechanisms(released)).charge()
     return Spend(epsilon=charge.epsilon) if pure else Spend(rho=charge.rho)
 
 
 def total(released: Iterable[Priced]) -> Guarantee:
-    """What all that is released promises together."""
+    """The guarantee of all releases together, by composition."""
     first, *others = (one.guarantee for one in released)
     for other in others:
         first = first + other
@@ -144,7 +146,7 @@ def loss(released: Iterable[Priced]) -> Loss:
     return sum_of(one.loss() for one in released)
 
 
-def for_error(wished: NumberLike, under: Context) -> tuple[Statistic, ...]:
+def for_error(wished: ErrorsLike | None, under: Context) -> tuple[Statistic, ...]:
     """Each statistic at the least budget with which every wished error is met."""
     limits = _wishes(wished, under)
     named = list(zip([aggregate.name for aggregate in under.question.aggregates], under.counters.readings, strict=True))
@@ -178,7 +180,7 @@ def _least(meets: Callable[[Fraction], bool]) -> Fraction:
     return halve(meets, low, high, times=DIGITS.bit_length())[1]
 
 
-def _wishes(wished: NumberLike, under: Context) -> dict[str, float]:
+def _wishes(wished: ErrorsLike | None, under: Context) -> dict[str, float]:
     names = [aggregate.name for aggregate in under.question.aggregates]
     if not isinstance(wished, Mapping) or not wished:
         raise QuestionError("error", wished, "it is not a wish for each column", "{'n': 20}")

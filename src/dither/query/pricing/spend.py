@@ -1,4 +1,4 @@
-"""What a question may cost: an epsilon, a rho or a guarantee, as it was stated, in the currency that the budget counts."""
+"""What a question may cost: an epsilon, a rho or a guarantee, as stated, in what the budget counts: epsilon or rho."""
 
 from __future__ import annotations
 
@@ -10,7 +10,9 @@ from dither.numeric.number import Number, NumberLike, exact, rational
 from dither.privacy import calibrate
 from dither.privacy.budget.filter import Filter
 from dither.privacy.guarantee.approx import Approx
-from dither.privacy.guarantee.guarantee import Guarantee, approx, gdp
+from dither.privacy.guarantee.definitions import approx, gdp
+from dither.privacy.guarantee.guarantee import Guarantee
+from dither.query.pricing.ask import ErrorsLike
 from dither.query.sql.options import Options
 
 HOWS = "epsilon='0.5', rho='0.01', guarantee=pure('0.5'), or error={'n': 20}"
@@ -19,7 +21,7 @@ SMALLEST = Fraction(1, 10**100)
 
 @dataclass(frozen=True)
 class Spend:
-    """How much a question may cost, and in which currency."""
+    """How much a question may cost: an epsilon of pure differential privacy, or a rho of zCDP."""
 
     epsilon: Number | None = None  # pure
     rho: Fraction | None = None
@@ -31,7 +33,7 @@ class Spend:
 
     @property
     def amount(self) -> Number | Fraction:
-        """Epsilon or rho."""
+        """The epsilon of a pure price, otherwise the rho."""
         found = self.rho if self.epsilon is None else self.epsilon
         assert found is not None
         return found
@@ -68,7 +70,11 @@ def counts_rho(budget: Filter) -> bool:
 
 
 def read_spend(
-    budget: Filter, epsilon: NumberLike, rho: NumberLike, guarantee: object, lost: Fraction = Fraction(0)
+    budget: Filter,
+    epsilon: NumberLike | None,
+    rho: NumberLike | None,
+    guarantee: Guarantee | None,
+    lost: Fraction = Fraction(0),
 ) -> Spend:
     """The one way in which a price was stated; of its delta, so much is lost to a choice of keys."""
     given = {"epsilon": epsilon, "rho": rho, "guarantee": guarantee}
@@ -82,6 +88,7 @@ def read_spend(
         if not counts_rho(budget):
             raise GuaranteeError("rho", rho, f"the budget is {budget.ceiling}, which does not count rho", "epsilon=")
         return Spend(rho=wanted)
+    assert epsilon is not None
     number = exact(epsilon, name="epsilon", positive=True)
     if number < SMALLEST:
         raise NumberError("epsilon", epsilon, "it is below 1e-100, which is a slip", "'0.5'")
@@ -99,7 +106,7 @@ def _calibrated(epsilon: Number, delta: Fraction, budget: Filter, lost: Fraction
     return Spend(rho=rho, target=approx(epsilon, delta, unit=budget.unit))
 
 
-def _from_guarantee(budget: Filter, guarantee: object, lost: Fraction) -> Spend:
+def _from_guarantee(budget: Filter, guarantee: Guarantee, lost: Fraction) -> Spend:
     if not isinstance(guarantee, Guarantee):
         raise GuaranteeError("guarantee", guarantee, "it is not a guarantee", "pure('0.5'), zcdp('0.01')")
     if guarantee.unit is not budget.unit:
@@ -125,8 +132,14 @@ def _from_guarantee(budget: Filter, guarantee: object, lost: Fraction) -> Spend:
 
 
 def stated_price(
-    options: Options, budget: Filter, *, epsilon: NumberLike, rho: NumberLike, guarantee: object, error: NumberLike
-) -> tuple[object, object]:
+    options: Options,
+    budget: Filter,
+    *,
+    epsilon: NumberLike | None,
+    rho: NumberLike | None,
+    guarantee: Guarantee | None,
+    error: ErrorsLike | None,
+) -> tuple[NumberLike | None, Guarantee | None]:
     """Epsilon and guarantee, as the question and the arguments together state them."""
     if options.epsilon is None and options.delta is None:
         return epsilon, guarantee

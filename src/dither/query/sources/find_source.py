@@ -7,12 +7,12 @@ from pathlib import Path
 
 from dither.errors import DataError
 from dither.query.sources.frames import FRAMES
-from dither.query.sources.source import CsvFiles, DuckDBFile, ParquetFiles, Source
+from dither.query.sources.source import CsvFiles, DataLike, DuckDBFile, ParquetFiles, Source
 
 KINDS = "a .parquet, .csv or .duckdb file, a glob of such, a pandas or polars DataFrame, or an Arrow table"
 
 
-def find_source(stated: object, folder: Path, where: str) -> Source:
+def find_source(stated: DataLike, folder: Path, where: str) -> Source:
     """The source that a path, a glob or a frame stands for."""
     if isinstance(stated, (str, Path)):
         return _files(str(stated), folder, where)

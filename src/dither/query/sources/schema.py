@@ -1,4 +1,4 @@
-"""What a source holds, column by column: the type that fits it, and how it is stored. Never read from rows."""
+"""The schema of a source: for each column the type that fits it, and how it is stored. Never read from rows."""
 
 from __future__ import annotations
 

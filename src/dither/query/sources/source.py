@@ -12,7 +12,7 @@ import hashlib
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 from dither.errors import DataError
 from dither.query.policy.column import Type
@@ -24,8 +24,23 @@ if TYPE_CHECKING:
     import duckdb
 
 
+class FrameLike(Protocol):
+    """A table in memory: a DataFrame of pandas or of polars, or a table of pyarrow."""
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Numbers of rows and of columns."""
+
+    @property
+    def columns(self) -> Any:
+        """Names of the columns; in pyarrow, the columns themselves."""
+
+
+DataLike: TypeAlias = str | Path | FrameLike
+
+
 class Source(ABC):
-    """Rows, somewhere."""
+    """Where the rows of a table are."""
 
     kind: str
     paths: tuple[str, ...] = ()  # the files that the engine may read: these and no others
@@ -120,11 +135,11 @@ class DuckDBFile(Source):
 
     @property
     def paths(self) -> tuple[str, ...]:  # type: ignore[override]
-        """The file itself."""
+        """The one file that the engine may read."""
         return (self.path,)
 
     def stamp(self) -> tuple[tuple[int, ...], ...] | None:
-        """What was written last may stand in a log beside the file."""
+        """As of any source, with the write-ahead log beside the file, which may hold what was written last."""
         try:
             return _look(self.path), *([_look(f"{self.path}.wal")] if Path(f"{self.path}.wal").exists() else [])
         except OSError:

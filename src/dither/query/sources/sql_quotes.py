@@ -4,7 +4,7 @@ from __future__ import annotations
 
 
 def name(text: str) -> str:
-    """A name, quoted."""
+    """A name as SQL quotes it: inside double quotes only a double quote means anything."""
     return '"' + text.replace('"', '""') + '"'
 
 

@@ -8,7 +8,7 @@ from fractions import Fraction
 from math import ceil
 
 from dither.errors import QuestionError
-from dither.numeric.number import Number, NumberLike
+from dither.numeric.number import Number
 from dither.privacy.unit import Unit
 from dither.query.plan.counters import StepCounter
 from dither.query.plan.expressions import ColumnValue
@@ -31,7 +31,7 @@ WAYS: dict[str, type[Weights | Clip | ClipSum | KeepGroups]] = {
 
 
 def choose_bounding(
-    question: Question, counters: CounterPlan, wished: NumberLike, *, cells: int, unit: Unit, pure: bool
+    question: Question, counters: CounterPlan, wished: str | None, *, cells: int, unit: Unit, pure: bool
 ) -> Bounding:
     """The way that was wished for, or the best that fits; refused where it does not fit. Counts of people apart."""
     table = question.table

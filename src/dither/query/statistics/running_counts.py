@@ -37,7 +37,8 @@ from dither.density.histograms.axis import Bins
 from dither.density.histograms.choose import Plan as Chosen
 from dither.density.histograms.choose import cdf, describe
 from dither.density.histograms.histogram import Histogram
-from dither.privacy.guarantee.guarantee import Guarantee, gdp
+from dither.privacy.guarantee.definitions import gdp
+from dither.privacy.guarantee.guarantee import Guarantee
 from dither.privacy.loss.loss import Loss
 from dither.privacy.unit import Unit
 from dither.query.plan.counters import RowCounter
@@ -81,7 +82,7 @@ class RunningCounts(RequestedStatistic):
         unit, steps = price.unit, bounding.most * bounding.resolution
         if unit in COMES and prod(len(group.listed) for group in others) > 1:
             unit, steps = COMES[unit], 2 * steps
-        each = {"epsilon": price.amount / steps} if price.pure else {"rho": price.amount / steps**2}
+        each: dict[str, Any] = {"epsilon": price.amount / steps} if price.pure else {"rho": price.amount / steps**2}
         chosen = cdf(Bins.even(0, cells, cells), **each, unit=unit, known_loss=True)
         if not price.pure and not alone:
             bounding, chosen = _better(bounding, chosen, price, hard)

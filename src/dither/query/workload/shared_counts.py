@@ -87,7 +87,7 @@ class SharedCounts(Statistic):
         groups = [[spell(group.by), [spell(key) for key in group.listed]] for group in self.question.groups]
         return {
             **{"where": spell(self.question.where), "groups": groups, "merged": list(self.merged)},
-            **{"queries": hashes[0], "strategy": hashes[1], "noise": spell(self.workload._noise)},
+            **{"queries": hashes[0], "strategy": hashes[1], "noise": spell(self.workload.noise)},
         }
 
     def noisy(self, counts: Counts) -> list[float]:

@@ -17,6 +17,7 @@ from dither.errors import InputError, PrecisionError
 from dither.numeric.balls import ends, precision
 from dither.numeric.enclosure import to_ball
 from dither.numeric.number import Number
+from dither.privacy.formulas.binomial import mass, tail_bound
 from dither.privacy.loss.pairs import shuffled
 from dither.privacy.loss.pairs.shuffled import ShuffledPair
 
@@ -113,9 +114,9 @@ def test_above_is_the_sum_over_all_outcomes(odds, k):
 
 def starting(monkeypatch, starts):
     """Other levels than those of the pair."""
-    shuffled._levels.cache_clear()
-    mean = shuffled._starts
-    monkeypatch.setattr(shuffled, "_starts", lambda pair, people: (mean(pair, people)[0], starts))
+    shuffled.levels_of.cache_clear()
+    mean = shuffled.level_starts
+    monkeypatch.setattr(shuffled, "level_starts", lambda pair, people: (mean(pair, people)[0], starts))
 
 
 @pytest.mark.parametrize(("odds", "n", "k"), [(Fraction(2), 12, 10), (Fraction(9), 12, 3), (Fraction(3, 2), 10, 4)])
@@ -124,7 +125,7 @@ def test_rounding_down_to_levels_dominates(odds, n, k, monkeypatch):
     with monkeypatch.context() as patch:
         starting(patch, levels)
         check(ShuffledPair(ln(odds), n, k), law(odds, n, k, tuple(levels)))
-    shuffled._levels.cache_clear()
+    shuffled.levels_of.cache_clear()
     for level in grid(odds)[::3]:
         assert hockey(law(odds, n, k), level) < hockey(law(odds, n, k, tuple(levels)), level)
 
@@ -136,12 +137,12 @@ def test_levels_cost_little(n, k, monkeypatch):
     with monkeypatch.context() as patch:
         starting(patch, list(range(n)))
         full = [delta(pair, level) for level in (Fraction(1), Fraction(21, 20), Fraction(5, 4))]
-    shuffled._levels.cache_clear()
+    shuffled.levels_of.cache_clear()
     for rounded, exact in zip(found, full, strict=True):
         assert exact.lower() <= rounded < exact * 1.15
     assert found[0] < full[0] * 1.01
     for people in range(1, 400):
-        starts = shuffled._starts(ShuffledPair(Number(1), people, k), people)[1]
+        starts = shuffled.level_starts(ShuffledPair(Number(1), people, k), people)[1]
         assert starts == sorted(set(starts))
         assert starts[0] == 0
         assert starts[-1] < people
@@ -305,7 +306,7 @@ def test_the_window_leaves_out_nothing_that_is_not_added(level):
 
 
 def test_what_is_outside_the_window_is_added(monkeypatch):
-    window = shuffled._window
+    window = shuffled.window
     for below, above in ((Fraction(2, 5), 0), (0, Fraction(2, 5)), (Fraction(1, 4), Fraction(1, 4))):  # cut far too much
 
         def small(count, odds, below=below, above=above):
@@ -316,7 +317,7 @@ def test_what_is_outside_the_window_is_added(monkeypatch):
             pair = ShuffledPair(ln(3), 400, k)
             truth = pair.above(ln(level).ball())
             with monkeypatch.context() as patch:
-                patch.setattr(shuffled, "_window", small)
+                patch.setattr(shuffled, "window", small)
                 found = pair.above(ln(level).ball())
             assert all(wide.overlaps(tight) for wide, tight in zip(found, truth, strict=True))
             assert found[0].rad() > truth[0].rad() * 1000
@@ -343,10 +344,10 @@ def test_binomial_laws():
     for count, odds in product((1, 4, 30), (Fraction(1), Fraction(1, 7), Fraction(5))):
         chances = [binomial(count, odds / (1 + odds), k) for k in range(count + 1)]
         for k in range(count + 1):
-            assert sum(chances[k:]) <= ends(shuffled._beyond(count, to_ball(odds), k, 1))[1]
-            assert sum(chances[: k + 1]) <= ends(shuffled._beyond(count, to_ball(odds), k, -1))[1]
-            assert inside(sum(chances[k:]), shuffled._mass(count, to_ball(odds), k, count))
-            assert inside(sum(chances[: k + 1]), shuffled._mass(count, to_ball(odds), k, 0))
+            assert sum(chances[k:]) <= ends(tail_bound(count, to_ball(odds), k, 1))[1]
+            assert sum(chances[: k + 1]) <= ends(tail_bound(count, to_ball(odds), k, -1))[1]
+            assert inside(sum(chances[k:]), mass(count, to_ball(odds), k, count))
+            assert inside(sum(chances[: k + 1]), mass(count, to_ball(odds), k, 0))
 
 
 @pytest.mark.parametrize("k", KINDS)
@@ -390,7 +391,7 @@ def test_extreme_parameters(monkeypatch):
         ShuffledPair(Number(10**9), 5, 2).above(arb(1))
     monkeypatch.setattr(shuffled, "MOST_PEOPLE", 50)
     capped = ShuffledPair(Number("0.9"), 10**6, 2).above(arb("0.1"))
-    shuffled._levels.cache_clear()
+    shuffled.levels_of.cache_clear()
     assert capped[0].overlaps(ShuffledPair(Number("0.9"), 50, 2).above(arb("0.1"))[0])
 
 

@@ -33,7 +33,7 @@ LossRow = tuple[Number, Fraction, Number]
 
 @dataclass(frozen=True)
 class FinitePair(MomentPair):
-    """Finitely many losses."""
+    """A dominating pair with finitely many losses."""
 
     kind: ClassVar[str] = "finite"
     rows: tuple[LossRow, ...]  # losses from the largest down

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from fractions import Fraction
+from typing import Any, TypeAlias
 
 from dither.errors import GuaranteeError
 from dither.numeric.number import Number, NumberLike, ln, rational
@@ -11,9 +12,11 @@ from dither.privacy.loss.pairs.finite import FinitePair, LossRow
 
 MOST_OUTCOMES = 10_000
 
+Distribution: TypeAlias = Sequence[NumberLike] | Mapping[Any, NumberLike]  # probabilities, or outcomes with theirs
 
-def table(p: NumberLike, q: NumberLike) -> FinitePair:
-    """Outcomes with one loss are put together; what only one of them has is lost."""
+
+def table(p: Distribution, q: Distribution) -> FinitePair:
+    """The pair of two distributions: outcomes with one loss are put together; what only one of them has is lost."""
     rows_p, rows_q = _probabilities(p, "p"), _probabilities(q, "q")
     if isinstance(p, Mapping) != isinstance(q, Mapping) or (not isinstance(p, Mapping) and len(rows_p) != len(rows_q)):
         raise GuaranteeError("q", q, "its outcomes are not those of p", "two lists of one length, or two mappings")
@@ -33,7 +36,8 @@ def table(p: NumberLike, q: NumberLike) -> FinitePair:
     return FinitePair(tuple(rows), gone, come)
 
 
-def _probabilities(values: object, name: str) -> dict[object, Fraction]:
+def _probabilities(values: Distribution, name: str) -> dict[Hashable, Fraction]:
+    items: dict[Hashable, NumberLike]
     if isinstance(values, Mapping):
         items = dict(values)
     elif isinstance(values, Sequence) and not isinstance(values, (str, bytes)):

@@ -1,4 +1,4 @@
-"""Pairs as stored records."""
+"""Dominating pairs as stored JSON records."""
 
 from __future__ import annotations
 
@@ -31,6 +31,7 @@ PairTerms = tuple[tuple[Pair, int], ...]
 
 
 def write_terms(terms: PairTerms) -> list[list[object]]:
+    """Pairs with counts, for a record."""
     return [[{"kind": pair.kind, **pair.to_json()}, count] for pair, count in terms]
 
 

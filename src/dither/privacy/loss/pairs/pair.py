@@ -101,7 +101,7 @@ class Pair(ABC):
 
     @abstractmethod
     def to_json(self) -> dict[str, object]:
-        """Exact, and read by `from_json`."""
+        """The fields of a stored record, exact; `from_json` reads them."""
 
     @classmethod
     @abstractmethod
@@ -109,7 +109,7 @@ class Pair(ABC):
 
     @abstractmethod
     def describe(self) -> str:
-        """A few words."""
+        """The mechanism in a few words."""
 
 
 class MomentPair(Pair):

@@ -156,7 +156,7 @@ class _Sum:
             self.error = share * bound + rest
 
     def total(self) -> arb:
-        """F(p)."""
+        """F(p) = E w(z)^p, as a ball."""
         return sum(self.weights, start=to_ball(0)) + arb(0, self.error.upper())
 
     def off(self, most: arb) -> acb:
@@ -165,7 +165,7 @@ class _Sum:
         return acb(arb(0, radius), arb(0, radius))
 
     def at(self, v: arb) -> acb:
-        """F(p + iv)."""
+        """F(p + iv) = E w(z)^(p + iv), as a ball."""
         found = sum(
             (weight * acb(0, v * log_w).exp() for weight, log_w in zip(self.weights, self.logs, strict=True)), start=acb(0)
         )

@@ -1,38 +1,12 @@
-"""Shuffled reports: n people randomize their answers, a shuffler takes the names off. Replace-one, and n is public.
+"""Shuffled reports: the dominating pair of n people's locally randomized answers, once a shuffler has taken the names off.
 
-Whoever looks may be told more than there is to see: it only makes P and Q easier to tell apart. Write g = e^epsilon -
-1.
+Replace-one, and n is public. Write g = e^epsilon - 1. For k-ary randomized response, N of the reports are random answers or
+that of the person who is replaced; a of them say x, b say x'. The pair is the law of (N, a, b), with loss
 
-*k answers*, R(x): the truth x with probability e^epsilon / (g + k), every other answer with 1 / (g + k). That is:
-with probability w = k / (g + k) a random answer, else the truth. Tell which of the other n - 1 people say the truth,
-and take their reports away. N reports are left: N - 1, of Bin(n - 1, w), are random, and one is of the person whose x
-becomes x'. Let a of the N say x, and b say x'. Next to N random answers they have as density the mean of k R(x) over
-them:
+    ln (N + g a) / (N + g b)
 
-    w (N + g a) / N  under P,    w (N + g b) / N  under Q,    loss ln (N + g a) / (N + g b),
-
-so (N, a, b) is all that counts. The law of (a, b) without N does *not* dominate: the number of other answers tells
-about N, and so whether the person is behind one of them (n = 2, k = 3, e^epsilon = 3; the tests have it).
-
-*Any epsilon-DP randomizer* R, one for all, `answers` is None (Feldman, McMillan and Talwar 2021): U = (e^epsilon R(x)
-- R(x')) / g and V, the same with x and x' exchanged, are distributions. R(x) is U with probability e^epsilon / (g +
-2) and else V, R(x') the other way round. For all y, R(y) >= e^-epsilon (R(x) + R(x')) / 2 = w (U + V) / 2, w =
-e^-epsilon: so with probability w another person reports from U or V, evenly. Tell all other reports; what is left
-comes from a draws of U and b of V, with density 2 (N + g a) / ((g + 2) N) next to N = a + b even draws. That is k =
-2, with another w.
-
-Exchanging a and b exchanges P and Q: the pair is its own `reverse`, and P(L <= -l) = Q(L >= l).
-
-*Summing.* For l >= 0 and t = a + b, L > l means a > u t + y with u = 1 / (1 + e^-l) and y = N tanh(l/2) / g. So it
-takes, for each N, one sum over t of tails of Bin(t, 1/2); from t to t - 1 the bound on a moves by 0 or 1, and the
-tail by one probability. For k = 2 N is t. For k > 2 N - 1 is rounded down to a few levels (to itself while n is
-small): that dominates, as random answers can be added to those of a level. For the same reason people may be left out
-of the count.
-
-*Outside a window* of t: for z >= 0 and c = (e^(z (1-u)) + e^(-z u)) / 2, Markov gives P(Bin(t, 1/2) >= u t + y) <=
-e^(-z y) c^t. Times the law of t, which is binomial with some odds, this is e^(-z y) ((1 + c odds) / (1 + odds))^count
-times the binomial law with c odds. A window in the middle of that one leaves out little even of a tiny answer. How
-much, a geometric series tells: away from the middle the ratio of neighbouring binomial probabilities falls.
+Any local randomizer with this epsilon (`answers` is None; Feldman, McMillan and Talwar 2021) is no worse than k = 2 with
+another law of N. `shuffled.md` beside this file has the theorem, the proof, and how tails of the loss are summed.
 """
 
 from __future__ import annotations
@@ -50,6 +24,7 @@ from dither.numeric.balls import ends, floor_scaled, precision
 from dither.numeric.enclosure import to_ball
 from dither.numeric.number import Number
 from dither.numeric.search import halve
+from dither.privacy.formulas.binomial import mass, probability, tail_bound
 from dither.privacy.loss.pairs.pair import Pair
 from dither.privacy.records import stored_count, stored_number
 from dither.privacy.text import four_digits
@@ -120,7 +95,7 @@ class ShuffledPair(Pair):
 # -- levels of N --------------------------------------------------------------------------------------------------------
 
 
-class _Level(NamedTuple):
+class Level(NamedTuple):
     """P is weight (N + g a) times a binomial law of `size` draws for t and Bin(t, 1/2) for a. N is `size`, or t."""
 
     size: int
@@ -128,27 +103,27 @@ class _Level(NamedTuple):
 
 
 @lru_cache(maxsize=64)
-def _levels(pair: ShuffledPair, bits: int) -> tuple[_Level, ...]:
+def levels_of(pair: ShuffledPair, bits: int) -> tuple[Level, ...]:
     people, answers = min(pair.people, MOST_PEOPLE), pair.answers
     with precision(bits):
         gain = pair.epsilon.ball().expm1()
         odds = (answers or 1) / gain  # of a random answer: w / (1 - w)
         if answers is None or answers == 2:
             # Bin(n - 1, w) at t - 1, divided by t, is Bin(n, w) at t, divided by n w
-            return (_Level(people, 2 * (1 + 1 / odds) / ((gain + 2) * people)),)
-        mean, starts = _starts(pair, people)
+            return (Level(people, 2 * (1 + 1 / odds) / ((gain + 2) * people)),)
+        mean, starts = level_starts(pair, people)
         found = []
         for start, after in zip(starts, [*starts[1:], people], strict=True):
             share = arb(0)
             if start <= mean:
-                share += _mass(people - 1, odds, min(mean, after - 1), start)
+                share += mass(people - 1, odds, min(mean, after - 1), start)
             if mean < after - 1:
-                share += _mass(people - 1, odds, max(mean + 1, start), after - 1)
-            found.append(_Level(start + 1, share / ((1 + 1 / odds) * (start + 1))))
+                share += mass(people - 1, odds, max(mean + 1, start), after - 1)
+            found.append(Level(start + 1, share / ((1 + 1 / odds) * (start + 1))))
         return tuple(found)
 
 
-def _starts(pair: ShuffledPair, people: int) -> tuple[int, list[int]]:
+def level_starts(pair: ShuffledPair, people: int) -> tuple[int, list[int]]:
     """The mean of N - 1, about, and where the levels of N - 1 begin: fine near the mean, coarse below, from 0 on."""
     with precision(128):  # not the working precision: the levels are what the pair is
         mean = floor_scaled((people - 1) / (1 + pair.epsilon.ball().expm1() / (pair.answers or 1)), 0)
@@ -193,7 +168,7 @@ def _tail(pair: ShuffledPair, loss: arb, way: int) -> tuple[arb, arb]:
     z = to_ball(Fraction(_exponent(event)))
     chance = ((z * (1 - side)).exp() + (-z * side).exp()) / 2
     each = (-z * lift).exp() * (1 + odds * chance) / (1 + odds)
-    levels = _levels(pair, bits + 64)
+    levels = levels_of(pair, bits + 64)
     bounds = [2 * level.weight * level.size * (1 + gain) * each**level.size for level in levels]  # 2: the line is rounded
     most, p, q, rest = arb(0), arb(0), arb(0), arb(0)
     for bound in bounds:
@@ -202,8 +177,10 @@ def _tail(pair: ShuffledPair, loss: arb, way: int) -> tuple[arb, arb]:
         if bound < most * arb((1, -bits)):
             rest += bound
             continue
-        low, high = _window(level.size, odds * chance)
-        rest += bound * (_beyond(level.size, odds * chance, low - 1, -1) + _beyond(level.size, odds * chance, high + 1, 1))
+        low, high = window(level.size, odds * chance)
+        rest += bound * (
+            tail_bound(level.size, odds * chance, low - 1, -1) + tail_bound(level.size, odds * chance, high + 1, 1)
+        )
         more, less = _sum(event, level.size, low, high)
         p, q = p + level.weight * more, q + level.weight * less
     return p + rest.union(arb(0)), q + (rest * (-loss).exp()).union(arb(0))  # Q is at most e^-loss P there
@@ -220,7 +197,7 @@ def _exponent(event: _Event) -> float:
     return halve(rises, 0.0, 300.0, times=40)[0]
 
 
-def _window(count: int, odds: arb) -> tuple[int, int]:
+def window(count: int, odds: arb) -> tuple[int, int]:
     """About where all but 2^-prec of a binomial law lies (Bernstein), in plain floats: what it misses is added."""
     share = float(odds / (1 + odds))
     middle, logs = count * share, ctx.prec * math.log(2)
@@ -243,8 +220,8 @@ def _sum(event: _Event, count: int, low: int, high: int) -> tuple[arb, arb]:
     plain_tail, plain_single, tails, singles = arb(0), arb(0), arb(0), arb(0)
     back = 1 / event.odds
     if high >= 1 and h <= high:
-        law, single = _chance(count, event.odds, high), _chance(high - 1, arb(1), h - 1)
-        tail = 2 * _mass(high - 1, arb(1), h, high - 1) if h < high else arb(0)  # 2 T
+        law, single = probability(count, event.odds, high), probability(high - 1, arb(1), h - 1)
+        tail = 2 * mass(high - 1, arb(1), h, high - 1) if h < high else arb(0)  # 2 T
         for t in range(high, max(low, 1) - 1, -1):
             times = law * t
             tails += times * tail
@@ -269,42 +246,5 @@ def _sum(event: _Event, count: int, low: int, high: int) -> tuple[arb, arb]:
         plain_tail, plain_single = plain_tail * count, plain_single * count
     common = (plain_tail + plain_single + event.gain * tails / 2) / 2
     if low == 0 and line < 0 and not event.alike:
-        common += _chance(count, event.odds, 0) * count  # t = 0 has L = 0
+        common += probability(count, event.odds, 0) * count  # t = 0 has L = 0
     return common + event.gain * singles / 2, common
-
-
-# -- binomial laws, by their odds ---------------------------------------------------------------------------------------
-
-
-def _chance(count: int, odds: arb, k: int) -> arb:
-    """The probability of k."""
-    with precision(ctx.prec + 2 * count.bit_length() + 16):  # the logarithms are large, and cancel
-        ways = arb(count + 1).lgamma() - arb(k + 1).lgamma() - arb(count - k + 1).lgamma()
-        return (ways + k * odds.log() - count * odds.log1p()).exp()
-
-
-def _ratio(count: int, odds: arb, k: int, step: int) -> arb:
-    """The probability of k + step next to that of k, for a step of 1 or -1."""
-    return odds * (count - k) / (k + 1) if step > 0 else k / (odds * (count - k + 1))
-
-
-def _beyond(count: int, odds: arb, k: int, step: int) -> arb:
-    """A bound on the probability of k and all that lies behind it."""
-    if not 0 <= k <= count:
-        return arb(0)
-    ratio = _ratio(count, odds, k, step)
-    return _chance(count, odds, k) / (1 - ratio) if ratio < 1 else arb(1)
-
-
-def _mass(count: int, odds: arb, first: int, last: int) -> arb:
-    """The probability of first, ..., last, in the order in which they become small in the end."""
-    step = 1 if last >= first else -1
-    term = _chance(count, odds, first)
-    total, tiny = term, arb((1, -ctx.prec))
-    for k in range(first, last, step):
-        ratio = _ratio(count, odds, k, step)
-        term *= ratio
-        if ratio < 1 and term < total * tiny:
-            return total + (term / (1 - ratio)).union(arb(0))
-        total += term
-    return total

@@ -1,4 +1,4 @@
-"""Compositions on one grid of losses: polynomials with whole coefficients, rounded up (or down) after every product."""
+"""Convolution on one grid of losses: polynomials with whole coefficients, rounded up (or down) after every product."""
 
 from __future__ import annotations
 

@@ -24,7 +24,7 @@ MOST_SUMS = 20_000
 
 @dataclass(frozen=True)
 class SingleProfile:
-    """One pair, once."""
+    """The exact profile of a single pair, by its own sums."""
 
     pair: Pair
 

@@ -1,4 +1,4 @@
-"""The privacy profile of a long composition, by one sum along a line, in balls: its cost does not grow with the count.
+"""The privacy profile of a long composition, by Fourier inversion along a line, in balls: it costs the same for any count.
 
 With the loss L = log(P/Q) under P, M(t) = E exp(t L), and any c > 0 at which M is finite,
 
@@ -94,7 +94,7 @@ class FourierSum:
 
 
 def moment_of(terms: MomentPairSequence, c: arb) -> arb:
-    """log M(c) of the composition."""
+    """log M(c) of the whole composition."""
     return sum((count * pair.log_moment(c) for pair, count in terms), start=to_ball(0))
 
 

@@ -1,4 +1,4 @@
-"""What a sum along a line leaves out: bounds that are proved. See `loss/profile/fourier.py` for the sum and the proof."""
+"""The remainder of a Fourier inversion, what the sum leaves out: proved bounds. `loss/profile/fourier.py` has the proof."""
 
 from __future__ import annotations
 

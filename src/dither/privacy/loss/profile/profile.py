@@ -1,4 +1,4 @@
-"""Which way a profile is computed.
+"""The privacy profile delta(epsilon) of a sum of losses: which way it is computed.
 
 one pair, once                              its own sums                      exact
 few pairs with finitely many losses         all losses, one by one            exact
@@ -9,11 +9,13 @@ everything else                             a grid of losses                  pr
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
+from contextlib import contextmanager
 from fractions import Fraction
 
 from flint import arb
 
-from dither.errors import PrecisionError
+from dither.errors import DitherError, PrecisionError
 from dither.numeric.balls import ends, precision, round_down, round_up
 from dither.numeric.enclosure import enclose, to_ball
 from dither.numeric.number import Enclosure, Number
@@ -237,3 +239,15 @@ def delta_in_order(terms: PairSequence, epsilon: Number, *, both: bool, quick: b
     with precision(BITS):
         found = delta_between(terms, epsilon.ball(), both=both, quick=quick)
     return Enclosure(max(0.0, found.lower), found.upper)
+
+
+@contextmanager
+def refuse_extreme() -> Iterator[None]:
+    """Where floats do not find a place to look, a PrecisionError says so."""
+    try:
+        yield
+    except LOST_THE_WAY as error:
+        if isinstance(error, DitherError):
+            raise
+        why = "its parameters are too extreme to find a place to look"
+        raise PrecisionError("loss", str(error), why, "less extreme parameters, or a Guarantee") from error

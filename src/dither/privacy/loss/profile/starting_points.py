@@ -1,4 +1,4 @@
-"""Where to look: tilts and periods in plain floats. No part of a proof: a bad choice costs time or width only."""
+"""Where to evaluate a profile: exponential tilts and periods, in plain floats. A bad choice costs time or width only."""
 
 from __future__ import annotations
 
