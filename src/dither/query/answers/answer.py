@@ -83,6 +83,7 @@ class Answer:
     guarantee: Guarantee = field(repr=False)  # of this question
     statements: dict[str, str] = field(repr=False)  # what each aggregate says: 'truth', 'at least', 'of counted rows', ...
     says: str = field(repr=False)  # the same in words, with what it means
+    beyond: dict[str, int] | None = field(repr=False)  # people who have more than is counted of them; None: not asked
     note: str = field(repr=False)  # how much of one person counts
     explained: str = field(repr=False)
     frame_kind: str = field(repr=False)  # the kind of table that was protected
@@ -210,6 +211,7 @@ class Answer:
         words |= {"explained": self.explained, "frame_kind": self.frame_kind}
         stored = {
             "columns": {name: [_plain(cell) for cell in column] for name, column in self.columns.items()},
+            "beyond": self.beyond,
             "confidence": str(self.confidence),
             "guarantee": self.guarantee.to_json(),
             "released": self.released.to_json(),

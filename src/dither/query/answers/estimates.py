@@ -10,11 +10,12 @@ from __future__ import annotations
 from dither.errors import QuestionError
 from dither.ledger.entries.receipt import Receipt
 from dither.query.answers.answer import Answer, Column, Kind
-from dither.query.answers.explain import bound_note, explain_offer, statements
+from dither.query.answers.explain import beyond_words, bound_note, explain_offer, statements
 from dither.query.answers.released import Released
 from dither.query.plan.question import Question
 from dither.query.policy.column import Type
 from dither.query.pricing.offer import Offer
+from dither.query.statistics.people_beyond import Beyond, PeopleBeyond
 
 SIGNS = {
     "=": lambda a, b: a == b,
@@ -40,6 +41,8 @@ ENDS = ("", "_low", "_high")
 
 def read_answer(offer: Offer, released: Released, receipt: Receipt) -> Answer:
     """The answer to a question, of what was stored of it."""
+    says = [f"{head}: {', '.join(names)} ({told})" for head, names, told in statements(offer)]
+    beyond = _beyond(offer, released)
     question = offer.question
     return Answer(
         sql=offer.sql,
@@ -51,13 +54,24 @@ def read_answer(offer: Offer, released: Released, receipt: Receipt) -> Answer:
         price=offer.price,
         guarantee=offer.guarantee,
         statements={name: statistic.statement(place).value for name, statistic, place in offer.columns},
-        says="\n".join(f"{head}: {', '.join(names)} ({told})" for head, names, told in statements(offer)),
+        says="\n".join([*says, *([] if beyond is None else [beyond_words(beyond)])]),
+        beyond=None if beyond is None else beyond._asdict(),
         note=bound_note(offer),
         explained=explain_offer(offer),
         frame_kind=offer.frame,
         released=released,
         receipt=receipt,
     )
+
+
+def _beyond(offer: Offer, released: Released) -> Beyond | None:
+    """How many people have more than is counted of them, where it was released."""
+    found = [
+        (one, stored)
+        for one, stored in zip(offer.statistics, released.statistics, strict=True)
+        if isinstance(one, PeopleBeyond)
+    ]
+    return None if not found else found[0][0].beyond(found[0][1])
 
 
 def _columns(offer: Offer, released: Released) -> dict[str, Column]:

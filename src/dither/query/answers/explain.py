@@ -6,10 +6,12 @@ from collections.abc import Sequence
 
 from dither.query.plan.describe import rows_of
 from dither.query.plan.relations import Scan
+from dither.query.plan.text import number
 from dither.query.pricing.gain import Gain
 from dither.query.pricing.offer import Offer
 from dither.query.statistics.bounding import EachRow
 from dither.query.statistics.counter_release import OneMechanism, mechanisms
+from dither.query.statistics.people_beyond import Beyond, PeopleBeyond
 from dither.query.statistics.statement import Statement
 from dither.query.statistics.statistic import Statistic
 
@@ -38,6 +40,9 @@ def explain_offer(offer: Offer, left: str = "") -> str:
         f"Error      with {percent} probability each number is off by no more than, because of noise:",
     ]
     lines += [f"             {name}: {statistic.told(place)}" for name, statistic, place in offer.columns]
+    for one in offer.statistics:
+        if isinstance(one, PeopleBeyond):
+            lines.append(f"Beyond     how many people have more than is counted of them: off by no more than {one.told(0)}")
     clamps = [(name, statistic.clamped(place)) for name, statistic, place in offer.columns]
     lines += [f"Clamped    {name}: {told}" for name, told in clamps if told is not None]
     lines += ["Noise      " + "; ".join(_noises(offer))]
@@ -85,6 +90,12 @@ def _meaning(one: Statement, offer: Offer) -> str:
     return "everybody counts in full, values beyond their bounds as the nearer bound"
 
 
+def beyond_words(beyond: Beyond) -> str:
+    """How many people have more than is counted of them."""
+    rows = f"perhaps {number(beyond.rows)} rows of theirs are left out" if beyond.rows else "few rows of theirs are left out"
+    return f"people beyond the limits: {number(beyond.people)} ({number(beyond.low)} to {number(beyond.high)}); {rows} (an estimate)"
+
+
 def bound_note(offer: Offer) -> str:
     """How much of one person counts, in a line; nothing where every row is a person."""
     bounding = offer.statistics[0].bounding
@@ -107,6 +118,8 @@ def _counts(offer: Offer) -> list[str]:
     """How much of a person counts: for the first statistic, then for each that bounds her in another way."""
     told: dict[str, str] = {}  # what is said, and of which columns
     for statistic in offer.statistics:
+        if isinstance(statistic, PeopleBeyond):
+            continue
         told.setdefault(statistic.bounding.words, f"for {_names(offer, statistic)}: " if told else "")
     lines = [f"{'           ' if place else 'Counts     '}{names}{how}" for place, (how, names) in enumerate(told.items())]
     first = offer.statistics[0].bounding
@@ -132,6 +145,6 @@ def _noises(offer: Offer) -> list[str]:
     found = []
     for one in mechanisms(offer.statistics):
         parts = one.parts if isinstance(one, OneMechanism) else (one,)
-        names = ", ".join(_names(offer, part) for part in parts)
+        names = ", ".join(_names(offer, part) for part in parts) or "people beyond the limits"
         found.append(f"{parts[0].noise} for {names} ({one.guarantee})")
     return found

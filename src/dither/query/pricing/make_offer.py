@@ -9,13 +9,13 @@ fit       where mechanisms promise less than was stated for all of them, at a lo
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import SupportsIndex
 
 from dither.errors import NumberError, QuestionError
 from dither.mechanisms.additive.additive import read_confidence
-from dither.numeric.number import NumberLike, integer, rational
+from dither.numeric.number import Number, NumberLike, integer, rational
 from dither.privacy.unit import Unit
 from dither.query.groups.unknown_keys import read_other
 from dither.query.holdings import Holdings
@@ -33,6 +33,7 @@ from dither.query.statistics.bounding import Bounding
 from dither.query.statistics.choose_bounding import choose_bounding
 from dither.query.statistics.counter_release import CounterRelease
 from dither.query.statistics.counter_sets import CounterPlan, choose_counters
+from dither.query.statistics.people_beyond import SHARE, PeopleBeyond, leaves_out
 
 LARGEST_SIZE = 10**15
 LEAST_ALPHA = Fraction(1, 10**12)  # error bars that fail less often than this are not computed
@@ -111,8 +112,26 @@ class Pricing:
         if self.lost:
             return with_keys(self.under(cells), promise, self.error, lost=self.lost, other=self.other)
         if promise is None:
-            return Candidate(self.under(cells), price.for_error(self.error, self.under(cells)))
-        return with_top(self.under, cells, promise)
+            made = Candidate(self.under(cells), price.for_error(self.error, self.under(cells)))
+            share = SHARE[self.is_pure]
+            return self._with_people_beyond(
+                made, price.paid(made.statistics, pure=self.is_pure).amount * (share / (1 - share))
+            )
+        made = with_top(self.under, cells, promise)
+        if made.choice is not None or leaves_out(made.statistics) is None:
+            return made
+        share = SHARE[self.is_pure]
+        made = with_top(self.under, cells, promise.part(1 - share))
+        return self._with_people_beyond(made, promise.part(share).amount)
+
+    def _with_people_beyond(self, made: Candidate, amount: Number | Fraction) -> Candidate:
+        """Where rows may be left out: also how many people have more than is counted of them."""
+        counted = leaves_out(made.statistics)
+        if made.choice is not None or counted is None:
+            return made
+        pure, level = self.is_pure, self.confidence
+        people = PeopleBeyond.make(self.question, counted.bounding, amount, pure=pure, confidence=level)
+        return replace(made, statistics=(*made.statistics, people))
 
 
 def read_question(text: str | list[str], policy: Policy) -> tuple[Question, Options]:

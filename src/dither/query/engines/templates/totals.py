@@ -32,6 +32,7 @@ from dither.query.plan.counters import Counter, ValueCounter
 from dither.query.plan.question import Question
 from dither.query.statistics.bounding import Bounding, Clip, ClipSum, EachRow, KeepGroups, KeepPersons, Weights
 from dither.query.statistics.counter_sets import CounterSet
+from dither.query.statistics.people_beyond import PeopleByRows
 
 
 class _Shape:
@@ -75,6 +76,8 @@ def totals_sql(
 
     `texts` are the columns that the source holds as text, `salt` a number or what the engine knows it by.
     """
+    if isinstance(bounding, PeopleByRows) and bounding.of is not None:
+        question = bounding.of
     shape = _Shape(words, question, families, bounding)
     return SELECTS[type(bounding)](shape, bounding, _rows(shape, relation, texts), salt)
 
@@ -178,6 +181,21 @@ def _chosen(shape: _Shape, bounding: KeepGroups, rows: str, salt: int | str) -> 
     return _grouped(shape.keys, added, f"({placed}) AS placed WHERE place <= {bounding.groups}")
 
 
+def _by_rows(shape: _Shape, bounding: PeopleByRows, rows: str, salt: int | str) -> str:
+    """How many people there are of each kind: by their rows, or by the squares of their rows in each group, added up."""
+    words, by = shape.words, ", ".join(["p", *(shape.keys if bounding.squared else [])])
+    declared = " AND ".join(f"{name} IS NOT NULL" for name in shape.keys)
+    mine = f"SELECT {by}, count(*) AS n FROM ({rows}) AS r{f' WHERE {declared}' if declared else ''} GROUP BY {by}"
+    if bounding.squared:  # at most the square of a count of 64 bits
+        size = f"SELECT p, {words.total(words.wide('n') + ' * n')} AS s FROM ({mine}) AS mine GROUP BY p"
+    else:
+        size = f"SELECT p, {words.wide('n')} AS s FROM ({mine}) AS mine"
+    above = list(enumerate(bounding.edges, 1))
+    kinds = " ".join(f"WHEN s > {words.wide(str(edge))} THEN {words.integer(kind)}" for kind, edge in reversed(above))
+    placed = f"SELECT CASE {kinds} END AS g0 FROM ({size}) AS sizes"
+    return f"SELECT g0, {words.wide('count(*)')} AS t0 FROM ({placed}) AS placed GROUP BY g0"
+
+
 def _summed(words: Words, part: str, total: str) -> str:
     return f"{words.wide(_or_zero(words.total(part)))} AS {total}"
 
@@ -198,4 +216,5 @@ SELECTS: dict[type[Bounding], Callable[[_Shape, Any, str, int | str], str]] = {
     ClipSum: _clipped,
     KeepGroups: _chosen,
     KeepPersons: _chosen,
+    PeopleByRows: _by_rows,
 }
