@@ -66,12 +66,10 @@ def read_answer(offer: Offer, released: Released, receipt: Receipt) -> Answer:
 
 def _beyond(offer: Offer, released: Released) -> Beyond | None:
     """How many people have more than is counted of them, where it was released."""
-    found = [
-        (one, stored)
-        for one, stored in zip(offer.statistics, released.statistics, strict=True)
-        if isinstance(one, PeopleBeyond)
-    ]
-    return None if not found else found[0][0].beyond(found[0][1])
+    for one, stored in zip(offer.statistics, released.statistics, strict=True):
+        if isinstance(one, PeopleBeyond):
+            return one.beyond(stored)
+    return None
 
 
 def _columns(offer: Offer, released: Released) -> dict[str, Column]:

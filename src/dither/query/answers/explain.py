@@ -15,7 +15,8 @@ from dither.query.statistics.people_beyond import Beyond, PeopleBeyond
 from dither.query.statistics.statement import Statement
 from dither.query.statistics.statistic import Statistic
 
-NOT_INCLUDED = (
+NOT_LABELS = {"truth": "Truth", "at least": "At least", "of counted rows": "Counted", "of clamped values": "Clamped"}
+INCLUDED = (
     "The error bars hold the noise. They do not hold what clamping, rounding to steps and bounding a person change, "
     "which depends on the data."
 )
@@ -29,7 +30,7 @@ def explain_offer(offer: Offer, left: str = "") -> str:
     percent = f"{float(offer.confidence * 100):.4g}%"
     lines = [
         f"Question   {' '.join(offer.sql.split())}",
-        *[f"{head.capitalize():<11}{', '.join(names)}: {told}" for head, names, told in statements(offer)],
+        *[f"{LABELS[head]:<11}{', '.join(names)}: {told}" for head, names, told in statements(offer)],
         "" if isinstance(question.relation, Scan) else f"Of         {rows_of(question.relation)}",
         f"Price      {offer.price}{left}",
         f"Protects   {_protected(offer)}",
@@ -93,7 +94,8 @@ def _meaning(one: Statement, offer: Offer) -> str:
 def beyond_words(beyond: Beyond) -> str:
     """How many people have more than is counted of them."""
     rows = f"perhaps {number(beyond.rows)} rows of theirs are left out" if beyond.rows else "few rows of theirs are left out"
-    return f"people beyond the limits: {number(beyond.people)} ({number(beyond.low)} to {number(beyond.high)}); {rows} (an estimate)"
+    people = f"{number(beyond.people)} ({number(beyond.low)} to {number(beyond.high)})"
+    return f"people beyond the limits: {people}; {rows} (an estimate)"
 
 
 def bound_note(offer: Offer) -> str:

@@ -114,9 +114,8 @@ class Pricing:
         if promise is None:
             made = Candidate(self.under(cells), price.for_error(self.error, self.under(cells)))
             share = SHARE[self.is_pure]
-            return self._with_people_beyond(
-                made, price.paid(made.statistics, pure=self.is_pure).amount * (share / (1 - share))
-            )
+            paid = price.paid(made.statistics, pure=self.is_pure).amount
+            return self._with_people_beyond(made, paid * (share / (1 - share)))
         made = with_top(self.under, cells, promise)
         if made.choice is not None or leaves_out(made.statistics) is None:
             return made

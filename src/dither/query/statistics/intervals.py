@@ -42,7 +42,7 @@ def sum_error(mechanism: Geometric | Gaussian, weights: Sequence[Fraction], conf
     """The half-width of a weighted sum of noisy numbers."""
     sizes = [abs(weight) for weight in weights if weight]
     if len(sizes) == 1:
-        return round_up(half_width(mechanism.law, confidence, 1) * sizes[0])
+        return round_up(half_width(mechanism.law, confidence, 1) * sizes[0]) + 0.0  # a zero without a sign
     return spread(mechanism, [float(size) for size in sizes], float(1 - confidence)) * ROOM
 
 

@@ -1,9 +1,9 @@
 """How many people have more than is counted of them: a histogram of contributions, on a ladder of limits.
 
-Where the limits of a person are not hard, an answer is about what was counted. This tells how much that may leave out: people
-are sorted by how many times their limit they have (up to 4 times, 16 times, ...), and how many there are of each kind is
-released with noise, at a small share of the price. `Weights` and `ClipSum` limit the number of rows n; `Clip` limits the length
-of the vector of rows in each group, so that there the kind is by sum n_g^2, in squares of the ladder.
+Where the limits of a person are not hard, an answer is about what was counted. This tells how much that may leave out:
+people are sorted by how many times their limit they have (up to 4 times, 16 times, ...), and how many there are of each kind
+is released with noise, at a small share of the price. `Weights` and `ClipSum` limit the number of rows n; `Clip` limits the
+length of the vector of rows in each group, so that there the kind is by sum n_g^2, in squares of the ladder.
 
 Theorem. One number a person decides her one kind, so that a person who comes or goes moves one count by 1 (L1 = L2 = 1),
 and one who is replaced moves two (L1 = 2, L2^2 = 2). The number is of her own rows that meet the condition and are in

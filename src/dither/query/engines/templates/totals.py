@@ -187,7 +187,8 @@ def _by_rows(shape: _Shape, bounding: PeopleByRows, rows: str, salt: int | str) 
     declared = " AND ".join(f"{name} IS NOT NULL" for name in shape.keys)
     mine = f"SELECT {by}, count(*) AS n FROM ({rows}) AS r{f' WHERE {declared}' if declared else ''} GROUP BY {by}"
     if bounding.squared:  # at most the square of a count of 64 bits
-        size = f"SELECT p, {words.total(words.wide('n') + ' * n')} AS s FROM ({mine}) AS mine GROUP BY p"
+        square = words.total(f"{words.wide('n')} * n")
+        size = f"SELECT p, {square} AS s FROM ({mine}) AS mine GROUP BY p"
     else:
         size = f"SELECT p, {words.wide('n')} AS s FROM ({mine}) AS mine"
     above = list(enumerate(bounding.edges, 1))
