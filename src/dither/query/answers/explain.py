@@ -15,8 +15,8 @@ from dither.query.statistics.people_beyond import Beyond, PeopleBeyond
 from dither.query.statistics.statement import Statement
 from dither.query.statistics.statistic import Statistic
 
-NOT_LABELS = {"truth": "Truth", "at least": "At least", "of counted rows": "Counted", "of clamped values": "Clamped"}
-INCLUDED = (
+LABELS = {"truth": "Truth", "at least": "At least", "of counted rows": "Counted", "of clamped values": "Clamped"}
+NOT_INCLUDED = (
     "The error bars hold the noise. They do not hold what clamping, rounding to steps and bounding a person change, "
     "which depends on the data."
 )
