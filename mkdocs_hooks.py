@@ -2,7 +2,7 @@
 
 Pages link to files of the repository (sources, examples): on the site these are their names. For each front of public names,
 and for each public module of a front, the reference has a page, made from the same list that imports are resolved by.
-The reference is read from the sources, where a constructor that attrs or a named tuple makes does not stand: `Constructors`
+The reference is read from the sources, where a constructor that attrs or a named tuple makes does not stand: `Reference`
 adds it.
 """
 
@@ -59,12 +59,21 @@ def _page(called: str, module: Any) -> str:
     return "\n".join(lines)
 
 
-class Constructors(Extension):
-    """The signature of a public class whose source has no `__init__`, as Python knows it."""
+class Reference(Extension):
+    """What the reference needs and the sources do not say: constructors that are made, and what an example is.
+
+    A public class whose source has no `__init__` gets the signature that Python knows. An `Example:` becomes `Examples:`, the
+    one word under which code is shown as code.
+    """
 
     def __init__(self) -> None:
         public = (getattr(module, name) for module in reference().values() for name in module.__all__)
         self.made = {f"{one.__module__}.{one.__qualname__}": one for one in public if isinstance(one, type) and _makes(one)}
+
+    def on_instance(self, *, obj: Any, **_: Any) -> None:
+        """Called when the docstring of anything was read."""
+        if obj.docstring is not None:
+            obj.docstring.value = re.sub(r"^( *)Example:$", r"\1Examples:", obj.docstring.value, flags=re.MULTILINE)
 
     def on_class_members(self, *, cls: Any, **_: Any) -> None:
         """Called when the members of a class were read."""
