@@ -62,8 +62,8 @@ def _page(called: str, module: Any) -> str:
 class Reference(Extension):
     """What the reference needs and the sources do not say: constructors that are made, and what an example is.
 
-    A public class whose source has no `__init__` gets the signature that Python knows. An `Example:` becomes `Examples:`, the
-    one word under which code is shown as code.
+    A public class whose source has no `__init__` gets the signature that Python knows. An `Example:` becomes `Examples:`,
+    the one word under which code is shown as code.
     """
 
     def __init__(self) -> None:
