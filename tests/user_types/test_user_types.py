@@ -1,6 +1,6 @@
-"""What type checkers tell a user: nothing about a correct script, and each mistake of `mistakes.py`, in its line.
+"""What type checkers tell a user: nothing about a correct script or an example, and each mistake of `mistakes.py`, in its line.
 
-Both checkers read the same two files, once. pyright comes as basedpyright, which brings what it runs on as a wheel, and is
+Both checkers read the same files, once. pyright comes as basedpyright, which brings what it runs on as a wheel, and is
 told to report what pyright reports.
 """
 
@@ -23,7 +23,9 @@ from dither.errors import DitherError
 HERE = Path(__file__).parent
 SOURCES = Path(dither.__file__).parent.parent
 CORRECT, MISTAKES = HERE / "correct.py", HERE / "mistakes.py"
+EXAMPLES = sorted((HERE.parent.parent / "examples").glob("*.py"))
 MARK = "  # wrong"
+UNTYPED = 'Skipping analyzing "pyarrow'  # mypy on a library that says nothing of its types
 Report = dict[tuple[str, int], str]  # what is said of a line of a file
 
 
@@ -60,11 +62,13 @@ def pyright(folder: Path, *files: Path) -> Report:
 @pytest.fixture(scope="module", params=[mypy, pyright], ids=["mypy", "pyright"])
 def report(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Report:
     checker: Callable[..., Report] = request.param
-    return checker(tmp_path_factory.mktemp("checker"), CORRECT, MISTAKES)
+    return checker(tmp_path_factory.mktemp("checker"), CORRECT, MISTAKES, *EXAMPLES)
 
 
-def test_a_correct_script_has_no_errors(report):
-    assert {line: words for (file, line), words in report.items() if file == CORRECT.name} == {}
+@pytest.mark.parametrize("script", [CORRECT, *EXAMPLES], ids=lambda script: script.stem)
+def test_a_correct_script_has_no_errors(report, script):
+    told = {line: words for (file, line), words in report.items() if file == script.name}
+    assert {line: words for line, words in told.items() if UNTYPED not in words} == {}
 
 
 def test_each_mistake_is_reported_in_its_line_and_nothing_else_is(report):
