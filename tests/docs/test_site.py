@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import unquote, urlsplit
 
-import pytest
 from mkdocs_hooks import reference
 
 import dither
@@ -52,16 +51,17 @@ def build(docs: Path, out: Path, *, reference: bool = True) -> subprocess.Comple
     return subprocess.run(command, capture_output=True, text=True, timeout=600, env=variables)
 
 
-@pytest.fixture(scope="module")
-def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The site, built once: strictly, so that a warning about a docstring fails, too."""
-    out = tmp_path_factory.mktemp("site") / "out"
-    made = build(ROOT / "docs", out)
+def test_the_site_builds_and_is_whole(tmp_path):
+    """Built once, and strictly, so that a warning about a docstring fails as well."""
+    made = build(ROOT / "docs", tmp_path / "out")
     assert made.returncode == 0, made.stderr
-    return out
+    check_links(tmp_path / "out")
+    check_reference(tmp_path / "out")
+    check_constructors(tmp_path / "out")
 
 
-def test_every_link_leads_somewhere(site):
+def check_links(site: Path) -> None:
+    """Every link leads somewhere."""
     pages = {page: Links(page) for page in site.rglob("*.html") if page.name != "404.html"}
     assert len(pages) > 35
     for page, links in pages.items():
@@ -101,7 +101,8 @@ def faults(said: str, value: Any) -> list[str]:
     return found
 
 
-def test_the_reference_has_every_public_callable_with_its_types_and_sections(site):
+def check_reference(site: Path) -> None:
+    """Every public callable is in it, with its types and the sections of its docstring."""
     pages = {name: (site / "api" / f"{name}.html").read_text() for name in reference()}
     assert set(FRONTS) | {"dither.amplify", "dither.filter", "dither.channels.graph", "dither.errors"} <= set(pages)
     found = {}
@@ -114,8 +115,8 @@ def test_the_reference_has_every_public_callable_with_its_types_and_sections(sit
     assert all(entry(pages["dither.errors"], getattr(errors, name)) for name in errors.__all__)
 
 
-def test_a_constructor_is_shown_with_its_types_however_it_is_made(site):
-    """Written by hand, made by attrs, a named tuple, `__new__`; and a method of a base that is not public."""
+def check_constructors(site: Path) -> None:
+    """Types are shown however a class is made: by hand, by attrs, as a named tuple, by `__new__`; methods of bases, too."""
     page = (site / "api" / "dither.html").read_text()
     for value in (dither.Geometric, dither.Flat, dither.Enclosure, dither.Number):
         said = entry(page, value)

@@ -1,6 +1,6 @@
-"""What type checkers tell a user: nothing about a correct script or an example, and each mistake of `mistakes.py`, in its line.
+"""What type checkers tell a user: each mistake of `mistakes.py`, in its line, and nothing about a correct script or an example.
 
-Both checkers read the same files, once. pyright comes as basedpyright, which brings what it runs on as a wheel, and is
+pyright comes as basedpyright, which brings what it runs on as a wheel, and is
 told to report what pyright reports.
 """
 
@@ -11,7 +11,6 @@ import os
 import re
 import subprocess
 import sys
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -59,19 +58,12 @@ def pyright(folder: Path, *files: Path) -> Report:
     }
 
 
-@pytest.fixture(scope="module", params=[mypy, pyright], ids=["mypy", "pyright"])
-def report(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Report:
-    checker: Callable[..., Report] = request.param
-    return checker(tmp_path_factory.mktemp("checker"), CORRECT, MISTAKES, *EXAMPLES)
-
-
-@pytest.mark.parametrize("script", [CORRECT, *EXAMPLES], ids=lambda script: script.stem)
-def test_a_correct_script_has_no_errors(report, script):
-    told = {line: words for (file, line), words in report.items() if file == script.name}
-    assert {line: words for line, words in told.items() if UNTYPED not in words} == {}
-
-
-def test_each_mistake_is_reported_in_its_line_and_nothing_else_is(report):
+@pytest.mark.parametrize("checker", [mypy, pyright], ids=lambda checker: checker.__name__)
+def test_a_checker_reports_each_mistake_in_its_line_and_nothing_else(checker, tmp_path):
+    """One test, so that a checker runs once, on however many processes tests run."""
+    report = checker(tmp_path, CORRECT, MISTAKES, *EXAMPLES)
+    wrong = {place: words for place, words in report.items() if place[0] != MISTAKES.name and UNTYPED not in words}
+    assert wrong == {}, "reported in a correct script"
     lines = MISTAKES.read_text().splitlines()
     told = {line: words for (file, line), words in report.items() if file == MISTAKES.name}
     marked = {at for at, text in enumerate(lines, 1) if text.endswith(MARK)}
