@@ -55,6 +55,7 @@ ANYTHING = {
         numeric/parse.py from_stored stored
         numeric/parse.py _stored_rational text
         privacy/budget/filter_state.py Filter.stored totals
+        privacy/budget/filter_state.py _from_record value
         privacy/budget/filter_state.py _to_record value
         privacy/loss/pairs/json.py read_terms stored
         privacy/loss/pairs/json.py read_pair stored

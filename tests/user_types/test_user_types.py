@@ -1,4 +1,4 @@
-"""What type checkers tell a user: each mistake of `mistakes.py`, in its line, and nothing about a correct script or an example.
+"""What type checkers tell a user: each mistake of `mistakes.py`, in its line, and nothing of a correct script or an example.
 
 pyright comes as basedpyright, which brings what it runs on as a wheel, and is
 told to report what pyright reports.
