@@ -1,19 +1,30 @@
 """The site has what the repository has, and a reference made of docstrings.
 
-Pages link to files of the repository (sources, examples): on the site these are their names. For each front of public names
-there is a page in the reference, made from the same list that imports are resolved by.
+Pages link to files of the repository (sources, examples): on the site these are their names. For each front of public names,
+and for each public module of a front, the reference has a page, made from the same list that imports are resolved by.
+The reference is read from the sources, where a constructor that attrs or a named tuple makes does not stand: `Reference`
+adds it.
 """
 
 from __future__ import annotations
 
+import enum
 import importlib
+import inspect
 import re
 from typing import Any
 
+from griffe import Extension, Function, Parameter, ParameterKind, Parameters
 from mkdocs.structure.files import File
 
-FRONTS = ["dither", "dither.density", "dither.local", "dither.noise"]
+FRONTS = ["dither", "dither.channels", "dither.density", "dither.local", "dither.noise", "dither.testing"]
 OUTSIDE = re.compile(r"\[([^\]]+)\]\((?:\.\./)+((?:src|examples|tests|benchmarks|[A-Z])[^)#]*)\)")
+TYPES = """\
+In signatures a `NumberLike` is what an exact number is read from: an integer, a float (at its printed decimal), a
+`Fraction`, a `Decimal`, a `Number`, or text such as `"0.5"`, `"1/3"` or `"ln(3)"`. A `RealLike` is the same without text: a
+private value. A `UnitLike` is a `Unit` or its text, such as `"replace one person"`. `SupportsIndex` is a whole number, also
+one of NumPy's.
+"""
 
 
 def on_page_markdown(markdown: str, **_: Any) -> str:
@@ -22,17 +33,69 @@ def on_page_markdown(markdown: str, **_: Any) -> str:
 
 
 def on_files(files: Any, config: Any) -> Any:
-    """A page of the reference for each front."""
-    for front in FRONTS:
-        files.append(File.generated(config, f"api/{front}.md", content=_page(front)))
+    """A page of the reference for each front, and for each module that a front lists."""
+    for name, module in reference().items():
+        files.append(File.generated(config, f"api/{name}.md", content=_page(name, module)))
     return files
 
 
-def _page(front: str) -> str:
-    module = importlib.import_module(front)
-    lines = [f"# {front}", "", (module.__doc__ or "").strip(), ""]
-    for name, place in sorted(module._LAZY.items()):
+def reference() -> dict[str, Any]:
+    """Every module with public names, by the name that a user writes."""
+    found = {front: importlib.import_module(front) for front in FRONTS}
+    for front in FRONTS:
+        for name in found[front].__all__:
+            inner = getattr(found[front], name)
+            if inspect.ismodule(inner) and inner not in found.values():
+                found[f"{front}.{name}"] = inner
+    return found
+
+
+def _page(called: str, module: Any) -> str:
+    lines = [f"# {called}", "", (module.__doc__ or "").strip(), "", TYPES, ""]
+    for name in module.__all__:
         found = getattr(module, name)
-        if isinstance(found, type) or callable(found):
-            lines += [f"::: {place}.{name}", ""]
+        if isinstance(found, type) or inspect.isfunction(found):
+            lines += [f"::: {found.__module__}.{found.__qualname__}", ""]
     return "\n".join(lines)
+
+
+class Reference(Extension):
+    """What the reference needs and the sources do not say: constructors that are made, and what an example is.
+
+    A public class whose source has no `__init__` gets the signature that Python knows. An `Example:` becomes `Examples:`,
+    the one word under which code is shown as code.
+    """
+
+    def __init__(self) -> None:
+        public = (getattr(module, name) for module in reference().values() for name in module.__all__)
+        self.made = {f"{one.__module__}.{one.__qualname__}": one for one in public if isinstance(one, type) and _makes(one)}
+
+    def on_instance(self, *, obj: Any, **_: Any) -> None:
+        """Called when the docstring of anything was read."""
+        if obj.docstring is not None:
+            obj.docstring.value = re.sub(r"^( *)Example:$", r"\1Examples:", obj.docstring.value, flags=re.MULTILINE)
+
+    def on_class_members(self, *, cls: Any, **_: Any) -> None:
+        """Called when the members of a class were read."""
+        found = self.made.get(cls.path)
+        if found is not None and "__init__" not in cls.members:
+            own = Parameter("self", kind=ParameterKind.positional_or_keyword)
+            taken = Parameters(own, *map(_parameter, inspect.signature(found).parameters.values()))
+            cls.set_member("__init__", Function("__init__", parameters=taken, returns="None", lineno=0, endlineno=0))
+
+
+def _makes(kind: type) -> bool:
+    """Whether the class itself says how it is made."""
+    return ("__init__" in vars(kind) or "__new__" in vars(kind)) and not issubclass(kind, (enum.Enum, Exception))
+
+
+def _parameter(found: inspect.Parameter) -> Parameter:
+    kind = ParameterKind(found.kind.description)
+    said = getattr(found.annotation, "__forward_arg__", found.annotation)
+    annotation = None if said is found.empty else said if isinstance(said, str) else inspect.formatannotation(said)
+    default = None if found.default is found.empty else _text(found.default)
+    return Parameter(found.name, annotation=annotation, kind=kind, default=default)
+
+
+def _text(default: object) -> str:
+    return f"{type(default).__name__}.{default.name}" if isinstance(default, enum.Enum) else repr(default)

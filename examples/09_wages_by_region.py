@@ -26,7 +26,8 @@ data = dither.protect(
 )
 average = "SELECT region, COUNT(*) AS n, AVG(wage) AS wage FROM wages GROUP BY region ORDER BY wage DESC"
 quote = data.quote(average, epsilon="0.5", size=6000)
-print({name: round(error, 1) for name, error in quote.errors.items()}, "with 95% probability, for", quote.price)
+errors = {name: round(error, 1) for name, error in quote.errors.items() if error is not None}
+print(errors, "with 95% probability, for", quote.price)
 print(quote.release())
 
 wished = data.quote("SELECT COUNT(*) AS n FROM wages WHERE wage > 5000", error={"n": 10})

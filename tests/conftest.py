@@ -28,6 +28,7 @@ BUDGETS = {
     "tests/privacy": 90,
     "tests/query": 250,
     "tests/testing": 60,
+    "tests/user_types": 40,
 }
 
 

@@ -112,16 +112,38 @@ runpy.run_path({script!r}, run_name="__main__")
 ABSENT = {"scipy", *FRAMES, *set().union(*EXTRAS.values())}
 
 
+SQL = {"duckdb", "pyarrow", "sqlglot"}
+
+
+def without(absent: set[str], script: Path, folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    """A script where some libraries cannot be imported."""
+    code = BLOCK.format(absent=absent, script=str(script), arguments=[str(script), *arguments])
+    return subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=folder, timeout=120)
+
+
 def with_the_base_alone(script: Path, folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
     """A script where nothing but the base can be imported."""
-    code = BLOCK.format(absent=ABSENT, script=str(script), arguments=[str(script), *arguments])
-    return subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=folder, timeout=120)
+    return without(ABSENT, script, folder, *arguments)
 
 
 def test_one_question_of_every_kind_is_printed_with_the_base_alone(tmp_path):
     done = with_the_base_alone(ROOT / "tests" / "base" / "every_question.py", tmp_path)
     assert done.returncode == 0, done.stderr
     assert "all printed" in done.stdout
+
+
+def test_what_asks_no_sql_needs_no_engine_no_arrow_and_no_parser(tmp_path):
+    done = without(ABSENT | SQL, ROOT / "tests" / "base" / "without_sql.py", tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert "all done without SQL" in done.stdout
+
+
+@pytest.mark.parametrize("library", sorted(SQL))
+def test_an_import_that_is_blocked_fails(tmp_path, library):
+    (tmp_path / "script.py").write_text(f"import dither\ndither.noise.uniform(2)\nprint('so far')\nimport {library}\n")
+    done = without(SQL, tmp_path / "script.py", tmp_path)
+    assert (done.stdout, done.returncode) == ("so far\n", 1)
+    assert done.stderr.endswith(f"No module named '{library}'\n")
 
 
 def test_the_command_line_says_which_extra_is_missing(tmp_path):

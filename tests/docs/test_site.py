@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
+import html
 import os
 import re
 import subprocess
 import sys
 from html.parser import HTMLParser
 from pathlib import Path
+from typing import Any
 from urllib.parse import unquote, urlsplit
 
+from mkdocs_hooks import reference
+
 import dither
-import dither.density
-import dither.local
-import dither.noise
+from dither import errors
+from tests.docs.docstrings import FRONTS, parameters, public, sections
 
 ROOT = Path(__file__).parent.parent.parent
+SIGNATURE = re.compile(r'<div class="doc-signature highlight">(.*?)</div>', re.DOTALL)
 
 
 class Links(HTMLParser):
@@ -35,9 +39,11 @@ class Links(HTMLParser):
                 self.ids.add(value)
 
 
-def build(docs: Path, out: Path) -> subprocess.CompletedProcess[str]:
+def build(docs: Path, out: Path, *, reference: bool = True) -> subprocess.CompletedProcess[str]:
     settings = (ROOT / "mkdocs.yml").read_text().replace("docs_dir: docs", f"docs_dir: {docs}")
-    settings = settings.replace("hooks: [mkdocs_hooks.py]", f"hooks: [{ROOT / 'mkdocs_hooks.py'}]")
+    if not reference:
+        settings = re.sub(r"^(hooks|plugins|nav):.*\n(  .*\n)*", "", settings, flags=re.MULTILINE)
+    settings = settings.replace("[mkdocs_hooks.py]", f"[{ROOT / 'mkdocs_hooks.py'}]")  # a hook, and an extension
     file = out.parent / "mkdocs.yml"
     file.write_text(settings.replace("paths: [src]", f"paths: [{ROOT / 'src'}]"))
     command = [sys.executable, "-m", "mkdocs", "build", "--strict", "-f", str(file), "-d", str(out)]
@@ -46,10 +52,12 @@ def build(docs: Path, out: Path) -> subprocess.CompletedProcess[str]:
 
 
 def test_the_site_builds_and_is_whole(tmp_path):
+    """Built once, and strictly, so that a warning about a docstring fails as well."""
     made = build(ROOT / "docs", tmp_path / "out")
     assert made.returncode == 0, made.stderr
     check_links(tmp_path / "out")
     check_reference(tmp_path / "out")
+    check_constructors(tmp_path / "out")
 
 
 def check_links(site: Path) -> None:
@@ -67,19 +75,63 @@ def check_links(site: Path) -> None:
                 assert unquote(place.fragment) in pages[target].ids, f"{page.relative_to(site)} leads to {link}"
 
 
+def entry(page: str, value: Any) -> str:
+    """What the reference says of a class or function, without its methods."""
+    name = re.escape(f"{value.__module__}.{value.__qualname__}")
+    found = re.search(rf'<h2 id="{name}" .*?(?=<h[23] |</article>)', page, re.DOTALL)
+    return found[0] if found else ""
+
+
+def faults(said: str, value: Any) -> list[str]:
+    """What an entry lacks: parameters with their types, and what the docstring says under its heads."""
+    if not said:
+        return ["no entry"]
+    shown = SIGNATURE.search(said)
+    signature = html.unescape(re.sub(r"<[^>]+>", "", shown[1])) if shown else ""
+    found = [f"{name} has no type" for name in parameters(value) if not re.search(rf"\b{name}\s*: \S", signature)]
+    heads = sections(vars(value).get("__doc__") or "" if isinstance(value, type) else value.__doc__ or "")
+    for head, title in (("Args", "Parameters:"), ("Raises", "Raises:"), ("Example", "Examples:")):
+        if head in heads and f'<span class="doc-section-title">{title}</span>' not in said:
+            found.append(f"{head} is no section")
+    rows = set(re.findall(r'<tr class="doc-section-item">\s*<td>\s*<code>(\w+)</code>', said))
+    if "Args" in heads:
+        found += [f"{name} has no row" for name in parameters(value) if name not in rows]
+    if heads.get("Example", "").count(">>>") > said.count('<span class="gp">&gt;&gt;&gt; </span>'):
+        found.append("an example is no code")
+    return found
+
+
 def check_reference(site: Path) -> None:
-    """Every public class and function is in it."""
-    for front in (dither, dither.density, dither.local, dither.noise):
-        page = (site / "api" / f"{front.__name__}.html").read_text()
-        for name in front.__all__:
-            if callable(getattr(front, name)):
-                assert re.search(rf"\b{name}\b", page), f"{front.__name__}.{name}"
+    """Every public callable is in it, with its types and the sections of its docstring."""
+    pages = {name: (site / "api" / f"{name}.html").read_text() for name in reference()}
+    assert set(FRONTS) | {"dither.amplify", "dither.filter", "dither.channels.graph", "dither.errors"} <= set(pages)
+    found = {}
+    for front in FRONTS:
+        for name, value in public(front):
+            said = faults(entry(pages[name.rpartition(".")[0]], value), value)
+            if said:
+                found[name] = said
+    assert found == {}
+    assert all(entry(pages["dither.errors"], getattr(errors, name)) for name in errors.__all__)
+
+
+def check_constructors(site: Path) -> None:
+    """Types are shown however a class is made: by hand, by attrs, as a named tuple, by `__new__`; methods of bases, too."""
+    page = (site / "api" / "dither.html").read_text()
+    for value in (dither.Geometric, dither.Flat, dither.Enclosure, dither.Number):
+        said = entry(page, value)
+        assert faults(said, value) == []
+        without = SIGNATURE.sub("", said)
+        assert faults(without, value) == [f"{name} has no type" for name in parameters(value)]  # planted
+    assert 'id="dither.mechanisms.additive.geometric.Geometric.release"' in page
 
 
 def test_a_page_that_leads_nowhere_fails_the_build(tmp_path):
-    """Planted: a link to a page that is not there."""
+    """Planted: a link to a page that is not there, on a site of one page without a reference."""
     docs = tmp_path / "docs"
     docs.mkdir()
-    (docs / "index.md").write_text("# A page\n\n[nowhere](nowhere.md)\n")
-    made = build(docs, tmp_path / "out")
-    assert made.returncode != 0
+    for link, code in (("index.md", 0), ("nowhere.md", 1)):
+        (docs / "index.md").write_text(f"# A page\n\n[a page]({link})\n")
+        made = build(docs, tmp_path / "out", reference=False)
+        assert made.returncode == code, made.stderr
+    assert "nowhere.md" in made.stderr

@@ -52,6 +52,11 @@ class WriteQueue:
         self._waiting: list[Work] = []
         self._turn = threading.Lock()
 
+    @property
+    def waiting(self) -> int:
+        """How many pieces of work are in the queue, that being done included."""
+        return len(self._waiting)
+
     def take(self, queries: Sequence[Statement], decide: Decide) -> Any:
         """What `decide` gives on a page, once that is durable; `queries` are those that it will ask."""
         mine = Work(queries, decide)

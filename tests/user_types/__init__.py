@@ -1,0 +1,1 @@
+"""Scripts of a user, as type checkers see them."""
