@@ -179,10 +179,13 @@ def random_limits(rng: random.Random) -> dict[str, object]:
     return found
 
 
-def random_case(rng: random.Random, way: str | None, unit: Unit = Unit.ADD_REMOVE) -> Case:
+def random_case(
+    rng: random.Random, way: str | None, unit: Unit = Unit.ADD_REMOVE, limits: dict[str, object] | None = None
+) -> Case:
     """A question under random limits; None for one row a person."""
     person, persons = way is not None, way == "persons"
-    limits = random_limits(rng) if person else {}
+    if limits is None:
+        limits = random_limits(rng) if person else {}
     stated = policy(rng.choice([1, 2, 3]), rng.choice([1, 2, 5]), person=person, unit=unit, **limits)
     question = parse(random_question(rng, persons=persons), stated)
     pure = way != "clip"
