@@ -155,8 +155,9 @@ class Case:
     def breaks(self, one: dict[Row, tuple[int, ...]], other: dict[Row, tuple[int, ...]]) -> bool:
         """Whether two neighbours differ by more than is claimed: each set by itself, or all of them together where they have
         one weight, as one mechanism with a scale for each set."""
-        together = Fraction(0)
-        for family, share, (l1, l2_squared) in zip(self.strategy.sets, self.shares, self.moved(one, other), strict=True):
+        together, count = Fraction(0), len(self.strategy.sets)
+        shares = self.shares or (Fraction(1, count),) * count
+        for family, share, (l1, l2_squared) in zip(self.strategy.sets, shares, self.moved(one, other), strict=True):
             squares = Fraction(l2_squared, self.bounding.l2_squared(family))
             if isinstance(self.bounding, Clip):
                 together, worst = together + share * squares, squares

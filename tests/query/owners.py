@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import datetime
 import math
+from dataclasses import replace
+from fractions import Fraction
 from functools import cache
 
 import duckdb
 import pyarrow
 
-from dither.errors import QuestionError
 from dither.privacy.unit import Unit
 from dither.query.engines.duckdb.words import DUCKDB
 from dither.query.engines.templates.relations import relation_sql
@@ -17,9 +18,9 @@ from dither.query.engines.templates.totals import totals_sql
 from dither.query.plan.relations import Scan
 from dither.query.policy.policy import read_policy
 from dither.query.sql.parse import parse
-from dither.query.statistics.bounding import Clip
-from dither.query.statistics.choose_bounding import choose_bounding
+from dither.query.statistics.choose_bounding import choose_bounding, with_shares
 from dither.query.statistics.counter_sets import choose_counters
+from tests.query.neighbours import Case
 
 INT, TEXT, FLOAT, DAY = pyarrow.int64(), pyarrow.string(), pyarrow.float64(), pyarrow.date32()
 TABLES = {
@@ -133,36 +134,40 @@ def engine_with(threads, optimized=True):
 
 
 class Asked:
-    """A question with everything that a quote would fix."""
+    """A question with everything that a quote would fix: rows and people are bounded, and counted, apart."""
 
     def __init__(self, sql, way="weights", unit=Unit.ADD_REMOVE, groups=2, rows=2, salt=7):
         self.question = parse(sql, policy(groups, rows, unit))
-        self.pure, self.unit, self.salt = way != "clip", unit, salt
-        self.strategy = choose_counters(self.question, pure=self.pure)
+        pure = way != "clip"
+        strategy = choose_counters(self.question, pure=pure)
         alone = self.question.table.person is None or self.question.table.alone
-        try:
-            self.bounding = self._bounded(None if alone else way)
-        except QuestionError as error:
-            if error.where != "bounding":
-                raise
-            self.bounding = self._bounded(None)
+        cells = math.prod(len(group.keys) for group in self.question.groups)
+        self.unit, self.cases = unit, []
+        for persons in [None] if alone else [False, True]:
+            sets = tuple(one for one in strategy.sets if persons is None or one.counts_persons == persons)
+            if sets:
+                own = replace(strategy, sets=sets)
+                wished = None if alone or persons else way
+                made = choose_bounding(self.question, own, wished, cells=cells, unit=unit, pure=pure)
+                shares = (Fraction(1, len(sets)),) * len(sets)
+                self.cases.append(Case(self.question, own, with_shares(made, shares), salt, shares))
         self.tables = {table.name for table in self.question.relation.tables}
 
-    def _bounded(self, way):
-        cells = math.prod(len(group.keys) for group in self.question.groups)
-        return choose_bounding(self.question, self.strategy, way, cells=cells, unit=self.unit, pure=self.pure)
-
-    def sql(self):
+    def sql(self, case=None):
         places = {name: (name, frozenset()) for name in TABLES}
-        relation = self.question.relation
+        relation, case = self.question.relation, case or self.cases[0]
         where = relation.table.name if isinstance(relation, Scan) else f"({relation_sql(DUCKDB, relation, places)})"
-        return totals_sql(DUCKDB, self.question, self.strategy.sets, self.bounding, where, self.salt)
+        return totals_sql(DUCKDB, self.question, case.strategy.sets, case.bounding, where, case.salt)
 
     def totals(self, data, rng):
         engine = engine_with(rng.choice([1, 2, 8]), rng.random() < 0.8)
         for name in self.tables:
             engine.register(name, table_of(name, data[name], rng))
-        found = engine.execute(self.sql()).fetchall()
+        found = [self._totals(engine, case) for case in self.cases]
+        return found[0] if len(found) == 1 else found
+
+    def _totals(self, engine, case):
+        found = engine.execute(self.sql(case)).fetchall()
         width = len(self.question.groups)
         declared = [set(group.keys) for group in self.question.groups]
         kept = [row for row in found if all(key in keys for key, keys in zip(row[:width], declared, strict=True))]
@@ -170,21 +175,13 @@ class Asked:
         return {row[:width]: tuple(int(total) for total in row[width:]) for row in kept}
 
     def breaks(self, one, other):
-        place = 0
-        for family in self.strategy.sets:
-            last = place + len(family.measures)
-            none = (0,) * last
-            changes = [
-                a - b
-                for key in {*one, *other}
-                for a, b in zip(one.get(key, none)[place:last], other.get(key, none)[place:last], strict=True)
-            ]
-            if not isinstance(self.bounding, Clip) and sum(map(abs, changes)) > self.bounding.l1(family):
-                return True
-            if sum(change**2 for change in changes) > self.bounding.l2_squared(family):
-                return True
-            place = last
-        return False
+        if len(self.cases) == 1:
+            one, other = [one], [other]
+        return any(case.breaks(*both) for case, *both in zip(self.cases, one, other, strict=True))
+
+    @property
+    def bounding(self):
+        return self.cases[0].bounding
 
     def moved_too_far(self, data, rng):
         """The first neighbour that is further away than the claim; the order of rows, chunks and threads must not matter."""

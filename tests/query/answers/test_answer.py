@@ -96,7 +96,9 @@ def test_bars_have_names_of_their_own(tmp_path):
 
 def test_text_and_html(answer):
     lines = str(answer).splitlines()
-    assert lines[0].split() == list(answer.columns)
+    assert lines[0].startswith("at least: n (")
+    (names,) = [line for line in lines if line.split() == list(answer.columns)]
+    assert "of the truth" in lines[lines.index(names) + 1]
     assert "95%" in lines[-2]
     assert "nobody counts for more" in lines[-1]
     html = answer._repr_html_()

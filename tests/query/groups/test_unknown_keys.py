@@ -163,13 +163,17 @@ def test_in_stage_two_a_person_moves_the_totals_by_no_more_than_is_claimed(tmp_p
             rest = [found for at, found in enumerate(rows) if (found[0] if way else at) != one]
             if unit is Unit.REPLACE_ONE and (way or len(rest) < len(rows)):
                 rest += [row(rng, one) for _ in range(rng.randrange(0, 5) if way else 1)]
-            less, place = counted(quoted(rest), released), 0
-            for family in [one.counters for one in quote.offer.counters]:
+            less, place, together = counted(quoted(rest), released), 0, Fraction(0)
+            for statistic in quote.offer.counters:
+                family = statistic.counters
                 last = place + len(family.measures)
                 change = [a - b for key in whole for a, b in zip(whole[key][place:last], less[key][place:last], strict=True)]
-                assert sum(c * c for c in change) <= quote.offer.bounding.l2_squared(family)
+                squares = Fraction(sum(c * c for c in change), quote.offer.bounding.l2_squared(family))
+                together += squares * statistic.amount if way == "clip" else 0
+                assert way == "clip" or squares <= 1
                 assert way == "clip" or sum(map(abs, change)) <= quote.offer.bounding.l1(family)
                 place = last
+            assert way != "clip" or together <= sum(statistic.amount for statistic in quote.offer.counters)
 
 
 def test_a_missing_key_takes_the_place_of_no_key(tmp_path):

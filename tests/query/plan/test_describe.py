@@ -32,4 +32,4 @@ def test_every_clause():
 def test_every_question_has_words():
     rng = random.Random(5)
     for _ in range(100):
-        assert describe(parse(random_question(rng, person=True), policy(1, 1)))
+        assert describe(parse(random_question(rng, persons=rng.random() < 0.2), policy(1, 1)))

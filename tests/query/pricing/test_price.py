@@ -27,18 +27,15 @@ QUESTIONS = [
 def test_geometric_noise_has_the_scale_of_its_claim(tmp_path, sql, unit):
     data = clinic(tmp_path, budget=dither.pure(9, unit=unit))
     quote = data.quote(sql, epsilon="0.7")
-    rates = [
-        mechanism.law.rate * quote.offer.bounding.l1(family)
-        for mechanism, family in zip(
-            [one.mechanism for one in quote.offer.counters], [one.counters for one in quote.offer.counters], strict=True
-        )
-    ]
+    rates = [one.mechanism.law.rate * one.bounding.l1(one.counters) for one in quote.offer.counters]
+    rates += [one.mechanism.law.rate * (1 if unit is Unit.ADD_REMOVE else 2) for one in quote.offer.others]
     assert sum(rates, start=dither.Number(0)) == dither.Number("0.7")
     assert (quote.guarantee.charge().epsilon, quote.guarantee.unit) == (dither.Number("0.7"), unit)
     assert 0.7 <= quote.epsilon() < 0.7001  # long moves are counted as continuous noise, which is a hair more
-    assert [rate / dither.Number("0.7").fraction() for rate in rates] == list(
-        choose_counters(quote.offer.question, pure=True).shares(pure=True)
-    )
+    *shares, people = (rate / dither.Number("0.7").fraction() for rate in rates)
+    assert people == Fraction(1, 10)  # for how many people have more than is counted of them
+    of_counters = choose_counters(quote.offer.question, pure=True).shares(pure=True)
+    assert shares == [share * Fraction(9, 10) for share in of_counters]
 
 
 @pytest.mark.parametrize("unit", [Unit.ADD_REMOVE, Unit.REPLACE_ONE])
@@ -46,12 +43,8 @@ def test_geometric_noise_has_the_scale_of_its_claim(tmp_path, sql, unit):
 def test_gaussian_noise_has_the_scale_of_its_claim(tmp_path, sql, unit):
     data = clinic(tmp_path, budget=dither.zcdp(9, unit=unit))
     quote = data.quote(sql, rho="0.3")
-    rhos = [
-        Fraction(quote.offer.bounding.l2_squared(family)) / (2 * mechanism.law.sigma2)
-        for mechanism, family in zip(
-            [one.mechanism for one in quote.offer.counters], [one.counters for one in quote.offer.counters], strict=True
-        )
-    ]
+    rhos = [Fraction(one.bounding.l2_squared(one.counters)) / (2 * one.mechanism.law.sigma2) for one in quote.offer.counters]
+    rhos += [(1 if unit is Unit.ADD_REMOVE else 2) / (2 * one.mechanism.law.sigma2) for one in quote.offer.others]
     assert sum(rhos) == Fraction(3, 10)
     assert quote.guarantee.charge().rho == Fraction(3, 10)
     assert quote.loss().unit is unit
@@ -71,8 +64,8 @@ def test_what_is_stored_is_the_totals_and_the_noise_of_the_quote(tmp_path, monke
     monkeypatch.setattr(DiscreteLaplace, "sample", sample)
     answer = quote.release()
     totals = np.array(private_totals(quote), dtype=object)
-    assert [law for law, _ in drawn] == [mechanism.law for mechanism in [one.mechanism for one in quote.offer.counters]]
-    noise = np.concatenate([numbers for _, numbers in drawn], axis=1)
+    assert [law for law, _ in drawn] == [one.mechanism.law for one in quote.offer.statistics]
+    noise = np.concatenate([numbers for _, numbers in drawn[:-1]], axis=1)  # the last is of people beyond the limits
     released = np.concatenate([np.array(family, dtype=object) for family in answer.released.counters], axis=1)
     assert (released == totals + noise).all()
     (stored,) = [entry.answer for entry in data.ledger.history() if entry.kind == "answered"]

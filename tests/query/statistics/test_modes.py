@@ -23,7 +23,7 @@ from dither.numeric.balls import precision
 from dither.privacy.guarantee.definitions import bounded_range, pure
 from dither.privacy.unit import Unit
 from dither.query.answers.answer import Answer
-from dither.query.statistics import bounding, modes
+from dither.query.statistics import choose_bounding, modes
 from dither.testing import seeded
 from dither.testing.claim import Claim
 from dither.testing.enumerate import BITS, outcomes
@@ -62,7 +62,7 @@ def made(folder, price, unit, *, person="person", limits=(2, 1), **facts):
 def weighed(rows, keys, *, person="person", limits=(2, 1), units=None):
     """What is counted: whole units of rows in their group and key; those of others count for nobody, and hide nobody."""
     inside = [row for row in rows if row[1] in [*keys] and row[2] in "fm" and (row[0] is not None or person == "each row")]
-    total, units = limits[0] * limits[1], bounding.UNITS if units is None else units
+    total, units = limits[0] * limits[1], choose_bounding.UNITS if units is None else units
     own = Counter(row[0] for row in inside)
     found = Counter()
     for row in inside:
@@ -80,7 +80,7 @@ def test_rows_are_counted_in_their_group_and_key_and_no_person_has_more_than_her
         ]
         statistic = made(tmp_path, "epsilon", Unit.ADD_REMOVE, person=person)
         most = int(statistic.mechanism.sensitivity)
-        assert most == (1 if person == "each row" else 2 * bounding.UNITS)
+        assert most == (1 if person == "each row" else 2 * choose_bounding.UNITS)
         limits = dict.fromkeys(("max_groups", "max_rows_per_group"))
         limits = limits if person == "each row" else {"max_groups": 2, "max_rows_per_group": 1}
 
@@ -157,7 +157,7 @@ def exact(ball):
 @pytest.mark.parametrize("price", ["epsilon", "rho"])
 def test_the_law_of_the_release_of_every_pair_of_neighbours_keeps_the_promise(tmp_path, monkeypatch, price, unit, person):
     """In two groups at once, with rows that are missing or of no key, and people with more rows than they may have."""
-    monkeypatch.setattr(bounding, "UNITS", 2)  # few units, so that all that a person can have are few
+    monkeypatch.setattr(choose_bounding, "UNITS", 2)  # few units, so that all that a person can have are few
     keys = "AB" if person == "person" else "ABC"
     statistic = made(tmp_path, price, unit, person=person, keys={"ward": list(keys), "sex": ["f", "m"]})
     assert statistic.bounding.resolution == (2 if person == "person" else 1)
@@ -179,7 +179,7 @@ def test_the_law_of_the_release_of_every_pair_of_neighbours_keeps_the_promise(tm
 @pytest.mark.parametrize("price", ["epsilon", "rho"])
 def test_the_claim_of_the_guarantee_holds_of_the_laws_with_coins_of_their_own(tmp_path, monkeypatch, price, unit):
     """All that a guarantee says (curve, orders, range), for some of the neighbours."""
-    monkeypatch.setattr(bounding, "UNITS", 2)
+    monkeypatch.setattr(choose_bounding, "UNITS", 2)
     statistic = made(tmp_path, price, unit, keys={"ward": ["A", "B"], "sex": ["f", "m"]})
     claim = Claim(statistic.guarantee)
     for one, two in [((0, 0), (0, 4)), ((0, 0), (2, 2)), ((0, 2), (3, 1)), ((4, 0), (0, 4))][: 2 + 2 * (unit is UNITS[1])]:
@@ -226,7 +226,7 @@ def test_ties_and_empty_groups_are_decided_by_the_mechanism(tmp_path, price):
 @pytest.mark.usefixtures("one_draw")
 def test_the_error_is_what_a_choice_may_fall_short_by(tmp_path, monkeypatch, price, person):
     """By the exact law, for counts of all kinds, in rows; and a unit less would not be true."""
-    monkeypatch.setattr(bounding, "UNITS", 4)
+    monkeypatch.setattr(choose_bounding, "UNITS", 4)
     statistic = made(tmp_path, price, Unit.ADD_REMOVE, person=person)
     units = statistic.bounding.resolution
     for level in (Fraction(1, 2), Fraction(95, 100), Fraction(999, 1000)):
@@ -323,8 +323,8 @@ def test_what_is_said(tmp_path):
     told = quote.explain()
     short = quote.errors["m"]
     assert f"m: {short:,.4g} rows' worth, by which the key that is shown may fall short of the most frequent one" in told
-    assert "; a person's rows weigh at most 10 together" in told
-    assert "everybody in full up to 10 rows" in told
+    assert "; a person's rows weigh at most 15 together" in told
+    assert "everybody in full up to 15 rows" in told
     assert "permute-and-flip for m (ε = 1 (add/remove one person))" in told
     assert "m: the most frequent key of ward" in quote.describe()
     rho = clinic(tmp_path, budget=dither.zcdp(3)).quote(GROUPED, rho="1/8")
@@ -409,7 +409,7 @@ def test_a_person_with_high_limits_has_coarser_units(tmp_path):
     assert statistic.bounding.resolution == 2**16
     statistic = made(tmp_path, "epsilon", Unit.ADD_REMOVE, limits=(32, 10**6), keys=keys)
     assert statistic.bounding.resolution == 2**15
-    assert bounding.MOST_UNITS / 2 < statistic.mechanism.sensitivity <= bounding.MOST_UNITS
+    assert choose_bounding.MOST_UNITS / 2 < statistic.mechanism.sensitivity <= choose_bounding.MOST_UNITS
     assert isinstance(statistic.mechanism, PermuteAndFlip)
     assert isinstance(made(tmp_path, "rho", Unit.REPLACE_ONE, limits=(2, 10**6)).mechanism, Exponential)
 

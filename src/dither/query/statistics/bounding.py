@@ -241,10 +241,8 @@ class ClipSum(Bounding):
 
 
 @dataclass(frozen=True)
-class KeepGroups(Bounding):
+class _Chosen(Bounding):
     """At most so many groups of a person are kept, chosen by chance."""
-
-    way: ClassVar[str] = "groups"
 
     def rows_of(self, family: CounterSet) -> int:
         """The most rows' worth of a person in a group."""
@@ -257,6 +255,13 @@ class KeepGroups(Bounding):
     def alone_squared(self, family: CounterSet) -> int:
         """As many full groups."""
         return self.groups * (self.rows_of(family) * family.reach) ** 2
+
+
+@dataclass(frozen=True)
+class KeepGroups(_Chosen):
+    """Rows count in at most so many groups of a person, chosen by chance."""
+
+    way: ClassVar[str] = "groups"
 
     def loses_nothing(self, hard: HardLimits) -> bool:
         """By the groups that anybody is in, and her rows there."""
@@ -271,8 +276,10 @@ class KeepGroups(Bounding):
 
 
 @dataclass(frozen=True)
-class KeepPersons(KeepGroups):
+class KeepPersons(_Chosen):
     """People are counted once in each group, in at most so many groups of each, chosen by chance."""
+
+    way: ClassVar[str] = "persons"
 
     def loses_nothing(self, hard: HardLimits) -> bool:
         """By the groups that anybody is in: her rows do not matter."""

@@ -16,7 +16,7 @@ from dither.query.plan.question import Question
 from dither.query.policy.table import Table
 from dither.query.statistics.bounding import Bounding, Clip, ClipSum, EachRow, KeepGroups, KeepPersons, Weights
 from dither.query.statistics.counter_sets import CounterPlan, CounterSet
-from dither.query.statistics.limits import HardLimits, hard_limits, limits_of
+from dither.query.statistics.limits import HardLimits, cells_of, hard_limits, limits_of
 
 FINEST = 2**20  # parts of a unit, so that small weights are not all rounded to nothing
 COARSEST = 2**8
@@ -47,7 +47,7 @@ def choose_bounding(
             why = "COUNT(DISTINCT person) counts people, whose rows do not matter"
             raise QuestionError("bounding", wished, why, "leaving it out: the best that fits is taken")
         return of_persons(table, cells, unit)
-    limits = limits_of(table, cells)
+    limits = limits_of(table, cells, cells_of(question))
     sums = tuple((family, most) for family in families if (most := _sum_limit(table, family)) is not None)
     resolution = _resolution(limits.most * max((family.reach for family in families), default=1))
     unfit: dict[str, str] = {}  # ways that do not fit, and why
@@ -130,11 +130,12 @@ def _resolution(most: int) -> int:
     return finest
 
 
-def weights_in_units(table: Table, cells: int, unit: Unit) -> Bounding:
+def weights_in_units(question: Question, cells: int, unit: Unit) -> Bounding:
     """Weights so fine that nearly everybody counts, where a choice is made by what rows weigh together."""
+    table = question.table
     if table.person is None or table.alone:
         return EachRow.of(unit)
-    limits, units = limits_of(table, cells), UNITS
+    limits, units = limits_of(table, cells, cells_of(question)), UNITS
     while units > 1 and limits.most * units > MOST_UNITS:
         units //= 2
     made = Weights(limits.groups, limits.rows, units, unit, "it keeps something of every row", limits.most)

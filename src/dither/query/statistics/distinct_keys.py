@@ -25,7 +25,7 @@ from dither.privacy.unit import Unit
 from dither.query.plan.expressions import ColumnValue
 from dither.query.plan.question import Question
 from dither.query.plan.spelling import spell
-from dither.query.statistics.bounding import Bounding, EachRow, KeepGroups, KeepPersons
+from dither.query.statistics.bounding import Bounding, EachRow, KeepPersons
 from dither.query.statistics.counter_sets import CounterSet, Request
 from dither.query.statistics.estimators import Columns
 from dither.query.statistics.limits import hard_limits
@@ -115,7 +115,7 @@ class DistinctKeys(RequestedStatistic):
         """The half-width, and what is bounded."""
         most = self.bounding.groups
         kept = f"; of a person at most {most} pair{'s' if most > 1 else ''} of group and key count"
-        return f"{self._half(self.confidence):,.4g}{kept if isinstance(self.bounding, KeepGroups) else ''}"
+        return f"{self._half(self.confidence):,.4g}{kept if isinstance(self.bounding, KeepPersons) else ''}"
 
     @property
     def noise(self) -> str:

@@ -8,8 +8,10 @@ all. `hard_limits` is what nobody can exceed, by the owner's word; whether a bou
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import prod
 from typing import NamedTuple
 
+from dither.query.plan.question import Question
 from dither.query.policy.table import Table
 
 MANY = 10**12  # groups: more than any limit
@@ -53,11 +55,16 @@ class HardLimits(NamedTuple):
         return Limits(self.groups, self.rows, min(self.most, self.groups * self.rows)).squares
 
 
-def limits_of(table: Table, cells: int) -> Limits:
-    """What counts of a person in a question with so many groups."""
-    most = table.most_rows
+def cells_of(question: Question) -> int:
+    """How many groups a question has; where nobody declared them, more than any limit."""
+    return prod(MANY if group.keys is None else len(group.keys) for group in question.groups)
+
+
+def limits_of(table: Table, cells: int, whole: int | None = None) -> Limits:
+    """What counts of a person in a question of which so many groups are counted, out of a `whole`: all, if left out."""
+    most, whole = table.most_rows, cells if whole is None else whole
     groups, rows = min(table.max_groups, cells, most), min(table.max_rows_per_group, most)
-    if groups < table.max_groups and not (cells > 1 and "max_rows_per_group" in table.hard):
+    if whole < table.max_groups and not (whole > 1 and "max_rows_per_group" in table.hard):
         rows = max(rows, -(-most // groups))
     return Limits(groups, rows, min(most, groups * rows))
 

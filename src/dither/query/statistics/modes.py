@@ -74,7 +74,7 @@ class ModeStatistic(RequestedStatistic):
         assert request.of.column.keys is not None
         keys = request.of.column.keys
         _check_size(request, price.cells, len(keys))
-        bounding = weights_in_units(question.table, price.cells, price.unit)
+        bounding = weights_in_units(question, price.cells, price.unit)
         kind = PermuteAndFlip if price.pure else Exponential
         mechanism = kind(
             epsilon=price.amount if price.pure else root_below(8 * rational(price.amount, name="rho")),

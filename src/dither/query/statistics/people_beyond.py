@@ -41,6 +41,7 @@ from dither.query.statistics.statistic import Counts, Statistic, counted
 
 KINDS = 5  # of people beyond their limits
 RATIO = 4  # from one kind to the next
+ENOUGH = 100  # epsilon or rho, with which there is next to no noise
 SHARE = {True: Fraction(1, 10), False: Fraction(1, 20)}  # of an epsilon, or of a rho
 
 
@@ -93,6 +94,8 @@ class PeopleBeyond(Statistic):
         edges = tuple(first * ratio**place for place in range(KINDS))
         kind = PeopleByRows(1, 1, 1, bounding.unit, "", of=question, edges=edges, squared=squared, complete=True)
         factor = 1 if bounding.unit is Unit.ADD_REMOVE else 2
+        if amount > ENOUGH:
+            amount = Fraction(ENOUGH)
         mechanism: Geometric | Gaussian
         if pure:
             mechanism = Geometric(epsilon=amount, sensitivity=factor, unit=bounding.unit)

@@ -55,7 +55,7 @@ class QuantileStatistic(RequestedStatistic):
     @classmethod
     def make(cls, request: Request, question: Question, price: Price) -> Self:
         """The statistic at its price."""
-        bounding = weights_in_units(question.table, price.cells, price.unit)
+        bounding = weights_in_units(question, price.cells, price.unit)
         bucket = _bucket(request, price.cells)
         asked = [aggregate.share for aggregate in request.aggregates if isinstance(aggregate, Quantile)]
         shares = sorted(set(asked))

@@ -47,7 +47,7 @@ from dither.query.plan.spelling import spell
 from dither.query.statistics.bounding import Bounding, Clip, EachRow, Weights
 from dither.query.statistics.counter_sets import CounterSet, Request
 from dither.query.statistics.estimators import Columns
-from dither.query.statistics.limits import HardLimits, hard_limits, limits_of
+from dither.query.statistics.limits import HardLimits, cells_of, hard_limits, limits_of
 from dither.query.statistics.statement import Statement, statement_of
 from dither.query.statistics.statistic import Counts, Price, RequestedStatistic, counted
 
@@ -72,7 +72,7 @@ class RunningCounts(RequestedStatistic):
         place = next(at for at, group in enumerate(question.groups) if group.by == request.of)
         ordered, others = question.groups[place], (*question.groups[:place], *question.groups[place + 1 :])
         alone = table.person is None or table.alone
-        limits = limits_of(table, price.cells)
+        limits = limits_of(table, price.cells, cells_of(question))
         reason, hard = "it keeps something of every row", hard_limits(table, price.cells)
         bounding: Bounding = EachRow.of(price.unit)
         if not alone:
