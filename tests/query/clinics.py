@@ -20,7 +20,10 @@ from dither.query.answers.estimates import read_answer
 from dither.query.answers.released import Released
 from dither.query.dataset import Dataset
 from dither.query.engines.duckdb.table_source import table_source
+from dither.query.groups.group_choice import all_groups
 from dither.query.quote import Quote
+from dither.query.statistics.counter_release import CounterRelease
+from dither.query.statistics.statistic import Statistic
 
 NUMBERS = itertools.count()
 KEYS = {"ward": ["A", "B", "C"], "sex": ["f", "m"]}
@@ -56,11 +59,18 @@ def clinic(folder: Path, data: object = None, *, budget: object = None, **facts:
 
 
 def private_totals(quote: Quote, threads: int = 2) -> list[tuple[int, ...]]:
-    """What nobody gets to see: the totals before noise."""
+    """What nobody gets to see: the totals before noise, of all sets of counters."""
+    mine = [found for one, found in all_counts(quote, threads) if isinstance(one, CounterRelease)]
+    return [tuple(total for row in rows for total in row) for rows in zip(*mine, strict=True)]
+
+
+def all_counts(quote: Quote, threads: int = 2) -> list[tuple[Statistic, Any]]:
+    """What nobody gets to see: each statistic of a question whose groups are declared, with its counts before noise."""
+    found: list[tuple[Statistic, Any]] = []
     with _reading(quote, threads) as (run, place):
-        return counts.exact_totals(
-            run, place, quote.offer.question, [one.counters for one in quote.offer.counters], quote.offer.bounding
-        )
+        for one in counts.counts_of(quote.offer, all_groups(quote.offer.question)):
+            found += one.split(counts.exact_totals(run, place, one.question, one.sets, one.bounding, one.cells))
+    return [(one, next(value for other, value in found if other is one)) for one in quote.offer.statistics]
 
 
 def private_counts(quote: Quote, part: int = 0, threads: int = 2) -> list[int]:

@@ -104,7 +104,8 @@ def bound_note(offer: Offer) -> str:
     if isinstance(bounding, EachRow):
         return ""
     most = f"{bounding.most} row{'s' if bounding.most > 1 else ''}"
-    groups = "" if not offer.question.groups else f", {bounding.rows} in each of {bounding.groups} groups"
+    alone = not offer.question.groups or bounding.rows == bounding.most
+    groups = "" if alone else f", {bounding.rows} in each of {bounding.groups} groups"
     return f"nobody counts for more than about {most}{groups}"
 
 

@@ -129,7 +129,7 @@ class Bounding(ABC):
     def _each(self) -> str:
         """The limits of rows and groups, in words."""
         groups, rows = self._limits
-        if self.cells == 1:
+        if self.cells == 1 or self.rows == self.most:
             return rows
         told = f"{rows} in each of {groups}"
         return told if self.most == self.groups * self.rows else f"{self.most} rows, {told}"

@@ -1,0 +1,176 @@
+"""How many people have more than is counted of them: counted as it says, moved by one person by no more than is claimed."""
+
+from __future__ import annotations
+
+import itertools
+import math
+import random
+from collections import Counter
+from fractions import Fraction
+
+import numpy as np
+import pyarrow
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import dither
+from dither.privacy.unit import Unit
+from dither.query.engines.duckdb.words import DUCKDB
+from dither.query.engines.templates.totals import totals_sql
+from dither.query.statistics.counter_release import CounterRelease, OneMechanism, mechanisms
+from dither.query.statistics.people_beyond import KINDS, RATIO, PeopleBeyond
+from dither.testing import seeded
+from tests.query.clinics import all_counts, ledger
+from tests.query.neighbours import PEOPLE, engine_with, random_case, random_row, table_of
+from tests.seeds import examples
+
+
+def made(case, unit=Unit.ADD_REMOVE) -> PeopleBeyond:
+    return PeopleBeyond.make(case.question, case.bounding, Fraction(1), pure=False, confidence=Fraction(95, 100))
+
+
+def counted(statistic: PeopleBeyond, rows, rng) -> list[int]:
+    """People of each kind, by the engine."""
+    engine = engine_with(rng.choice([1, 2, 8]))
+    engine.register("visits", table_of(rows, rng))
+    sql = totals_sql(DUCKDB, statistic.question, (statistic.counters,), statistic.bounding, "visits", 7)
+    found = dict(engine.execute(sql).fetchall())
+    return [int(found.get(kind, 0)) for kind in range(1, KINDS + 1)]
+
+
+def expected(statistic: PeopleBeyond, case, rows, rng) -> list[int]:
+    """The same by hand: each row asked by itself in which group it is."""
+    mine: dict[object, Counter] = {person: Counter() for person in PEOPLE}
+    for row in rows:
+        if row[0] is None:
+            continue
+        loose = [(1, *row[1:])]
+        cell = next((cell for cell, totals in case.totals(loose, rng).items()), None)
+        if cell is not None:
+            mine[row[0]][cell] += 1
+    found = [0] * KINDS
+    for own in mine.values():
+        size = sum(n * n for n in own.values()) if statistic.bounding.squared else sum(own.values())
+        kind = sum(size > edge for edge in statistic.bounding.edges)
+        if kind:
+            found[kind - 1] += 1
+    return found
+
+
+@pytest.mark.parametrize("unit", [Unit.ADD_REMOVE, Unit.REPLACE_ONE])
+@pytest.mark.parametrize("way", ["weights", "clip", "clip sum"])
+@settings(max_examples=examples(8, 300), deadline=None)
+@given(seed=st.integers(0, 2**32))
+def test_people_are_counted_by_their_rows_and_each_moves_no_more_than_is_claimed(way, unit, seed):
+    rng = random.Random(seed)
+    case = random_case(rng, way, unit)
+    statistic, rows = made(case), [random_row(rng) for _ in range(rng.randrange(0, 40))]
+    whole = counted(statistic, rows, rng)
+    assert whole == expected(statistic, case, rows, rng)
+    factor = 1 if unit is Unit.ADD_REMOVE else 2
+    assert statistic.mechanism.l2_squared == factor
+    for person in PEOPLE:
+        rest = [row for row in rows if row[0] != person]
+        if unit is Unit.REPLACE_ONE:
+            rest += [(person, *random_row(rng)[1:]) for _ in range(rng.randrange(0, 30))]
+        change = [a - b for a, b in zip(whole, counted(statistic, rest, rng), strict=True)]
+        assert sum(map(abs, change)) <= factor
+        assert sum(c * c for c in change) <= factor
+
+
+def zipf(rng: random.Random, people: int, most: int) -> list[int]:
+    """Rows of people, heavy-tailed, at most so many."""
+    return [min(most, int(rng.paretovariate(1.1))) for _ in range(people)]
+
+
+def shop(tmp_path, counts, budget, **limits):
+    people = [person for person, rows in enumerate(counts) for _ in range(rows)]
+    regions = [f"r{(person * 7 + at) % 5}" for person, rows in enumerate(counts) for at in range(rows)]
+    table = pyarrow.table({"person": people, "region": regions, "value": [1 + at % 9 for at in range(len(people))]})
+    return table, dither.protect(
+        table,
+        name="sales",
+        person="person",
+        ledger=ledger(tmp_path, budget),
+        bounds={"value": (0, 10)},
+        keys={"region": [f"r{key}" for key in range(5)]},
+        complete=["value"],
+        **limits,
+    )
+
+
+SQL = (
+    "SELECT region, COUNT(*) AS n, SUM(value) AS s, AVG(value) AS a, COUNT(DISTINCT person) AS p FROM sales GROUP BY region"
+)
+RUNS = 1000
+
+
+@pytest.mark.filterwarnings("ignore::dither.errors.NotPrivateWarning")
+@pytest.mark.parametrize("budget", [dither.pure(10**9), dither.approx(10**9, "1e-6")], ids=["pure", "approx"])
+@pytest.mark.parametrize("hard", [True, False])
+def test_statements_hold_on_heavy_tailed_data(tmp_path, budget, hard):
+    """Where limits are hard, the bars hold the truth; where not, the truth is at least the low end, and the answer says so.
+
+    A thousand draws of noise from a seed, on one set of totals, read as answers are.
+    """
+    counts = zipf(random.Random(5), 2000, 60)
+    limits = {"max_rows": 60, "hard": ["max_rows", "bounds.value"]} if hard else {"max_rows": 4, "hard": ["bounds.value"]}
+    table, data = shop(tmp_path, counts, budget, **limits)
+    quote = data.quote(SQL, epsilon=1)
+    frame = table.to_pandas().groupby("region")
+    values = frame["value"]
+    truth = {"n": frame.size(), "s": values.sum(), "a": values.mean(), "p": frame["person"].nunique()}
+    said = {name: statistic.statement(place).value for name, statistic, place in quote.offer.columns}
+    bounded = {"n": "at least", "s": "at least", "a": "of counted rows", "p": "at least"}
+    assert said == (dict.fromkeys(truth, "truth") if hard else bounded)
+    inside, below, beyond, real = Counter(), Counter(), 0, sum(rows > 4 for rows in counts)
+    before = all_counts(quote)
+    with seeded(1):
+        for _ in range(RUNS):
+            stored = {id(one): one.noisy(found) for one, found in before}
+            for name, statistic, place in quote.offer.columns:
+                _, lows, highs = statistic.read(stored[id(statistic)], place)
+                inside[name] += sum(low <= value <= high for low, value, high in zip(lows, truth[name], highs, strict=True))
+                below[name] += sum(low <= value for low, value in zip(lows, truth[name], strict=True))
+            if not hard:
+                people = before[-1][0].beyond(stored[id(before[-1][0])])
+                beyond += people.low <= real <= people.high
+    if hard:
+        assert all(count >= 0.93 * 5 * RUNS for count in inside.values()), inside
+        assert not any(isinstance(one, PeopleBeyond) for one, _ in before)
+    else:
+        assert all(below[name] >= 0.96 * 5 * RUNS for name in ("n", "s", "p")), below
+        assert inside["n"] < 0.1 * 5 * RUNS  # a bar of what was counted does not hold the truth, and does not say so
+        if before[0][0].bounding.way == "weights":  # by rows; under clip, by the length of a person's vector
+            assert beyond >= 0.93 * RUNS
+
+
+def test_columns_of_one_answer_divide(tmp_path):
+    """Sums and counts of one answer have one weight: their ratio is the average of the same answer, within its bars."""
+    counts = [60 if person % 10 == 0 else 1 for person in range(2000)]
+    _, data = shop(tmp_path, counts, dither.approx(10**6, "1e-6"), max_groups=3, max_rows_per_group=2, hard=["bounds.value"])
+    answer = data.quote(SQL, epsilon=100).release()
+    ratios = np.array(answer["s"], float) / np.array(answer["n"], float)
+    assert (np.array(answer["a_low"]) - 0.05 < ratios).all()
+    assert (ratios < np.array(answer["a_high"]) + 0.05).all()
+
+
+def test_sets_with_one_weight_are_one_mechanism(tmp_path):
+    _, data = shop(tmp_path, [1, 2], dither.zcdp(9), max_groups=3, max_rows_per_group=2)
+    offer = data.quote("SELECT region, COUNT(*) AS n, SUM(value) AS s FROM sales GROUP BY region", rho=1).offer
+    joint = [one for one in mechanisms(offer.statistics) if isinstance(one, OneMechanism)]
+    assert [len(one.parts) for one in joint] == [2]
+    assert offer.guarantee.charge().rho == 1
+    part = joint[0].parts[0]
+    assert isinstance(part, CounterRelease)
+    with pytest.raises(AssertionError, match="one mechanism"):
+        _ = part.guarantee
+    assert math.isclose(float(sum(part.bounding.shares)), 1, rel_tol=1e-6)
+
+
+def test_the_ladder_starts_at_the_limit():
+    case = random_case(random.Random(4), "weights")
+    edges = made(case).bounding.edges
+    assert edges[0] == case.bounding.most
+    assert [b // a for a, b in itertools.pairwise(edges)] == [RATIO] * (KINDS - 1)
