@@ -23,6 +23,17 @@ class Group:
     name: str
     by: Expression
     keys: tuple[Key, ...] | None
+    asked: Expression | None = None  # as it was asked for, where rows beyond the bounds are moved to the edge
+    names: tuple[tuple[Key, str], ...] = ()  # what keys are called that rows were moved to: they do not read as facts
+
+    @property
+    def meaning(self) -> Expression:
+        """What the question says that rows are sorted by."""
+        return self.by if self.asked is None else self.asked
+
+    def named(self, key: Key | None) -> Key | None:
+        """A key as the answer shows it; a text for each, where some have names."""
+        return key if not self.names or key is None else dict(self.names).get(key, str(key))
 
     @property
     def listed(self) -> tuple[Key, ...]:
