@@ -400,3 +400,15 @@ def test_a_batch_agrees_with_its_questions(tmp_path):
         (">= 2", 900),
     ]
     assert [round(n) for n in found[3]["n"]] == [300]
+
+
+def test_beside_keys_that_nobody_declared_and_among_the_largest(tmp_path):
+    data = protected(tmp_path, dither.approx(10**6, "1e-6"), bounds={"k": (0, 2)}, max_rows=2)
+    quote = data.quote("SELECT x, k, COUNT(DISTINCT p) AS n FROM t WHERE x < 3 GROUP BY x, k", epsilon=500)
+    with dither.testing.seeded(1):
+        found = {(row["x"], row["k"]): row["n"] for row in quote.release()}
+    assert {key: n for key, n in found.items() if n > 0} == {(0, "<= 0"): 10, (1, "1"): 10, (2, ">= 2"): 10}
+    with dither.testing.seeded(1):
+        quote = data.quote("SELECT k, COUNT(*) AS n FROM t GROUP BY k ORDER BY n DESC LIMIT 1", epsilon=500)
+        (row,) = quote.release()
+    assert (row["k"], round(row["n"])) == (">= 2", 800)
