@@ -19,6 +19,7 @@ import dither
 from dither.privacy.unit import Unit
 from dither.query.engines.duckdb.words import DUCKDB
 from dither.query.engines.templates import expressions, totals
+from dither.query.owner.inspect import inspect
 from dither.query.policy.policy import read_policy
 from dither.query.sql import group_keys
 from dither.query.sql.parse import parse
@@ -412,3 +413,10 @@ def test_beside_keys_that_nobody_declared_and_among_the_largest(tmp_path):
         quote = data.quote("SELECT k, COUNT(*) AS n FROM t GROUP BY k ORDER BY n DESC LIMIT 1", epsilon=500)
         (row,) = quote.release()
     assert (row["k"], round(row["n"])) == (">= 2", 800)
+
+
+def test_the_owner_sees_how_many_dates_lie_beyond_their_bounds(tmp_path):
+    data = protected(tmp_path)
+    (table,) = data.policy.tables
+    found = dict(zip([column.name for column in table.columns], inspect(table, data.sources["t"]).columns, strict=True))
+    assert found["d"].clamped == sum(not 100 <= place % 400 <= 281 for place in range(1000))

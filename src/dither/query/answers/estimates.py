@@ -73,7 +73,7 @@ def _columns(offer: Offer, released: Released) -> dict[str, Column]:
     kept = _kept(question, whole, len(cells))
     shown = [name for base in question.shown for end in ENDS if (name := base + end) in whole]
     keys = [group.name for group in question.groups if group.name not in shown]
-    named = {group.name: list(map(group.named, whole[group.name])) for group in question.groups}  # sorted by then
+    named = {group.name: group.named(whole[group.name]) for group in question.groups}  # sorted by then
     return {name: [named.get(name, whole[name])[row] for row in kept] for name in [*keys, *shown]}
 
 

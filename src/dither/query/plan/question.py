@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -31,9 +32,10 @@ class Group:
         """What the question says that rows are sorted by."""
         return self.by if self.asked is None else self.asked
 
-    def named(self, key: Key | None) -> Key | None:
-        """A key as the answer shows it; a text for each, where some have names."""
-        return key if not self.names or key is None else dict(self.names).get(key, str(key))
+    def named(self, keys: Sequence[Key | None]) -> list[Key | None]:
+        """Keys as the answer shows them; a text for each, where some have names."""
+        names = dict(self.names)
+        return [key if not names or key is None else names.get(key, str(key)) for key in keys]
 
     @property
     def listed(self) -> tuple[Key, ...]:
