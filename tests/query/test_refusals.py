@@ -143,7 +143,7 @@ QUESTIONS = [
     # groups
     ("SELECT COUNT(*) FROM visits GROUP BY cost", "declares no keys", "SELECT COUNT(*) FROM visits GROUP BY ward"),
     ("SELECT COUNT(*) FROM visits GROUP BY patient_id", "about one person", "SELECT {} FROM visits"),
-    ("SELECT COUNT(*) FROM visits GROUP BY age + 1", "not known beforehand", "SELECT COUNT(*) FROM visits GROUP BY ward"),
+    ("SELECT COUNT(*) FROM visits GROUP BY cost + 1", "not known beforehand", "SELECT COUNT(*) FROM visits GROUP BY ward"),
     (
         "SELECT COUNT(*) FROM visits GROUP BY year(born)",
         "not known beforehand",
@@ -169,7 +169,7 @@ QUESTIONS = [
     (f"{ROWS} WHERE born > '9999-12-31' AND born < '9999-12-31' GROUP BY YEAR(born)", "not known", ROWS),
     (f"{ROWS} WHERE born BETWEEN '0001-01-01' AND '9999-12-31' GROUP BY DATE_TRUNC('day', born)", "100000", ROWS),
     ("SELECT COUNT(*) FROM visits GROUP BY CASE WHEN age > 3 THEN 'a' END", "has an ELSE", ROWS),
-    ("SELECT COUNT(*) FROM visits GROUP BY CASE WHEN smokes THEN age ELSE 1 END", "gives constants", ROWS),
+    ("SELECT COUNT(*) FROM visits GROUP BY CASE WHEN smokes THEN cost ELSE 1 END", "gives constants", ROWS),
     ("SELECT COUNT(*) FROM visits GROUP BY CASE WHEN smokes THEN 1.5 ELSE 1 END", "labels", ROWS),
     ("SELECT COUNT(*) FROM visits GROUP BY CASE WHEN smokes THEN 9223372036854775808 ELSE 1 END", "64 bits", ROWS),
     ("SELECT COUNT(*) FROM visits GROUP BY " + "ward, " * 20 + "ward", "1 to 20", ROWS),

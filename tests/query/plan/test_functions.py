@@ -24,7 +24,7 @@ from dither.query.plan.expressions import Constant
 from dither.query.plan.functions import LONGEST_TEXT, GreatestLeast, Round, WidthBucket
 from dither.query.policy.column import Type
 from dither.query.policy.policy import read_policy
-from dither.query.sql.group_keys import start_of
+from dither.query.sql.calendar_periods import start_of
 from dither.query.sql.parse import parse
 from tests.query.clinics import clinic, private_totals
 from tests.query.engines.templates.test_expressions import CELLS, ROWS

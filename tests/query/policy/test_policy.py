@@ -167,3 +167,42 @@ def test_files_that_are_none(tmp_path, text):
         load_policy(path)
     with pytest.raises(PolicyError, match="cannot be read"):
         load_policy(tmp_path / "missing")
+
+
+DATES = {"type": "date", "bounds": [datetime.date(2024, 1, 1), "2024-12-31"]}
+TIMES = {"type": "timestamp", "bounds": ["2024-01-01", datetime.date(2024, 12, 31)]}
+
+
+def dated(**columns):
+    table = {"person": "p", "max_groups": 1, "max_rows_per_group": 1, "columns": {"p": {"type": "integer"}, **columns}}
+    return read_policy(
+        {"version": 1, "domain": "d", "tables": {"t": table | {"hard": ["bounds.d"] if "d" in columns else []}}}
+    )
+
+
+def test_bounds_of_dates():
+    _, day, at = dated(d=DATES, at=TIMES).tables[0].columns
+    assert (day.first, day.last) == (datetime.date(2024, 1, 1), datetime.date(2024, 12, 31))
+    assert (at.first, at.last) == (datetime.datetime(2024, 1, 1), datetime.datetime(2024, 12, 31, 23, 59, 59, 999999))
+    assert (day.lower, day.upper, day.is_bounded) == (None, None, False)
+    assert "d: date, 2024-01-01 to 2024-12-31" in dated(d=DATES).explain()
+    assert dated(d=DATES).hash != dated(d=DATES | {"bounds": ["2024-01-01", "2024-12-30"]}).hash
+    before = "db412172bc4bbd502b71e5037957ad83abb272bb75669660e473a600c07e8843"
+    assert dated(e={"type": "date"}).hash == before  # a ledger of a policy without bounds of dates knows it still
+
+
+@pytest.mark.parametrize(
+    ("kind", "bounds", "why"),
+    [
+        ("date", ["2024-01-02", "2024-01-01"], "not before"),
+        ("date", ["2024-01-02"], "two dates"),
+        ("date", [0, 1], "no date"),
+        ("date", ["2024-02-30", "2024-12-31"], "no date"),
+        ("date", [datetime.datetime(2024, 1, 1), "2024-12-31"], "no time"),
+        ("timestamp", ["2024-01-01T00:00:00+01:00", "2024-12-31"], "no zone"),
+        ("text", ["2024-01-01", "2024-12-31"], "no bounds"),
+    ],
+)
+def test_bounds_that_are_no_dates(kind, bounds, why):
+    with pytest.raises(PolicyError, match=why):
+        dated(e={"type": kind, "bounds": bounds})

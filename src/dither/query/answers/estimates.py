@@ -85,14 +85,16 @@ def _columns(offer: Offer, released: Released) -> dict[str, Column]:
     kept = _kept(question, whole, len(cells))
     shown = [name for base in question.shown for end in ENDS if (name := base + end) in whole]
     keys = [group.name for group in question.groups if group.name not in shown]
-    return {name: [whole[name][row] for row in kept] for name in [*keys, *shown]}
+    named = {group.name: group.named(whole[group.name]) for group in question.groups}  # sorted by then
+    return {name: [named.get(name, whole[name])[row] for row in kept] for name in [*keys, *shown]}
 
 
 def _kinds(offer: Offer) -> dict[str, Kind]:
     """What the columns hold: by the question, not by what came out."""
     question = offer.question
     kinds: dict[str, Kind] = {
-        group.name: "whole" if group.by.facts.type.is_number else KINDS[group.by.facts.type] for group in question.groups
+        group.name: "text" if group.names else "whole" if (kind := group.by.facts.type).is_number else KINDS[kind]
+        for group in question.groups
     }
     for name, statistic, place in offer.columns:
         ends = ENDS if statistic.has_interval(place) else ENDS[:1]

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from dither.query.plan.describe import rows_of
+from dither.query.plan.expressions import ColumnValue
+from dither.query.plan.question import Question
 from dither.query.plan.relations import Scan
 from dither.query.plan.text import number
 from dither.query.pricing.gain import Gain
@@ -16,6 +18,7 @@ from dither.query.statistics.statement import Statement
 from dither.query.statistics.statistic import Statistic
 
 LABELS = {"truth": "Truth", "at least": "At least", "of counted rows": "Counted", "of clamped values": "Clamped"}
+MOST_NAMES = 4  # of keys, in a line
 NOT_INCLUDED = (
     "The error bars hold the noise. They do not hold what clamping, rounding to steps and bounding a person change, "
     "which depends on the data."
@@ -36,6 +39,7 @@ def explain_offer(offer: Offer, left: str = "") -> str:
         f"Protects   {_protected(offer)}",
         *_counts(offer),
         f"Rows       {_rows(offer)}",
+        *_edges(question),
         *([] if offer.choice is None else offer.choice.told(question)),
         f"Sorted     {offer.weighed}" if offer.weighed else "",
         f"Error      with {percent} probability each number is off by no more than, because of noise:",
@@ -136,6 +140,24 @@ def _rows(offer: Offer) -> str:
         return offer.choice.rows(offer.question)
     keys = " x ".join(f"{len(group.listed)} {group.name}" for group in offer.question.groups)
     return f"one for each of {keys}, whether the data has it or not"
+
+
+def _edges(question: Question) -> list[str]:
+    """Where rows are that are beyond the bounds of a key, or have none; of declared keys nothing is said."""
+    lines = []
+    for group in question.groups:
+        if group.keys is None or (isinstance(group.by, ColumnValue) and group.by.column.keys is not None):
+            continue
+        if group.asked is not None:
+            names = [repr(name) for _, name in group.names]
+            told = ", ".join(names[:MOST_NAMES]) + (
+                f" and {len(names) - MOST_NAMES} more" if len(names) > MOST_NAMES else ""
+            )
+            where = f"is in the group at the edge: {told}" if names else "is impossible, by the word of the owner"
+            lines.append(f"Clamped    {group.name}: a row beyond the bounds {where}")
+        if group.by.facts.nullable:
+            lines.append(f"Missing    {group.name}: a row that has none is in no group")
+    return lines
 
 
 def _names(offer: Offer, statistic: Statistic) -> str:

@@ -90,6 +90,8 @@ def _counts(column: Column, at: int) -> list[str]:
     clamped = undeclared = "0"
     if column.lower is not None and column.upper is not None:
         clamped = f"count(*) FILTER ({value} < {DUCKDB.number(column.lower)} OR {value} > {DUCKDB.number(column.upper)})"
+    if column.first is not None and column.last is not None:
+        clamped = f"count(*) FILTER ({value} < {DUCKDB.constant(column.first)} OR {value} > {DUCKDB.constant(column.last)})"
     if column.keys is not None:
         undeclared = f"count(*) FILTER ({value} NOT IN ({', '.join(DUCKDB.constant(key) for key in column.keys)}))"
     return [

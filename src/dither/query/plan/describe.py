@@ -23,6 +23,7 @@ from dither.query.plan.expressions import (
 from dither.query.plan.functions import (
     Abs,
     ChangeText,
+    Clamp,
     Coalesce,
     Concat,
     DateTrunc,
@@ -139,6 +140,8 @@ def words(node: Expression) -> str:
 
 def _function(node: Function) -> str:
     match node:
+        case Clamp(of, lower, upper):
+            return f"{words(of)}, clamped to {words(Constant(lower))} and {words(Constant(upper))}"
         case DateTrunc(period, of):
             return f"the start of the {period} of {words(of)}"
         case ChangeText(how, of):

@@ -6,6 +6,7 @@ no text (bytes that are not UTF-8) is missing. Numbers are doubles, as everywher
 
 from __future__ import annotations
 
+import datetime
 from abc import abstractmethod
 from dataclasses import dataclass
 from fractions import Fraction
@@ -252,8 +253,28 @@ class WidthBucket(Expression):
         return Facts(Type.INTEGER, Fraction(0), Fraction(self.count + 1), self.of.facts.nullable)
 
 
+@dataclass(frozen=True)
+class Clamp(Expression):
+    """A number or a date, as the nearer of two ends where it lies beyond them; what is missing stays so. Ours alone: what
+    groups are made of, so that a row beyond the bounds of its column is in the group at the edge."""
+
+    code: ClassVar[str] = "clamp"
+
+    of: Expression
+    lower: Fraction | datetime.date
+    upper: Fraction | datetime.date
+
+    @property
+    def facts(self) -> Facts:
+        of = self.of.facts
+        if not isinstance(self.lower, Fraction) or not isinstance(self.upper, Fraction):
+            return of
+        return Facts(of.type, self.lower, self.upper, of.nullable)
+
+
 Function = (
-    DateTrunc
+    Clamp
+    | DateTrunc
     | ChangeText
     | Substring
     | Concat

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -23,6 +24,18 @@ class Group:
     name: str
     by: Expression
     keys: tuple[Key, ...] | None
+    asked: Expression | None = None  # as it was asked for, where rows beyond the bounds are moved to the edge
+    names: tuple[tuple[Key, str], ...] = ()  # what keys are called that rows were moved to: they do not read as facts
+
+    @property
+    def meaning(self) -> Expression:
+        """What the question says that rows are sorted by."""
+        return self.by if self.asked is None else self.asked
+
+    def named(self, keys: Sequence[Key | None]) -> list[Key | None]:
+        """Keys as the answer shows them; a text for each, where some have names."""
+        names = dict(self.names)
+        return [key if not names or key is None else names.get(key, str(key)) for key in keys]
 
     @property
     def listed(self) -> tuple[Key, ...]:

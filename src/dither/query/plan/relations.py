@@ -229,6 +229,8 @@ def _common(columns: list[Column]) -> Column:
     else:
         ends = (None, None)
     keys = None
-    if all(column.keys is not None for column in columns):
+    if all(column.keys is not None and not column.clamped for column in columns):
         keys = tuple(sorted({key for column in columns for key in column.keys or ()}))
-    return Column(first.name, kind, *ends, step, keys, any(column.nullable for column in columns))
+    days = [(column.first, column.last) for column in columns if column.first is not None and column.last is not None]
+    span = (min(day for day, _ in days), max(day for _, day in days)) if len(days) == len(columns) else (None, None)
+    return Column(first.name, kind, *ends, step, keys, any(column.nullable for column in columns), *span)

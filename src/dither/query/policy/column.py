@@ -8,6 +8,7 @@ most G a row whatever the cell holds.
 from __future__ import annotations
 
 import datetime
+from contextlib import suppress
 from dataclasses import dataclass
 from enum import Enum
 from fractions import Fraction
@@ -55,10 +56,18 @@ class Column:
     step: Fraction | None = None
     keys: tuple[Key, ...] | None = None
     nullable: bool = True
+    first: datetime.date | None = None  # of dates and timestamps: the bounds
+    last: datetime.date | None = None
+    clamped: bool = False  # of an inner question: whether a value beyond the first or the last key counts as that key
 
     @property
     def is_bounded(self) -> bool:
         return self.lower is not None
+
+    @property
+    def has_bounds(self) -> bool:
+        """Whether the owner states bounds, of numbers or of dates."""
+        return self.lower is not None or self.first is not None
 
     @property
     def steps(self) -> int:
@@ -73,6 +82,8 @@ class Column:
         words = [f"{self.name}: {self.type.value}"]
         if self.is_bounded:
             words.append(f"{self.lower} to {self.upper}")
+        if self.first is not None:
+            words.append(f"{self.first} to {self.last}")
         if self.keys is not None:
             shown = ", ".join(str(key) for key in self.keys[:5])
             words.append(f"one of {shown}" + (f" and {len(self.keys) - 5} more" if len(self.keys) > 5 else ""))
@@ -90,10 +101,14 @@ def read_column(name: str, stated: Fact, where: str) -> Column:
     nullable = stated.get("nullable", True)
     if not isinstance(nullable, bool):
         raise PolicyError(f"{where}.nullable", nullable, "it is not a truth value", "true or false")
-    lower, upper = _bounds(stated.get("bounds"), kind, f"{where}.bounds")
+    first = last = lower = upper = None
+    if kind in (Type.DATE, Type.TIMESTAMP):
+        first, last = _dates(stated.get("bounds"), kind, f"{where}.bounds")
+    else:
+        lower, upper = _bounds(stated.get("bounds"), kind, f"{where}.bounds")
     step = _step(stated.get("step"), kind, lower, upper, f"{where}.step")
     keys = _keys(stated.get("keys"), kind, f"{where}.keys")
-    return Column(name, kind, lower, upper, step, keys, nullable)
+    return Column(name, kind, lower, upper, step, keys, nullable, first, last)
 
 
 def _type(stated: Fact, where: str) -> Type:
@@ -116,7 +131,7 @@ def _bounds(stated: Fact, kind: Type, where: str) -> tuple[Fraction | None, Frac
     if stated is None:
         return None, None
     if not kind.is_number:
-        raise PolicyError(where, stated, f"a {kind.value} column has no bounds", "keys, or a column of numbers")
+        raise PolicyError(where, stated, f"a {kind.value} column has no bounds", "keys, or a column of numbers or dates")
     if not isinstance(stated, (list, tuple)) or len(stated) != 2:
         raise PolicyError(where, stated, "bounds are two numbers", "[0, 2000]")
     lower, upper = (_number(end, where) for end in stated)
@@ -125,6 +140,35 @@ def _bounds(stated: Fact, kind: Type, where: str) -> tuple[Fraction | None, Frac
     if kind is Type.INTEGER and (lower.denominator != 1 or upper.denominator != 1):
         raise PolicyError(where, stated, "bounds of whole numbers are whole", "[0, 2000]")
     return lower, upper
+
+
+def _dates(stated: Fact, kind: Type, where: str) -> tuple[datetime.date | None, datetime.date | None]:
+    """The first and the last day, or moment; a day as the last moment is the end of that day."""
+    if stated is None:
+        return None, None
+    example = "[2024-01-01, 2024-12-31]"
+    if not isinstance(stated, (list, tuple)) or len(stated) != 2:
+        raise PolicyError(where, stated, "bounds of dates are two dates", example)
+    first, last = (_date(end, kind, where) for end in stated)
+    if kind is Type.TIMESTAMP:
+        start, end = datetime.time.min, datetime.time.max
+        first = first if isinstance(first, datetime.datetime) else datetime.datetime.combine(first, start)
+        last = last if isinstance(last, datetime.datetime) else datetime.datetime.combine(last, end)
+    if first > last:
+        raise PolicyError(where, [str(first), str(last)], "the first day is not before the last one", example)
+    return first, last
+
+
+def _date(stated: Fact, kind: Type, where: str) -> datetime.date:
+    if isinstance(stated, str):
+        with suppress(ValueError):  # refused below, as it was written
+            stated = (datetime.date if len(stated) == len("2024-01-31") else datetime.datetime).fromisoformat(stated)
+    if not isinstance(stated, datetime.date):
+        raise PolicyError(where, stated, "it is no date", "2024-01-31, or '2024-01-31'")
+    if isinstance(stated, datetime.datetime) and (kind is Type.DATE or stated.tzinfo is not None):
+        why = "a date has no time" if kind is Type.DATE else "timestamps have no zone"
+        raise PolicyError(where, str(stated), why, "2024-01-31" if kind is Type.DATE else "2024-01-31T12:30:00")
+    return stated
 
 
 def _step(stated: Fact, kind: Type, lower: Fraction | None, upper: Fraction | None, where: str) -> Fraction | None:

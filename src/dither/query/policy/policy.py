@@ -21,12 +21,13 @@ from dither.errors import DitherError, PolicyError
 from dither.privacy.guarantee.definitions import approx, zcdp
 from dither.privacy.guarantee.guarantee import Guarantee
 from dither.privacy.unit import Unit
-from dither.query.policy.column import Fact
+from dither.query.policy.column import Column, Fact
 from dither.query.policy.table import Table, read_table
 
 VERSION = 1
 MARK = "FILL IN"  # where a draft leaves a decision to the owner
 LEDGER_FACTS = {"location", "budget", "identity", "witness"}
+OLD_FACTS = ("name", "type", "lower", "upper", "step", "keys", "nullable")  # of a column
 UNITS = (Unit.ADD_REMOVE, Unit.REPLACE_ONE)
 
 
@@ -221,6 +222,10 @@ def _plain(value: Any) -> Any:
         }
         others = {name: fact for name, fact in stated.items() if fact}
         return {"name": value.name, "columns": _plain(value.columns), **limits, **others}
+    if isinstance(value, Column):
+        bounds = {"first": value.first, "last": value.last}  # left out where there are none: hashes of old stay
+        facts = {name: _plain(getattr(value, name)) for name in OLD_FACTS}
+        return facts | {name: _plain(end) for name, end in bounds.items() if end is not None}
     if hasattr(value, "__dataclass_fields__"):
         return {name: _plain(getattr(value, name)) for name in value.__dataclass_fields__}
     if isinstance(value, (Fraction, date)):

@@ -131,7 +131,7 @@ def _hard(stated: object, table: Table, where: str) -> frozenset[str]:
     """The limits that are called hard; each must be one that is stated."""
     known = [] if table.person is None else list(LIMITS[1:]) if table.max_rows is None else list(LIMITS)
     known += [f"max_sum.{name}" for name, _ in table.max_sum]
-    known += [f"bounds.{column.name}" for column in table.columns if column.lower is not None]
+    known += [f"bounds.{column.name}" for column in table.columns if column.has_bounds]
     if not isinstance(stated, (list, tuple)) or not all(isinstance(one, str) for one in stated):
         raise PolicyError(where, stated, "it lists limits that nobody can exceed", '["max_rows"]')
     for one in stated:

@@ -30,9 +30,9 @@ from dither.query.plan.expressions import (
     Part,
 )
 from dither.query.plan.facts import a
-from dither.query.policy.column import LONGEST_TEXT, Key, Type
+from dither.query.policy.column import LONGEST_TEXT, Type
 from dither.query.sql.functions import CALLS, WIDEST
-from dither.query.sql.group_keys import possible_keys
+from dither.query.sql.group_keys import PossibleKeys, possible_keys
 from dither.query.sql.scope import Scope
 from dither.query.sql.syntax import refuse, shown
 
@@ -125,7 +125,7 @@ class Reader:
         self._where = self.condition(node)
         return self._where
 
-    def keys(self, by: Expression, node: exp.Expr) -> tuple[Key, ...] | None:
+    def keys(self, by: Expression, node: exp.Expr) -> PossibleKeys:
         """All values that a group can have; None where nobody declared them, and a private release chooses."""
         return possible_keys(by, node, self._where, self.scope.relation)
 

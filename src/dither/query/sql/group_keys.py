@@ -1,192 +1,268 @@
 """All values that a group can have, known without looking at data: from the policy, or from the question itself.
 
-a column                          its declared keys
-CASE with labels                  the labels
-parts of dates, buckets, floors   the whole numbers between their bounds
-a condition                       true and false
-dates in WHERE between two days   the months (years, ...) between them
-any function of keyed columns     what the engine makes of the declared keys, which are public
+    a column                            its domain (`sql/domains.py`): declared keys, a list of WHERE, booleans, bounds
+    CASE with labels                    the labels
+    a condition                         true and false
+    parts of dates, WIDTH_BUCKET        the whole numbers that they can be
+    FLOOR, CEIL, ROUND within bounds    the whole numbers from one rounded bound to the other, rounded by the engine
+    DATE_TRUNC and years of dates       those between the first and the last day, of WHERE or of the policy
+    any function of the above           what the engine makes of all their values, which are public
+
+Theorem. Let a question be grouped by keys that are found here. Whichever rows there are, the groups of its answer are the
+same; each row is in at most one group, and in exactly one if its value is not missing and all its columns are within
+declared keys. So the claims of `statistics/bounding.py` hold, for both units, with no delta and no threshold.
+
+    c     what is clamped: a column, or the number within FLOOR, CEIL and ROUND
+    D     the values of c: whole numbers, dates or doubles from one end to the other
+    f     the rest of the expression, made of c and of other columns with domains
+
+Proof. Keys are computed of the policy and the question; no row is near. The group of a row is f of the row's own cells, a
+function, one value or NULL. A clamped cell is in D whatever the row holds, or NULL
+(`query/engines/templates/expressions.py`); a list of WHERE holds every row of the question. Rounding in doubles goes up with
+its argument, so that a number between two ends is rounded to a whole number between the two rounded ends, all of which are
+listed. For any other f the engine was asked for its values at every combination, by the template that the rows will meet.
 """
 
 from __future__ import annotations
 
 import datetime
-from collections.abc import Iterator
+from collections.abc import Mapping
+from dataclasses import dataclass, fields, replace
 from fractions import Fraction
 from math import prod
-from typing import cast
+from typing import Any, cast
 
 from sqlglot import exp
 
-from dither.query.engines.duckdb.key_images import images
+from dither.query.engines.duckdb.key_images import constant_images, images
 from dither.query.plan.base import Expression
-from dither.query.plan.expressions import Case, ColumnValue, Compare, Constant, DatePart, Logic, columns_of
-from dither.query.plan.facts import Facts, a
-from dither.query.plan.functions import DateTrunc, Period, Rounding, WidthBucket
-from dither.query.plan.relations import FilterRows, JoinOnPerson, JoinPublic, Project, Relation
+from dither.query.plan.expressions import Arithmetic, Case, ColumnValue, Constant, DatePart, columns_of
+from dither.query.plan.facts import a
+from dither.query.plan.functions import Clamp, DateTrunc, Rounding, WidthBucket
+from dither.query.plan.relations import Relation
 from dither.query.policy.column import MOST_KEYS, Column, Key, Type
+from dither.query.sql.calendar_periods import starts
+from dither.query.sql.domains import Domain, check_span, column_domain, column_span
 from dither.query.sql.syntax import refuse, shown
+from dither.query.statistics.statement import may_be_clamped
 
 KEYED = (Type.TEXT, Type.INTEGER, Type.BOOLEAN, Type.DATE)  # whose values can be keys without being declared
-TURNED = {"<": ">", "<=": ">=", ">": "<", ">=": "<=", "=": "="}
-TICK = {Type.DATE: datetime.timedelta(days=1), Type.TIMESTAMP: datetime.timedelta(microseconds=1)}
-Ends = tuple[datetime.date | None, datetime.date | None]  # the first and the last day that a condition leaves
-MONTHS: dict[Period, int] = {"year": 12, "quarter": 3, "month": 1}
-LENGTHS: dict[Period, datetime.timedelta] = {
-    "week": datetime.timedelta(weeks=1),
-    "day": datetime.timedelta(days=1),
-    "hour": datetime.timedelta(hours=1),
-}
+LARGEST = 2**53  # whole numbers below are doubles
 
 
-def possible_keys(by: Expression, node: exp.Expr, where: Expression | None, relation: Relation) -> tuple[Key, ...] | None:
-    """The keys of an expression about the rows of a relation that meet a condition; None for a column that declares none."""
-    if isinstance(by, ColumnValue):
-        if by.column.keys is None:
-            _check_unknown(by.column, node, relation)
-        return by.column.keys
-    columns = sorted(columns_of(by), key=lambda column: column.name)
-    keyed = len(columns) > 0 and all(column.keys is not None for column in columns)
-    if isinstance(by, Case):
-        labels = [value for _, value in by.branches] + ([] if by.otherwise is None else [by.otherwise])
-        if by.otherwise is not None and all(isinstance(label, Constant) for label in labels):
-            return tuple(sorted({_as_key(cast(Constant, label).value, node) for label in labels}))
-        if not keyed:
-            example = "CASE WHEN ... THEN 'some' ELSE 'others' END"
-            raise refuse(node, "a CASE to group by gives constants, and has an ELSE", example)
-    if by.facts.type is Type.BOOLEAN:
-        return (False, True)
-    found: list[Key] | None = None
-    if isinstance(by, (DatePart, DateTrunc)) and isinstance(by.of, ColumnValue):
-        found = _between(by, span(by.of.column, where, relation), node)
-    if found is None and (isinstance(by, (WidthBucket, Rounding)) or (isinstance(by, DatePart) and by.part != "year")):
-        found = _whole(by.facts, node, 10 ** max(0, -by.digits) if isinstance(by, Rounding) else 1)
-    if found is None and keyed:
-        found = _images(by, columns, node)
-    if not found:
-        why = "its possible values are not known beforehand"
-        raise refuse(node, why, "a column with declared keys, a CASE with labels, or dates between two days of WHERE")
-    return tuple(found)
+@dataclass(frozen=True)
+class PossibleKeys:
+    """What rows are sorted by, all keys, and what those are called that rows beyond the bounds were moved to."""
+
+    by: Expression
+    keys: tuple[Key, ...] | None  # None for a column that has no domain: a private release chooses
+    names: tuple[tuple[Key, str], ...] = ()
 
 
-def _check_unknown(column: Column, node: exp.Expr, relation: Relation) -> None:
-    """Refuse what can be no key, and what is nobody's but one person's. Of others, a private release chooses some."""
-    if column.name == relation.table.person:
-        why = "it says whose a row is: each group would be about one person"
-        raise refuse(node, why, f"COUNT(DISTINCT {shown(node)})")
-    if column.type not in KEYED:
-        why = f"the policy declares no keys for it, and {a(column.type)} is none: nearly every row has one of its own"
-        raise refuse(node, why, "a column of text, whole numbers or dates; or CASE WHEN ... THEN 'label' ELSE 'other' END")
+def possible_keys(by: Expression, node: exp.Expr, where: Expression | None, relation: Relation) -> PossibleKeys:
+    """The keys of an expression about the rows of a relation that meet a condition."""
+    return _Finder(node, where, relation).keys(by)
 
 
-def span(column: Column, where: Expression | None, relation: Relation) -> Ends:
-    """The first and the last day of a column in rows that meet a condition, by the question alone."""
-    ends = _ends(column, where)
-    match relation:
-        case FilterRows(of, condition):
-            return _narrower(ends, span(column, condition, of))
-        case Project(of, columns, _):
-            by = next((by for here, by in columns if here == column), None)
-            return _narrower(ends, span(by.column, None, of)) if isinstance(by, ColumnValue) else ends
-        case JoinPublic(of, _, _, _, _) | JoinOnPerson(of, _, _, _) if column in of.table.columns:
-            return _narrower(ends, span(column, None, of))
-    return ends
+def keeps_order(by: Expression) -> bool:
+    """Whether it goes up with a column, so that what is beyond the bounds of one is beyond those of the other."""
+    return isinstance(by, (Rounding, DateTrunc)) or (isinstance(by, DatePart) and by.part == "year")
 
 
-def _ends(column: Column, condition: Expression | None) -> Ends:
-    if isinstance(condition, Logic) and condition.every:
-        ends: Ends = (None, None)
-        for part in condition.parts:
-            ends = _narrower(ends, _ends(column, part))
-        return ends
-    if not isinstance(condition, Compare) or condition.operator == "<>" or column.type not in TICK:
-        return (None, None)
-    sign, left, right = condition.operator, condition.left, condition.right
-    if isinstance(left, Constant):
-        sign, left, right = TURNED[sign], right, left  # type: ignore[assignment]
-    if left != ColumnValue(column) or not isinstance(right, Constant):
-        return (None, None)
-    day, tick = cast(datetime.date, right.value), TICK[column.type]
-    try:
-        first = day + tick if sign == ">" else day if sign in (">=", "=") else None
-        last = day - tick if sign == "<" else day if sign in ("<=", "=") else None
-    except OverflowError:
-        return (None, None)  # no day is left that Python has: nothing is concluded
-    return first, last
+@dataclass(frozen=True)
+class _Finder:
+    """A question's own facts, by which the keys of its groups are found."""
+
+    node: exp.Expr  # as it was written, for refusals
+    where: Expression | None
+    relation: Relation
+
+    def keys(self, by: Expression) -> PossibleKeys:
+        if self._is_person(by):
+            why = "it says whose a row is: each group would be about one person"
+            raise refuse(self.node, why, f"COUNT(DISTINCT {shown(self.node)})")
+        found = self._domain(by)
+        if found is not None:
+            return PossibleKeys(found.by, found.keys, _names(found))
+        if isinstance(by, ColumnValue):
+            self._check_unknown(by.column)
+            return PossibleKeys(by, None)
+        return self._images(by)
+
+    def _domain(self, by: Expression) -> Domain | None:
+        """The domain of what is a column, or a value that is not made of values with domains."""
+        if isinstance(by, ColumnValue):
+            return None if self._is_person(by) else column_domain(by.column, self.where, self.relation, self.node)
+        if isinstance(by, Case):
+            labels = [value for _, value in by.branches] + ([] if by.otherwise is None else [by.otherwise])
+            if by.otherwise is None or not all(isinstance(label, Constant) for label in labels):
+                return None
+            return Domain(by, tuple(sorted({self._label(cast(Constant, label).value) for label in labels})))
+        if by.facts.type is Type.BOOLEAN:
+            return Domain(by, (False, True))
+        if isinstance(by, (DatePart, DateTrunc)) and isinstance(by.of, ColumnValue) and keeps_order(by):
+            return self._periods(by, by.of.column)
+        if isinstance(by, WidthBucket) or (isinstance(by, DatePart) and by.part != "year"):
+            lower, upper = by.facts.lower, by.facts.upper
+            assert lower is not None
+            assert upper is not None
+            return Domain(by, tuple(range(int(lower), int(upper) + 1)))
+        return self._rounded(by) if isinstance(by, Rounding) and by.digits <= 0 else None
+
+    def _periods(self, by: DatePart | DateTrunc, column: Column) -> Domain | None:
+        """The years, months, ... of dates between two days."""
+        span = column_span(column, self.where, self.relation)
+        if not span.is_known:
+            return None
+        check_span(span, self.node)
+        keys: list[Key] = []
+        if isinstance(by, DatePart):
+            keys += range(span.first.year, span.last.year + 1)
+        else:
+            for start in starts(by.period, span.first, span.last):
+                keys.append(start)
+                if len(keys) > MOST_KEYS:
+                    why = f"there are more than {MOST_KEYS} between {span.first} and {span.last}"
+                    raise refuse(self.node, why, "fewer days in WHERE")
+        hard = f"bounds.{column.name}" in self.relation.table.hard
+        return Domain(replace(by, of=span.clamp(by.of)), tuple(keys), span.below and not hard, span.above and not hard)
+
+    def _rounded(self, by: Rounding) -> Domain | None:
+        """The whole numbers from one rounded bound to the other, in steps of tens or hundreds where so many digits go."""
+        lower, upper, step = by.of.facts.lower, by.of.facts.upper, 10**-by.digits
+        if lower is None or upper is None:
+            return None
+        if (upper - lower) / step >= MOST_KEYS:
+            raise refuse(self.node, f"it has more than {MOST_KEYS} possible values", "WIDTH_BUCKET with fewer of them")
+        ends = constant_images([replace(by, of=Constant(end)) for end in (lower, upper)])
+        if ends is None or max(abs(lower), abs(upper)) + step >= LARGEST:
+            raise refuse(
+                self.node,
+                "its values are beyond 2^53, where doubles do not tell whole numbers apart",
+                "the same in a larger unit",
+            )
+        first, last = cast(list[int], ends)
+        beyond = may_be_clamped(by.of, self.relation.table)
+        return Domain(replace(by, of=Clamp(by.of, lower, upper)), tuple(range(first, last + 1, step)), beyond, beyond)
+
+    # -- functions of values with domains ------------------------------------------------------------------------------
+
+    def _images(self, by: Expression) -> PossibleKeys:
+        """What the engine makes of all values of its parts."""
+        parts: dict[Expression, Domain] = {}
+        columns = columns_of(by)
+        open_case = isinstance(by, Case) and by.otherwise is None and any(column.keys is None for column in columns)
+        if not columns or open_case or not self._find_parts(by, parts):
+            if isinstance(by, Case):
+                example = "CASE WHEN ... THEN 'some' ELSE 'others' END"
+                raise refuse(self.node, "a CASE to group by gives constants, and has an ELSE", example)
+            why = "its possible values are not known beforehand"
+            raise refuse(
+                self.node, why, "a column with keys or bounds, a CASE with labels, or dates between two days of WHERE"
+            )
+        if prod(len(domain.keys) + 1 for domain in parts.values()) > MOST_KEYS:
+            why = f"its columns have more than {MOST_KEYS} combinations of keys"
+            raise refuse(self.node, why, "fewer columns, or CASE WHEN ... THEN 'label' ELSE 'other' END")
+        public = {
+            part: Column(f"part {at}", part.facts.type, keys=domain.keys) for at, (part, domain) in enumerate(parts.items())
+        }
+        values = {part: _again(part, column) for part, column in public.items()}
+        keys = self._listed(_exchanged(by, values), list(public.values()))
+        edges = set[Key]()
+        for part, domain in parts.items():
+            ends = [*domain.keys[: int(domain.below)], *domain.keys[len(domain.keys) - int(domain.above) :]]
+            for end in ends:
+                moved = public | {part: replace(public[part], keys=(end,))}
+                again = {one: _again(one, column) for one, column in moved.items()}
+                edges |= set(self._listed(_exchanged(by, again), list(moved.values())))
+        clamped = _exchanged(by, {part: domain.by for part, domain in parts.items()})
+        if len(parts) == 1 and _is_affine(by, next(iter(parts))) and len(keys) > 1:
+            return PossibleKeys(clamped, keys, _names(Domain(by, keys, keys[0] in edges, keys[-1] in edges)))
+        return PossibleKeys(clamped, keys, tuple((key, _beyond(key)) for key in keys if key in edges))
+
+    def _find_parts(self, node: object, parts: dict[Expression, Domain]) -> bool:
+        """The largest parts of an expression that have domains, and no smaller ones with declared keys; whether all have."""
+        if isinstance(node, (list, tuple)):
+            return all(self._find_parts(part, parts) for part in node)
+        if not isinstance(node, Expression) or isinstance(node, Constant) or node in parts:
+            return True
+        declared = all(column.keys is not None for column in columns_of(node))
+        within = dict[Expression, Domain]()
+        inner = [getattr(node, field.name) for field in fields(cast(Any, node))]
+        if isinstance(node, ColumnValue) or not declared or not columns_of(node):
+            found = None if isinstance(node, Case) else self._domain(node)
+            if found is not None:
+                parts[node] = found
+                return True
+        if isinstance(node, ColumnValue) or not self._find_parts(inner, within):
+            return False
+        parts |= within
+        return True
+
+    def _listed(self, by: Expression, columns: list[Column]) -> tuple[Key, ...]:
+        found = images(by, columns)
+        if not found:
+            raise refuse(self.node, "keys are texts, dates or whole numbers", "ROUND, or a CASE with labels")
+        return tuple(found)
+
+    # -- refusals ------------------------------------------------------------------------------------------------------
+
+    def _is_person(self, by: Expression) -> bool:
+        """Whether it says whose a row is, and no keys of it are declared: what is nobody's but one person's."""
+        return isinstance(by, ColumnValue) and by.column.keys is None and by.column.name == self.relation.table.person
+
+    def _check_unknown(self, column: Column) -> None:
+        """Refuse what can be no key. Of others, a private release chooses some."""
+        if column.type not in KEYED:
+            why = f"the policy declares no keys for it, and {a(column.type)} is none: nearly every row has one of its own"
+            instead = "a column of text, whole numbers or dates; or CASE WHEN ... THEN 'label' ELSE 'other' END"
+            raise refuse(self.node, why, instead)
+
+    def _label(self, value: object) -> Key:
+        if isinstance(value, Fraction) and value.denominator == 1 and -(2**63) <= value < 2**63:
+            return int(value)
+        if isinstance(value, (Fraction, datetime.datetime)):
+            why = "labels are texts, dates or whole numbers of 64 bits"
+            raise refuse(self.node, why, "labels such as 'low' and 'high'")
+        assert isinstance(value, (str, bool, datetime.date))
+        return value
 
 
-def _narrower(one: Ends, other: Ends) -> Ends:
-    firsts = [end[0] for end in (one, other) if end[0] is not None]
-    lasts = [end[1] for end in (one, other) if end[1] is not None]
-    return max(firsts, default=None), min(lasts, default=None)
+def _again(part: Expression, column: Column) -> Expression:
+    """A part of an expression, of a column that has its values: as the engine has them, which rounds to doubles."""
+    return replace(part, of=ColumnValue(column)) if isinstance(part, Rounding) else ColumnValue(column)
 
 
-def _between(by: DatePart | DateTrunc, ends: Ends, node: exp.Expr) -> list[Key] | None:
-    first, last = ends
-    if first is None or last is None or (isinstance(by, DatePart) and by.part != "year"):
-        return None
-    if first > last:
-        raise refuse(node, "WHERE leaves no day for it", "a first day before the last")
-    if isinstance(by, DatePart):
-        return list(range(first.year, last.year + 1))
-    found: list[Key] = []
-    for start in _starts(by.period, first, last):
-        found.append(start)
-        if len(found) > MOST_KEYS:
-            raise refuse(node, f"there are more than {MOST_KEYS} between {first} and {last}", "fewer days in WHERE")
-    return found
+def _exchanged(node: Any, parts: Mapping[Expression, Expression]) -> Any:
+    """An expression with others in the place of its parts."""
+    if isinstance(node, tuple):
+        return tuple(_exchanged(part, parts) for part in node)
+    if not isinstance(node, Expression) or isinstance(node, (ColumnValue, Constant)):
+        return parts.get(node, node) if isinstance(node, Expression) else node
+    if node in parts:
+        return parts[node]
+    kept = {field.name: _exchanged(getattr(node, field.name), parts) for field in fields(cast(Any, node))}
+    return replace(cast(Any, node), **kept)
 
 
-def _starts(period: Period, first: datetime.date, last: datetime.date) -> Iterator[datetime.date]:
-    at = start_of(period, first)
-    while at <= last:
-        yield at
-        try:
-            at = _next(period, at)
-        except (OverflowError, ValueError):
-            return  # the year 9999 has ended
+def _is_affine(by: Expression, part: Expression) -> bool:
+    """Whether it is the part, with constants added, subtracted and multiplied: it goes up, or down, everywhere."""
+    if by == part:
+        return True
+    if not isinstance(by, Arithmetic):
+        return False
+    sides = [side for side in (by.left, by.right) if not isinstance(side, Constant)]
+    return len(sides) == 1 and _is_affine(sides[0], part)
 
 
-def start_of(period: Period, day: datetime.date) -> datetime.date:
-    """The start of its year, month, ...; a time for a time, a day for a day."""
-    if isinstance(day, datetime.datetime):
-        day = day.replace(minute=0, second=0, microsecond=0)
-        day = day if period == "hour" else day.replace(hour=0)
-    if period in MONTHS:
-        before = day.month - 1
-        return day.replace(month=before - before % MONTHS[period] + 1, day=1)
-    return day - datetime.timedelta(days=day.weekday()) if period == "week" else day
+def _names(found: Domain) -> tuple[tuple[Key, str], ...]:
+    """The keys at the edges, as inequalities: a row that was moved there has a value beyond."""
+    first, last = found.keys[0], found.keys[-1]
+    if first == last:
+        return ((first, _beyond(first)),) if found.below or found.above else ()
+    low, high = ((first, f"<= {first}"),), ((last, f">= {last}"),)
+    return (low if found.below else ()) + (high if found.above else ())
 
 
-def _next(period: Period, start: datetime.date) -> datetime.date:
-    if period in LENGTHS:
-        return start + LENGTHS[period]
-    months = start.month - 1 + MONTHS[period]
-    return start.replace(year=start.year + months // 12, month=months % 12 + 1)
-
-
-def _whole(facts: Facts, node: exp.Expr, step: int) -> list[Key] | None:
-    """The whole numbers between bounds, which are multiples of the step as all of them are."""
-    if facts.type is not Type.INTEGER or facts.lower is None or facts.upper is None:
-        return None
-    if (facts.upper - facts.lower) / step >= MOST_KEYS:
-        raise refuse(node, f"it has more than {MOST_KEYS} possible values", "WIDTH_BUCKET with fewer of them")
-    return list(range(int(facts.lower), int(facts.upper) + 1, step))
-
-
-def _images(by: Expression, columns: list[Column], node: exp.Expr) -> list[Key]:
-    if prod(len(column.keys or ()) + 1 for column in columns) > MOST_KEYS:
-        raise refuse(node, f"its columns have more than {MOST_KEYS} combinations of keys", "fewer columns")
-    found = images(by, columns)
-    if found is None:
-        raise refuse(node, "keys are texts, dates or whole numbers", "ROUND, or a CASE with labels")
-    return found
-
-
-def _as_key(value: object, node: exp.Expr) -> Key:
-    if isinstance(value, Fraction) and value.denominator == 1 and -(2**63) <= value < 2**63:
-        return int(value)
-    if isinstance(value, (Fraction, datetime.datetime)):
-        raise refuse(node, "labels are texts, dates or whole numbers of 64 bits", "labels such as 'low' and 'high'")
-    assert isinstance(value, (str, bool, datetime.date))
-    return value
+def _beyond(key: Key) -> str:
+    return f"{key}, or beyond the bounds"

@@ -97,9 +97,11 @@ def _groups(tree: exp.Select, reader: Reader, wanted: list[Read]) -> list[Group]
         else:
             meant = _meant(node, reader, wanted)
         by = reader.value(meant)
-        if all(group.by != by for group in groups):
-            name = meant.name if isinstance(meant, exp.Column) else shown(meant)
-            groups.append(Group(name, by, reader.keys(by, meant)))
+        if all(group.meaning != by for group in groups):
+            name, known = meant.name if isinstance(meant, exp.Column) else shown(meant), reader.keys(by, meant)
+            for _ in range(0 if known.by == by else 3):
+                reader.value(meant)  # an engine gets what is clamped four times, and so it is counted four times
+            groups.append(Group(name, known.by, known.keys, None if known.by == by else by, known.names))
     return groups
 
 
@@ -129,8 +131,8 @@ def _output(column: Read, reader: Reader, groups: list[Group], aggregates: list[
         aggregates.append(read_window(node, means, groups, name or _unused("sum", aggregates)))
         return aggregates[-1].name
     for place, group in enumerate(groups):
-        if meaning == group.by:
-            groups[place] = Group(name or group.name, group.by, group.keys)
+        if meaning == group.meaning:
+            groups[place] = replace(group, name=name or group.name)
             return groups[place].name
     found = node.find(*READERS)
     if found is not None:
@@ -195,7 +197,7 @@ def _order(
             name = next((other for other in columns if other.lower() == node.name.lower()), None)
         if name is None and number is None:
             meaning = None if type(node) in READERS else reader.meaning(node)
-            of_group = next((group.name for group in groups if group.by == meaning and group.name in columns), None)
+            of_group = next((group.name for group in groups if group.meaning == meaning and group.name in columns), None)
             name = _released(node, reader, aggregates) or of_group
         if name is None:
             why = "ORDER BY sorts by columns of the answer"

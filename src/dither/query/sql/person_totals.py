@@ -39,6 +39,7 @@ from dither.query.policy.column import Column
 from dither.query.policy.table import NAME_LENGTH
 from dither.query.sql import scope
 from dither.query.sql.expressions import Reader
+from dither.query.sql.group_keys import keeps_order
 from dither.query.sql.syntax import refuse, shown
 from dither.query.statistics.counter_sets import LARGEST
 
@@ -172,11 +173,15 @@ def column_of(item: exp.Expr | None, by: Expression, reader: Reader, name: str =
     if isinstance(by, ColumnValue):
         return replace(by.column, name=called)
     facts = by.facts
+    keys, clamped = None, False
     try:
-        keys = reader.keys(by, item or exp.column(called))
+        known = reader.keys(by, item or exp.column(called))
     except QuestionError:
-        keys = None
-    return Column(called, facts.type, facts.lower, facts.upper, bounded_step(by), keys, facts.nullable)
+        pass  # not known: a question around this one may group by it at a price
+    else:
+        clamped = known.by != by and keeps_order(by)
+        keys = known.keys if known.by == by or clamped else None  # otherwise rows beyond the bounds would be lost
+    return Column(called, facts.type, facts.lower, facts.upper, bounded_step(by), keys, facts.nullable, clamped=clamped)
 
 
 def check_names(node: exp.Expr, columns: list[Column]) -> None:

@@ -29,7 +29,7 @@ def read_window(node: exp.Window, meanings: Sequence[Expression | None], groups:
     if len(order.expressions) != 1 or order.expressions[0].args.get("desc"):
         raise refuse(node, "a running sum goes up one key, from its first value to its last", _written(groups))
     by, *divided = meanings
-    ordered = next((group for group in groups if group.by == by), None)
+    ordered = next((group for group in groups if group.meaning == by), None)
     if ordered is None:
         raise refuse(node, "a running sum is ordered by a key of GROUP BY", _written(groups))
     unknown = next((group for group in groups if group.keys is None), None)
@@ -37,7 +37,7 @@ def read_window(node: exp.Window, meanings: Sequence[Expression | None], groups:
         why = f"a running sum goes through all keys, and the policy declares none for {unknown.name}"
         raise refuse(node, why, "COUNT(*), or columns with keys in GROUP BY")
     others = [group for group in groups if group is not ordered]
-    if len(divided) != len(others) or any(group.by not in divided for group in others):
+    if len(divided) != len(others) or any(group.meaning not in divided for group in others):
         why = "a running sum is taken within each combination of the other columns of GROUP BY"
         raise refuse(node, why, _written([*others, ordered]))
     return RunningCount(name, ordered.by)
@@ -48,7 +48,7 @@ def _written(groups: Sequence[Group]) -> str:
     if not groups:
         return "SUM(COUNT(*)) OVER (ORDER BY day), with day in GROUP BY"
     *others, last = (
-        shown(exp.to_identifier(group.name)) if isinstance(group.by, ColumnValue) else group.name for group in groups
+        shown(exp.to_identifier(group.name)) if isinstance(group.meaning, ColumnValue) else group.name for group in groups
     )
     divided = f"PARTITION BY {', '.join(others)} " if others else ""
     return f"SUM(COUNT(*)) OVER ({divided}ORDER BY {last})"

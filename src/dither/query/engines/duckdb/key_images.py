@@ -1,12 +1,14 @@
-"""What an expression makes of declared keys, asked of the engine itself: the same templates, on public values.
+"""What an expression makes of public values, asked of the engine itself: the same templates that rows will meet.
 
-No private row is near: the engine is one of its own, in memory, and gets the keys of the policy.
+No private row is near: the engine is one of its own, in memory, and gets keys and bounds of the policy, and constants of the
+question.
 """
 
 from __future__ import annotations
 
 import datetime
 from collections.abc import Sequence
+from typing import Any
 
 from dither.query.engines.duckdb.words import DUCKDB
 from dither.query.engines.templates.expressions import render
@@ -15,23 +17,34 @@ from dither.query.policy.column import Column, Key, Type
 
 
 def images(by: Expression, columns: Sequence[Column]) -> list[Key] | None:
-    """The values of an expression for all keys of its columns, missing ones too; None if they are no keys."""
-    import duckdb
-
-    if by.facts.type in (Type.DECIMAL, Type.FLOAT):
-        return None
+    """The values of an expression for all keys of its columns, missing ones too, sorted; None if they are no keys."""
     lists = [f"SELECT unnest(CAST(? AS {DUCKDB.types[c.type]}[])) AS {DUCKDB.name(c.name)}" for c in columns]
     tables = ", ".join(f"({select}) AS keys{place}" for place, select in enumerate(lists))
+    given = [[*(column.keys or ()), None] for column in columns]
+    rows = _rows(f"SELECT DISTINCT {render(DUCKDB, by)} FROM {tables}", given)
+    found = [value for (value,) in rows if value is not None]
+    return sorted(_as_key(value) for value in found) if all(_is_key(by, value) for value in found) else None
+
+
+def constant_images(expressions: Sequence[Expression]) -> list[Key] | None:
+    """The values of expressions without columns, in their order; None if one is no key."""
+    ((*found,),) = _rows(f"SELECT {', '.join(render(DUCKDB, by) for by in expressions)}", [])
+    return list(map(_as_key, found)) if all(map(_is_key, expressions, found)) else None
+
+
+def _rows(sql: str, given: list[list[Key | None]]) -> list[tuple[Any, ...]]:
+    import duckdb
+
     with duckdb.connect(":memory:", config={"threads": 1, "enable_external_access": False}) as engine:
-        given = [[*(column.keys or ()), None] for column in columns]
-        rows = engine.execute(f"SELECT DISTINCT {render(DUCKDB, by)} FROM {tables}", given).fetchall()
-    found: list[Key] = []
-    for (value,) in rows:
-        if by.facts.type is Type.INTEGER and value is not None:
-            if not abs(value) < 2**53:
-                return None  # an infinity, or beyond what doubles tell apart
-            value = int(value)
-        if value is not None and not isinstance(value, (str, int, datetime.date)):
-            return None
-        found += [] if value is None else [value]
-    return sorted(found)
+        return engine.execute(sql, given).fetchall()
+
+
+def _is_key(by: Expression, value: Any) -> bool:
+    """Whether a value can be a key: no infinity, and no number beyond what doubles tell apart."""
+    if by.facts.type is Type.INTEGER:
+        return value is not None and abs(value) < 2**53
+    return by.facts.type not in (Type.DECIMAL, Type.FLOAT) and isinstance(value, (str, int, datetime.date))
+
+
+def _as_key(value: Any) -> Any:
+    return int(value) if isinstance(value, float) else value

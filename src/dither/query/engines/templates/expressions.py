@@ -39,6 +39,7 @@ from dither.query.plan.functions import (
     Abs,
     Ceil,
     ChangeText,
+    Clamp,
     Coalesce,
     Concat,
     DateTrunc,
@@ -115,9 +116,11 @@ def render(words: Words, node: Expression) -> str:
 
 
 def _function(words: Words, node: Function) -> str:
-    """A function of a row. Each operand is written once, but for a bucket's."""
+    """A function of a row. Each operand is written once, but for a bucket's and that of a clamp."""
     spell = _double if node.facts.type in REAL else render
     match node:
+        case Clamp():
+            return _clamped(words, node)
         case DateTrunc(period, of):
             return words.start(period, render(words, of), node.facts.type)
         case ChangeText(how, of):
@@ -145,6 +148,18 @@ def _function(words: Words, node: Function) -> str:
             return words.round(_double(words, of), digits)
         case WidthBucket(of, low, high, count):
             return _width_bucket(words, _double(words, of), low, high, count)
+
+
+def _clamped(words: Words, node: Clamp) -> str:
+    """A value within the ends, whatever the row holds: one of the two, or tested to lie between them, or NULL. NaN is above
+    every number, and neither below an end nor real."""
+    real = node.of.facts.type in REAL
+    e = _double(words, node.of) if real else render(words, node.of)
+    low, high = (
+        words.number(end) if real and isinstance(end, Fraction) else words.constant(end) for end in (node.lower, node.upper)
+    )
+    there = f"{e} >= {high}" if not node.facts.type.is_number or holds_integers(node.of) else words.is_real(e)
+    return f"(CASE WHEN {e} <= {low} THEN {low} WHEN {e} < {high} THEN {e} WHEN {there} THEN {high} END)"
 
 
 def _width_bucket(words: Words, e: str, low: Fraction, high: Fraction, count: int) -> str:

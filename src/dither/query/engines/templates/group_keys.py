@@ -11,6 +11,7 @@ from dither.query.plan.base import Expression
 from dither.query.plan.expressions import Bucket, Case, Constant, InList
 from dither.query.policy.column import Key, Type
 
+MANY = 100  # keys: more of them are not compared one by one, if they are all whole numbers between two
 LONGEST_KEY = 500  # characters: a longer text is no key
 
 
@@ -25,7 +26,10 @@ def key(words: Words, by: Expression, keys: tuple[Key, ...] | None) -> str:
     texts = all(isinstance(key, str) for key in keys)
     found = render(words, by)
     if not _sorts_out(by, keys):  # before the small type: a cast that fails takes far longer
-        found = f"CASE WHEN {found} IN ({', '.join(options)}) THEN {found} END"
+        inside = f"IN ({', '.join(options)})"
+        if len(keys) > MANY and by.facts.type is Type.INTEGER and _are_all_between(keys):
+            inside = f"BETWEEN {options[0]} AND {options[-1]}"
+        found = f"CASE WHEN {found} {inside} THEN {found} END"
     return words.key(found, options) if texts else found
 
 
@@ -52,6 +56,12 @@ def _sorts_out(by: Expression, keys: tuple[Key, ...]) -> bool:
         and all(option.value in known for option in condition.options)
         for condition, value in by.branches
     )
+
+
+def _are_all_between(keys: tuple[Key, ...]) -> bool:
+    """Whether they are all whole numbers from the first to the last: then a whole number is a key if it lies between."""
+    first, last = keys[0], keys[-1]
+    return isinstance(first, int) and isinstance(last, int) and last - first + 1 == len(keys) == len(set(keys))
 
 
 def _any_key(words: Words, by: Expression) -> str:
