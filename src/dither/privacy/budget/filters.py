@@ -74,6 +74,7 @@ class ZcdpFilter(Filter):
         rho: the ceiling of the rhos.
         delta: the ceiling of the deltas.
         unit: the neighbouring relation.
+        classical: whether a pure epsilon costs epsilon^2/2, as it did in ledgers that were made before it cost less.
 
     Raises:
         GuaranteeError: a question is no guarantee, or a state that of another filter.
@@ -82,13 +83,14 @@ class ZcdpFilter(Filter):
         >>> from dither import filter, pure
         >>> budget = filter.zcdp_filter("0.5")
         >>> budget.left(budget.after(budget.nothing, pure("0.5")))
-        'ρ = 0.375'
+        'ρ = 0.3775'
     """
 
     kind: ClassVar[str] = "zcdp"
     rho: Fraction
     delta: Fraction
     unit: Unit
+    classical: bool = False  # type: ignore[misc]  # of each filter of this kind
 
     @property
     def ceiling(self) -> Guarantee:
@@ -98,7 +100,7 @@ class ZcdpFilter(Filter):
         return (ZERO, ZERO)
 
     def _charge(self, guarantee: Guarantee) -> Totals | None:
-        charge = guarantee.charge()
+        charge = guarantee.charge(classical=self.classical)
         return None if charge.rho is None else (Number(charge.rho), Number(charge.delta))
 
     def _admits(self, total: Totals) -> bool:
@@ -171,6 +173,7 @@ class ApproxFilter(Filter):
         delta_events: the part of delta that questions with a delta of their own may use.
         rho: a ceiling that converts to (epsilon, delta - delta_events).
         unit: the neighbouring relation.
+        classical: whether a pure epsilon costs epsilon^2/2, as it did in ledgers that were made before it cost less.
 
     Raises:
         GuaranteeError: a question is no guarantee, or a state that of another filter.
@@ -188,6 +191,7 @@ class ApproxFilter(Filter):
     delta_events: Fraction
     rho: Fraction  # converts to (epsilon, delta - delta_events)
     unit: Unit
+    classical: bool = False  # type: ignore[misc]  # of each filter of this kind
 
     @property
     def ceiling(self) -> Guarantee:
@@ -197,7 +201,7 @@ class ApproxFilter(Filter):
         return (ZERO, ZERO, ZERO)
 
     def _charge(self, guarantee: Guarantee) -> Totals | None:
-        charge = guarantee.charge()
+        charge = guarantee.charge(classical=self.classical)
         if charge.rho is None:
             return None
         # A question without a largest loss uses up the plain sum for good.
