@@ -44,11 +44,14 @@ def bounded_geometric(b: Fraction, size: int) -> list[list[Fraction]]:
 
     Values at the two ends see the full law, since all losses are between or beyond them.
     """
+    if size == 1:
+        return [[Fraction(1)]]
     inside = (1 - b) / (1 + b)
     rows = []
     for at in range(size):
         row = [inside * b ** abs(y - at) for y in range(size)]
         row[0], row[-1] = b**at / (1 + b), b ** (size - 1 - at) / (1 + b)
+        assert sum(row) == 1
         rows.append(row)
     return rows
 

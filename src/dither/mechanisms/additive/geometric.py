@@ -11,7 +11,7 @@ by the triangle inequality. Attained at any y beyond f on the side away from f' 
 is true.
 
 In zCDP its rho is smaller than that of other mechanisms with this epsilon: epsilon - (1 - e^-epsilon) r / sinh(r) with
-r = epsilon / D, the expected loss of the largest move. `formulas/discrete_laplace.py` has the proof, for vectors too.
+r = epsilon / D, the expected loss of the largest move. Proof, for vectors too: `privacy/formulas/discrete_laplace.py`.
 
 With bounds [lo, hi]: values are moved into them first, which is a contraction, and so are releases, which is
 post-processing. (Drawing again until a release lies inside would not be private at this epsilon: the chance of lying

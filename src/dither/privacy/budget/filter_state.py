@@ -133,6 +133,10 @@ class Filter(ABC):
     def used(self, spent: Spent) -> Fraction:
         """The part of the budget that is `spent`, from 0 to 1: for a bar, not for a decision."""
 
+    def parts_of(self, guarantee: Guarantee) -> dict[str, Fraction]:
+        """The part of the whole budget that one question takes, by what is counted; where there are two, one needs room."""
+        return {}
+
     @abstractmethod
     def _zero(self) -> Totals: ...
 
@@ -191,8 +195,13 @@ def part_of(total: Number, cap: Number) -> Fraction:
     """total / cap, at most 1; a budget of nothing is used up."""
     if not cap:
         return Fraction(1)
+    return max(Fraction(0), min(Fraction(1), ratio(total, cap)))
+
+
+def ratio(total: Number, cap: Number) -> Fraction:
+    """total / cap, rounded up; for a bar or a table, not for a decision."""
     with precision(128):
-        return max(Fraction(0), min(Fraction(1), ends(total.ball() / cap.ball())[1]))
+        return ends(total.ball() / cap.ball())[1]
 
 
 def _rounded_up(value: Number, bits: int) -> Number:

@@ -10,7 +10,7 @@ from fractions import Fraction
 from typing import ClassVar
 
 from dither.numeric.number import Number
-from dither.privacy.budget.filter_state import ZERO, Filter, Spent, Totals, part_of, room_text
+from dither.privacy.budget.filter_state import ZERO, Filter, Spent, Totals, part_of, ratio, room_text
 from dither.privacy.guarantee.definitions import approx, gdp, zcdp
 from dither.privacy.guarantee.gaussian import Gdp
 from dither.privacy.guarantee.guarantee import Guarantee
@@ -61,6 +61,10 @@ class SumFilter(Filter):
 
     def used(self, spent: Spent) -> Fraction:
         return part_of(spent.totals[0], self.epsilon)
+
+    def parts_of(self, guarantee: Guarantee) -> dict[str, Fraction]:
+        price = self.price(guarantee)
+        return {} if price is None else {"ε": ratio(price[0], self.epsilon)}
 
     def _words(self, total: Totals) -> str:
         return f"ε = {four_digits(total[0])}, δ = {four_digits(total[1])}"
@@ -113,6 +117,10 @@ class ZcdpFilter(Filter):
     def used(self, spent: Spent) -> Fraction:
         return part_of(spent.totals[0], Number(self.rho))
 
+    def parts_of(self, guarantee: Guarantee) -> dict[str, Fraction]:
+        price = self.price(guarantee)
+        return {} if price is None else {"ρ": ratio(price[0], Number(self.rho))}
+
     def _words(self, total: Totals) -> str:
         return f"ρ = {four_digits(total[0])}, δ = {four_digits(total[1])}"
 
@@ -158,6 +166,10 @@ class GaussianFilter(Filter):
 
     def used(self, spent: Spent) -> Fraction:
         return part_of(spent.totals[0], Number(self.mu2))
+
+    def parts_of(self, guarantee: Guarantee) -> dict[str, Fraction]:
+        price = self.price(guarantee)
+        return {} if price is None else {"μ²": ratio(price[0], Number(self.mu2))}
 
     def _words(self, total: Totals) -> str:
         return f"μ² = {four_digits(total[0])}"
@@ -219,6 +231,13 @@ class ApproxFilter(Filter):
 
     def used(self, spent: Spent) -> Fraction:
         return min(part_of(spent.totals[0], Number(self.rho)), part_of(spent.totals[1], self.epsilon))
+
+    def parts_of(self, guarantee: Guarantee) -> dict[str, Fraction]:
+        price = self.price(guarantee)
+        if price is None:
+            return {}
+        parts = {"ρ": ratio(price[0], Number(self.rho)), "ε": ratio(price[1], self.epsilon)}
+        return parts if guarantee.charge().epsilon is not None else {"ρ": parts["ρ"]}
 
     def _words(self, total: Totals) -> str:
         return f"ρ = {four_digits(total[0])}, δ = {four_digits(total[2])}"

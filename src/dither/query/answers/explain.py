@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from dither.query.answers.compare import noise_of, share_of
 from dither.query.plan.describe import rows_of
 from dither.query.plan.relations import Scan
 from dither.query.pricing.gain import Gain
 from dither.query.pricing.offer import Offer
+from dither.query.pricing.spend import counts_rho
 from dither.query.statistics.bounding import EachRow
 from dither.query.statistics.counter_release import OneMechanism, mechanisms
 from dither.query.statistics.statement import Statement
@@ -30,6 +32,7 @@ def explain_offer(offer: Offer, left: str = "") -> str:
         *[f"{head.capitalize():<11}{', '.join(names)}: {told}" for head, names, told in statements(offer)],
         "" if isinstance(question.relation, Scan) else f"Of         {rows_of(question.relation)}",
         f"Price      {offer.price}{left}",
+        *_tracks(offer),
         f"Protects   {_protected(offer)}",
         *_counts(offer),
         f"Rows       {_rows(offer)}",
@@ -83,6 +86,15 @@ def _meaning(one: Statement, offer: Offer) -> str:
     if one is Statement.COUNTED:
         return "people beyond the limits count in part; error bars hold what was counted"
     return "everybody counts in full, values beyond their bounds as the nearer bound"
+
+
+def _tracks(offer: Offer) -> list[str]:
+    """Of geometric noise under a budget that counts rho: what it takes of each sum that the budget keeps."""
+    if "geometric" not in noise_of(offer) or not counts_rho(offer.budget):
+        return []
+    shares = share_of(offer)
+    both = "; it needs room in one of the two sums" if " or " in shares else ""
+    return [f"Charge     {shares} of the whole budget{both}; compare() shows Gaussian noise beside it"] if shares else []
 
 
 def bound_note(offer: Offer) -> str:
