@@ -113,14 +113,14 @@ class Quote:
         for other in others:
             if not isinstance(other, Quote):
                 raise DataError("quote", other, "it is not a quote", "clinic.quote(sql, epsilon=1).compare(another)")
-        columns, refused = [Column(self.offer, self.affordable)], []
-        columns += [Column(quote.offer, quote.affordable) for quote in others]
-        for beside, terms in [] if others or self.ask is None else other_noise(self.offer):
-            try:
-                quote = make_quote(replace(self.ask, **terms), self.holdings)
-                columns.append(Column(quote.offer, quote.affordable, beside))
-            except DitherError as error:
-                refused.append(f"{str(terms['noise']).capitalize()} noise at the {beside}: {error.why}")
+        columns, refused = [Column(quote.offer, quote.affordable) for quote in (self, *others)], []
+        if self.ask is not None and not others:
+            for beside, terms in other_noise(self.offer):
+                try:
+                    quote = make_quote(replace(self.ask, **terms), self.holdings)
+                    columns.append(Column(quote.offer, quote.affordable, beside))
+                except DitherError as error:
+                    refused.append(f"{str(terms['noise']).capitalize()} noise at the {beside}: {error.why}")
         return "\n".join([compare(columns), *refused])
 
     def _repr_html_(self) -> str:

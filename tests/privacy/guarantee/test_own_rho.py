@@ -194,7 +194,7 @@ def test_renyi_takes_the_smaller_of_both_and_the_lower_end_claims_nothing():
     assert own.epsilon("1e-6") <= every.epsilon("1e-6")
     assert own.bracket("1e-6").lower == 0 < every.bracket("1e-6").lower
     assert (own + every).charge().rho == Fraction(1, 10) + every.charge().rho
-    assert [one.count for one in (own + own + every).parts[0].entries] == [1, 2]
+    assert [one.copies for one in (own + own + every).parts[0].entries] == [1, 2]
     with pytest.raises(NumberError):
         pure(1, rho=-1)
 

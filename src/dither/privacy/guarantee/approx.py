@@ -41,7 +41,7 @@ class ApproxEntry(NamedTuple):
 
     epsilon: Number
     delta: Fraction
-    count: int
+    copies: int
     own: Fraction | None = None  # a rho that the mechanism has by a proof of its own; None for that of every such mechanism
 
     @property
@@ -50,12 +50,12 @@ class ApproxEntry(NamedTuple):
         return pure.charged_rho(self.epsilon) if self.own is None else self.own
 
     def times(self, count: int) -> ApproxEntry:
-        return self._replace(count=self.count * count)
+        return self._replace(copies=self.copies * count)
 
     def group(self, people: int) -> ApproxEntry:
         epsilon, delta = self.epsilon * people, _group_delta(self.epsilon, self.delta, people)
         own = None if self.own is None or self.delta else self.own * people**2
-        return entry(epsilon, delta, self.count, own)
+        return entry(epsilon, delta, self.copies, own)
 
 
 def entry(epsilon: Number, delta: Fraction, count: int = 1, own: Fraction | None = None) -> ApproxEntry:
@@ -77,31 +77,31 @@ class Approx(Currency):
     def events(self) -> arb:
         kept = to_ball(1)
         for one in self.entries:
-            kept *= to_ball(1 - one.delta) ** one.count
+            kept *= to_ball(1 - one.delta) ** one.copies
         return 1 - kept
 
     def renyi(self, alpha: Fraction) -> arb:
         total = to_ball(0)
         for one in self.entries:
             bound = pure.renyi(one.epsilon, alpha)
-            total += one.count * (bound if one.own is None else bound.min(to_ball(alpha * one.own)))
+            total += one.copies * (bound if one.own is None else bound.min(to_ball(alpha * one.own)))
         return total
 
     def largest_loss(self) -> Number:
-        return sum((one.epsilon * one.count for one in self.entries), start=Number(0))
+        return sum((one.epsilon * one.copies for one in self.entries), start=Number(0))
 
     def rho(self) -> arb:
-        rhos = ((pure.rho(one.epsilon) if one.own is None else to_ball(one.own)) * one.count for one in self.entries)
+        rhos = ((pure.rho(one.epsilon) if one.own is None else to_ball(one.own)) * one.copies for one in self.entries)
         return sum(rhos, start=to_ball(0))
 
     def charged_delta(self) -> Fraction:
-        return sum((one.delta * one.count for one in self.entries), start=Fraction(0))
+        return sum((one.delta * one.copies for one in self.entries), start=Fraction(0))
 
     def charged_rho(self) -> Fraction:
-        return sum((one.rho * one.count for one in self.entries), start=Fraction(0))
+        return sum((one.rho * one.copies for one in self.entries), start=Fraction(0))
 
     def classical_rho(self) -> Fraction:
-        return sum((pure.classical_rho(one.epsilon) * one.count for one in self.entries), start=Fraction(0))
+        return sum((pure.classical_rho(one.epsilon) * one.copies for one in self.entries), start=Fraction(0))
 
     def rest_delta(self, epsilon: Number) -> Enclosure | None:
         if epsilon >= self.largest_loss():
@@ -127,7 +127,7 @@ class Approx(Currency):
 
     def pairs(self) -> PairTerms:
         some = (one for one in self.entries if one.epsilon or one.delta)
-        return tuple((FinitePair.approximate(one.epsilon, one.delta), one.count) for one in some)
+        return tuple((FinitePair.approximate(one.epsilon, one.delta), one.copies) for one in some)
 
     @property
     def attained(self) -> bool:
@@ -153,7 +153,7 @@ class Approx(Currency):
             rounded = Approx(())
             for one in self.entries:
                 level = max(1, math.ceil(Fraction(one.epsilon.bounds().upper) / step))
-                rounded = rounded.plus(Approx((entry(Number(step * level), one.delta, one.count, one.own),)))
+                rounded = rounded.plus(Approx((entry(Number(step * level), one.delta, one.copies, one.own),)))
             if rounded.exact:
                 return rounded
         return None
@@ -166,7 +166,7 @@ class Approx(Currency):
         counts: dict[tuple[Number, Fraction, Fraction], ApproxEntry] = {}
         for one in (*self.entries, *other.entries):
             key = (one.epsilon, one.delta, Fraction(-1) if one.own is None else one.own)
-            counts[key] = one if key not in counts else one._replace(count=one.count + counts[key].count)
+            counts[key] = one if key not in counts else one._replace(copies=one.copies + counts[key].copies)
         return type(self)(tuple(counts[key] for key in sorted(counts)))
 
     def times(self, count: int) -> Self:
@@ -177,7 +177,7 @@ class Approx(Currency):
 
     def within(self, other: Self) -> bool:
         """Entry by entry, largest first; a shorter list is stronger."""
-        mine, theirs = ([one for one in part.entries for _ in range(min(one.count, 1000))] for part in (self, other))
+        mine, theirs = ([one for one in part.entries for _ in range(min(one.copies, 1000))] for part in (self, other))
         if len(mine) > len(theirs) or len(theirs) >= 1000:
             return False
         mine, theirs = (sorted(part, key=lambda one: one[:2], reverse=True) for part in (mine, theirs))
@@ -187,7 +187,7 @@ class Approx(Currency):
         )
 
     def follows_from(self, guarantee: Askable) -> bool:
-        if len(self.entries) != 1 or self.entries[0].count != 1:
+        if len(self.entries) != 1 or self.entries[0].copies != 1:
             return False
         epsilon, delta, _, own = self.entries[0]
         charge = guarantee.charge()
@@ -199,7 +199,7 @@ class Approx(Currency):
 
     def describe(self) -> str:
         text = f"ε = {four_digits(self.largest_loss())}"
-        lossy = [(one.delta, one.count) for one in self.entries if one.delta]
+        lossy = [(one.delta, one.copies) for one in self.entries if one.delta]
         if not lossy:
             return text
         single = len(lossy) == 1 and lossy[0][1] == 1
@@ -221,7 +221,7 @@ def _losses_at(entries: tuple[ApproxEntry, ...], bits: int) -> list[pure.LossPro
     """The composed losses at a precision: asked for again and again while a curve is drawn."""
     merged: dict[Number, int] = {}
     for one in entries:
-        merged[one.epsilon] = merged.get(one.epsilon, 0) + one.count
+        merged[one.epsilon] = merged.get(one.epsilon, 0) + one.copies
     return pure.losses(merged.items())
 
 

@@ -129,9 +129,9 @@ def read_spend(
 ) -> Spend:
     """The one way in which a price was stated; of its delta, so much is lost to a choice of keys."""
     found = _read_spend(budget, epsilon, rho, guarantee, lost, noise)
-    if noise != "geometric" or found.is_pure:
+    if noise != "geometric" or found.rho is None:
         return found
-    return Spend(epsilon=largest_epsilon(found.amount, randomized_response.charged_rho), most=found.rho)
+    return Spend(epsilon=largest_epsilon(found.rho, randomized_response.charged_rho), most=found.rho)
 
 
 def _read_spend(
