@@ -49,7 +49,7 @@ SUBROOMS: dict[str, list[list[str]]] = {
         ["loss/profile"],
         ["loss/loss"],
         ["amplify", "guarantee"],
-        ["calibrate", "compose"],
+        ["calibrate", "compose", "concentrated"],
         ["budget", "theorems"],
     ],
     "channels": [

@@ -13,6 +13,7 @@ import pkgutil
 import tempfile
 import warnings
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -47,8 +48,19 @@ def losses() -> list[Loss]:
 
 
 def filters() -> list[Any]:
-    some = [sum_filter(1, "1e-6"), zcdp_filter("0.5", "1e-7"), gaussian_filter(1), renyi_filter({2: 1, 8: 3})]
-    return [*some, approx_filter(3, "1e-6"), some_order_filter(3, "1e-6", orders=[2, 4, 8])]
+    """As version 1 has them: a pure epsilon costs epsilon^2/2."""
+    zcdp, approx = (replace(one, classical=True) for one in filters_that_count_rho())
+    some = [sum_filter(1, "1e-6"), zcdp, gaussian_filter(1), renyi_filter({2: 1, 8: 3})]
+    return [*some, approx, some_order_filter(3, "1e-6", orders=[2, 4, 8])]
+
+
+def guarantees_with_rho() -> list[dither.Guarantee]:
+    own = dither.Geometric(epsilon="0.5", sensitivity=3).guarantee
+    return [own, 2 * own + dither.pure("0.5") + dither.gdp(1), dither.pure(1, rho="1/5", unit="replace one person")]
+
+
+def filters_that_count_rho() -> list[Any]:
+    return [zcdp_filter("0.5", "1e-7"), approx_filter(3, "1e-6")]
 
 
 def survey() -> Any:
@@ -109,8 +121,10 @@ def answer() -> str:
 
 WRITTEN: dict[str, Callable[[], Any]] = {
     "guarantee-1": lambda: [one.to_json() for one in guarantees()],
+    "guarantee-2": lambda: [one.to_json() for one in guarantees_with_rho()],
     "loss-1": lambda: [one.to_json() for one in losses()],
     "filter-1": lambda: [one.to_json() for one in filters()],
+    "filter-2": lambda: [one.to_json() for one in filters_that_count_rho()],
     "reports-1": lambda: reports().to_bytes().hex(),
     "tally-1": lambda: survey().tally(reports()).to_json(),
     "ledger-entry-2": ledger,

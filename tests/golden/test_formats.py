@@ -34,6 +34,9 @@ def test_guarantees_losses_and_filters_are_read():
     assert [dither.Guarantee.from_json(text) for text in stored("guarantee-1")] == formats.guarantees()
     assert [dither.Loss.from_json(text) for text in stored("loss-1")] == formats.losses()
     assert [from_json(text) for text in stored("filter-1")] == formats.filters()
+    assert [dither.Guarantee.from_json(text) for text in stored("guarantee-2")] == formats.guarantees_with_rho()
+    assert [from_json(text) for text in stored("filter-2")] == formats.filters_that_count_rho()
+    assert [one.to_json() for one in formats.filters()] == stored("filter-1")
 
 
 def test_reports_and_tallies_are_read():

@@ -27,6 +27,7 @@ from dither.errors import (
 )
 from dither.ledger.report import about
 from dither.ledger.write_queue import WriteQueue
+from dither.privacy.guarantee.approx import ApproxEntry
 from tests.ledger.children import fork, wait
 
 TENTH = pure("0.1")
@@ -406,7 +407,7 @@ def _failing(*queries: object):
 
 
 def test_a_guarantee_that_promises_less_than_nothing(ledger):
-    part = replace(TENTH.parts[0], entries=((Number("-5"), Fraction(0), 1),))
+    part = replace(TENTH.parts[0], entries=(ApproxEntry(Number("-5"), Fraction(0), 1),))
     with pytest.raises(InputError):
         ledger.reserve(Guarantee(TENTH.unit, (part,)), "question")
     assert ledger.verify().entries == 2

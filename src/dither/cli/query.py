@@ -31,6 +31,7 @@ Delta = Annotated[
     typer.Option(help="Where nobody declared the keys: the probability with which keys of one person alone may be shown."),
 ]
 Other = Annotated[str | None, typer.Option(help="Likewise: a name under which all keys that are not shown are counted.")]
+Noise = Annotated[str | None, typer.Option(help="gaussian or geometric; left out, what the budget counts best.")]
 FORMATS = ("table", "csv", "json", "html", "parquet")
 SEVERAL = ("table", "json", "html")  # formats that hold several tables
 
@@ -46,6 +47,7 @@ def quote(
     bounding: Bounding = None,
     delta: Delta = None,
     other: Other = None,
+    noise: Noise = None,
 ) -> None:
     """What a question costs and how far its answer may be off. Reads no data, costs nothing."""
     made = _quote(
@@ -59,6 +61,7 @@ def quote(
         bounding=bounding,
         delta=delta,
         other=other,
+        noise=noise,
     )
     typer.echo(made.explain())
     made.holdings.ledger.close()
@@ -75,6 +78,7 @@ def query(
     bounding: Bounding = None,
     delta: Delta = None,
     other: Other = None,
+    noise: Noise = None,
     analyst: Annotated[str, typer.Option(help="Who asks, where the ledger has shares.")] = "",
     key: Annotated[str | None, typer.Option(help="An idempotency key: the same key never pays twice.")] = None,
     format: Annotated[str, typer.Option(help="table, csv, json, html or parquet.")] = "table",  # noqa: A002
@@ -103,6 +107,7 @@ def query(
         bounding=bounding,
         delta=delta,
         other=other,
+        noise=noise,
     )
     answer = _ask(made, key, analyst)
     if isinstance(answer, BatchAnswer):

@@ -294,6 +294,6 @@ class Ledger(LedgerReader):
             found = None if own is None else shared.share_spent(page, own).budget
         if found is None:
             self.share(analyst, limit)
-        elif found != limit:
+        elif not found.has_ceiling_of(limit):
             why = f"{analyst} has a share of {found.ceiling}"
             raise ConflictError("shares", str(limit.ceiling), why, "that one, or ledger.share(...), which is recorded")

@@ -67,7 +67,7 @@ def open_ledger(
         if identity not in (None, kept.identity):
             why = f"the ledger there is {kept.identity}: not the one that is named"
             raise ConflictError("identity", identity, why, f"the right one at {database.shown}")
-        if ceiling not in (None, kept.budget):
+        if ceiling is not None and not ceiling.has_ceiling_of(kept.budget):
             why = f"this ledger was made for {kept.budget.ceiling}"
             raise ConflictError("budget", str(ceiling.ceiling), why, "that budget, or none: Ledger(location)")
         recorded, old = kept.where.body["witness"], None

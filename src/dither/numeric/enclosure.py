@@ -13,7 +13,7 @@ from fractions import Fraction
 from flint import arb, fmpq
 
 from dither.errors import NumberError
-from dither.numeric.balls import float_ends, sharpen
+from dither.numeric.balls import MOST_BITS, ends, float_ends, precision, sharpen
 from dither.numeric.number import Enclosure, Number, NumberLike, exact
 
 
@@ -34,6 +34,25 @@ def enclose(ball: arb) -> Enclosure:
 def certify(compute: Callable[[], arb], *, bits: int = 96) -> Enclosure:
     """Evaluate at growing precision until at most one float lies between the ends, or more bits do not help."""
     return sharpen(compute, Enclosure, bits)
+
+
+def upper_fraction(compute: Callable[[], arb], *, digits: int = 64) -> Fraction:
+    """A value of at least zero, rounded up to a fraction of at most so many binary digits.
+
+    The ball is far narrower than the last digit, so that the same fraction comes out wherever and however it is computed.
+    """
+    bits = 2 * digits
+    while True:
+        with precision(bits):
+            low, high = ends(compute())
+        if high - low <= high / (1 << digits + 32) or bits >= MOST_BITS:
+            break
+        bits *= 2
+    if high <= 0:
+        return Fraction(0)
+    last = high.numerator.bit_length() - high.denominator.bit_length() - digits + 1  # of the last digit, as a power of two
+    unit = Fraction(2) ** last
+    return math.ceil(high / unit) * unit
 
 
 def exp(value: NumberLike) -> Enclosure:

@@ -17,6 +17,13 @@ from dither.numeric.enclosure import certify, to_ball
 from dither.numeric.number import Number, NumberLike, exact, integer, rational
 from dither.numeric.search import surely
 from dither.privacy.compose import compose
+from dither.privacy.concentrated import (
+    gaussian_for_zcdp,
+    geometric_to_zcdp,
+    pure_to_zcdp,
+    pure_to_zcdp_tight,
+    zcdp_to_approx,
+)
 from dither.privacy.formulas.randomized_response import MOST_LOSSES
 from dither.privacy.guarantee.approx import Approx
 from dither.privacy.guarantee.definitions import approx
@@ -28,11 +35,13 @@ __all__ = [
     "advanced_simple",
     "basic",
     "gaussian_for_zcdp",
+    "geometric_to_zcdp",
     "heterogeneous",
     "optimal",
     "optimal_closed",
     "power_of_pure",
     "pure_to_zcdp",
+    "pure_to_zcdp_tight",
     "zcdp_to_approx",
 ]
 
@@ -214,67 +223,6 @@ def _k_fold(
     if d == 0:
         raise NumberError("delta", delta, "these theorems need some delta", "a small probability such as '1e-6'")
     return e, k, d, min(1.0, Number(d + k * lost).bounds().upper)
-
-
-# -- zCDP ----------------------------------------------------------------------------------------------------------
-
-
-def pure_to_zcdp(epsilon: NumberLike) -> float:
-    """The rho of epsilon-DP: every such mechanism is epsilon^2/2-zCDP (Bun and Steinke 2016).
-
-    Args:
-        epsilon: at least 0.
-
-    Raises:
-        NumberError: a parameter is no number, or outside its range.
-
-    Example:
-        >>> from dither import theorems
-        >>> theorems.pure_to_zcdp(1)
-        0.5
-    """
-    e = exact(epsilon, name="epsilon", nonnegative=True)
-    return certify(lambda: e.ball() ** 2 / 2).upper
-
-
-def zcdp_to_approx(rho: NumberLike, delta: NumberLike) -> float:
-    """rho-zCDP is (rho + 2 sqrt(rho ln 1/delta), delta)-DP for every delta > 0: simple, and never the best.
-
-    Args:
-        rho: at least 0.
-        delta: above 0 and below 1.
-
-    Raises:
-        NumberError: a parameter is no number, or outside its range.
-
-    Example:
-        >>> from dither import theorems
-        >>> round(theorems.zcdp_to_approx("0.1", "1e-6"), 2)
-        2.45
-    """
-    amount, d = rational(rho, name="rho", nonnegative=True), read_delta(delta)
-    if d == 0:
-        raise NumberError("delta", delta, "zCDP has no epsilon with delta = 0", "a small probability such as '1e-6'")
-    return certify(lambda: to_ball(amount) + 2 * (-to_ball(amount) * to_ball(d).log()).sqrt()).upper
-
-
-def gaussian_for_zcdp(l2_sensitivity: NumberLike, rho: NumberLike) -> float:
-    """The sigma of Gaussian noise that is rho-zCDP: sensitivity / sqrt(2 rho).
-
-    Args:
-        l2_sensitivity: the L2 norm by which the true answer moves between neighbours, above 0.
-        rho: the target, above 0.
-
-    Raises:
-        NumberError: a parameter is no number, or outside its range.
-
-    Example:
-        >>> from dither import theorems
-        >>> theorems.gaussian_for_zcdp(1, "0.5")
-        1.0
-    """
-    reach, amount = rational(l2_sensitivity, name="l2_sensitivity", positive=True), rational(rho, name="rho", positive=True)
-    return certify(lambda: to_ball(reach) / to_ball(2 * amount).sqrt()).upper
 
 
 def power_of_pure(epsilon: NumberLike, level: NumberLike) -> float:

@@ -33,7 +33,7 @@ from dither.query.pricing.gain import Gain
 from dither.query.pricing.key_delta import share_lost
 from dither.query.pricing.make_offer import make_offer, read_question
 from dither.query.pricing.offer import Offer
-from dither.query.pricing.spend import Spend, counts_rho, read_spend
+from dither.query.pricing.spend import Spend, counts_rho, largest_epsilon, read_noise, read_spend, rho_in
 from dither.query.quote import Quote
 from dither.query.release import WAIT, release_batch
 from dither.query.statistics.bounding import Weights
@@ -80,7 +80,7 @@ class Batch:
     @property
     def guarantee(self) -> Guarantee:
         """The guarantee of the whole release: what the ledger will charge."""
-        return price.total(self._released)
+        return self.holdings.ledger.budget.counted(price.total(self._released))
 
     def loss(self) -> Loss:
         """The privacy loss of all questions together, by the exact laws of their noise."""
@@ -189,7 +189,8 @@ def make_batch(ask: Ask, holdings: Holdings) -> Batch:
     lost = share_lost(questions, budget, ask.delta, ask.guarantee, counts_rho=in_rho)
     if ask.other is not None and not any(lost):
         read_other(questions[0], ask.other)
-    promise = read_spend(budget, ask.epsilon, ask.rho, ask.guarantee, sum(lost, start=Fraction(0)))
+    noise = read_noise(ask.noise, budget, ask.guarantee)
+    promise = read_spend(budget, ask.epsilon, ask.rho, ask.guarantee, sum(lost, start=Fraction(0)), noise)
     own = [replace(ask, text=text, other=ask.other if part else None) for text, part in zip(texts, lost, strict=True)]
     weights = [choose_counters(question, pure=promise.is_pure).weight(pure=promise.is_pure) for question in questions]
     shared = [Fraction(weight, sum(weights)) for weight in weights]
@@ -201,6 +202,8 @@ def make_batch(ask: Ask, holdings: Holdings) -> Batch:
         ]
         return _together(ask, holdings, offers, shared, promise)
 
+    if promise.most is not None:
+        promise = Spend(epsilon=largest_epsilon(promise.most, lambda e: rho_in(budget, made(Spend(epsilon=e)).guarantee)))
     batch = made(promise)
     fitting = promise.fitting(batch.guarantee)
     batch = batch if fitting is None else made(fitting)
@@ -215,7 +218,8 @@ def _together(ask: Ask, holdings: Holdings, offers: list[Offer], shared: list[Fr
         share = sum((shared[at] for at in places), start=Fraction(0))
         gain = _answer_together(offers, places, promise.part(share))
         gains += [] if gain is None else [gain]
-    return Batch(holdings, tuple(offers), tuple(gains), ask.epsilon)
+    alone = promise.is_pure and counts_rho(holdings.ledger.budget)  # an epsilon without the delta of the budget
+    return Batch(holdings, tuple(offers), tuple(gains), None if alone else ask.epsilon)
 
 
 def _alike(offers: list[Offer]) -> list[list[int]]:

@@ -15,7 +15,7 @@ from dither.query.batch import Batch, make_batch
 from dither.query.holdings import Holdings
 from dither.query.policy.column import Key
 from dither.query.policy.policy import VERSION, Policy, load_policy, read_policy
-from dither.query.pricing.ask import Ask, ErrorsLike, QuestionLike, QuestionsLike, Terms, Way
+from dither.query.pricing.ask import Ask, ErrorsLike, NoiseKind, QuestionLike, QuestionsLike, Terms, Way
 from dither.query.quote import Quote, make_quote
 from dither.query.sources.find_source import find_source
 from dither.query.sources.schema import Schema, unreadable
@@ -68,6 +68,7 @@ class Dataset(Holdings):
         bounding: Way | None = None,
         delta: NumberLike | None = None,
         other: str | None = None,
+        noise: NoiseKind | None = None,
     ) -> Quote | Batch:
         """Price and error of a question, in SQL or as an Ibis expression; reads no data, costs nothing. A list is a batch.
 
@@ -85,16 +86,17 @@ class Dataset(Holdings):
             delta: where keys of GROUP BY are not declared, the probability with which a key of one person alone may be
                 shown; left out, a hundredth of what the budget keeps for that.
             other: the name under which rows of keys that are not shown are counted together.
+            noise: 'gaussian' or 'geometric'; left out, Gaussian where the budget counts rho and geometric where it does not.
 
         Raises:
             QuestionError: the SQL is not answered here, or an option does not fit the question.
             NumberError: the price is stated in no way or in several, or a number is outside its range.
-            GuaranteeError: the budget does not count such a price.
+            GuaranteeError: the budget does not count such a price, or such noise.
             UnitError: the guarantee is about other neighbours than the budget.
             BudgetError: it costs more than the policy allows for one question.
         """
         terms: Terms = {"epsilon": epsilon, "rho": rho, "guarantee": guarantee, "error": error, "confidence": confidence}
-        terms |= {"size": size, "bounding": bounding, "delta": delta, "other": other}
+        terms |= {"size": size, "bounding": bounding, "delta": delta, "other": other, "noise": noise}
         if isinstance(sql, (list, tuple)):
             return make_batch(Ask(text=[as_sql(one) for one in sql], **terms), self)
         return make_quote(Ask(text=as_sql(sql), **terms), self)

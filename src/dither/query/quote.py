@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 
-from dither.errors import DataError
+from dither.errors import DataError, DitherError
 from dither.numeric.number import NumberLike
 from dither.privacy.guarantee.guarantee import Guarantee
 from dither.privacy.loss.loss import Loss
 from dither.query.answers.answer import Answer
-from dither.query.answers.compare import compare
+from dither.query.answers.compare import Column, compare, other_noise
 from dither.query.answers.explain import explain_offer
 from dither.query.answers.table import preformatted
 from dither.query.engines.duckdb.run import Progress
@@ -31,6 +31,7 @@ class Quote:
     Args:
         offer: the question with its mechanisms and their price.
         holdings: policy, ledger and sources of the dataset.
+        ask: the question as it was put.
 
     Raises:
         BudgetError, InProgressError, ReleaseError: by `release`, which see.
@@ -50,6 +51,7 @@ class Quote:
 
     offer: Offer
     holdings: Holdings = field(repr=False)
+    ask: Ask | None = field(default=None, repr=False, compare=False)  # as it was put; None for a question of a batch
 
     @property
     def sql(self) -> str:
@@ -103,11 +105,23 @@ class Quote:
         return describe(self.offer.question)
 
     def compare(self, *others: Quote) -> str:
-        """A table of this quote beside `others`: prices, errors, confidence, and how a person is bounded."""
+        """A table of this quote beside `others`: prices, shares of the budget, errors, and how a person is bounded.
+
+        Without others, and where the budget counts rho, beside the other kind of noise: at the same charge, and at the same
+        epsilon, which is another charge. The budget decides what an answer costs, so the first of them is the fair one.
+        """
         for other in others:
             if not isinstance(other, Quote):
                 raise DataError("quote", other, "it is not a quote", "clinic.quote(sql, epsilon=1).compare(another)")
-        return compare([(quote.offer, quote.affordable) for quote in (self, *others)])
+        columns, refused = [Column(quote.offer, quote.affordable) for quote in (self, *others)], []
+        if self.ask is not None and not others:
+            for beside, terms in other_noise(self.offer):
+                try:
+                    quote = make_quote(replace(self.ask, **terms), self.holdings)
+                    columns.append(Column(quote.offer, quote.affordable, beside))
+                except DitherError as error:
+                    refused.append(f"{str(terms['noise']).capitalize()} noise at the {beside}: {error.why}")
+        return "\n".join([compare(columns), *refused])
 
     def _repr_html_(self) -> str:
         return preformatted(self.explain())
@@ -146,4 +160,4 @@ class Quote:
 
 def make_quote(ask: Ask, holdings: Holdings) -> Quote:
     """The quote for a question that was put as `ask` says."""
-    return Quote(make_offer(ask, holdings), holdings)
+    return Quote(make_offer(ask, holdings), holdings, ask)

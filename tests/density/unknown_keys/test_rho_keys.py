@@ -57,7 +57,7 @@ def test_it_needs_far_fewer_holders_than_an_epsilon_of_the_same_rho():
     for max_keys in (1, 5, 50):
         mine = RhoKeys(rho="0.005", delta="1e-8", max_keys=max_keys).holders("0.5")
         theirs = density.keys(epsilon="0.1", delta="1e-8", max_keys=max_keys)
-        assert theirs.guarantee.charge().rho == Fraction("0.005")
+        assert Fraction("0.00499") < theirs.guarantee.charge().rho < Fraction("0.005")
         assert 2.5 * mine < min(need for need in theirs.needs.values() if need is not None)
 
 

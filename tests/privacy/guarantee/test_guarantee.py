@@ -299,8 +299,16 @@ def test_within_is_true_only_when_proved():
     assert pure(1).within(pure(1))
     assert not pure("1.0000001").within(pure(1))
     assert pure(1).within(approx(1, "1e-9"))
-    assert pure(1).within(zcdp("0.5"))
-    assert not pure(1).within(zcdp("0.4999"))
+    assert pure(1).within(zcdp("0.46212"))
+    assert not pure(1).within(zcdp("0.46211"))
+    assert pure(1, rho="0.4").within(zcdp("0.4"))
+    assert pure(1, rho="0.4").within(pure(1))
+    assert not pure(1).within(pure(1, rho="0.4"))
+    assert pure("0.8").within(pure(1, rho="0.4"))
+    assert not zcdp("0.3").within(pure(1, rho="0.4"))
+    assert (2 * pure("0.1")).within(pure("0.3", rho="0.01"))
+    assert not (2 * pure("0.1")).within(pure("0.3", rho="0.009"))
+    assert pure(1, rho="0.47") == pure(1)
     assert gdp(1).within(zcdp("0.5"))
     assert gdp(1).within(approx(5, "1e-6"))
     assert not gdp(1).within(approx("4.88", "1e-6"))
@@ -407,7 +415,7 @@ def test_a_stored_record_never_changes_its_meaning():
     for text in (record.replace("1,", "true,", 1) % part, record.replace("1,", "0,", 1) % part, "[" * 200_000, "1", "null"):
         with pytest.raises(GuaranteeError):
             Guarantee.from_json(text)
-    for bad in ("", "{}", "[]", stored.replace('"guarantee": 1', '"guarantee": 2'), stored.replace("gdp", "xyz"),
+    for bad in ("", "{}", "[]", stored.replace('"guarantee": 1', '"guarantee": 3'), stored.replace("gdp", "xyz"),
                 stored.replace("1/3", "1/0"), stored.replace("add/remove one person", "a dog")):  # fmt: skip
         with pytest.raises((GuaranteeError, UnitError)):
             Guarantee.from_json(bad)

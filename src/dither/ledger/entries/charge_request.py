@@ -67,10 +67,11 @@ def read_request(
     door: str = "",
 ) -> ChargeRequest:
     """The request of a caller, checked, with its price; the policy in force, unless the caller names one."""
+    asked, price = read_question(question), read_price(budget, guarantee)
     return ChargeRequest(
-        question=read_question(question),
-        guarantee=guarantee,
-        price=read_price(budget, guarantee),
+        question=asked,
+        guarantee=budget.counted(guarantee),
+        price=price,
         policy=in_force if policy_hash is None else read_name(policy_hash, "policy_hash"),
         data_version=read_name(data_version, "data_version", empty=True),
         analyst=read_name(analyst, "analyst", empty=True),

@@ -10,6 +10,9 @@ Proof. P(f + N = y) / P(f' + N = y) = exp(epsilon (|y - f'| - |y - f|) / D) <= e
 by the triangle inequality. Attained at any y beyond f on the side away from f' when |f - f'| = D: no smaller epsilon
 is true.
 
+In zCDP its rho is smaller than that of other mechanisms with this epsilon: epsilon - (1 - e^-epsilon) r / sinh(r) with
+r = epsilon / D, the expected loss of the largest move. Proof, for vectors too: `privacy/formulas/discrete_laplace.py`.
+
 With bounds [lo, hi]: values are moved into them first, which is a contraction, and so are releases, which is
 post-processing. (Drawing again until a release lies inside would not be private at this epsilon: the chance of lying
 inside differs between neighbours.) Where the bounds are narrower than D, values can move by hi - lo at most, and the
@@ -39,6 +42,7 @@ from dither.mechanisms.sensitivity import SensitivityLike, read_l1
 from dither.noise.laplace import DiscreteLaplace
 from dither.numeric.lattice import LARGEST_INDEX
 from dither.numeric.number import Number, NumberLike, integer
+from dither.privacy.formulas.discrete_laplace import charged_rho
 from dither.privacy.guarantee.definitions import pure
 from dither.privacy.guarantee.guarantee import Guarantee
 from dither.privacy.loss.loss import Loss
@@ -128,8 +132,8 @@ class Geometric(Additive):
 
     @property
     def guarantee(self) -> Guarantee:
-        """Pure differential privacy: epsilon for one release."""
-        return pure(self.epsilon, unit=self.unit)
+        """Pure differential privacy: epsilon for one release, with the rho of this noise."""
+        return pure(self.epsilon, rho=charged_rho(self.epsilon, self.epsilon / self.reach), unit=self.unit)
 
     def loss(self) -> Loss:
         """The dominating pair: for a number discrete Laplace noise moved by `reach`, for a vector that of any epsilon-DP."""

@@ -13,8 +13,8 @@ moves by at most 2S, or by at most S where all scores move one way. P(E_i > x) c
 or q^-S.
 
 It never errs more than the exponential mechanism at the same epsilon, and up to half as much. But its range is *not*
-bounded, so a guarantee counts it as rho = epsilon^2/2, not epsilon^2/8, and under zCDP `Exponential` is the better
-choice. For small epsilon no much smaller rho is true: on two candidates, where the first wins with the distribution
+bounded, so a guarantee counts it as rho = epsilon tanh(epsilon/2), not epsilon^2/8, and under zCDP `Exponential` is the
+better choice. For small epsilon no much smaller rho is true: on two candidates, where the first wins with the distribution
 function of Laplace noise, some D_a / a reaches 0.95 epsilon^2/2 at epsilon 0.1, 0.66 at 1 and 0.32 at 4.
 """
 

@@ -19,6 +19,9 @@ delta_conversion. Why orders must share delta: the same argument adds up one suc
 continues while some order has room *without* dividing delta is not private (the tests hold a two-stage attack that nearly
 doubles delta), and there is none here.
 
+The rho of a pure epsilon is epsilon tanh(epsilon/2), and a mechanism may have a smaller one of its own. Filters of version
+1, which stand in ledgers that were made before, count epsilon^2/2 for ever: a ledger adds up by the rule that it began with.
+
 `spent` is a figure, for planning; the ceiling is the guarantee.
 """
 

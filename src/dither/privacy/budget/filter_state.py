@@ -23,7 +23,7 @@ from dither.privacy.records import stored_fraction
 from dither.privacy.text import four_digits_down
 from dither.privacy.unit import Unit, read_unit
 
-VERSION = 1
+VERSION = 2  # of filters that count rho: with epsilon tanh(epsilon/2) for a pure epsilon, and rhos of mechanisms' own
 PRICE_BITS = 1024
 TOTAL_BITS = 4096
 GRID = 1 << 512
@@ -68,6 +68,7 @@ class Filter(ABC):
 
     kind: ClassVar[str]
     unit: Unit
+    classical: ClassVar[bool] = True  # whether it counts as filters of version 1 do; those that count rho have a choice
 
     @property
     @abstractmethod
@@ -83,8 +84,17 @@ class Filter(ABC):
         """What one question with this guarantee adds to the totals; None if it has no price in this filter."""
         if not isinstance(guarantee, Guarantee):
             raise GuaranteeError("question", guarantee, "it is not a guarantee", "pure(1), or any other Guarantee")
-        charge = self._charge(guarantee) if guarantee.unit is self.unit else None
+        charge = self._charge(self.counted(guarantee)) if guarantee.unit is self.unit else None
         return None if charge is None else tuple(_rounded_up(more, PRICE_BITS) for more in charge)
+
+    def counted(self, guarantee: Guarantee) -> Guarantee:
+        """What this filter counts of a guarantee, and a ledger writes down: a mechanism's own rho only where rho counts."""
+        return guarantee.without_own_rho() if self.classical else guarantee
+
+    def has_ceiling_of(self, other: Filter) -> bool:
+        """Whether both keep one ceiling in one way, by whatever rule a pure epsilon is counted."""
+        mine, theirs = (json.loads(one.to_json()) for one in (self, other))
+        return {**mine, "filter": VERSION} == {**theirs, "filter": VERSION}
 
     def after(self, spent: Spent, guarantee: Guarantee) -> Spent | None:
         """The state after `spent` and one more question with this guarantee, or None if the ceiling could be broken."""
@@ -123,6 +133,10 @@ class Filter(ABC):
     def used(self, spent: Spent) -> Fraction:
         """The part of the budget that is `spent`, from 0 to 1: for a bar, not for a decision."""
 
+    def parts_of(self, guarantee: Guarantee) -> dict[str, Fraction]:
+        """The part of the whole budget that one question takes, by what is counted; where there are two, one needs room."""
+        return {}
+
     @abstractmethod
     def _zero(self) -> Totals: ...
 
@@ -140,16 +154,20 @@ class Filter(ABC):
 
     def to_json(self) -> str:
         """Exact text. What a filter derives when it is made (rho, caps) is written too, so a record keeps its meaning."""
-        values = {field.name: _to_record(getattr(self, field.name)) for field in fields(self)}  # type: ignore[arg-type]
-        return json.dumps({"filter": VERSION, "kind": self.kind, **values}, sort_keys=True)
+        values = {name: _to_record(getattr(self, name)) for name in _stored_fields(type(self))}
+        version = 1 if self.classical else VERSION
+        return json.dumps({"filter": version, "kind": self.kind, **values}, sort_keys=True)
 
     @classmethod
     def from_record(cls, stored: dict[str, object]) -> Self:
         """The filter of this kind with the stored fields that `to_json` wrote."""
-        names = {field.name: str(field.type) for field in fields(cls)}  # type: ignore[arg-type]
+        names = _stored_fields(cls)
         if set(names) != set(stored) - {"filter", "kind"}:
             raise ValueError("other fields than this kind has")
-        return cls(**{name: _from_record(type_, stored[name]) for name, type_ in names.items()})
+        values = {name: _from_record(type_, stored[name]) for name, type_ in names.items()}
+        if len(names) < len(fields(cls)):  # type: ignore[arg-type]
+            values["classical"] = stored["filter"] == 1  # its version says how it counts
+        return cls(**values)
 
     def stored(self, totals: object) -> Spent:
         """The state whose totals were written as a list."""
@@ -177,8 +195,13 @@ def part_of(total: Number, cap: Number) -> Fraction:
     """total / cap, at most 1; a budget of nothing is used up."""
     if not cap:
         return Fraction(1)
+    return max(Fraction(0), min(Fraction(1), ratio(total, cap)))
+
+
+def ratio(total: Number, cap: Number) -> Fraction:
+    """total / cap, rounded up; for a bar or a table, not for a decision."""
     with precision(128):
-        return max(Fraction(0), min(Fraction(1), ends(total.ball() / cap.ball())[1]))
+        return ends(total.ball() / cap.ball())[1]
 
 
 def _rounded_up(value: Number, bits: int) -> Number:
@@ -187,6 +210,11 @@ def _rounded_up(value: Number, bits: int) -> Number:
     with precision(TOTAL_BITS):
         upper = value.fraction() if value.is_rational else ends(value.ball())[1]
     return Number(Fraction(ceil(upper * GRID), GRID))
+
+
+def _stored_fields(kind: type[Filter]) -> dict[str, str]:
+    """The fields that a record lists, with their types; how rho is counted is said by its version."""
+    return {field.name: str(field.type) for field in fields(kind) if field.name != "classical"}  # type: ignore[arg-type]
 
 
 def _to_record(value: Number | Fraction | Unit | Caps) -> object:

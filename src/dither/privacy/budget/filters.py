@@ -10,7 +10,7 @@ from fractions import Fraction
 from typing import ClassVar
 
 from dither.numeric.number import Number
-from dither.privacy.budget.filter_state import ZERO, Filter, Spent, Totals, part_of, room_text
+from dither.privacy.budget.filter_state import ZERO, Filter, Spent, Totals, part_of, ratio, room_text
 from dither.privacy.guarantee.definitions import approx, gdp, zcdp
 from dither.privacy.guarantee.gaussian import Gdp
 from dither.privacy.guarantee.guarantee import Guarantee
@@ -62,6 +62,10 @@ class SumFilter(Filter):
     def used(self, spent: Spent) -> Fraction:
         return part_of(spent.totals[0], self.epsilon)
 
+    def parts_of(self, guarantee: Guarantee) -> dict[str, Fraction]:
+        price = self.price(guarantee)
+        return {} if price is None else {"ε": ratio(price[0], self.epsilon)}
+
     def _words(self, total: Totals) -> str:
         return f"ε = {four_digits(total[0])}, δ = {four_digits(total[1])}"
 
@@ -74,6 +78,7 @@ class ZcdpFilter(Filter):
         rho: the ceiling of the rhos.
         delta: the ceiling of the deltas.
         unit: the neighbouring relation.
+        classical: whether a pure epsilon costs epsilon^2/2, as it did in ledgers that were made before it cost less.
 
     Raises:
         GuaranteeError: a question is no guarantee, or a state that of another filter.
@@ -82,13 +87,14 @@ class ZcdpFilter(Filter):
         >>> from dither import filter, pure
         >>> budget = filter.zcdp_filter("0.5")
         >>> budget.left(budget.after(budget.nothing, pure("0.5")))
-        'ρ = 0.375'
+        'ρ = 0.3775'
     """
 
     kind: ClassVar[str] = "zcdp"
     rho: Fraction
     delta: Fraction
     unit: Unit
+    classical: bool = False  # type: ignore[misc]  # of each filter of this kind
 
     @property
     def ceiling(self) -> Guarantee:
@@ -98,7 +104,7 @@ class ZcdpFilter(Filter):
         return (ZERO, ZERO)
 
     def _charge(self, guarantee: Guarantee) -> Totals | None:
-        charge = guarantee.charge()
+        charge = guarantee.charge(classical=self.classical)
         return None if charge.rho is None else (Number(charge.rho), Number(charge.delta))
 
     def _admits(self, total: Totals) -> bool:
@@ -110,6 +116,10 @@ class ZcdpFilter(Filter):
 
     def used(self, spent: Spent) -> Fraction:
         return part_of(spent.totals[0], Number(self.rho))
+
+    def parts_of(self, guarantee: Guarantee) -> dict[str, Fraction]:
+        price = self.price(guarantee)
+        return {} if price is None else {"ρ": ratio(price[0], Number(self.rho))}
 
     def _words(self, total: Totals) -> str:
         return f"ρ = {four_digits(total[0])}, δ = {four_digits(total[1])}"
@@ -157,6 +167,10 @@ class GaussianFilter(Filter):
     def used(self, spent: Spent) -> Fraction:
         return part_of(spent.totals[0], Number(self.mu2))
 
+    def parts_of(self, guarantee: Guarantee) -> dict[str, Fraction]:
+        price = self.price(guarantee)
+        return {} if price is None else {"μ²": ratio(price[0], Number(self.mu2))}
+
     def _words(self, total: Totals) -> str:
         return f"μ² = {four_digits(total[0])}"
 
@@ -171,6 +185,7 @@ class ApproxFilter(Filter):
         delta_events: the part of delta that questions with a delta of their own may use.
         rho: a ceiling that converts to (epsilon, delta - delta_events).
         unit: the neighbouring relation.
+        classical: whether a pure epsilon costs epsilon^2/2, as it did in ledgers that were made before it cost less.
 
     Raises:
         GuaranteeError: a question is no guarantee, or a state that of another filter.
@@ -188,6 +203,7 @@ class ApproxFilter(Filter):
     delta_events: Fraction
     rho: Fraction  # converts to (epsilon, delta - delta_events)
     unit: Unit
+    classical: bool = False  # type: ignore[misc]  # of each filter of this kind
 
     @property
     def ceiling(self) -> Guarantee:
@@ -197,7 +213,7 @@ class ApproxFilter(Filter):
         return (ZERO, ZERO, ZERO)
 
     def _charge(self, guarantee: Guarantee) -> Totals | None:
-        charge = guarantee.charge()
+        charge = guarantee.charge(classical=self.classical)
         if charge.rho is None:
             return None
         # A question without a largest loss uses up the plain sum for good.
@@ -215,6 +231,13 @@ class ApproxFilter(Filter):
 
     def used(self, spent: Spent) -> Fraction:
         return min(part_of(spent.totals[0], Number(self.rho)), part_of(spent.totals[1], self.epsilon))
+
+    def parts_of(self, guarantee: Guarantee) -> dict[str, Fraction]:
+        price = self.price(guarantee)
+        if price is None:
+            return {}
+        parts = {"ρ": ratio(price[0], Number(self.rho)), "ε": ratio(price[1], self.epsilon)}
+        return parts if guarantee.charge().epsilon is not None else {"ρ": parts["ρ"]}
 
     def _words(self, total: Totals) -> str:
         return f"ρ = {four_digits(total[0])}, δ = {four_digits(total[2])}"

@@ -5,7 +5,16 @@ The hardest pair of an epsilon-DP mechanism is randomized response (Kairouz, Oh 
 response therefore holds, under adaptive composition too, for every mechanism with the same epsilons.
 
     Rényi        D_a = ln( (sinh(a eps) - sinh((a-1) eps)) / sinh(eps) ) / (a - 1)
+    zCDP         rho = eps tanh(eps/2)
     profile      the k-fold loss takes the values sum of ±eps_i; delta(eps) = E (1 - e^(eps - loss))_+
+
+Theorem. D_a <= a eps tanh(eps/2) for all a > 1, and no smaller rho will do.
+(Harrison and Manurangsi 2025; the proof is ours.)
+
+Proof. sinh(a eps) - sinh((a-1) eps) = 2 cosh(t eps) sinh(eps/2) with t = a - 1/2, so (a-1) D_a = h(t^2) - h(1/4) where
+h(s) = ln cosh(eps sqrt s). Its slope h'(s) = eps tanh(eps sqrt s) / (2 sqrt s) falls, since tanh(x)/x does: h is concave and
+lies below its tangent at s = 1/4, whose slope is eps tanh(eps/2). As t^2 - 1/4 = a (a-1), D_a <= a eps tanh(eps/2). At a = 1
+curve and tangent have one slope, the expected loss, so D_a / a comes as near to it as one likes.
 
 On a set of losses l_1 > l_2 > ... with probabilities p_i, let A and B be the sums of p_i and p_i e^(-l_i) over the losses
 above eps. Then delta(eps) = A - e^eps B, and inside a gap between two losses it can be inverted in closed form.
@@ -16,11 +25,13 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator
 from fractions import Fraction
+from functools import lru_cache
 from typing import TypeVar
 
 from flint import arb, ctx
 
-from dither.numeric.enclosure import to_ball
+from dither.numeric.balls import ends, precision
+from dither.numeric.enclosure import to_ball, upper_fraction
 from dither.numeric.number import Number
 
 K = TypeVar("K", int, Number)
@@ -38,6 +49,25 @@ def renyi(epsilon: Number, alpha: Fraction) -> arb:
     # divide by e^(a eps): sinh(a e) - sinh((a-1) e) = e^(a e) (1 - e^-e)(1 + e^(-(2a-1) e)) / 2, and so on
     top = -(-e).expm1() * (1 + (-(2 * a - 1) * e).exp()) / 2
     return (a * e + (top / e.sinh()).log()) / (a - 1)
+
+
+def rho(epsilon: Number) -> arb:
+    """The least rho with which every epsilon-DP mechanism is rho-zCDP."""
+    return epsilon.ball() * (epsilon.ball() / 2).tanh()
+
+
+@lru_cache(maxsize=1024)
+def charged_rho(epsilon: Number) -> Fraction:
+    """The same, rounded up to 64 binary digits: what a filter counts."""
+    return min(classical_rho(epsilon), upper_fraction(lambda: rho(epsilon)))
+
+
+def classical_rho(epsilon: Number) -> Fraction:
+    """epsilon^2 / 2 (Bun and Steinke 2016), which is never less; rounded up where it is irrational."""
+    if epsilon.is_rational:
+        return epsilon.fraction() ** 2 / 2
+    with precision(128):
+        return ends(epsilon.ball() ** 2 / 2)[1]
 
 
 LossProbability = tuple[Number, arb]  # a value of the loss, and a ball around its probability

@@ -5,8 +5,12 @@ response with epsilon (Kairouz, Oh and Viswanath 2015). So k of them lose everyt
 1 - (1 - delta_1) ... (1 - delta_k), and otherwise have the exact profile of `formulas/randomized_response.py`. Pure is the
 case delta = 0.
 
+Its rho is epsilon tanh(epsilon/2) (proof there). A mechanism that has a smaller one says so, with a proof of its own: then
+the entry has that rho beside its epsilon, and outside the events both hold.
+
 Group privacy for k people: (k epsilon, delta (e^(k epsilon) - 1) / (e^epsilon - 1)), by going from one neighbour to the
-next k times: each step multiplies by e^epsilon and adds delta.
+next k times: each step multiplies by e^epsilon and adds delta. A rho of one's own becomes k^2 rho where delta = 0 (Bun and
+Steinke 2016), and is forgotten otherwise.
 """
 
 from __future__ import annotations
@@ -15,7 +19,7 @@ import math
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
-from typing import TYPE_CHECKING, ClassVar, Self
+from typing import TYPE_CHECKING, ClassVar, NamedTuple, Self
 
 from flint import arb, ctx
 
@@ -25,13 +29,38 @@ from dither.numeric.number import Enclosure, Number
 from dither.privacy.formulas import randomized_response as pure
 from dither.privacy.guarantee.currency import Askable, Currency
 from dither.privacy.loss.pairs.finite import FinitePair
-from dither.privacy.records import stored_count, stored_delta, stored_list, stored_number
+from dither.privacy.records import stored_count, stored_delta, stored_fraction, stored_list, stored_number
 from dither.privacy.text import four_digits
 
 if TYPE_CHECKING:
     from dither.privacy.loss.pairs.json import PairTerms
 
-ApproxEntry = tuple[Number, Fraction, int]  # epsilon, delta, how many of them
+
+class ApproxEntry(NamedTuple):
+    """So many promises of one epsilon and delta."""
+
+    epsilon: Number
+    delta: Fraction
+    copies: int
+    own: Fraction | None = None  # a rho that the mechanism has by a proof of its own; None for that of every such mechanism
+
+    @property
+    def rho(self) -> Fraction:
+        """The rho of one of them, rounded up."""
+        return pure.charged_rho(self.epsilon) if self.own is None else self.own
+
+    def times(self, count: int) -> ApproxEntry:
+        return self._replace(copies=self.copies * count)
+
+    def group(self, people: int) -> ApproxEntry:
+        epsilon, delta = self.epsilon * people, _group_delta(self.epsilon, self.delta, people)
+        own = None if self.own is None or self.delta else self.own * people**2
+        return entry(epsilon, delta, self.copies, own)
+
+
+def entry(epsilon: Number, delta: Fraction, count: int = 1, own: Fraction | None = None) -> ApproxEntry:
+    """An entry, with a rho of its own only where that is smaller than the one that it has anyway."""
+    return ApproxEntry(epsilon, delta, count, None if own is None or own >= pure.charged_rho(epsilon) else own)
 
 
 @dataclass(frozen=True)
@@ -42,30 +71,37 @@ class Approx(Currency):
     entries: tuple[ApproxEntry, ...]
 
     @classmethod
-    def of(cls, epsilon: Number, delta: Fraction) -> Self:
-        return cls(((epsilon, delta, 1),))
+    def of(cls, epsilon: Number, delta: Fraction, own: Fraction | None = None) -> Self:
+        return cls((entry(epsilon, delta, own=own),))
 
     def events(self) -> arb:
         kept = to_ball(1)
-        for _, delta, count in self.entries:
-            kept *= to_ball(1 - delta) ** count
+        for one in self.entries:
+            kept *= to_ball(1 - one.delta) ** one.copies
         return 1 - kept
 
     def renyi(self, alpha: Fraction) -> arb:
-        return sum((count * pure.renyi(epsilon, alpha) for epsilon, _, count in self.entries), start=to_ball(0))
+        total = to_ball(0)
+        for one in self.entries:
+            bound = pure.renyi(one.epsilon, alpha)
+            total += one.copies * (bound if one.own is None else bound.min(to_ball(alpha * one.own)))
+        return total
 
     def largest_loss(self) -> Number:
-        return sum((epsilon * count for epsilon, _, count in self.entries), start=Number(0))
+        return sum((one.epsilon * one.copies for one in self.entries), start=Number(0))
 
     def rho(self) -> arb:
-        """An epsilon is epsilon^2/2 (Bun and Steinke 2016)."""
-        return sum((count * epsilon.ball() ** 2 / 2 for epsilon, _, count in self.entries), start=to_ball(0))
+        rhos = ((pure.rho(one.epsilon) if one.own is None else to_ball(one.own)) * one.copies for one in self.entries)
+        return sum(rhos, start=to_ball(0))
 
     def charged_delta(self) -> Fraction:
-        return sum((delta * count for _, delta, count in self.entries), start=Fraction(0))
+        return sum((one.delta * one.copies for one in self.entries), start=Fraction(0))
 
     def charged_rho(self) -> Fraction:
-        return sum((_half_square(epsilon) * count for epsilon, _, count in self.entries), start=Fraction(0))
+        return sum((one.rho * one.copies for one in self.entries), start=Fraction(0))
+
+    def classical_rho(self) -> Fraction:
+        return sum((pure.classical_rho(one.epsilon) * one.copies for one in self.entries), start=Fraction(0))
 
     def rest_delta(self, epsilon: Number) -> Enclosure | None:
         if epsilon >= self.largest_loss():
@@ -90,7 +126,18 @@ class Approx(Currency):
         return None
 
     def pairs(self) -> PairTerms:
-        return tuple((FinitePair.approximate(epsilon, delta), n) for epsilon, delta, n in self.entries if epsilon or delta)
+        some = (one for one in self.entries if one.epsilon or one.delta)
+        return tuple((FinitePair.approximate(one.epsilon, one.delta), one.copies) for one in some)
+
+    @property
+    def attained(self) -> bool:
+        """Where no entry has a rho of its own, which randomized response does not have."""
+        return all(one.own is None for one in self.entries)
+
+    def without_own_rho(self) -> Self:
+        if self.attained:
+            return self
+        return type(self)(()).plus(type(self)(tuple(one._replace(own=None) for one in self.entries)))
 
     @property
     def exact(self) -> bool:
@@ -100,13 +147,13 @@ class Approx(Currency):
 
     def on_lattice(self) -> Approx | None:
         """Every epsilon rounded up to one of a few levels, so that the profile is exact; None where that does not help."""
-        largest = max(epsilon.bounds().upper for epsilon, _, _ in self.entries)
+        largest = max(one.epsilon.bounds().upper for one in self.entries)
         for levels in (400, 100, 30, 10, 3, 1):
             step = Fraction(largest) / levels
             rounded = Approx(())
-            for epsilon, delta, count in self.entries:
-                level = max(1, math.ceil(Fraction(epsilon.bounds().upper) / step))
-                rounded = rounded.plus(Approx(((Number(step * level), delta, count),)))
+            for one in self.entries:
+                level = max(1, math.ceil(Fraction(one.epsilon.bounds().upper) / step))
+                rounded = rounded.plus(Approx((entry(Number(step * level), one.delta, one.copies, one.own),)))
             if rounded.exact:
                 return rounded
         return None
@@ -116,37 +163,43 @@ class Approx(Currency):
 
     def plus(self, other: Self) -> Self:
         """Equal entries are counted together and kept in order, so that a sum does not depend on the order of its terms."""
-        counts: dict[tuple[Number, Fraction], int] = {}
-        for epsilon, delta, count in (*self.entries, *other.entries):
-            counts[epsilon, delta] = counts.get((epsilon, delta), 0) + count
-        return type(self)(tuple((epsilon, delta, counts[epsilon, delta]) for epsilon, delta in sorted(counts)))
+        counts: dict[tuple[Number, Fraction, Fraction], ApproxEntry] = {}
+        for one in (*self.entries, *other.entries):
+            key = (one.epsilon, one.delta, Fraction(-1) if one.own is None else one.own)
+            counts[key] = one if key not in counts else one._replace(copies=one.copies + counts[key].copies)
+        return type(self)(tuple(counts[key] for key in sorted(counts)))
 
     def times(self, count: int) -> Self:
-        return type(self)(tuple((epsilon, delta, n * count) for epsilon, delta, n in self.entries))
+        return type(self)(tuple(one.times(count) for one in self.entries))
 
     def group(self, people: int) -> Self:
-        return type(self)(tuple((e * people, _group_delta(e, delta, people), n) for e, delta, n in self.entries))
+        return type(self)(()).plus(type(self)(tuple(one.group(people) for one in self.entries)))
 
     def within(self, other: Self) -> bool:
         """Entry by entry, largest first; a shorter list is stronger."""
-        mine, theirs = ([(e, d) for e, d, n in part.entries for _ in range(min(n, 1000))] for part in (self, other))
+        mine, theirs = ([one for one in part.entries for _ in range(min(one.copies, 1000))] for part in (self, other))
         if len(mine) > len(theirs) or len(theirs) >= 1000:
             return False
-        mine, theirs = sorted(mine, reverse=True), sorted(theirs, reverse=True)
-        return all(e <= f and d <= g for (e, d), (f, g) in zip(mine, theirs, strict=False))
+        mine, theirs = (sorted(part, key=lambda one: one[:2], reverse=True) for part in (mine, theirs))
+        return all(
+            a.epsilon <= b.epsilon and a.delta <= b.delta and (b.own is None or a.rho <= b.own)
+            for a, b in zip(mine, theirs, strict=False)
+        )
 
     def follows_from(self, guarantee: Askable) -> bool:
-        if len(self.entries) != 1 or self.entries[0][2] != 1:
+        if len(self.entries) != 1 or self.entries[0].copies != 1:
             return False
-        epsilon, delta, _ = self.entries[0]
+        epsilon, delta, _, own = self.entries[0]
         charge = guarantee.charge()
+        if own is not None and (charge.rho is None or charge.rho > own):
+            return False
         if charge.epsilon is not None and charge.epsilon <= epsilon and charge.delta <= delta:
             return True
-        return Fraction(guarantee.delta(epsilon)) <= delta
+        return own is None and Fraction(guarantee.delta(epsilon)) <= delta
 
     def describe(self) -> str:
         text = f"ε = {four_digits(self.largest_loss())}"
-        lossy = [(delta, count) for _, delta, count in self.entries if delta]
+        lossy = [(one.delta, one.copies) for one in self.entries if one.delta]
         if not lossy:
             return text
         single = len(lossy) == 1 and lossy[0][1] == 1
@@ -154,29 +207,28 @@ class Approx(Currency):
         return f"({text}, δ = {four_digits(lost)})"
 
     def to_json(self) -> dict[str, object]:
-        return {"entries": [[epsilon.to_json(), str(delta), count] for epsilon, delta, count in self.entries]}
+        rows = [[e.to_json(), str(d), n, *([] if own is None else [str(own)])] for e, d, n, own in self.entries]
+        return {"entries": rows}
 
     @classmethod
     def from_json(cls, stored: dict[str, object]) -> Self:
         rows = stored_list(stored["entries"])
-        return cls(()).plus(cls(tuple((stored_number(e), stored_delta(d), stored_count(n)) for e, d, n in rows)))
+        return cls(()).plus(cls(tuple(_stored(*row) for row in rows)))
 
 
 @lru_cache(maxsize=16)
 def _losses_at(entries: tuple[ApproxEntry, ...], bits: int) -> list[pure.LossProbability] | None:
     """The composed losses at a precision: asked for again and again while a curve is drawn."""
     merged: dict[Number, int] = {}
-    for epsilon, _, count in entries:
-        merged[epsilon] = merged.get(epsilon, 0) + count
+    for one in entries:
+        merged[one.epsilon] = merged.get(one.epsilon, 0) + one.copies
     return pure.losses(merged.items())
 
 
-def _half_square(epsilon: Number) -> Fraction:
-    """epsilon^2 / 2, rounded up where it is irrational."""
-    if epsilon.is_rational:
-        return epsilon.fraction() ** 2 / 2
-    with precision(128):
-        return ends(epsilon.ball() ** 2 / 2)[1]
+def _stored(epsilon: object, delta: object, count: object, own: object = None) -> ApproxEntry:
+    """An entry as it was written, with its rho where it has one of its own."""
+    kept = None if own is None else stored_fraction(own)
+    return ApproxEntry(stored_number(epsilon), stored_delta(delta), stored_count(count), kept)
 
 
 def _group_delta(epsilon: Number, delta: Fraction, people: int) -> Fraction:

@@ -4,7 +4,7 @@ What it says about single numbers, for those who ask for them (filters do):
 
     Rényi     of order a: log M(a - 1) / (a - 1) of each pair that has a formula, in the worse order of the neighbours;
               otherwise what its largest loss, or the pair it samples, implies (a sample has no larger divergence)
-    rho       of pairs that have one: a Gaussian or discrete Gaussian its own, a bounded loss e^2/2
+    rho       of pairs that have one: a Gaussian or discrete Gaussian its own, a bounded loss e tanh(e/2)
     delta     what is lost
 
 Group privacy needs to know what a pair is of two people apart; a pair of neighbours does not say it.
@@ -12,6 +12,7 @@ Group privacy needs to know what a pair is of two people apart; a pair of neighb
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import ClassVar, Self
@@ -72,11 +73,12 @@ class ByLoss(Currency):
         return total
 
     def rho(self) -> arb | None:
-        if self.loss.lost():
-            return None
+        return None if self.loss.lost() else self._rho(pure.rho)
+
+    def _rho(self, bounded: Callable[[Number], arb]) -> arb | None:
         total = to_ball(0)
         for pair, count in self.terms:
-            rho = _rho(pair)
+            rho = _rho(pair, bounded)
             if rho is None:
                 return None
             total += count * rho
@@ -100,6 +102,11 @@ class ByLoss(Currency):
     def charged_rho(self) -> Fraction | None:
         with precision(128):
             rho = self.rho() if not self.loss.lost() else None
+            return None if rho is None else ends(rho)[1]
+
+    def classical_rho(self) -> Fraction | None:
+        with precision(128):
+            rho = self._rho(lambda e: e.ball() ** 2 / 2) if not self.loss.lost() else None
             return None if rho is None else ends(rho)[1]
 
     def plus(self, other: Self) -> Self:
@@ -150,12 +157,13 @@ def _renyi(pair: Pair, alpha: Fraction) -> arb | None:
     return _renyi(pair.base, alpha) if isinstance(pair, (PoissonSampledPair, FixedSizeSampledPair)) else None
 
 
-def _rho(pair: Pair) -> arb | None:
+def _rho(pair: Pair, bounded: Callable[[Number], arb]) -> arb | None:
+    """The rho of a pair; `bounded` says that of a largest loss."""
     if isinstance(pair, NormalPair):
         return to_ball(pair.mu2 / 2)
     if isinstance(pair, DiscreteGaussianPair):
         return to_ball(pair.shift**2 / (2 * pair.sigma2))
     loss = pair.largest_loss()
     if loss is not None:
-        return loss.ball() ** 2 / 2
-    return _rho(pair.base) if isinstance(pair, (PoissonSampledPair, FixedSizeSampledPair)) else None
+        return bounded(loss)
+    return _rho(pair.base, bounded) if isinstance(pair, (PoissonSampledPair, FixedSizeSampledPair)) else None

@@ -161,6 +161,8 @@ class Conversion:
 
     def hardest(self, delta: Fraction) -> float:
         """An epsilon below which some mechanism with these promises fails at this delta: of each part its hardest."""
+        if not all(part.attained for part in self.parts):
+            return 0.0
         if (len(self.parts) > 1 or self._backed) and (loss := self.loss()) is not None:
             return self._quick(lambda: loss.epsilon_bracket(delta, quick=not self._backed).lower, 0.0)
         return max((_hardest(part, delta) for part in self.parts), default=0.0)

@@ -86,6 +86,11 @@ class Currency(ABC):
         """The hardest mechanisms with this promise, as dominating pairs with counts; None where they are not known."""
         return None
 
+    @property
+    def attained(self) -> bool:
+        """Whether the hardest mechanisms have all of this promise: otherwise what they lose is only a bound."""
+        return True
+
     # -- what a filter charges: exact numbers, so that ten tenths are one ---------------------------------------
 
     def charged_delta(self) -> Fraction:
@@ -95,6 +100,14 @@ class Currency(ABC):
     def charged_rho(self) -> Fraction | None:
         """`rho`, exactly where it is rational and rounded up where it is not; None where there is none."""
         return None
+
+    def classical_rho(self) -> Fraction | None:
+        """The rho that budgets of version 1 count, with epsilon^2/2 for a bounded loss: never below `charged_rho`."""
+        return self.charged_rho()
+
+    def without_own_rho(self) -> Self:
+        """The same promise without a rho that mechanisms have by proofs of their own."""
+        return self
 
     def charged_renyi(self, alpha: Fraction) -> Number | None:
         """`renyi`, exactly where it is a Number and rounded up where it is not; None where there is none."""

@@ -20,23 +20,27 @@ from dither.privacy.unit import Unit, UnitLike, read_unit
 RenyiOrder = TypeVar("RenyiOrder", bound=NumberLike)  # keys of a mapping are invariant: {2: ...} is one from int
 
 
-def pure(epsilon: NumberLike, *, unit: UnitLike = Unit.ADD_REMOVE) -> Guarantee:
-    """epsilon-differential privacy.
+def pure(epsilon: NumberLike, *, rho: NumberLike | None = None, unit: UnitLike = Unit.ADD_REMOVE) -> Guarantee:
+    """epsilon-differential privacy. In zCDP every such mechanism has rho = epsilon tanh(epsilon/2).
 
     Args:
         epsilon: the largest loss, at least 0.
+        rho: a smaller rho, where one is proved for this mechanism; rational, at least 0.
         unit: the neighbouring relation.
 
     Raises:
-        NumberError: epsilon is no number, or below 0.
+        NumberError: epsilon or rho is no number, or below 0.
         UnitError: the unit names no neighbouring relation.
 
     Example:
         >>> from dither import pure
         >>> (3 * pure("0.25")).epsilon()
         0.75
+        >>> round(pure(1).rho(), 4)
+        0.4622
     """
-    part = Approx.of(exact(epsilon, name="epsilon", nonnegative=True), Fraction(0))
+    own = None if rho is None else rational(rho, name="rho", nonnegative=True)
+    part = Approx.of(exact(epsilon, name="epsilon", nonnegative=True), Fraction(0), own)
     return Guarantee(read_unit(unit), (part,))
 
 
@@ -53,8 +57,8 @@ def bounded_range(epsilon: NumberLike, *, unit: UnitLike = Unit.ADD_REMOVE) -> G
 
     Example:
         >>> from dither import bounded_range, pure
-        >>> bounded_range(1).rho(), pure(1).rho()
-        (0.125, 0.5)
+        >>> bounded_range(1).rho(), round(pure(1).rho(), 3)
+        (0.125, 0.462)
     """
     part = BoundedRange(((exact(epsilon, name="epsilon", nonnegative=True), 1),))
     return Guarantee(read_unit(unit), (part,))

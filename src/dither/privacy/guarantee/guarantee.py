@@ -35,7 +35,7 @@ from dither.privacy.loss.loss import Loss
 from dither.privacy.records import MOST_COPIES, read_delta
 from dither.privacy.unit import Unit, UnitLike, read_unit
 
-VERSION = 1
+VERSION = 2  # a rho beside an epsilon; what has none is written as version 1, as ever
 KINDS: dict[str, type[Currency]] = {part.kind: part for part in (Approx, BoundedRange, Zcdp, Renyi, Gdp, ByLoss)}
 
 
@@ -207,15 +207,23 @@ class Guarantee:
             return True
         return len(theirs) == 1 and other.parts[0].follows_from(self)
 
-    def charge(self) -> Charge:
-        """What a filter counts: the largest loss, rho and delta of this guarantee, in exact numbers."""
+    def charge(self, *, classical: bool = False) -> Charge:
+        """What a filter counts: the largest loss, rho and delta of this guarantee, in exact numbers.
+
+        `classical` counts epsilon^2/2 for a bounded loss, as budgets of the first version do.
+        """
         bounded, others = self.conversion.split()
-        rhos = [part.charged_rho() for part in self.parts]
+        rhos = [part.classical_rho() if classical else part.charged_rho() for part in self.parts]
         return Charge(
             delta=min(Fraction(1), sum((part.charged_delta() for part in self.parts), start=Fraction(0))),
             rho=None if None in rhos else sum((rho for rho in rhos if rho is not None), start=Fraction(0)),
             epsilon=None if others else bounded,
         )
+
+    def without_own_rho(self) -> Guarantee:
+        """The same promise without what single mechanisms know of their rho: this one, where none does."""
+        plain = tuple(part.without_own_rho() for part in self.parts)
+        return self if plain == self.parts else Guarantee(self.unit, plain)
 
     def charged_renyi(self, alpha: Fraction) -> Number | None:
         """The divergence of order alpha: exactly where it is a Number, rounded up where it is not; None if there is none."""
@@ -235,7 +243,8 @@ class Guarantee:
     def to_json(self) -> str:
         """Exact text; a record once written never changes its meaning."""
         parts = [{"kind": part.kind, **part.to_json()} for part in self.parts]
-        return json.dumps({"guarantee": VERSION, "unit": self.unit.value, "parts": parts}, sort_keys=True)
+        version = 1 if self.without_own_rho() is self else VERSION
+        return json.dumps({"guarantee": version, "unit": self.unit.value, "parts": parts}, sort_keys=True)
 
     @classmethod
     def from_json(cls, text: str) -> Guarantee:
@@ -249,6 +258,8 @@ class Guarantee:
             parts = {row["kind"]: KINDS[row["kind"]].from_json(row) for row in stored["parts"]}
             if type(version) is not int or version < 1 or not parts or len(parts) != len(stored["parts"]):
                 raise ValueError("one part for each kind, at least one")
+            if version == 1 and any(part.without_own_rho() is not part for part in parts.values()):
+                raise ValueError("version 1 has no rho beside an epsilon")
         except (KeyError, TypeError, ValueError, ZeroDivisionError, RecursionError) as error:
             if isinstance(error, GuaranteeError):
                 raise

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from dither.query.answers.compare import noise_of, share_of
 from dither.query.plan.describe import rows_of
 from dither.query.plan.expressions import ColumnValue
 from dither.query.plan.question import Question
@@ -11,6 +12,7 @@ from dither.query.plan.relations import Scan
 from dither.query.plan.text import number
 from dither.query.pricing.gain import Gain
 from dither.query.pricing.offer import Offer
+from dither.query.pricing.spend import counts_rho
 from dither.query.statistics.bounding import EachRow
 from dither.query.statistics.counter_release import OneMechanism, mechanisms
 from dither.query.statistics.people_beyond import Beyond, PeopleBeyond
@@ -36,6 +38,7 @@ def explain_offer(offer: Offer, left: str = "") -> str:
         *[f"{LABELS[head]:<11}{', '.join(names)}: {told}" for head, names, told in statements(offer)],
         "" if isinstance(question.relation, Scan) else f"Of         {rows_of(question.relation)}",
         f"Price      {offer.price}{left}",
+        *_tracks(offer),
         f"Protects   {_protected(offer)}",
         *_counts(offer),
         f"Rows       {_rows(offer)}",
@@ -100,6 +103,15 @@ def beyond_words(beyond: Beyond) -> str:
     rows = f"perhaps {number(beyond.rows)} rows of theirs are left out" if beyond.rows else "few rows of theirs are left out"
     people = f"{number(beyond.people)} ({number(beyond.low)} to {number(beyond.high)})"
     return f"people beyond the limits: {people}; {rows} (an estimate)"
+
+
+def _tracks(offer: Offer) -> list[str]:
+    """Of geometric noise under a budget that counts rho: what it takes of each sum that the budget keeps."""
+    if "geometric" not in noise_of(offer) or not counts_rho(offer.budget):
+        return []
+    shares = share_of(offer)
+    both = "; it needs room in one of the two sums" if " or " in shares else ""
+    return [f"Charge     {shares} of the whole budget{both}; compare() shows Gaussian noise beside it"] if shares else []
 
 
 def bound_note(offer: Offer) -> str:

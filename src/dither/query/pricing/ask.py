@@ -20,6 +20,7 @@ class IbisExpression(Protocol):
 QuestionLike: TypeAlias = str | IbisExpression
 QuestionsLike: TypeAlias = list[str] | list[IbisExpression] | list[QuestionLike] | tuple[QuestionLike, ...]
 ErrorsLike: TypeAlias = Mapping[str, NumberLike]  # of each aggregate, by its name
+NoiseKind: TypeAlias = Literal["gaussian", "geometric"]
 Way: TypeAlias = Literal["weights", "clip", "clip sum", "groups"]  # see `statistics/bounding.py`
 
 
@@ -35,6 +36,7 @@ class Terms(TypedDict, total=False):
     bounding: Way | None
     delta: NumberLike | None
     other: str | None
+    noise: NoiseKind | None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -51,3 +53,4 @@ class Ask:
     bounding: Way | None = None
     delta: NumberLike | None = None
     other: str | None = None
+    noise: NoiseKind | None = None

@@ -16,6 +16,7 @@ from typing import SupportsIndex
 from dither.errors import NumberError, QuestionError
 from dither.mechanisms.additive.additive import read_confidence
 from dither.numeric.number import Number, NumberLike, integer, rational
+from dither.privacy.guarantee.guarantee import Guarantee
 from dither.privacy.unit import Unit
 from dither.query.groups.unknown_keys import read_other
 from dither.query.holdings import Holdings
@@ -26,7 +27,7 @@ from dither.query.pricing.ask import Ask, ErrorsLike, Way
 from dither.query.pricing.candidates import Candidate, most_cells, with_keys, with_top
 from dither.query.pricing.key_delta import read_lost
 from dither.query.pricing.offer import Offer
-from dither.query.pricing.spend import HOWS, Spend, counts_rho, read_spend, stated_price
+from dither.query.pricing.spend import HOWS, Spend, counts_rho, largest_epsilon, read_noise, read_spend, rho_in, stated_price
 from dither.query.sql.options import Options, apply_options, check_options, read_options, tightened
 from dither.query.sql.parse import parse
 from dither.query.statistics.bounding import Bounding
@@ -54,13 +55,16 @@ def make_offer(ask: Ask, holdings: Holdings, *, promise: Spend | None = None, lo
     if ask.error is not None and any(way is not None for way in (epsilon, ask.rho, guarantee)):
         raise NumberError("price", "error beside another way", "a price is stated in exactly one way", HOWS)
     alone, other = promise is None, read_other(question, ask.other)
+    noise = read_noise(ask.noise, budget, guarantee)
     if lost is None:
         lost = read_lost(question, budget, ask.delta, guarantee, counts_rho=counts_rho(budget))
     if promise is None and ask.error is None:
-        promise = read_spend(budget, epsilon, ask.rho, guarantee, lost)
-    is_pure = promise.is_pure if promise is not None else not counts_rho(budget)
+        promise = read_spend(budget, epsilon, ask.rho, guarantee, lost, noise)
+    is_pure = promise.is_pure if promise is not None else noise == "geometric" or not counts_rho(budget)
     counters = choose_counters(question, pure=is_pure)
     pricing = Pricing(question, counters, ask.bounding, budget.unit, is_pure, level, hint, ask.error, lost, other)
+    if promise is not None and promise.most is not None:
+        promise = Spend(epsilon=largest_epsilon(promise.most, lambda e: rho_in(budget, pricing.promised(e))))
     made = pricing.made(promise)
     fitting = None if promise is None else promise.fitting(price.total(made.priced))
     made = made if fitting is None else pricing.made(fitting)
@@ -77,7 +81,7 @@ def make_offer(ask: Ask, holdings: Holdings, *, promise: Spend | None = None, lo
         level,
         hint,
         budget,
-        asked=epsilon if alone else None,
+        asked=epsilon if alone and not (is_pure and counts_rho(budget)) else None,
         choice=made.choice,
         weighed=made.weighed,
         limits=tightened(question, policy),
@@ -105,6 +109,10 @@ class Pricing:
         question, counters = self.question, self.counters
         way = choose_bounding(question, counters, self.bounding, cells=cells, unit=self.unit, pure=self.is_pure)
         return price.Context(question, counters, way, cells, self.confidence, self.size, self.is_pure)
+
+    def promised(self, epsilon: Number) -> Guarantee:
+        """What all that is released at an epsilon promises."""
+        return price.total(self.made(Spend(epsilon=epsilon)).priced)
 
     def made(self, promise: Spend | None) -> Candidate:
         """All that is released, at a price, or for a wished error where there is none."""

@@ -47,7 +47,7 @@ class Offer:
     @cached_property
     def guarantee(self) -> Guarantee:
         """The guarantee of the whole release: what the ledger will charge."""
-        return price.total(self.released)
+        return self.budget.counted(price.total(self.released))
 
     @property
     def released(self) -> list[Priced]:

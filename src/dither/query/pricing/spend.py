@@ -2,21 +2,29 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
+from math import isqrt
 
-from dither.errors import GuaranteeError, NumberError, UnitError
+from dither.errors import GuaranteeError, NumberError, QuestionError, UnitError
 from dither.numeric.number import Number, NumberLike, exact, rational
+from dither.numeric.search import halve
 from dither.privacy import calibrate
 from dither.privacy.budget.filter import Filter
+from dither.privacy.formulas import randomized_response
 from dither.privacy.guarantee.approx import Approx
-from dither.privacy.guarantee.definitions import approx, gdp
+from dither.privacy.guarantee.definitions import approx, gdp, pure
 from dither.privacy.guarantee.guarantee import Guarantee
-from dither.query.pricing.ask import ErrorsLike
+from dither.query.pricing.ask import ErrorsLike, NoiseKind
 from dither.query.sql.options import Options
 
 HOWS = "epsilon='0.5', rho='0.01', guarantee=pure('0.5'), or error={'n': 20}"
 SMALLEST = Fraction(1, 10**100)
+
+
+NOISES = ("gaussian", "geometric")
+FINENESS = Fraction(1, 2**12)  # of an epsilon that is found for a rho
 
 
 @dataclass(frozen=True)
@@ -26,6 +34,7 @@ class Spend:
     epsilon: Number | None = None  # pure
     rho: Fraction | None = None
     target: Guarantee | None = None  # what the rho was made for, if Gaussian noise spends all of it
+    most: Fraction | None = None  # the rho that was stated, where the epsilon is to be the largest with no more
 
     @property
     def is_pure(self) -> bool:
@@ -69,20 +78,76 @@ def counts_rho(budget: Filter) -> bool:
     return budget.price(gdp(1, unit=budget.unit)) is not None
 
 
+def read_noise(stated: NoiseKind | None, budget: Filter, guarantee: Guarantee | None) -> NoiseKind | None:
+    """The kind of noise that was stated; refused where it has no price under the budget, or not the promise asked for."""
+    if stated is None:
+        return None
+    if stated not in NOISES:
+        raise QuestionError("noise", stated, "it names no kind of noise", "'gaussian', 'geometric', or leaving it out")
+    if stated == "geometric" and budget.price(pure(1, unit=budget.unit)) is None:
+        raise GuaranteeError("noise", stated, f"it has no price under {budget.ceiling}", "'gaussian'")
+    if stated == "gaussian" and not counts_rho(budget):
+        why = f"the budget is {budget.ceiling}: it adds up epsilons, and Gaussian noise has none without a delta"
+        raise GuaranteeError("noise", stated, why, "'geometric', or a budget such as approx(3, '1e-6') or zcdp('0.1')")
+    if stated == "gaussian" and isinstance(guarantee, Guarantee) and _is_pure(guarantee):
+        why = f"{guarantee} is asked for, and Gaussian noise has no epsilon without a delta"
+        raise GuaranteeError("noise", stated, why, "'geometric', or approx('0.5', '1e-6') as the guarantee")
+    return stated
+
+
+def _is_pure(guarantee: Guarantee) -> bool:
+    charge = guarantee.charge()
+    return len(guarantee.parts) == 1 and isinstance(guarantee.parts[0], Approx) and charge.delta == 0
+
+
+def rho_in(budget: Filter, guarantee: Guarantee) -> Fraction:
+    """The rho that a budget counts for a guarantee that has one."""
+    rho = budget.counted(guarantee).charge(classical=budget.classical).rho
+    assert rho is not None
+    return rho
+
+
+def largest_epsilon(most: Fraction, rho_of: Callable[[Number], Fraction]) -> Number:
+    """About the largest epsilon whose rho is no more: it was seen not to be. `rho_of` grows, and is at most epsilon^2/2."""
+    digits = 1 << 40
+    low = Fraction(isqrt(int(2 * most * digits**2)), digits)
+    if low == 0:
+        raise NumberError("rho", str(most), "it is too small for geometric noise", "noise='gaussian'")
+    high = 2 * low
+    while rho_of(Number(high)) <= most:
+        low, high = high, 2 * high
+    return Number(halve(lambda x: rho_of(Number(x)) > most, low, high, enough=lambda a, b: b - a <= a * FINENESS)[0])
+
+
 def read_spend(
     budget: Filter,
     epsilon: NumberLike | None,
     rho: NumberLike | None,
     guarantee: Guarantee | None,
     lost: Fraction = Fraction(0),
+    noise: NoiseKind | None = None,
 ) -> Spend:
     """The one way in which a price was stated; of its delta, so much is lost to a choice of keys."""
+    found = _read_spend(budget, epsilon, rho, guarantee, lost, noise)
+    if noise != "geometric" or found.rho is None:
+        return found
+    return Spend(epsilon=largest_epsilon(found.rho, randomized_response.charged_rho), most=found.rho)
+
+
+def _read_spend(
+    budget: Filter,
+    epsilon: NumberLike | None,
+    rho: NumberLike | None,
+    guarantee: Guarantee | None,
+    lost: Fraction,
+    noise: NoiseKind | None,
+) -> Spend:
     given = {"epsilon": epsilon, "rho": rho, "guarantee": guarantee}
     stated = {name: value for name, value in given.items() if value is not None}
     if len(stated) != 1:
         raise NumberError("price", stated or None, "a price is stated in exactly one way", HOWS)
     if guarantee is not None:
-        return _from_guarantee(budget, guarantee, lost)
+        return _from_guarantee(budget, guarantee, lost, noise)
     if rho is not None:
         wanted = rational(rho, name="rho", positive=True)
         if not counts_rho(budget):
@@ -92,7 +157,7 @@ def read_spend(
     number = exact(epsilon, name="epsilon", positive=True)
     if number < SMALLEST:
         raise NumberError("epsilon", epsilon, "it is below 1e-100, which is a slip", "'0.5'")
-    if not counts_rho(budget):
+    if not counts_rho(budget) or noise == "geometric":
         return Spend(epsilon=number)
     delta = budget.ceiling.charge().delta
     if delta == 0:
@@ -106,7 +171,7 @@ def _calibrated(epsilon: Number, delta: Fraction, budget: Filter, lost: Fraction
     return Spend(rho=rho, target=approx(epsilon, delta, unit=budget.unit))
 
 
-def _from_guarantee(budget: Filter, guarantee: Guarantee, lost: Fraction) -> Spend:
+def _from_guarantee(budget: Filter, guarantee: Guarantee, lost: Fraction, noise: NoiseKind | None) -> Spend:
     if not isinstance(guarantee, Guarantee):
         raise GuaranteeError("guarantee", guarantee, "it is not a guarantee", "pure('0.5'), zcdp('0.01')")
     if guarantee.unit is not budget.unit:
@@ -118,7 +183,7 @@ def _from_guarantee(budget: Filter, guarantee: Guarantee, lost: Fraction) -> Spe
             if charge.epsilon <= 0:
                 raise NumberError("guarantee", str(guarantee), "it costs nothing", "an epsilon above zero")
             return Spend(epsilon=charge.epsilon)
-        if lost and not counts_rho(budget):
+        if noise == "geometric" or (lost and not counts_rho(budget)):
             return Spend(epsilon=charge.epsilon)
         promise = _calibrated(charge.epsilon, charge.delta, budget, lost)
     elif charge.delta == lost and charge.rho:

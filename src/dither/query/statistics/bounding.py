@@ -24,7 +24,8 @@ which is at most 2 max^2 if no entry is negative, and 4 max^2 otherwise. Of one 
 
 One weight for all families. Under `clip` and `clip sum` a question with several families has one weight a person, so that
 columns of one answer divide. Their noises are then ONE mechanism, a vector with a scale for each family: together they
-promise what they would promise with a weight each, and none of them promises anything alone. Theorem and proof: bounding.md.
+promise the rho or the epsilon that they would promise with a weight each, and none of them promises anything alone.
+Theorem and proof: bounding.md.
 """
 
 from __future__ import annotations

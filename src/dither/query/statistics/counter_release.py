@@ -14,6 +14,8 @@ from typing import Any, ClassVar, Protocol
 from dither.mechanisms.additive.gaussian import Gaussian
 from dither.mechanisms.additive.geometric import Geometric
 from dither.numeric.number import Number
+from dither.privacy.formulas.discrete_laplace import charged_rho
+from dither.privacy.guarantee.definitions import pure
 from dither.privacy.guarantee.guarantee import Guarantee
 from dither.privacy.loss.loss import Loss
 from dither.query.plan.question import Question
@@ -40,8 +42,9 @@ class Priced(Protocol):
 class OneMechanism:
     """Sets of counters with one weight a person: one vector with a scale for each set, which has one guarantee.
 
-    By the theorem in `statistics/bounding.py` it is what the noises of the sets would promise together if each set had a
-    weight of its own; of a set alone nothing is promised.
+    By the theorem in `statistics/bounding.md`; of a set alone nothing is promised. Gaussian noises promise together what
+    they would if each set had a weight of its own. Geometric ones promise the sum of their epsilons, and not what a
+    composition of them would: a person may have all of it in one set.
     """
 
     parts: tuple[CounterRelease, ...]
@@ -49,11 +52,19 @@ class OneMechanism:
     @property
     def guarantee(self) -> Guarantee:
         """Of all sets together."""
-        first, *others = (part.mechanism.guarantee for part in self.parts)
+        noises = [part.mechanism for part in self.parts]
+        geometric = [noise for noise in noises if isinstance(noise, Geometric)]
+        if geometric:
+            epsilon = sum((noise.epsilon for noise in geometric), start=Number(0))
+            rate = max(noise.epsilon / noise.reach for noise in geometric)
+            return pure(epsilon, rho=charged_rho(epsilon, rate), unit=geometric[0].unit)
+        first, *others = (noise.guarantee for noise in noises)
         return sum(others, start=first)
 
     def loss(self) -> Loss:
         """Of all sets together."""
+        if any(isinstance(part.mechanism, Geometric) for part in self.parts):
+            return self.guarantee.loss()
         first, *others = (part.mechanism.loss() for part in self.parts)
         return sum(others, start=first)
 

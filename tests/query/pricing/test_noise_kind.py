@@ -1,0 +1,198 @@
+"""Which noise a question gets, what each kind costs where rho is counted, and quotes that show both."""
+
+from __future__ import annotations
+
+import json
+from fractions import Fraction
+from itertools import product
+from types import SimpleNamespace
+
+import pyarrow
+import pytest
+from flint import arb
+
+import dither
+from dither import Gaussian, Geometric, approx, ln, pure, zcdp
+from dither.errors import BudgetError, GuaranteeError, QuestionError
+from dither.numeric.balls import precision
+from dither.query.statistics.counter_release import OneMechanism
+from tests.privacy.guarantee.test_own_rho import ORDERS, ball, bounded_geometric, divergence
+
+BY_WARD = "SELECT ward, COUNT(*) AS n, SUM(cost) AS cost FROM visits GROUP BY ward"
+COUNT = "SELECT COUNT(*) AS n FROM visits"
+HALF = Fraction(1, 2)
+
+
+@pytest.fixture
+def clinic(tmp_path):
+    visits = pyarrow.table({"person": [1, 2, 2, 3], "ward": ["A", "A", "B", "B"], "cost": [1, 2, 3, 4]})
+
+    def make(budget, **more):
+        ledger = dither.Ledger(tmp_path / f"{len(list(tmp_path.iterdir()))}.ledger", budget=budget)
+        limits = {"max_groups": 2, "max_rows_per_group": 3, "keys": {"ward": ["A", "B"]}, "bounds": {"cost": (0, 10)}}
+        return dither.protect(visits, name="visits", person="person", ledger=ledger, **(limits | more))
+
+    return make
+
+
+def noises(quote) -> set[str]:
+    return {statistic.noise for statistic in quote.offer.statistics}
+
+
+def test_left_out_the_budget_decides(clinic):
+    assert noises(clinic(approx(3, "1e-6")).quote(BY_WARD, epsilon=1)) == {"Gaussian"}
+    assert noises(clinic(zcdp("0.5")).quote(BY_WARD, rho="0.01")) == {"Gaussian"}
+    assert noises(clinic(pure(3)).quote(BY_WARD, epsilon=1)) == {"geometric"}
+    loud = clinic(zcdp(10**6))
+    assert noises(loud.quote(COUNT, rho=1000)) == {"Gaussian"}  # at such prices geometric noise errs less, and is not taken
+
+
+@pytest.mark.parametrize("budget", [approx(3, "1e-6"), zcdp("0.5", delta="1e-6"), zcdp("0.5")])
+def test_stated_noise_is_taken_where_rho_counts(clinic, budget):
+    data = clinic(budget)
+    geometric = data.quote(BY_WARD, epsilon="0.1", noise="geometric")
+    assert noises(geometric) == {"geometric"}
+    assert geometric.price == "ε = 0.1 (add/remove one person)"
+    assert geometric.guarantee == data.quote(BY_WARD, guarantee=pure("0.1")).guarantee
+    assert data.quote(BY_WARD, rho="0.01", noise="gaussian").guarantee == data.quote(BY_WARD, rho="0.01").guarantee
+    assert noises(data.quote(COUNT, error={"n": 500}, noise="geometric")) == {"geometric"}
+    assert noises(data.quote(COUNT, guarantee=approx("0.1", "1e-9"), noise="geometric")) == {"geometric"}
+    both = data.quote([BY_WARD, COUNT], epsilon="0.2", noise="geometric")
+    assert both.price == "ε = 0.2 (add/remove one person)"
+
+
+def test_noise_that_has_no_price_is_refused_before_any_charge(clinic):
+    data = clinic(pure(3))
+    with pytest.raises(GuaranteeError, match="Gaussian noise has none without a delta"):
+        data.quote(BY_WARD, epsilon=1, noise="gaussian")
+    with pytest.raises(GuaranteeError, match="Gaussian noise has none"):
+        data.quote(BY_WARD, error={"n": 50, "cost": 500}, noise="gaussian")
+    with pytest.raises(GuaranteeError, match="Gaussian noise has none"):
+        data.quote([BY_WARD, COUNT], epsilon=1, noise="gaussian")
+    with pytest.raises(QuestionError, match="no kind of noise"):
+        data.quote(BY_WARD, epsilon=1, noise="Laplace")
+    with pytest.raises(GuaranteeError, match="no epsilon without a delta"):
+        clinic(zcdp(1)).quote(COUNT, guarantee=pure(1), noise="gaussian")
+    with pytest.raises(GuaranteeError, match="no price"):
+        clinic(dither.filter.gaussian_filter(1)).quote(COUNT, epsilon=1, noise="geometric")
+    assert str(data.ledger.remaining()).startswith("ε = 3 left")
+
+
+@pytest.mark.parametrize("budget", [approx(3, "1e-6"), zcdp("0.5")])
+@pytest.mark.parametrize("sql", [COUNT, BY_WARD, [BY_WARD, COUNT]])
+def test_a_rho_for_geometric_noise_is_spent_and_not_exceeded(clinic, budget, sql):
+    quote = clinic(budget).quote(sql, rho="0.02", noise="geometric")
+    charged = quote.guarantee.charge().rho
+    assert Fraction("0.01998") < charged <= Fraction("0.02")
+    assert quote.guarantee.charge().epsilon > Fraction("0.2")  # 0.2^2 / 2 is 0.02: all that the classical bound allows
+
+
+def test_the_ledger_charges_the_rho_of_the_mechanism_and_adds_up(clinic):
+    data = clinic(zcdp("0.5"))
+    quote = data.quote(COUNT, epsilon="0.5", noise="geometric")
+    reach = quote.offer.statistics[0].mechanism.sensitivity
+    assert quote.guarantee == Geometric(epsilon="0.5", sensitivity=reach).guarantee
+    assert quote.guarantee.charge().rho < pure("0.5").charge().rho < Fraction(1, 8)
+    quote.release()
+    assert data.ledger.remaining().totals()[0] == quote.guarantee.charge().rho
+    assert data.ledger.verify().ok
+    assert json.loads(next(e.body["guarantee"] for e in data.ledger.history() if e.kind == "reserved"))["guarantee"] == 2
+
+
+def test_a_budget_that_adds_up_epsilons_writes_what_it_always_wrote(clinic):
+    data = clinic(pure(3))
+    quote = data.quote(COUNT, epsilon="0.5")
+    assert quote.guarantee == pure("0.5")
+    quote.release()
+    assert data.ledger.verify().ok
+    written = next(entry.body["guarantee"] for entry in data.ledger.history() if entry.kind == "reserved")
+    assert written == pure("0.5").to_json()
+
+
+def test_compare_shows_the_other_noise_at_the_same_charge_and_at_the_same_epsilon(clinic):
+    data = clinic(approx(3, "1e-6"))
+    quote = data.quote(COUNT, epsilon="0.5")
+    told = quote.compare()
+    lines = {line[:21].strip(): line[21:] for line in told.splitlines()}
+    assert lines["noise"].split() == ["Gaussian", "geometric", "geometric"]
+    assert "same charge" in lines["beside the first"]
+    assert "same ε" in lines["beside the first"]
+    shares = [word for word in lines["of the whole budget"].split() if word.endswith("%")]
+    assert shares[0] == shares[1] == "4.38%"  # the ρ of both
+    errors = [float(word) for word in lines["error of n"].split()]
+    assert errors[2] < errors[0] < errors[1]
+    back = data.quote(COUNT, epsilon="0.5", noise="geometric").compare()
+    assert list(back.splitlines()[2].split()[1:]) == ["geometric", "Gaussian", "Gaussian"]
+    assert "Charge     ρ: " in data.quote(COUNT, epsilon="0.5", noise="geometric").explain()
+    assert "it needs room in one of the two sums" in data.quote(COUNT, epsilon="0.5", noise="geometric").explain()
+    assert "Charge     " not in quote.explain()
+
+
+def test_compare_says_no_more_than_there_is(clinic):
+    alone = clinic(pure(3)).quote(COUNT, epsilon=1).compare()
+    assert "geometric" in alone
+    assert "Gaussian" not in alone
+    assert "same" not in alone
+    assert "same ε" not in clinic(zcdp(1)).quote(COUNT, rho="0.1").compare()  # without a delta Gaussian noise has no epsilon
+    limited = clinic(approx(3, "1e-6"), per_question=approx("0.5", "1e-6"))
+    told = limited.quote(COUNT, epsilon="0.5", noise="geometric").compare()
+    assert "Gaussian noise at the same charge: the policy allows" in told
+    with pytest.raises(BudgetError):
+        limited.quote(COUNT, epsilon=1, noise="geometric")
+    batch = clinic(zcdp(1)).quote([COUNT, BY_WARD], rho="0.1")
+    assert "Gaussian" in batch[0].compare()
+
+
+def test_medians_and_unknown_keys_have_a_price_with_geometric_noise(clinic):
+    data = clinic(approx(3, "1e-6"), keys={})
+    quote = data.quote("SELECT ward, COUNT(*) AS n FROM visits GROUP BY ward", epsilon=1, noise="geometric")
+    assert quote.guarantee.charge().epsilon == 1
+    assert quote.guarantee.charge().delta > 0
+    median = data.quote("SELECT MEDIAN(cost) AS m FROM visits", epsilon="0.5", noise="geometric")
+    assert median.guarantee.charge().epsilon == HALF
+    assert median.compare()
+
+
+# -- sets with one weight: one mechanism -----------------------------------------------------------------------------
+
+
+def joint(*mechanisms) -> OneMechanism:
+    return OneMechanism(tuple(SimpleNamespace(mechanism=one) for one in mechanisms))
+
+
+def test_geometric_sets_with_one_weight_are_no_composition():
+    """All moves within the joint norm: a family alone may move by all of it, which a sum of the parts does not allow for."""
+    two, one = Geometric(epsilon=ln(2) * 2, sensitivity=2), Geometric(epsilon=ln(2), sensitivity=1)
+    promise, parts = joint(two, one).guarantee, two.guarantee + one.guarantee
+    assert promise.charge().epsilon == parts.charge().epsilon == ln(8)
+    worst = Fraction(0)
+    for moves in product(range(4), repeat=2):
+        if not 0 < sum(moves) <= 3:  # both have the rate ln 2: the losses add up to at most 3 ln 2
+            continue
+        laws = [bounded_geometric(HALF, move + 1) for move in moves]
+        p = [a * b for a, b in product(laws[0][0], laws[1][0])]
+        q = [a * b for a, b in product(laws[0][-1], laws[1][-1])]
+        with precision(256):
+            for order in ORDERS:
+                assert bool(divergence(p, q, order) < ball(order * promise.charge().rho)), moves
+        for level in (Fraction(1), Fraction(3, 2), Fraction(2), Fraction(5), Fraction(7)):
+            truth = sum((max(a - level * b, Fraction(0)) for a, b in zip(p, q, strict=True)), start=Fraction(0))
+            assert truth <= Fraction(promise.delta(ln(level)))
+            worst = max(worst, truth - Fraction(parts.delta(ln(level))))
+    with precision(256):
+        ends = bounded_geometric(HALF, 4)
+        assert bool(divergence(ends[0], ends[-1], ORDERS[0]) > ball(parts.charge().rho) * arb("1.2"))  # the sum is false
+    assert worst > Fraction(1, 100)  # and so is its profile
+    assert joint(two, one).loss().epsilon(0) == pytest.approx(float(ln(8)))
+
+
+def test_gaussian_sets_with_one_weight_add_up():
+    noises = [Gaussian(rho="0.1", l2_squared=4, integers=True), Gaussian(rho="0.3", l2_squared=1, integers=True)]
+    assert joint(*noises).guarantee == noises[0].guarantee + noises[1].guarantee
+
+
+def test_one_weight_under_a_pure_price_is_charged_as_one_epsilon(clinic):
+    quote = clinic(zcdp(1)).quote(BY_WARD, guarantee=pure(1), bounding="clip sum")
+    assert len(quote.guarantee.parts[0].entries) == 1
+    assert quote.guarantee.charge().epsilon == 1
+    assert Fraction("0.3678") < quote.guarantee.charge().rho < Fraction("0.3679")
