@@ -90,8 +90,8 @@ def _number(node: Any, reader: Reader) -> Expression:
 def _distinct(node: exp.Expr, inner: exp.Distinct, reader: Reader, name: str) -> Aggregate:
     person = reader.scope.table.person
     if len(inner.expressions) != 1:
-        why = "COUNT(DISTINCT ...) is of one expression"
-        raise refuse(node, why, "COUNT(DISTINCT CONCAT(a, '/', b)), of texts that hold no such sign")
+        why = "COUNT(DISTINCT ...) is of one expression; several texts are one by CONCAT"
+        raise refuse(node, why, f"COUNT(DISTINCT {shown(inner.expressions[0])})")
     only = reader.value(inner.expressions[0])
     if isinstance(only, ColumnValue) and only.column.name == person:
         return CountPersons(name)
