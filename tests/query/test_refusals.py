@@ -95,6 +95,7 @@ QUESTIONS = [
     ("SELECT COUNT() FROM visits", "one argument", SELECT),
     ("SELECT COUNT(age, cost) FROM visits", "EXPRESSIONS is not answered", SELECT),
     ("SELECT COUNT(* EXCLUDE (cost)) FROM visits", "is not answered", ROWS),
+    ("SELECT COUNT(DISTINCT) FROM visits", "of one expression", SELECT),
     ("SELECT COUNT(DISTINCT 7) FROM visits", "the same for every row", SELECT),
     ("SELECT COUNT(DISTINCT patient_id, age) FROM visits", "of one expression", SELECT),
     ("SELECT COUNT(DISTINCT age, name) FROM people", "of one expression", "SELECT {} FROM people"),

@@ -1,5 +1,5 @@
 """What is counted for an offer: one SELECT for all counters that bound a person in the same way, one
-for each other statistic, in the groups that were chosen and where it has one, in a group more.
+for each other statistic, in the groups that were chosen.
 
 Totals are PRIVATE: only `release.py` asks for them, and gives them to the statistics that add noise.
 """

@@ -122,6 +122,13 @@ def test_a_person_with_many_values_counts_with_as_many_as_the_limit(tmp_path):
         assert quote.release()["n"] == [most + 1]
 
 
+def test_the_two_zeros_are_one_value_and_nan_is_none(tmp_path):
+    rows = pyarrow.table({"person": [1, 1, 2, 3, 4], "cost": [0.0, -0.0, -0.0, math.nan, math.inf]})
+    facts = {"keys": {}, "bounds": {}, "steps": {}, "complete": [], "max_groups": 1}
+    quote = clinic(tmp_path, rows, **facts).quote("SELECT COUNT(DISTINCT cost) AS n FROM visits", epsilon=10**6)
+    assert quote.release()["n"] == [2]
+
+
 # -- what one person moves ---------------------------------------------------------------------------------------------
 
 

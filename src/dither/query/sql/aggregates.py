@@ -91,7 +91,8 @@ def _distinct(node: exp.Expr, inner: exp.Distinct, reader: Reader, name: str) ->
     person = reader.scope.table.person
     if len(inner.expressions) != 1:
         why = "COUNT(DISTINCT ...) is of one expression; several texts are one by CONCAT"
-        raise refuse(node, why, f"COUNT(DISTINCT {shown(inner.expressions[0])})")
+        first = [f"COUNT(DISTINCT {shown(one)})" for one in inner.expressions[:1]]
+        raise refuse(node, why, *(first or ["COUNT(*)"]))
     only = reader.value(inner.expressions[0])
     if isinstance(only, ColumnValue) and only.column.name == person:
         return CountPersons(name)
