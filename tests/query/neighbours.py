@@ -73,7 +73,9 @@ def random_question(rng: random.Random, *, persons: bool = False) -> str:
     numbers += ["ABS(cost)", "ROUND(cost / 3, 1)", "LEAST(GREATEST(cost, 0), 50)", "COALESCE(cost, age)", "FLOOR(cost)"]
     aggregates = ["COUNT(*)", "COUNT(cost)", "COUNT(day)", "SUM(cost)", "SUM(age)"]
     aggregates += [f"{name}({rng.choice(numbers)})" for name in ("SUM", "AVG", "SUM", "AVG")]
-    chosen = ["COUNT(DISTINCT person)"] if persons else rng.sample(aggregates, rng.randrange(1, 4))
+    people = ["COUNT(DISTINCT person)", "COUNT(DISTINCT CASE WHEN age >= 30 THEN person END)"]
+    people.append("COUNT(DISTINCT CASE WHEN cost > 0 THEN person WHEN day IS NULL THEN person END)")
+    chosen = rng.sample(people, rng.randrange(1, 4)) if persons else rng.sample(aggregates, rng.randrange(1, 4))
     by = ["ward", "sex", "EXTRACT(quarter FROM day)", "CASE WHEN age < 30 THEN 'young' ELSE 'old' END"]
     by += ["LOWER(ward)", "age >= 30", "FLOOR(age / 40)"]
     groups = rng.sample(by, rng.randrange(0, 3))

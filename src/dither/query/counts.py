@@ -77,15 +77,17 @@ class Count:
 
 def counts_of(offer: Offer, chosen: Groups) -> list[Count]:
     """What is counted for an offer, in the groups that were chosen: counters together, each other statistic by itself."""
-    counters = tuple(one for one in offer.statistics if not one.within)
+    counters = offer.counters
     found = [
         Count(chosen.question, bounding, chosen.cells, tuple(one for one in counters if one.bounding == bounding))
         for bounding in dict.fromkeys(one.bounding for one in counters)
     ]
-    for one in offer.statistics[len(counters) :]:
+    for one in offer.others:
         if one.of_choice:
             continue
-        if offer.choice is None:
+        if not one.within:
+            found.append(Count(chosen.question, one.bounding, chosen.cells, (one,)))
+        elif offer.choice is None:
             found.append(Count(one.question, one.bounding, None, (one,)))
         else:
             inner = one.question.groups[-1]

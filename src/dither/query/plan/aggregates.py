@@ -58,15 +58,19 @@ class CountRows(Aggregate):
 
 @dataclass(frozen=True)
 class CountPersons(Aggregate):
-    """COUNT(DISTINCT person)."""
+    """COUNT(DISTINCT person); COUNT(DISTINCT CASE WHEN c THEN person END), of those who have a row that meets c."""
 
     counted: ClassVar[bool] = True
-    words = "how many people"
+
+    @property
+    def words(self) -> str:
+        """All, or those who meet a condition."""
+        return "how many people" if self.of is None else "how many people have a row with"
 
     @property
     def counter(self) -> Counter:
         """One for every person."""
-        return PersonCounter()
+        return PersonCounter(self.of)
 
 
 @dataclass(frozen=True)
@@ -124,6 +128,13 @@ class CountDistinct(Aggregate):
     """COUNT(DISTINCT x) of a column with declared keys."""
 
     words = "how many different keys of"
+
+
+@dataclass(frozen=True)
+class CountDistinctValues(Aggregate):
+    """COUNT(DISTINCT x) of values that nobody declared."""
+
+    words = "how many different values of"
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,8 @@ lower one:
 
     RowCounter       1 for every row
     ValueCounter     1 where an expression has a value
-    PersonCounter    1 for every person who has a row in the group, however many rows
+    PersonCounter    1 for every person who has a row in the group, however many rows; or a row that meets a condition
+    DistinctCounter  1 for every different value in the group, however many rows have it
     StepCounter      the value of an expression in whole steps, clamped to its bounds; 0 where it has none
     AboveCounter     q, clamped to 0..G; 0 where it has no value
     BelowCounter     G - q; 0 where it has no value
@@ -31,6 +32,7 @@ from math import ceil, floor
 from typing import ClassVar
 
 from dither.query.plan.base import Expression
+from dither.query.plan.expressions import Case, Constant
 
 
 @dataclass(frozen=True)
@@ -106,12 +108,29 @@ class RowCounter(Counter):
 
 @dataclass(frozen=True)
 class PersonCounter(Counter):
-    """1 for every person who has a row in the group."""
+    """1 for every person who has a row in the group: any, or one that meets the condition `of`."""
 
     kind: ClassVar[str] = "person"
     counts_persons: ClassVar[bool] = True
-    base = None
     high = 1
+
+    @property
+    def base(self) -> Counter | None:
+        """A value where the condition is met; nothing is read where there is none."""
+        return None if self.of is None else ValueCounter(Case(((self.of, Constant(Fraction(1))),), None))
+
+
+@dataclass(frozen=True)
+class DistinctCounter(Counter):
+    """1 for every different value. It is no sum over rows: `statistics/distinct_values.py` says how a person is bounded."""
+
+    kind: ClassVar[str] = "distinct"
+    high = 1
+
+    @property
+    def base(self) -> Counter:
+        """Itself."""
+        return self
 
 
 @dataclass(frozen=True)

@@ -13,6 +13,7 @@ from dither.query.groups.group_choice import GroupChoice
 from dither.query.groups.shown_key_counts import ShownKeyCounts
 from dither.query.groups.top_groups import TopGroups, sorted_by
 from dither.query.groups.unknown_keys import MOST_SHOWN, UnknownKeys
+from dither.query.plan.counters import PersonCounter
 from dither.query.plan.question import Question
 from dither.query.pricing import price
 from dither.query.pricing.ask import ErrorsLike
@@ -108,7 +109,7 @@ def counts_people(under: price.Context) -> bool:
     if len(counters.sets) != 1 or counters.requests or any(group.keys is not None for group in groups):
         return False
     first = counters.sets[0].measures[0]
-    return first.counts_persons or first == under.bounding.people
+    return first in (PersonCounter(), under.bounding.people)
 
 
 def with_top(under: Callable[[int], price.Context], cells: int, promise: Spend) -> Candidate:

@@ -76,8 +76,10 @@ def _limits(bounding: Bounding) -> list[object]:
 
 def _part(part: Statistic) -> dict[str, object]:
     """What is counted, how a person is bounded, and the mechanism."""
-    by, limits = part.question.groups[-1], _limits(part.bounding)
-    counted = {"by": spell(by.by), "keys": _keys(by.keys), "counters": spell(part.counters), "bounding": limits}
+    counted = {"counters": spell(part.counters), "bounding": _limits(part.bounding)}
+    if part.within:
+        by = part.question.groups[-1]
+        counted = {"by": spell(by.by), "keys": _keys(by.keys), **counted}
     return {"is": part.code, **counted, **part.spelled()}
 
 

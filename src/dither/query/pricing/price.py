@@ -9,7 +9,7 @@ every budget. Families are released side by side, so their guarantees add up; th
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import partial
 
@@ -67,12 +67,13 @@ class Context:
     confidence: Fraction
     size: int | None  # a public guess of the rows of a group
     pure: bool
+    error_is_wished: bool = False  # instead of a price: it must be known beforehand how far a number may be off
 
     def statistic(self, at: int, amount: Number | Fraction) -> Statistic:
         """One of those that the question needs, at its price."""
         counters, sets = self.counters, self.counters.sets
         if at >= len(sets):
-            price = Price(amount, self.pure, self.bounding.unit, self.cells, self.confidence)
+            price = Price(amount, self.pure, self.bounding.unit, self.cells, self.confidence, self.error_is_wished)
             return make_statistic(counters.requests[at - len(sets)], self.question, price)
         return CounterRelease.make(
             self.question,
@@ -148,6 +149,7 @@ def loss(released: Iterable[Priced]) -> Loss:
 
 def for_error(wished: ErrorsLike | None, under: Context) -> tuple[Statistic, ...]:
     """Each statistic at the least budget with which every wished error is met."""
+    under = replace(under, error_is_wished=True)
     limits = _wishes(wished, under)
     named = list(zip([aggregate.name for aggregate in under.question.aggregates], under.counters.readings, strict=True))
     found = []

@@ -13,6 +13,7 @@ from sqlglot import exp
 from dither.query.plan.aggregates import (
     Aggregate,
     CountDistinct,
+    CountDistinctValues,
     CountPersons,
     CountRows,
     CountValues,
@@ -22,7 +23,7 @@ from dither.query.plan.aggregates import (
     Variance,
 )
 from dither.query.plan.base import Expression
-from dither.query.plan.expressions import ColumnValue
+from dither.query.plan.expressions import Case, ColumnValue, Constant, Logic
 from dither.query.sql.expressions import Reader
 from dither.query.sql.quantiles import SHARED, read_quantile
 from dither.query.sql.syntax import refuse, shown
@@ -88,13 +89,29 @@ def _number(node: Any, reader: Reader) -> Expression:
 
 def _distinct(node: exp.Expr, inner: exp.Distinct, reader: Reader, name: str) -> Aggregate:
     person = reader.scope.table.person
-    only = reader.value(inner.expressions[0]) if len(inner.expressions) == 1 else None
+    if len(inner.expressions) != 1:
+        why = "COUNT(DISTINCT ...) is of one expression; several texts are one by CONCAT"
+        first = [f"COUNT(DISTINCT {shown(one)})" for one in inner.expressions[:1]]
+        raise refuse(node, why, *(first or ["COUNT(*)"]))
+    only = reader.value(inner.expressions[0])
     if isinstance(only, ColumnValue) and only.column.name == person:
         return CountPersons(name)
     if isinstance(only, ColumnValue) and only.column.keys is not None:
         return CountDistinct(name, only)
-    instead = "COUNT(*)" if person is None else f"COUNT(DISTINCT {shown(exp.to_identifier(person))})"
-    raise refuse(node, "COUNT(DISTINCT ...) counts persons, or the keys of a column that has them declared", instead)
+    if isinstance(only, Constant):
+        raise refuse(node, "it is the same for every row", "COUNT(*)")
+    condition = None if person is None else _met_by(only, person)
+    return CountDistinctValues(name, only) if condition is None else CountPersons(name, condition)
+
+
+def _met_by(value: Expression, person: str) -> Expression | None:
+    """The condition of a CASE that gives the person where it is met, and nothing otherwise; None for all other values."""
+    if not isinstance(value, Case) or value.otherwise is not None:
+        return None
+    conditions = [met for met, given in value.branches if isinstance(given, ColumnValue) and given.column.name == person]
+    if len(conditions) < len(value.branches):
+        return None
+    return conditions[0] if len(conditions) == 1 else Logic(False, tuple(conditions))
 
 
 def _mode(node: Any, reader: Reader, name: str) -> Aggregate:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from dither.query.plan.aggregates import Aggregate, CountDistinct, Mode, Quantile, RunningCount
+from dither.query.plan.aggregates import Aggregate, CountDistinct, CountDistinctValues, Mode, Quantile, RunningCount
 from dither.query.plan.question import Question
 from dither.query.statistics.counter_sets import Request
 from dither.query.statistics.distinct_keys import DistinctKeys
+from dither.query.statistics.distinct_values import DistinctValues
 from dither.query.statistics.modes import ModeStatistic
 from dither.query.statistics.quantiles import QuantileStatistic
 from dither.query.statistics.running_counts import RunningCounts
@@ -13,6 +14,7 @@ from dither.query.statistics.statistic import Price, RequestedStatistic
 
 STATISTICS: dict[type[Aggregate], type[RequestedStatistic]] = {
     CountDistinct: DistinctKeys,
+    CountDistinctValues: DistinctValues,
     Mode: ModeStatistic,
     Quantile: QuantileStatistic,
     RunningCount: RunningCounts,

@@ -13,7 +13,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar
 
 from dither.numeric.number import Number
 from dither.privacy.guarantee.guarantee import Guarantee
@@ -42,6 +42,7 @@ class Price:
     unit: Unit
     cells: int  # groups of the question; of unknown ones, the most that may be shown
     confidence: Fraction
+    error_is_wished: bool = False  # whether it must be known beforehand how far a column may be off
 
 
 @dataclass(frozen=True)
@@ -122,7 +123,7 @@ class RequestedStatistic(Statistic):
 
     @classmethod
     @abstractmethod
-    def make(cls, request: Request, question: Question, price: Price) -> Self:
+    def make(cls, request: Request, question: Question, price: Price) -> RequestedStatistic:
         """The statistic at its price."""
 
 

@@ -10,7 +10,12 @@ NULL where it has no value. With n rows, c values, s the sum of x and z that of 
     BelowCounter     G c - s
     MissingCounter   G (n - c)
 
-A person is one, whatever her rows are; where each row is a person, n.
+A person is one, whatever her rows are; where each row is a person, n. Of people who meet a condition, x is there where a row
+meets it: one where c is above zero; where each row is a person, c.
+
+Different values are counted of x, the value itself. What is equal must be one value to grouping, order and hash alike, so
+that which values are chosen of a person is a function of what she has: texts are compared by their bytes, the two zeros of
+doubles are made one, and NaN is no value, as in COUNT(x).
 """
 
 from __future__ import annotations
@@ -18,7 +23,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from dither.query.engines.templates.counters import clamped, counted
+from dither.query.engines.templates.counters import clamped, counted, holds_integers
 from dither.query.engines.templates.expressions import is_there, render, value
 from dither.query.engines.words import Words
 from dither.query.plan.counters import (
@@ -28,6 +33,7 @@ from dither.query.plan.counters import (
     BelowSquare,
     Counter,
     CrossProduct,
+    DistinctCounter,
     MissingCounter,
     MissingSquare,
     PersonCounter,
@@ -35,6 +41,7 @@ from dither.query.plan.counters import (
     StepCounter,
     ValueCounter,
 )
+from dither.query.policy.column import Type
 
 
 @dataclass(frozen=True)
@@ -44,7 +51,7 @@ class Sums:
     words: Words
     counter: Counter
     n: str  # how many rows
-    persons: str
+    alone: bool  # whether each row is a person
     x: str  # what was read of a row
     count: str  # how many rows have it; `{}` stands for it
     added: str  # its sum
@@ -65,6 +72,15 @@ class Sums:
         return self.added.format(f"{self.x} * {self.x}")
 
     @property
+    def persons(self) -> str:
+        """How many people: one, unless each row is one; or those who meet the condition."""
+        if self.counter.of is None:
+            return self.n if self.alone else self.words.wide("1")
+        return (
+            self.c if self.alone else f"CASE WHEN {self.c} > 0 THEN {self.words.wide('1')} ELSE {self.words.wide('0')} END"
+        )
+
+    @property
     def steps(self) -> str:
         """G."""
         return self.words.wide(str(self.counter.steps))
@@ -81,7 +97,7 @@ class Sums:
 
 def read_value(words: Words, base: Counter, place: int) -> list[str]:
     """The value e of a row and its steps k, before the clamp."""
-    if isinstance(base, ValueCounter):
+    if isinstance(base, (ValueCounter, DistinctCounter)):
         return [f"{render(words, base.values)} AS e{place}"]
     e = value(words, base)
     return [f"{e} AS e{place}", f"{counted(words, base, e)} AS k{place}"]
@@ -89,9 +105,21 @@ def read_value(words: Words, base: Counter, place: int) -> list[str]:
 
 def read_steps(words: Words, base: Counter, place: int) -> str:
     """What is added up of a row: x, or NULL."""
+    if isinstance(base, DistinctCounter):
+        there, value = is_there(words, base.values, f"e{place}"), _one_spelling(words, base, f"e{place}")
+        return f"CASE WHEN {there} THEN {value} END AS x{place}"
     if isinstance(base, ValueCounter):
         return f"CASE WHEN {is_there(words, base.values, f'e{place}')} THEN {words.integer(1)} END AS x{place}"
     return f"{clamped(words, base, f'e{place}', f'k{place}')} AS x{place}"
+
+
+def _one_spelling(words: Words, base: Counter, e: str) -> str:
+    """A value such that equal ones are the same."""
+    if base.values.facts.type is Type.TEXT:
+        return words.binary(e)
+    zero = words.number(0.0)
+    doubles = base.values.facts.type.is_number and not holds_integers(base.values)
+    return f"CASE WHEN {words.double(e)} = {zero} THEN {zero} ELSE {words.double(e)} END" if doubles else e
 
 
 def counter_sum(of: Sums) -> str:
@@ -103,6 +131,7 @@ SUMS: dict[type[Counter], Callable[[Sums], str]] = {
     RowCounter: lambda of: of.n,
     PersonCounter: lambda of: of.persons,
     ValueCounter: lambda of: of.c,
+    DistinctCounter: lambda of: f"count(DISTINCT {of.x})",
     StepCounter: lambda of: of.s,
     AboveCounter: lambda of: of.s,
     BelowCounter: lambda of: f"{of.steps} * {of.c} - {of.s}",

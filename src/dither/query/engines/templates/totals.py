@@ -16,6 +16,8 @@ clip, clip sum   See `engines/templates/clip.py`.
 groups    Her totals in a group with n > R rows become t R // n, truncated towards zero: at most R reach, and of a family
           at most R reach together. She keeps at most max_groups groups: first by a hash of salt, person and group, then by
           the group itself, so that no tie is left to the engine.
+values    Of her different pairs of group and value she keeps at most so many: first by a hash of salt, person, group and
+          value, then by group and value. What is left is counted once in each group, whoever has it.
 """
 
 from __future__ import annotations
@@ -32,6 +34,7 @@ from dither.query.plan.counters import Counter, ValueCounter
 from dither.query.plan.question import Question
 from dither.query.statistics.bounding import Bounding, Clip, ClipSum, EachRow, KeepGroups, KeepPersons, Weights
 from dither.query.statistics.counter_sets import CounterSet
+from dither.query.statistics.distinct_values import KeepValues
 from dither.query.statistics.people_beyond import PeopleByRows
 
 
@@ -52,8 +55,7 @@ class _Shape:
         """A measure from the number of rows, the count and the sum of its column; `{}` stands for the column."""
         places = (f"x{place}" for place, column in enumerate(self.columns) if measure.follows_from(column))
         x = "" if measure.base is None else next(places)
-        persons = rows if isinstance(self.bounding, EachRow) else self.words.wide("1")
-        return counter_sum(Sums(self.words, measure, rows, persons, x, count, added))
+        return counter_sum(Sums(self.words, measure, rows, isinstance(self.bounding, EachRow), x, count, added))
 
     def all_measured(self, rows: str, count: str, added: str) -> list[str]:
         """All measures, named."""
@@ -197,6 +199,16 @@ def _by_rows(shape: _Shape, bounding: PeopleByRows, rows: str, salt: int | str) 
     return f"SELECT g0, {words.wide('count(*)')} AS t0 FROM ({placed}) AS placed GROUP BY g0"
 
 
+def _values(shape: _Shape, bounding: KeepValues, rows: str, salt: int | str) -> str:
+    pair = [*shape.keys, "x0"]
+    there = " AND ".join(f"count({name}) > 0" for name in pair)
+    pairs = f"SELECT p, {', '.join(pair)} FROM ({rows}) AS r GROUP BY p, {', '.join(pair)} HAVING {there}"
+    order = ", ".join([shape.words.order(salt, ["p", *pair]), *pair])
+    placed = f"SELECT *, row_number() OVER (PARTITION BY p ORDER BY {order}) AS place FROM ({pairs}) AS mine"
+    counted = shape.all_measured("count(*)", "count({})", "sum({})")
+    return _grouped(shape.keys, counted, f"({placed}) AS placed WHERE place <= {bounding.groups}")
+
+
 def _summed(words: Words, part: str, total: str) -> str:
     return f"{words.wide(_or_zero(words.total(part)))} AS {total}"
 
@@ -218,4 +230,5 @@ SELECTS: dict[type[Bounding], Callable[[_Shape, Any, str, int | str], str]] = {
     KeepGroups: _chosen,
     KeepPersons: _chosen,
     PeopleByRows: _by_rows,
+    KeepValues: _values,
 }

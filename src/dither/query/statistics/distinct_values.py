@@ -1,0 +1,182 @@
+"""COUNT(DISTINCT x) of values that nobody declared: how many different ones the people of a group have, at most m of each.
+
+    V_p   the pairs of a group and a value that the rows of person p have      S_p   the first m of them, by a keyed hash of
+    F_g   the different values of group g in all S_p together                        person, group and value; all, if fewer
+
+Theorem. A person who comes or goes moves the numbers F_g by at most m in L1 norm, and so in L2 norm. One who is replaced
+moves them by at most 2 m, and in L2 norm by sqrt 2 times m; where there is one group, by at most m. F_g is never more than
+the number of different values of group g. Noise of these claims keeps epsilon, or rho.
+
+Proof. S_p is a function of the salt and of V_p, hence of her own rows: nobody else's change it. With U the union of the S
+of all others, F_g counts the pairs of U and S_p in group g: adding p raises F_g by a_g, the pairs of S_p in g that are not
+in U, and these add up to at most |S_p| <= m. If q takes the place of p, F_g moves by b_g - a_g, both at least 0 and each
+adding up to at most m: |b - a| <= 2 m in L1 norm, |b - a|^2 <= |a|^2 + |b|^2 <= 2 m^2 in L2 norm, as no product is
+negative; of one number |b - a| <= max(a, b) <= m. And U and S_p are parts of the pairs that there are.
+
+That the hash knows the person spreads what is chosen: by a hash of the value alone people with many values would choose
+the same ones, and F would be smaller. Where nobody can have more than m rows, by the owner's word, S_p is all of V_p, and
+F is the truth; otherwise a low end of F is one of the truth, and nothing is known of a high end. Where each row is a
+person, m is 1.
+
+What is shown. A number cannot be below zero, nor above the number of declared keys where there are such
+(`statistics/distinct_keys.py`): the noisy number is moved there first, which brings it no further from the truth, and the
+half-width of the noise is laid about it. So an interval that ends at 0 is as wide as the noise above it.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import Any, ClassVar, Self
+
+from dither.mechanisms.additive.additive import half_width
+from dither.mechanisms.additive.gaussian import Gaussian
+from dither.mechanisms.additive.geometric import Geometric
+from dither.privacy.guarantee.guarantee import Guarantee
+from dither.privacy.loss.loss import Loss
+from dither.query.plan.counters import DistinctCounter
+from dither.query.plan.question import Question
+from dither.query.plan.spelling import spell
+from dither.query.statistics.bounding import Bounding, EachRow
+from dither.query.statistics.counter_sets import CounterSet, Request
+from dither.query.statistics.estimators import Columns, Noise
+from dither.query.statistics.limits import MANY, HardLimits, hard_limits, limits_of
+from dither.query.statistics.statement import Statement, statement_of
+from dither.query.statistics.statistic import Counts, Price, RequestedStatistic, counted
+
+
+@dataclass(frozen=True)
+class KeepValues(Bounding):
+    """At most so many pairs of a group and a value are kept of a person, chosen by chance: `groups` of them."""
+
+    way: ClassVar[str] = "values"
+
+    def alone(self, family: CounterSet) -> int:
+        """Each pair may be a value that nobody else has, all of them in one group."""
+        return self.groups
+
+    def loses_nothing(self, hard: HardLimits) -> bool:
+        """By the rows that anybody has: each has one value."""
+        return hard.most is not None and hard.most <= self.groups
+
+    @property
+    def words(self) -> str:
+        """How much of a person counts."""
+        one, several = ("value", "values") if self.cells == 1 else ("pair of group and value", "pairs of group and value")
+        return f"everybody with at most {self.groups} {several if self.groups > 1 else one}"
+
+
+def noise_of(price: Price, bounding: Bounding, counters: CounterSet) -> Noise:
+    """The noise of a claim at a price."""
+    if price.pure:
+        return Geometric(epsilon=price.amount, sensitivity=bounding.l1(counters), unit=price.unit)
+    square = bounding.l2_squared(counters)
+    return Gaussian(rho=price.amount, l2_squared=square, integers=True, unit=price.unit)
+
+
+@dataclass(frozen=True)
+class DistinctStatistic(RequestedStatistic):
+    """A number of different values or keys for each group, with noise."""
+
+    mechanism: Noise
+    confidence: Fraction
+
+    @property
+    def guarantee(self) -> Guarantee:
+        """That of its noise."""
+        return self.mechanism.guarantee
+
+    def loss(self) -> Loss:
+        """That of its noise."""
+        return self.mechanism.loss()
+
+    def spelled(self) -> dict[str, object]:
+        """The noise."""
+        return {"noise": spell(self.mechanism)}
+
+    def statement(self, place: int) -> Statement:
+        """All of them, or at least: who is beyond the limits leaves some out and adds none."""
+        return statement_of(complete=self.bounding.complete, clamped=False, sums=True)
+
+    @property
+    def noise(self) -> str:
+        """Of which kind it is."""
+        return "geometric" if isinstance(self.mechanism, Geometric) else "Gaussian"
+
+
+@dataclass(frozen=True)
+class NumberOfDistinct(DistinctStatistic):
+    """The number itself, with noise."""
+
+    @property
+    @abstractmethod
+    def most(self) -> int | None:
+        """The largest number that there can be; None where nobody knows."""
+
+    @abstractmethod
+    def numbers(self, counts: Counts) -> list[int]:
+        """The numbers of the groups. PRIVATE."""
+
+    def noisy(self, counts: Counts) -> list[int]:
+        """The numbers of the groups, with noise."""
+        truth = self.numbers(counts)
+        drawn = self.mechanism.law.sample(len(truth)).tolist()
+        return [true + noise for true, noise in zip(truth, drawn, strict=True)]
+
+    def read(self, released: Any, place: int) -> Columns:
+        """The nearest number that there can be, and the half-width of the noise about it."""
+        half = half_width(self.mechanism.law, self.confidence, 1)
+        values = [self._possible(number) for number in released]
+        return (
+            values,
+            [self._possible(value - half) for value in values],
+            [self._possible(value + half) for value in values],
+        )
+
+    def _possible(self, number: int) -> int:
+        return max(0, number if self.most is None else min(self.most, number))
+
+    def error(self, place: int, confidence: Fraction) -> float:
+        """The half-width of its noise."""
+        return float(half_width(self.mechanism.law, confidence, 1))
+
+
+@dataclass(frozen=True)
+class DistinctValues(NumberOfDistinct):
+    """How many different values each group holds, of at most so many of each person."""
+
+    code: ClassVar[str] = "distinct_values"
+    within: ClassVar[bool] = False
+
+    of: CounterSet
+
+    @classmethod
+    def make(cls, request: Request, question: Question, price: Price) -> Self:
+        """The statistic at its price."""
+        table, cells = question.table, max(2, price.cells) if question.groups else 1
+        bounding: Bounding = EachRow.of(price.unit, cells)
+        if table.person is not None and not table.alone:
+            most, reason = limits_of(table, MANY).groups, "a value is there or not: a choice is all that can be bounded"
+            bounding = KeepValues(most, 1, 1, price.unit, reason, cells=cells)
+            bounding = replace(bounding, complete=bounding.loses_nothing(hard_limits(table, MANY)))
+        of = CounterSet((DistinctCounter(request.of),))
+        return cls(counted(question, question.groups), bounding, noise_of(price, bounding, of), price.confidence, of)
+
+    @property
+    def counters(self) -> CounterSet:
+        """Different values."""
+        return self.of
+
+    @property
+    def most(self) -> None:
+        """Nobody knows."""
+
+    def numbers(self, counts: Counts) -> list[int]:
+        """As the engine counted them."""
+        return [int(count) for (count,) in counts]
+
+    def told(self, place: int) -> str:
+        """The half-width, and what is bounded."""
+        kept = f"; {self.bounding.words.replace('everybody with', 'of a person')} count"
+        return f"{self.error(place, self.confidence):,.4g}{kept if isinstance(self.bounding, KeepValues) else ''}"
