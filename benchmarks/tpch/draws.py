@@ -4,8 +4,8 @@ The law in closed form. Geometric noise has P(X = x) proportional to q^|x|, q = 
 k >= 1, and E|X|, the sum of these, is 2 q / (1 - q^2) = 1 / sinh r. The mean over the quantiles from 1/5 to 4/5 is the sum
 over k of P(|X| >= k) - 1/5, moved into 0 to 3/5, divided by 3/5: the terms are 3/5 up to the last k where P is 4/5 or more,
 then those of a geometric sum up to the last k where P is 1/5 or more, then 0. Gaussian noise has E|X| = sigma sqrt(2 / pi),
-and the trimmed mean 2 sigma (phi(a) - phi(b)) / (3/5), a and b its 60% and 90% points: |X| is below them with probability 1/5
-and 4/5. (Rounding to steps is left out of the latter, that of an answer to its units out of both.)
+and the trimmed mean 2 sigma (phi(a) - phi(b)) / (3/5), a and b its 60% and 90% points: P(|X| < a) is 1/5, P(|X| < b)
+is 4/5. (Rounding to steps is left out of the latter, that of an answer to its units out of both.)
 """
 
 from __future__ import annotations
