@@ -15,9 +15,10 @@ from benchmarks.report import console, table
 from benchmarks.tpch.draws import SEED, draw, law
 from benchmarks.tpch.flat_tables import flat
 from benchmarks.tpch.queries import LINES_OF_CUSTOMER, protected
+from dither.query.groups.group_choice import GroupKeys
 
 GROUPED = "SELECT l_returnflag, l_linestatus, SUM(l_extendedprice) AS n FROM lines GROUP BY l_returnflag, l_linestatus"
-PUBLISHED = {  # the truth, two runs of PAC, a run of dp_elastic
+PUBLISHED: dict[GroupKeys, tuple[float, ...]] = {  # the truth, two runs of PAC, a run of dp_elastic
     ("A", "F"): (56_586_554_400.73, 57_278_925_373.44, 58_988_885_442.56, 56_589_946_031.64),
     ("N", "F"): (1_487_504_710.38, 1_515_625_185.28, 1_613_206_650.88, 1_534_396_959.73),
     ("N", "O"): (114_935_210_409.19, 116_295_729_152.00, 119_904_634_142.72, 114_528_541_709.94),
@@ -26,11 +27,13 @@ PUBLISHED = {  # the truth, two runs of PAC, a run of dp_elastic
 BUDGETS = {"ε = 1": dither.pure(100), "ε = 1, δ = 1e-6": dither.approx(100, "1e-6")}
 
 
-def truths(folder: Path, *, whole: bool) -> dict[tuple[str, str], float]:
+def truths(folder: Path, *, whole: bool) -> dict[GroupKeys, float]:
     """The true total of each group that there is; at scale 1 those that are published."""
     with duckdb.connect(config={"threads": 2}) as engine:
         engine.execute(f"CREATE VIEW lines AS FROM '{flat(folder, 'lines')}'")
-        found = {(flag, status): float(total) for flag, status, total in engine.execute(GROUPED).fetchall()}
+        found: dict[GroupKeys, float] = {
+            (flag, status): float(total) for flag, status, total in engine.execute(GROUPED).fetchall()
+        }
     if whole and found != {cell: truth for cell, (truth, *_) in PUBLISHED.items()}:
         raise ValueError(f"{found}: the tables are not those of the published answers")
     return found
@@ -48,7 +51,9 @@ def main(folder: Path, own: Path, *, draws: int, whole: bool) -> None:
             errors = found.errors(at, truth)
             part = [_percent(one, truth) for one in (errors.mean, mean, errors.worst)]
             left_out = f"{truth - found.counted[at]:.2f}"
-            lines.append([" ".join(cell), f"{truth:,.2f}", left_out, *_published(cell), *part, f"{errors.held:.1%}"])
+            lines.append(
+                [" ".join(map(str, cell)), f"{truth:,.2f}", left_out, *_published(cell), *part, f"{errors.held:.1%}"]
+            )
             worst = max(worst, errors.worst)
         columns = ["group", "truth", "left out", "PAC", "PAC", "dp_elastic", "mean", "by law", "worst", "held"]
         title = f"SUM(l_extendedprice) by flag and status, the customer protected, {name}: errors in %"
@@ -58,7 +63,7 @@ def main(folder: Path, own: Path, *, draws: int, whole: bool) -> None:
         console.print(f"{told} Mean error {mean:,.0f} by law, worst of all groups {worst:,.0f}.")
 
 
-def _published(cell: tuple[str, str]) -> list[str]:
+def _published(cell: GroupKeys) -> list[str]:
     if cell not in PUBLISHED:
         return ["", "", ""]
     truth, *runs = PUBLISHED[cell]

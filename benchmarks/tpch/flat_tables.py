@@ -37,7 +37,7 @@ def folder_of(scale: str) -> Path:
     if not folder.exists():
         print(f"making TPC-H at scale {float(scale):g} in {folder} ...", file=sys.stderr)
         part = folder.with_name(f"{folder.name}.{os.getpid()}")  # somebody else may make the same
-        command = [environment("tpchgen").parent / "tpchgen-cli", "parquet", "--scale-factor", scale, "--quiet"]
+        command = [str(environment("tpchgen").parent / "tpchgen-cli"), "parquet", "--scale-factor", scale, "--quiet"]
         subprocess.run([*command, "--tables", ",".join(GENERATED), "--output-dir", part], check=True)
         flatten(part)
         try:
