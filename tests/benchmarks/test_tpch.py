@@ -173,7 +173,7 @@ def test_by_hand_is_the_plain_answer_where_nobody_is_beyond_the_limits(folder):
         assert sorted(times.plain(folder, owner, times.by_hand(owner, sql))) == sorted(times.plain(folder, owner, sql))
 
 
-def test_caps_are_those_that_were_written_down():
+def test_caps_stay_as_they_were_fixed():
     limits = {query.name: query.owner.facts["max_rows"] for query in QUERIES}
     assert limits == {"Q3": 300, "Q10": 100, "Q18": 300, "Q12": 7, "Q20": 1_500}
     assert LINES_OF_CUSTOMER.facts["max_sum"] == {"l_quantity": 10_000, "l_extendedprice": 10**7}
