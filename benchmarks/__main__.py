@@ -1,23 +1,31 @@
-"""`python -m benchmarks NAME [--soak]`: each module here measures one subject and prints a table of ratios."""
+"""`python -m benchmarks NAME [--soak]`: each module here measures one subject and prints a table of ratios.
+
+`--scale` is the scale of TPC-H's tables, 1 unless it is said: `python -m benchmarks tpch --scale 0.1`.
+"""
 
 from __future__ import annotations
 
+import argparse
 import importlib
 import pkgutil
-import sys
 
 import benchmarks
 
 HELPERS = {"__main__", "clock", "peer", "peers", "report"}
+SCALES = ("0.01", "0.1", "1", "10")
 
 
 def main() -> int:
     names = sorted(module.name for module in pkgutil.iter_modules(benchmarks.__path__) if module.name not in HELPERS)
-    arguments = [argument for argument in sys.argv[1:] if argument != "--soak"]
-    if len(arguments) != 1 or arguments[0] not in names:
-        print(f"usage: python -m benchmarks {{{','.join(names)}}} [--soak]", file=sys.stderr)
-        return 2
-    importlib.import_module(f"benchmarks.{arguments[0]}").main(soak="--soak" in sys.argv)
+    parser = argparse.ArgumentParser(prog="python -m benchmarks")
+    parser.add_argument("name", choices=names)
+    parser.add_argument("--soak", action="store_true", help="more of it")
+    parser.add_argument("--scale", choices=SCALES, help="of TPC-H's tables; for tpch alone")
+    asked = parser.parse_args()
+    if asked.scale is not None and asked.name != "tpch":
+        parser.error("--scale is for tpch alone")
+    options = {} if asked.scale is None else {"scale": asked.scale}
+    importlib.import_module(f"benchmarks.{asked.name}").main(soak=asked.soak, **options)
     return 0
 
 

@@ -28,6 +28,7 @@ REQUIREMENTS = {
     "pure_ldp": ["pure-ldp==1.2.0", "xxhash<4", "scikit-learn", "statsmodels"],
     "qif": ["qif==1.6.0", "numpy>=2"],
     "smartnoise": ["smartnoise-sql==1.0.10", "pyarrow"],
+    "tpchgen": ["tpchgen-cli==4.0.0"],  # makes tables; nobody asks it
 }
 
 
