@@ -1,0 +1,148 @@
+"""`dither.protect`: one table as a dataset, under a policy of keywords."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from dither.errors import DataError, PolicyError
+from dither.ledger.ledger import Ledger
+from dither.numeric.number import NumberLike
+from dither.privacy.guarantee.guarantee import Guarantee
+from dither.query.dataset import Dataset, put_in_force
+from dither.query.policy.column import Key
+from dither.query.policy.policy import VERSION, read_policy
+from dither.query.sources.find_source import find_source
+from dither.query.sources.schema import Schema, unreadable
+from dither.query.sources.source import DataLike
+
+
+def protect(
+    data: DataLike,
+    *,
+    name: str,
+    person: str,
+    ledger: Ledger,
+    max_rows: int | None = None,
+    max_groups: int | None = None,
+    max_rows_per_group: int | None = None,
+    max_sum: Mapping[str, NumberLike] | None = None,
+    hard: Sequence[str] = (),
+    bounds: Mapping[str, Sequence[float | str]] | None = None,
+    steps: Mapping[str, float | str] | None = None,
+    keys: Mapping[str, Sequence[Key]] | None = None,
+    types: Mapping[str, str] | None = None,
+    complete: Sequence[str] = (),
+    public: Mapping[str, DataLike] | None = None,
+    per_question: Guarantee | None = None,
+    data_version: str = "",
+) -> Dataset:
+    """A table as a dataset, under a policy of keywords. A column of a public table is called 'wards.site' in them.
+
+    Args:
+        data: a DataFrame of pandas or polars, a table of pyarrow, or the path of Parquet, CSV or DuckDB files.
+        name: the name of the table in SQL.
+        person: the column that says whose a row is, or 'each row' where nobody has two.
+        ledger: keeps the budget; it is bound to this policy.
+        max_rows: how many rows of one person count, in all groups together; the other two limits follow from it.
+        max_groups: in how many groups of an answer one person counts; needed unless max_rows is stated.
+        max_rows_per_group: with how many rows in each of them; needed unless max_rows is stated.
+        max_sum: what the values of one person add up to at most, by column.
+        hard: the limits that nobody can exceed, such as 'max_rows', 'max_sum.cost' or 'bounds.cost': answers believe it.
+        bounds: lower and upper bound of columns that are added up, by column.
+        steps: the unit in which a column is added up, such as '0.01' for cents, by column.
+        keys: the values of a column that an answer shows groups for, by column.
+        types: types of columns, such as 'date', where those of the table are others.
+        complete: columns that have a value in every row.
+        public: tables to join with that say nothing of anybody, by name.
+        per_question: the most that one question may cost.
+        data_version: a label of the data; change it when the data changes.
+
+    Raises:
+        DataError: the data is no table that can be read, or `ledger` is no ledger.
+        PolicyError: a keyword does not fit the columns, or a needed limit is missing.
+        ConflictError: the ledger was spent under another policy.
+
+    Example:
+        >>> import tempfile, pyarrow, dither
+        >>> visits = pyarrow.table({"patient": [1, 2, 2], "ward": ["A", "A", "B"], "cost": [120, 80, 900]})
+        >>> folder = tempfile.TemporaryDirectory()
+        >>> ledger = dither.Ledger(folder.name + "/clinic.ledger", budget=dither.approx(3, "1e-6"))
+        >>> clinic = dither.protect(
+        ...     visits, name="visits", person="patient", ledger=ledger, max_groups=2, max_rows_per_group=5,
+        ...     bounds={"cost": (0, 2000)}, keys={"ward": ["A", "B", "C"]},
+        ... )
+        >>> quote = clinic.quote("SELECT ward, SUM(cost) AS cost FROM visits GROUP BY ward", epsilon="0.5")
+        >>> quote.release()["ward"]
+        ['A', 'B', 'C']
+        >>> folder.cleanup()
+    """
+    if not isinstance(ledger, Ledger):
+        raise DataError(
+            "ledger", ledger, "it is not a ledger", "dither.Ledger('clinic.ledger', budget=dither.approx(3, '1e-6'))"
+        )
+    if not isinstance(name, str) or not name:
+        raise PolicyError("name", name, "a table has a name", "'visits'")
+    sources = {name: find_source(data, Path.cwd(), "data")}
+    for other, frame in _mapping(public, "public").items():
+        if other in sources:
+            raise PolicyError("public", other, "the protected table has that name", "another name for the public one")
+        sources[other] = find_source(frame, Path.cwd(), f"public.{other}")
+    if isinstance(complete, str) or not isinstance(complete, Sequence):
+        raise PolicyError("complete", complete, "it lists columns that have a value in every row", "['age']")
+    facts = {"type": types, "bounds": bounds, "step": steps, "keys": keys, "nullable": dict.fromkeys(complete, False)}
+    held = {table: source.schema(table) for table, source in sources.items()}
+    columns = _columns(name, held, {fact: _mapping(stated, fact) for fact, stated in facts.items()})
+    if isinstance(person, str) and person in held[name] and held[name][person].type is None:
+        raise unreadable(person, held[name][person], "person")
+    table: dict[str, Any] = {"person": person, "columns": columns.pop(name)}
+    limits = {"max_rows": max_rows, "max_groups": max_groups, "max_rows_per_group": max_rows_per_group, "max_sum": max_sum}
+    table |= {limit: value for limit, value in limits.items() if value is not None} | {"hard": hard}
+    stated_policy: dict[str, Any] = {
+        "version": VERSION,
+        "domain": ledger.domain or name,
+        "unit": ledger.budget.unit.value,
+        "data_version": data_version,
+        "tables": {name: table, **{other: {"public": True, "columns": held} for other, held in columns.items()}},
+    }
+    policy = read_policy(stated_policy, per_question=per_question)
+    policy = replace(policy, tables=tuple(replace(table, unread=_unread(held[table.name])) for table in policy.tables))
+    if ledger.domain is None:
+        ledger.bind(policy.domain, policy.hash)
+    put_in_force(policy, ledger)
+    return Dataset(policy, ledger, sources)
+
+
+def _columns(
+    name: str, held: Mapping[str, Schema], facts: Mapping[str, Mapping[str, Any]]
+) -> dict[str, dict[str, dict[str, Any]]]:
+    """The facts of each readable column, by table; 'wards.site' is the column site of the public table wards."""
+    columns: dict[str, dict[str, dict[str, Any]]] = {
+        table: {column: {"type": found.type.value} for column, found in schema.items() if found.type is not None}
+        for table, schema in held.items()
+    }
+    for fact, stated in facts.items():
+        for called, value in stated.items():
+            table, column = name, called
+            if called not in held[name] and str(called).partition(".")[0] in held:
+                table, _, column = str(called).partition(".")
+            if column not in held[table]:
+                raise PolicyError(f"tables.{table}.columns", column, "the data has no such column", ", ".join(held[table]))
+            if held[table][column].type is None:
+                raise unreadable(column, held[table][column], f"{fact} of {table}")
+            columns[table][column][fact] = list(value) if isinstance(value, tuple) else value
+    return columns
+
+
+def _unread(schema: Schema) -> tuple[tuple[str, str], ...]:
+    return tuple((column, held.stored) for column, held in schema.items() if held.type is None)
+
+
+def _mapping(stated: Mapping[str, Any] | None, fact: str) -> Mapping[str, Any]:
+    if stated is None:
+        return {}
+    if not isinstance(stated, Mapping):
+        raise PolicyError(fact, stated, "it says something for each column by name", "{'cost': ...}")
+    return stated
