@@ -72,7 +72,7 @@ SUBROOMS: dict[str, list[list[str]]] = {
         ["response", "threshold"],
     ],
     "local": [
-        ["least_epsilon"],
+        ["columns", "least_epsilon"],
         ["collect"],
         ["survey"],
         ["surveys"],
