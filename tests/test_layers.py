@@ -72,7 +72,7 @@ SUBROOMS: dict[str, list[list[str]]] = {
         ["response", "threshold"],
     ],
     "local": [
-        ["least_epsilon"],
+        ["columns", "least_epsilon"],
         ["collect"],
         ["survey"],
         ["surveys"],
@@ -306,12 +306,12 @@ def test_the_front_imports_nothing_before_it_is_asked():
 def test_files_that_docstrings_and_pages_name_are_there():
     root = SOURCE.parent.parent
     for path in SOURCE.rglob("*.py"):
-        for named in re.findall(r"`([\w/]+\.py)`", path.read_text()):
+        for named in re.findall(r"`([\w/]+\.(?:py|md))`", path.read_text()):
             room = SOURCE / path.relative_to(SOURCE).parts[0]
             near = (SOURCE, room, path.parent, path.parent.parent, root)
             assert any((folder / named).exists() for folder in near), f"{path.relative_to(SOURCE)} names {named}"
     for page in [*(root / "docs").rglob("*.md"), *root.glob("*.md")]:
-        for room, rest in re.findall(r"`(?:src/dither/)?(\w+)/([\w/]+\.py)`", page.read_text()):
+        for room, rest in re.findall(r"`(?:src/dither/)?(\w+)/([\w/]+\.(?:py|md))`", page.read_text()):
             if (SOURCE / room).is_dir():
                 assert (SOURCE / room / rest).exists(), f"{page.name} names {room}/{rest}"
 

@@ -28,15 +28,12 @@ ANYTHING = {
     "it is only shown, in an error": """
         errors.py show value
         errors.py DitherError.__init__ came
-        numeric/parse.py _check_exponent value
-        numeric/parse.py _check_size came
     """,
     "it is asked what it is, and the answer is yes, no or a refusal": """
         channels/labels.py check_hashable label
         channels/labels.py check_callable function
         channels/matrix.py check_channel value
         channels/optimal/optimal.py _is_number label
-        privacy/amplify.py _read_loss value
     """,
     "it is the other side of an operator; what is no number is not implemented": """
         channels/rational_function.py Ratio._read other
@@ -46,7 +43,6 @@ ANYTHING = {
     "numbers of many libraries are read from it, by what they can do": """
         numeric/lattice.py as_array values
         numeric/parse.py from_object value
-        numeric/parse.py _check_exponent exponent
     """,
     "it is stored JSON, which anybody may have written": """
         ledger/entries/charge_request.py _plain value
@@ -56,7 +52,6 @@ ANYTHING = {
         numeric/parse.py _stored_rational text
         privacy/budget/filter_state.py Filter.stored totals
         privacy/budget/filter_state.py _from_record value
-        privacy/budget/filter_state.py _to_record value
         privacy/loss/pairs/json.py read_terms stored
         privacy/loss/pairs/json.py read_pair stored
         privacy/records.py stored_list value

@@ -14,6 +14,7 @@ import yaml
 
 import dither
 from dither.query.engines.words import Words
+from tests.docs.docstrings import failures, missing
 from tests.docs.snippets import blocks
 
 ROOT = Path(__file__).parent.parent.parent
@@ -67,8 +68,14 @@ def template(monkeypatch):
     return made
 
 
+def said(public: type) -> None:
+    """Checks that a class says what the docstring of a public one must say, and that its example runs."""
+    assert missing(public.__name__, public) == []
+    assert failures(public.__name__, public) == []
+
+
 def test_the_template_of_a_mechanism_conforms(template):
-    template(0, "dither.mechanisms.additive.noisy_count")
+    said(template(0, "dither.mechanisms.additive.noisy_count").NoisyCount)
     test = template(1, "tests.mechanisms.additive.test_noisy_count")
     for mechanism in test.CASES:
         test.test_conforms(mechanism)
@@ -82,7 +89,7 @@ def test_the_template_of_words_is_one(template):
 
 
 def test_the_template_of_a_survey_passes_the_suite(template):
-    template(3, "dither.local.surveys.one_name")
+    said(template(3, "dither.local.surveys.one_name").OneName)
     test = template(4, "tests.local.surveys.test_one_name")
     for survey in test.SURVEYS:
         test.test_one_name_passes_the_suite(survey)

@@ -224,6 +224,12 @@ def test_extreme_epsilons_and_sizes_are_refused_in_words():
             DirectEncoding(range(3), epsilon=1).randomize([1]), confidence="0.99999999999999999999"
         ),
         lambda: DirectEncoding.for_error(1, people=10, half_width=1),
+        lambda: DirectEncoding(np.bool_(1), epsilon=1),
+        lambda: DirectEncoding(np.float64(3), epsilon=1),
+        lambda: Reports.from_bytes(survey.randomize([0]).to_bytes(), size=0),
+        lambda: Reports.from_bytes(survey.randomize([0]).to_bytes(), size=-1),
+        lambda: survey.estimate(survey.randomize([0])).top(-1),
+        lambda: files.to_arrow([0, 1]),
         lambda: DirectEncoding(range(10**30), epsilon=1),
         lambda: UnaryEncoding(range(3), epsilon=100),
         lambda: CoinFlip(heads="1e-18"),
@@ -237,6 +243,8 @@ def test_extreme_epsilons_and_sizes_are_refused_in_words():
         with pytest.raises(InputError, match="is refused"):
             bad()
     assert DirectEncoding.for_error(100, people=10, half_width=10**30).error(10) <= 10**30
+    assert DirectEncoding(np.int64(3), epsilon=1).record == DirectEncoding(3, epsilon=1).record
+    assert [len(survey.estimate(survey.randomize([0])).top(count)) for count in (0, 1, 5)] == [0, 1, 2]
 
 
 def test_a_value_that_comes_back_is_not_covered_by_the_number_of_values():

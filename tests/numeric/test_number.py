@@ -9,10 +9,12 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from flint import arb
 from hypothesis import given
 from hypothesis import strategies as st
 
 from dither.errors import NumberError, show
+from dither.numeric.balls import float_ends, round_down, round_up
 from dither.numeric.number import Number, exact, integer, ln, rational
 
 small = st.fractions(min_value=-20, max_value=20, max_denominator=50)
@@ -204,6 +206,14 @@ def test_numbers_do_not_mix_with_floats_silently():
         ln(3) * ln(3)
     with pytest.raises(AttributeError):
         ln(3)._rational = Fraction(0)  # type: ignore[misc]
+
+
+def test_bounds_that_are_zero_have_no_sign():
+    for value in (Number(0), Number("1e-400"), -Number("1e-400"), ln(3) - ln(3)):
+        assert all(math.copysign(1, end) == 1 for end in value.bounds() if end == 0), value
+    assert [math.copysign(1, end) for end in float_ends(arb(0))] == [1, 1]
+    assert [math.copysign(1, end) for end in (round_down(Fraction(0)), round_up(Fraction(0)))] == [1, 1]
+    assert math.copysign(1, round_up(Fraction(-1, 10**400))) == 1
 
 
 def test_extreme_values_have_a_nearest_float():

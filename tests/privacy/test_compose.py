@@ -151,6 +151,9 @@ def test_parallel_refuses():
         parallel([pure(1)], unit=Unit.REPLACE_ONE_ROW)
     with pytest.raises(UnitError):
         parallel([pure(1)], unit=REPLACE, inside=pure(1))
+    for unit in (Unit.ADD_REMOVE, REPLACE):
+        with pytest.raises(GuaranteeError, match="inside"):
+            parallel([pure(1)], unit=unit, inside=1)
     with pytest.raises(GuaranteeError, match="common"):
         parallel([renyi({2: 1}), pure(10)])
 

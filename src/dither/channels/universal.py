@@ -58,9 +58,6 @@ class Case:
         reached: What the channel gains with its best remap.
         best: What the best mechanism gains, lower and upper bound.
 
-    Raises:
-        Nothing: `shortfall` makes it, and has checked what it holds.
-
     Example:
         >>> from dither.channels import universal
         >>> from dither.numeric.number import Enclosure
@@ -130,9 +127,6 @@ class Joint:
         priors: The prior of each user.
         separate: The optimum of each prior, lower and upper bound.
         together: The largest sum of gains with one mechanism, lower and upper bound.
-
-    Raises:
-        Nothing: `joint` makes it, and has checked what it holds.
 
     Example:
         >>> from dither.channels import universal

@@ -16,7 +16,7 @@ from dither.errors import DataError
 from dither.local import files
 from dither.local.choice import choose as pick
 from dither.local.collect.estimate import Estimate
-from dither.local.files import Progress
+from dither.local.columns import Progress
 from dither.local.registry import LISTED, NUMBERS, by_name
 from dither.local.survey import Survey, read_domain
 from dither.table import table

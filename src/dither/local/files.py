@@ -10,13 +10,14 @@ as rejected and left out; a file that cannot be read, or is of another survey, i
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from dither.errors import DataError
 from dither.local.collect.reports import Reports, read_record, same_survey
 from dither.local.collect.tally import Tally
+from dither.local.columns import BATCH, Progress, open_parquet, read_values, record_batches
 from dither.local.registry import AnySurvey, from_record
 
 if TYPE_CHECKING:
@@ -27,10 +28,8 @@ if TYPE_CHECKING:
 KEY = b"dither.survey"
 __all__ = ["read_values", "survey_of", "tally_file", "to_arrow", "write"]
 
-BATCH = 1 << 16  # rows
 LARGEST_BATCH = 1 << 26  # bytes
 WROTE = "what `dither local randomize` wrote"
-Progress = Callable[[int, int], None]  # rows done, rows in all
 
 
 def to_arrow(reports: Reports) -> pa.Table:
@@ -39,6 +38,9 @@ def to_arrow(reports: Reports) -> pa.Table:
     Args:
         reports: what `randomize` gave.
 
+    Raises:
+        DataError: it is something else.
+
     Example:
         >>> from dither.local import DirectEncoding, files
         >>> files.to_arrow(DirectEncoding(["yes", "no"], epsilon=1).randomize(["yes", "no"])).num_rows
@@ -46,6 +48,8 @@ def to_arrow(reports: Reports) -> pa.Table:
     """
     import pyarrow as pa
 
+    if not isinstance(reports, Reports):
+        raise DataError("reports", reports, "they are no reports", "what randomize gave")
     schema = _schema(reports)
     return pa.Table.from_arrays([_column(reports.payload, field) for field in schema], schema=schema)
 
@@ -84,6 +88,15 @@ def write(path: Path | str, batches: Iterable[Reports]) -> int:
 
     Raises:
         DataError: there is no batch, or two are of different surveys.
+
+    Example:
+        >>> from pathlib import Path
+        >>> from tempfile import TemporaryDirectory
+        >>> from dither.local import DirectEncoding, files
+        >>> survey = DirectEncoding(["yes", "no"], epsilon=1)
+        >>> with TemporaryDirectory() as folder:
+        ...     files.write(Path(folder) / "reports.parquet", [survey.randomize(["yes", "no"]), survey.randomize(["no"])])
+        3
     """
     import pyarrow.parquet as pq
 
@@ -107,12 +120,29 @@ def write(path: Path | str, batches: Iterable[Reports]) -> int:
 
 
 def survey_of(path: Path | str) -> AnySurvey:
-    """The survey that the file of reports at `path` answers; a DataError where it cannot be read or carries no survey."""
+    """The survey that a file of reports answers.
+
+    Args:
+        path: of the file.
+
+    Raises:
+        DataError: it cannot be read, or carries no survey.
+
+    Example:
+        >>> from pathlib import Path
+        >>> from tempfile import TemporaryDirectory
+        >>> from dither.local import DirectEncoding, files
+        >>> with TemporaryDirectory() as folder:
+        ...     path = Path(folder) / "reports.parquet"
+        ...     count = files.write(path, [DirectEncoding(["yes", "no"], epsilon=1).randomize(["yes"])])
+        ...     files.survey_of(path)
+        DirectEncoding(2 values, epsilon='1')
+    """
     return from_record(_record(path))
 
 
 def _record(path: Path | str) -> dict[str, object]:
-    record = (_open(path).schema_arrow.metadata or {}).get(KEY)
+    record = (open_parquet(path).schema_arrow.metadata or {}).get(KEY)
     if record is None:
         raise DataError("file", str(path), "it carries no survey, so it is no file of reports", WROTE)
     return read_record(record)
@@ -128,6 +158,17 @@ def tally_file(path: Path | str, survey: AnySurvey | None = None, progress: Prog
 
     Raises:
         DataError: it cannot be read, or answers another survey.
+
+    Example:
+        >>> from pathlib import Path
+        >>> from tempfile import TemporaryDirectory
+        >>> from dither.local import DirectEncoding, files
+        >>> survey = DirectEncoding(["yes", "no"], epsilon=1)
+        >>> with TemporaryDirectory() as folder:
+        ...     path = Path(folder) / "reports.parquet"
+        ...     count = files.write(path, [survey.randomize(["yes", "no", "no"])])
+        ...     files.tally_file(path, survey).people
+        3
     """
     record = _record(path)
     found = from_record(record) if survey is None else survey
@@ -155,7 +196,7 @@ def _grouped(path: Path | str, survey: AnySurvey, progress: Progress | None) -> 
     try:
         with duckdb.connect() as connection:
             schema = pa.schema([file.schema_arrow.field(name) for name in fields])
-            reader = pa.RecordBatchReader.from_batches(schema, _batches(file, list(fields), BATCH, progress))
+            reader = pa.RecordBatchReader.from_batches(schema, record_batches(file, list(fields), BATCH, progress))
             given: Any = connection.from_arrow(reader).project(names)
             columns = given.aggregate(f"{keys}, count(*) AS n", keys).fetchnumpy()
     except (pa.ArrowException, OSError, duckdb.Error) as error:
@@ -180,15 +221,6 @@ def _largest(survey: AnySurvey, kind: np.dtype[Any]) -> int:
 
     most = int(np.iinfo(kind).max)
     return most if kind.itemsize <= 2 else min(most, _nothing(survey).size)
-
-
-def _batches(file: Any, columns: list[str], rows: int, progress: Progress | None) -> Iterator[Any]:
-    done = 0
-    for batch in file.iter_batches(batch_size=rows, columns=columns):
-        yield batch.select(columns)
-        done += len(batch)
-        if progress is not None:
-            progress(done, file.metadata.num_rows)
 
 
 def _repeated(survey: AnySurvey, payload: NDArray[Any], times: NDArray[np.int64]) -> Tally:
@@ -218,7 +250,7 @@ def _streamed(path: Path | str, survey: AnySurvey, progress: Progress | None) ->
         return Tally(survey.record, _nothing(survey), 0, file.metadata.num_rows)
     total = Tally(survey.record, _nothing(survey), 0)
     try:
-        for batch in _batches(file, ["report"], max(1, min(BATCH, LARGEST_BATCH // size)), progress):
+        for batch in record_batches(file, ["report"], max(1, min(BATCH, LARGEST_BATCH // size)), progress):
             column = batch.column(0)
             if not column.null_count:
                 data = np.frombuffer(column.buffers()[1], dtype=np.uint8)
@@ -232,64 +264,9 @@ def _streamed(path: Path | str, survey: AnySurvey, progress: Progress | None) ->
     return total
 
 
-def _open(path: Path | str) -> Any:
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
-    try:
-        return pq.ParquetFile(path)
-    except (pa.ArrowException, OSError) as error:
-        why = f"it is no Parquet file that can be read ({type(error).__name__})"
-        raise DataError("file", str(path), why, "reports.parquet") from error
-
-
 def _need(path: Path | str, fields: Iterable[str]) -> Any:
-    file = _open(path)
+    file = open_parquet(path)
     for name in fields:
         if file.schema_arrow.names.count(name) != 1:
             raise DataError("file", str(path), f"it has no column '{name}', or several", WROTE)
     return file
-
-
-def read_values(path: Path | str, column: str, progress: Progress | None = None) -> Iterator[list[Any]]:
-    """The values of one `column` of the Parquet or CSV file at `path`, batch by batch; those of CSV are text.
-
-    `progress` is called with the numbers of rows done and in all, for Parquet. A DataError where the file cannot be read, or
-    has no such column, or several.
-    """
-    source = Path(path)
-    if not source.is_file():
-        raise DataError("file", str(path), "it is not there", "a Parquet or CSV file")
-    yield from _of_csv(source, column) if source.suffix == ".csv" else _of_parquet(source, column, progress)
-
-
-def _of_parquet(path: Path, column: str, progress: Progress | None) -> Iterator[list[Any]]:
-    import pyarrow as pa
-
-    file = _open(path)
-    if file.schema_arrow.names.count(column) != 1:
-        raise DataError("column", column, "the file has no such column, or several", ", ".join(file.schema_arrow.names[:6]))
-    try:
-        for batch in _batches(file, [column], BATCH, progress):
-            yield batch.column(0).to_pylist()
-    except (pa.ArrowException, OSError) as error:
-        raise DataError("file", str(path), f"it cannot be read to its end: {error}", "a whole Parquet file") from error
-
-
-def _of_csv(path: Path, column: str) -> Iterator[list[Any]]:
-    import csv
-    from itertools import islice
-
-    try:
-        with path.open(newline="", encoding="utf-8-sig") as file:
-            rows = csv.reader(file, strict=True)
-            names = next(rows, [])
-            if names.count(column) != 1:
-                raise DataError("column", column, "the file has no such column, or several", ", ".join(names[:6]))
-            at = names.index(column)
-            # an empty line is nothing, unless there is one column only: then it is a missing answer
-            answers = (row[at] if at < len(row) else None for row in rows if row or len(names) == 1)
-            while batch := list(islice(answers, BATCH)):
-                yield batch
-    except (UnicodeDecodeError, csv.Error) as error:
-        raise DataError("file", str(path), f"it cannot be read: {error}", "a CSV file in UTF-8") from error

@@ -23,6 +23,7 @@ from collections.abc import Hashable, Iterable, Mapping
 from fractions import Fraction
 from functools import cached_property
 from itertools import islice
+from numbers import Integral
 from typing import TYPE_CHECKING, Any, ClassVar, Self, SupportsIndex, TypeAlias
 
 from dither.channels.channel import Channel
@@ -46,7 +47,7 @@ MOST_VALUES = 2**20
 LARGEST_LABEL = 2**60  # of whole numbers: their hashes are all different
 LEAST_EPSILON, MOST_EPSILON = Fraction(1, 10**9), 500
 
-DomainLike: TypeAlias = Iterable[Hashable] | int  # the values that an answer can have, or how many there are
+DomainLike: TypeAlias = Iterable[Hashable] | SupportsIndex  # the values that an answer can have, or how many there are
 
 
 class Survey(ABC):
@@ -257,9 +258,9 @@ def read_epsilon(epsilon: NumberLike) -> Number:
 
 def read_domain(domain: DomainLike) -> tuple[Hashable, ...]:
     """The values that an answer can have: a list, or how many there are."""
-    if isinstance(domain, (str, bytes, Mapping)) or not isinstance(domain, (Iterable, int)) or isinstance(domain, bool):
+    if isinstance(domain, (str, bytes, bool, Mapping)) or not isinstance(domain, (Iterable, Integral)):
         raise DataError("domain", domain, "it lists the values that an answer can have", "['yes', 'no'], or range(100)")
-    if isinstance(domain, int):
+    if isinstance(domain, Integral):
         domain = range(min(integer(domain, name="domain", least=0), MOST_VALUES + 1))
     listed = tuple(islice(domain, MOST_VALUES + 1))
     if not 2 <= len(listed) <= MOST_VALUES:

@@ -91,7 +91,7 @@ class _NormalLaw(TableLaw):
             ratio *= fall
 
     def chord_gaps(self, start: Fraction | int, width: int, cells: int, unit: int) -> list[int]:
-        """In whole numbers, by a rational bound.
+        """Gaps of `cells` from `start` on, each of this `width`, in 1/`unit`: in whole numbers, by a rational bound.
 
         With t = y / sigma and h = width / sigma, |weight''| = |t^2 - 1| weight / sigma2 is at most m near / sigma2 on a
         cell, m the larger |t^2 - 1| of its ends; and far = near exp(-z), z = (t1^2 - t0^2) / 2. So near cancels, and the gap

@@ -160,11 +160,11 @@ class TableLaw(Law):
 
     @abstractmethod
     def chord_gaps(self, start: Fraction | int, width: int, cells: int, unit: int) -> list[int]:
-        """How far the weight is from its chord, as a share of its fall, at most: in so many units, for each cell.
+        """How far the weight is from its chord, as a share of its fall, at most: a whole number of 1/`unit`, for each cell.
 
-        Cells begin at the distances start, start + width, ... (whole or half numbers). With near and far the weights at
-        the two ends of a cell, a gap is an integer not below unit * width^2 max|weight''| / 8 / (near - far). It depends on
-        the law and the cell alone, so it takes the same time whatever is drawn.
+        The `cells`, of this `width`, begin at the distances start, start + width, ... (whole or half numbers). With near and
+        far the weights at the two ends of a cell, a gap is an integer not below unit * width^2 max|weight''| / 8 / (near -
+        far). It depends on the law and the cell alone, so it takes the same time whatever is drawn.
         """
 
     @abstractmethod

@@ -117,7 +117,7 @@ def round_down(value: Fraction) -> float:
 
 def round_up(value: Fraction) -> float:
     """The smallest float that is not below the value."""
-    return -round_down(-value)
+    return 0.0 - round_down(-value)  # a zero without a sign
 
 
 def _float_below(point: arb) -> float:
@@ -137,7 +137,7 @@ def float_ends(ball: arb) -> tuple[float, float]:
     """Two floats around the ball, rounded outwards; -inf and inf when nothing is known."""
     if not ball.is_finite():
         return -math.inf, math.inf
-    return _float_below(ball.lower()), -_float_below(-ball.upper())
+    return _float_below(ball.lower()), 0.0 - _float_below(-ball.upper())  # a zero without a sign
 
 
 def sharpen(compute: Callable[[], arb], pair: Callable[[float, float], FloatPair], bits: int = 96) -> FloatPair:

@@ -250,8 +250,8 @@ def sampled_gaussian(
 
     Example:
         >>> from dither import calibrate
-        >>> round(float(calibrate.sampled_gaussian(1, "1e-6", rate="0.01", count=100)), 2)
-        1.52
+        >>> round(float(calibrate.sampled_gaussian(1, "1e-6", rate="0.1")), 2)
+        1.43
     """
     number = integer(count, name="count", least=1)
     reach = rational(l2_sensitivity, name="l2_sensitivity", positive=True)

@@ -83,6 +83,8 @@ def parallel(cells: Iterable[Guarantee], *, unit: UnitLike = Unit.ADD_REMOVE, in
     """
     items = read_guarantees(cells, name="cells", empty="a partition has at least one cell")
     wanted = read_unit(unit)
+    if not (inside is None or isinstance(inside, Guarantee)):
+        raise GuaranteeError("inside", inside, "it is not a guarantee", "pure(1), or any other Guarantee")
     base = items[0].unit
     if any(item.unit is not base for item in items) or base.replacement is base:
         raise UnitError(

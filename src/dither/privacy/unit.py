@@ -24,8 +24,7 @@ UnitLike: TypeAlias = Union["Unit", str]  # a unit, or the text of one
 class Unit(Enum):
     """The neighbouring relation that a guarantee speaks of.
 
-    Args:
-        value: the text of one of the members.
+    `Unit(text)` is the member with this text.
 
     Raises:
         ValueError: the text names no neighbouring relation.

@@ -78,8 +78,7 @@ class Dataset(Holdings):
             confidence: the probability of each error bar, such as 0.95 or '95%'.
             size: a public guess of how many rows a group has; averages need it for their error.
             bounding: how the rows of one person are limited: 'weights', 'clip' or 'groups'; left out, the best that fits.
-            delta: where keys of GROUP BY are not declared, the probability with which a key of one person alone may be
-                shown; left out, a hundredth of what the budget keeps for that.
+            delta: the largest probability that an undeclared key of one person alone is shown; left out, 1% of the budget's.
             other: the name under which rows of keys that are not shown are counted together.
             noise: 'gaussian' or 'geometric'; left out, Gaussian where the budget counts rho and geometric where it does not.
 

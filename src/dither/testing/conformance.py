@@ -46,9 +46,6 @@ class Report:
         missing: The largest probability that was left out.
         errors: How many half-widths were checked.
 
-    Raises:
-        Nothing: `check_mechanism` makes it.
-
     Example:
         >>> import dither
         >>> from dither.testing import check_mechanism

@@ -45,9 +45,6 @@ class Outcomes:
         missing: How much probability was left out, not below the truth.
         draws: How many draws the longest run made.
 
-    Raises:
-        Nothing: `outcomes` makes it, or a test that knows the law of a release.
-
     Example:
         >>> import dither
         >>> from dither.testing import outcomes

@@ -152,6 +152,7 @@ def test_bad_input_is_refused_with_words():
         lambda: bayes(flat, "abc"),
         lambda: bayes(flat, [1, 2, float("inf")]),
         lambda: bayes(flat, [1, 2, 3], until="bored"),
+        lambda: bayes(flat, [1, 2, 3], smooth="no"),
         lambda: bayes(flat, [1, 2, 3], most=-1),
         lambda: bayes(flat, [1, 2, 3], start=[1, 2]),
         lambda: bayes(flat, [1, 2, 3], start=[1, -2, 3]),

@@ -91,6 +91,15 @@ def test_inversion_is_the_raw_estimate_of_direct_encoding():
     assert invert(survey.channel(), counts) == pytest.approx(survey.estimate(tally(survey, counts), method="raw").raw)
 
 
+@pytest.mark.parametrize("method", [clip, simplex])
+def test_lists_are_made_distributions_as_arrays_are(method):
+    raw = [0.75, 0.5, -0.25]
+    assert method(raw).tolist() == method(np.array(raw)).tolist()
+    for bad in ([], [[1.0]], ["many"], [float("nan"), 1], None):
+        with pytest.raises(InputError, match="raw"):
+            method(bad)
+
+
 def test_what_cannot_be_inverted_is_refused_with_words():
     line = Channel(GeometricKernel(400, "0.00001").push(np.eye(400)))
     for bad, word in (

@@ -178,6 +178,13 @@ def test_rounds_share_the_permanent_noise():
     assert held.min() >= 2 * 352  # P(Binomial(400, 0.95) < 352) < 1e-7; the two rounds go together
 
 
+def test_the_number_of_values_stands_for_them():
+    wanted = Longitudinal.for_error(range(5), forever=3, people=10_000, half_width="0.1")
+    assert Longitudinal.for_error(5, forever=3, people=10_000, half_width="0.1").record == wanted.record
+    with pytest.raises(InputError, match="domain"):
+        Longitudinal.for_error(None, forever=3, people=10_000, half_width="0.1")
+
+
 def test_extremes_and_refusals():
     assert second_growth(ln(2), ln(3), 2) == 5
     near = Longitudinal(range(3), first="0.999999999", forever=1)

@@ -113,7 +113,8 @@ def bayes(
         progress: called with the number of a step and the log-likelihood, at the start and after every step.
 
     Raises:
-        DataError: until is another word, counts are shares or below zero, or the start makes an output impossible.
+        DataError: until is another word, smooth is not a truth value, counts are shares or below zero, or the start makes an
+            output impossible.
         SizeError: there are not as many counts as outputs.
         NumberError: most is not a whole number.
 
@@ -127,6 +128,8 @@ def bayes(
 
     if until not in ("noise", "convergence"):
         raise DataError("until", until, "it says when to stop", "'noise' or 'convergence'")
+    if not isinstance(smooth, (bool, np.bool_)):
+        raise DataError("smooth", smooth, "it says whether neighbours are averaged", "True or False")
     kernel = DenseKernel(channel) if isinstance(channel, Channel) else channel
     if not all(hasattr(kernel, name) for name in ("push", "pull", "pull_squares")):
         raise DataError("channel", channel, "it has no push, pull and pull_squares", "a Channel, or FlatKernel(10, 1)")

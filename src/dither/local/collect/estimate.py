@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Hashable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, SupportsIndex
 
+from dither.numeric.number import integer
 from dither.table import table
 
 if TYPE_CHECKING:
@@ -61,9 +62,10 @@ class Estimate:
     def __getitem__(self, value: Hashable) -> float:
         return float(self.frequency[self.domain.index(value)])
 
-    def top(self, count: int = 10) -> list[tuple[Hashable, float]]:
-        """The most frequent values, `count` of them, with their frequencies."""
-        order = sorted(range(len(self.domain)), key=lambda at: -self.frequency[at])[:count]
+    def top(self, count: SupportsIndex = 10) -> list[tuple[Hashable, float]]:
+        """The most frequent values, `count` of them or all there are, with their frequencies; a NumberError below 0."""
+        most = integer(count, name="count", least=0)
+        order = sorted(range(len(self.domain)), key=lambda at: -self.frequency[at])[:most]
         return [(self.domain[at], float(self.frequency[at])) for at in order]
 
     def __str__(self) -> str:

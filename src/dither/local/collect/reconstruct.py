@@ -45,38 +45,42 @@ def project(raw: NDArray[np.float64], method: str) -> NDArray[np.float64]:
     return clip(raw) if method == "clip" else simplex(raw)
 
 
-def clip(raw: NDArray[np.float64]) -> NDArray[np.float64]:
+def clip(raw: CountsLike) -> NDArray[np.float64]:
     """Negative entries to zero, and the rest divided by their sum; uniform where none is above zero.
 
     Args:
         raw: an estimate of frequencies.
 
+    Raises:
+        DataError, SizeError: it is no row of numbers, or one is not finite.
+
     Example:
-        >>> import numpy as np
         >>> from dither.local import reconstruct
-        >>> reconstruct.clip(np.array([0.75, 0.75, -0.5])).tolist()
+        >>> reconstruct.clip([0.75, 0.75, -0.5]).tolist()
         [0.5, 0.5, 0.0]
     """
     import numpy as np
 
-    kept = np.maximum(raw, 0.0)
+    kept = np.maximum(read_estimate(raw), 0.0)
     whole = kept.sum()
     return np.asarray(kept / whole) if whole > 0 else np.full_like(kept, 1 / kept.size)
 
 
-def simplex(raw: NDArray[np.float64]) -> NDArray[np.float64]:
+def simplex(raw: CountsLike) -> NDArray[np.float64]:
     """The nearest distribution (least squares): max(raw - t, 0) for the t that makes it add up to one.
 
     Args:
         raw: an estimate of frequencies.
 
+    Raises:
+        DataError, SizeError: it is no row of numbers, or one is not finite.
+
     Example:
-        >>> import numpy as np
         >>> from dither.local import reconstruct
-        >>> reconstruct.simplex(np.array([1.0, 0.5, -0.5])).tolist()
+        >>> reconstruct.simplex([1.0, 0.5, -0.5]).tolist()
         [0.75, 0.25, 0.0]
     """
-    return nearest(raw, 1.0)
+    return nearest(read_estimate(raw), 1.0)
 
 
 def water_filling(shares: CountsLike, epsilon: NumberLike) -> NDArray[np.float64]:
@@ -151,13 +155,31 @@ def read_counts(counts: CountsLike, size: int | None = None, *, name: str = "cou
     """A row of numbers that are not below zero, and not all zero."""
     import numpy as np
 
-    try:
-        found = np.asarray(counts, dtype=np.float64)
-    except (TypeError, ValueError) as error:
-        raise DataError(name, counts, "they are not numbers", "one number for each value") from error
+    found = _numbers(counts, name)
     if found.ndim != 1 or found.size < 1 or (size is not None and found.size != size):
         wanted = "one number for each value" if size is None else f"{size} numbers"
         raise SizeError(name, found.shape, "the channel has another size", wanted)
     if not np.isfinite(found).all() or (found < 0).any() or not found.sum() > 0:
         raise DataError(name, counts, "none is below zero, and at least one is above", "counts of reports")
     return found
+
+
+def read_estimate(raw: CountsLike) -> NDArray[np.float64]:
+    """A row of finite numbers, which may be below zero."""
+    import numpy as np
+
+    found = _numbers(raw, "raw")
+    if found.ndim != 1 or found.size < 1:
+        raise SizeError("raw", found.shape, "it is no row of numbers", "one number for each value")
+    if not np.isfinite(found).all():
+        raise DataError("raw", raw, "a frequency is finite", "one number for each value")
+    return found
+
+
+def _numbers(values: CountsLike, name: str) -> NDArray[np.float64]:
+    import numpy as np
+
+    try:
+        return np.asarray(values, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise DataError(name, values, "they are not numbers", "one number for each value") from error

@@ -11,9 +11,10 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, SupportsIndex, TypeAlias
 
 from dither.errors import DataError
+from dither.numeric.number import integer
 
 if TYPE_CHECKING:
     import numpy as np
@@ -79,14 +80,15 @@ class Reports:
         return MAGIC + len(record).to_bytes(4, "little") + record + self.payload.tobytes()
 
     @classmethod
-    def from_bytes(cls, data: BytesLike, *, size: int) -> Reports:
-        """Reports from `data`, what `to_bytes` wrote, each of `size` bytes."""
+    def from_bytes(cls, data: BytesLike, *, size: SupportsIndex) -> Reports:
+        """Reports from `data`, what `to_bytes` wrote, each of `size` bytes; a NumberError where that is not at least 1."""
         import numpy as np
 
         record, start = read_header(data)
-        whole = (len(data) - start) // size
-        payload = np.frombuffer(data, dtype=np.dtype((np.void, size)), count=whole, offset=start)
-        return cls(record, payload, broken=int((len(data) - start) % size > 0))
+        width = integer(size, name="size", least=1)
+        whole = (len(data) - start) // width
+        payload = np.frombuffer(data, dtype=np.dtype((np.void, width)), count=whole, offset=start)
+        return cls(record, payload, broken=int((len(data) - start) % width > 0))
 
 
 def read_header(data: BytesLike) -> tuple[dict[str, object], int]:

@@ -39,7 +39,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, SupportsIndex
 from dither.channels.channel import Channel
 from dither.errors import DataError, NumberError, PrecisionError
 from dither.local.collect.reports import Reports
-from dither.local.survey import DomainLike, Survey, read_epsilon
+from dither.local.survey import DomainLike, Survey, read_domain, read_epsilon
 from dither.local.surveys.direct_encoding import histogram, smallest
 from dither.mechanisms.response.k_ary_response import Flat
 from dither.numeric.balls import MOST_BITS, ends, precision
@@ -169,7 +169,7 @@ class Longitudinal(Survey):
     @classmethod
     def for_error(  # type: ignore[override]
         cls,
-        domain: Iterable[Hashable],
+        domain: DomainLike,
         *,
         forever: NumberLike,
         people: SupportsIndex,
@@ -182,7 +182,7 @@ class Longitudinal(Survey):
         `domain` and `unit` as in the class; `people` answer; an interval of a frequency is at most `half_width` to either
         side at this `confidence`. A NumberError where no first has an error that small.
         """
-        listed, whole = tuple(domain), exact(forever, name="forever", positive=True)
+        listed, whole = read_domain(domain), exact(forever, name="forever", positive=True)
         wanted = rational(half_width, name="half_width", positive=True)
 
         def make(part: int) -> Longitudinal:
