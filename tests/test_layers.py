@@ -96,6 +96,7 @@ SUBROOMS: dict[str, list[list[str]]] = {
         ["policy"],
         ["sources"],
         ["plan"],
+        ["counters"],
         ["statistics"],
         ["engines/words", "workload"],
         ["engines/templates"],
@@ -107,6 +108,7 @@ SUBROOMS: dict[str, list[list[str]]] = {
         ["quote"],
         ["batch"],
         ["dataset"],
+        ["protect"],
     ],
 }
 # Who may import the package by names in a table: two fronts, and the group of commands. The others import at their tops.

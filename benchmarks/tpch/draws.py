@@ -18,6 +18,7 @@ from typing import Any
 
 from dither.errors import NotPrivateWarning
 from dither.mechanisms.additive.geometric import Geometric
+from dither.query.counters.estimators import Noise, SumEstimator
 from dither.query.counts import TablePlaces, counts_of, exact_totals
 from dither.query.engines.duckdb.run import Run
 from dither.query.engines.duckdb.words import DUCKDB
@@ -26,7 +27,6 @@ from dither.query.groups.group_choice import all_groups
 from dither.query.pricing.offer import Offer
 from dither.query.quote import Quote
 from dither.query.release import Release
-from dither.query.statistics.estimators import Noise, SumEstimator
 from dither.testing import seeded
 
 SEED, THREADS = 1600, 2  # each question has a seed of its own, from this one on

@@ -13,6 +13,8 @@ import duckdb
 import pyarrow
 
 from dither.privacy.unit import Unit
+from dither.query.counters.counter_sets import CounterPlan, choose_counters
+from dither.query.counters.estimators import Estimator
 from dither.query.engines.duckdb.words import DUCKDB
 from dither.query.engines.templates.totals import totals_sql
 from dither.query.plan.question import Question
@@ -20,8 +22,6 @@ from dither.query.policy.policy import Policy, read_policy
 from dither.query.sql.parse import parse
 from dither.query.statistics.bounding import Bounding, Clip
 from dither.query.statistics.choose_bounding import choose_bounding, with_shares
-from dither.query.statistics.counter_sets import CounterPlan, choose_counters
-from dither.query.statistics.estimators import Estimator
 
 NAN, INF = math.nan, math.inf
 PEOPLE = (1, 2, 3, 4)

@@ -11,7 +11,9 @@ from functools import cache
 import duckdb
 import pyarrow
 
+from dither.errors import QuestionError
 from dither.privacy.unit import Unit
+from dither.query.counters.counter_sets import choose_counters
 from dither.query.engines.duckdb.words import DUCKDB
 from dither.query.engines.templates.relations import relation_sql
 from dither.query.engines.templates.totals import totals_sql
@@ -19,7 +21,6 @@ from dither.query.plan.relations import Scan
 from dither.query.policy.policy import read_policy
 from dither.query.sql.parse import parse
 from dither.query.statistics.choose_bounding import choose_bounding, with_shares
-from dither.query.statistics.counter_sets import choose_counters
 from tests.query.neighbours import Case
 
 INT, TEXT, FLOAT, DAY = pyarrow.int64(), pyarrow.string(), pyarrow.float64(), pyarrow.date32()
@@ -139,7 +140,8 @@ class Asked:
     def __init__(self, sql, way="weights", unit=Unit.ADD_REMOVE, groups=2, rows=2, salt=7):
         self.question = parse(sql, policy(groups, rows, unit))
         pure = way != "clip"
-        strategy = choose_counters(self.question, pure=pure)
+        self.pure, self.strategy = pure, choose_counters(self.question, pure=pure)
+        strategy = self.strategy
         alone = self.question.table.person is None or self.question.table.alone
         cells = math.prod(len(group.keys) for group in self.question.groups)
         self.unit, self.cases = unit, []
@@ -148,7 +150,10 @@ class Asked:
             if sets:
                 own = replace(strategy, sets=sets)
                 wished = None if alone or persons else way
-                made = choose_bounding(self.question, own, wished, cells=cells, unit=unit, pure=pure)
+                try:
+                    made = choose_bounding(self.question, own, wished, cells=cells, unit=unit, pure=pure)
+                except QuestionError:  # limits or steps for which that way does not fit
+                    made = choose_bounding(self.question, own, None, cells=cells, unit=unit, pure=pure)
                 shares = (Fraction(1, len(sets)),) * len(sets)
                 self.cases.append(Case(self.question, own, with_shares(made, shares), salt, shares))
         self.tables = {table.name for table in self.question.relation.tables}

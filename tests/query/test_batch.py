@@ -18,9 +18,9 @@ from dither.errors import DataError, NumberError, QuestionError, SizeError
 from dither.mechanisms.additive.geometric import Geometric
 from dither.privacy.budget.filter import sum_filter
 from dither.privacy.unit import Unit
+from dither.query.counters.counter_sets import Reading
 from dither.query.groups.shown_key_counts import ShownKeyCounts
 from dither.query.sql.parse import parse
-from dither.query.statistics.counter_sets import Reading
 from dither.query.statistics.statistic import Price
 from dither.query.workload import shared_counts as shared_file
 from dither.query.workload.common_cells import find_common_cells

@@ -16,6 +16,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dither.privacy.unit import Unit
+from dither.query.counters.counter_sets import choose_counters
 from dither.query.engines.duckdb.words import DUCKDB
 from dither.query.engines.templates import expressions, totals
 from dither.query.policy.policy import read_policy
@@ -23,7 +24,6 @@ from dither.query.sql import group_keys
 from dither.query.sql.parse import parse
 from dither.query.statistics.bounding import Clip
 from dither.query.statistics.choose_bounding import choose_bounding
-from dither.query.statistics.counter_sets import choose_counters
 from tests.seeds import examples
 
 NAN, INF = math.nan, math.inf

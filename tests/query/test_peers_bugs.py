@@ -14,6 +14,7 @@ import pyarrow
 import pytest
 
 from dither.privacy.unit import Unit
+from dither.query.counters.counter_sets import choose_counters
 from dither.query.engines.duckdb.words import DUCKDB
 from dither.query.engines.templates.relations import relation_sql
 from dither.query.engines.templates.totals import totals_sql
@@ -21,7 +22,6 @@ from dither.query.plan.relations import Scan
 from dither.query.policy.policy import read_policy
 from dither.query.sql.parse import parse
 from dither.query.statistics.choose_bounding import choose_bounding
-from dither.query.statistics.counter_sets import choose_counters
 from tests.query.owners import Asked, policy
 
 WAYS = ["weights", "clip", "groups"]

@@ -1,6 +1,6 @@
 """Several questions priced, charged and released as one: a fixed list of mechanisms.
 
-Every question gets the part of the price that its counters weigh (`statistics/counter_sets.py`), as if all were one
+Every question gets the part of the price that its counters weigh (`counters/counter_sets.py`), as if all were one
 question. Counts of rows about one relation are also tried *together*: from the cells that they share, at the sum of their
 parts. That is taken where the sum of squared error bars is smaller. All that decides it is public.
 
@@ -22,6 +22,7 @@ from dither.privacy.guarantee.guarantee import Guarantee
 from dither.privacy.loss.loss import Loss
 from dither.query.answers.batch_answer import BatchAnswer
 from dither.query.answers.explain import explain_batch
+from dither.query.counters.counter_sets import Reading, choose_counters
 from dither.query.engines.duckdb.run import Progress
 from dither.query.groups.unknown_keys import read_other
 from dither.query.holdings import Holdings
@@ -38,7 +39,6 @@ from dither.query.quote import Quote
 from dither.query.release import WAIT, release_batch
 from dither.query.statistics.bounding import Weights
 from dither.query.statistics.counter_release import Priced
-from dither.query.statistics.counter_sets import Reading, choose_counters
 from dither.query.statistics.statistic import Price, Statistic
 from dither.query.workload.common_cells import CommonCells, countable, find_common_cells
 from dither.query.workload.shared_counts import SharedCounts, one_by_one

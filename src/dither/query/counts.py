@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from dither.query.counters.counter_sets import CounterSet
 from dither.query.engines.duckdb.run import Run
 from dither.query.engines.duckdb.words import DUCKDB
 from dither.query.engines.templates.relations import relation_sql
@@ -18,7 +19,6 @@ from dither.query.plan.question import Question
 from dither.query.plan.relations import Relation, Scan
 from dither.query.pricing.offer import Offer
 from dither.query.statistics.bounding import Bounding
-from dither.query.statistics.counter_sets import CounterSet
 from dither.query.statistics.statistic import Counts, Statistic
 
 

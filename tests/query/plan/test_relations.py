@@ -137,7 +137,7 @@ def test_a_planted_bug_is_found(bug):
         asked = Asked(f"SELECT SUM(v.cost) AS c FROM {relation}", "groups", groups=1, rows=most)
         broken = re.sub(pattern, instead, asked.sql())
         assert broken != asked.sql()
-        asked.sql = lambda broken=broken: broken
+        asked.sql = lambda _=None, broken=broken: broken
         data = clinic(rng)
         whole = asked.totals(data, rng)
         if any(asked.breaks(whole, asked.totals(without(data, person), rng)) for person in PEOPLE):

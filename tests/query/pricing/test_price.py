@@ -12,7 +12,7 @@ import dither
 from dither.errors import NumberError
 from dither.noise.laplace import DiscreteLaplace
 from dither.privacy.unit import Unit
-from dither.query.statistics.counter_sets import choose_counters
+from dither.query.counters.counter_sets import choose_counters
 from tests.query.clinics import clinic, ledger, private_totals
 
 QUESTIONS = [

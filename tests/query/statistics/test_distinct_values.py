@@ -17,10 +17,10 @@ from dither.errors import BrokenPromise
 from dither.mechanisms.additive.gaussian import Gaussian
 from dither.mechanisms.additive.geometric import Geometric
 from dither.privacy.unit import Unit
+from dither.query.counters.counter_sets import choose_counters
 from dither.query.engines.duckdb.words import DUCKDB
 from dither.query.engines.templates.totals import totals_sql
 from dither.query.sql.parse import parse
-from dither.query.statistics.counter_sets import choose_counters
 from dither.query.statistics.distinct_values import DistinctValues, KeepValues
 from dither.query.statistics.registry import make_statistic
 from dither.query.statistics.statistic import Price

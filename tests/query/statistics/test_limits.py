@@ -12,11 +12,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from dither.query.counters.counter_sets import CounterSet, choose_counters
 from dither.query.engines.templates.clip import coefficient
 from dither.query.plan.counters import RowCounter
 from dither.query.sql.parse import parse
 from dither.query.statistics.choose_bounding import choose_bounding, with_shares
-from dither.query.statistics.counter_sets import CounterSet, choose_counters
 from dither.query.statistics.limits import HardLimits, Limits, hard_limits, limits_of
 from tests.query.neighbours import Case, policy, random_case, random_limits, random_row
 from tests.seeds import examples

@@ -19,11 +19,11 @@ from typing import Any, ClassVar
 
 from dither.privacy.guarantee.guarantee import Guarantee
 from dither.privacy.loss.loss import Loss
+from dither.query.counters.counter_sets import CounterSet
 from dither.query.plan.base import Expression
 from dither.query.plan.question import Group, Question
 from dither.query.policy.column import Key, Type
 from dither.query.statistics.bounding import Bounding
-from dither.query.statistics.counter_sets import CounterSet
 
 GroupKeys = tuple[Key | None, ...]  # a group of the question: a key for each column of GROUP BY
 Row = tuple[Any, ...]  # of the engine: keys, then totals

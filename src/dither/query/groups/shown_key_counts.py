@@ -27,7 +27,7 @@ from dither.density.unknown_keys.threshold_keys import ThresholdKeys
 from dither.noise.laplace import DiscreteLaplace
 from dither.privacy.guarantee.guarantee import Guarantee
 from dither.privacy.loss.loss import Loss
-from dither.query.statistics.estimators import Columns
+from dither.query.counters.estimators import Columns
 from dither.query.statistics.statement import Statement, statement_of
 from dither.query.statistics.statistic import Counts, Statistic
 

@@ -27,13 +27,13 @@ from dither.numeric.number import Number
 from dither.privacy.guarantee.guarantee import Guarantee
 from dither.privacy.loss.loss import Loss
 from dither.privacy.unit import Unit
+from dither.query.counters.counter_sets import LARGEST, CounterSet
 from dither.query.groups.group_choice import GroupChoice, GroupKeys, Groups, Row, all_groups, only
 from dither.query.plan.aggregates import CountRows
 from dither.query.plan.counters import Counter
 from dither.query.plan.question import Question
 from dither.query.plan.spelling import spell
 from dither.query.statistics.bounding import EachRow, KeepGroups
-from dither.query.statistics.counter_sets import LARGEST, CounterSet
 from dither.query.statistics.limits import limits_of
 
 MANY = 50  # groups: fewer are counted all together, so that other questions about them are answered from what is stored

@@ -34,6 +34,7 @@ from dither.numeric.number import Number
 from dither.privacy.guarantee.guarantee import Guarantee
 from dither.privacy.loss.loss import Loss
 from dither.privacy.unit import Unit
+from dither.query.counters.counter_sets import CounterSet
 from dither.query.engines.templates.group_keys import LONGEST_KEY
 from dither.query.groups.group_choice import GroupChoice, Groups, Row, only, read_key, unknown_groups, written
 from dither.query.groups.group_choice import GroupKeys as Keys
@@ -45,7 +46,6 @@ from dither.query.plan.spelling import spell
 from dither.query.plan.text import number
 from dither.query.policy.column import Key, Type
 from dither.query.statistics.bounding import Bounding, EachRow, KeepPersons
-from dither.query.statistics.counter_sets import CounterSet
 from dither.query.statistics.limits import MANY, hard_limits, limits_of
 
 MOST_SHOWN = 100_000  # keys of an answer

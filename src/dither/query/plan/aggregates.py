@@ -1,6 +1,6 @@
 """Aggregates: one number a group. Each class says how it is called in words and which counter it is the sum of, if of one.
 
-Those that follow from counters are read by the estimators that `statistics/counter_sets.py` chooses; each of the others has
+Those that follow from counters are read by the estimators that `counters/counter_sets.py` chooses; each of the others has
 a statistic of its own (`statistics/registry.py`).
 """
 

@@ -9,6 +9,7 @@ from math import prod
 
 from dither.density.unknown_keys.threshold_keys import GeometricKeys, ThresholdKeys
 from dither.errors import NumberError, QuestionError
+from dither.query.counters.counter_sets import CounterPlan, Reading
 from dither.query.groups.group_choice import GroupChoice
 from dither.query.groups.shown_key_counts import ShownKeyCounts
 from dither.query.groups.top_groups import TopGroups, sorted_by
@@ -20,7 +21,6 @@ from dither.query.pricing.ask import ErrorsLike
 from dither.query.pricing.spend import Spend
 from dither.query.sql.parse import MOST_ROWS
 from dither.query.statistics.counter_release import Priced, mechanisms
-from dither.query.statistics.counter_sets import CounterPlan, Reading
 from dither.query.statistics.registry import statistic_for
 from dither.query.statistics.statistic import Statistic
 

@@ -18,6 +18,7 @@ from dither.mechanisms.additive.additive import read_confidence
 from dither.numeric.number import Number, NumberLike, integer, rational
 from dither.privacy.guarantee.guarantee import Guarantee
 from dither.privacy.unit import Unit
+from dither.query.counters.counter_sets import CounterPlan, choose_counters
 from dither.query.groups.unknown_keys import read_other
 from dither.query.holdings import Holdings
 from dither.query.plan.question import Question
@@ -33,7 +34,6 @@ from dither.query.sql.parse import parse
 from dither.query.statistics.bounding import Bounding
 from dither.query.statistics.choose_bounding import choose_bounding
 from dither.query.statistics.counter_release import CounterRelease
-from dither.query.statistics.counter_sets import CounterPlan, choose_counters
 from dither.query.statistics.people_beyond import SHARE, PeopleBeyond, leaves_out
 
 LARGEST_SIZE = 10**15

@@ -16,13 +16,13 @@ from dither.numeric.number import NumberLike
 from dither.privacy.budget.filter import Filter
 from dither.privacy.guarantee.guarantee import Guarantee
 from dither.privacy.loss.loss import Loss
+from dither.query.counters.counter_sets import Reading
 from dither.query.groups.group_choice import GroupChoice, Groups, all_groups
 from dither.query.plan.question import Question
 from dither.query.pricing import price
 from dither.query.pricing.candidates import priced
 from dither.query.statistics.bounding import Bounding
 from dither.query.statistics.counter_release import CounterRelease, Priced
-from dither.query.statistics.counter_sets import Reading
 from dither.query.statistics.statistic import Statistic
 
 

@@ -20,13 +20,13 @@ from dither.privacy.budget.filter import Filter
 from dither.privacy.guarantee.definitions import approx
 from dither.privacy.guarantee.guarantee import Guarantee
 from dither.privacy.loss.loss import Loss, sum_of
+from dither.query.counters.counter_sets import CounterPlan, CounterSet
 from dither.query.plan.question import Question
 from dither.query.pricing.ask import ErrorsLike
 from dither.query.pricing.spend import Spend
 from dither.query.statistics.bounding import Bounding, EachRow
 from dither.query.statistics.choose_bounding import of_persons
 from dither.query.statistics.counter_release import CounterRelease, Priced, mechanisms, with_one_weight
-from dither.query.statistics.counter_sets import CounterPlan, CounterSet
 from dither.query.statistics.registry import make_statistic
 from dither.query.statistics.statistic import Price, Statistic
 

@@ -13,6 +13,7 @@ from typing import Any
 from sqlglot import exp
 
 from dither.errors import QuestionError
+from dither.query.counters.counter_sets import LARGEST
 from dither.query.plan.base import Expression
 from dither.query.plan.expressions import ColumnValue
 from dither.query.plan.lattice import bounded_step
@@ -41,7 +42,6 @@ from dither.query.sql import scope
 from dither.query.sql.expressions import Reader
 from dither.query.sql.group_keys import keeps_order
 from dither.query.sql.syntax import refuse, shown
-from dither.query.statistics.counter_sets import LARGEST
 
 OWN: dict[type[Any], type[PersonTotal]] = {
     exp.Count: PersonValues,

@@ -37,8 +37,8 @@ from math import isqrt
 from typing import ClassVar, Self
 
 from dither.privacy.unit import Unit
+from dither.query.counters.counter_sets import CounterSet
 from dither.query.plan.counters import Counter, PersonCounter, RowCounter
-from dither.query.statistics.counter_sets import CounterSet
 from dither.query.statistics.limits import HardLimits, Limits
 
 ALONE = "one row is one person, so there is nothing to bound"

@@ -10,12 +10,12 @@ from math import ceil
 from dither.errors import QuestionError
 from dither.numeric.number import Number
 from dither.privacy.unit import Unit
+from dither.query.counters.counter_sets import CounterPlan, CounterSet
 from dither.query.plan.counters import StepCounter
 from dither.query.plan.expressions import ColumnValue
 from dither.query.plan.question import Question
 from dither.query.policy.table import Table
 from dither.query.statistics.bounding import Bounding, Clip, ClipSum, EachRow, KeepGroups, KeepPersons, Weights
-from dither.query.statistics.counter_sets import CounterPlan, CounterSet
 from dither.query.statistics.limits import HardLimits, cells_of, hard_limits, limits_of
 
 FINEST = 2**20  # parts of a unit, so that small weights are not all rounded to nothing

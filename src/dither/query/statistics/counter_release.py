@@ -18,13 +18,13 @@ from dither.privacy.formulas.discrete_laplace import charged_rho
 from dither.privacy.guarantee.definitions import pure
 from dither.privacy.guarantee.guarantee import Guarantee
 from dither.privacy.loss.loss import Loss
+from dither.query.counters.counter_sets import CounterSet
+from dither.query.counters.estimators import UNKNOWN, Columns, Estimator, Noise, Reader
 from dither.query.plan.question import Question
 from dither.query.plan.spelling import spell
 from dither.query.policy.column import Type
 from dither.query.statistics.bounding import Bounding
 from dither.query.statistics.choose_bounding import with_shares
-from dither.query.statistics.counter_sets import CounterSet
-from dither.query.statistics.estimators import UNKNOWN, Columns, Estimator, Noise, Reader
 from dither.query.statistics.statement import Statement, may_be_clamped, statement_of
 from dither.query.statistics.statistic import Counts, Statistic
 

@@ -21,9 +21,9 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import ClassVar
 
+from dither.query.counters.counter_sets import CounterSet, Request
 from dither.query.plan.question import Question
 from dither.query.statistics.bounding import EachRow
-from dither.query.statistics.counter_sets import CounterSet, Request
 from dither.query.statistics.distinct_values import KeepValues, NumberOfDistinct, noise_of
 from dither.query.statistics.people_per_key import PeoplePerKey, keep_pairs, keys_of, told_pairs
 from dither.query.statistics.statistic import Counts, Price, RequestedStatistic, counted_by

@@ -35,12 +35,12 @@ from dither.mechanisms.additive.gaussian import Gaussian
 from dither.mechanisms.additive.geometric import Geometric
 from dither.privacy.guarantee.guarantee import Guarantee
 from dither.privacy.loss.loss import Loss
+from dither.query.counters.counter_sets import CounterSet, Request
+from dither.query.counters.estimators import Columns, Noise
 from dither.query.plan.counters import DistinctCounter
 from dither.query.plan.question import Question
 from dither.query.plan.spelling import spell
 from dither.query.statistics.bounding import Bounding, EachRow
-from dither.query.statistics.counter_sets import CounterSet, Request
-from dither.query.statistics.estimators import Columns, Noise
 from dither.query.statistics.limits import MANY, HardLimits, hard_limits, limits_of
 from dither.query.statistics.statement import Statement, statement_of
 from dither.query.statistics.statistic import Counts, Price, RequestedStatistic, counted

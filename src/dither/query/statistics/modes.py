@@ -42,14 +42,14 @@ from dither.mechanisms.selection.permute_and_flip import PermuteAndFlip
 from dither.numeric.number import rational
 from dither.privacy.guarantee.guarantee import Guarantee
 from dither.privacy.loss.loss import Loss
+from dither.query.counters.counter_sets import Request
+from dither.query.counters.estimators import Columns
 from dither.query.plan.describe import words
 from dither.query.plan.expressions import ColumnValue
 from dither.query.plan.question import Question
 from dither.query.plan.spelling import spell
 from dither.query.policy.column import Type
 from dither.query.statistics.choose_bounding import weights_in_units
-from dither.query.statistics.counter_sets import Request
-from dither.query.statistics.estimators import Columns
 from dither.query.statistics.statistic import Counts, Price, RequestedStatistic, counted_by
 
 MOST_GROUPS = 2**14  # each has a choice of its own

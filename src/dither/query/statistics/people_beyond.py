@@ -27,21 +27,21 @@ from dither.numeric.number import Number
 from dither.privacy.guarantee.guarantee import Guarantee
 from dither.privacy.loss.loss import Loss
 from dither.privacy.unit import Unit
+from dither.query.counters.counter_sets import CounterSet
+from dither.query.counters.estimators import Columns
+from dither.query.counters.intervals import sum_error
 from dither.query.plan.expressions import Constant
 from dither.query.plan.question import Group, Question
 from dither.query.plan.spelling import spell
 from dither.query.statistics.bounding import Bounding, Clip, ClipSum, Weights
 from dither.query.statistics.counter_release import CounterRelease
-from dither.query.statistics.counter_sets import CounterSet
-from dither.query.statistics.estimators import Columns
-from dither.query.statistics.intervals import sum_error
 from dither.query.statistics.limits import HardLimits
 from dither.query.statistics.statement import Statement
 from dither.query.statistics.statistic import Counts, Statistic, counted
 
 KINDS = 5  # of people beyond their limits
 RATIO = 4  # from one kind to the next
-ENOUGH = 100  # epsilon or rho, with which there is next to no noise
+ENOUGH = 10**5  # epsilon or rho, with which there is no noise; much more could not be drawn
 SHARE = {True: Fraction(1, 10), False: Fraction(1, 20)}  # of an epsilon, or of a rho
 
 
@@ -155,8 +155,8 @@ class PeopleBeyond(Statistic):
 
 def leaves_out(statistics: Sequence[Statistic]) -> CounterRelease | None:
     """The counters of which rows may be left out, if any: of those, people beyond the limits are counted."""
-    for one in statistics:
-        if isinstance(one, CounterRelease) and isinstance(one.bounding, (Weights, Clip, ClipSum)):
-            places = range(len(one.estimators))
-            return one if any(one.statement(place) is Statement.AT_LEAST for place in places) else None
+    scaled = (one for one in statistics if isinstance(one, CounterRelease))
+    for one in (one for one in scaled if isinstance(one.bounding, (Weights, Clip, ClipSum))):
+        if any(one.statement(place) is Statement.AT_LEAST for place in range(len(one.estimators))):
+            return one
     return None

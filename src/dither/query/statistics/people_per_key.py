@@ -34,13 +34,13 @@ from typing import Any, ClassVar, Self
 from dither.errors import QuestionError
 from dither.mechanisms.additive.additive import covers
 from dither.numeric.search import first_integer
+from dither.query.counters.counter_sets import CounterSet, Request
+from dither.query.counters.estimators import Columns
 from dither.query.plan.expressions import ColumnValue
 from dither.query.plan.question import Question
 from dither.query.policy.column import Key
 from dither.query.statistics.bounding import Bounding, EachRow, KeepPersons
-from dither.query.statistics.counter_sets import CounterSet, Request
 from dither.query.statistics.distinct_values import DistinctStatistic, noise_of
-from dither.query.statistics.estimators import Columns
 from dither.query.statistics.limits import hard_limits
 from dither.query.statistics.statistic import Counts, Price, counted_by
 

@@ -23,6 +23,8 @@ from dither.density.quantiles.quantile_interval import MOST_COUNTS, QuantileInte
 from dither.errors import QuestionError
 from dither.privacy.guarantee.guarantee import Guarantee
 from dither.privacy.loss.loss import Loss, sum_of
+from dither.query.counters.counter_sets import Request
+from dither.query.counters.estimators import Columns
 from dither.query.plan.aggregates import Quantile
 from dither.query.plan.counters import AboveCounter
 from dither.query.plan.describe import words
@@ -32,8 +34,6 @@ from dither.query.plan.question import Question
 from dither.query.plan.spelling import spell
 from dither.query.policy.column import Type
 from dither.query.statistics.choose_bounding import weights_in_units
-from dither.query.statistics.counter_sets import Request
-from dither.query.statistics.estimators import Columns
 from dither.query.statistics.statistic import Counts, Price, RequestedStatistic, counted_by
 
 MOST_CELLS = 2**12  # of a group

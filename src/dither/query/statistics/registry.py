@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from dither.query.counters.counter_sets import Request
 from dither.query.plan.aggregates import Aggregate, CountDistinct, CountDistinctValues, Mode, Quantile, RunningCount
 from dither.query.plan.question import Question
-from dither.query.statistics.counter_sets import Request
 from dither.query.statistics.distinct_keys import DistinctKeys
 from dither.query.statistics.distinct_values import DistinctValues
 from dither.query.statistics.modes import ModeStatistic

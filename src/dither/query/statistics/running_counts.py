@@ -41,12 +41,12 @@ from dither.privacy.guarantee.definitions import gdp
 from dither.privacy.guarantee.guarantee import Guarantee
 from dither.privacy.loss.loss import Loss
 from dither.privacy.unit import Unit
+from dither.query.counters.counter_sets import CounterSet, Request
+from dither.query.counters.estimators import Columns
 from dither.query.plan.counters import RowCounter
 from dither.query.plan.question import Question
 from dither.query.plan.spelling import spell
 from dither.query.statistics.bounding import Bounding, Clip, EachRow, Weights
-from dither.query.statistics.counter_sets import CounterSet, Request
-from dither.query.statistics.estimators import Columns
 from dither.query.statistics.limits import HardLimits, cells_of, hard_limits, limits_of
 from dither.query.statistics.statement import Statement, statement_of
 from dither.query.statistics.statistic import Counts, Price, RequestedStatistic, counted

@@ -19,14 +19,14 @@ from dither.numeric.number import Number
 from dither.privacy.guarantee.guarantee import Guarantee
 from dither.privacy.loss.loss import Loss
 from dither.privacy.unit import Unit
+from dither.query.counters.counter_sets import CounterSet, Request
+from dither.query.counters.estimators import Columns
 from dither.query.plan.aggregates import CountRows
 from dither.query.plan.base import Expression
 from dither.query.plan.counters import RowCounter
 from dither.query.plan.question import Group, Question
 from dither.query.policy.column import Key, Type
 from dither.query.statistics.bounding import Bounding
-from dither.query.statistics.counter_sets import CounterSet, Request
-from dither.query.statistics.estimators import Columns
 from dither.query.statistics.statement import Statement, statement_of
 
 Counts = Sequence[Sequence[int]]  # for each group of the question: its counters, or a count for each key within it

@@ -25,9 +25,9 @@ from dither.density.histograms.prefix_workload import padded, with_nowhere
 from dither.mechanisms.workload.workload import Workload
 from dither.privacy.guarantee.guarantee import Guarantee
 from dither.privacy.loss.loss import Loss
+from dither.query.counters.estimators import Columns
 from dither.query.plan.spelling import spell
 from dither.query.statistics.bounding import Bounding, EachRow, Weights
-from dither.query.statistics.estimators import Columns
 from dither.query.statistics.limits import hard_limits, limits_of
 from dither.query.statistics.statement import Statement, statement_of
 from dither.query.statistics.statistic import Counts, Price, Statistic

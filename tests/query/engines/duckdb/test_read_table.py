@@ -245,14 +245,15 @@ CASES = [*enumerate(ASKED), *((seed, ASKED[1]) for seed in range(12))]
 class Read(Asked):
     """A question about sources of which each is read as a release reads it."""
 
-    def sql(self) -> str:
+    def sql(self, case=None) -> str:
+        case = case or self.cases[0]
         places, texts = {}, {}
         for table in self.question.relation.tables:
             held = {column.name: Held(column.type, "string") for column in table.columns}
             places[table.name] = read.read_sql(table, held, table.name)
             texts[table.name] = frozenset(name for name, found in held.items() if found.type is Type.TEXT)
-        place = counts.TablePlaces(places, texts, self.salt)
-        return place.select(self.question, self.strategy.sets, self.bounding)
+        place = counts.TablePlaces(places, texts, case.salt)
+        return place.select(self.question, case.strategy.sets, case.bounding)
 
 
 def rows_of(name: str, person: str, rng: random.Random) -> list[tuple]:

@@ -27,9 +27,9 @@ from collections.abc import Sequence
 from fractions import Fraction
 from math import ceil
 
+from dither.query.counters.counter_sets import CounterSet
 from dither.query.engines.words import Words
 from dither.query.statistics.bounding import Clip, ClipSum
-from dither.query.statistics.counter_sets import CounterSet
 
 WIDEST = 2**52  # of one weighted total: it fits into 64 bits, and 2^20 groups of 4 squares into 127
 MARGIN = "1.0000001"  # far more than the error of a square root in doubles

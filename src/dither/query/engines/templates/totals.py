@@ -25,6 +25,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from dither.query.counters.counter_sets import CounterSet
 from dither.query.engines.templates.clip import clipped
 from dither.query.engines.templates.counter_sums import Sums, counter_sum, read_steps, read_value
 from dither.query.engines.templates.expressions import person, render
@@ -33,7 +34,6 @@ from dither.query.engines.words import Words
 from dither.query.plan.counters import Counter, ValueCounter
 from dither.query.plan.question import Question
 from dither.query.statistics.bounding import Bounding, Clip, ClipSum, EachRow, KeepGroups, KeepPersons, Weights
-from dither.query.statistics.counter_sets import CounterSet
 from dither.query.statistics.distinct_values import KeepValues
 from dither.query.statistics.people_beyond import PeopleByRows
 

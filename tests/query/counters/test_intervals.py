@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from dither import Gaussian, Geometric
-from dither.query.statistics import intervals as interval
+from dither.query.counters import intervals as interval
 
 LEVEL = Fraction(9, 10)
 MECHANISMS = [

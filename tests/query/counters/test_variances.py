@@ -19,12 +19,12 @@ import dither
 from dither import Gaussian, Geometric
 from dither.errors import QuestionError
 from dither.privacy.unit import Unit
+from dither.query.counters import intervals as interval
+from dither.query.counters.counter_sets import choose_counters
+from dither.query.counters.estimators import MeanEstimator, Reader, SumEstimator
+from dither.query.counters.variances import VarianceEstimator
 from dither.query.sql.parse import parse
-from dither.query.statistics import intervals as interval
-from dither.query.statistics.choose_bounding import LARGEST, choose_bounding
-from dither.query.statistics.counter_sets import choose_counters
-from dither.query.statistics.estimators import MeanEstimator, Reader, SumEstimator
-from dither.query.statistics.variances import VarianceEstimator
+from dither.query.statistics.choose_bounding import LARGEST, choose_bounding, with_shares
 from dither.testing import seeded
 from tests.query.clinics import clinic, private_totals, visits
 from tests.query.neighbours import PEOPLE, Case, estimator, policy, random_row
@@ -76,7 +76,7 @@ def test_every_way_that_is_cheaper_would_have_been_taken(monkeypatch):
     for columns in ("VAR_POP(age) AS v, COUNT(*) AS n", "VAR_POP(age) AS v, AVG(age) AS a, COUNT(*) AS n, SUM(cost) AS s"):
         for pure in (True, False):
             plan, found = strategy_of(f"SELECT {columns} FROM visits", pure=pure)
-            monkeypatch.setattr("dither.query.statistics.counter_sets.MOST_WAYS", 0)  # then all share what they can
+            monkeypatch.setattr("dither.query.counters.counter_sets.MOST_WAYS", 0)  # then all share what they can
             shared = choose_counters(plan, pure=pure)
             monkeypatch.undo()
             assert found.cost(pure=pure) <= shared.cost(pure=pure)
@@ -140,9 +140,9 @@ def cases(way, unit, rng):
         plan = parse(question, policy(*limits, person=way is not None, unit=unit))
         pure = way != "clip"
         strategy, cells = choose_counters(plan, pure=pure), math.prod(len(group.keys) for group in plan.groups)
-        yield Case(
-            plan, strategy, choose_bounding(plan, strategy, way, cells=cells, unit=unit, pure=pure), rng.getrandbits(64)
-        )
+        made = choose_bounding(plan, strategy, way, cells=cells, unit=unit, pure=pure)
+        shares = (Fraction(1, len(strategy.sets)),) * len(strategy.sets)
+        yield Case(plan, strategy, with_shares(made, shares), rng.getrandbits(64), shares)
 
 
 @pytest.mark.parametrize("unit", [Unit.ADD_REMOVE, Unit.REPLACE_ONE])

@@ -2,7 +2,7 @@
 
     sum        counters times weights: sums, and counts, whose weights make each row one
     mean       above / (above + below), by Fieller's method
-    variance   of `statistics/variances.py`
+    variance   of `counters/variances.py`
 
 An interval holds what noise changes. `resolution` is in how many parts a row is counted, `noise` the mechanism of every
 counter.
@@ -19,8 +19,8 @@ from typing import Any
 
 from dither.mechanisms.additive.gaussian import Gaussian
 from dither.mechanisms.additive.geometric import Geometric
+from dither.query.counters import intervals as interval
 from dither.query.plan.text import number
-from dither.query.statistics import intervals as interval
 
 Noise = Geometric | Gaussian
 Columns = tuple[list[Any], list[Any], list[Any]]  # values, lower ends, upper ends: one of each a group of the question

@@ -30,9 +30,9 @@ from typing import TYPE_CHECKING
 from dither.density.moments.ratio_intervals import variance_interval
 from dither.mechanisms.additive.additive import log_odds
 from dither.numeric.balls import round_up
+from dither.query.counters.estimators import MANY, OVER_VALUES, Columns, Estimator, Reader
+from dither.query.counters.intervals import average_error, noise_of
 from dither.query.plan.text import number
-from dither.query.statistics.estimators import MANY, OVER_VALUES, Columns, Estimator, Reader
-from dither.query.statistics.intervals import average_error, noise_of
 
 if TYPE_CHECKING:
     import numpy as np

@@ -23,13 +23,13 @@ from itertools import product
 from typing import ClassVar, NamedTuple
 
 from dither.errors import QuestionError
+from dither.query.counters.estimators import Estimator, SumEstimator
+from dither.query.counters.joint_counters import JointCounters, MeanCounters, VarianceCounters
 from dither.query.plan.aggregates import Aggregate, CountPersons, CountRows, Mean, Sum, Variance
 from dither.query.plan.base import Expression
 from dither.query.plan.counters import Counter
 from dither.query.plan.describe import words
 from dither.query.plan.question import Question
-from dither.query.statistics.estimators import Estimator, SumEstimator
-from dither.query.statistics.joint_counters import JointCounters, MeanCounters, VarianceCounters
 
 MOST_WAYS = 512
 LARGEST = 2**62  # steps: what adds up in 64 bits

@@ -12,6 +12,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, ClassVar
 
+from dither.query.counters.estimators import Estimator, MeanEstimator, SumEstimator
+from dither.query.counters.variances import VarianceEstimator
 from dither.query.plan.aggregates import Aggregate, CountRows, CountValues, Mean, Sum, Variance
 from dither.query.plan.base import Expression
 from dither.query.plan.counters import (
@@ -25,8 +27,6 @@ from dither.query.plan.counters import (
     MissingSquare,
 )
 from dither.query.plan.lattice import step_of, step_of_squares
-from dither.query.statistics.estimators import Estimator, MeanEstimator, SumEstimator
-from dither.query.statistics.variances import VarianceEstimator
 
 
 @dataclass(frozen=True)

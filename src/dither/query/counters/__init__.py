@@ -1,0 +1,1 @@
+"""Which counters a question releases, and the estimators that read aggregates off them."""
