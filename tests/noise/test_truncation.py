@@ -78,8 +78,8 @@ def test_what_lies_beyond_is_drawn_again_and_nothing_else():
     script = [4, -4, 3, 0, -3, 9, -(2**63), 2**63 - 1, 1]
     one = _Rejection(Script(script), 3)
     assert [one.one() for _ in range(4)] == [3, 0, -3, 1]
-    many = _Rejection(Script([*script, -1, 5, 6, 2, 2, -2]), 3).many(9)  # six are drawn again, two of these once more
-    assert many.tolist() == [-1, 2, 3, 0, -3, -2, 2, 2, 1] or sorted(many.tolist()) == [-3, -2, -1, 0, 1, 2, 2, 2, 3]
+    many = _Rejection(Script([*script, -1, 5, 6, 2, 2, -2, 3]), 3).many(9)  # five are drawn again, two of these once more
+    assert many.tolist() == [-1, -2, 3, 0, -3, 3, 2, 2, 1]
     assert many.dtype == np.int64
     wide = _Rejection(Script([2**80, 1, -(2**70), -1, 2], dtype=object), 3).many(3)
     assert (wide.dtype, wide.tolist()) == (np.dtype(np.int64), [-1, 1, 2])
@@ -90,7 +90,7 @@ def test_draws_are_those_of_the_law(law):
     many = 200_000
     with pytest.warns(NotPrivateWarning), seeded(11):
         drawn = law.sample(many)
-        assert isinstance(law.sample(), int)
+    assert isinstance(law.sample(), int)
     assert np.abs(drawn).max() == law.bound
     cells = range(-law.bound, law.bound + 1)
     expected = np.array([float(law.mass(k)) * many for k in cells])
