@@ -189,10 +189,9 @@ def test_the_release_keeps_the_promise_whatever_the_event(kind, min_people, unit
     for i, j in pairs:
         claim.check(values[i], values[j], laws[i], laws[j])
         claim.check(values[j], values[i], laws[j], laws[i])
+    assert all("b" not in shown for law in laws[5:] for shown in law.outputs.values())  # one person short: by no draw at all
     empty = () if kind is MagicKeys else {}
-    few = {f"k{at}": at for at in range(m)}
-    for _ in range(20):
-        assert rule.release(few) == empty
+    assert rule.release({f"k{at}": at for at in range(m)}) == empty
     if kind is not MagicKeys:
         with precision(BITS):
             for output, mass in key_law(rule, m + 1).items():
