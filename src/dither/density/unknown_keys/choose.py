@@ -139,7 +139,7 @@ def keys(
         >>> from dither.density import keys
         >>> choice = keys(epsilon=1, delta="1e-6", max_keys=4)
         >>> choice.name, choice.needs
-        ('gaussian', {'magic': 53, 'geometric': 60, 'gaussian': 44, 'truncated geometric': 53, 'truncated gaussian': 46})
+        ('gaussian', {'magic': 53, 'geometric': 60, 'gaussian': 44, 'truncated geometric': 54, 'truncated gaussian': 46})
     """
     most = integer(max_keys, name="max_keys", least=1)
     own = most if held is None else integer(held, name="held", least=1)

@@ -5,48 +5,18 @@
     TruncatedRhoKeys         (rho, delta), for budgets that add up rhos
 
 Theorem. Give each key independent whole noise z with |z| <= B, and show key and noisy count n + z where that is T = B + m or
-more. With
+more. Then a key that fewer than m people hold is never shown. With delta' = 1 - (1 - p)^k, geometric noise of rate
+epsilon / k is (epsilon, delta')-differentially private, and Gaussian noise of variance sigma2 promises no less than a release that shows
+everything with probability delta' (and otherwise nothing), next to Gaussian noise of mu^2 = k / sigma2.
 
-    m       min_people; n the people who hold a key, z a draw of `noise.truncation`
+    m, n    min_people; the people who hold a key
     k       the most keys whose counts differ between neighbours: max_keys, or twice that when a person is replaced
-    p       the probability of the last step, P(z = B) = P(z = -B)
-    delta'  1 - (1 - p)^k
+    p       the probability of the last step of the noise, P(z = B) = P(z = -B); one B for all keys and all data
 
-a key that fewer than m people hold is never shown, and
-
-    geometric noise of rate epsilon / k, truncated        is (epsilon, delta')-differentially private
-    Gaussian noise of variance sigma2, truncated          promises no less than a release that shows everything with
-                                                          probability delta' (and otherwise nothing), next to Gaussian noise
-                                                          of mu^2 = k / sigma2
-
-Proof. n < m gives n + z < m + B = T. So leaving such keys out changes nothing, those that nobody holds among them: the
-release is a function of noisy counts of *all* keys that there could be, and it is enough to look at these. A key of one's
-own needs no proof of its own.
-
-One key, n against n - 1 people. The noisy counts have the supports n-B..n+B and n-1-B..n-1+B. Either law leaves the common
-part with probability p, by its outermost step. Given the common part they are, in either direction,
-
-    geometric   apart by a factor of at most e^(epsilon/k): |z| changes by one, and both are divided by the same 1 - p
-    Gaussian    two normal laws of means n and n - 1, truncated to the *same* interval (n-B-1/2 to n+B-1/2), rounded; these
-                are 1/sigma-Gaussian-DP, by the lemma
-
-Noise of different keys is independent, so that with probability (1 - p)^k on either side all k counts lie in the common
-parts; given that, the losses of k keys add up to epsilon, or to mu^2 = k / sigma2. That is the promise: P <= the law given
-that event times (1 - delta') + delta', and likewise Q. For geometric noise no event beats delta' at epsilon, and the edge
-attains it.
-
-Lemma. Let X_t be normal with mean t and variance sigma2, truncated to an interval that does not depend on t. Then X_0 and
-X_1 are 1/sigma-Gaussian-DP: every test is at most as good as between two normal variables 1/sigma apart.
-
-Proof of the lemma. With sigma = 1 by scaling, t from 0 to s = 1/sigma. The ratio of densities rises with x, so the best
-tests are X > c. Let G(t) = P(X_t > c); then G'(t) = Cov(X_t, 1{X_t > c}), as X_t is a tilt. X_t = h(Z) for a standard normal
-Z and the increasing h with equal probabilities below, and h' <= 1: with Phi(x) = M p + l (M the mass of the interval, l that
-below it, p that of X_t below x, all under mean t) and I(p) = phi(Phi^-1(p)), h' = M I(p) / I(M p + l), and since I is
-concave and not negative, I(M p + (1 - M) l/(1 - M)) >= M I(p). So the covariance, half of the mean of
-(h(Z) - h(Z')) (1{Z > c'} - 1{Z' > c'}), is at most the same with Z - Z', which is phi(Phi^-1(G)). Hence the derivative of
-Phi^-1(G(t)) is at most 1 (and not negative), and Phi^-1(G) grows by at most s. The other direction is the mirror image.
-
-All of this needs one B for all keys and all data: truncated at unequal places, or at such as the data choose, it is false.
+Proof. `truncated_keys.md`. In short: n < m gives n + z < T, so the release is a function of noisy counts of all keys that
+there could be. Of one key, n against n - 1 people, the two supports have all in common but one step each, of probability p.
+Given the common part, geometric noise is e^(epsilon/k) apart at most, and Gaussian noise is two normal laws truncated to
+the same interval, which are 1/sigma-Gaussian-DP. Keys are independent.
 
 The (epsilon, delta) of Gaussian noise is delta' + (1 - delta') H(e^epsilon), H the Gaussian profile of mu: a part of delta
 is the edge's, and the rest gives sigma; of a few parts the one with the least T is taken.
@@ -55,7 +25,7 @@ Against a threshold without a bound. There a key is shown by a tail of the noise
 smaller where the noise is wide: T is lower by about ln(k / epsilon) k / epsilon for geometric noise. And a count that is
 shown never lies farther than B from the truth.
 
-Geng, Ding, Guo and Kumar 2020 for the noise; Dong, Roth and Su 2022 for Gaussian DP.
+Source. Geng, Ding, Guo and Kumar 2020 for the noise; Dong, Roth and Su 2022 for Gaussian DP.
 """
 
 from __future__ import annotations

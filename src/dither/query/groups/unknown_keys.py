@@ -91,7 +91,7 @@ class UnknownKeys(GroupChoice):
         if pure:
             rule = choose_rule(epsilon=amount, delta=delta, max_keys=held, counts=counts, unit=unit, min_people=least).rule
         else:
-            rule = rho_rule(Fraction(amount), delta, held, unit, least)
+            rule = rho_rule(amount, delta, held, unit, least)
         reason = "how many people hold a key is all that is counted"
         bounding: Bounding = EachRow.of(unit) if alone else KeepPersons(held, 1, 1, unit, reason)
         if not alone:
@@ -201,7 +201,7 @@ def geometric_rule(rule: KeyRule, epsilon: Number | Fraction) -> KeyRule:
     return _best(lambda kind: kind(epsilon=epsilon, **same), (GeometricKeys, TruncatedGeometricKeys))
 
 
-def rho_rule(rho: Fraction, delta: Fraction, held: int, unit: Unit, min_people: int) -> KeyRule:
+def rho_rule(rho: Number | Fraction, delta: Fraction, held: int, unit: Unit, min_people: int) -> KeyRule:
     """The better of the rules that are priced in rho."""
     same: dict[str, Any] = {"delta": delta, "max_keys": held, "unit": unit, "min_people": min_people}
     return _best(lambda kind: kind(rho=rho, **same), (RhoKeys, TruncatedRhoKeys))
