@@ -6,8 +6,8 @@
 
 Theorem. Give each key independent whole noise z with |z| <= B, and show key and noisy count n + z where that is T = B + m or
 more. Then a key that fewer than m people hold is never shown. With delta' = 1 - (1 - p)^k, geometric noise of rate
-epsilon / k is (epsilon, delta')-differentially private, and Gaussian noise of variance sigma2 promises no less than a release that shows
-everything with probability delta' (and otherwise nothing), next to Gaussian noise of mu^2 = k / sigma2.
+epsilon / k is (epsilon, delta')-differentially private, and Gaussian noise of variance sigma2 promises no less than a
+release that shows everything with probability delta' (and otherwise nothing), next to Gaussian noise of mu^2 = k / sigma2.
 
     m, n    min_people; the people who hold a key
     k       the most keys whose counts differ between neighbours: max_keys, or twice that when a person is replaced
