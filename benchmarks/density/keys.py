@@ -72,7 +72,7 @@ def shown() -> None:
             reached = "reached" if kept(chosen.rule) >= best_other - 1e-9 else "MISSED"
             rows.append([f"{epsilon}, {delta}", str(most), " / ".join(needs), " / ".join(sums), f"{chosen.name}: {reached}"])
     report.table(
-        "unknown keys: Laplace / Gauss with half of delta each / magic / geometric / gaussian / truncated: geometric / gaussian",
+        "unknown keys: Laplace / Gauss, half of delta each / magic / geometric / gaussian / truncated geometric / gaussian",
         ["epsilon, delta", "keys a person", "holders for 50%", "kept of 5000", "chosen"],
         rows,
     )
