@@ -37,7 +37,7 @@ SUBROOMS: dict[str, list[list[str]]] = {
         ["law"],
         ["samplers"],
         ["gaussian", "laplace", "uniform_integers"],
-        ["bernoulli", "cell_sampler", "lazy_weights"],
+        ["bernoulli", "cell_sampler", "lazy_weights", "truncation"],
         ["categorical"],
         ["packed_flips", "random_rounding", "staircase"],
         ["subsets"],

@@ -9,7 +9,15 @@ from statistics import NormalDist
 from benchmarks import report
 from benchmarks.clock import best
 from dither import calibrate
-from dither.density import GaussianKeys, GeometricKeys, MagicKeys, WeightedKeys, keys
+from dither.density import (
+    GaussianKeys,
+    GeometricKeys,
+    MagicKeys,
+    TruncatedGaussianKeys,
+    TruncatedGeometricKeys,
+    WeightedKeys,
+    keys,
+)
 from dither.density.unknown_keys.key_rule import KeyRule
 
 PROMISES = [(1, "1e-5"), ("0.1", "1e-6")]
@@ -47,12 +55,15 @@ def gauss(epsilon: float, delta: float, max_keys: int) -> tuple[float, float]:
     return at, sum(times * NormalDist().cdf((n - at) / sigma) for n, times in HOLDERS.items())
 
 
+RULES = (MagicKeys, GeometricKeys, GaussianKeys, TruncatedGeometricKeys, TruncatedGaussianKeys)
+
+
 def shown() -> None:
     """Users for half of the time, and keys kept of 5000."""
     rows = []
     for epsilon, delta in PROMISES:
         for most in KEYS:
-            ours = [kind(epsilon=epsilon, delta=delta, max_keys=most) for kind in (MagicKeys, GeometricKeys, GaussianKeys)]
+            ours = [kind(epsilon=epsilon, delta=delta, max_keys=most) for kind in RULES]
             theirs = [rule(float(epsilon), float(delta), most) for rule in (laplace, gauss)]
             needs = [str(math.ceil(at)) for at, _ in theirs] + [str(rule.holders("0.5")) for rule in ours]
             sums = [f"{count:.1f}" for _, count in theirs] + [f"{kept(rule):.1f}" for rule in ours]
@@ -61,7 +72,7 @@ def shown() -> None:
             reached = "reached" if kept(chosen.rule) >= best_other - 1e-9 else "MISSED"
             rows.append([f"{epsilon}, {delta}", str(most), " / ".join(needs), " / ".join(sums), f"{chosen.name}: {reached}"])
     report.table(
-        "unknown keys: Laplace / Gauss with half of delta each / magic / geometric / gaussian",
+        "unknown keys: Laplace / Gauss, half of delta each / magic / geometric / gaussian / truncated geometric / gaussian",
         ["epsilon, delta", "keys a person", "holders for 50%", "kept of 5000", "chosen"],
         rows,
     )

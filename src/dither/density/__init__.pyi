@@ -32,4 +32,7 @@ from dither.density.unknown_keys.magic_keys import MagicKeys as MagicKeys
 from dither.density.unknown_keys.rho_keys import RhoKeys as RhoKeys
 from dither.density.unknown_keys.threshold_keys import GaussianKeys as GaussianKeys
 from dither.density.unknown_keys.threshold_keys import GeometricKeys as GeometricKeys
+from dither.density.unknown_keys.truncated_keys import TruncatedGaussianKeys as TruncatedGaussianKeys
+from dither.density.unknown_keys.truncated_keys import TruncatedGeometricKeys as TruncatedGeometricKeys
+from dither.density.unknown_keys.truncated_keys import TruncatedRhoKeys as TruncatedRhoKeys
 from dither.density.unknown_keys.weighted_keys import WeightedKeys as WeightedKeys

@@ -5,6 +5,7 @@ from dither.noise.gaussian import RoundedGaussian as RoundedGaussian
 from dither.noise.laplace import DiscreteLaplace as DiscreteLaplace
 from dither.noise.laplace import OneSidedGeometric as OneSidedGeometric
 from dither.noise.staircase import DiscreteStaircase as DiscreteStaircase
+from dither.noise.truncation import Truncated as Truncated
 from dither.noise.uniform_integers import choose as choose
 from dither.noise.uniform_integers import permutation as permutation
 from dither.noise.uniform_integers import uniform as uniform

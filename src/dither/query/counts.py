@@ -14,7 +14,7 @@ from dither.query.engines.duckdb.run import Run
 from dither.query.engines.duckdb.words import DUCKDB
 from dither.query.engines.templates.relations import relation_sql
 from dither.query.engines.templates.totals import totals_sql
-from dither.query.groups.group_choice import GroupKeys, Groups, all_groups
+from dither.query.groups.group_choice import GroupChoice, GroupKeys, Groups, all_groups
 from dither.query.plan.question import Question
 from dither.query.plan.relations import Relation, Scan
 from dither.query.pricing.offer import Offer
@@ -31,14 +31,19 @@ class TablePlaces:
         self._places, self._texts, self._salt = places, texts, salt  # what stands after FROM; columns that are held as text
         self._written: dict[tuple[int, ...], tuple[str, object]] = {}  # by object: 1 equals True, but not in SQL
 
-    def select(self, question: Question, families: Sequence[CounterSet], bounding: Bounding) -> str:
-        """The SELECT of the totals of each group, with the contribution of a person bounded."""
+    def select(self, question: Question, families: Sequence[CounterSet], bounding: Bounding, min_people: int = 1) -> str:
+        """The SELECT of the totals of each group of so many people, with the contribution of a person bounded."""
         asked = question, bounding, *families
-        which = tuple(map(id, asked))
+        which = min_people, *map(id, asked)
         if which not in self._written:
             where, texts = self._relation(question.relation)
-            self._written[which] = totals_sql(DUCKDB, question, families, bounding, where, self._salt, texts), asked
+            written = totals_sql(DUCKDB, question, families, bounding, where, self._salt, texts, min_people)
+            self._written[which] = written, asked
         return self._written[which][0]
+
+    def choice(self, choice: GroupChoice) -> str:
+        """The SELECT by which groups are chosen."""
+        return self.select(choice.question, (choice.counters,), choice.bounding, choice.min_people)
 
     def _relation(self, relation: Relation) -> tuple[str, frozenset[str]]:
         if isinstance(relation, Scan):

@@ -30,6 +30,7 @@ def protect(
     max_rows_per_group: int | None = None,
     max_sum: Mapping[str, NumberLike] | None = None,
     hard: Sequence[str] = (),
+    min_people: int | None = None,
     bounds: Mapping[str, Sequence[float | str]] | None = None,
     steps: Mapping[str, float | str] | None = None,
     keys: Mapping[str, Sequence[Key]] | None = None,
@@ -51,6 +52,7 @@ def protect(
         max_rows_per_group: with how many rows in each of them; needed unless max_rows is stated.
         max_sum: what the values of one person add up to at most, by column.
         hard: the limits that nobody can exceed, such as 'max_rows', 'max_sum.cost' or 'bounds.cost': answers believe it.
+        min_people: the fewest people of a group that is shown, where nobody declared the keys; 2 unless said.
         bounds: lower and upper bound of columns that are added up, by column.
         steps: the unit in which a column is added up, such as '0.01' for cents, by column.
         keys: the values of a column that an answer shows groups for, by column.
@@ -99,6 +101,7 @@ def protect(
         raise unreadable(person, held[name][person], "person")
     table: dict[str, Any] = {"person": person, "columns": columns.pop(name)}
     limits = {"max_rows": max_rows, "max_groups": max_groups, "max_rows_per_group": max_rows_per_group, "max_sum": max_sum}
+    limits |= {"min_people": min_people}
     table |= {limit: value for limit, value in limits.items() if value is not None} | {"hard": hard}
     stated_policy: dict[str, Any] = {
         "version": VERSION,

@@ -184,7 +184,7 @@ class Release:
         for offer in self.offers:
             chosen = all_groups(offer.question) if offer.choice is None else offer.choice.rehearsed(offer.question)
             if offer.choice is not None:
-                found[place.select(offer.choice.question, (offer.choice.counters,), offer.choice.bounding)] = None
+                found[place.choice(offer.choice)] = None
             found |= dict.fromkeys(place.select(one.question, one.sets, one.bounding) for one in counts_of(offer, chosen))
         return list(found)
 
@@ -198,7 +198,7 @@ def released_numbers(offer: Offer, run: Run, place: TablePlaces, done: list[tupl
     """Where counts of private rows meet noise: the choice of groups, then the statistics, of which `done` has some."""
     choice, released = offer.choice, cast(Any, None)
     if choice is not None:
-        released = choice.noisy(run(place.select(choice.question, (choice.counters,), choice.bounding), choice.keeps))
+        released = choice.noisy(run(place.choice(choice), choice.keeps))
     chosen = offer.chosen(released)
     found: list[tuple[Statistic, Any]] = [(one, released["counts"]) for one in offer.statistics if one.of_choice]
     for count in counts_of(offer, chosen):

@@ -276,7 +276,8 @@ def test_the_first_refusal_is_told():
         density.keys(epsilon="1e-20", delta="1e-300", max_keys=1)
     with pytest.raises(InputError, match="narrow"):
         density.keys(epsilon=10**400, delta="1e-5", max_keys=1, counts=True)
-    assert density.keys(epsilon=10**400, delta="1e-5", max_keys=1).needs == {"magic": 2, "geometric": None, "gaussian": None}
+    needs = density.keys(epsilon=10**400, delta="1e-5", max_keys=1).needs
+    assert needs == {name: 2 if name == "magic" else None for name in key_choice.RULES}
 
 
 def test_a_rule_that_cannot_be_computed_stops_no_other(monkeypatch):
@@ -285,8 +286,8 @@ def test_a_rule_that_cannot_be_computed_stops_no_other(monkeypatch):
 
     monkeypatch.setitem(key_choice.RULES, "magic", unsure)
     choice = density.keys(epsilon=1, delta="1e-5", max_keys=1)
-    assert choice.name == "geometric"
-    assert choice.needs == {"magic": None, "geometric": 12, "gaussian": 18}
+    assert choice.name == "truncated geometric"
+    assert (choice.needs["magic"], choice.needs["geometric"], choice.needs["gaussian"]) == (None, 12, 18)
 
 
 def test_a_rule_that_does_not_say_what_it_needs_is_not_taken(monkeypatch):
@@ -295,9 +296,9 @@ def test_a_rule_that_does_not_say_what_it_needs_is_not_taken(monkeypatch):
 
     monkeypatch.setattr(GaussianKeys, "holders", unsure)
     choice = density.keys(epsilon=1, delta="1e-5", max_keys=4)
-    assert choice.name == "magic"
-    assert choice.needs == {"magic": 44, "geometric": 50, "gaussian": None}
-    for kind in RULES[:2]:
+    assert choice.name == "truncated gaussian"
+    assert (choice.needs["magic"], choice.needs["geometric"], choice.needs["gaussian"]) == (44, 50, None)
+    for kind in key_choice.RULES.values():
         monkeypatch.setattr(kind, "holders", unsure)
     with pytest.raises(PrecisionError):
         density.keys(epsilon=1, delta="1e-5", max_keys=4)

@@ -21,6 +21,7 @@ from dither.density.unknown_keys.key_counts import order, plain_key
 from dither.density.unknown_keys.sole_holder_loss import NOBODY, KeyContribution, any_shown, hardest, joint, within
 from dither.errors import DataError, InputError, NotPrivateWarning, NumberError, SizeError, UnitError
 from dither.mechanisms.protocol import Mechanism
+from dither.noise.truncation import Truncated
 from dither.numeric.balls import precision
 from dither.numeric.enclosure import to_ball
 from dither.testing import seeded
@@ -43,13 +44,14 @@ class CoarseWeights(WeightedKeys):
 
 def key_law(rule, total: int) -> dict[object, arb]:
     """What can be seen of one key of which there is so much: None, or what is shown. Beyond the end all is one outcome."""
-    if total == 0:
+    if total < rule.min_people:
         return {None: arb(1)}
     if isinstance(rule, MagicKeys):
         shown = to_ball(rule.exact_chance(total))
         return {None: 1 - shown, True: shown}
     law, t = rule.law, rule.threshold
-    scale = math.sqrt(law.sigma2) / 3 if hasattr(law, "sigma2") else 1 / float(law.rate)
+    whole = law.law if isinstance(law, Truncated) else law
+    scale = math.sqrt(whole.sigma2) / 3 if hasattr(whole, "sigma2") else 1 / float(whole.rate)
     last = t + math.ceil(36 * scale) + 12
     seen = {t - 1: to_ball(rule.below) * law.mass(t - 1 - total)}
     seen |= {value: law.mass(value - total) for value in range(t, last)}
@@ -480,10 +482,11 @@ def test_of_two_rules_that_need_as_many_the_likelier_is_taken():
 def test_the_choice_takes_the_fewest_holders_and_says_why():
     choice = density.keys(epsilon=1, delta="1e-5", max_keys=1)
     assert choice.name == "magic"
-    assert choice.needs == {"magic": 12, "geometric": 12, "gaussian": 18}
+    others = {"truncated geometric": 12, "truncated gaussian": 19}
+    assert choice.needs == {"magic": 12, "geometric": 12, "gaussian": 18, **others}
     assert "12 people" in choice.explain() == str(choice)
     assert "'gaussian' 18" in choice.explain()
-    assert density.keys(epsilon=1, delta="1e-5", max_keys=1, counts=True).name == "geometric"
+    assert density.keys(epsilon=1, delta="1e-5", max_keys=1, counts=True).name == "truncated geometric"
     assert density.keys(epsilon=1, delta="1e-5", max_keys=4).name == "gaussian"
     weighted = density.keys(epsilon=1, delta="1e-5", max_keys=16, held=2)
     assert weighted.name == "weighted"

@@ -15,15 +15,18 @@ import dither
 from dither.density import GaussianKeys, GeometricKeys, MagicKeys
 from dither.density.unknown_keys.rho_keys import RhoKeys
 from dither.density.unknown_keys.sole_holder_loss import any_shown
+from dither.density.unknown_keys.truncated_keys import TruncatedGaussianKeys, TruncatedGeometricKeys, TruncatedRhoKeys
 from dither.errors import BudgetError, DataError, DitherError, GuaranteeError, NumberError, QuestionError
 from dither.noise.laplace import DiscreteLaplace
+from dither.noise.truncation import Truncated
 from dither.numeric.balls import ends, precision
 from dither.numeric.enclosure import to_ball
 from dither.privacy.budget.filter import sum_filter
 from dither.privacy.unit import Unit
 from dither.query.engines.duckdb.words import DUCKDB
 from dither.query.engines.templates.group_keys import key
-from dither.query.groups.shown_key_counts import ShownKeyCounts, _log_normal_tail, intervals
+from dither.query.groups.noise_tails import log_normal_tail
+from dither.query.groups.shown_key_counts import ShownKeyCounts, intervals
 from dither.testing import seeded
 from tests.query.clinics import ledger
 from tests.query.shop import KINDS, LONG, LOUD, TEXTS, counted, each_row, held, row, shop
@@ -90,7 +93,9 @@ def test_a10_of_a_hundred_thousand_keys_of_single_people_no_more_than_delta_are_
     many, delta = 100_000, Fraction("0.01")
     rows = pyarrow.table({"person": range(many), "product": [f"only {at}" for at in range(many)]})
     data = dither.protect(
-        rows, name="sales", person="person", max_groups=1, max_rows_per_group=1, ledger=ledger(tmp_path, budget)
+        rows,
+        **{"name": "sales", "person": "person", "max_groups": 1, "max_rows_per_group": 1, "min_people": 1},
+        ledger=ledger(tmp_path, budget),
     )
     found = len(data.quote(PEOPLE, guarantee=costing(budget, delta)).release())
     assert binom.sf(found - 1, many, float(delta)) > 1e-6
@@ -280,6 +285,10 @@ def test_counts_of_people_come_with_the_keys_at_the_whole_price(tmp_path):
         RhoKeys(rho="0.05", delta="1e-3", max_keys=2),
         GeometricKeys(epsilon=1, delta="1e-3", max_keys=1),
         GaussianKeys(epsilon=2, delta="1e-2", max_keys=2),
+        RhoKeys(rho="0.05", delta="1e-3", max_keys=2, min_people=7),
+        TruncatedRhoKeys(rho="0.05", delta="1e-3", max_keys=2, min_people=2),
+        TruncatedGeometricKeys(epsilon=1, delta="1e-3", max_keys=2, min_people=20),
+        TruncatedGaussianKeys(epsilon=2, delta="1e-2", max_keys=2),
     ],
 )
 def test_the_error_bars_hold_given_that_a_key_is_shown(rule):
@@ -288,11 +297,15 @@ def test_the_error_bars_hold_given_that_a_key_is_shown(rule):
     ends_ = list(zip(counts, *intervals(rule, counts, 0.1), strict=True))
     worst, last = 1.0, rule.threshold + 60
     law = {away: float(rule.law.mass(away)) for away in range(rule.threshold - 1 - last, counts[-1])}
-    for n in range(1, last):
+    for n in range(rule.min_people, last):
         mass = {c: law[c - n] * (1 if c >= rule.threshold else float(rule.below)) for c in counts}
         inside = sum(mass[c] for c, low, high in ends_ if low <= n <= high)
         worst = min(worst, inside / sum(mass.values()))
     assert 0.9 - 1e-6 <= worst < 0.96
+    if isinstance(rule.law, Truncated):  # whatever the confidence: the truth lies within the bound, always
+        for c, low, high in zip(counts[1:], *intervals(rule, counts[1:], 1e-9), strict=True):
+            assert c - rule.bound <= low <= c <= high <= c + rule.bound
+            assert low >= rule.min_people
     assert intervals(rule, [], 0.1) == ([], [])
 
 
@@ -301,7 +314,7 @@ def test_the_tail_of_the_normal_law_is_accurate_far_out(x):
     """ln P(Z >= x), beside balls: so that error bars of shown keys need no library beyond the base."""
     with precision(2000):
         truth = ((arb(x) / arb(2).sqrt()).erfc() / 2).log()
-        assert abs(arb(_log_normal_tail(x)) - truth) <= abs(truth) * arb("2e-12")
+        assert abs(arb(log_normal_tail(x)) - truth) <= abs(truth) * arb("2e-12")
 
 
 def test_nobody_holds_a_key(tmp_path):

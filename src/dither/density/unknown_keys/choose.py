@@ -6,6 +6,8 @@ with that many holders is shown. What is then still equal goes to the one that i
     magic       keys alone                   the best for one or two keys a person, where people come or go
     geometric   keys and numbers of people   for one key a person: where people are replaced, or counts are wanted too
     gaussian    keys and numbers of people   from about three keys a person on
+    truncated   keys and numbers of people   geometric or Gaussian noise of bounded support: where the noise is wide, that
+                                             is many keys a person or a small epsilon
     weighted    keys and weights             where most people hold far fewer keys than max_keys; asked for by `held`
 """
 
@@ -18,6 +20,7 @@ from dither.density.unknown_keys.key_counts import PairsLike, PlainKey, TotalsLi
 from dither.density.unknown_keys.key_rule import KeyRule
 from dither.density.unknown_keys.magic_keys import MagicKeys
 from dither.density.unknown_keys.threshold_keys import GaussianKeys, GeometricKeys
+from dither.density.unknown_keys.truncated_keys import TruncatedGaussianKeys, TruncatedGeometricKeys
 from dither.density.unknown_keys.weighted_keys import WeightedKeys
 from dither.errors import InputError, NumberError, PrecisionError
 from dither.mechanisms.additive.additive import read_flag
@@ -27,11 +30,17 @@ from dither.privacy.guarantee.guarantee import Guarantee
 from dither.privacy.unit import Unit, UnitLike
 
 HALF = "0.5"
-RULES: dict[str, type[KeyRule]] = {"magic": MagicKeys, "geometric": GeometricKeys, "gaussian": GaussianKeys}
+RULES: dict[str, type[KeyRule]] = {
+    "magic": MagicKeys,
+    "geometric": GeometricKeys,
+    "gaussian": GaussianKeys,
+    "truncated geometric": TruncatedGeometricKeys,
+    "truncated gaussian": TruncatedGaussianKeys,
+}
+COUNTS = "the keys, with how many people hold each"
 SHOWS = {
     "magic": "the keys, without counts",
-    "geometric": "the keys, with how many people hold each",
-    "gaussian": "the keys, with how many people hold each",
+    **{name: COUNTS for name in RULES if name != "magic"},
     "weighted": "the keys, with a weight each: whoever holds t keys adds 1/sqrt(t) to every one of them",
 }
 
@@ -41,7 +50,7 @@ class KeyChoice:
     """The rule to take, and what the others would need. `keys` makes it.
 
     Args:
-        name: the rule in a word: "magic", "geometric", "gaussian" or "weighted".
+        name: the rule in a word: "magic", "geometric", "gaussian", "truncated geometric", "truncated gaussian", "weighted".
         rule: the rule itself.
         needs: holders for a key to be shown half of the time, by rule; None where a rule does not go that far.
         held: how many keys a holder has, in this comparison.
@@ -87,7 +96,9 @@ class KeyChoice:
             f"{_holders(rule, '0.9', self.held)} do.",
             *([f"Others need: {', '.join(others)}."] if others else []),
             f"At most {each} counted.",
-            f"That any key is shown that one person alone holds has a probability of {round_up(rule.delta):.3g} at most.",
+            f"That any key is shown that one person alone holds has a probability of {round_up(rule.delta):.3g} at most."
+            if rule.min_people == 1
+            else f"A key that fewer than {rule.min_people} people hold is never shown.",
             f"Promise: {rule.guarantee}.",
         ]
         return "\n".join(lines)
@@ -104,6 +115,7 @@ def keys(
     counts: bool = False,
     held: SupportsIndex | None = None,
     unit: UnitLike = Unit.ADD_REMOVE,
+    min_people: SupportsIndex = 1,
 ) -> KeyChoice:
     """The rule that shows keys with the fewest holders; with `counts` among those that also say how many they are.
 
@@ -116,6 +128,7 @@ def keys(
         counts: whether only rules are compared that also show counts.
         held: a public guess of how many keys a person has, up to `max_keys`.
         unit: whose coming, going or replacement is hidden, of people and not of rows; one who comes or goes unless said.
+        min_people: a key that fewer people hold is never shown; 1 unless said.
 
     Raises:
         NumberError: a parameter out of its range, `held` above `max_keys`, or `counts` that is no truth value.
@@ -126,7 +139,7 @@ def keys(
         >>> from dither.density import keys
         >>> choice = keys(epsilon=1, delta="1e-6", max_keys=4)
         >>> choice.name, choice.needs
-        ('gaussian', {'magic': 53, 'geometric': 60, 'gaussian': 44})
+        ('gaussian', {'magic': 53, 'geometric': 60, 'gaussian': 44, 'truncated geometric': 54, 'truncated gaussian': 46})
     """
     most = integer(max_keys, name="max_keys", least=1)
     own = most if held is None else integer(held, name="held", least=1)
@@ -142,7 +155,7 @@ def keys(
     refused: list[Exception] = []
     for name, kind in kinds.items():
         try:
-            rule = kind(epsilon=epsilon, delta=delta, max_keys=most, unit=unit)
+            rule = kind(epsilon=epsilon, delta=delta, max_keys=most, unit=unit, min_people=min_people)
             reached[name] = _holders(rule, HALF, own)
             chances[name] = _chance(rule, reached[name], own)
             found[name] = rule  # only now: a rule that does not say what it needs is not compared
@@ -153,6 +166,11 @@ def keys(
     best = min(found, key=lambda name: (reached[name], -chances[name], list(kinds).index(name)))
     needs = {name: reached.get(name) for name in kinds}
     return KeyChoice(best, found[best], needs, own)
+
+
+def fewest_holders(*rules: KeyRule) -> KeyRule:
+    """Of rules with one price the one whose keys need the fewest holders; of two that need as many, the likelier one."""
+    return min(rules, key=lambda rule: (need := rule.holders(HALF), -rule.chance(need)))
 
 
 def _chance(rule: KeyRule, holders: int, held: int) -> float:

@@ -2,6 +2,13 @@
 
 A rule sees only keys that somebody holds. So a key that nobody holds must look, from outside, like a key with nothing in it:
 it is never shown, and neither is a key whose count is zero.
+
+A rule may ask for more, `min_people`: a key that fewer people hold is never shown, whatever the noise (a pre-threshold).
+So keys of fewer people need not reach the rule at all.
+
+Theorem. What a rule promises for min_people = 1 it promises with m, if it counts max(0, n - (m - 1)) people instead of n.
+
+Proof. One person more or less moves that number by at most one, in no more keys than before. And it is zero where n < m.
 """
 
 from __future__ import annotations
@@ -23,6 +30,8 @@ from dither.privacy.guarantee.guarantee import Guarantee
 from dither.privacy.records import read_delta, read_epsilon
 from dither.privacy.unit import Unit, UnitLike, read_unit
 
+MOST_PEOPLE = 10**9
+
 
 def _read_some_delta(value: NumberLike) -> Fraction:
     delta = read_delta(value)
@@ -34,6 +43,13 @@ def _read_some_delta(value: NumberLike) -> Fraction:
 
 def _read_max_keys(value: SupportsIndex) -> int:
     return integer(value, name="max_keys", least=1)
+
+
+def _read_min_people(value: SupportsIndex) -> int:
+    least = integer(value, name="min_people", least=1)
+    if least > MOST_PEOPLE:
+        raise NumberError("min_people", value, f"it must be at most {MOST_PEOPLE}", "20")
+    return least
 
 
 def _read_person(value: UnitLike) -> Unit:
@@ -55,11 +71,18 @@ class KeyRule(ABC):
     delta: Fraction = field(converter=_read_some_delta)
     max_keys: int = field(converter=_read_max_keys)  # different keys of one person that are counted
     unit: Unit = field(converter=_read_person)  # whose coming, going or replacement the promise is about
+    min_people: int = field(converter=_read_min_people)  # a key that fewer hold is never shown
 
     def __init__(
-        self, *, epsilon: NumberLike, delta: NumberLike, max_keys: SupportsIndex, unit: UnitLike = Unit.ADD_REMOVE
+        self,
+        *,
+        epsilon: NumberLike,
+        delta: NumberLike,
+        max_keys: SupportsIndex,
+        unit: UnitLike = Unit.ADD_REMOVE,
+        min_people: SupportsIndex = 1,
     ) -> None:
-        self.__attrs_init__(epsilon=read_epsilon(epsilon), delta=delta, max_keys=max_keys, unit=unit)
+        self.__attrs_init__(epsilon=read_epsilon(epsilon), delta=delta, max_keys=max_keys, unit=unit, min_people=min_people)
 
     @abstractmethod
     def __attrs_post_init__(self) -> None:

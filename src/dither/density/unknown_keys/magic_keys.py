@@ -6,6 +6,7 @@ Theorem. Show a key with n holders with probability p_n, independently of all ot
 
 This is (epsilon, delta)-differentially private.
 
+    n       how many people hold a key, less min_people - 1 where fewer than min_people are never shown
     k       the most keys whose counts differ between neighbours: max_keys, or twice that when a person is replaced
     g       a dyadic number with 1 < g <= e^(epsilon / k)
     d       delta / k, rounded down to the grid
@@ -64,10 +65,11 @@ class MagicKeys(KeyRule):
         delta: the promise: not below the probability that any key is shown which one person alone holds.
         max_keys: how many different keys of one person are counted, 1 or more.
         unit: whose coming, going or replacement is hidden, of people and not of rows; one who comes or goes unless said.
+        min_people: a key that fewer people hold is never shown; 1 unless said.
 
     Raises:
-        NumberError: an `epsilon` that is not positive, a `delta` that is not between 0 and 1, a `max_keys` below 1, or so
-            little of both that a key with 2^20 holders might not be shown.
+        NumberError: an `epsilon` that is not positive, a `delta` that is not between 0 and 1, a `max_keys` or `min_people`
+            below 1, or so little of both that a key with 2^20 holders might not be shown.
         UnitError: a unit that is not known, or one of rows.
 
     Example:
@@ -133,12 +135,13 @@ class MagicKeys(KeyRule):
 
     def exact_chance(self, holders: SupportsIndex) -> Fraction:
         """The probability that a key with so many `holders` is shown, exactly."""
-        n = integer(holders, name="holders", least=0)
+        n = max(0, integer(holders, name="holders", least=0) - (self.min_people - 1))
         return Fraction(self._table[min(n, len(self._table) - 1)], 1 << self._bits)
 
     def holders(self, chance: NumberLike) -> int:
         """How many holders a key needs to be shown with probability `chance` at least."""
-        return bisect_left(self._table, read_confidence(chance, name="chance") * (1 << self._bits))
+        level = read_confidence(chance, name="chance")
+        return bisect_left(self._table, level * (1 << self._bits)) + self.min_people - 1
 
     def error(self, confidence: NumberLike) -> int:
         """A key with so many holders is missed with a probability of at most 1 - `confidence`."""
@@ -149,12 +152,12 @@ class MagicKeys(KeyRule):
         import numpy as np
 
         keys, totals = read_totals(value)
-        capped = np.minimum(totals, len(self._table) - 1)
+        capped = np.minimum(np.maximum(totals - (self.min_people - 1), 0), len(self._table) - 1)
         queue = np.argsort(capped, kind="stable")
         sizes, starts = np.unique(capped[queue], return_index=True)
         shown: list[PlainKey] = []
         for n, places in zip(sizes.tolist(), np.split(queue, starts[1:]), strict=True) if keys else ():
-            coins = self._coin(n).sample(places.size)
+            coins = self._coin(n + self.min_people - 1).sample(places.size)
             shown += [keys[at] for at in places[coins].tolist()]
         return tuple(sorted(shown, key=order))
 

@@ -3,7 +3,7 @@
 Theorem. Each person counts in at most m keys. Give each key that is held independent rounded Gaussian noise of variance
 sigma2 = k / (2 rho); show key and noisy count where that is T or more, and with probability r where it is T - 1. If
 
-    1 - (1 - q)^m <= delta          q the probability that a key of one holder is shown
+    1 - (1 - q)^m <= delta          q the probability that a key of one holder is shown (of min_people, where that is more)
 
 this promises no less than a release that shows everything with probability delta (and otherwise nothing), next to Gaussian
 noise of mu^2 = 2 rho: (0, delta) + mu-GDP. In particular it is delta-approximately rho-zCDP.
@@ -54,10 +54,11 @@ class RhoKeys(ThresholdKeys):  # type: ignore[override]  # its __attrs_init__ ta
         delta: the promise: not below the probability that any key is shown which one person alone holds.
         max_keys: how many different keys of one person are counted, 1 or more.
         unit: whose coming, going or replacement is hidden, of people and not of rows; one who comes or goes unless said.
+        min_people: a key that fewer people hold is never shown; 1 unless said.
 
     Raises:
-        NumberError: a `rho` that is not positive, a `delta` that is not between 0 and 1, a `max_keys` below 1, or noise that
-            is not drawn.
+        NumberError: a `rho` that is not positive, a `delta` that is not between 0 and 1, a `max_keys` or `min_people` below
+            1, or noise that is not drawn.
         SizeError: more than 2^40 keys a person.
         UnitError: a unit that is not known, or one of rows.
 
@@ -75,9 +76,15 @@ class RhoKeys(ThresholdKeys):  # type: ignore[override]  # its __attrs_init__ ta
     most_keys = 2**40
 
     def __init__(
-        self, *, rho: NumberLike, delta: NumberLike, max_keys: SupportsIndex, unit: UnitLike = Unit.ADD_REMOVE
+        self,
+        *,
+        rho: NumberLike,
+        delta: NumberLike,
+        max_keys: SupportsIndex,
+        unit: UnitLike = Unit.ADD_REMOVE,
+        min_people: SupportsIndex = 1,
     ) -> None:
-        self.__attrs_init__(rho=rho, epsilon=Number(0), delta=delta, max_keys=max_keys, unit=unit)
+        self.__attrs_init__(rho=rho, epsilon=Number(0), delta=delta, max_keys=max_keys, unit=unit, min_people=min_people)
 
     @property
     def guarantee(self) -> Guarantee:
@@ -97,7 +104,7 @@ class RhoKeys(ThresholdKeys):  # type: ignore[override]  # its __attrs_init__ ta
     def meets(self, threshold: int, below: Fraction) -> bool:
         """Whether keys of one's own are shown with delta at most, at a `threshold` with a share `below` one below it."""
         with precision(BITS):
-            return any_shown(self.shown_chance(threshold, below, 1), self.max_keys) <= self.delta
+            return any_shown(self.shown_chance(threshold, below, self.min_people), self.max_keys) <= self.delta
 
     def shared_profile(self, moved: Fraction, x: arb) -> arb:
         """Never asked for: `moved` and `x` do not matter where shared keys are priced in rho."""

@@ -13,6 +13,9 @@ this is (epsilon, delta)-differentially private for all T and r for which `sole_
 keys that nobody else holds and max_keys - t others, t = 0..max_keys. T is the smallest whole number for which it does with
 r = 0, and r the largest share for which it still does: so no part of delta is lost to rounding.
 
+With `min_people` = m, keys that fewer than m people hold are not counted at all, and "keys that nobody else holds" are those
+that m - 1 others hold: without her they are not counted (`unknown_keys/key_rule.py`).
+
 Proof. `unknown_keys/sole_holder_loss.py`, with what s shared keys, each moved by one, can tell. Hiding what is small is
 post-processing.
 
@@ -92,6 +95,11 @@ class ThresholdKeys(KeyRule):
         raise NumberError("epsilon, delta, max_keys", given, why, "an epsilon nearer to 1, or a larger delta") from None
 
     @property
+    def _spared(self) -> int:
+        """What a key of one person less than `min_people` has: up to there it is never shown."""
+        return self.min_people - 1
+
+    @property
     @abstractmethod
     def law(self) -> Law:
         """The distribution of the noise of one key."""
@@ -113,7 +121,7 @@ class ThresholdKeys(KeyRule):
         found = []
         with precision(BITS):
             for held in self._ways():
-                alone = self.shown_chance(threshold, below, self.weight(held))
+                alone = self.shown_chance(threshold, below, self._spared + self.weight(held))
                 square = Fraction(self.weight(held), self.parts) ** 2
                 found += [KeyContribution(any_shown(alone, own), (held - own) * square) for own in range(held + 1)]
         return found
@@ -132,8 +140,8 @@ class ThresholdKeys(KeyRule):
     @cached_property
     def threshold(self) -> int:
         """The smallest noisy count that is always shown, in parts."""
-        guess = self.parts + math.ceil(self._guess())
-        return first(lambda at: self.meets(at, Fraction(0)), least=self.parts + 1, guess=guess)
+        guess = self._spared + self.parts + math.ceil(self._guess())
+        return first(lambda at: self.meets(at, Fraction(0)), least=self._spared + self.parts + 1, guess=guess)
 
     @cached_property
     def below(self) -> Fraction:
@@ -146,7 +154,7 @@ class ThresholdKeys(KeyRule):
     def chance(self, holders: SupportsIndex) -> float:
         """The probability that a key with so many `holders` is shown, rounded down."""
         n = integer(holders, name="holders", least=0)
-        return self._chance(n) if n else 0.0
+        return self._chance(n) if n >= self.min_people else 0.0
 
     def _chance(self, total: int) -> float:
         return probability(lambda: self.shown_chance(self.threshold, self.below, total)).lower
@@ -159,7 +167,7 @@ class ThresholdKeys(KeyRule):
         def reached(n: int) -> bool:
             return bool(surely(lambda: to_ball(level) - self.shown_chance(self.threshold, self.below, n * weight)))
 
-        return first(reached, least=1, guess=self.threshold // weight)
+        return first(reached, least=self.min_people, guess=self.threshold // weight)
 
     def error(self, confidence: NumberLike) -> float:
         """What the noise of a key stays within with probability `confidence`: a key is shown and further off less often."""
@@ -174,8 +182,9 @@ class ThresholdKeys(KeyRule):
         if not keys:
             return {}
         noisy: Any = add(totals, self.law.sample(totals.size))
-        shown = noisy >= self.threshold
-        (close,) = np.nonzero(noisy == self.threshold - 1)
+        enough = totals > self._spared
+        shown = enough & (noisy >= self.threshold)
+        (close,) = np.nonzero(enough & (noisy == self.threshold - 1))
         shown[close] = Bernoulli(self.below).sample(close.size)
         found = sorted(((keys[at], int(noisy[at])) for at in np.flatnonzero(shown).tolist()), key=lambda one: order(one[0]))
         return {key: count if self.parts == 1 else count / self.parts for key, count in found}
@@ -190,10 +199,11 @@ class GeometricKeys(ThresholdKeys):
         delta: the promise: not below the probability that any key is shown which one person alone holds.
         max_keys: how many different keys of one person are counted, 1 or more.
         unit: whose coming, going or replacement is hidden, of people and not of rows; one who comes or goes unless said.
+        min_people: a key that fewer people hold is never shown; 1 unless said.
 
     Raises:
-        NumberError: an `epsilon` that is not positive, a `delta` that is not between 0 and 1, a `max_keys` below 1, or noise
-            that is not drawn.
+        NumberError: an `epsilon` that is not positive, a `delta` that is not between 0 and 1, a `max_keys` or `min_people`
+            below 1, or noise that is not drawn.
         SizeError: more than 1024 keys a person.
         UnitError: a unit that is not known, or one of rows.
 
@@ -233,10 +243,11 @@ class GaussianKeys(ThresholdKeys):
         delta: the promise: not below the probability that any key is shown which one person alone holds.
         max_keys: how many different keys of one person are counted, 1 or more.
         unit: whose coming, going or replacement is hidden, of people and not of rows; one who comes or goes unless said.
+        min_people: a key that fewer people hold is never shown; 1 unless said.
 
     Raises:
-        NumberError: an `epsilon` that is not positive, a `delta` that is not between 0 and 1, a `max_keys` below 1, or noise
-            that is not drawn.
+        NumberError: an `epsilon` that is not positive, a `delta` that is not between 0 and 1, a `max_keys` or `min_people`
+            below 1, or noise that is not drawn.
         SizeError: more than 1024 keys a person.
         UnitError: a unit that is not known, or one of rows.
 

@@ -42,10 +42,11 @@ class WeightedKeys(GaussianKeys):
         delta: the promise: not below the probability that any key is shown which one person alone holds.
         max_keys: how many different keys of one person are counted, 1 to 64.
         unit: whose coming, going or replacement is hidden, of people and not of rows; one who comes or goes unless said.
+        min_people: 1, since weights do not tell how many people there are.
 
     Raises:
-        NumberError: an `epsilon` that is not positive, a `delta` that is not between 0 and 1, a `max_keys` below 1, or noise
-            that is not drawn.
+        NumberError: an `epsilon` that is not positive, a `delta` that is not between 0 and 1, a `max_keys` below 1, a
+            `min_people` above 1, or noise that is not drawn.
         SizeError: more than 64 keys a person.
         UnitError: a unit that is not known, or one of rows.
 
@@ -60,6 +61,12 @@ class WeightedKeys(GaussianKeys):
 
     most_keys = 64
     parts = 2**10
+
+    def __attrs_post_init__(self) -> None:
+        if self.min_people > 1:
+            why = "what is counted here are weights, and a weight does not say how many people it is of"
+            raise NumberError("min_people", self.min_people, why, "GaussianKeys, or leaving it out")
+        super().__attrs_post_init__()
 
     def weight(self, held: int) -> int:
         """What a person who has `held` so many keys adds to each of them, in parts."""

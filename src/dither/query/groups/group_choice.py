@@ -53,6 +53,11 @@ class GroupChoice(ABC):
         """What is counted in each group."""
 
     @property
+    def min_people(self) -> int:
+        """Groups of fewer people are never chosen, so that they need not leave the engine."""
+        return 1
+
+    @property
     @abstractmethod
     def guarantee(self) -> Guarantee:
         """What it promises."""

@@ -5,13 +5,16 @@ count would fail more often than it says *among the keys that are shown*. These 
 
 Theorem. For a key with n holders let C be its noisy count, S the event that it is shown, and for an observed count c
 
-    low  = the least n >= 1 with P_n(C >= c | S) > alpha / 2          high = the largest n with P_n(C <= c | S) > alpha / 2
+    low  = the least n >= m with P_n(C >= c | S) > alpha / 2          high = the largest n with P_n(C <= c | S) > alpha / 2
 
 Then P_n(low <= n <= high | S) >= 1 - alpha for every n.
 
 Proof. n < low only if P_n(C >= c | S) <= alpha / 2: whatever the law of C given S, that has a probability of at most
 alpha / 2 under it. (The laws of C given S have a monotone likelihood ratio in n, as the noise is log-concave, so the n that
-are left are an interval.) Likewise n > high. A key that is shown has a holder, so low starts at 1.
+are left are an interval.) Likewise n > high. A key that is shown has m holders, `min_people` of the rule: low starts there.
+
+Noise of bounded support (`unknown_keys/truncated_keys.py`) lies within B: then P_n(C >= c) is zero for n < c - B and
+P_n(C <= c) for n > c + B, so that an interval never goes beyond c - B to c + B, whatever alpha is.
 
 What is quoted before (`error`) is the half-width of the noise: that a key is shown *and* off by more has at most alpha.
 """
@@ -25,9 +28,12 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from dither.density.unknown_keys.threshold_keys import ThresholdKeys
 from dither.noise.laplace import DiscreteLaplace
+from dither.noise.law import Law
+from dither.noise.truncation import Truncated
 from dither.privacy.guarantee.guarantee import Guarantee
 from dither.privacy.loss.loss import Loss
 from dither.query.counters.estimators import Columns
+from dither.query.groups.noise_tails import log_normal_tail, log_truncated_tail
 from dither.query.statistics.statement import Statement, statement_of
 from dither.query.statistics.statistic import Counts, Statistic
 
@@ -36,7 +42,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 ROOM = 1 - 1e-9  # for the rounding of doubles: an interval may only become wider
-FAR = 36.0  # deviations; erfc underflows at 38
 
 
 @dataclass(frozen=True)
@@ -87,7 +92,8 @@ class ShownKeyCounts(Statistic):
     @property
     def noise(self) -> str:
         """Of which kind it is."""
-        return "geometric" if isinstance(self.rule.law, DiscreteLaplace) else "Gaussian"
+        kind = "geometric" if isinstance(whole(self.rule.law), DiscreteLaplace) else "Gaussian"
+        return f"truncated {kind}" if isinstance(self.rule.law, Truncated) else kind
 
 
 def intervals(rule: ThresholdKeys, counts: list[int], alpha: float) -> tuple[list[int], list[int]]:
@@ -100,16 +106,18 @@ def intervals(rule: ThresholdKeys, counts: list[int], alpha: float) -> tuple[lis
     reach = _reach(rule, alpha)
     level = math.log(alpha / 2 * ROOM)
 
+    first = np.full_like(seen, rule.min_people)
+
     def too_few(n: NDArray[np.int64]) -> NDArray[np.bool_]:
         return np.asarray(_log_from(rule, seen, n) - _log_shown(rule, n) <= level)
 
     def too_many(n: NDArray[np.int64]) -> NDArray[np.bool_]:
+        n = np.maximum(n, first)  # fewer are never shown
         above = np.exp(np.minimum(_log_from(rule, seen + 1, n) - _log_shown(rule, n), 0.0))
         return np.asarray(1 - above <= math.exp(level))
 
-    first = np.ones_like(seen)
     lows = np.where(too_few(first), _first_not(too_few, first, seen + reach), first)
-    highs = _first_not(lambda n: ~too_many(n), np.maximum(lows, 1) - 1, seen + reach) - 1
+    highs = _first_not(lambda n: ~too_many(n), lows - 1, np.maximum(seen + reach, lows)) - 1
     highs = np.maximum(highs, seen)  # a count of T - 1 that is seldom shown: the bar still holds what is shown
     return lows[places].tolist(), highs[places].tolist()
 
@@ -130,9 +138,15 @@ def _first_not(holds: Any, low: NDArray[np.int64], high: NDArray[np.int64]) -> N
 
 def _reach(rule: ThresholdKeys, alpha: float) -> int:
     """Farther than noise goes with any probability that matters here."""
-    law = rule.law
+    law = whole(rule.law)
     scale = 1 / float(law.rate) if isinstance(law, DiscreteLaplace) else math.sqrt(law.sigma2)  # type: ignore[attr-defined]
-    return math.ceil((math.log(1 / alpha) + 20) * (scale + 1)) + 2
+    far = math.ceil((math.log(1 / alpha) + 20) * (scale + 1)) + 2
+    return min(far, rule.law.bound + 1) if isinstance(rule.law, Truncated) else far
+
+
+def whole(law: Law) -> Law:
+    """The law that was truncated, or the law itself."""
+    return law.law if isinstance(law, Truncated) else law
 
 
 def _log_shown(rule: ThresholdKeys, n: NDArray[np.int64]) -> Any:
@@ -159,6 +173,8 @@ def _log_tail(rule: ThresholdKeys, m: NDArray[np.int64]) -> Any:
     import numpy as np
 
     law = rule.law
+    if isinstance(law, Truncated):
+        return log_truncated_tail(law, m)
     if isinstance(law, DiscreteLaplace):
         rate = float(law.rate)
         half = math.log1p(math.exp(-rate))
@@ -166,14 +182,4 @@ def _log_tail(rule: ThresholdKeys, m: NDArray[np.int64]) -> Any:
         left = np.log1p(-np.exp(-rate * (1 - np.minimum(m, 0)) - half))
         return np.where(m > 0, right, left)
     spread = math.sqrt(law.sigma2)  # type: ignore[attr-defined]
-    return np.array([_log_normal_tail((int(one) - 0.5) / spread) for one in m.ravel()]).reshape(m.shape)
-
-
-def _log_normal_tail(x: float) -> float:
-    """ln P(Z >= x) for a standard normal Z, to about 1e-12 of itself."""
-    if x < 0:
-        return math.log1p(-math.erfc(-x / math.sqrt(2)) / 2)
-    if x < FAR:
-        return math.log(math.erfc(x / math.sqrt(2)) / 2)
-    y = 1 / (x * x)  # far out by Mills' ratio: the series alternates, so the error is below its first term left out, 945 y^5
-    return -x * x / 2 - math.log(x * math.sqrt(2 * math.pi)) + math.log1p(-y + 3 * y**2 - 15 * y**3 + 105 * y**4)
+    return np.array([log_normal_tail((int(one) - 0.5) / spread) for one in m.ravel()]).reshape(m.shape)

@@ -6,8 +6,11 @@ one. A rule of `dither.density` decides which are shown. NULL is no key, and nei
 nor a day before the year 1 or after 9999. A key that is not shown and a key that nobody holds look the same: nothing is said
 of either.
 
-Which rule. Where rho counts, `RhoKeys`: its price is in rho. Otherwise the one of `density.keys` that needs the fewest
-holders. That any key is shown which one person alone holds has a probability of at most delta, for all of her keys together.
+Which rule. Where rho counts, `RhoKeys` or `TruncatedRhoKeys`, whose prices are in rho; otherwise those of `density.keys`. Of
+these the one that needs the fewest holders, by public facts. A key that fewer than `min_people` of the policy hold is never
+shown: the engine leaves it out, having bounded people, in the SELECT whose counts get the noise. The rule holds that for
+certain as well, whatever it is given. (With min_people = 1, that any key is shown which one person alone holds has a
+probability of at most delta, for all of her keys together.)
 
 Where people are all that is counted, the noisy counts of stage one are the answer: they get the whole price.
 
@@ -19,16 +22,19 @@ from __future__ import annotations
 
 import datetime
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import product
 from typing import Any, ClassVar
 
+from dither.density.unknown_keys.choose import fewest_holders
 from dither.density.unknown_keys.choose import keys as choose_rule
 from dither.density.unknown_keys.key_rule import KeyRule
 from dither.density.unknown_keys.rho_keys import RhoKeys
-from dither.errors import QuestionError
+from dither.density.unknown_keys.threshold_keys import GeometricKeys
+from dither.density.unknown_keys.truncated_keys import TruncatedGeometricKeys, TruncatedRhoKeys
+from dither.errors import DitherError, InputError, PrecisionError, QuestionError
 from dither.numeric.balls import round_up
 from dither.numeric.number import Number
 from dither.privacy.guarantee.guarantee import Guarantee
@@ -81,10 +87,11 @@ class UnknownKeys(GroupChoice):
         alone = table.person is None or table.alone
         held = 1 if alone else limits_of(table, MANY).groups
         rule: KeyRule
+        least = table.min_people
         if pure:
-            rule = choose_rule(epsilon=amount, delta=delta, max_keys=held, counts=counts, unit=unit).rule
+            rule = choose_rule(epsilon=amount, delta=delta, max_keys=held, counts=counts, unit=unit, min_people=least).rule
         else:
-            rule = RhoKeys(rho=amount, delta=delta, max_keys=held, unit=unit)
+            rule = rho_rule(amount, delta, held, unit, least)
         reason = "how many people hold a key is all that is counted"
         bounding: Bounding = EachRow.of(unit) if alone else KeepPersons(held, 1, 1, unit, reason)
         if not alone:
@@ -95,6 +102,11 @@ class UnknownKeys(GroupChoice):
     def counters(self) -> CounterSet:
         """People; rows where each is one."""
         return CounterSet((self.bounding.people,))
+
+    @property
+    def min_people(self) -> int:
+        """Those that the policy asks for."""
+        return self.rule.min_people
 
     @property
     def guarantee(self) -> Guarantee:
@@ -160,12 +172,15 @@ class UnknownKeys(GroupChoice):
         """Who sees which keys."""
         rule, names = self.rule, " and ".join(group.name for group in self.question.groups)
         each = "one key" if rule.max_keys == 1 else f"{rule.max_keys} keys"
+        delta = f"{round_up(rule.delta):.3g}"
+        alone = f"that any key is shown that one person alone holds has a probability of at most {delta}"
+        if rule.min_people > 1:
+            alone = f"a key that fewer than {number(rule.min_people)} people hold is never shown (min_people)"
         return [
             f"Keys       nobody declared those of {names}: which are shown is chosen from the data ({rule.guarantee})",
             f"           a key is shown half of the time if {number(rule.holders('0.5'))} people hold it, "
             f"nine times of ten if {number(rule.holders('0.9'))} do",
-            f"           that any key is shown that one person alone holds has a probability of at most "
-            f"{round_up(rule.delta):.3g}; at most {each} of a person count{'s' if rule.max_keys == 1 else ''}",
+            f"           {alone}; at most {each} of a person count{'s' if rule.max_keys == 1 else ''}",
             f"           missing keys and texts of more than {LONGEST_KEY} characters are no keys; at most "
             f"{number(self.most)} are shown, the first in order",
         ]
@@ -178,6 +193,31 @@ class UnknownKeys(GroupChoice):
         ]
         others = "" if self.other is None else ", and one for all others together"
         return f"one for each of {' x '.join(told)}{others}"
+
+
+def geometric_rule(rule: KeyRule, epsilon: Number | Fraction) -> KeyRule:
+    """The better of the rules with geometric noise, otherwise as this one."""
+    same: dict[str, Any] = {"delta": rule.delta, "max_keys": rule.max_keys, "unit": rule.unit, "min_people": rule.min_people}
+    return _best(lambda kind: kind(epsilon=epsilon, **same), (GeometricKeys, TruncatedGeometricKeys))
+
+
+def rho_rule(rho: Number | Fraction, delta: Fraction, held: int, unit: Unit, min_people: int) -> KeyRule:
+    """The better of the rules that are priced in rho."""
+    same: dict[str, Any] = {"delta": delta, "max_keys": held, "unit": unit, "min_people": min_people}
+    return _best(lambda kind: kind(rho=rho, **same), (RhoKeys, TruncatedRhoKeys))
+
+
+def _best(make: Callable[[Any], KeyRule], kinds: tuple[type[KeyRule], ...]) -> KeyRule:
+    found: list[KeyRule] = []
+    refused: list[DitherError] = []
+    for kind in kinds:
+        try:
+            found.append(make(kind))
+        except (InputError, PrecisionError) as error:  # noise that one of them does not draw
+            refused.append(error)
+    if not found:
+        raise refused[0]
+    return fewest_holders(*found)
 
 
 def _counted(question: Question, other: str | None) -> Question:

@@ -145,7 +145,8 @@ class JoinOnPerson:
         groups, rows = max(left.max_groups, right.max_groups), max(left.max_rows_per_group, right.max_rows_per_group)
         columns = [*left.columns, *(column for column, _ in self.columns)]
         name, alone = f"{left.name} and {right.name}", left.alone and right.alone
-        return Table(name, tuple(columns), left.person, groups, rows, alone=alone)
+        least = max(left.min_people, right.min_people)
+        return Table(name, tuple(columns), left.person, groups, rows, alone=alone, min_people=least)
 
     @property
     def tables(self) -> tuple[Table, ...]:
@@ -190,14 +191,15 @@ class UnionAll:
         columns = [_common([table.columns[place] for table in tables]) for place in range(len(tables[0].columns))]
         groups, rows = max(table.max_groups for table in tables), sum(table.max_rows_per_group for table in tables)
         name = " and ".join(dict.fromkeys(table.name for table in tables))
+        least = max(table.min_people for table in tables)
         if tables[0].person is None:
             groups = rows = 1
-            return Table(name, tuple(columns), None, groups, rows)
+            return Table(name, tuple(columns), None, groups, rows, min_people=least)
         known = [table.hard_rows for table in tables if table.hard_rows is not None]
         hard = len(known) == len(tables)
         most = sum(known) if hard else sum(table.most_rows for table in tables)
         stated = hard or any(table.max_rows is not None for table in tables)
-        table = Table(name, tuple(columns), tables[0].person, groups, rows)
+        table = Table(name, tuple(columns), tables[0].person, groups, rows, min_people=least)
         return replace(table, max_rows=most, hard=frozenset({"max_rows"} if hard else ())) if stated else table
 
     @property

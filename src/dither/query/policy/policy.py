@@ -22,7 +22,7 @@ from dither.privacy.guarantee.definitions import approx, zcdp
 from dither.privacy.guarantee.guarantee import Guarantee
 from dither.privacy.unit import Unit
 from dither.query.policy.column import Column, Fact
-from dither.query.policy.table import Table, read_table
+from dither.query.policy.table import MIN_PEOPLE, Table, read_table
 
 VERSION = 1
 MARK = "FILL IN"  # where a draft leaves a decision to the owner
@@ -219,6 +219,7 @@ def _plain(value: Any) -> Any:
             "max_rows": value.max_rows,
             "max_sum": {name: str(most) for name, most in value.max_sum},
             "hard": sorted(value.hard),
+            "min_people": None if value.min_people == MIN_PEOPLE else value.min_people,
         }
         others = {name: fact for name, fact in stated.items() if fact}
         return {"name": value.name, "columns": _plain(value.columns), **limits, **others}

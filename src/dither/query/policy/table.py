@@ -7,6 +7,9 @@ Contribution limits of one person, each of which we enforce:
     max_rows_per_group   her rows that count in one group
     max_sum.COLUMN       what her values of a column add up to, in absolute value
 
+`min_people` is about groups whose keys nobody declared: one that fewer people are in is never shown, and does not leave the
+engine.
+
 A limit is *hard* if nobody can have more, by the owner's word: it is enforced for privacy all the same, and believed for
 truth. Where every limit that matters for a number is hard, bounding changes nothing, and the number's error bar holds the
 truth; otherwise the answer says that it is about what was counted. `bounds.COLUMN` may be called hard in the same way: no
@@ -25,6 +28,7 @@ from dither.query.policy.column import Column, Fact, Type, read_column
 EACH_ROW = "each row"  # instead of a column: one row is one person
 MOST = 10**6  # groups or rows a person
 NAME_LENGTH = 128
+MIN_PEOPLE = 2  # unless the owner says otherwise: a key of one person alone is never shown
 LIMITS = ("max_rows", "max_groups", "max_rows_per_group")
 
 
@@ -46,6 +50,7 @@ class Table:
     max_rows: int | None = None  # of a person, in all groups; None: as many as the other two limits allow
     max_sum: tuple[tuple[str, Fraction], ...] = ()  # of a person, by column
     hard: frozenset[str] = frozenset()  # limits that nobody can exceed: "max_rows", "max_sum.cost", "bounds.cost"
+    min_people: int = MIN_PEOPLE  # in a group whose key nobody declared: one that fewer are in is never shown
 
     def column(self, name: str) -> Column | None:
         """The column of that name, whatever its case; None if there is none."""
@@ -75,7 +80,7 @@ def read_table(name: str, stated: Fact, where: str) -> Table:
     _name(name, where)
     if not isinstance(stated, dict):
         raise PolicyError(where, stated, "a table is a table of facts", 'person = "patient_id", and columns')
-    known = {"source", "person", *LIMITS, "max_sum", "hard", "columns", "public"}
+    known = {"source", "person", *LIMITS, "max_sum", "hard", "min_people", "columns", "public"}
     for extra in stated.keys() - known:
         raise PolicyError(f"{where}.{extra}", stated[extra], "no such fact of a table is known", ", ".join(sorted(known)))
     facts = stated.get("columns")
@@ -96,7 +101,7 @@ def read_table(name: str, stated: Fact, where: str) -> Table:
     if not isinstance(public, bool):
         raise PolicyError(f"{where}.public", public, "it is not a truth value", "true or false")
     if public:
-        for fact in ("person", *LIMITS, "max_sum", "hard"):
+        for fact in ("person", *LIMITS, "max_sum", "hard", "min_people"):
             if fact in stated:
                 raise PolicyError(f"{where}.{fact}", stated[fact], "a public table is about nobody", "leaving it out")
     person = None if public else _person(stated.get("person"), columns, f"{where}.person")
@@ -106,7 +111,8 @@ def read_table(name: str, stated: Fact, where: str) -> Table:
     whole = None if stated.get("max_rows") is None else _limit(stated["max_rows"], person, f"{where}.max_rows")
     groups, rows = (_limit(stated.get(limit, whole), person, f"{where}.{limit}") for limit in LIMITS[1:])
     sums = _sums(stated.get("max_sum", {}), columns, person, f"{where}.max_sum")
-    table = Table(name, columns, person, groups, rows, source, public=public, max_rows=whole, max_sum=sums)
+    least = _min_people(stated.get("min_people", MIN_PEOPLE), f"{where}.min_people")
+    table = Table(name, columns, person, groups, rows, source, public=public, max_rows=whole, max_sum=sums, min_people=least)
     return replace(table, hard=_hard(stated.get("hard", []), table, f"{where}.hard"))
 
 
@@ -138,6 +144,13 @@ def _hard(stated: object, table: Table, where: str) -> frozenset[str]:
         if one not in known:
             raise PolicyError(where, one, "no such limit is stated for this table", ", ".join(known) or "leaving it out")
     return frozenset(stated)
+
+
+def _min_people(stated: Fact, where: str) -> int:
+    if type(stated) is not int or not 1 <= stated <= MOST:
+        why = f"it must be a whole number from 1 to {MOST}"
+        raise PolicyError(where, stated, why, "the fewest people of a group that is shown, such as 20")
+    return stated
 
 
 def _name(name: str, where: str) -> str:

@@ -7,13 +7,13 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from math import prod
 
-from dither.density.unknown_keys.threshold_keys import GeometricKeys, ThresholdKeys
+from dither.density.unknown_keys.threshold_keys import ThresholdKeys
 from dither.errors import NumberError, QuestionError
 from dither.query.counters.counter_sets import CounterPlan, Reading
 from dither.query.groups.group_choice import GroupChoice
 from dither.query.groups.shown_key_counts import ShownKeyCounts
 from dither.query.groups.top_groups import TopGroups, sorted_by
-from dither.query.groups.unknown_keys import MOST_SHOWN, UnknownKeys
+from dither.query.groups.unknown_keys import MOST_SHOWN, UnknownKeys, geometric_rule
 from dither.query.plan.counters import PersonCounter
 from dither.query.plan.question import Question
 from dither.query.pricing import price
@@ -95,8 +95,7 @@ def with_keys(
         and choice.rule.error(under.confidence) > _error(under, statistics, 0, under.confidence)
     ):
         # another kind of noise at that epsilon is wider than the one for which it was found
-        rule = GeometricKeys(epsilon=share.amount, delta=lost, max_keys=choice.rule.max_keys, unit=under.bounding.unit)
-        choice = replace(choice, rule=rule)
+        choice = replace(choice, rule=geometric_rule(choice.rule, share.amount))
     assert isinstance(choice.rule, ThresholdKeys)
     shown = ShownKeyCounts(choice.question, choice.bounding, choice.rule, under.confidence)
     counters = CounterPlan((), (), tuple(Reading(0, 0) for _ in under.counters.readings))

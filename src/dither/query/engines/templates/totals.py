@@ -73,15 +73,22 @@ def totals_sql(
     relation: str,
     salt: int | str,
     texts: frozenset[str] = frozenset(),
+    min_people: int = 1,
 ) -> str:
     """The SELECT: columns g0.. (the group), then t0.. (its totals), one row a group that occurs. Reads `relation` once.
 
-    `texts` are the columns that the source holds as text, `salt` a number or what the engine knows it by.
+    `texts` are the columns that the source holds as text, `salt` a number or what the engine knows it by. Groups whose
+    first total, the number of people, is below `min_people` stay in the engine.
     """
     if isinstance(bounding, PeopleByRows) and bounding.of is not None:
         question = bounding.of
     shape = _Shape(words, question, families, bounding)
-    return SELECTS[type(bounding)](shape, bounding, _rows(shape, relation, texts), salt)
+    select = SELECTS[type(bounding)](shape, bounding, _rows(shape, relation, texts), salt)
+    if min_people == 1:
+        return select
+    assert shape.measures[0] == bounding.people, "groups are left out by the number of their people"
+    # HAVING, above the bounding; not all engines know there what a total is called
+    return f"SELECT * FROM ({select}) AS counted WHERE {shape.totals[0]} >= {words.integer(min_people)}"
 
 
 def _rows(shape: _Shape, relation: str, texts: frozenset[str]) -> str:
