@@ -52,6 +52,10 @@ ANYTHING = {
         numeric/parse.py _stored_rational text
         privacy/budget/filter_state.py Filter.stored totals
         privacy/budget/filter_state.py _from_record value
+        privacy/guarantee/approx.py _stored count
+        privacy/guarantee/approx.py _stored delta
+        privacy/guarantee/approx.py _stored epsilon
+        privacy/guarantee/approx.py _stored own
         privacy/loss/pairs/json.py read_terms stored
         privacy/loss/pairs/json.py read_pair stored
         privacy/records.py stored_list value
@@ -77,7 +81,9 @@ ANYTHING = {
         query/plan/expressions.py columns_of node
         query/plan/spelling.py spell node
         query/plan/spelling.py spelled_as node
-        query/sql/group_keys.py _as_key value
+        query/sql/domains.py _as_key value
+        query/sql/group_keys.py _Finder._find_parts node
+        query/sql/group_keys.py _Finder._label value
         query/sql/ibis.py _flat tree
         query/sql/parse.py _whole node
     """,

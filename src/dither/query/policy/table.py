@@ -116,7 +116,7 @@ def read_table(name: str, stated: Fact, where: str) -> Table:
     return replace(table, hard=_hard(stated.get("hard", []), table, f"{where}.hard"))
 
 
-def _sums(stated: object, columns: tuple[Column, ...], person: str | None, where: str) -> tuple[tuple[str, Fraction], ...]:
+def _sums(stated: Fact, columns: tuple[Column, ...], person: str | None, where: str) -> tuple[tuple[str, Fraction], ...]:
     if not isinstance(stated, dict):
         raise PolicyError(where, stated, "it says something for each column by name", "{ cost = 10000 }")
     if stated and person is None:
@@ -133,7 +133,7 @@ def _sums(stated: object, columns: tuple[Column, ...], person: str | None, where
     return tuple(found)
 
 
-def _hard(stated: object, table: Table, where: str) -> frozenset[str]:
+def _hard(stated: Fact, table: Table, where: str) -> frozenset[str]:
     """The limits that are called hard; each must be one that is stated."""
     known = [] if table.person is None else list(LIMITS[1:]) if table.max_rows is None else list(LIMITS)
     known += [f"max_sum.{name}" for name, _ in table.max_sum]
