@@ -41,7 +41,7 @@ def clinic(tmp_path, monkeypatch) -> Path:
 
 def test_a_quote_costs_nothing(clinic):
     words = dither("quote", COUNT, "--epsilon", "0.5", "--size", 5000)
-    for part in ("Price", "Error", "Clamped", "such questions are left", "hold the noise"):
+    for part in ("Price", "Error", "Clamped", "such questions are left", "hold the truth"):
         assert part in words
     wished = dither("quote", "SELECT COUNT(*) AS n FROM visits", "--error", "n=100")
     assert 99 < float(wished.split("n: ")[1].split()[0]) <= 100
@@ -228,9 +228,45 @@ ward = { type = "text", keys = ["A"] }
 """
     )
     lines = dither("policy", "check", "policy.toml", "--read-data").splitlines()
-    assert "6 rows, 2 without a person, 3 people, 1 of them with more than 1 rows" in " ".join(lines)
+    assert "6 rows, 2 without a person, 3 people" in lines
+    assert "  without GROUP BY: 1 rows of 1 people are beyond the limits (1 rows)" in lines
+    assert "  GROUP BY ward: 1 rows of 1 people are beyond the limits (1 rows)" in lines
     cells = {line.split("│")[1].strip(): [cell.strip() for cell in line.split("│")[2:-1]] for line in lines if "│" in line}
     assert cells == {"id": ["1", "1", "0", "0", "0"], "cost": ["1", "1", "2", "0", "1"], "ward": ["1", "0", "0", "2", "1"]}
+
+
+@pytest.mark.parametrize(
+    ("hard", "kind", "words"),
+    [
+        ('["max_rows"]', "integer", "somebody exceeds max_rows, which the policy calls hard"),
+        ('["bounds.cost"]', "integer", "somebody exceeds bounds.cost, which the policy calls hard"),
+        ("[]", "date", "rows.cost: most cells are no date"),
+    ],
+)
+def test_a_check_fails_where_the_data_contradicts_the_policy(tmp_path, monkeypatch, hard, kind, words):
+    monkeypatch.chdir(tmp_path)
+    Path("rows.csv").write_text("id,cost\n1,5\n1,700\n2,3\n")
+    bounds = "" if kind == "date" else ", bounds = [0, 100]"
+    Path("policy.toml").write_text(
+        f"""version = 1
+domain = "d"
+[ledger]
+location = "x.ledger"
+budget = {{ epsilon = 1 }}
+[tables.rows]
+source = "rows.csv"
+person = "id"
+max_rows = 1
+hard = {hard}
+[tables.rows.columns]
+id = {{ type = "integer" }}
+cost = {{ type = "{kind}"{bounds} }}
+"""
+    )
+    result = CliRunner().invoke(app, ["policy", "check", "policy.toml", "--read-data"])
+    assert result.exit_code == 1
+    assert words in result.output
+    assert CliRunner().invoke(app, ["policy", "check", "policy.toml"]).exit_code == 0  # rows were not asked for
 
 
 def test_what_is_broken_is_told_to_the_owner(tmp_path, monkeypatch):
@@ -276,9 +312,9 @@ def test_a_draft_of_a_duckdb_file(tmp_path, monkeypatch):
 def test_a_policy_that_changed_after_something_was_spent(clinic):
     dither("quote", COUNT, "--epsilon", "0.5")
     text = (clinic / "policy.toml").read_text()
-    (clinic / "policy.toml").write_text(text.replace("max_groups = 3", "max_groups = 4"))
+    (clinic / "policy.toml").write_text(text.replace("max_rows = 6", "max_rows = 7"))
     dither("query", COUNT, "--epsilon", "0.5")  # nothing was spent yet: a correction
-    (clinic / "policy.toml").write_text(text.replace("max_groups = 3", "max_groups = 5"))
+    (clinic / "policy.toml").write_text(text.replace("max_rows = 6", "max_rows = 8"))
     with pytest.raises(ConflictError, match="dither ledger amend"):
         dither("query", COUNT, "--epsilon", "0.5")
     dither("ledger", "amend", "clinic.ledger", "--policy", "policy.toml", "--note", "five wards")

@@ -59,7 +59,7 @@ def check(
     from rich.text import Text
 
     found = load_policy(file)
-    console = Console(markup=False)
+    console, bad = Console(markup=False), list[str]()
     for table in found.tables:
         if table.source is None:
             console.print(f"{table.name}: the policy does not say where its rows are")
@@ -71,13 +71,24 @@ def check(
             with console.status("reading the data ..."):
                 report = inspect(table, source)
             console.print(BANNER, style="bold red")
-            console.print(
-                f"{report.rows:,} rows, {report.nobody:,} without a person, {report.people:,} people, "
-                f"{report.over:,} of them with more than {table.max_groups * table.max_rows_per_group} rows",
-            )
+            console.print(f"{report.rows:,} rows, {report.nobody:,} without a person, {report.people:,} people")
+            for lost in report.lost:
+                by = "without GROUP BY" if lost.by is None else f"GROUP BY {lost.by}"
+                share = f"{lost.rows:,} rows of {lost.people:,} people are beyond the limits ({lost.limit})"
+                console.print(f"  {by}: {share}", soft_wrap=True)
             shown = Table("column", "missing", "unreadable", "clamped", "outside the keys", "too long")
             for column in report.columns:
                 counts = (column.missing, column.unreadable, column.clamped, column.undeclared, column.long)
                 shown.add_row(Text(column.name), *(f"{count:,}" for count in counts))
             console.print(shown)
+            bad += [f"{table.name}: somebody exceeds {limit}, which the policy calls hard" for limit in report.broken]
+            bad += [
+                f"{table.name}.{column.name}: most cells are no {table.column(column.name).type.value}"  # type: ignore[union-attr]
+                for column in report.columns
+                if column.is_mostly_unreadable
+            ]
     console.print(f"policy hash {found.hash}", highlight=False, soft_wrap=True)
+    for line in bad:
+        console.print(line, style="bold red", soft_wrap=True)
+    if bad:
+        raise typer.Exit(1)

@@ -38,8 +38,8 @@ def draft(path: Path, folder: Path, table: str | None = None) -> str:
         f"[tables.{json.dumps(name)}]",
         f"source = {json.dumps(os.path.relpath(path.absolute(), folder.absolute()))}",
         f'person = "{MARK}: the column that says whose a row is, or: each row"',
-        f'max_groups = "{MARK}: in how many groups of an answer one person may count, such as 3"',
-        f'max_rows_per_group = "{MARK}: with how many rows in each, such as 5"',
+        f'max_rows = "{MARK}: how many rows of one person count in an answer, such as 10"',
+        '# hard = ["max_rows"]  # if nobody can have more: then answers say that they are about all rows',
         "",
         f"[tables.{json.dumps(name)}.columns]",
     ]

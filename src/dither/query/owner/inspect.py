@@ -16,6 +16,7 @@ from dither.query.policy.column import Column
 from dither.query.policy.table import Table
 from dither.query.sources.source import Source
 from dither.query.sources.sql_quotes import name
+from dither.query.statistics.limits import limits_of
 
 BANNER = "NOT PRIVATE: exact counts from the data, for its owner alone. Do not pass them on, do not choose bounds by them."
 
@@ -30,6 +31,22 @@ class ColumnReport:
     clamped: int  # beyond the bounds
     undeclared: int  # not among the keys
     long: int  # texts of which the beginning is read, or nothing: ids, and what should be a number or a date
+    readable: int  # values of the type
+
+    @property
+    def is_mostly_unreadable(self) -> bool:
+        """Whether more cells are no value of the type than are: the type, or the way that it is written, is another."""
+        return self.unreadable > self.readable
+
+
+@dataclass(frozen=True)
+class LostRows:
+    """Rows of people beyond the limits, in questions of one kind."""
+
+    by: str | None  # the column that is grouped by; None where nothing is
+    limit: str
+    rows: int
+    people: int
 
 
 @dataclass(frozen=True)
@@ -39,8 +56,9 @@ class TableReport:
     rows: int
     nobody: int  # rows without a person, or with an id that is too long
     people: int
-    over: int  # people with more rows than all groups together may count
+    lost: tuple[LostRows, ...]  # in a question without groups, and in one grouped by each column with keys
     columns: tuple[ColumnReport, ...]
+    broken: tuple[str, ...] = ()  # hard limits that somebody exceeds
 
 
 def inspect(table: Table, source: Source) -> TableReport:
@@ -54,17 +72,41 @@ def inspect(table: Table, source: Source) -> TableReport:
         read += [f"{name(column.name)} IS NOT NULL AS {_there(at)}", f"{is_long(column, held, table)} AS {_long(at)}"]
     rows = f"SELECT {', '.join(read)} FROM {from_source(source, table)}"  # noqa: S608
     whole = _one(f"SELECT {', '.join(parts)} FROM ({rows})", place)  # noqa: S608
-    columns = tuple(ColumnReport(column.name, *whole[1 + 5 * at : 6 + 5 * at]) for at, column in enumerate(table.columns))
+    columns = tuple(ColumnReport(column.name, *whole[1 + 6 * at : 7 + 6 * at]) for at, column in enumerate(table.columns))
     if table.person is None:
-        return TableReport(whole[0], 0, whole[0], 0, columns)
+        return TableReport(whole[0], 0, whole[0], (), columns, _broken(table, (), columns))
     whose = table.column(table.person)
     assert whose is not None
     id_ = person(DUCKDB, whose, is_text=whose.name in place.texts)
-    most = table.max_groups * table.max_rows_per_group
     each = f"SELECT p, count(*) AS n FROM (SELECT {id_} AS p FROM {place.relation}) GROUP BY p"  # noqa: S608
-    counts = "coalesce(sum(n) FILTER (p IS NULL), 0), count(p), count(*) FILTER (p IS NOT NULL AND n > {most})"
-    nobody, people, over = _one(f"SELECT {counts.format(most=most)} FROM ({each})", place)  # noqa: S608
-    return TableReport(whole[0], int(nobody), people, over, columns)
+    nobody, people = _one(f"SELECT coalesce(sum(n) FILTER (p IS NULL), 0), count(p) FROM ({each})", place)  # noqa: S608
+    by = [None, *(column for column in table.columns if column.keys is not None)]
+    lost = tuple(_lost(table, id_, column, place) for column in by)
+    return TableReport(whole[0], int(nobody), people, lost, columns, _broken(table, lost, columns))
+
+
+def _lost(table: Table, id_: str, by: Column | None, place: TableSource) -> LostRows:
+    """Rows that are not within the largest groups that the limits allow, of each person."""
+    limits = limits_of(table, 1 if by is None else len(by.keys or ()))
+    key = "0" if by is None else cell(DUCKDB, by)
+    keys = [] if by is None else [DUCKDB.constant(key) for key in by.keys or ()]
+    inside = f" AND k IN ({', '.join(keys)})" if keys else ""
+    rows = f"SELECT {id_} AS p, {key} AS k FROM {place.relation}"  # noqa: S608
+    groups = f"SELECT p, k, count(*) AS n FROM ({rows}) WHERE p IS NOT NULL{inside} GROUP BY p, k"  # noqa: S608
+    placed = f"SELECT p, n, row_number() OVER (PARTITION BY p ORDER BY n DESC) AS place FROM ({groups})"  # noqa: S608
+    kept = f"CASE WHEN place <= {limits.groups} THEN least(n, {limits.rows}) ELSE 0 END"
+    mine = f"SELECT p, sum(n) - least(sum({kept}), {limits.most}) AS over FROM ({placed}) GROUP BY p"  # noqa: S608
+    found = _one(f"SELECT coalesce(sum(over), 0), count(*) FILTER (over > 0) FROM ({mine})", place)  # noqa: S608
+    told = f"{limits.most} rows" + ("" if by is None or limits.rows == limits.most else f", {limits.rows} in a group")
+    return LostRows(None if by is None else by.name, told, int(found[0]), int(found[1]))
+
+
+def _broken(table: Table, lost: tuple[LostRows, ...], columns: tuple[ColumnReport, ...]) -> tuple[str, ...]:
+    """Hard limits that somebody exceeds: answers would say truth, and leave something out."""
+    found = [f"bounds.{column.name}" for column in columns if column.clamped and f"bounds.{column.name}" in table.hard]
+    if table.hard_rows is not None and any(one.rows for one in lost if one.by is None):
+        found += sorted(limit for limit in table.hard if "." not in limit)
+    return tuple(found)
 
 
 def _one(sql: str, place: TableSource) -> tuple[Any, ...]:
@@ -100,4 +142,5 @@ def _counts(column: Column, at: int) -> list[str]:
         clamped,
         undeclared,
         f"count(*) FILTER ({_long(at)})",
+        f"count({value})",
     ]
