@@ -97,7 +97,7 @@ def cost(monkeypatch, price, *, unit, q, mass, tables):
         for at, ((rate, one), (same, other)) in enumerate(zip(*seen, strict=True)):
             assert rate == same
             moved = [x - y for x, y in zip(one, other, strict=True)]
-            ranges[at % choices] += rate * (max(moved) - min(moved))
+            ranges[at // tables] += rate * (max(moved) - min(moved))
         worst = max(worst, sum(reach**2 / 8 if mechanism.rho else reach for reach in ranges))
     return worst, mechanism.rho or mechanism.epsilon.fraction()
 

@@ -50,6 +50,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 MOST_COUNTS = 2**59  # in all cells together
+AT_ONCE = 2**15  # cells whose scores are computed together
 FURTHEST = LARGEST_DISTANCE // 2  # of e, in scores: distances up to there are told apart
 ValueInterval = tuple[float, float, float]  # the quantile, and the two ends
 CellInterval = tuple[int, int, int]  # the same as cells
@@ -195,39 +196,46 @@ class QuantileInterval:
 
     def cells(self, counts: CountsLike | Sequence[CountsLike]) -> list[CellInterval]:
         """The chosen cells of each histogram of `counts`: the quantile's, the low one, the high one."""
-        return [self._cells(found) for found in self._read(counts)]
-
-    def _cells(self, counts: NDArray[np.int64]) -> CellInterval:
         import numpy as np
 
-        upper = np.cumsum(counts)
+        found = self._read(counts)
+        size = max(1, AT_ONCE // self.bins.size)  # rows whose scores stay in the cache
+        parts = [self._cells(np.array(found[at : at + size])) for at in range(0, len(found), size)]
+        return [cells for part in parts for cells in part]
+
+    def _cells(self, counts: NDArray[np.int64]) -> list[CellInterval]:
+        """The chosen cells of each row."""
+        import numpy as np
+
+        upper = np.cumsum(counts, axis=1)
         lower = upper - counts
         last = self.bins.size - 1
         if self.q == 0:
-            high = self._pick(lower, upper, self._shift)
-            return high, 0, high
+            return [(high, 0, high) for high in self._pick(lower, upper, self._shift)]
         if self.q == 1:
-            low = self._pick(lower, upper, -self._shift)
-            return low, low, last
-        ends = sorted((self._pick(lower, upper, -self._shift), self._pick(lower, upper, self._shift)))
-        return max(ends[0], min(ends[1], self._pick(lower, upper, 0))), ends[0], ends[1]
+            return [(low, low, last) for low in self._pick(lower, upper, -self._shift)]
+        ends = (self._pick(lower, upper, -self._shift), self._pick(lower, upper, self._shift))
+        chosen = zip(self._pick(lower, upper, 0), map(min, *ends), map(max, *ends), strict=True)
+        return [(max(low, min(high, value)), low, high) for value, low, high in chosen]
 
-    def _pick(self, lower: NDArray[np.int64], upper: NDArray[np.int64], shift: int) -> int:
-        """The cell chosen for the rank q n, moved by so many units of score."""
+    def _pick(self, lower: NDArray[np.int64], upper: NDArray[np.int64], shift: int) -> list[int]:
+        """The cell chosen for the rank q n, moved by so many units of score; of each row."""
         import numpy as np
 
-        total = int(upper[-1])
+        total = upper[:, -1].tolist()
         if shift < 0:
             lower = lower.copy()
-            lower[0] = -LARGEST_DISTANCE
+            lower[:, 0] = -LARGEST_DISTANCE
         if shift > 0:
             upper = upper.copy()
-            upper[-1] = LARGEST_DISTANCE
+            upper[:, -1] = LARGEST_DISTANCE
         off = distances(lower, upper, a=self.q.numerator, b=self.q.denominator, total=total, shift=shift)
-        chosen: int = self._choice.release(np.negative(off, out=off))
+        chosen: list[int] = self._choice.choices(np.negative(off, out=off)).tolist()
         return chosen
 
-    def _read(self, counts: Any) -> list[NDArray[np.int64]]:
+    def _read(self, counts: Any) -> Sequence[NDArray[np.int64]]:
+        import numpy as np
+
         most = MOST_COUNTS // self.bins.size
         if self.histograms == 1:
             return [read_counts(counts, cells=self.bins.size, most=most)]

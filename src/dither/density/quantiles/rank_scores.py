@@ -15,6 +15,7 @@ for the exponential mechanism that times the rate is the range. So half of that 
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
@@ -75,16 +76,30 @@ def chooser(
 
 
 def distances(
-    lower: NDArray[np.int64], upper: NDArray[np.int64], *, a: int, b: int, total: int, shift: int = 0
+    lower: NDArray[np.int64],
+    upper: NDArray[np.int64],
+    *,
+    a: int,
+    b: int,
+    total: int | Sequence[int],
+    shift: int = 0,
 ) -> NDArray[np.int64]:
     """b times the distance of the wanted rank (a/b) total + shift/b from the ranks lower..upper, capped.
+
+    Of rows of ranks, with a total for each, the same row by row.
 
     With L the furthest whole distance that is kept: what is clipped there is at least b L - rest >= b (L - 1), the cap, and
     what it stands for is larger still, so the cap is what both give.
     """
     import numpy as np
 
-    whole, rest = divmod(a * total + shift, b)
+    whole: int | NDArray[np.int64]
+    rest: int | NDArray[np.int64]
+    if isinstance(total, int):
+        whole, rest = divmod(a * total + shift, b)
+    else:  # a product may be longer than 64 bits
+        pairs = np.array([divmod(a * one + shift, b) for one in total], dtype=np.int64)
+        whole, rest = pairs[:, :1], pairs[:, 1:]
     furthest = LARGEST_DISTANCE // b
     over = np.clip(lower - whole, -furthest, furthest)
     over *= b

@@ -23,6 +23,8 @@ from dither.query.policy.table import Table
 
 def spell(node: object) -> object:
     """Texts, whole numbers, lists and mappings; tables and columns are names, since the policy's hash covers the rest."""
+    if node is None or type(node) in (str, int, bool):  # most are, and a list may have thousands
+        return node
     if isinstance(node, (Column, Table)):
         return node.name
     if isinstance(node, tuple):

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from dither.density.histograms.axis import Bins
 from dither.density.quantiles.quantile_interval import MOST_COUNTS, QuantileInterval
@@ -35,6 +35,10 @@ from dither.query.statistics.choose_bounding import weights_in_units
 from dither.query.statistics.counter_sets import Request
 from dither.query.statistics.estimators import Columns
 from dither.query.statistics.statistic import Counts, Price, RequestedStatistic, counted_by
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
 
 MOST_CELLS = 2**12  # of a group
 FEWEST_CELLS = 2**6
@@ -90,11 +94,16 @@ class QuantileStatistic(RequestedStatistic):
         """The mechanisms."""
         return {"noise": [spell(mechanism) for mechanism in self.mechanisms]}
 
-    def noisy(self, counts: Counts) -> list[list[list[int]]]:
+    @property
+    def packed(self) -> int:
+        """As many as a mechanism takes."""
+        return MOST_COUNTS // self._bucket.size
+
+    def noisy(self, counts: Counts | NDArray[np.int64]) -> list[list[list[int]]]:
         """For each share, for each group: the cell of the value, and those of the ends."""
         import numpy as np
 
-        table = np.array([[min(count, MOST_COUNTS) for count in row] for row in counts], dtype=np.int64)
+        table = np.asarray(counts, dtype=np.int64)
         return [
             [list(cells) for cells in mechanism.cells(table[0] if mechanism.histograms == 1 else table)]
             for mechanism in self.mechanisms

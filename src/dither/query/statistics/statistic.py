@@ -13,7 +13,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from dither.numeric.number import Number
 from dither.privacy.guarantee.guarantee import Guarantee
@@ -28,6 +28,10 @@ from dither.query.statistics.bounding import Bounding
 from dither.query.statistics.counter_sets import CounterSet, Request
 from dither.query.statistics.estimators import Columns
 from dither.query.statistics.statement import Statement, statement_of
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
 
 Counts = Sequence[Sequence[int]]  # for each group of the question: its counters, or a count for each key within it
 WITHIN = "within a group"  # the name of the statistic's own grouping
@@ -56,6 +60,11 @@ class Statistic(ABC):
     bounding: Bounding
 
     @property
+    def packed(self) -> int | None:
+        """The largest count of a key, where `noisy` takes a table of them as an array; None where it takes lists."""
+        return None
+
+    @property
     def counters(self) -> CounterSet:
         """What is counted in each group: rows, unless a statistic says otherwise."""
         return CounterSet((RowCounter(),))
@@ -74,7 +83,7 @@ class Statistic(ABC):
         """What decides the released numbers, beside rows and groups: for the ledger."""
 
     @abstractmethod
-    def noisy(self, counts: Counts) -> Any:
+    def noisy(self, counts: Counts | NDArray[np.int64]) -> Any:
         """What is stored and may be read by anybody; as JSON can hold it. `counts` are PRIVATE."""
 
     @abstractmethod

@@ -82,6 +82,20 @@ def totals_sql(
     return SELECTS[type(bounding)](shape, bounding, _rows(shape, relation, texts), salt)
 
 
+def packed_sql(words: Words, select: str, question: Question, most: int) -> str:
+    """The totals of a SELECT whose last key is a whole number c, 0 to n - 1, in one row for each group of the other keys:
+    a list of t n + c, in any order, for each total t; what is more than `most` counts as that, and n most fits 64 bits.
+
+    Rows outside the declared keys have groups of their own and are let go here. A list costs a fraction of as many rows.
+    """
+    keys = [f"g{place}" for place in range(len(question.groups))]
+    size = len(question.groups[-1].listed)
+    total = words.least(["t0", words.wide(str(most))])
+    packed = words.collected(words.narrow(f"({total} * {size} + {keys[-1]})"))
+    declared = " AND ".join(f"{name} IS NOT NULL" for name in keys)
+    return _grouped(keys[:-1], [f"{packed} AS t0"], f"({select}) AS counted WHERE {declared}")
+
+
 def _rows(shape: _Shape, relation: str, texts: frozenset[str]) -> str:
     """Rows of a person, meeting the condition; a key that is not declared is NULL.
 
