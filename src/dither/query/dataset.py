@@ -68,6 +68,7 @@ class Dataset(Holdings):
         bounding: Way | None = None,
         delta: NumberLike | None = None,
         other: str | None = None,
+        intervals: bool | NumberLike = True,
     ) -> Quote | Batch:
         """Price and error of a question, in SQL or as an Ibis expression; reads no data, costs nothing. A list is a batch.
 
@@ -85,6 +86,8 @@ class Dataset(Holdings):
             delta: where keys of GROUP BY are not declared, the probability with which a key of one person alone may be
                 shown; left out, a hundredth of what the budget keeps for that.
             other: the name under which rows of keys that are not shown are counted together.
+            intervals: of medians and other quantiles, whether part of the price goes to the ends of their intervals: True
+                for two thirds, False for nothing and no ends, or a share such as '1/2'.
 
         Raises:
             QuestionError: the SQL is not answered here, or an option does not fit the question.
@@ -94,7 +97,7 @@ class Dataset(Holdings):
             BudgetError: it costs more than the policy allows for one question.
         """
         terms: Terms = {"epsilon": epsilon, "rho": rho, "guarantee": guarantee, "error": error, "confidence": confidence}
-        terms |= {"size": size, "bounding": bounding, "delta": delta, "other": other}
+        terms |= {"size": size, "bounding": bounding, "delta": delta, "other": other, "intervals": intervals}
         if isinstance(sql, (list, tuple)):
             return make_batch(Ask(text=[as_sql(one) for one in sql], **terms), self)
         return make_quote(Ask(text=as_sql(sql), **terms), self)

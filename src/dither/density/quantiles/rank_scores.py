@@ -36,6 +36,7 @@ FINEST = 10**6  # the largest denominator of a share
 FINEST_TOGETHER = 10**9  # and of several on a common denominator: distances up to 2^31 people stay apart
 NEAR = Fraction(1, 2**50)  # a float this near to a short fraction stands for it: 0.1 + 0.2 is 3/10
 CONFIDENCE: Any = "0.95"  # where none is given; it is read as if it were
+ENDS: Any = Fraction(2, 3)  # of a price, where nothing is said: as much for each end as for the value
 EXAMPLE = "0.5, '0.95' or '1/3'"
 
 
@@ -111,10 +112,34 @@ def distances(
     return np.clip(over, 0, b * (furthest - 1), out=over)
 
 
+def leaning_distances(
+    lower: NDArray[np.int64], upper: NDArray[np.int64], *, wanted: Sequence[int], over: int, under: int
+) -> NDArray[np.int64]:
+    """The distance of a wanted rank from the ranks lower..upper, row by row: `over` times what lies above it, `under` times
+    what lies below. Capped: a minimum with a constant moves in the same direction, and by no more."""
+    import numpy as np
+
+    whole = np.array(wanted, dtype=np.int64)[:, None]
+    furthest = LARGEST_DISTANCE // max(over, under)
+    above = np.clip(lower - whole, 0, furthest)
+    above *= over
+    below = np.clip(whole - upper, 0, furthest)
+    below *= under
+    return np.maximum(above, below, out=above)
+
+
 def middle(bins: Bins, cell: int) -> float:
     """The number that stands for a cell: its middle, or the double of the cell that is nearest to it."""
     low, high = float(bins.edges[cell]), float(bins.edges[cell + 1])
     return max(low, min(low / 2 + high / 2, math.nextafter(high, low)))
+
+
+def read_ends(value: NumberLike) -> Fraction:
+    """The share of a price that the ends of an interval have."""
+    share = rational(value, name="ends")
+    if not 0 <= share < 1:
+        raise NumberError("ends", value, "it is a share of the price, from 0 to below 1: the value has the rest", "'1/2'")
+    return share
 
 
 def read_people(value: NumberLike) -> Fraction:

@@ -35,6 +35,7 @@ class Terms(TypedDict, total=False):
     bounding: Way | None
     delta: NumberLike | None
     other: str | None
+    intervals: bool | NumberLike
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -51,3 +52,4 @@ class Ask:
     bounding: Way | None = None
     delta: NumberLike | None = None
     other: str | None = None
+    intervals: bool | NumberLike = True

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import partial
 
+from dither.density.quantiles.rank_scores import ENDS
 from dither.errors import BudgetError, GuaranteeError, NumberError, QuestionError
 from dither.numeric.number import Number, NumberLike, rational
 from dither.numeric.search import halve
@@ -67,12 +68,13 @@ class Context:
     confidence: Fraction
     size: int | None  # a public guess of the rows of a group
     pure: bool
+    ends: Fraction = ENDS  # the share of the price of a quantile that the ends of its interval have
 
     def statistic(self, at: int, amount: Number | Fraction) -> Statistic:
         """One of those that the question needs, at its price."""
         counters, sets = self.counters, self.counters.sets
         if at >= len(sets):
-            price = Price(amount, self.pure, self.bounding.unit, self.cells, self.confidence)
+            price = Price(amount, self.pure, self.bounding.unit, self.cells, self.confidence, self.ends)
             return make_statistic(counters.requests[at - len(sets)], self.question, price)
         return CounterRelease.make(
             self.question,

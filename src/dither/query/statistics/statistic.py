@@ -15,6 +15,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
+from dither.density.quantiles.rank_scores import ENDS
 from dither.numeric.number import Number
 from dither.privacy.guarantee.guarantee import Guarantee
 from dither.privacy.loss.loss import Loss
@@ -46,6 +47,7 @@ class Price:
     unit: Unit
     cells: int  # groups of the question; of unknown ones, the most that may be shown
     confidence: Fraction
+    ends: Fraction = ENDS  # the share that the ends of an interval have, where they cost something
 
 
 @dataclass(frozen=True)
