@@ -261,19 +261,19 @@ class QuantileInterval:
         """The cell chosen for the rank q n, moved by so many parts of a count; of each row."""
         import numpy as np
 
-        total = upper[:, -1].tolist()
+        total, every = upper[:, -1].tolist(), LARGEST_DISTANCE // self.q.denominator
+        first, last = lower[:, 0].copy(), upper[:, -1].copy()
         if shift < 0:
-            lower = lower.copy()
-            lower[:, 0] = -LARGEST_DISTANCE
+            lower[:, 0] = -every
         if shift > 0:
-            upper = upper.copy()
-            upper[:, -1] = LARGEST_DISTANCE
+            upper[:, -1] = every
         if self._is_extreme:
             wanted = [int(self.q) * one + shift for one in total]
             over, under = (1, self._lean) if self.q == 0 else (self._lean, 1)
             off = leaning_distances(lower, upper, wanted=wanted, over=over, under=under)
         else:
             off = distances(lower, upper, a=self.q.numerator, b=self.q.denominator, total=total, shift=shift)
+        lower[:, 0], upper[:, -1] = first, last
         chosen: list[int] = choice.choices(np.negative(off, out=off)).tolist()
         return chosen
 

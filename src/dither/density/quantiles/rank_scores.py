@@ -87,13 +87,20 @@ def distances(
 ) -> NDArray[np.int64]:
     """b times the distance of the wanted rank (a/b) total + shift/b from the ranks lower..upper, capped.
 
-    Of rows of ranks, with a total for each, the same row by row.
+    Of rows of ranks, with a total for each, the same row by row. An end that reaches to every rank is 2^61 / b.
 
     With L the furthest whole distance that is kept: what is clipped there is at least b L - rest >= b (L - 1), the cap, and
     what it stands for is larger still, so the cap is what both give.
     """
     import numpy as np
 
+    if not isinstance(total, int) and b * max(total) + abs(shift) < LARGEST_DISTANCE // 4:  # nothing to cap, as mostly
+        target = np.array([[a * one + shift] for one in total], dtype=np.int64)
+        over, under = lower * b, upper * b
+        over -= target
+        np.subtract(target, under, out=under)
+        np.maximum(over, under, out=over)
+        return np.maximum(over, 0, out=over)
     whole: int | NDArray[np.int64]
     rest: int | NDArray[np.int64]
     if isinstance(total, int):
