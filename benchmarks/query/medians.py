@@ -23,7 +23,10 @@ from dither.mechanisms.selection.exponential import Exponential
 TALL = 2000  # the upper bound of what is spent
 PEOPLE, MOST = 20_000, 200  # and the most rows of one
 KEYS = [f"region {number:02d}" for number in range(50)]
-BY_COUNT, BY_PLAIN = 1.3, 5.0  # a median takes at most so many times a bounded count; a plain one, where each row is a person
+BY_COUNT, BY_PLAIN = (
+    1.3,
+    5.0,
+)  # a median takes at most so many times a bounded count; a plain one, where each row is a person
 
 
 def error(runs: int = 200) -> None:
@@ -84,7 +87,18 @@ def time(runs: int = 9) -> None:
                     *(limit(by_count, BY_COUNT) if person == "p" else [f"{by_count:.2f}x", ""]),
                     *(limit(by_plain, BY_PLAIN) if person != "p" else [f"{by_plain:.2f}x", ""]),
                 ])  # fmt: skip
-    columns = ["a person is", "budget", "plain", "COUNT", "MEDIAN", "no interval", "to COUNT", "at most", "to plain", "at most"]
+    columns = [
+        "a person is",
+        "budget",
+        "plain",
+        "COUNT",
+        "MEDIAN",
+        "no interval",
+        "to COUNT",
+        "at most",
+        "to plain",
+        "at most",
+    ]
     table(f"MEDIAN by 50 regions, {rows.num_rows:,} rows of {PEOPLE:,} people: ms of CPU, best of {runs}", columns, lines)
     console.print(f"Load of the machine: {os.getloadavg()[0]:.1f}; the ratios are of one run, in turns.")
 

@@ -27,7 +27,7 @@ Nothing but the bits decides, and what bits are drawn does not depend on how dou
 
 from __future__ import annotations
 
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -102,15 +102,19 @@ def weighted_rows(gaps: NDArray[np.uint64], rate: Number) -> NDArray[np.int64]:
         above = running[rows, np.minimum(place, last)] - target
         under = np.where(place > 0, target - running[rows, np.maximum(place, 1) - 1], np.inf)
         for at in np.flatnonzero((above <= margin) | (under <= margin)):
-            place[at] = by_balls(lambda row=part[at]: _ball_weights(row, rate), int(words[at]))
+            place[at] = by_balls(partial(_ball_weights, part[at], rate), int(words[at]))
         chosen[start : start + len(part)] = place
     return chosen
 
 
 def _ball_weights(gaps: NDArray[np.uint64], rate: Number) -> list[arb]:
     each, places = np.unique(gaps, return_inverse=True)
-    weights = [(-(to_ball(rate) * int(gap))).exp() for gap in each]
+    weights = [_weight(int(gap), rate) for gap in each]
     return [weights[place] for place in places]
+
+
+def _weight(gap: int, rate: Number) -> arb:
+    return (-(to_ball(rate) * gap)).exp()
 
 
 def flipped_rows(gaps: NDArray[np.uint64], rate: Number) -> NDArray[np.int64]:
@@ -126,8 +130,7 @@ def flipped_rows(gaps: NDArray[np.uint64], rate: Number) -> NDArray[np.int64]:
         passed = most >= 1 + SLACK
         passed |= part == 0
         for row, at in zip(*np.nonzero((most > -SLACK) & ~passed), strict=True):
-            exponent = rate * int(part[row, at])
-            passed[row, at] = below(lambda x=exponent: (-to_ball(x)).exp(), bits, int(first[row, at]), 16)
+            passed[row, at] = below(partial(_weight, int(part[row, at]), rate), bits, int(first[row, at]), 16)
         numbers = np.count_nonzero(passed, axis=1)
         places = np.flatnonzero(passed) % part.shape[1]
         chosen[start : start + len(part)] = places[np.cumsum(numbers) - numbers + uniform_each(numbers, bits)]

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from dither.query.engines.duckdb.run import Run
 from dither.query.engines.duckdb.words import DUCKDB
 from dither.query.engines.templates.relations import relation_sql
-from dither.query.engines.templates.totals import packed_sql, totals_sql
+from dither.query.engines.templates.totals import totals_sql
 from dither.query.groups.group_choice import GroupKeys, Groups, all_groups
 from dither.query.plan.question import Question
 from dither.query.plan.relations import Relation, Scan
@@ -45,8 +45,8 @@ class TablePlaces:
         which = (*map(id, asked), packed or 0)
         if which not in self._written:
             where, texts = self._relation(question.relation)
-            found = totals_sql(DUCKDB, question, families, bounding, where, self._salt, texts)
-            self._written[which] = found if packed is None else packed_sql(DUCKDB, found, question, packed), asked
+            found = totals_sql(DUCKDB, question, families, bounding, where, self._salt, texts, packed)
+            self._written[which] = found, asked
         return self._written[which][0]
 
     def _relation(self, relation: Relation) -> tuple[str, frozenset[str]]:
@@ -75,7 +75,7 @@ class Count:
         """The SELECT."""
         return place.select(self.question, self.sets, self.bounding, self.packed)
 
-    def read(self, run: Run, place: TablePlaces) -> Iterator[tuple[Statistic, Counts | NDArray[np.int64]]]:
+    def read(self, run: Run, place: TablePlaces) -> Iterator[tuple[Statistic, Any]]:
         """The exact counts of each statistic. PRIVATE: only noise may see them."""
         if self.packed is not None:
             return iter([(self.statistics[0], exact_table(run, self.select(place), self.question, self.cells))])

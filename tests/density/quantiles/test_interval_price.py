@@ -9,6 +9,7 @@ import pytest
 
 from dither.density import Bins, QuantileInterval
 from dither.density.quantiles import quantile_interval as module
+from dither.density.quantiles.rank_scores import LARGEST_DISTANCE, distances
 from dither.privacy.guarantee.definitions import bounded_range
 from dither.testing import check_mechanism, seeded
 from tests.density.laws import Script, one_draw  # noqa: F401 - a fixture
@@ -127,3 +128,22 @@ def test_an_extreme_is_held_where_all_other_cells_miss_it(q):
         cells = [mechanism.cells(counts)[0] for _ in range(400)]
     missed = sum(high < 499 if q == 0 else low > 0 for _, low, high in cells)
     assert 40 < missed <= 80 + 5 * 8
+
+
+@pytest.mark.parametrize("share", ["1/2", "1/3", "9/10", "999999/1000000"])
+@pytest.mark.parametrize("largest", [9, 2**30, 2**45])
+def test_distances_in_rows_are_those_of_single_rows(share, largest):
+    """Also where products are beyond 64 bits, and for ends that reach to every rank."""
+    q, rng = Fraction(share), np.random.default_rng(9)
+    counts = rng.integers(0, largest, (20, 7), endpoint=True)
+    upper = np.cumsum(counts, axis=1)
+    lower, total = upper - counts, upper[:, -1].tolist()
+    lower[:, 0], upper[3:, -1] = -(LARGEST_DISTANCE // q.denominator), LARGEST_DISTANCE // q.denominator
+    for shift in (-(2**50), -3, 0, 5, 2**59):
+        found = distances(lower, upper, a=q.numerator, b=q.denominator, total=total, shift=shift)
+        for row in range(20):
+            wanted = q.numerator * total[row] + shift
+            ends = zip(lower[row].tolist(), upper[row].tolist(), strict=True)
+            exact = [max(q.denominator * one - wanted, wanted - q.denominator * two, 0) for one, two in ends]
+            cap = q.denominator * (LARGEST_DISTANCE // q.denominator - 1)
+            assert found[row].tolist() == [min(cap, one) for one in exact]

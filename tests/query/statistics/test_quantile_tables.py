@@ -68,7 +68,9 @@ def test_the_price_of_the_interval_is_stated(tmp_path, budget):
 
 def test_a_question_is_stored_as_before_where_nothing_is_said(tmp_path):
     whose = clinic(tmp_path)
-    plain, same, none = (whose.quote(GROUPED, epsilon="0.1", **how) for how in ({}, {"intervals": "2/3"}, {"intervals": False}))
+    plain, same, none = (
+        whose.quote(GROUPED, epsilon="0.1", **how) for how in ({}, {"intervals": "2/3"}, {"intervals": False})
+    )
     spelled = [fingerprint.question(quote.offer) for quote in (plain, same, none)]
     assert spelled[0] == spelled[1] != spelled[2]
     assert "ends" not in str(spelled[0])

@@ -24,7 +24,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
-from functools import cached_property, partial
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from attrs import field, frozen
@@ -42,6 +42,8 @@ from dither.density.quantiles.rank_scores import (
     leaning_distances,
     middle,
     read_ends,
+    read_histograms,
+    read_mass,
     read_share,
 )
 from dither.errors import NumberError, SizeError
@@ -50,7 +52,7 @@ from dither.mechanisms.combine import each_of
 from dither.mechanisms.selection.exponential import Exponential
 from dither.mechanisms.selection.permute_and_flip import PermuteAndFlip
 from dither.numeric.balls import round_up
-from dither.numeric.number import Number, NumberLike, integer
+from dither.numeric.number import Number, NumberLike
 from dither.privacy.guarantee.definitions import pure
 from dither.privacy.guarantee.guarantee import Guarantee
 from dither.privacy.loss.loss import Loss, sum_of
@@ -109,8 +111,8 @@ class QuantileInterval:
     rho: Fraction | None = field(default=None, converter=read_rho_if_any)
     confidence: Fraction = field(default=CONFIDENCE, converter=read_confidence)
     unit: Unit = field(default=Unit.ADD_REMOVE, converter=read_unit)
-    mass: int = field(default=1, converter=partial(integer, name="mass", least=1))  # W
-    histograms: int = field(default=1, converter=partial(integer, name="histograms", least=1))
+    mass: int = field(default=1, converter=read_mass)  # W
+    histograms: int = field(default=1, converter=read_histograms)
     ends: Fraction = field(default=ENDS, converter=read_ends)
 
     def __attrs_pre_init__(self, *, epsilon: NumberLike | None, rho: NumberLike | None, **_: object) -> None:
@@ -196,10 +198,7 @@ class QuantileInterval:
         return int(self._end.error(each_of(level, 2))) if self._has_ends else 0
 
     def error(self, confidence: NumberLike) -> float:
-        """How many counts the interval may miss the wanted rank by, at this `confidence`, in all histograms together.
-
-        Nothing for one histogram at the confidence that was stated.
-        """
+        """How many counts the interval may miss the wanted rank by, at this `confidence`, in all histograms together."""
         missed = (1 - read_confidence(confidence)) / self.histograms
         over = max(0, self._short(1 - missed) - self._shift)
         return round_up(Fraction(over, self.q.denominator)) + 0.0

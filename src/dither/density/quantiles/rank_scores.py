@@ -17,14 +17,14 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, SupportsIndex
 
 from dither.density.histograms.axis import Bins
 from dither.errors import NumberError
 from dither.mechanisms.norms import root_below
 from dither.mechanisms.selection.exponential import Exponential
 from dither.mechanisms.selection.permute_and_flip import PermuteAndFlip
-from dither.numeric.number import Number, NumberLike, rational
+from dither.numeric.number import Number, NumberLike, integer, rational
 from dither.privacy.unit import Unit
 
 if TYPE_CHECKING:
@@ -96,11 +96,13 @@ def distances(
 
     if not isinstance(total, int) and b * max(total) + abs(shift) < LARGEST_DISTANCE // 4:  # nothing to cap, as mostly
         target = np.array([[a * one + shift] for one in total], dtype=np.int64)
-        over, under = lower * b, upper * b
+        over: NDArray[np.int64] = lower * b
+        under: NDArray[np.int64] = upper * b
         over -= target
         np.subtract(target, under, out=under)
         np.maximum(over, under, out=over)
-        return np.maximum(over, 0, out=over)
+        np.maximum(over, 0, out=over)
+        return over
     whole: int | NDArray[np.int64]
     rest: int | NDArray[np.int64]
     if isinstance(total, int):
@@ -128,11 +130,12 @@ def leaning_distances(
 
     whole = np.array(wanted, dtype=np.int64)[:, None]
     furthest = LARGEST_DISTANCE // max(over, under)
-    above = np.clip(lower - whole, 0, furthest)
+    above: NDArray[np.int64] = np.clip(lower - whole, 0, furthest)
     above *= over
     below = np.clip(whole - upper, 0, furthest)
     below *= under
-    return np.maximum(above, below, out=above)
+    np.maximum(above, below, out=above)
+    return above
 
 
 def middle(bins: Bins, cell: int) -> float:
@@ -147,6 +150,16 @@ def read_ends(value: NumberLike) -> Fraction:
     if not 0 <= share < 1:
         raise NumberError("ends", value, "it is a share of the price, from 0 to below 1: the value has the rest", "'1/2'")
     return share
+
+
+def read_mass(value: SupportsIndex) -> int:
+    """The most counts of one person."""
+    return integer(value, name="mass", least=1)
+
+
+def read_histograms(value: SupportsIndex) -> int:
+    """How many histograms there are."""
+    return integer(value, name="histograms", least=1)
 
 
 def read_people(value: NumberLike) -> Fraction:

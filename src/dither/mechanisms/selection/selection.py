@@ -227,8 +227,10 @@ class Selection(ABC):
     @staticmethod
     def row_gaps(places: NDArray[np.int64]) -> NDArray[np.uint64]:
         """How far each score lies below the best of its row: modulo 2^64 this difference is the true distance."""
-        gaps = places.max(axis=1, keepdims=True) - places
-        return gaps.view("u8")
+        import numpy as np
+
+        gaps: NDArray[np.int64] = places.max(axis=1, keepdims=True) - places
+        return gaps.view(np.uint64)
 
     def label(self, place: int) -> Any:
         """What the candidate at a `place` of the list is called."""

@@ -13,7 +13,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import Any, ClassVar, Self
 
 from dither.density.quantiles.rank_scores import ENDS
 from dither.numeric.number import Number
@@ -29,10 +29,6 @@ from dither.query.statistics.bounding import Bounding
 from dither.query.statistics.counter_sets import CounterSet, Request
 from dither.query.statistics.estimators import Columns
 from dither.query.statistics.statement import Statement, statement_of
-
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
 
 Counts = Sequence[Sequence[int]]  # for each group of the question: its counters, or a count for each key within it
 WITHIN = "within a group"  # the name of the statistic's own grouping
@@ -85,7 +81,7 @@ class Statistic(ABC):
         """What decides the released numbers, beside rows and groups: for the ledger."""
 
     @abstractmethod
-    def noisy(self, counts: Counts | NDArray[np.int64]) -> Any:
+    def noisy(self, counts: Counts) -> Any:
         """What is stored and may be read by anybody; as JSON can hold it. `counts` are PRIVATE."""
 
     @abstractmethod
