@@ -38,7 +38,7 @@ SUBROOMS: dict[str, list[list[str]]] = {
         ["samplers"],
         ["gaussian", "laplace", "uniform_integers"],
         ["bernoulli", "cell_sampler", "lazy_weights", "truncation"],
-        ["categorical"],
+        ["categorical", "row_choices"],
         ["packed_flips", "random_rounding", "staircase"],
         ["subsets"],
     ],

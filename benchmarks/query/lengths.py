@@ -21,7 +21,9 @@ from dither.query import counts, release
 from dither.query.engines.duckdb.run import Engine
 from dither.query.engines.duckdb.table_source import table_source
 from dither.query.quote import Quote
-from dither.query.sources.source import Frame, Source, find_source
+from dither.query.sources.find_source import find_source
+from dither.query.sources.frames import Frame
+from dither.query.sources.source import Source
 
 ROWS, BYTES, RUNS = 20_000, 10_000_000, 7
 ASKED = {

@@ -1,4 +1,4 @@
-"""The error of a median, beside the way of other libraries.
+"""The error of a median, beside the way of other libraries; its time, beside a bounded count and a plain query.
 
 The other way, as OpenDP and SmartNoise have it: 101 equally spaced candidates between the bounds and the exponential
 mechanism with the same epsilon for one median, without error bars. Ours has 4096 cells and spends two thirds on the bars.
@@ -6,13 +6,27 @@ mechanism with the same epsilon for one median, without error bars. Ours has 409
 
 from __future__ import annotations
 
-import numpy as np
+import os
+import tempfile
+from pathlib import Path
 
-from benchmarks.report import table
+import duckdb
+import numpy as np
+import pyarrow
+
+import dither
+from benchmarks.clock import in_turns
+from benchmarks.report import console, limit, table
 from dither.density import Bins, QuantileInterval
 from dither.mechanisms.selection.exponential import Exponential
 
 TALL = 2000  # the upper bound of what is spent
+PEOPLE, MOST = 20_000, 200  # and the most rows of one
+KEYS = [f"region {number:02d}" for number in range(50)]
+BY_COUNT, BY_PLAIN = (
+    1.3,
+    5.0,
+)  # a median takes at most so many times a bounded count; a plain one, where each row is a person
 
 
 def error(runs: int = 200) -> None:
@@ -35,5 +49,60 @@ def error(runs: int = 200) -> None:
     table(f"One median: mean distance from the true one, {runs} runs", columns, lines)
 
 
+def purchases() -> pyarrow.Table:
+    """Rows of people as a zipf law gives them, about seven each, in any of 50 regions."""
+    rng = np.random.default_rng(26)
+    ranks = np.arange(1, MOST + 1)
+    law = ranks**-1.67
+    person = np.repeat(np.arange(PEOPLE), rng.choice(ranks, PEOPLE, p=law / law.sum()))
+    spent = np.minimum(rng.lognormal(4, 1, person.size), TALL).round(2)
+    return pyarrow.table({"p": person, "region": np.array(KEYS)[rng.integers(0, len(KEYS), person.size)], "v": spent})
+
+
+def time(runs: int = 9) -> None:
+    """CPU from question to answer, each at a price that was not asked before; plain: DuckDB's own median, opened before."""
+    rows, lines = purchases(), []
+    median, count = (f"SELECT region, {what} AS a FROM t GROUP BY region" for what in ("MEDIAN(v)", "COUNT(v)"))
+    plain = duckdb.connect(config={"threads": 2})
+    plain.register("t", rows)
+    with tempfile.TemporaryDirectory() as folder:
+        for person, limits in (("p", {"max_groups": 3, "max_rows_per_group": 2}), ("each row", {})):
+            for kind, budget in (("approx", dither.approx(10**6, "1e-6")), ("pure", dither.pure(10**6))):
+                ledger = dither.Ledger(str(Path(folder, f"{person}-{kind}.ledger")), budget=budget)
+                stated = {"keys": {"region": KEYS}, "bounds": {"v": (0, TALL)}, "ledger": ledger, **limits}
+                whose, price = dither.protect(rows, name="t", person=person, **stated), iter(range(10**6))
+
+                def asked(sql: str, whose: dither.Dataset = whose, price: object = price, **how: object) -> object:
+                    return whose.quote(sql, epsilon=f"1.{next(price):06d}", **how).release(threads=2)
+
+                found = in_turns({
+                    "plain": lambda: plain.execute(median).fetchall(),
+                    "count": lambda: asked(count),
+                    "median": lambda: asked(median),
+                    "value": lambda: asked(median, intervals=False),
+                }, runs=runs)  # fmt: skip
+                by_plain, by_count = found["median"] / found["plain"], found["median"] / found["count"]
+                lines.append([
+                    person, kind, *(f"{1000 * seconds:,.0f}" for seconds in found.values()),
+                    *(limit(by_count, BY_COUNT) if person == "p" else [f"{by_count:.2f}x", ""]),
+                    *(limit(by_plain, BY_PLAIN) if person != "p" else [f"{by_plain:.2f}x", ""]),
+                ])  # fmt: skip
+    columns = [
+        "a person is",
+        "budget",
+        "plain",
+        "COUNT",
+        "MEDIAN",
+        "no interval",
+        "to COUNT",
+        "at most",
+        "to plain",
+        "at most",
+    ]
+    table(f"MEDIAN by 50 regions, {rows.num_rows:,} rows of {PEOPLE:,} people: ms of CPU, best of {runs}", columns, lines)
+    console.print(f"Load of the machine: {os.getloadavg()[0]:.1f}; the ratios are of one run, in turns.")
+
+
 def main(*, soak: bool) -> None:
+    time(25 if soak else 9)
     error(1000 if soak else 200)

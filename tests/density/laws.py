@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from fractions import Fraction
 from itertools import combinations_with_replacement
 
+import numpy as np
 import pytest
 from flint import arb
 
@@ -81,6 +82,9 @@ class Script:
                     if at == len(script.path):
                         script.path.append(0)
                     return script.path[at]
+
+                def choices(self, rows: np.ndarray) -> np.ndarray:
+                    return np.array([self.release(row) for row in rows])
 
             return Chosen()
 

@@ -30,12 +30,17 @@ FIRST_PRECISION = WORD + GUARD_BITS  # of balls, at first; a higher one where it
 ROUNDING = 2.0**-50  # of the comparison itself: a word as a double, a product, a difference
 
 
-def by_balls(weights: Callable[[], Sequence[arb]]) -> int:
-    """An index in proportion to the weights, which are balls at the working precision; they must shrink as it grows."""
-    rehearsal = _rehearsal.get()
-    if rehearsal is not None:
-        return rehearsal.draws(lambda: _likeliest_first(weights()), None)  # type: ignore[no-any-return]
-    word, bits = stream().word(), WORD
+def by_balls(weights: Callable[[], Sequence[arb]], word: int | None = None) -> int:
+    """An index in proportion to the weights, which are balls at the working precision; they must shrink as it grows.
+
+    The first 64 bits of the uniform real are drawn, unless they were before: then they are the `word`.
+    """
+    if word is None:
+        rehearsal = _rehearsal.get()
+        if rehearsal is not None:
+            return rehearsal.draws(lambda: _likeliest_first(weights()), None)  # type: ignore[no-any-return]
+        word = stream().word()
+    bits = WORD
     while True:
         with precision(bits + GUARD_BITS):
             running = list(accumulate(weights()))

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
 
 from dither.query.counters.counter_sets import CounterSet
 from dither.query.engines.duckdb.run import Run
@@ -21,6 +22,10 @@ from dither.query.pricing.offer import Offer
 from dither.query.statistics.bounding import Bounding
 from dither.query.statistics.statistic import Counts, Statistic
 
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
 
 class TablePlaces:
     """Writes the SELECTs of bounded totals, each once, for tables whose place in FROM is given."""
@@ -31,19 +36,27 @@ class TablePlaces:
         self._places, self._texts, self._salt = places, texts, salt  # what stands after FROM; columns that are held as text
         self._written: dict[tuple[int, ...], tuple[str, object]] = {}  # by object: 1 equals True, but not in SQL
 
-    def select(self, question: Question, families: Sequence[CounterSet], bounding: Bounding, min_people: int = 1) -> str:
-        """The SELECT of the totals of each group of so many people, with the contribution of a person bounded."""
+    def select(
+        self,
+        question: Question,
+        families: Sequence[CounterSet],
+        bounding: Bounding,
+        packed: int | None = None,
+        min_people: int = 1,
+    ) -> str:
+        """The SELECT of the totals of each group of so many people, with the contribution of a person bounded; `packed`: in
+        lists of totals up to so many."""
         asked = question, bounding, *families
-        which = min_people, *map(id, asked)
+        which = (min_people, packed or 0, *map(id, asked))
         if which not in self._written:
             where, texts = self._relation(question.relation)
-            written = totals_sql(DUCKDB, question, families, bounding, where, self._salt, texts, min_people)
+            written = totals_sql(DUCKDB, question, families, bounding, where, self._salt, texts, packed, min_people)
             self._written[which] = written, asked
         return self._written[which][0]
 
     def choice(self, choice: GroupChoice) -> str:
         """The SELECT by which groups are chosen."""
-        return self.select(choice.question, (choice.counters,), choice.bounding, choice.min_people)
+        return self.select(choice.question, (choice.counters,), choice.bounding, min_people=choice.min_people)
 
     def _relation(self, relation: Relation) -> tuple[str, frozenset[str]]:
         if isinstance(relation, Scan):
@@ -60,11 +73,23 @@ class Count:
     bounding: Bounding
     cells: Sequence[GroupKeys] | None  # those of the question that were chosen; None for all that were declared
     statistics: tuple[Statistic, ...]
+    packed: int | None = None  # the largest count, where one statistic takes a table of counts: `cells` are its rows
 
     @property
     def sets(self) -> tuple[CounterSet, ...]:
         """What is counted for each statistic."""
         return tuple(statistic.counters for statistic in self.statistics)
+
+    def select(self, place: TablePlaces) -> str:
+        """The SELECT."""
+        return place.select(self.question, self.sets, self.bounding, self.packed)
+
+    def read(self, run: Run, place: TablePlaces) -> Iterator[tuple[Statistic, Any]]:
+        """The exact counts of each statistic. PRIVATE: only noise may see them."""
+        if self.packed is not None:
+            return iter([(self.statistics[0], exact_table(run, self.select(place), self.question, self.cells))])
+        totals = exact_totals(run, place, self.question, self.sets, self.bounding, self.cells)
+        return self.split(totals)
 
     def split(self, totals: Sequence[tuple[int, ...]]) -> Iterator[tuple[Statistic, Counts]]:
         """The counts of each statistic, for each group of the question."""
@@ -93,11 +118,12 @@ def counts_of(offer: Offer, chosen: Groups) -> list[Count]:
         if not one.within:
             found.append(Count(chosen.question, one.bounding, chosen.cells, (one,)))
         elif offer.choice is None:
-            found.append(Count(one.question, one.bounding, None, (one,)))
+            found.append(Count(one.question, one.bounding, None, (one,), one.packed))
         else:
             inner = one.question.groups[-1]
-            cells = [(*cell, key) for cell in chosen.cells for key in inner.listed]
-            found.append(Count(replace(one.question, groups=(*chosen.question.groups, inner)), one.bounding, cells, (one,)))
+            cells = [(*cell, key) for cell in chosen.cells for key in inner.listed] if one.packed is None else chosen.cells
+            asked = replace(one.question, groups=(*chosen.question.groups, inner))
+            found.append(Count(asked, one.bounding, cells, (one,), one.packed))
     return found
 
 
@@ -125,3 +151,25 @@ def exact_totals(
         raise RuntimeError("the engine gave a group twice")
     nothing = (0,) * sum(len(family.measures) for family in families)
     return [totals.get(cell, nothing) for cell in cells]
+
+
+def exact_table(run: Run, select: str, question: Question, cells: Sequence[GroupKeys] | None) -> NDArray[np.int64]:
+    """The counts of a packed SELECT: a row for each group of the question but the last, a column for each key of that one.
+
+    Zeros where the data has nothing. PRIVATE: only noise may see it.
+    """
+    import numpy as np
+
+    width, size = len(question.groups) - 1, len(question.groups[-1].listed)
+    if cells is None:
+        cells = all_groups(replace(question, groups=question.groups[:-1])).cells
+    places = {cell: place for place, cell in enumerate(cells)}
+    found = run(select, lambda row: row[:width] in places)
+    if len({row[:width] for row in found}) != len(found):
+        raise RuntimeError("the engine gave a group twice")
+    table = np.zeros((len(cells), size), dtype=np.int64)
+    for row in found:
+        if row[width] is not None:  # the one row without groups, of nothing
+            counts, keys = np.divmod(np.array(row[width], dtype=np.int64), size)
+            table[places[row[:width]], keys] = counts
+    return table

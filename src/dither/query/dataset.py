@@ -64,6 +64,7 @@ class Dataset(Holdings):
         delta: NumberLike | None = None,
         other: str | None = None,
         noise: NoiseKind | None = None,
+        intervals: bool | NumberLike = True,
     ) -> Quote | Batch:
         """Price and error of a question, in SQL or as an Ibis expression; reads no data, costs nothing. A list is a batch.
 
@@ -81,6 +82,8 @@ class Dataset(Holdings):
             delta: the largest probability that an undeclared key of one person alone is shown; left out, 1% of the budget's.
             other: the name under which rows of keys that are not shown are counted together.
             noise: 'gaussian' or 'geometric'; left out, Gaussian where the budget counts rho and geometric where it does not.
+            intervals: of medians and other quantiles, whether part of the price goes to the ends of their intervals: True
+                for two thirds, False for nothing and no ends, or a share such as '1/2'.
 
         Raises:
             QuestionError: the SQL is not answered here, or an option does not fit the question.
@@ -90,7 +93,7 @@ class Dataset(Holdings):
             BudgetError: it costs more than the policy allows for one question.
         """
         terms: Terms = {"epsilon": epsilon, "rho": rho, "guarantee": guarantee, "error": error, "confidence": confidence}
-        terms |= {"size": size, "bounding": bounding, "delta": delta, "other": other, "noise": noise}
+        terms |= {"size": size, "bounding": bounding, "delta": delta, "other": other, "noise": noise, "intervals": intervals}
         if isinstance(sql, (list, tuple)):
             return make_batch(Ask(text=[as_sql(one) for one in sql], **terms), self)
         return make_quote(Ask(text=as_sql(sql), **terms), self)

@@ -30,7 +30,7 @@ from dither.query.answers.answer import Answer
 from dither.query.answers.batch_answer import BatchAnswer
 from dither.query.answers.estimates import read_answer
 from dither.query.answers.released import Released, batch_from_json, batch_to_json
-from dither.query.counts import TablePlaces, counts_of, exact_totals
+from dither.query.counts import TablePlaces, counts_of
 from dither.query.engines.duckdb.fan_out import check_matches
 from dither.query.engines.duckdb.run import Opened, Progress, Run
 from dither.query.engines.duckdb.table_source import TableSource
@@ -185,7 +185,7 @@ class Release:
             chosen = all_groups(offer.question) if offer.choice is None else offer.choice.rehearsed(offer.question)
             if offer.choice is not None:
                 found[place.choice(offer.choice)] = None
-            found |= dict.fromkeys(place.select(one.question, one.sets, one.bounding) for one in counts_of(offer, chosen))
+            found |= dict.fromkeys(one.select(place) for one in counts_of(offer, chosen))
         return list(found)
 
     def released(self, run: Run, place: TablePlaces) -> list[Released]:
@@ -204,8 +204,9 @@ def released_numbers(offer: Offer, run: Run, place: TablePlaces, done: list[tupl
     for count in counts_of(offer, chosen):
         known = [(one, value) for one, value in done if one is count.statistics[0]]
         if not known:
-            totals = exact_totals(run, place, count.question, count.sets, count.bounding, count.cells)
-            known = [(one, one.noisy(counts) if counts or not one.within else []) for one, counts in count.split(totals)]
+            known = [
+                (one, one.noisy(counts) if len(counts) or not one.within else []) for one, counts in count.read(run, place)
+            ]
             done += known
         found += known
     values = [next(value for other, value in found if other is one) for one in offer.statistics]

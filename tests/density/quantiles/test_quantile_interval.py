@@ -97,7 +97,7 @@ def cost(monkeypatch, price, *, unit, q, mass, tables):
         for at, ((rate, one), (same, other)) in enumerate(zip(*seen, strict=True)):
             assert rate == same
             moved = [x - y for x, y in zip(one, other, strict=True)]
-            ranges[at % choices] += rate * (max(moved) - min(moved))
+            ranges[at // tables] += rate * (max(moved) - min(moved))
         worst = max(worst, sum(reach**2 / 8 if mechanism.rho else reach for reach in ranges))
     return worst, mechanism.rho or mechanism.epsilon.fraction()
 
@@ -152,7 +152,8 @@ def test_with_few_people_the_interval_is_the_whole_line_and_with_many_it_is_narr
     bins = Bins.even(0, 100, 1000)
     mechanism = QuantileInterval(bins=bins, q="0.5", epsilon=1)
     with seeded(5):
-        assert mechanism.release(bins.count([50.0] * 5))[1:] == (0, 100)
+        few = [mechanism.release(bins.count([50.0] * 5))[1:] for _ in range(20)]
+        assert few.count((0, 100)) >= 14  # each but with a probability of 0.05 at most
         value, low, high = mechanism.release(bins.count(np.random.default_rng(2).uniform(0, 100, 20_000)))
     assert 49 < low < value < high < 51
     assert mechanism.offset == Fraction(59, 2)  # (2 D / (epsilon / 3)) ln(cells / 0.0127), about
@@ -164,12 +165,12 @@ def test_extremes_hold_the_extreme_value_and_point_at_one_that_few_lie_beyond():
     counts = bins.count(values)
     least, most = (QuantileInterval(bins=bins, q=q, epsilon=1) for q in (0, 1))
     with seeded(6):
-        for _ in range(20):
-            value, low, high = least.release(counts)
-            assert low == 0
-            assert 20 < value < high < 21.5
-            assert most.release(counts)[1] > 78.5
-        assert least.release([0] * 1000)[1:] == (0, 100)
+        found = [(least.release(counts), most.release(counts)) for _ in range(20)]
+        assert {low for (_, low, _), _ in found} == {0}
+        assert {high for _, (_, _, high) in found} == {100}
+        assert sum(20 < value < high < 21 for (value, _, high), _ in found) >= 14  # 0.05 at most may miss
+        assert sum(79 < low < value < 80 for _, (value, low, _) in found) >= 14
+        assert [least.release([0] * 1000)[1:] for _ in range(20)].count((0, 100)) >= 14
 
 
 def test_huge_counts_keep_their_order():
@@ -202,6 +203,8 @@ def test_several_histograms_come_out_in_order():
         ({"mass": 1.5}, NumberError),
         ({"histograms": 0}, NumberError),
         ({"confidence": 1}, NumberError),
+        ({"ends": 1}, NumberError),
+        ({"ends": "-1/3"}, NumberError),
         ({"q": 2}, NumberError),
         ({"bins": [0, 1]}, DataError),
         ({"unit": "person"}, UnitError),

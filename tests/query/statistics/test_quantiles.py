@@ -58,7 +58,7 @@ def test_no_person_moves_the_counts_of_all_groups_and_cells_by_more_than_the_mas
         rows = hostile(rng, 40)
         whole = clinic(tmp_path, table(rows), **facts_of(person, tmp_path)).quote(sql, epsilon=1)
         (mechanism,) = whole.offer.others[0].mechanisms
-        units = 1 if person == "each row" else 2 * 2 * UNITS
+        units = 1 if person == "each row" else 2 * 2 * UNITS  # also without groups
         assert mechanism.mass == units
         assert mechanism.histograms == (3 if "GROUP" in sql else 1)
         counts = np.array(private_counts(whole))

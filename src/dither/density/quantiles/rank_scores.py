@@ -15,15 +15,16 @@ for the exponential mechanism that times the rate is the range. So half of that 
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, SupportsIndex
 
 from dither.density.histograms.axis import Bins
 from dither.errors import NumberError
 from dither.mechanisms.norms import root_below
 from dither.mechanisms.selection.exponential import Exponential
 from dither.mechanisms.selection.permute_and_flip import PermuteAndFlip
-from dither.numeric.number import Number, NumberLike, rational
+from dither.numeric.number import Number, NumberLike, integer, rational
 from dither.privacy.unit import Unit
 
 if TYPE_CHECKING:
@@ -35,6 +36,7 @@ FINEST = 10**6  # the largest denominator of a share
 FINEST_TOGETHER = 10**9  # and of several on a common denominator: distances up to 2^31 people stay apart
 NEAR = Fraction(1, 2**50)  # a float this near to a short fraction stands for it: 0.1 + 0.2 is 3/10
 CONFIDENCE: Any = "0.95"  # where none is given; it is read as if it were
+ENDS: Any = Fraction(2, 3)  # of a price, where nothing is said: as much for each end as for the value
 EXAMPLE = "0.5, '0.95' or '1/3'"
 
 
@@ -75,16 +77,39 @@ def chooser(
 
 
 def distances(
-    lower: NDArray[np.int64], upper: NDArray[np.int64], *, a: int, b: int, total: int, shift: int = 0
+    lower: NDArray[np.int64],
+    upper: NDArray[np.int64],
+    *,
+    a: int,
+    b: int,
+    total: int | Sequence[int],
+    shift: int = 0,
 ) -> NDArray[np.int64]:
     """b times the distance of the wanted rank (a/b) total + shift/b from the ranks lower..upper, capped.
+
+    Of rows of ranks, with a total for each, the same row by row. An end that reaches to every rank is 2^61 / b.
 
     With L the furthest whole distance that is kept: what is clipped there is at least b L - rest >= b (L - 1), the cap, and
     what it stands for is larger still, so the cap is what both give.
     """
     import numpy as np
 
-    whole, rest = divmod(a * total + shift, b)
+    if not isinstance(total, int) and b * max(total) + abs(shift) < LARGEST_DISTANCE // 4:  # nothing to cap, as mostly
+        target = np.array([[a * one + shift] for one in total], dtype=np.int64)
+        over: NDArray[np.int64] = lower * b
+        under: NDArray[np.int64] = upper * b
+        over -= target
+        np.subtract(target, under, out=under)
+        np.maximum(over, under, out=over)
+        np.maximum(over, 0, out=over)
+        return over
+    whole: int | NDArray[np.int64]
+    rest: int | NDArray[np.int64]
+    if isinstance(total, int):
+        whole, rest = divmod(a * total + shift, b)
+    else:  # a product may be longer than 64 bits
+        pairs = np.array([divmod(a * one + shift, b) for one in total], dtype=np.int64)
+        whole, rest = pairs[:, :1], pairs[:, 1:]
     furthest = LARGEST_DISTANCE // b
     over = np.clip(lower - whole, -furthest, furthest)
     over *= b
@@ -96,10 +121,45 @@ def distances(
     return np.clip(over, 0, b * (furthest - 1), out=over)
 
 
+def leaning_distances(
+    lower: NDArray[np.int64], upper: NDArray[np.int64], *, wanted: Sequence[int], over: int, under: int
+) -> NDArray[np.int64]:
+    """The distance of a wanted rank from the ranks lower..upper, row by row: `over` times what lies above it, `under` times
+    what lies below. Capped: a minimum with a constant moves in the same direction, and by no more."""
+    import numpy as np
+
+    whole = np.array(wanted, dtype=np.int64)[:, None]
+    furthest = LARGEST_DISTANCE // max(over, under)
+    above: NDArray[np.int64] = np.clip(lower - whole, 0, furthest)
+    above *= over
+    below = np.clip(whole - upper, 0, furthest)
+    below *= under
+    np.maximum(above, below, out=above)
+    return above
+
+
 def middle(bins: Bins, cell: int) -> float:
     """The number that stands for a cell: its middle, or the double of the cell that is nearest to it."""
     low, high = float(bins.edges[cell]), float(bins.edges[cell + 1])
     return max(low, min(low / 2 + high / 2, math.nextafter(high, low)))
+
+
+def read_ends(value: NumberLike) -> Fraction:
+    """The share of a price that the ends of an interval have."""
+    share = rational(value, name="ends")
+    if not 0 <= share < 1:
+        raise NumberError("ends", value, "it is a share of the price, from 0 to below 1: the value has the rest", "'1/2'")
+    return share
+
+
+def read_mass(value: SupportsIndex) -> int:
+    """The most counts of one person."""
+    return integer(value, name="mass", least=1)
+
+
+def read_histograms(value: SupportsIndex) -> int:
+    """How many histograms there are."""
+    return integer(value, name="histograms", least=1)
 
 
 def read_people(value: NumberLike) -> Fraction:

@@ -29,6 +29,7 @@ from dither.channels.matrix import MatrixEntry
 from dither.errors import DataError, GuaranteeError
 from dither.mechanisms.selection.selection import Selection
 from dither.noise.categorical import Categorical
+from dither.noise.row_choices import are_rehearsed, weighted_rows
 from dither.numeric.balls import precision
 from dither.numeric.enclosure import certify, to_ball
 from dither.numeric.lattice import Lattice
@@ -85,6 +86,10 @@ class Exponential(Selection):
 
     def _choose(self, places: NDArray[np.int64]) -> Any:
         return self.label(Categorical(places, rate=self.rate).sample())
+
+    def choices(self, places: NDArray[np.int64]) -> NDArray[np.int64]:
+        """For each row of scores in whole steps a candidate, by its number: as many releases, with noise of their own."""
+        return super().choices(places) if are_rehearsed() else weighted_rows(self.row_gaps(places), self.rate)
 
     def _row(self, gaps: list[int]) -> list[MatrixEntry]:
         return exponential(gaps, self.rate)

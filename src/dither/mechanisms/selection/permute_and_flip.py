@@ -28,6 +28,7 @@ from dither.channels.closed_form_rows import flips
 from dither.channels.matrix import MatrixEntry
 from dither.mechanisms.selection.selection import Selection
 from dither.noise.bernoulli import passes
+from dither.noise.row_choices import are_rehearsed, flipped_rows
 from dither.noise.uniform_integers import uniform
 from dither.privacy.guarantee.definitions import pure
 from dither.privacy.guarantee.guarantee import Guarantee
@@ -89,3 +90,7 @@ class PermuteAndFlip(Selection):
         gaps = places.max().astype(np.uint64) - places.astype(np.uint64)  # modulo 2^64 this is the true distance
         passed = np.flatnonzero(passes(gaps, self.rate))
         return self.label(passed[uniform(passed.size)])
+
+    def choices(self, places: NDArray[np.int64]) -> NDArray[np.int64]:
+        """For each row of scores in whole steps a candidate, by its number: as many releases, with noise of their own."""
+        return super().choices(places) if are_rehearsed() else flipped_rows(self.row_gaps(places), self.rate)

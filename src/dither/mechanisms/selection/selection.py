@@ -178,6 +178,12 @@ class Selection(ABC):
         """A candidate. The `value` is an array with one score for each, or the data if there is a score function."""
         return self._choose(self.places(value))
 
+    def choices(self, places: NDArray[np.int64]) -> NDArray[np.int64]:
+        """For each row of scores in whole steps a candidate, by its number: as many releases, with noise of their own."""
+        import numpy as np
+
+        return np.array([self._choose(row) for row in places], dtype=np.int64)
+
     def channel(self, values: Iterable[Any]) -> Channel:
         """The exact matrix of output probabilities, for the scores or the data that `values` lists."""
         if isinstance(values, str) or not isinstance(values, Iterable):
@@ -217,6 +223,14 @@ class Selection(ABC):
         if isinstance(plain, float) and not math.isfinite(plain):
             return self.lattice.value(self.lattice.index(plain))
         return max(-far, min(far, Fraction(plain)))
+
+    @staticmethod
+    def row_gaps(places: NDArray[np.int64]) -> NDArray[np.uint64]:
+        """How far each score lies below the best of its row: modulo 2^64 this difference is the true distance."""
+        import numpy as np
+
+        gaps: NDArray[np.int64] = places.max(axis=1, keepdims=True) - places
+        return gaps.view(np.uint64)
 
     def label(self, place: int) -> Any:
         """What the candidate at a `place` of the list is called."""

@@ -186,6 +186,10 @@ class Words:
         """A sum of whole numbers, wide: as many rows as there are cannot overflow it; NULL of none."""
         return f"sum({self.wide(sql)})"
 
+    def collected(self, sql: str) -> str:
+        """All values of a group as one list, in any order; NULL of none."""
+        return f"array_agg({sql})"
+
     def order(self, salt: int | str, columns: Sequence[str]) -> str:
         """By what a person's groups are chosen: a function of salt, person and group alone. Every value has a text."""
         texts = ", ".join(self.cast(str(part), self.types[Type.TEXT]) for part in (salt, *columns))

@@ -23,6 +23,8 @@ from dither.query.policy.table import Table
 
 def spell(node: object) -> object:
     """Texts, whole numbers, lists and mappings; tables and columns are names, since the policy's hash covers the rest."""
+    if node is None or type(node) in (str, int, bool):  # most are, and a list may have thousands
+        return node
     if isinstance(node, (Column, Table)):
         return node.name
     if isinstance(node, tuple):
@@ -42,6 +44,8 @@ def spell(node: object) -> object:
         return {"is": "bins", "cells": node.size, "edges": edges}
     names = spelled_attributes(type(node))
     if names is not None:
+        later: dict[str, object] = getattr(node, "later_fields", {})  # left out where they are what was meant before
+        names = [name for name in names if name not in later or later[name] != getattr(node, name)]
         return {"is": code_of(type(node)), **{spelled_as(node, name): spell(getattr(node, name)) for name in names}}
     assert node is None or isinstance(node, (str, bool, int)), f"{type(node)} has no spelling"
     return node

@@ -37,6 +37,7 @@ class Terms(TypedDict, total=False):
     delta: NumberLike | None
     other: str | None
     noise: NoiseKind | None
+    intervals: bool | NumberLike
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -54,3 +55,4 @@ class Ask:
     delta: NumberLike | None = None
     other: str | None = None
     noise: NoiseKind | None = None
+    intervals: bool | NumberLike = True

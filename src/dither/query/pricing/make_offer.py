@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import SupportsIndex
 
+from dither.density.quantiles.rank_scores import ENDS, read_ends
 from dither.errors import NumberError, QuestionError
 from dither.mechanisms.additive.additive import read_confidence
 from dither.numeric.number import Number, NumberLike, integer, rational
@@ -21,6 +22,7 @@ from dither.privacy.unit import Unit
 from dither.query.counters.counter_sets import CounterPlan, choose_counters
 from dither.query.groups.unknown_keys import read_other
 from dither.query.holdings import Holdings
+from dither.query.plan.aggregates import Quantile
 from dither.query.plan.question import Question
 from dither.query.policy.policy import Policy
 from dither.query.pricing import price
@@ -62,7 +64,8 @@ def make_offer(ask: Ask, holdings: Holdings, *, promise: Spend | None = None, lo
         promise = read_spend(budget, epsilon, ask.rho, guarantee, lost, noise)
     is_pure = promise.is_pure if promise is not None else noise == "geometric" or not counts_rho(budget)
     counters = choose_counters(question, pure=is_pure)
-    pricing = Pricing(question, counters, ask.bounding, budget.unit, is_pure, level, hint, ask.error, lost, other)
+    ends = _ends(ask.intervals, question, alone=alone)
+    pricing = Pricing(question, counters, ask.bounding, budget.unit, is_pure, level, hint, ask.error, lost, other, ends)
     if promise is not None and promise.most is not None:
         promise = Spend(epsilon=largest_epsilon(promise.most, lambda e: rho_in(budget, pricing.promised(e))))
     made = pricing.made(promise)
@@ -103,12 +106,14 @@ class Pricing:
     error: ErrorsLike | None  # that is wished, instead of a price
     lost: Fraction  # the delta of keys that nobody declared
     other: str | None
+    ends: Fraction  # the share of the price of quantiles that the ends of their intervals have
 
     def under(self, cells: int) -> price.Context:
         """The context for so many groups."""
         question, counters = self.question, self.counters
         way = choose_bounding(question, counters, self.bounding, cells=cells, unit=self.unit, pure=self.is_pure)
-        return price.Context(question, counters, way, cells, self.confidence, self.size, self.is_pure)
+        facts = question, counters, way, cells, self.confidence, self.size, self.is_pure
+        return price.Context(*facts, error_is_wished=self.error is not None, ends=self.ends)
 
     def promised(self, epsilon: Number) -> Guarantee:
         """What all that is released at an epsilon promises."""
@@ -161,6 +166,15 @@ def _check_bounding(made: Candidate, bounding: Way | None) -> None:
         if bounding is not None and one.bounding.way != bounding:
             why = f"of what is asked here, a person is bounded in one way: '{one.bounding.way}'"
             raise QuestionError("bounding", bounding, why, "leaving it out")
+
+
+def _ends(stated: bool | NumberLike, question: Question, *, alone: bool) -> Fraction:
+    """The share of the price that goes to the ends of intervals of quantiles."""
+    share: Fraction = (ENDS if stated else Fraction(0)) if isinstance(stated, bool) else read_ends(stated)
+    if share != ENDS and alone and not any(isinstance(one, Quantile) for one in question.aggregates):
+        why = "only the intervals of quantiles cost something: those of counts, sums and averages follow from their noise"
+        raise QuestionError("intervals", stated, why, "leaving it out")
+    return share
 
 
 def _size(stated: SupportsIndex | None) -> int | None:

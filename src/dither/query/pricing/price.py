@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import partial
 
+from dither.density.quantiles.rank_scores import ENDS
 from dither.errors import BudgetError, GuaranteeError, NumberError, QuestionError
 from dither.numeric.number import Number, NumberLike, rational
 from dither.numeric.search import halve
@@ -68,12 +69,15 @@ class Context:
     size: int | None  # a public guess of the rows of a group
     pure: bool
     error_is_wished: bool = False  # instead of a price: it must be known beforehand how far a number may be off
+    ends: Fraction = ENDS  # the share of the price of a quantile that the ends of its interval have
 
     def statistic(self, at: int, amount: Number | Fraction) -> Statistic:
         """One of those that the question needs, at its price."""
         counters, sets = self.counters, self.counters.sets
         if at >= len(sets):
-            price = Price(amount, self.pure, self.bounding.unit, self.cells, self.confidence, self.error_is_wished)
+            price = Price(
+                amount, self.pure, self.bounding.unit, self.cells, self.confidence, self.error_is_wished, self.ends
+            )
             return make_statistic(counters.requests[at - len(sets)], self.question, price)
         return CounterRelease.make(
             self.question,

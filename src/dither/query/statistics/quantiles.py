@@ -6,7 +6,7 @@ Proof. A row of a person weighs w of K units, and all her rows in all groups tog
 (`engines/templates/totals.py`, `weights`): those without a value are dropped before, and so a person moves the counts of
 all groups and cells by at most C K, in whole units; where each row is a person, by 1. That is the `mass` for which
 `QuantileInterval` is made, and its proof is about several histograms side by side. Each share has its own mechanism with
-an equal part of the budget; budgets add up.
+an equal part of the budget; budgets add up. Of its part the ends of its interval have the share that the quote states.
 
 What is stored are cells: whole numbers. The rest is made of them: the value of a cell is the lattice value in its middle,
 ends are the first and the last lattice value of a cell, and values of larger shares are moved up if they came out lower.
@@ -16,10 +16,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, ClassVar, Self
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from dither.density.histograms.axis import Bins
 from dither.density.quantiles.quantile_interval import MOST_COUNTS, QuantileInterval
+from dither.density.quantiles.rank_scores import ENDS
 from dither.errors import QuestionError
 from dither.privacy.guarantee.guarantee import Guarantee
 from dither.privacy.loss.loss import Loss, sum_of
@@ -35,6 +37,10 @@ from dither.query.plan.spelling import spell
 from dither.query.policy.column import Type
 from dither.query.statistics.choose_bounding import weights_in_units
 from dither.query.statistics.statistic import Counts, Price, RequestedStatistic, counted_by
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
 
 MOST_CELLS = 2**12  # of a group
 FEWEST_CELLS = 2**6
@@ -70,6 +76,7 @@ class QuantileStatistic(RequestedStatistic):
                 unit=price.unit,
                 mass=bounding.most * bounding.resolution,
                 histograms=price.cells,
+                ends=price.ends,
             )
             for share in shares
         )
@@ -90,11 +97,16 @@ class QuantileStatistic(RequestedStatistic):
         """The mechanisms."""
         return {"noise": [spell(mechanism) for mechanism in self.mechanisms]}
 
-    def noisy(self, counts: Counts) -> list[list[list[int]]]:
+    @property
+    def packed(self) -> int:
+        """As many as a mechanism takes."""
+        return MOST_COUNTS // self._bucket.size
+
+    def noisy(self, counts: Counts | NDArray[np.int64]) -> list[list[list[int]]]:
         """For each share, for each group: the cell of the value, and those of the ends."""
         import numpy as np
 
-        table = np.array([[min(count, MOST_COUNTS) for count in row] for row in counts], dtype=np.int64)
+        table = np.asarray(counts, dtype=np.int64)
         return [
             [list(cells) for cells in mechanism.cells(table[0] if mechanism.histograms == 1 else table)]
             for mechanism in self.mechanisms
@@ -112,7 +124,7 @@ class QuantileStatistic(RequestedStatistic):
             highs.append(self._value(self._steps(max(high, chosen))[1]))
         return values, lows, highs
 
-    @property
+    @cached_property
     def _bucket(self) -> Bucket:
         bucket = self.question.groups[-1].by
         assert isinstance(bucket, Bucket)
@@ -120,15 +132,20 @@ class QuantileStatistic(RequestedStatistic):
 
     def _steps(self, cell: int) -> tuple[int, int]:
         """The first and the last step of a cell, from the lower bound."""
-        bucket = self._bucket
-        return cell * bucket.width, min((cell + 1) * bucket.width - 1, AboveCounter(bucket.of, bucket.step).high)
+        width = self._bucket.width
+        return cell * width, min((cell + 1) * width - 1, self._last)
+
+    @cached_property
+    def _last(self) -> int:
+        """The last step."""
+        return AboveCounter(self._bucket.of, self._bucket.step).high
 
     def _value(self, step: int) -> int | float:
         lower, upper = self._ends
         value = min(upper, lower + step * self._bucket.step)
-        return int(value) if value.denominator == 1 and self.type(0) is Type.INTEGER else float(value)
+        return int(value) if value.denominator == 1 and self._is_whole else float(value)
 
-    @property
+    @cached_property
     def _ends(self) -> tuple[Fraction, Fraction]:
         facts = self._bucket.of.facts
         assert facts.lower is not None
@@ -137,9 +154,11 @@ class QuantileStatistic(RequestedStatistic):
 
     def type(self, place: int) -> Type:
         """Whole where all that a cell can stand for are whole numbers."""
-        numbers = (*self._ends, self._bucket.step)
-        whole = all(number.denominator == 1 and abs(number) < WIDEST for number in numbers)
-        return Type.INTEGER if whole else Type.FLOAT
+        return Type.INTEGER if self._is_whole else Type.FLOAT
+
+    @cached_property
+    def _is_whole(self) -> bool:
+        return all(number.denominator == 1 and abs(number) < WIDEST for number in (*self._ends, self._bucket.step))
 
     def error(self, place: int, confidence: Fraction) -> None:
         """How far off a value is depends on how dense the rows are there."""
@@ -148,13 +167,23 @@ class QuantileStatistic(RequestedStatistic):
     def told(self, place: int) -> str:
         """How far in the order of rows, which is known beforehand."""
         mechanism = self.mechanisms[self.places[place]]
+        if not self.has_interval(place):
+            off = f"{float(mechanism.value_error / self.bounding.resolution):,.4g} rows' worth"
+            return f"about {off} from its place in the order of values; the whole price goes to it, and none to an interval"
         rows = f"{float(mechanism.offset / self.bounding.resolution):,.4g} rows' worth"
         if mechanism.q in (0, 1):
             end, beyond = ("least", "below") if mechanism.q == 0 else ("largest", "above")
             return (
                 f"not the {end} value, which is somebody's: a value with about {rows} {beyond} it, where there are as many"
             )
-        return f"about {rows} on either side, in the order of values; the answer's low and high say which values these are"
+        paid = "" if mechanism.ends == ENDS else f", which have {mechanism.ends} of the price,"
+        ends = f"the answer's low and high{paid} say which values these are"
+        return f"about {rows} on either side, in the order of values; {ends}"
+
+    def has_interval(self, place: int) -> bool:
+        """Unless nothing of the price goes to its ends; the one end of an extreme is its value."""
+        mechanism = self.mechanisms[self.places[place]]
+        return mechanism.q in (0, 1) or mechanism.ends > 0
 
     def clamped(self, place: int) -> str:
         """Bounds and cells."""

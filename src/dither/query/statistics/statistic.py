@@ -15,6 +15,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any, ClassVar
 
+from dither.density.quantiles.rank_scores import ENDS
 from dither.numeric.number import Number
 from dither.privacy.guarantee.guarantee import Guarantee
 from dither.privacy.loss.loss import Loss
@@ -43,6 +44,7 @@ class Price:
     cells: int  # groups of the question; of unknown ones, the most that may be shown
     confidence: Fraction
     error_is_wished: bool = False  # whether it must be known beforehand how far a column may be off
+    ends: Fraction = ENDS  # the share that the ends of an interval have, where they cost something
 
 
 @dataclass(frozen=True)
@@ -55,6 +57,11 @@ class Statistic(ABC):
 
     question: Question  # the question's groups, and last, where it is counted within them, the one by which rows are
     bounding: Bounding
+
+    @property
+    def packed(self) -> int | None:
+        """The largest count of a key, where `noisy` takes a table of them as an array; None where it takes lists."""
+        return None
 
     @property
     def counters(self) -> CounterSet:

@@ -73,22 +73,43 @@ def totals_sql(
     relation: str,
     salt: int | str,
     texts: frozenset[str] = frozenset(),
+    packed: int | None = None,
     min_people: int = 1,
 ) -> str:
     """The SELECT: columns g0.. (the group), then t0.. (its totals), one row a group that occurs. Reads `relation` once.
 
-    `texts` are the columns that the source holds as text, `salt` a number or what the engine knows it by. Groups whose
+    `texts` are the columns that the source holds as text, `salt` a number or what the engine knows it by; `packed`, if there
+    is one total, the most that is told of it in a list for each group of all keys but the last (`_packed`). Groups whose
     first total, the number of people, is below `min_people` stay in the engine.
     """
     if isinstance(bounding, PeopleByRows) and bounding.of is not None:
         question = bounding.of
     shape = _Shape(words, question, families, bounding)
-    select = SELECTS[type(bounding)](shape, bounding, _rows(shape, relation, texts), salt)
-    if min_people == 1:
-        return select
-    assert shape.measures[0] == bounding.people, "groups are left out by the number of their people"
-    # HAVING, above the bounding; not all engines know there what a total is called
-    return f"SELECT * FROM ({select}) AS counted WHERE {shape.totals[0]} >= {words.integer(min_people)}"
+    rows = _rows(shape, relation, texts)
+    if packed is None:
+        select = SELECTS[type(bounding)](shape, bounding, rows, salt)
+        if min_people == 1:
+            return select
+        assert shape.measures[0] == bounding.people, "groups are left out by the number of their people"
+        # HAVING, above the bounding; not all engines know there what a total is called
+        return f"SELECT * FROM ({select}) AS counted WHERE {shape.totals[0]} >= {words.integer(min_people)}"
+    alone = isinstance(bounding, EachRow)  # its undeclared texts are looked at once a list, not once a total
+    return _packed(shape, _added(shape, rows) if alone else SELECTS[type(bounding)](shape, bounding, rows, salt), packed)
+
+
+def _packed(shape: _Shape, select: str, most: int) -> str:
+    """The totals of a SELECT whose last key is a whole number c, 0 to n - 1, in one row for each group of the other keys:
+    a list of t n + c, in any order, for each total t; what is more than `most` counts as that, and n most fits 64 bits.
+
+    Rows outside the declared keys have groups of their own and are let go here. A list costs a fraction of as many rows.
+    """
+    words, keys, size = shape.words, shape.keys, len(shape.question.groups[-1].listed)
+    total = words.least(["t0", words.wide(str(most))])
+    packed = words.collected(words.narrow(f"({total} * {size} + {keys[-1]})"))
+    known = " AND ".join(f"{name} IS NOT NULL" for name in keys)
+    found = _grouped(keys[:-1], [f"{packed} AS t0"], f"({select}) AS counted WHERE {known}")
+    texts = " AND ".join(f"{name} IN ({options})" for name, options in zip(keys, _texts(shape), strict=True) if options)
+    return f"{found} HAVING {texts}" if texts else found
 
 
 def _rows(shape: _Shape, relation: str, texts: frozenset[str]) -> str:
@@ -124,21 +145,32 @@ def _rows(shape: _Shape, relation: str, texts: frozenset[str]) -> str:
 
 
 def _each_row(shape: _Shape, bounding: EachRow, rows: str, salt: int | str) -> str:
+    return _declared(shape, _added(shape, rows))
+
+
+def _added(shape: _Shape, rows: str) -> str:
+    """Totals of rows, of which each is a person."""
     added = shape.all_measured("count(*)", "count({})", _or_zero(shape.words.total("{}")))
-    return _declared(shape, _grouped(shape.keys, added, f"({rows}) AS r"))
+    return _grouped(shape.keys, added, f"({rows}) AS r")
+
+
+def _texts(shape: _Shape) -> list[str]:
+    """Of each key, the declared texts, where `_rows` leaves it to a later SELECT to look; otherwise nothing."""
+    alone = isinstance(shape.bounding, EachRow)
+    return [
+        ", ".join(shape.words.constant(key) for key in group.listed)
+        if alone and group.keys is not None and isinstance(group.keys[0], str)
+        else ""
+        for group in shape.question.groups
+    ]
 
 
 def _declared(shape: _Shape, grouped: str) -> str:
     """Totals without the texts of groups that nobody declared: a text that is not UTF-8 has no counterpart in Python,
     and the release would fail if a single row had one. Above the grouping, so that it is looked at once a group."""
-    groups = shape.question.groups
-    texts = [group.keys is not None and isinstance(group.keys[0], str) for group in groups]
-    if not any(texts):
+    lists = _texts(shape)
+    if not any(lists):
         return grouped
-    lists = [
-        ", ".join(shape.words.constant(key) for key in group.listed) if text else ""
-        for group, text in zip(groups, texts, strict=True)
-    ]
     shown = [
         f"CASE WHEN {name} IN ({options}) THEN {name} END AS {name}" if options else name
         for name, options in zip(shape.keys, lists, strict=True)
