@@ -176,14 +176,15 @@ class Answer:
         paid = "stored before, nothing charged now" if self.is_replay else f"charged {self.price}"
         if self.receipt.guarantee != self.guarantee and not self.is_replay:
             paid = f"charged {self.receipt.guarantee} with its whole batch"
-        true = set(self.statements.values()) <= {"truth"}
-        held = "the truth" if true else "what was counted"
+        held = "the truth" if set(self.statements.values()) == {"truth"} else "what was counted"
+        held = held if self.statements else "the noise"  # what version 1 said of them
         bars = f"; each low to high holds {held} with {percent} probability" if self._with_intervals else ""
         lines = [f"{paid}{bars}", self.note]
         return "\n".join(line for line in lines if line)
 
     def __str__(self) -> str:
-        return f"{self.says}\n{table_text(self.columns, self.keys, self.heads)}\n{self.caption}"
+        parts = [self.says, table_text(self.columns, self.keys, self.heads), self.caption]
+        return "\n".join(part for part in parts if part)
 
     @property
     def heads(self) -> dict[str, str]:
@@ -224,8 +225,11 @@ class Answer:
         """The answer of a text that `to_json` wrote."""
         try:
             found = json.loads(text)
-            if found.pop("answer") != VERSION:
+            version = found.pop("answer")
+            if version not in (1, VERSION):
                 raise ValueError("another version")
+            if version == 1:  # which did not say what each number says
+                found |= {"statements": {}, "says": "", "beyond": None}
             columns = {name: _cells(column, found["kinds"][name]) for name, column in found["columns"].items()}
             if not columns or len({len(column) for column in columns.values()}) != 1:
                 raise ValueError("columns of different lengths, or none")

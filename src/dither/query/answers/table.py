@@ -14,9 +14,12 @@ MOST_ROWS = 50
 
 def table_text(columns: Mapping[str, Sequence[Any]], keys: Collection[str], heads: Mapping[str, str]) -> str:
     """A plain table; keys on the left, numbers on the right; below each name, what the number says."""
-    shown = [[name, heads.get(name, ""), *map(number, column[:MOST_ROWS])] for name, column in columns.items()]
+    below = [[heads.get(name, "")] if heads else [] for name in columns]
+    shown = [
+        [name, *head, *map(number, column[:MOST_ROWS])] for (name, column), head in zip(columns.items(), below, strict=True)
+    ]
     left = {at for at, name in enumerate(columns) if name in keys}
-    return "\n".join([*table(list(zip(*shown, strict=True)), left=left, rule=2), *_more(columns)])
+    return "\n".join([*table(list(zip(*shown, strict=True)), left=left, rule=2 if heads else 1), *_more(columns)])
 
 
 def html_table(columns: Mapping[str, Sequence[Any]], aggregates: Sequence[str], note: str, says: Mapping[str, str]) -> str:
