@@ -138,7 +138,7 @@ def moved(part, before, after):
 
 def cost(part, change):
     """The exact privacy loss of a change: epsilon for geometric noise, rho for discrete Gaussian noise."""
-    noise = part.workload._noise
+    noise = part.workload.noise
     if isinstance(noise, Geometric):
         return noise.law.rate * sum(map(abs, change))
     return Fraction(sum(step * step for step in change)) / (2 * Fraction(noise.sigma2))
