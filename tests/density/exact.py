@@ -10,6 +10,7 @@ from dither.noise.laplace import DiscreteLaplace
 from dither.testing import conformance
 from dither.testing.claim import Claim
 from dither.testing.enumerate import as_key, outcomes
+from dither.testing.invalid_input import check_parameters, check_values
 
 ADD, REPLACE = "add/remove one person", "replace one person"
 UNITS = [ADD, REPLACE, "add/remove one row", "replace one row"]
@@ -31,7 +32,7 @@ def check_claim(mechanism, view, *, cutoff="1e-12", pairs=None):
 def check_noisy_numbers(workload, release, pairs, monkeypatch):
     """For noise of too many values to go through: how far each pair moves the numbers that noise is added to, against the
     price, exactly; and that an output follows from the noisy numbers alone, since equal ones give equal outputs."""
-    law, back, seen, noise = workload._noise.law, type(workload._back), [], []
+    law, back, seen, noise = workload.noise.law, type(workload.reconstruction), [], []
     answers = back.answers
     monkeypatch.setattr(type(law), "sample", lambda self, size: np.array(noise or [0] * size, dtype=object))
     monkeypatch.setattr(back, "answers", lambda self, noisy: (seen.append(noisy), answers(self, noisy))[1])
@@ -80,5 +81,5 @@ def check_all_but_the_promise(mechanism, cutoff):
     laws = {key: outcomes(mechanism.release, value, cutoff=cutoff) for key, value in values.items()}
     assert conformance._check_errors(mechanism, values, laws) > 0
     conformance._check_way_back(mechanism)
-    conformance._check_bad_values(mechanism, next(iter(values.values())))
-    conformance._check_bad_fields(mechanism)
+    check_values(mechanism, next(iter(values.values())))
+    check_parameters(mechanism)

@@ -90,20 +90,28 @@ def test_a_batch_is_waited_for(tmp_path, slow):
         assert len(set(found)) == 1
 
 
-def test_waiting_is_bounded(tmp_path, slow):
+def test_waiting_is_bounded(tmp_path, monkeypatch):
+    """The first reads until she is let go, so whoever waits without a bound would wait for ever."""
+    reads, go, real = threading.Event(), threading.Event(), Opened.read
+
+    def read(self, *given, **how):
+        reads.set()
+        assert go.wait(60)
+        return real(self, *given, **how)
+
+    monkeypatch.setattr(Opened, "read", read)
     with Ledger(tmp_path / "a.ledger", budget=dither.pure(1), domain="clinic") as ledger:
         quote = visits(ledger).quote(COUNT, epsilon="0.5")
         first = threading.Thread(target=quote.release)
         first.start()
-        while not slow:
-            time.sleep(0.005)
-        with pytest.raises(InProgressError, match="being computed"):
-            quote.release(wait=0)
-        began = time.monotonic()
-        with pytest.raises(InProgressError):
-            quote.release(wait=0.05)
-        assert time.monotonic() - began < 0.25
-        first.join()
+        assert reads.wait(60)
+        try:
+            for seconds in (0, 0.05):
+                with pytest.raises(InProgressError, match="being computed"):
+                    quote.release(wait=seconds)
+        finally:
+            go.set()
+            first.join()
         assert quote.release(wait=0).scalar() == quote.release().scalar()
         for wrong in (-1, float("nan"), float("inf"), "1", True, None):
             with pytest.raises(DataError, match="wait"):

@@ -130,10 +130,10 @@ def test_the_strategy_for_prefixes_covers_people_who_are_in_no_cell(unit):
     matrix = made.workload.strategy.matrix
     alone = int(max(sum(int(x) ** 2 for x in column) for column in matrix.T))
     assert alone == largest_l2_squared(matrix, replace=False)
-    covered = made.workload._noise.l2_squared
+    covered = made.workload.noise.l2_squared
     assert covered >= alone
     assert covered >= largest_l2_squared(matrix, replace=unit == REPLACE)
-    assert made.workload._noise.sigma2 == covered  # at rho = 1/2
+    assert made.workload.noise.sigma2 == covered  # at rho = 1/2
     assert made.guarantee.rho() == pytest.approx(0.5)
 
 
