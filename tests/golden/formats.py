@@ -128,7 +128,8 @@ WRITTEN: dict[str, Callable[[], Any]] = {
     "reports-1": lambda: reports().to_bytes().hex(),
     "tally-1": lambda: survey().tally(reports()).to_json(),
     "ledger-entry-2": ledger,
-    "answer-1": answer,
+    "answer-1": answer,  # as it was written; a new one would be of version 2
+    "answer-2": answer,
 }
 
 

@@ -47,10 +47,16 @@ def test_reports_and_tallies_are_read():
 
 
 def test_answers_are_read_and_shown():
-    found = dither.Answer.from_json(stored("answer-1"))
-    assert found.to_json() == stored("answer-1")
+    found = dither.Answer.from_json(stored("answer-2"))
+    assert found.to_json() == stored("answer-2")
     assert found["ward"] == ["A", "B", "C", "D"]
-    assert "each low to high holds the noise with 95% probability" in str(found)
+    assert found.statements == {"n": "at least", "cost": "of counted rows"}
+    assert str(found).startswith("at least: n (")
+    before = dither.Answer.from_json(stored("answer-1"))  # which did not say what each number says
+    assert before["ward"] == found["ward"]
+    assert before.statements == {}
+    assert str(before).startswith("ward ")
+    assert "each low to high holds the noise with 95% probability" in str(before)
 
 
 def test_entries_of_a_ledger_are_read_and_add_up():

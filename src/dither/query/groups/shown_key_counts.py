@@ -13,7 +13,7 @@ Proof. n < low only if P_n(C >= c | S) <= alpha / 2: whatever the law of C given
 alpha / 2 under it. (The laws of C given S have a monotone likelihood ratio in n, as the noise is log-concave, so the n that
 are left are an interval.) Likewise n > high. A key that is shown has m holders, `min_people` of the rule: low starts there.
 
-Noise of bounded support (`unknown_keys/truncated_keys.py`) lies within B: then P_n(C >= c) is zero for n < c - B and
+Noise of bounded support (`density/unknown_keys/truncated_keys.py`) lies within B: then P_n(C >= c) is zero for n < c - B and
 P_n(C <= c) for n > c + B, so that an interval never goes beyond c - B to c + B, whatever alpha is.
 
 What is quoted before (`error`) is the half-width of the noise: that a key is shown *and* off by more has at most alpha.
