@@ -20,7 +20,7 @@ clinic = dither.protect(
     person="patient_id",
     max_groups=3,
     max_rows_per_group=2,
-    bounds={"age": (0, 100), "cost": (0, 2000)},
+    bounds={"cost": (0, 2000)},
     keys={"ward": demo.WARDS, "wards.site": ["north", "south"]},
     public={"wards": wards},
     ledger=dither.Ledger(folder / "all.ledger", budget=dither.approx(3, "1e-6")),
@@ -34,10 +34,10 @@ print(clinic.quote(by_site, epsilon="0.3").release(), "\n")
 middle = "SELECT ward, MEDIAN(cost) AS half FROM visits GROUP BY ward"
 print(clinic.quote(middle, epsilon="0.5").release(), "\n")
 
-# Days have no declared keys: those on which enough patients came are shown, all others are one row more.
-by_day = "SELECT day, COUNT(*) AS n FROM visits WHERE ward = 'surgery' GROUP BY day"
-days = clinic.quote(by_day, epsilon="0.5", other="other days").release()
-print(f"{len(days) - 1} days of surgery may be shown, all others have {days['n'][-1]:,} visits\n")
+# Ages have no keys and no bounds here: those that enough patients have are shown, all others are one row more.
+by_age = "SELECT age, COUNT(*) AS n FROM visits WHERE ward = 'surgery' GROUP BY age"
+ages = clinic.quote(by_age, epsilon="0.5", other="other ages").release()
+print(f"{len(ages) - 1} ages of surgery may be shown, all others have {ages['n'][-1]:,} visits\n")
 
 # Many ranges as one batch: one price, answers that agree, and far less noise than one by one.
 cuts = range(0, 101, 10)
