@@ -138,8 +138,15 @@ class CounterRelease(Statistic):
         return self.mechanism.guarantee
 
     def loss(self) -> Loss:
-        """That of its noise; where several sets have one weight, only all of them together have one."""
+        """That of its noise; where several sets have one weight, only all of them together have one.
+
+        Of several numbers with geometric noise it is that of any epsilon-DP: a person's move may be spread over them, and the
+        pair of one number that moves by all of it is not proved to dominate that.
+        """
         assert not self.bounding.joint, "sets with one weight are one mechanism"
+        several = self.bounding.cells != 1 or len(self.set.measures) > 1
+        if isinstance(self.mechanism, Geometric) and several:
+            return self.mechanism.guarantee.loss()
         return self.mechanism.loss()
 
     def spelled(self) -> dict[str, object]:
