@@ -54,8 +54,10 @@ def test_formats(clinic):
     rows = list(csv.DictReader(io.StringIO(dither("query", COUNT, "--epsilon", "0.5", "--format", "csv").split("left:")[0])))
     dither("query", COUNT, "--epsilon", "0.5", "--format", "json", "--out", "a.json")
     facts = json.loads(Path("a.json").read_text())
+    assert facts["statements"] == {"n": "truth", "cost": "truth"}
     dither("query", COUNT, "--epsilon", "0.5", "--format", "parquet", "--out", "a.parquet")
     table = pyarrow.parquet.read_table("a.parquet")
+    assert b"truth" in table.schema.metadata[b"dither.statements"]
     assert [row["ward"] for row in rows] == table["ward"].to_pylist() == [row["ward"] for row in facts["rows"]]
     assert [int(row["n"]) for row in rows] == table["n"].to_pylist()  # one answer, paid once
     assert " 4.4 % used" in dither("ledger", "show", "clinic.ledger")

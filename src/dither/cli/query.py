@@ -25,7 +25,7 @@ Error = Annotated[
 ]
 Confidence = Annotated[str, typer.Option(help="With which probability the error bars hold.")]
 Size = Annotated[int | None, typer.Option(help="A public guess of the rows in a group, for the error of averages.")]
-Bounding = Annotated[str | None, typer.Option(help="weights, clip or groups; left out, the best that fits.")]
+Bounding = Annotated[str | None, typer.Option(help="weights, clip, clip sum or groups; left out, the best that fits.")]
 Delta = Annotated[
     str | None,
     typer.Option(help="Where nobody declared the keys: the probability with which keys of one person alone may be shown."),
@@ -117,6 +117,8 @@ def query(
     if explain:
         typer.echo(answer.explain(), err=True)
     typer.echo(f"left: {made.holdings.ledger.remaining()}", err=True)
+    if format == "csv" and isinstance(answer, Answer):  # what its numbers say has no place in it
+        typer.echo(answer.says, err=True)
     made.holdings.ledger.close()
 
 
@@ -188,6 +190,9 @@ def _facts(answer: Answer) -> dict[str, Any]:
 
     facts: dict[str, Any] = {
         "rows": [{name: _plain(value) for name, value in row.items()} for row in answer.rows()],
+        "statements": answer.statements,
+        "says": answer.says,
+        "beyond": answer.beyond,
         "confidence": str(answer.confidence),
         "guarantee": json.loads(answer.receipt.guarantee.to_json()),
         "receipt": json.loads(answer.receipt.to_json()),

@@ -163,6 +163,8 @@ def exact_table(run: Run, select: str, question: Question, cells: Sequence[Group
     width, size = len(question.groups) - 1, len(question.groups[-1].listed)
     if cells is None:
         cells = all_groups(replace(question, groups=question.groups[:-1])).cells
+    if not cells:  # no group was chosen: there is nothing to ask, and a list of no keys is no SQL
+        return np.zeros((0, size), dtype=np.int64)
     places = {cell: place for place, cell in enumerate(cells)}
     found = run(select, lambda row: row[:width] in places)
     if len({row[:width] for row in found}) != len(found):

@@ -335,8 +335,8 @@ def test_what_is_said(tmp_path):
     assert rho.loss().epsilon(0) <= 1.0001
     with seeded(1):
         text = str(quote.release())
-    assert "\nsex                m\n" in text
-    assert text.startswith("of counted rows: m (")
+    assert "\nsex       m\n" in text
+    assert text.startswith("chosen: m (")
     assert "m_low" not in text
 
 

@@ -165,6 +165,7 @@ def test_ends_come_from_the_keys_and_the_value_lies_between(tmp_path):
     assert list(zip(values, lows, highs, strict=True)) == list(cases.values())
 
 
+@pytest.mark.filterwarnings("ignore::dither.errors.NotPrivateWarning")
 @pytest.mark.parametrize("budget", [dither.approx(10**6, "1e-6"), dither.pure(10**6)])
 def test_four_keys_of_five_at_an_ordinary_price(tmp_path, budget):
     """2,000 people, four keys of 1,500 each and an empty one, four keys a person, epsilon 1: 1,000 releases."""

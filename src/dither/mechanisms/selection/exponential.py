@@ -88,7 +88,7 @@ class Exponential(Selection):
         return self.label(Categorical(places, rate=self.rate).sample())
 
     def choices(self, places: NDArray[np.int64]) -> NDArray[np.int64]:
-        """For each row of scores in whole steps a candidate, by its number: as many releases, with noise of their own."""
+        """For each row of `places` (scores in whole steps) a candidate, by its number: releases with noise of their own."""
         return super().choices(places) if are_rehearsed() else weighted_rows(self.row_gaps(places), self.rate)
 
     def _row(self, gaps: list[int]) -> list[MatrixEntry]:

@@ -92,5 +92,5 @@ class PermuteAndFlip(Selection):
         return self.label(passed[uniform(passed.size)])
 
     def choices(self, places: NDArray[np.int64]) -> NDArray[np.int64]:
-        """For each row of scores in whole steps a candidate, by its number: as many releases, with noise of their own."""
+        """For each row of `places` (scores in whole steps) a candidate, by its number: releases with noise of their own."""
         return super().choices(places) if are_rehearsed() else flipped_rows(self.row_gaps(places), self.rate)

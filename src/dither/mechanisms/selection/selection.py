@@ -179,7 +179,7 @@ class Selection(ABC):
         return self._choose(self.places(value))
 
     def choices(self, places: NDArray[np.int64]) -> NDArray[np.int64]:
-        """For each row of scores in whole steps a candidate, by its number: as many releases, with noise of their own."""
+        """For each row of `places` (scores in whole steps) a candidate, by its number: releases with noise of their own."""
         import numpy as np
 
         return np.array([self._choose(row) for row in places], dtype=np.int64)
@@ -226,7 +226,7 @@ class Selection(ABC):
 
     @staticmethod
     def row_gaps(places: NDArray[np.int64]) -> NDArray[np.uint64]:
-        """How far each score lies below the best of its row: modulo 2^64 this difference is the true distance."""
+        """How far each of `places` lies below the best of its row: modulo 2^64 this difference is the true distance."""
         import numpy as np
 
         gaps: NDArray[np.int64] = places.max(axis=1, keepdims=True) - places

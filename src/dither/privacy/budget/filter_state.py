@@ -92,7 +92,7 @@ class Filter(ABC):
         return guarantee.without_own_rho() if self.classical else guarantee
 
     def has_ceiling_of(self, other: Filter) -> bool:
-        """Whether both keep one ceiling in one way, by whatever rule a pure epsilon is counted."""
+        """Whether this and `other` keep one ceiling in one way, by whatever rule a pure epsilon is counted."""
         mine, theirs = (json.loads(one.to_json()) for one in (self, other))
         return {**mine, "filter": VERSION} == {**theirs, "filter": VERSION}
 
@@ -134,7 +134,7 @@ class Filter(ABC):
         """The part of the budget that is `spent`, from 0 to 1: for a bar, not for a decision."""
 
     def parts_of(self, guarantee: Guarantee) -> dict[str, Fraction]:
-        """The part of the whole budget that one question takes, by what is counted; where there are two, one needs room."""
+        """The part of the whole budget that a `guarantee` takes, by what is counted; where there are two, one needs room."""
         return {}
 
     @abstractmethod

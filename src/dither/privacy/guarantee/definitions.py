@@ -37,7 +37,7 @@ def pure(epsilon: NumberLike, *, rho: NumberLike | None = None, unit: UnitLike =
         >>> (3 * pure("0.25")).epsilon()
         0.75
         >>> round(pure(1).rho(), 4)
-        0.4622
+        0.4621
     """
     own = None if rho is None else rational(rho, name="rho", nonnegative=True)
     part = Approx.of(exact(epsilon, name="epsilon", nonnegative=True), Fraction(0), own)

@@ -49,6 +49,9 @@ class Answer:
         confidence: the probability of each interval.
         price: the guarantee as people know it.
         guarantee: of this question alone.
+        statements: what each aggregate says: 'truth', 'at least', 'of counted rows', 'of clamped values' or 'chosen'.
+        says: the same in words, with what it means.
+        beyond: how many people have more than is counted of them, with an interval; None where it was not asked.
         note: how much of one person counts, in a line.
         explained: the quote in words.
         frame_kind: the kind of table that was protected, such as 'pandas': `frame` gives the same.
@@ -83,7 +86,7 @@ class Answer:
     guarantee: Guarantee = field(repr=False)  # of this question
     statements: dict[str, str] = field(repr=False)  # what each aggregate says: 'truth', 'at least', 'of counted rows', ...
     says: str = field(repr=False)  # the same in words, with what it means
-    beyond: dict[str, int] | None = field(repr=False)  # people who have more than is counted of them; None: not asked
+    beyond: dict[str, int | None] | None = field(repr=False)  # people who have more than is counted of them; None: not asked
     note: str = field(repr=False)  # how much of one person counts
     explained: str = field(repr=False)
     frame_kind: str = field(repr=False)  # the kind of table that was protected
@@ -127,7 +130,8 @@ class Answer:
         types = {"text": pyarrow.string(), "boolean": pyarrow.bool_(), "date": pyarrow.date32(), "whole": pyarrow.int64()}
         types |= {"timestamp": pyarrow.timestamp("us"), "number": pyarrow.float64()}
         arrays = {name: pyarrow.array(column, types[self.kinds[name]]) for name, column in self.columns.items()}
-        return pyarrow.table(arrays)
+        said = {"statements": json.dumps(self.statements), "says": self.says}
+        return pyarrow.table(arrays).replace_schema_metadata({f"dither.{name}": text for name, text in said.items()})
 
     def to_pandas(self) -> pandas.DataFrame:
         """The answer as a pandas DataFrame."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import isqrt
 
 from dither.query.answers.compare import noise_of, share_of
 from dither.query.plan.describe import rows_of
@@ -13,19 +14,26 @@ from dither.query.plan.text import number
 from dither.query.pricing.gain import Gain
 from dither.query.pricing.offer import Offer
 from dither.query.pricing.spend import counts_rho
-from dither.query.statistics.bounding import EachRow
+from dither.query.statistics.bounding import Clip, EachRow, KeepGroups, KeepPersons
 from dither.query.statistics.counter_release import OneMechanism, mechanisms
 from dither.query.statistics.people_beyond import Beyond, PeopleBeyond
 from dither.query.statistics.statement import Statement
 from dither.query.statistics.statistic import Statistic
 
-LABELS = {"truth": "Truth", "at least": "At least", "of counted rows": "Counted", "of clamped values": "Clamped"}
+LABELS = {
+    "truth": "Truth",
+    "at least": "At least",
+    "of counted rows": "Counted",
+    "of clamped values": "Clamped",
+    "chosen": "Chosen",
+}
 MOST_NAMES = 4  # of keys, in a line
 NOT_INCLUDED = (
     "The error bars hold the noise. They do not hold what clamping, rounding to steps and bounding a person change, "
     "which depends on the data."
 )
 INCLUDED = "The error bars hold the truth, as far as the owner's hard limits are true. They do not hold rounding to steps."
+ALL = "The error bars hold the truth. They do not hold rounding to steps."
 NO_BARS = "What is said of noise does not hold what bounding a person changes, which depends on the data."
 
 
@@ -58,7 +66,8 @@ def explain_offer(offer: Offer, left: str = "") -> str:
         lines.append("Where      a row that does not meet the condition counts as nobody")
     bars = any(statistic.has_interval(place) for _, statistic, place in offer.columns)
     true = all(statistic.statement(place) is Statement.TRUTH for _, statistic, place in offer.columns)
-    return "\n".join([*(line for line in lines if line), (INCLUDED if true else NOT_INCLUDED) if bars else NO_BARS])
+    last = (INCLUDED if table.hard else ALL) if true else NOT_INCLUDED
+    return "\n".join([*(line for line in lines if line), last if bars else NO_BARS])
 
 
 def explain_batch(offers: Sequence[Offer], gains: Sequence[Gain], price: str) -> str:
@@ -88,21 +97,27 @@ def statements(offer: Offer) -> list[tuple[str, list[str], str]]:
 
 
 def _meaning(one: Statement, offer: Offer) -> str:
+    table = offer.question.table
     if one is Statement.TRUTH:
-        alone = isinstance(offer.statistics[0].bounding, EachRow)
-        return f"of all rows{'' if alone else ': nobody can have more than is counted, by the word of the owner'}"
+        if table.hard and not table.alone:
+            return "of all rows that have a person; nobody can have more than is counted, by the owner's word"
+        return "of all rows" if table.person is None else "of everybody: each person counts in full"
     if one is Statement.AT_LEAST:
         return "rows of people beyond the limits are left out: low ends are of the truth, high ends of what was counted"
     if one is Statement.COUNTED:
         return "people beyond the limits count in part; error bars hold what was counted"
+    if one is Statement.CHOSEN:
+        return "by noisy counts: another key may be more frequent; the quote says by how many rows"
     return "everybody counts in full, values beyond their bounds as the nearer bound"
 
 
 def beyond_words(beyond: Beyond) -> str:
     """How many people have more than is counted of them."""
-    rows = f"perhaps {number(beyond.rows)} rows of theirs are left out" if beyond.rows else "few rows of theirs are left out"
+    rows = "how many rows of theirs are left out is not known"
+    if beyond.rows is not None:
+        rows = f"perhaps {number(beyond.rows)} rows of theirs are left out (an estimate)"
     people = f"{number(beyond.people)} ({number(beyond.low)} to {number(beyond.high)})"
-    return f"people beyond the limits: {people}; {rows} (an estimate)"
+    return f"people beyond the limits: {people}; {rows}"
 
 
 def _tracks(offer: Offer) -> list[str]:
@@ -119,9 +134,13 @@ def bound_note(offer: Offer) -> str:
     bounding = offer.statistics[0].bounding
     if isinstance(bounding, EachRow):
         return ""
+    if isinstance(bounding, KeepPersons):
+        return "everybody counts once" if bounding.cells == 1 else f"nobody counts in more than {bounding.groups} groups"
+    if isinstance(bounding, Clip):
+        longest = isqrt(bounding.limits.squares - 1) + 1
+        return f"nobody counts for more than about {longest} rows in one group; in several, the squares of her rows add up"
     most = f"{bounding.most} row{'s' if bounding.most > 1 else ''}"
-    alone = not offer.question.groups or bounding.rows == bounding.most
-    groups = "" if alone else f", {bounding.rows} in each of {bounding.groups} groups"
+    groups = f", {bounding.rows} in each of {bounding.groups} groups" if isinstance(bounding, KeepGroups) else ""
     return f"nobody counts for more than about {most}{groups}"
 
 

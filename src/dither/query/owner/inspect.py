@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -82,7 +83,8 @@ def inspect(table: Table, source: Source) -> TableReport:
     nobody, people = _one(f"SELECT coalesce(sum(n) FILTER (p IS NULL), 0), count(p) FROM ({each})", place)  # noqa: S608
     by = [None, *(column for column in table.columns if column.keys is not None)]
     lost = tuple(_lost(table, id_, column, place) for column in by)
-    return TableReport(whole[0], int(nobody), people, lost, columns, _broken(table, lost, columns))
+    broken = _broken(table, lost, columns, tuple(_broken_sums(table, id_, place)))
+    return TableReport(whole[0], int(nobody), people, lost, columns, broken)
 
 
 def _lost(table: Table, id_: str, by: Column | None, place: TableSource) -> LostRows:
@@ -101,12 +103,29 @@ def _lost(table: Table, id_: str, by: Column | None, place: TableSource) -> Lost
     return LostRows(None if by is None else by.name, told, int(found[0]), int(found[1]))
 
 
-def _broken(table: Table, lost: tuple[LostRows, ...], columns: tuple[ColumnReport, ...]) -> tuple[str, ...]:
+def _broken(
+    table: Table, lost: tuple[LostRows, ...], columns: tuple[ColumnReport, ...], sums: tuple[str, ...] = ()
+) -> tuple[str, ...]:
     """Hard limits that somebody exceeds: answers would say truth, and leave something out."""
     found = [f"bounds.{column.name}" for column in columns if column.clamped and f"bounds.{column.name}" in table.hard]
-    if table.hard_rows is not None and any(one.rows for one in lost if one.by is None):
-        found += sorted(limit for limit in table.hard if "." not in limit)
-    return tuple(found)
+    if "max_rows" in table.hard and any(one.rows for one in lost if one.by is None):
+        found.append("max_rows")
+    grouped = any(one.rows for one in lost if one.by is not None)
+    found += [limit for limit in ("max_groups", "max_rows_per_group") if limit in table.hard and grouped]
+    return (*found, *sums)
+
+
+def _broken_sums(table: Table, id_: str, place: TableSource) -> Iterator[str]:
+    """Hard limits of what a person's values add up to that somebody exceeds."""
+    for column_name, most in table.max_sum:
+        column = table.column(column_name)
+        if column is None or f"max_sum.{column_name}" not in table.hard:
+            continue
+        value = f"SELECT {id_} AS p, abs({cell(DUCKDB, column)}) AS v FROM {place.relation}"  # noqa: S608
+        mine = f"SELECT p, sum(v) AS s FROM ({value}) WHERE p IS NOT NULL GROUP BY p"  # noqa: S608
+        (over,) = _one(f"SELECT count(*) FROM ({mine}) WHERE s > {DUCKDB.number(most)} * 1.000001", place)  # noqa: S608
+        if over:
+            yield f"max_sum.{column_name}"
 
 
 def _one(sql: str, place: TableSource) -> tuple[Any, ...]:

@@ -108,6 +108,9 @@ def read_table(name: str, stated: Fact, where: str) -> Table:
     source = stated.get("source")
     if source is not None and (not isinstance(source, str) or not source):
         raise PolicyError(f"{where}.source", source, "it is not a path", '"visits.parquet", or "visits/*.parquet"')
+    if person is not None and all(stated.get(limit) is None for limit in LIMITS):
+        why = "no limit is stated of how much one person counts"
+        raise PolicyError(f"{where}.max_rows", None, why, "the most rows of one person that are to count, such as 10")
     whole = None if stated.get("max_rows") is None else _limit(stated["max_rows"], person, f"{where}.max_rows")
     groups, rows = (_limit(stated.get(limit, whole), person, f"{where}.{limit}") for limit in LIMITS[1:])
     sums = _sums(stated.get("max_sum", {}), columns, person, f"{where}.max_sum")

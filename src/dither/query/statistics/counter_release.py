@@ -140,8 +140,8 @@ class CounterRelease(Statistic):
     def loss(self) -> Loss:
         """That of its noise; where several sets have one weight, only all of them together have one.
 
-        Of several numbers with geometric noise it is that of any epsilon-DP: a person's move may be spread over them, and the
-        pair of one number that moves by all of it is not proved to dominate that.
+        Of several numbers with geometric noise it is that of any epsilon-DP: a person's move may be spread over them, and
+        the pair of one number that moves by all of it is not proved to dominate that.
         """
         assert not self.bounding.joint, "sets with one weight are one mechanism"
         several = self.bounding.cells != 1 or len(self.set.measures) > 1

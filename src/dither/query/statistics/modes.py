@@ -50,6 +50,7 @@ from dither.query.plan.question import Question
 from dither.query.plan.spelling import spell
 from dither.query.policy.column import Type
 from dither.query.statistics.choose_bounding import weights_in_units
+from dither.query.statistics.statement import Statement
 from dither.query.statistics.statistic import Counts, Price, RequestedStatistic, counted_by
 
 MOST_GROUPS = 2**14  # each has a choice of its own
@@ -115,6 +116,10 @@ class ModeStatistic(RequestedStatistic):
     def error(self, place: int, confidence: Fraction) -> float:
         """By how many rows' worth the shown key may fall short of the most frequent one. (Resolutions are powers of two.)"""
         return self.mechanism.error(confidence) / self.bounding.resolution
+
+    def statement(self, place: int) -> Statement:
+        """A choice, which may fall short."""
+        return Statement.CHOSEN
 
     def told(self, place: int) -> str:
         """The same in words, and what is bounded."""

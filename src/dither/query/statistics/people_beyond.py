@@ -10,7 +10,7 @@ and one who is replaced moves two (L1 = 2, L2^2 = 2). The number is of her own r
 declared groups, and of nothing else.
 
 The number of people beyond is the sum of the counts. What is left out is an *estimate* and not a bound: rows of people of a
-kind are taken as twice its lower end, in kinds whose count is clearly above the noise.
+kind are taken as 8/5 of its lower end, as those of heavy tails are about, in kinds whose count is far above the noise.
 """
 
 from __future__ import annotations
@@ -71,7 +71,7 @@ class Beyond(NamedTuple):
     people: int
     low: int
     high: int
-    rows: int
+    rows: int | None  # None where people are sorted by the length of their vectors, which tells little of rows
 
 
 @dataclass(frozen=True)
@@ -135,9 +135,11 @@ class PeopleBeyond(Statistic):
         people = sum(released)
         level = 1 - (1 - self.confidence) / KINDS
         clear = sum_error(self.mechanism, [Fraction(1)], level)
-        twice = [self.most * (2 * RATIO**place - 1) for place in range(KINDS)]
-        rows = sum(count * rows for count, rows in zip(released, twice, strict=True) if count > clear)
-        return Beyond(max(0, people), max(0, people - half), max(0, people + half), rows)
+        assert isinstance(self.bounding, PeopleByRows)
+        more = [self.most * (Fraction(8, 5) * RATIO**place - 1) for place in range(KINDS)]
+        rows = sum(int(count * rows) for count, rows in zip(released, more, strict=True) if count > 2 * clear)
+        known = None if self.bounding.squared else rows
+        return Beyond(max(0, people), max(0, people - half), max(0, people + half), known)
 
     def error(self, place: int, confidence: Fraction) -> float:
         """How far the number of people may be off."""

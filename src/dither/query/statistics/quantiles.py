@@ -36,6 +36,7 @@ from dither.query.plan.question import Question
 from dither.query.plan.spelling import spell
 from dither.query.policy.column import Type
 from dither.query.statistics.choose_bounding import weights_in_units
+from dither.query.statistics.statement import Statement, may_be_clamped, statement_of
 from dither.query.statistics.statistic import Counts, Price, RequestedStatistic, counted_by
 
 if TYPE_CHECKING:
@@ -184,6 +185,11 @@ class QuantileStatistic(RequestedStatistic):
         """Unless nothing of the price goes to its ends; the one end of an extreme is its value."""
         mechanism = self.mechanisms[self.places[place]]
         return mechanism.q in (0, 1) or mechanism.ends > 0
+
+    def statement(self, place: int) -> Statement:
+        """Of all rows, of clamped values, or of counted rows."""
+        clamped = may_be_clamped(self._bucket.of, self.question.table)
+        return statement_of(complete=self.bounding.complete, clamped=clamped, sums=False)
 
     def clamped(self, place: int) -> str:
         """Bounds and cells."""

@@ -5,6 +5,7 @@
                         the low end is a lower bound of the truth, the high end is of what was counted
     of counted rows     an average, a deviation, a quantile, a sum of signed values: of the rows that were counted
     of clamped values   everybody is counted in full, with values beyond the bounds as the nearer bound
+    chosen              the most frequent key, by noisy counts: another may be more frequent; the quote says by how much
 
 Why the low end holds. What is counted is the sum of (part of) the rows that there are, each at least zero, so that it is at
 most the truth; the interval holds what is counted with the stated probability, so its low end is at most what is counted,
@@ -29,6 +30,7 @@ class Statement(Enum):
     AT_LEAST = "at least"
     COUNTED = "of counted rows"
     CLAMPED = "of clamped values"
+    CHOSEN = "chosen"
 
 
 def statement_of(*, complete: bool, clamped: bool, sums: bool) -> Statement:

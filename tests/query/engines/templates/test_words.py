@@ -64,7 +64,15 @@ SAME_EVERYWHERE = {
     "max",
 }
 SAME_EVERYWHERE |= {"min", "nullif", "right", "row_number", "rtrim", "sign", "sqrt", "substring", "sum", "trim", "upper"}
-WORDS = {"cast", "concat_ws", "date_trunc", "div", "extract", "md5"}  # the portable spelling, which an engine may not have
+WORDS = {
+    "array_agg",
+    "cast",
+    "concat_ws",
+    "date_trunc",
+    "div",
+    "extract",
+    "md5",
+}  # the portable spelling, which an engine may not have
 
 
 @pytest.mark.parametrize("path", TEMPLATES, ids=lambda path: path.stem)
