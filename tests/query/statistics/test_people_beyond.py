@@ -174,3 +174,25 @@ def test_the_ladder_starts_at_the_limit():
     edges = made(case).bounding.edges
     assert edges[0] == case.bounding.most
     assert [b // a for a, b in itertools.pairwise(edges)] == [RATIO] * (KINDS - 1)
+
+
+@pytest.mark.parametrize(
+    "asked", ["MEDIAN(value)", "MAX(value)", "AVG(value)", "SUM(value)", "STDDEV(value)", "QUANTILE(value, 0.9)"]
+)
+@pytest.mark.parametrize("person", ["person", "each row"])
+def test_values_beyond_bounds_that_are_not_hard_are_no_truth(tmp_path, asked, person):
+    """All values are 9 and the bounds end at 5: what is said is about clamped values, unless the owner says that none is."""
+    table = pyarrow.table({"person": list(range(50)), "value": [9] * 50})
+    for hard, said in ((["bounds.value"], "truth"), ([], "of clamped values")):
+        limits = {"max_rows": 1, "hard": [*hard, "max_rows"]} if person == "person" else {"hard": hard}
+        book = ledger(tmp_path, dither.pure(10**6))
+        data = dither.protect(table, name="t", person=person, ledger=book, bounds={"value": (0, 5)}, **limits)
+        answer = data.quote(f"SELECT {asked} AS x FROM t", epsilon=100).release()
+        assert answer.statements == {"x": said}
+
+
+def test_a_mode_is_a_choice(tmp_path):
+    _, data = shop(tmp_path, [1, 2], dither.pure(9), max_rows=3, hard=["max_rows"])
+    answer = data.quote("SELECT MODE(region) AS m FROM sales", epsilon=1).release()
+    assert answer.statements == {"m": "chosen"}
+    assert str(answer).startswith("chosen: m")
