@@ -12,11 +12,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from dither.errors import QuestionError
 from dither.query.counters.counter_sets import CounterSet, choose_counters
 from dither.query.engines.templates.clip import coefficient
 from dither.query.plan.counters import RowCounter
 from dither.query.sql.parse import parse
+from dither.query.statistics.bounding import ClipSum
 from dither.query.statistics.choose_bounding import choose_bounding, with_shares
+from dither.query.statistics.counter_release import CounterRelease, OneMechanism
 from dither.query.statistics.limits import HardLimits, Limits, hard_limits, limits_of
 from tests.query.neighbours import Case, policy, random_case, random_limits, random_row
 from tests.seeds import examples
@@ -154,3 +157,18 @@ def test_shares_are_rounded_up_and_only_where_several_have_one_weight():
     assert not single.joint
     assert with_shares(single, [Fraction(1)]) is single
     assert single.alone_squared(one) == 12
+
+
+def test_a_weight_by_sums_is_for_geometric_noise_alone():
+    """With Gaussian noise one person could put all of it into one column, and move it by more than all prices allow."""
+    stated = policy(3, 2)
+    question = parse("SELECT SUM(cost) AS s, COUNT(*) AS n FROM visits", stated)
+    counters = choose_counters(question, pure=False)
+    with pytest.raises(QuestionError, match="needs the length"):
+        choose_bounding(question, counters, "clip sum", cells=1, unit=stated.unit, pure=False)
+    part = CounterRelease.make(
+        *(question, ClipSum(1, 6, 1, stated.unit, "", joint=True), counters.sets[0], counters.estimators[0], Fraction(1)),
+        **{"pure": False, "confidence": Fraction(95, 100), "size": None},
+    )
+    with pytest.raises(AssertionError):
+        _ = OneMechanism((part, part)).guarantee

@@ -16,8 +16,10 @@ from hypothesis import strategies as st
 
 import dither
 from dither.privacy.unit import Unit
+from dither.query.dataset import Dataset
 from dither.query.engines.duckdb.words import DUCKDB
 from dither.query.engines.templates.totals import totals_sql
+from dither.query.policy.policy import read_policy
 from dither.query.statistics.counter_release import CounterRelease, OneMechanism, mechanisms
 from dither.query.statistics.people_beyond import KINDS, RATIO, PeopleBeyond
 from dither.testing import seeded
@@ -196,3 +198,36 @@ def test_a_mode_is_a_choice(tmp_path):
     answer = data.quote("SELECT MODE(region) AS m FROM sales", epsilon=1).release()
     assert answer.statements == {"m": "chosen"}
     assert str(answer).startswith("chosen: m")
+
+
+PAIRS = "visits AS a JOIN stays AS b ON a.person = b.person"
+OWN = "(SELECT person, SUM(value) AS s FROM visits GROUP BY person) AS t"
+
+
+@pytest.mark.parametrize(
+    ("asked", "said"),
+    [
+        (f"SELECT COUNT(DISTINCT a.person) AS x FROM {PAIRS}", "at least"),  # whoever has very many rows is left out
+        ("SELECT COUNT(DISTINCT person) AS x FROM visits", "truth"),
+        (f"SELECT COUNT(*) AS x FROM {OWN} WHERE s > 3", "of clamped values"),  # a condition on clamped values
+        (f"SELECT COUNT(*) AS x FROM {OWN}", "of clamped values"),
+        ("SELECT SUM(part) AS x FROM visits", "of clamped values"),  # values between two steps
+        ("SELECT SUM(LENGTH(word)) AS x FROM visits", "of clamped values"),  # of a long text, the beginning is read
+        ("SELECT SUM(value) AS x FROM visits", "truth"),
+        ("SELECT COUNT(DISTINCT word) AS x FROM visits", "at least"),  # of declared keys
+    ],
+)
+def test_what_changes_values_or_leaves_people_out_is_no_truth(tmp_path, asked, said):
+    column = {"type": "integer", "nullable": False}
+    columns = {
+        "person": column,
+        "value": {**column, "bounds": [0, 9]},
+        "part": {"type": "decimal", "bounds": [0, 9], "step": 1, "nullable": False},
+        "word": {"type": "text", "keys": ["a", "b"]},
+    }
+    hard = ["max_rows", "bounds.value", "bounds.part"]
+    table = {"person": "person", "max_rows": 5, "hard": hard, "columns": columns}
+    tables = {"visits": table, "stays": table}
+    policy = read_policy({"version": 1, "domain": "d", "tables": tables})
+    data = Dataset(policy, ledger(tmp_path, dither.pure(9)), {})
+    assert [one.statement(place).value for _, one, place in data.quote(asked, epsilon=1).offer.columns] == [said]

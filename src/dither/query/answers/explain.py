@@ -32,8 +32,8 @@ NOT_INCLUDED = (
     "The error bars hold the noise. They do not hold what clamping, rounding to steps and bounding a person change, "
     "which depends on the data."
 )
-INCLUDED = "The error bars hold the truth, as far as the owner's hard limits are true. They do not hold rounding to steps."
-ALL = "The error bars hold the truth. They do not hold rounding to steps."
+INCLUDED = "The error bars hold the truth, as far as the owner's hard limits are true."
+ALL = "The error bars hold the truth."
 NO_BARS = "What is said of noise does not hold what bounding a person changes, which depends on the data."
 
 
@@ -108,7 +108,7 @@ def _meaning(one: Statement, offer: Offer) -> str:
         return "people beyond the limits count in part; error bars hold what was counted"
     if one is Statement.CHOSEN:
         return "by noisy counts: another key may be more frequent; the quote says by how many rows"
-    return "everybody counts in full, values beyond their bounds as the nearer bound"
+    return "everybody counts in full, values as the nearest step within their bounds"
 
 
 def beyond_words(beyond: Beyond) -> str:

@@ -146,7 +146,9 @@ class JoinOnPerson:
         columns = [*left.columns, *(column for column, _ in self.columns)]
         name, alone = f"{left.name} and {right.name}", left.alone and right.alone
         least = max(left.min_people, right.min_people)
-        return Table(name, tuple(columns), left.person, groups, rows, alone=alone, min_people=least)
+        table = Table(name, tuple(columns), left.person, groups, rows, alone=alone, min_people=least)
+        drops = self.most_rows != (None, None) or left.drops_people or right.drops_people
+        return replace(table, drops_people=drops, clamps_values=left.clamps_values or right.clamps_values)
 
     @property
     def tables(self) -> tuple[Table, ...]:
@@ -169,6 +171,7 @@ class GroupByPerson:
         before = self.of.table
         columns = [self.person, *(column for column, _ in self.keys), *(own.column for own in self.totals)]
         table = replace(before, columns=tuple(columns), person=self.person.name, source=None, alone=not self.keys)
+        table = replace(table, clamps_values=before.clamps_values or any(total.adds for total in self.totals))
         # she has no more rows here than there
         return replace(table, max_sum=(), hard=frozenset(one for one in before.hard if "." not in one))
 
@@ -200,6 +203,8 @@ class UnionAll:
         most = sum(known) if hard else sum(table.most_rows for table in tables)
         stated = hard or any(table.max_rows is not None for table in tables)
         table = Table(name, tuple(columns), tables[0].person, groups, rows, min_people=least)
+        drops, clamps = any(one.drops_people for one in tables), any(one.clamps_values for one in tables)
+        table = replace(table, drops_people=drops, clamps_values=clamps)
         return replace(table, max_rows=most, hard=frozenset({"max_rows"} if hard else ())) if stated else table
 
     @property

@@ -5,7 +5,7 @@ Contribution limits of one person, each of which we enforce:
     max_rows             her rows that count, in all groups together
     max_groups           the groups in which she counts
     max_rows_per_group   her rows that count in one group
-    max_sum.COLUMN       what her values of a column add up to, in absolute value
+    max_sum.COLUMN       what the absolute values of a column add up to, of hers
 
 `min_people` is about groups whose keys nobody declared: one that fewer people are in is never shown, and does not leave the
 engine.
@@ -13,7 +13,7 @@ engine.
 A limit is *hard* if nobody can have more, by the owner's word: it is enforced for privacy all the same, and believed for
 truth. Where every limit that matters for a number is hard, bounding changes nothing, and the number's error bar holds the
 truth; otherwise the answer says that it is about what was counted. `bounds.COLUMN` may be called hard in the same way: no
-value lies beyond.
+value lies beyond; and `steps.COLUMN`: all values are multiples of its step.
 """
 
 from __future__ import annotations
@@ -49,7 +49,11 @@ class Table:
     )  # columns that cannot be read, and how they are stored
     max_rows: int | None = None  # of a person, in all groups; None: as many as the other two limits allow
     max_sum: tuple[tuple[str, Fraction], ...] = ()  # of a person, by column
-    hard: frozenset[str] = frozenset()  # limits that nobody can exceed: "max_rows", "max_sum.cost", "bounds.cost"
+    drops_people: bool = False  # whether people with very many rows are left out of it, as in joins on the person
+    clamps_values: bool = False  # whether conditions may have looked at a person's sums of clamped values
+    hard: frozenset[str] = (
+        frozenset()
+    )  # what nobody can exceed: "max_rows", "max_sum.cost", "bounds.cost", "steps.cost"
     min_people: int = MIN_PEOPLE  # in a group whose key nobody declared: one that fewer are in is never shown
 
     def column(self, name: str) -> Column | None:
@@ -141,6 +145,7 @@ def _hard(stated: Fact, table: Table, where: str) -> frozenset[str]:
     known = [] if table.person is None else list(LIMITS[1:]) if table.max_rows is None else list(LIMITS)
     known += [f"max_sum.{name}" for name, _ in table.max_sum]
     known += [f"bounds.{column.name}" for column in table.columns if column.has_bounds]
+    known += [f"steps.{column.name}" for column in table.columns if column.step is not None]
     if not isinstance(stated, (list, tuple)) or not all(isinstance(one, str) for one in stated):
         raise PolicyError(where, stated, "it lists limits that nobody can exceed", '["max_rows"]')
     for one in stated:

@@ -56,6 +56,8 @@ def choose_bounding(
         unfit["weights"] = unfit["clip"] = unfit["clip sum"] = fine
     if pure:
         unfit["clip"] = "it bounds the length of a vector (L2), and this noise needs the sum (L1)"
+    else:  # one weight by sums would leave a length of up to L / p in one family: see bounding.md
+        unfit["clip sum"] = "it bounds the sum of a vector (L1), and this noise needs the length (L2), as clip does"
     if wished is not None:
         kind = WAYS[str(wished)]
         if kind.way in unfit:
@@ -103,7 +105,10 @@ def _sum_limit(table: Table, family: CounterSet) -> int | None:
 
 
 def _hard_sum(table: Table, family: CounterSet) -> bool:
-    return f"max_sum.{_summed_column(family)}" in table.hard
+    """Whether nobody's values add up to more, also after they were clamped: towards zero, or not at all."""
+    name, facts = _summed_column(family), family.measures[0]
+    inside = facts.bounds[0] <= 0 <= facts.bounds[1] if isinstance(facts, StepCounter) else False
+    return f"max_sum.{name}" in table.hard and (inside or f"bounds.{name}" in table.hard)
 
 
 def _summed_column(family: CounterSet) -> str | None:

@@ -23,9 +23,9 @@ from dither.query.counters.estimators import UNKNOWN, Columns, Estimator, Noise,
 from dither.query.plan.question import Question
 from dither.query.plan.spelling import spell
 from dither.query.policy.column import Type
-from dither.query.statistics.bounding import Bounding
+from dither.query.statistics.bounding import Bounding, ClipSum
 from dither.query.statistics.choose_bounding import with_shares
-from dither.query.statistics.statement import Statement, may_be_clamped, statement_of
+from dither.query.statistics.statement import Statement, may_be_clamped, may_be_rounded, statement_of
 from dither.query.statistics.statistic import Counts, Statistic
 
 
@@ -53,6 +53,8 @@ class OneMechanism:
     def guarantee(self) -> Guarantee:
         """Of all sets together."""
         noises = [part.mechanism for part in self.parts]
+        # a weight by lengths is for Gaussian noise, one by sums for geometric noise: the theorem has no other pair
+        assert all(isinstance(part.bounding, ClipSum) == isinstance(part.mechanism, Geometric) for part in self.parts)
         geometric = [noise for noise in noises if isinstance(noise, Geometric)]
         if geometric:
             epsilon = sum((noise.epsilon for noise in geometric), start=Number(0))
@@ -183,8 +185,9 @@ class CounterRelease(Statistic):
     def statement(self, place: int) -> Statement:
         """Of all rows, of clamped values, at least, or of counted rows."""
         estimator = self.estimators[place]
-        clamped = estimator.clamps and may_be_clamped(self.set.measures[0].of, self.question.table)
-        return statement_of(complete=self.bounding.complete, clamped=clamped, sums=estimator.adds_up)
+        of, table = self.set.measures[0].of, self.question.table
+        clamped = table.clamps_values or (estimator.clamps and (may_be_clamped(of, table) or may_be_rounded(of, table)))
+        return statement_of(complete=self.complete, clamped=clamped, sums=estimator.adds_up)
 
     def clamped(self, place: int) -> str | None:
         """Bounds and steps of the values that are counted."""

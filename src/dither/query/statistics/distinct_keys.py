@@ -26,6 +26,7 @@ from dither.query.plan.question import Question
 from dither.query.statistics.bounding import EachRow
 from dither.query.statistics.distinct_values import KeepValues, NumberOfDistinct, noise_of
 from dither.query.statistics.people_per_key import PeoplePerKey, keep_pairs, keys_of, told_pairs
+from dither.query.statistics.statement import Statement, statement_of
 from dither.query.statistics.statistic import Counts, Price, RequestedStatistic, counted_by
 
 
@@ -65,6 +66,10 @@ class DistinctKeys(NumberOfDistinct):
     def numbers(self, counts: Counts) -> list[int]:
         """How many keys of each group have somebody."""
         return [sum(1 for count in row if count > 0) for row in counts]
+
+    def statement(self, place: int) -> Statement:
+        """At least: there may be values that nobody declared."""
+        return statement_of(complete=False, clamped=self.question.table.clamps_values, sums=True)
 
     def told(self, place: int) -> str:
         """The half-width, and what is bounded."""

@@ -97,7 +97,7 @@ class DistinctStatistic(RequestedStatistic):
 
     def statement(self, place: int) -> Statement:
         """All of them, or at least: who is beyond the limits leaves some out and adds none."""
-        return statement_of(complete=self.bounding.complete, clamped=False, sums=True)
+        return statement_of(complete=self.complete, clamped=self.question.table.clamps_values, sums=True)
 
     @property
     def noise(self) -> str:

@@ -42,6 +42,7 @@ from dither.query.policy.column import Key
 from dither.query.statistics.bounding import Bounding, EachRow, KeepPersons
 from dither.query.statistics.distinct_values import DistinctStatistic, noise_of
 from dither.query.statistics.limits import hard_limits
+from dither.query.statistics.statement import Statement, statement_of
 from dither.query.statistics.statistic import Counts, Price, counted_by
 
 MOST_CELLS = 2_000_000  # of all groups together
@@ -103,6 +104,10 @@ class PeoplePerKey(DistinctStatistic):
     def error(self, place: int, confidence: Fraction) -> None:
         """How far off it is depends on how many people hold each key."""
         return
+
+    def statement(self, place: int) -> Statement:
+        """At least: there may be values that nobody declared."""
+        return statement_of(complete=False, clamped=self.question.table.clamps_values, sums=True)
 
     def told(self, place: int) -> str:
         """From how many people on a key is surely counted, and what is bounded."""

@@ -188,8 +188,9 @@ class QuantileStatistic(RequestedStatistic):
 
     def statement(self, place: int) -> Statement:
         """Of all rows, of clamped values, or of counted rows."""
-        clamped = may_be_clamped(self._bucket.of, self.question.table)
-        return statement_of(complete=self.bounding.complete, clamped=clamped, sums=False)
+        table = self.question.table
+        clamped = table.clamps_values or may_be_clamped(self._bucket.of, table)
+        return statement_of(complete=self.complete, clamped=clamped, sums=False)
 
     def clamped(self, place: int) -> str:
         """Bounds and cells."""

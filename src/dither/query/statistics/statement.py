@@ -4,7 +4,8 @@
     at least            rows of people beyond the limits are left out of a count or of a sum of values that are not negative:
                         the low end is a lower bound of the truth, the high end is of what was counted
     of counted rows     an average, a deviation, a quantile, a sum of signed values: of the rows that were counted
-    of clamped values   everybody is counted in full, with values beyond the bounds as the nearer bound
+    of clamped values   everybody is counted in full, with values beyond the bounds as the nearer bound, or between two steps
+                        as the nearer step
     chosen              the most frequent key, by noisy counts: another may be more frequent; the quote says by how much
 
 Why the low end holds. What is counted is the sum of (part of) the rows that there are, each at least zero, so that it is at
@@ -18,7 +19,8 @@ from dataclasses import fields
 from enum import Enum
 
 from dither.query.plan.base import Expression
-from dither.query.plan.expressions import ColumnValue
+from dither.query.plan.expressions import Case, ColumnValue, Constant
+from dither.query.plan.functions import Coalesce, GreatestLeast, Length
 from dither.query.policy.column import Type
 from dither.query.policy.table import Table
 
@@ -48,9 +50,27 @@ def may_be_clamped(of: Expression | None, table: Table) -> bool:
     """
     if of is None or of.facts.type is Type.BOOLEAN:
         return False
+    if isinstance(of, Length):  # of a long text, the beginning is read
+        return True
     if isinstance(of, ColumnValue):
         return of.column.lower is not None and f"bounds.{of.column.name}" not in table.hard
     return any(may_be_clamped(part, table) for part in _parts(of))
+
+
+def may_be_rounded(of: Expression | None, table: Table) -> bool:
+    """Whether values may lie between the steps in which they are counted: they are no whole numbers, and the owner does not
+    say that all are multiples of their step (`steps.COLUMN` is hard).
+
+    Whole numbers, also those that rounding gives, are counted as they are; of a choice among several, each part decides.
+    """
+    if of is None or of.facts.type is Type.BOOLEAN or isinstance(of, Constant):
+        return False
+    if isinstance(of, ColumnValue):
+        whole = of.column.type is Type.INTEGER and of.column.step in (None, 1)
+        return not whole and f"steps.{of.column.name}" not in table.hard
+    if isinstance(of, (Case, Coalesce, GreatestLeast)):
+        return any(may_be_rounded(part, table) for part in _parts(of))
+    return of.facts.type is not Type.INTEGER
 
 
 def _parts(of: Expression) -> list[Expression]:

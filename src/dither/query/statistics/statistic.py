@@ -102,9 +102,14 @@ class Statistic(ABC):
     def noise(self) -> str:
         """The mechanism, in a word or two."""
 
+    @property
+    def complete(self) -> bool:
+        """Whether everybody is counted in full, by the owner's word."""
+        return self.bounding.complete and not self.question.table.drops_people
+
     def statement(self, place: int) -> Statement:
         """What a column says: of all rows where nobody loses any by being bounded, otherwise of those that were counted."""
-        return statement_of(complete=self.bounding.complete, clamped=False, sums=False)
+        return statement_of(complete=self.complete, clamped=self.question.table.clamps_values, sums=False)
 
     def unknown_error(self, place: int) -> tuple[str, str]:
         """Where `error` is None: why, and what would work for somebody who wishes for an error."""

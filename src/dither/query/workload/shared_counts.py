@@ -124,7 +124,7 @@ class SharedCounts(Statistic):
 
     def statement(self, place: int) -> Statement:
         """All, or at least."""
-        return statement_of(complete=self.bounding.complete, clamped=False, sums=True)
+        return statement_of(complete=self.complete, clamped=self.question.table.clamps_values, sums=True)
 
     def told(self, place: int) -> str:
         """The half-width."""
