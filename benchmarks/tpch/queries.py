@@ -49,7 +49,7 @@ LINES_OF_CUSTOMER = Owner(
     {
         **{"max_rows": 300, "max_sum": SUMS, "bounds": {"l_quantity": (0, 50), "l_extendedprice": (0, 105_000)}},
         **{"steps": {"l_quantity": 1, "l_extendedprice": "0.01"}, "complete": list(SUMS)},
-        "hard": ["max_rows", *(f"{limit}.{column}" for limit in ("max_sum", "bounds") for column in SUMS)],
+        "hard": ["max_rows", *(f"{limit}.{column}" for limit in ("max_sum", "bounds", "steps") for column in SUMS)],
         "keys": {"l_returnflag": ["A", "N", "R"], "l_linestatus": ["F", "O"]},
     },
 )

@@ -15,6 +15,7 @@ import dither
 from dither import Gaussian, Geometric, approx, ln, pure, zcdp
 from dither.errors import BudgetError, GuaranteeError, QuestionError
 from dither.numeric.balls import precision
+from dither.query.statistics.bounding import Clip, ClipSum
 from dither.query.statistics.counter_release import OneMechanism
 from tests.privacy.guarantee.test_own_rho import ORDERS, ball, bounded_geometric, divergence
 
@@ -158,7 +159,9 @@ def test_medians_and_unknown_keys_have_a_price_with_geometric_noise(clinic):
 
 
 def joint(*mechanisms) -> OneMechanism:
-    return OneMechanism(tuple(SimpleNamespace(mechanism=one) for one in mechanisms))
+    ways = [(ClipSum if isinstance(one, Geometric) else Clip)(1, 1, 1, one.unit, "") for one in mechanisms]
+    parts = zip(mechanisms, ways, strict=True)
+    return OneMechanism(tuple(SimpleNamespace(mechanism=one, bounding=way) for one, way in parts))
 
 
 def test_geometric_sets_with_one_weight_are_no_composition():

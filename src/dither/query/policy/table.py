@@ -51,9 +51,7 @@ class Table:
     max_sum: tuple[tuple[str, Fraction], ...] = ()  # of a person, by column
     drops_people: bool = False  # whether people with very many rows are left out of it, as in joins on the person
     clamps_values: bool = False  # whether conditions may have looked at a person's sums of clamped values
-    hard: frozenset[str] = (
-        frozenset()
-    )  # what nobody can exceed: "max_rows", "max_sum.cost", "bounds.cost", "steps.cost"
+    hard: frozenset[str] = frozenset()  # what nobody can exceed: "max_rows", "max_sum.cost", "bounds.cost", "steps.cost"
     min_people: int = MIN_PEOPLE  # in a group whose key nobody declared: one that fewer are in is never shown
 
     def column(self, name: str) -> Column | None:
