@@ -43,10 +43,6 @@ class HardLimits(NamedTuple):
     rows: int | None
     most: int | None
 
-    def within(self, limits: Limits) -> bool:
-        """Whether everybody has at most so many groups, with at most so many rows in each."""
-        return self.groups <= limits.groups and self.rows is not None and self.rows <= limits.rows
-
     @property
     def squares(self) -> int | None:
         """The most that the squares of anybody's rows in each group add up to."""
