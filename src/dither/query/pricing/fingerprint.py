@@ -16,7 +16,7 @@ from dither.query.plan.spelling import spell
 from dither.query.policy.column import Key
 from dither.query.pricing.offer import Offer
 from dither.query.statistics.bounding import Bounding
-from dither.query.statistics.people_beyond import PeopleByRows
+from dither.query.statistics.people_by_size import PeopleBySize
 from dither.query.statistics.statistic import Statistic
 
 VERSION = 2
@@ -67,8 +67,8 @@ def _limits(bounding: Bounding) -> list[object]:
         others["rows"] = bounding.most
     if bounding.sums:
         others["sums"] = [[spell(family), most] for family, most in bounding.sums]
-    if isinstance(bounding, PeopleByRows):
-        others["of"] = "rows" if not bounding.squared else "squares"
+    if isinstance(bounding, PeopleBySize):
+        others |= bounding.spelled()
     if bounding.shares:
         others["shares"] = [str(share) for share in bounding.shares]
     return [bounding.way, bounding.groups, bounding.rows, bounding.resolution, *([others] if others else [])]
