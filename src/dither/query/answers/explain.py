@@ -15,7 +15,8 @@ from dither.query.pricing.gain import Gain
 from dither.query.pricing.offer import Offer
 from dither.query.pricing.spend import counts_rho
 from dither.query.statistics.bounding import Clip, EachRow, KeepGroups, KeepPersons
-from dither.query.statistics.counter_release import OneMechanism, mechanisms
+from dither.query.statistics.counter_release import CounterRelease, OneMechanism, mechanisms
+from dither.query.statistics.limit_histogram import LimitHistogram
 from dither.query.statistics.people_beyond import Beyond, PeopleBeyond
 from dither.query.statistics.statement import Statement
 from dither.query.statistics.statistic import Statistic
@@ -53,13 +54,14 @@ def explain_offer(offer: Offer, left: str = "") -> str:
         *_edges(question),
         *([] if offer.choice is None else offer.choice.told(question)),
         f"Sorted     {offer.weighed}" if offer.weighed else "",
+        *_searches(offer),
         f"Error      with {percent} probability each number is off by no more than, because of noise:",
     ]
-    lines += [f"             {name}: {statistic.told(place)}" for name, statistic, place in offer.columns]
+    lines += [f"             {name}: {told}" for name, told in _errors(offer)]
     for one in offer.statistics:
         if isinstance(one, PeopleBeyond):
             lines.append(f"Beyond     how many people have more than is counted of them: off by no more than {one.told(0)}")
-    clamps = [(name, statistic.clamped(place)) for name, statistic, place in offer.columns]
+    clamps = [(name, statistic.clamped(place)) for name, statistic, place in offer.columns if offer.found is None]
     lines += [f"Clamped    {name}: {told}" for name, told in clamps if told is not None]
     lines += ["Noise      " + "; ".join(_noises(offer))]
     if question.where is not None and table.person is None:
@@ -120,6 +122,45 @@ def beyond_words(beyond: Beyond) -> str:
     return f"people beyond the limits: {people}; {rows}"
 
 
+def found_words(offer: Offer, released: Sequence[Sequence[int]] | None) -> list[str]:
+    """The limits that were found, in a line."""
+    if offer.found is None or released is None:
+        return []
+    found = offer.found.found(released)
+    told = [f"{fact} {_limit(one, found[fact])}" for one in offer.found.histograms for fact in [one.fact]]
+    return [f"limits found privately: {', '.join(told)}"]
+
+
+def _limit(histogram: LimitHistogram, limit: int) -> str:
+    """A limit of a ladder, in the unit of its column."""
+    return f"{float(limit * histogram.step):,.12g}"
+
+
+def _searches(offer: Offer) -> list[str]:
+    """What is found first, between which ends, and who is not seen."""
+    if offer.found is None:
+        return []
+    several = offer.found.histograms
+    told = [f"{one.fact} ({_limit(one, one.limits[0])} to {_limit(one, one.limits[-1])})" for one in several]
+    lines = [f"Found      privately, at a fifth of the price: {', '.join(told)}"]
+    most = max(one.clear for one in several)
+    return [
+        *lines,
+        f"           (fewer than about {most} people beyond it may stay unseen; the answer says how many there are)",
+    ]
+
+
+def _errors(offer: Offer) -> list[tuple[str, str]]:
+    """How far each column may be off; where limits are found first, under the lowest and the highest."""
+    if offer.found is None:
+        return [(name, statistic.told(place)) for name, statistic, place in offer.columns]
+    pairs = zip(offer.found.lowest.columns, offer.found.highest.columns, strict=True)
+    return [
+        (name, f"{low.told(place)} under the lowest limits, {high.told(at)} under the highest; it grows with them")
+        for (name, low, place), (_, high, at) in pairs
+    ]
+
+
 def _tracks(offer: Offer) -> list[str]:
     """Of geometric noise under a budget that counts rho: what it takes of each sum that the budget keeps."""
     if "geometric" not in noise_of(offer) or not counts_rho(offer.budget):
@@ -139,6 +180,10 @@ def bound_note(offer: Offer) -> str:
     if isinstance(bounding, Clip):
         longest = isqrt(bounding.limits.squares - 1) + 1
         return f"nobody counts for more than about {longest} rows in one group; in several, the squares of her rows add up"
+    first = offer.statistics[0]
+    if isinstance(first, CounterRelease) and bounding.decides(first.set):
+        total = float((bounding.sum_limit(first.set) or 0) * first.set.measures[0].step)
+        return f"nobody counts for more than about {total:,.12g} in all"
     most = f"{bounding.most} row{'s' if bounding.most > 1 else ''}"
     groups = f", {bounding.rows} in each of {bounding.groups} groups" if isinstance(bounding, KeepGroups) else ""
     return f"nobody counts for more than about {most}{groups}"
@@ -154,6 +199,8 @@ def _protected(offer: Offer) -> str:
 
 def _counts(offer: Offer) -> list[str]:
     """How much of a person counts: for the first statistic, then for each that bounds her in another way."""
+    if offer.found is not None:
+        return ["Counts     everybody in full up to the limits that are found; whoever has more, scaled down to them"]
     told: dict[str, str] = {}  # what is said, and of which columns
     for statistic in offer.statistics:
         if isinstance(statistic, PeopleBeyond):
@@ -199,6 +246,8 @@ def _names(offer: Offer, statistic: Statistic) -> str:
 def _noises(offer: Offer) -> list[str]:
     """Each mechanism, for which columns, at which price."""
     found = []
+    for search in [] if offer.found is None else offer.found.histograms:
+        found.append(f"{search.noise} for {search.fact} ({search.guarantee})")
     for one in mechanisms(offer.statistics):
         parts = one.parts if isinstance(one, OneMechanism) else (one,)
         names = ", ".join(_names(offer, part) for part in parts) or "people beyond the limits"

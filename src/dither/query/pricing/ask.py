@@ -21,6 +21,7 @@ QuestionLike: TypeAlias = str | IbisExpression
 QuestionsLike: TypeAlias = list[str] | list[IbisExpression] | list[QuestionLike] | tuple[QuestionLike, ...]
 ErrorsLike: TypeAlias = Mapping[str, NumberLike]  # of each aggregate, by its name
 NoiseKind: TypeAlias = Literal["gaussian", "geometric"]
+AutoWord: TypeAlias = Literal["auto"]  # found privately
 Way: TypeAlias = Literal["weights", "clip", "clip sum", "groups"]  # see `statistics/bounding.py`
 
 
@@ -38,6 +39,8 @@ class Terms(TypedDict, total=False):
     other: str | None
     noise: NoiseKind | None
     intervals: bool | NumberLike
+    limits: AutoWord | None
+    bounds: AutoWord | None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -56,3 +59,5 @@ class Ask:
     other: str | None = None
     noise: NoiseKind | None = None
     intervals: bool | NumberLike = True
+    limits: AutoWord | None = None
+    bounds: AutoWord | None = None

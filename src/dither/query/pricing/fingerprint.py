@@ -42,6 +42,7 @@ def _counters(offer: Offer) -> dict[str, object]:
         **({"persons": _limits(persons[0])} if persons else {}),
         **({"max_groups": dict(offer.limits)} if offer.limits else {}),
         **({} if offer.choice is None else {"choice": _choice(offer.choice)}),
+        **({} if offer.found is None else {"limits": [_part(one) for one in offer.found.histograms]}),
     }
 
 

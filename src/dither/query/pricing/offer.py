@@ -21,6 +21,7 @@ from dither.query.groups.group_choice import GroupChoice, Groups, all_groups
 from dither.query.plan.question import Question
 from dither.query.pricing import price
 from dither.query.pricing.candidates import priced
+from dither.query.pricing.found_limits import FoundLimits
 from dither.query.statistics.bounding import Bounding
 from dither.query.statistics.counter_release import CounterRelease, Priced
 from dither.query.statistics.statistic import Statistic
@@ -43,6 +44,7 @@ class Offer:
     weighed: str = field(default="", repr=False)  # why groups are chosen first, or why not
     limits: Mapping[str, int] = field(default_factory=dict, repr=False)  # those that the question tightened, by table
     frame: str = field(default="arrow", repr=False)  # the kind of table that the rows are in
+    found: FoundLimits | None = field(default=None, repr=False)  # limits that are found first; then it is one of its offers
 
     @cached_property
     def guarantee(self) -> Guarantee:
@@ -52,6 +54,8 @@ class Offer:
     @property
     def released(self) -> list[Priced]:
         """The releases whose guarantees add up to the price."""
+        if self.found is not None:
+            return self.found.priced
         return priced(self.choice, self.statistics)
 
     def loss(self) -> Loss:
@@ -69,7 +73,10 @@ class Offer:
 
     @cached_property
     def errors(self) -> dict[str, float | None]:
-        """How far each aggregate may be off because of noise; None for an average without a size hint."""
+        """How far each aggregate may be off because of noise; None for an average without a size hint, and where the limits
+        are found first."""
+        if self.found is not None:
+            return dict.fromkeys(aggregate.name for aggregate in self.question.aggregates)
         return {name: statistic.error(place, self.confidence) for name, statistic, place in self.columns}
 
     @property
