@@ -102,13 +102,8 @@ def protect(
     if isinstance(person, str) and person in held[name] and held[name][person].type is None:
         raise unreadable(person, held[name][person], "person")
     table: dict[str, Any] = {"person": person, "columns": columns.pop(name)}
-    stated: dict[str, Any] = {
-        "max_rows": max_rows,
-        "max_groups": max_groups,
-        "max_rows_per_group": max_rows_per_group,
-        "max_sum": max_sum,
-    }
-    stated |= {"min_people": min_people, "limits": limits}
+    stated: dict[str, Any] = {"max_rows": max_rows, "max_groups": max_groups, "max_rows_per_group": max_rows_per_group}
+    stated |= {"max_sum": max_sum, "min_people": min_people, "limits": limits}
     table |= {limit: value for limit, value in stated.items() if value is not None} | {"hard": hard}
     stated_policy: dict[str, Any] = {
         "version": VERSION,

@@ -47,6 +47,8 @@ def read_answer(offer: Offer, released: Released, receipt: Receipt) -> Answer:
         offer = found.offer(released.limits)
     says = [f"{head}: {', '.join(names)} ({told})" for head, names, told in statements(offer)]
     beyond = _beyond(offer, released) if found is None else found.beyond(released.limits or [])
+    if all(statistic.complete for _, statistic, _ in offer.columns):
+        beyond = None
     question = offer.question
     return Answer(
         sql=offer.sql,

@@ -54,6 +54,7 @@ def explain_offer(offer: Offer, left: str = "") -> str:
         *_edges(question),
         *([] if offer.choice is None else offer.choice.told(question)),
         f"Sorted     {offer.weighed}" if offer.weighed else "",
+        f"Limits     {offer.taken}" if offer.taken else "",
         *_searches(offer),
         f"Error      with {percent} probability each number is off by no more than, because of noise:",
     ]
@@ -144,10 +145,7 @@ def _searches(offer: Offer) -> list[str]:
     told = [f"{one.fact} ({_limit(one, one.limits[0])} to {_limit(one, one.limits[-1])})" for one in several]
     lines = [f"Found      privately, at a fifth of the price: {', '.join(told)}"]
     most = max(one.clear for one in several)
-    return [
-        *lines,
-        f"           (fewer than about {most} people beyond it may stay unseen; the answer says how many there are)",
-    ]
+    return [*lines, f"           (up to about {most} people beyond a limit may not show; the answer says how many they are)"]
 
 
 def _errors(offer: Offer) -> list[tuple[str, str]]:
@@ -155,10 +153,12 @@ def _errors(offer: Offer) -> list[tuple[str, str]]:
     if offer.found is None:
         return [(name, statistic.told(place)) for name, statistic, place in offer.columns]
     pairs = zip(offer.found.lowest.columns, offer.found.highest.columns, strict=True)
-    return [
-        (name, f"{low.told(place)} under the lowest limits, {high.told(at)} under the highest; it grows with them")
-        for (name, low, place), (_, high, at) in pairs
-    ]
+    found = []
+    for (name, low, place), (_, high, at) in pairs:
+        least, most = low.error(place, offer.confidence), high.error(at, offer.confidence)
+        ends = f"{least:,.4g} under the lowest limits, {most:,.4g} under the highest" if least and most else low.told(place)
+        found.append((name, ends if least and most else f"{ends}; that is under the lowest limits"))
+    return found
 
 
 def _tracks(offer: Offer) -> list[str]:
@@ -177,13 +177,13 @@ def bound_note(offer: Offer) -> str:
         return ""
     if isinstance(bounding, KeepPersons):
         return "everybody counts once" if bounding.cells == 1 else f"nobody counts in more than {bounding.groups} groups"
-    if isinstance(bounding, Clip):
-        longest = isqrt(bounding.limits.squares - 1) + 1
-        return f"nobody counts for more than about {longest} rows in one group; in several, the squares of her rows add up"
     first = offer.statistics[0]
     if isinstance(first, CounterRelease) and bounding.decides(first.set):
         total = float((bounding.sum_limit(first.set) or 0) * first.set.measures[0].step)
         return f"nobody counts for more than about {total:,.12g} in all"
+    if isinstance(bounding, Clip):
+        longest = isqrt(bounding.limits.squares - 1) + 1
+        return f"nobody counts for more than about {longest} rows in one group; in several, the squares of her rows add up"
     most = f"{bounding.most} row{'s' if bounding.most > 1 else ''}"
     groups = f", {bounding.rows} in each of {bounding.groups} groups" if isinstance(bounding, KeepGroups) else ""
     return f"nobody counts for more than about {most}{groups}"

@@ -50,6 +50,9 @@ def batch_question(offers: Sequence[Offer], parts: Sequence[Statistic]) -> dict[
     """A batch as the ledger keeps it: parts that several questions share are spelled once."""
     spelled = []
     for offer in offers:
+        if offer.found is not None:  # its statistics are its own: they depend on the limits that it finds
+            spelled.append(question(offer))
+            continue
         own = [next(at for at, part in enumerate(parts) if part is mine) for mine in offer.others]
         spelled.append({**_counters(offer), "statistics": own})
     return {"dither": VERSION, "batch": spelled, "statistics": [_part(part) for part in parts]}

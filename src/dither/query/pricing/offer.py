@@ -44,6 +44,7 @@ class Offer:
     weighed: str = field(default="", repr=False)  # why groups are chosen first, or why not
     limits: Mapping[str, int] = field(default_factory=dict, repr=False)  # those that the question tightened, by table
     frame: str = field(default="arrow", repr=False)  # the kind of table that the rows are in
+    taken: str = field(default="", repr=False)  # why limits are not found privately, where that was asked for
     found: FoundLimits | None = field(default=None, repr=False)  # limits that are found first; then it is one of its offers
 
     @cached_property

@@ -33,7 +33,7 @@ class Pricing:
     lost: Fraction  # the delta of keys that nobody declared
     other: str | None
     ends: Fraction  # the share of the price of quantiles that the ends of their intervals have
-    beyond: bool = True  # whether people beyond the limits are counted, where some may be
+    second: bool = False  # whether limits were found before: then people beyond them are known, and all groups are counted
 
     @cached_property
     def counters(self) -> CounterPlan:
@@ -66,8 +66,10 @@ class Pricing:
             share = SHARE[self.is_pure]
             paid = price.paid(made.statistics, pure=self.is_pure).amount
             return self._with_people_beyond(made, paid * (share / (1 - share)))
+        if self.second:
+            return Candidate(self.under(cells), price.make_statistics(promise, self.under(cells)))
         made = with_top(self.under, cells, promise)
-        if not self.beyond or made.choice is not None or leaves_out(made.statistics) is None:
+        if made.choice is not None or leaves_out(made.statistics) is None:
             return made
         share = SHARE[self.is_pure]
         made = with_top(self.under, cells, promise.part(1 - share))

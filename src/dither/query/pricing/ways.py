@@ -136,7 +136,7 @@ class Found:
         (name,) = {table.name for table in self.pricing.question.relation.tables if not table.public}
         found = {search.fact: limit for search, limit in zip(searches, limits, strict=True)}
         question = parse(read_options(self.facts.sql)[0], apply_options(self.options, policy_with(self.policy, name, found)))
-        return replace(self.pricing, question=question, beyond=False)
+        return replace(self.pricing, question=question, second=True)
 
 
 def better(search: Offer, hard: Offer, size: int | None) -> Offer:
@@ -153,7 +153,7 @@ def better(search: Offer, hard: Offer, size: int | None) -> Offer:
         one = max((statistic.set.measures[0].step for _ in [0] if isinstance(statistic, CounterRelease)), default=1)
         if noise > least + unseen * float(one) and (size is None or noise * SMALL > size):
             return search
-    return replace(hard, weighed=hard.weighed or "by the hard limits: limits found privately would not be more accurate")
+    return replace(hard, taken="those that nobody can exceed: limits found privately would not be more accurate")
 
 
 def _bounding(made: Candidate) -> Bounding:
