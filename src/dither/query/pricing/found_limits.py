@@ -22,7 +22,7 @@ from dither.privacy.guarantee.guarantee import Guarantee
 from dither.privacy.loss.loss import Loss
 from dither.privacy.unit import Unit
 from dither.query.counters.counter_sets import CounterPlan
-from dither.query.plan.aggregates import Aggregate, Sum
+from dither.query.plan.aggregates import Sum
 from dither.query.plan.base import Expression
 from dither.query.plan.counters import StepCounter
 from dither.query.plan.expressions import ColumnValue
@@ -130,10 +130,17 @@ def searches(question: Question, counters: CounterPlan, *, cells: int, unit: Uni
     known = {search.fact for search in found}
     # where it is found what values of a person add up to, their sum needs no bounds beside it
     others = [one for one in question.aggregates if not (isinstance(one, Sum) and f"max_sum.{_name(one.of)}" in known)]
-    for column in _auto_columns(others):
+    for column in _auto_columns([one.of for one in others]):
         one_table(question.relation)
         found += _bounds(question, column, unit)
+    if not found and (_auto_columns([question.relation]) or any(map(_unstated, question.relation.tables))):
+        one_table(question.relation)
     return found
+
+
+def _unstated(table: Table) -> bool:
+    """Whether nobody stated limits of a person."""
+    return table.auto and table.most_rows == MOST
 
 
 def _name(of: Expression | None) -> str | None:
@@ -192,10 +199,10 @@ def _bounds(question: Question, column: Column, unit: Unit) -> list[Search]:
     return found
 
 
-def _auto_columns(aggregates: Sequence[Aggregate]) -> list[Column]:
-    """The columns of whose values aggregates are, and whose bounds are to be found."""
+def _auto_columns(parts: Sequence[object]) -> list[Column]:
+    """The columns that are read by parts of a question, and whose bounds are to be found."""
     found: dict[Column, None] = {}
-    stack: list[object] = [aggregate.of for aggregate in aggregates]
+    stack = list(parts)
     while stack:
         part = stack.pop()
         if isinstance(part, ColumnValue):
@@ -220,8 +227,7 @@ def one_table(relation: Relation) -> None:
 
 def check_stated(question: Question) -> None:
     """Refuse a question that finds no limits privately where nobody stated any."""
-    table = question.table
-    if table.auto and table.most_rows == MOST:
+    if any(map(_unstated, question.relation.tables)):
         why = "limits are found privately only where all keys are declared, and the policy states none"
         raise QuestionError("GROUP BY", ", ".join(group.name for group in question.groups), why, STATED)
 
