@@ -179,6 +179,20 @@ def test_hard_limits_are_taken_where_no_search_could_be_nearer(tmp_path):
     assert wide.quote("SELECT COUNT(*) AS n FROM sales", epsilon=1, size=10**9).offer.found is None
 
 
+def test_hard_limits_may_be_wished_for_and_bars_then_hold_the_truth(tmp_path):
+    data = shop(tmp_path, max_rows=10**5, hard=["max_rows"])
+    sql = "SELECT COUNT(*) AS n FROM sales"
+    quote = data.quote(sql, epsilon=1, limits="hard")
+    assert quote.offer.found is None
+    width = quote.errors["n"]
+    assert width is not None
+    assert f"errors would be n {width:,.4g}, and of the truth (limits='hard')" in data.quote(sql, epsilon=1).explain()
+    assert quote.release().statements == {"n": "truth"}
+    soft = shop(tmp_path, max_rows=10**5)
+    with pytest.raises(QuestionError, match="no error bar can hold the truth"):
+        soft.quote(sql, epsilon=1, limits="hard")
+
+
 def test_a_question_may_wish_for_what_its_policy_does_not_say(tmp_path):
     data = shop(tmp_path, limits=None, max_rows=500, bounds={"value": (0, 10**6), "signed": (-(10**6), 10**6)})
     plain = "SELECT SUM(value) AS s FROM sales"

@@ -49,6 +49,7 @@ if TYPE_CHECKING:
 
 SHARE = Fraction(1, 5)  # of the price: for what is found
 UPPER, LOWER = "upper bound of ", "lower bound of "
+HARD = "hard"  # instead: those that nobody can exceed
 STATED = "max_rows, or max_groups and max_rows_per_group, in the policy"
 
 
@@ -234,14 +235,18 @@ def check_stated(question: Question) -> None:
 
 def with_auto(policy: Policy, limits: str | None, bounds: str | None) -> Policy:
     """The policy where a question wishes to find limits or bounds privately, within those that are stated."""
-    for name, wish in (("limits", limits), ("bounds", bounds)):
-        if wish not in (None, AUTO):
-            raise QuestionError(name, wish, "they are those of the policy, or found privately", "'auto', or leaving it out")
+    if limits not in (None, AUTO, HARD):
+        why = "they are those of the policy, found privately, or those that nobody can exceed"
+        raise QuestionError("limits", limits, why, "'auto', 'hard', or leaving it out")
+    if bounds not in (None, AUTO):
+        raise QuestionError(
+            "bounds", bounds, "they are those of the policy, or found privately", "'auto', or leaving it out"
+        )
     if limits is None and bounds is None:
         return policy
     tables = []
     for table in policy.tables:
-        auto = table.auto or (limits == AUTO and table.person is not None)
+        auto = (table.auto or limits == AUTO) and limits != HARD and table.person is not None
         columns = [
             replace(column, auto=column.auto or (bounds == AUTO and column.lower is not None)) for column in table.columns
         ]
@@ -252,12 +257,20 @@ def with_auto(policy: Policy, limits: str | None, bounds: str | None) -> Policy:
 def check_wishes(found: Sequence[Search], limits: str | None, bounds: str | None) -> None:
     """Refuse a wish for which a question has nothing to find."""
     of_bounds = [search.fact.startswith((UPPER, LOWER)) for search in found]
-    if limits is not None and all(of_bounds):
+    if limits == AUTO and all(of_bounds):
         why = "this question has no limits of a person that are found privately"
         raise QuestionError("limits", limits, why, "leaving it out: those of the policy are taken")
     if bounds is not None and not any(of_bounds):
         why = "this question adds up no column with bounds"
         raise QuestionError("bounds", bounds, why, "leaving it out")
+
+
+def check_hard(offer: Offer) -> None:
+    """Refuse an offer whose error bars do not hold the truth of everybody, where that was wished for."""
+    for name, statistic, _ in offer.columns:
+        if not statistic.complete:
+            why = f"of {name}, nobody says what no person can exceed, so that no error bar can hold the truth"
+            raise QuestionError("limits", HARD, why, 'hard = ["max_rows"] in the policy, or leaving it out')
 
 
 def is_hard(fact: str, table: Table) -> bool:

@@ -26,7 +26,7 @@ from dither.query.plan.question import Question
 from dither.query.policy.policy import Policy
 from dither.query.pricing import price
 from dither.query.pricing.ask import Ask
-from dither.query.pricing.found_limits import check_wishes, with_auto
+from dither.query.pricing.found_limits import HARD, check_hard, check_wishes, with_auto
 from dither.query.pricing.key_delta import read_lost
 from dither.query.pricing.offer import Offer
 from dither.query.pricing.pricing import Pricing
@@ -77,6 +77,8 @@ def make_offer(ask: Ask, holdings: Holdings, *, promise: Spend | None = None, lo
         offer = offer if hard is None else better(offer, _at_price(hard, promise, budget), hint)
     else:
         offer = _at_price(Stated(pricing, facts), promise, budget)
+    if ask.limits == HARD:
+        check_hard(offer)
     if alone:  # otherwise the batch is one question, and looked at as a whole
         price.check_limit(price.total(offer.released), policy.per_question)
     return offer

@@ -144,6 +144,10 @@ def better(search: Offer, hard: Offer, size: int | None) -> Offer:
 
     A search cannot see fewer people than `clear`, and each of them may lose what the lowest limit counts.
     """
+    errors = ", ".join(f"{name} {error:,.4g}" for name, error in hard.errors.items() if error is not None)
+    if errors:
+        told = f"under those that nobody can exceed, errors would be {errors}, and of the truth (limits='hard')"
+        search = replace(search, taken=told)
     assert search.found is not None
     unseen = max(one.clear for one in search.found.histograms)
     for name, statistic, _ in hard.columns:
