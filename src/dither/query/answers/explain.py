@@ -83,7 +83,8 @@ def explain_batch(offers: Sequence[Offer], gains: Sequence[Gain], price: str) ->
     ]
     for place, offer in enumerate(offers, 1):
         lines.append(f"  {place}. {' '.join(offer.sql.split())}")
-        lines += [f"       {name}: {statistic.told(at)}" for name, statistic, at in offer.columns]
+        lines += [f"       {name}: {told}" for name, told in _errors(offer)]
+        lines += [f"       {line.strip()}" for line in _searches(offer)]
     for gain in gains:
         places = ", ".join(str(at + 1) for at in gain.questions)
         why = f"error bars of about {gain.together:,.4g}; one by one they would be about {gain.apart:,.4g}"

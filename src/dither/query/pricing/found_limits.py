@@ -11,10 +11,10 @@ the epsilon that is charged, since its own smaller rho depends on the limits; of
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, fields
 from fractions import Fraction
 from functools import cached_property
-from math import ceil, floor
+from math import ceil
 from typing import TYPE_CHECKING, NamedTuple
 
 from dither.errors import QuestionError
@@ -22,15 +22,24 @@ from dither.privacy.guarantee.guarantee import Guarantee
 from dither.privacy.loss.loss import Loss
 from dither.privacy.unit import Unit
 from dither.query.counters.counter_sets import CounterPlan
-from dither.query.plan.aggregates import Sum
+from dither.query.plan.aggregates import (
+    CountDistinct,
+    CountDistinctValues,
+    CountPersons,
+    CountRows,
+    CountValues,
+    Mode,
+    RunningCount,
+    Sum,
+)
 from dither.query.plan.base import Expression
 from dither.query.plan.counters import StepCounter
 from dither.query.plan.expressions import ColumnValue
 from dither.query.plan.question import Question
 from dither.query.plan.relations import FilterRows, JoinPublic, Relation, Scan
 from dither.query.policy.column import AUTO, Column
-from dither.query.policy.policy import Policy
-from dither.query.policy.table import LIMITS, MOST, Table
+from dither.query.policy.table import MOST, Table
+from dither.query.pricing.found_policy import HARD, LOWER, UPPER, is_hard, with_rows
 from dither.query.statistics.choose_bounding import COARSEST, LARGEST, summed_column
 from dither.query.statistics.counter_release import Priced
 from dither.query.statistics.limit_histogram import LimitHistogram, ladder
@@ -48,8 +57,7 @@ if TYPE_CHECKING:
     from dither.query.pricing.offer import Offer
 
 SHARE = Fraction(1, 5)  # of the price: for what is found
-UPPER, LOWER = "upper bound of ", "lower bound of "
-HARD = "hard"  # instead: those that nobody can exceed
+COUNTS = (CountRows, CountPersons, CountValues, CountDistinct, CountDistinctValues, Mode, RunningCount)
 STATED = "max_rows, or max_groups and max_rows_per_group, in the policy"
 
 
@@ -129,8 +137,9 @@ def searches(question: Question, counters: CounterPlan, *, cells: int, unit: Uni
         one_table(question.relation)
         found += _limits(question, counters, cells, unit, pure=pure)
     known = {search.fact for search in found}
-    # where it is found what values of a person add up to, their sum needs no bounds beside it
-    others = [one for one in question.aggregates if not (isinstance(one, Sum) and f"max_sum.{_name(one.of)}" in known)]
+    # where it is found what values of a person add up to, their sum needs no bounds beside it; counts of values need none
+    measured = [one for one in question.aggregates if not isinstance(one, COUNTS)]
+    others = [one for one in measured if not (isinstance(one, Sum) and f"max_sum.{_name(one.of)}" in known)]
     for column in _auto_columns([one.of for one in others]):
         one_table(question.relation)
         found += _bounds(question, column, unit)
@@ -178,7 +187,7 @@ def _limits(question: Question, counters: CounterPlan, cells: int, unit: Unit, *
 def _rows(question: Question, cells: int, unit: Unit, *, squared: bool) -> Search:
     table, whole = question.table, cells_of(question)
     limits = ladder(table.most_rows)
-    several = [limits_of(_with_rows(table, most), cells, whole) for most in limits]
+    several = [limits_of(with_rows(table, most), cells, whole) for most in limits]
     edges = tuple(one.squares if squared else one.most for one in several)
     return Search(
         "max_rows", limits, PeopleByRows(1, 1, 1, unit, "", of=question, edges=edges, squared=squared, complete=True)
@@ -233,27 +242,6 @@ def check_stated(question: Question) -> None:
         raise QuestionError("GROUP BY", ", ".join(group.name for group in question.groups), why, STATED)
 
 
-def with_auto(policy: Policy, limits: str | None, bounds: str | None) -> Policy:
-    """The policy where a question wishes to find limits or bounds privately, within those that are stated."""
-    if limits not in (None, AUTO, HARD):
-        why = "they are those of the policy, found privately, or those that nobody can exceed"
-        raise QuestionError("limits", limits, why, "'auto', 'hard', or leaving it out")
-    if bounds not in (None, AUTO):
-        raise QuestionError(
-            "bounds", bounds, "they are those of the policy, or found privately", "'auto', or leaving it out"
-        )
-    if limits is None and bounds is None:
-        return policy
-    tables = []
-    for table in policy.tables:
-        auto = (table.auto or limits == AUTO) and limits != HARD and table.person is not None
-        columns = [
-            replace(column, auto=column.auto or (bounds == AUTO and column.lower is not None)) for column in table.columns
-        ]
-        tables.append(table if table.public else replace(table, auto=auto, columns=tuple(columns)))
-    return replace(policy, tables=tuple(tables))
-
-
 def check_wishes(found: Sequence[Search], limits: str | None, bounds: str | None) -> None:
     """Refuse a wish for which a question has nothing to find."""
     of_bounds = [search.fact.startswith((UPPER, LOWER)) for search in found]
@@ -271,64 +259,3 @@ def check_hard(offer: Offer) -> None:
         if not statistic.complete:
             why = f"of {name}, nobody says what no person can exceed, so that no error bar can hold the truth"
             raise QuestionError("limits", HARD, why, 'hard = ["max_rows"] in the policy, or leaving it out')
-
-
-def is_hard(fact: str, table: Table) -> bool:
-    """Whether nobody is beyond the highest limit of a ladder, by the owner's word."""
-    if fact == "max_rows":
-        return table.hard_rows is not None
-    end = next((end for end in (UPPER, LOWER) if fact.startswith(end)), None)
-    return fact in table.hard if end is None else f"bounds.{fact.removeprefix(end)}" in table.hard
-
-
-def policy_with(policy: Policy, name: str, found: dict[str, int]) -> Policy:
-    """The policy of a table with what was found; nothing is found any more."""
-    return replace(policy, tables=tuple(_with(table, found) if table.name == name else table for table in policy.tables))
-
-
-def _with(table: Table, found: dict[str, int]) -> Table:
-    after = replace(table, auto=False)
-    if "max_rows" in found:
-        after = _with_rows(after, found["max_rows"])
-    if "max_groups" in found:
-        after = replace(after, max_groups=found["max_groups"])
-    sums, columns = dict(table.max_sum), []
-    for column in table.columns:
-        if f"max_sum.{column.name}" in found:
-            assert column.step is not None
-            sums[column.name] = found[f"max_sum.{column.name}"] * column.step
-        columns.append(_with_bounds(column, found) if column.auto else column)
-    after = replace(after, max_sum=tuple(sums.items()), columns=tuple(columns))
-    return replace(after, hard=frozenset(one for one in table.hard if _same(one, table, after)))
-
-
-def _with_rows(table: Table, most: int) -> Table:
-    groups, rows = min(table.max_groups, most), min(table.max_rows_per_group, most)
-    return replace(table, max_rows=most, max_groups=groups, max_rows_per_group=rows)
-
-
-def _with_bounds(column: Column, found: dict[str, int]) -> Column:
-    """Found bounds are steps from zero; they are moved outwards to a step from the old lower bound."""
-    lower, upper, step = column.lower, column.upper, column.step
-    assert lower is not None
-    assert upper is not None
-    assert step is not None
-    high, low = found.get(f"{UPPER}{column.name}"), found.get(f"{LOWER}{column.name}")
-    last = upper if high is None else min(upper, lower + max(1, ceil((high * step - lower) / step)) * step)
-    first = lower if low is None else max(lower, lower + floor((-low * step - lower) / step) * step)
-    if first >= last:
-        first, last = (first, first + step) if first + step <= upper else (last - step, last)
-    return replace(column, lower=first, upper=last, auto=False)
-
-
-def _same(hard: str, before: Table, after: Table) -> bool:
-    """Whether what nobody can exceed is still what it was."""
-    if hard in LIMITS:
-        return bool(getattr(before, hard) == getattr(after, hard))
-    what, _, name = hard.partition(".")
-    if what == "max_sum":
-        return before.sum_limit(name) == after.sum_limit(name)
-    old, new = before.column(name), after.column(name)
-    assert old is not None
-    assert new is not None
-    return what == "steps" or (old.lower, old.upper, old.first, old.last) == (new.lower, new.upper, new.first, new.last)

@@ -26,7 +26,8 @@ from dither.query.plan.question import Question
 from dither.query.policy.policy import Policy
 from dither.query.pricing import price
 from dither.query.pricing.ask import Ask
-from dither.query.pricing.found_limits import HARD, check_hard, check_wishes, with_auto
+from dither.query.pricing.found_limits import check_hard, check_wishes
+from dither.query.pricing.found_policy import HARD, with_auto
 from dither.query.pricing.key_delta import read_lost
 from dither.query.pricing.offer import Offer
 from dither.query.pricing.pricing import Pricing

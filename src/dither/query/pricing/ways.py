@@ -14,7 +14,8 @@ from dither.query.policy.policy import Policy
 from dither.query.pricing import price
 from dither.query.pricing.ask import Way
 from dither.query.pricing.candidates import Candidate
-from dither.query.pricing.found_limits import SHARE, FoundLimits, Search, is_hard, policy_with
+from dither.query.pricing.found_limits import SHARE, FoundLimits, Search
+from dither.query.pricing.found_policy import is_hard, policy_with
 from dither.query.pricing.offer import Offer
 from dither.query.pricing.pricing import Pricing
 from dither.query.pricing.spend import Spend
