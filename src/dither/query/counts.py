@@ -18,8 +18,7 @@ from dither.query.engines.templates.totals import totals_sql
 from dither.query.groups.group_choice import GroupChoice, GroupKeys, Groups, all_groups
 from dither.query.plan.question import Question
 from dither.query.plan.relations import Relation, Scan
-from dither.query.pricing.found_limits import FoundLimits
-from dither.query.pricing.offer import Offer
+from dither.query.pricing.offer import FoundLimits, Offer
 from dither.query.statistics.bounding import Bounding
 from dither.query.statistics.statistic import Counts, Statistic
 

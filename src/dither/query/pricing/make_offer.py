@@ -26,13 +26,13 @@ from dither.query.plan.question import Question
 from dither.query.policy.policy import Policy
 from dither.query.pricing import price
 from dither.query.pricing.ask import Ask
-from dither.query.pricing.found_limits import check_hard, check_wishes
 from dither.query.pricing.found_policy import HARD, with_auto
 from dither.query.pricing.key_delta import read_lost
+from dither.query.pricing.limit_searches import check_wishes
 from dither.query.pricing.offer import Offer
 from dither.query.pricing.pricing import Pricing
 from dither.query.pricing.spend import HOWS, Spend, counts_rho, largest_epsilon, read_noise, read_spend, rho_in, stated_price
-from dither.query.pricing.ways import Facts, Found, Made, Stated, Ways, better
+from dither.query.pricing.ways import Facts, Found, Made, Stated, Ways, better, check_hard
 from dither.query.sql.options import Options, apply_options, check_options, read_options, tightened
 from dither.query.sql.parse import parse
 

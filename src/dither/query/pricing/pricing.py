@@ -13,7 +13,7 @@ from dither.query.plan.question import Question
 from dither.query.pricing import price
 from dither.query.pricing.ask import ErrorsLike, Way
 from dither.query.pricing.candidates import Candidate, most_cells, with_keys, with_top
-from dither.query.pricing.found_limits import Search, check_stated, searches
+from dither.query.pricing.limit_searches import Search, check_stated, searches
 from dither.query.pricing.spend import Spend
 from dither.query.statistics.choose_bounding import choose_bounding
 from dither.query.statistics.people_beyond import SHARE, PeopleBeyond, leaves_out

@@ -1,9 +1,18 @@
-"""Offers of a question at a price: under the limits that its policy states, or under limits that it finds privately."""
+"""Offers of a question at a price: under the limits that its policy states, or under limits that it finds privately.
+
+A fifth of the price is for the histograms (`statistics/limit_histogram.py`), equal parts for each; the rest for the question
+as it would be asked under a policy with the limits that were found.
+
+Theorem. Together they promise the sum of both prices: adaptive composition. The price of what follows is the same whatever
+was found: an epsilon or a rho of each statistic, whose noise follows from it and from the limits. Of geometric noise it is
+the epsilon that is charged, since its own smaller rho depends on the limits; of Gaussian noise mu, which does not.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from typing import Protocol, TypeVar
 
 from dither.errors import QuestionError
@@ -14,9 +23,9 @@ from dither.query.policy.policy import Policy
 from dither.query.pricing import price
 from dither.query.pricing.ask import Way
 from dither.query.pricing.candidates import Candidate
-from dither.query.pricing.found_limits import SHARE, FoundLimits, Search
-from dither.query.pricing.found_policy import is_hard, policy_with
-from dither.query.pricing.offer import Offer
+from dither.query.pricing.found_policy import HARD, is_hard, policy_with
+from dither.query.pricing.limit_searches import Search
+from dither.query.pricing.offer import FoundLimits, Offer
 from dither.query.pricing.pricing import Pricing
 from dither.query.pricing.spend import Spend
 from dither.query.sql.options import Options, apply_options, read_options
@@ -26,6 +35,7 @@ from dither.query.statistics.counter_release import CounterRelease, Priced
 from dither.query.statistics.limit_histogram import LimitHistogram
 
 Made = TypeVar("Made", bound="HasPrice")
+SHARE = Fraction(1, 5)  # of the price: for what is found privately
 SMALL = 100  # an error of one part in so many of a group's size is small enough
 
 
@@ -159,6 +169,14 @@ def better(search: Offer, hard: Offer, size: int | None) -> Offer:
         if noise > least + unseen * float(one) and (size is None or noise * SMALL > size):
             return search
     return replace(hard, taken="those that nobody can exceed: limits found privately would not be more accurate")
+
+
+def check_hard(offer: Offer) -> None:
+    """Refuse an offer whose error bars do not hold the truth of everybody, where that was wished for."""
+    for name, statistic, _ in offer.columns:
+        if not statistic.complete:
+            why = f"of {name}, nobody says what no person can exceed, so that no error bar can hold the truth"
+            raise QuestionError("limits", HARD, why, 'hard = ["max_rows"] in the policy, or leaving it out')
 
 
 def _bounding(made: Candidate) -> Bounding:

@@ -1,25 +1,13 @@
-"""Limits and bounds that a question finds privately: which ones it needs, and the question under those that were found.
-
-A fifth of the price is for the histograms (`statistics/limit_histogram.py`), equal parts for each; the rest for the question
-as it would be asked under a policy with the limits that were found.
-
-Theorem. Together they promise the sum of both prices: adaptive composition. The price of what follows is the same whatever
-was found: an epsilon or a rho of each statistic, whose noise follows from it and from the limits. Of geometric noise it is
-the epsilon that is charged, since its own smaller rho depends on the limits; of Gaussian noise mu, which does not.
-"""
+"""Which limits and bounds a question finds privately, each with its ladder and the size by which people are counted."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, fields
-from fractions import Fraction
-from functools import cached_property
+from collections.abc import Sequence
+from dataclasses import fields
 from math import ceil
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from dither.errors import QuestionError
-from dither.privacy.guarantee.guarantee import Guarantee
-from dither.privacy.loss.loss import Loss
 from dither.privacy.unit import Unit
 from dither.query.counters.counter_sets import CounterPlan
 from dither.query.plan.aggregates import (
@@ -39,12 +27,10 @@ from dither.query.plan.question import Question
 from dither.query.plan.relations import FilterRows, JoinPublic, Relation, Scan
 from dither.query.policy.column import AUTO, Column
 from dither.query.policy.table import MOST, Table
-from dither.query.pricing.found_policy import HARD, LOWER, UPPER, is_hard, with_rows
+from dither.query.pricing.found_policy import LOWER, UPPER, with_rows
 from dither.query.statistics.choose_bounding import COARSEST, LARGEST, summed_column
-from dither.query.statistics.counter_release import Priced
-from dither.query.statistics.limit_histogram import LimitHistogram, ladder
+from dither.query.statistics.limit_histogram import ladder
 from dither.query.statistics.limits import cells_of, limits_of
-from dither.query.statistics.people_beyond import Beyond
 from dither.query.statistics.people_by_size import (
     PeopleByGroups,
     PeopleByRows,
@@ -53,10 +39,6 @@ from dither.query.statistics.people_by_size import (
     PeopleByValues,
 )
 
-if TYPE_CHECKING:
-    from dither.query.pricing.offer import Offer
-
-SHARE = Fraction(1, 5)  # of the price: for what is found
 COUNTS = (CountRows, CountPersons, CountValues, CountDistinct, CountDistinctValues, Mode, RunningCount)
 STATED = "max_rows, or max_groups and max_rows_per_group, in the policy"
 
@@ -67,67 +49,6 @@ class Search(NamedTuple):
     fact: str
     limits: tuple[int, ...]
     sizes: PeopleBySize
-
-
-@dataclass(frozen=True)
-class FoundLimits:
-    """Histograms by which limits are found, and the offer that follows from each outcome."""
-
-    histograms: tuple[LimitHistogram, ...]
-    second: Guarantee  # of what follows, whatever was found
-    offer_at: Callable[[tuple[int, ...]], Offer] = field(repr=False, compare=False)  # by the limits, in their order
-
-    @property
-    def guarantee(self) -> Guarantee:
-        """Of what follows."""
-        return self.second
-
-    def loss(self) -> Loss:
-        """Of what follows: that of its guarantee, since its noise is not known beforehand."""
-        return self.second.loss()
-
-    @cached_property
-    def known(self) -> dict[tuple[int, ...], Offer]:
-        """Offers that were made."""
-        return {}
-
-    def at(self, limits: tuple[int, ...]) -> Offer:
-        """What follows, under these limits."""
-        if limits not in self.known:
-            self.known[limits] = self.offer_at(limits)
-        return self.known[limits]
-
-    @property
-    def priced(self) -> list[Priced]:
-        """The releases whose guarantees add up to the price."""
-        return [*self.histograms, self]
-
-    @property
-    def lowest(self) -> Offer:
-        """What follows where nobody was seen beyond any limit."""
-        return self.at(tuple(one.limits[0] for one in self.histograms))
-
-    @property
-    def highest(self) -> Offer:
-        """What follows where people were seen everywhere."""
-        return self.at(tuple(one.limits[-1] for one in self.histograms))
-
-    def found(self, released: Sequence[Sequence[int]]) -> dict[str, int]:
-        """The limits, by what was released."""
-        several = zip(self.histograms, released, strict=True)
-        return {one.fact: one.limits[one.place(counts)] for one, counts in several}
-
-    def beyond(self, released: Sequence[Sequence[int]]) -> Beyond | None:
-        """How many people are beyond the limit of rows, of sums or of groups that was found, where it is no hard one."""
-        for one, counts in zip(self.histograms, released, strict=True):
-            hard = one.place(counts) == len(one.limits) - 1 and is_hard(one.fact, one.question.table)
-            if not one.fact.startswith((UPPER, LOWER)) and not hard:
-                return one.beyond(counts)
-        return None
-
-    def offer(self, released: Sequence[Sequence[int]]) -> Offer:
-        """What follows from what was released."""
-        return self.at(tuple(self.found(released).values()))
 
 
 def searches(question: Question, counters: CounterPlan, *, cells: int, unit: Unit, pure: bool) -> list[Search]:
@@ -251,11 +172,3 @@ def check_wishes(found: Sequence[Search], limits: str | None, bounds: str | None
     if bounds is not None and not any(of_bounds):
         why = "this question adds up no column with bounds"
         raise QuestionError("bounds", bounds, why, "leaving it out")
-
-
-def check_hard(offer: Offer) -> None:
-    """Refuse an offer whose error bars do not hold the truth of everybody, where that was wished for."""
-    for name, statistic, _ in offer.columns:
-        if not statistic.complete:
-            why = f"of {name}, nobody says what no person can exceed, so that no error bar can hold the truth"
-            raise QuestionError("limits", HARD, why, 'hard = ["max_rows"] in the policy, or leaving it out')
