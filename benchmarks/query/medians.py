@@ -54,7 +54,7 @@ def error(runs: int = 200) -> None:
 
 
 def many(runs: int = 40) -> None:
-    """Several quantiles of one column: how far values are off in rank, and half the width of intervals; beside each apart."""
+    """Several quantiles of one column: how far values are off in rank, and half the width of intervals, and apart."""
     bins, people, lines = Bins.even(0, TALL, 4096), 40_000, []
     rng = np.random.default_rng(27)
     lognormal = np.minimum(rng.lognormal(4, 1, people), TALL)

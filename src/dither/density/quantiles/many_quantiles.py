@@ -210,8 +210,7 @@ class Quantiles:
     # -- release -----------------------------------------------------------------------------------------------
 
     def release(self, counts: CountsLike | Sequence[CountsLike]) -> list[float]:
-        """The middles of cells, in the order of the shares, from `counts`: a histogram, as `bins.count(values)`.
-        Several histograms, from a list of them, come one after the other."""
+        """The middles of cells, in the order of the shares, from `counts`, as `bins.count(values)`; of a list, in turn."""
         return [middle(self.bins, cell) for row in self.cells(counts) for cell in row]
 
     def cells(self, counts: CountsLike | Sequence[CountsLike]) -> list[list[int]]:
@@ -219,9 +218,8 @@ class Quantiles:
         return [self._chosen(row) for row in self._rows(counts)]
 
     def _rows(self, counts: CountsLike | Sequence[CountsLike]) -> list[NDArray[np.int64]]:
-        size = self.bins.size
-        most = min(MOST_COUNTS // (size * self.parts), LARGEST_COUNT if self.mass == 1 else MOST_COUNTS)
-        return read_rows_of_counts(counts, cells=size, rows=self.histograms, most=most)
+        most = min(MOST_COUNTS // (self.bins.size * self.parts), LARGEST_COUNT if self.mass == 1 else MOST_COUNTS)
+        return read_rows_of_counts(counts, cells=self.bins.size, rows=self.histograms, most=most)
 
     def _chosen(self, found: NDArray[np.int64]) -> list[int]:
         import numpy as np

@@ -162,11 +162,11 @@ def middle(bins: Bins, cell: int) -> float:
     return max(low, min(low / 2 + high / 2, math.nextafter(high, low)))
 
 
-def read_ends(value: NumberLike) -> Fraction:
+def read_ends(value: NumberLike, *, name: str = "ends") -> Fraction:
     """The share of a price that the ends of an interval have."""
-    share = rational(value, name="ends")
+    share = rational(value, name=name)
     if not 0 <= share < 1:
-        raise NumberError("ends", value, "it is a share of the price, from 0 to below 1: the value has the rest", "'1/2'")
+        raise NumberError(name, value, "it is a share of the price, from 0 to below 1: the value has the rest", "'1/2'")
     return share
 
 
