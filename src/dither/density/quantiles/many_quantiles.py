@@ -121,8 +121,9 @@ class Quantiles:
         if pieces > 1 and pieces * cells.size > MOST_CUTS:
             raise SizeError("parts", parts, f"there are at most {MOST_CUTS} parts in all", f"{MOST_CUTS // cells.size or 1}")
         shares, whom, most, rows = read_shares(qs), read_unit(unit), read_mass(mass), read_histograms(histograms)
-        price = {"epsilon": budget, "rho": square}
-        self.__attrs_init__(bins=cells, qs=shares, unit=whom, parts=pieces, mass=most, histograms=rows, **price)
+        self.__attrs_init__(
+            bins=cells, qs=shares, epsilon=budget, rho=square, unit=whom, parts=pieces, mass=most, histograms=rows
+        )
         for node in self._root.all():  # refuse noise that cannot be drawn, now and not at the first release
             self._choice(node, cells.size)
 
