@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import os
 import tempfile
+from fractions import Fraction
 from pathlib import Path
+from typing import Any
 
 import duckdb
 import numpy as np
@@ -19,6 +21,8 @@ from benchmarks.clock import in_turns
 from benchmarks.report import console, limit, table
 from dither.density import Bins, QuantileInterval
 from dither.mechanisms.selection.exponential import Exponential
+from dither.query.statistics.choose_quantiles import QuantileFacts, choose_quantiles, chosen_cells
+from dither.query.statistics.statistic import Price
 
 TALL = 2000  # the upper bound of what is spent
 PEOPLE, MOST = 20_000, 200  # and the most rows of one
@@ -47,6 +51,50 @@ def error(runs: int = 200) -> None:
             lines.append([f"{people:,}", epsilon, *(f"{fact:.3g}" for fact in facts), f"{held:.3f}"])
     columns = ["people", "ε", "ours", "101 candidates", "width of the interval", "held (0.95 or more)"]
     table(f"One median: mean distance from the true one, {runs} runs", columns, lines)
+
+
+def many(runs: int = 40) -> None:
+    """Several quantiles of one column: how far values are off in rank, and half the width of intervals, and apart."""
+    bins, people, lines = Bins.even(0, TALL, 4096), 40_000, []
+    rng = np.random.default_rng(27)
+    lognormal = np.minimum(rng.lognormal(4, 1, people), TALL)
+    kinds = {
+        "even": rng.uniform(0, TALL, people),
+        "lognormal": lognormal,
+        "40% equal": np.where(rng.random(people) < 0.4, 30.0, lognormal),
+    }
+    unit, confidence = dither.Unit.ADD_REMOVE, Fraction(19, 20)
+    for name, values in kinds.items():
+        counts = bins.count(values)
+        ranks = np.concatenate([[0], np.cumsum(counts)])
+        for pure in (True, False):
+            for k in (2, 3, 5, 9, 19):
+                shares = [Fraction(at, k + 1) for at in range(1, k + 1)]
+                price = Price(Fraction(1, 5) if pure else Fraction(28, 10_000), pure, unit, 1, confidence)
+                facts = QuantileFacts(bins, 1, price)
+                given = facts.given(Fraction(1, k))
+                apart = [QuantileInterval(q=q, **given) for q in shares]
+                chosen = choose_quantiles(shares, facts)
+                figures = [_off(ways, counts, ranks, runs) for ways in (apart, chosen)]
+                (first, _), (second, now) = figures
+                way = "apart" if len(chosen) > 1 else "read off" if chosen[0].ends == 1 else "searched"
+                facts_of = [f"{first[0]:.0f}", f"{second[0]:.0f}", f"{first[1]:.0f}", f"{second[1]:.0f}", f"{now:.3f}"]
+                lines.append([name, "ε = 0.2" if pure else "ρ = 0.0028", str(k), way, *facts_of])
+    columns = ["data", "price", "shares", "way", "value, apart", "value", "half-width, apart", "half-width", "held"]
+    table(f"Several quantiles of {people:,} people at one price: people in rank, means of {runs} runs", columns, lines)
+
+
+def _off(ways: Any, counts: Any, ranks: Any, runs: int) -> tuple[tuple[float, float], float]:
+    """The mean distance of values, the mean half-width, and how often intervals hold."""
+    off, wide, held = [], [], []
+    for _ in range(runs):
+        for way in ways:
+            for q, ((value, low, high),) in chosen_cells(way, [counts]).items():
+                wanted = float(q) * ranks[-1]
+                off.append(max(ranks[value] - wanted, wanted - ranks[value + 1], 0))
+                wide.append((ranks[high + 1] - ranks[low]) / 2)
+                held.append(ranks[low] <= wanted <= ranks[high + 1])
+    return (float(np.mean(off)), float(np.mean(wide))), float(np.mean(held))
 
 
 def purchases() -> pyarrow.Table:
@@ -106,3 +154,4 @@ def time(runs: int = 9) -> None:
 def main(*, soak: bool) -> None:
     time(25 if soak else 9)
     error(1000 if soak else 200)
+    many(200 if soak else 40)

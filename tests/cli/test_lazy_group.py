@@ -37,5 +37,13 @@ def test_a_list_of_commands_imports_none_of_them(arguments, code, shown):
     script = LISTING.format(arguments=arguments, code=code, shown=shown)
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
     assert done.stdout.strip() == str(
-        ["dither", "dither.cli", "dither.cli.lazy_group", "dither.cli.main", "dither.errors", "dither.lazy"]
+        [
+            "dither",
+            "dither.cli",
+            "dither.cli.flags",
+            "dither.cli.lazy_group",
+            "dither.cli.main",
+            "dither.errors",
+            "dither.lazy",
+        ]
     ), done.stderr

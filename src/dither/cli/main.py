@@ -7,6 +7,7 @@ from typing import Annotated, ClassVar
 import typer
 
 from dither import __version__
+from dither.cli.flags import refusal
 from dither.cli.lazy_group import Home, LazyGroup
 from dither.errors import DitherError
 
@@ -51,7 +52,8 @@ def main() -> None:
     try:
         app()
     except DitherError as error:
-        typer.echo(f"dither: {error}", err=True)
+        said = refusal(error) if hasattr(error, "instead") else str(error)
+        typer.echo(f"dither: {said}", err=True)
         raise SystemExit(2) from None
     except OSError as error:  # a folder that is not there, a disk that is full
         typer.echo(f"dither: {error.filename or 'the disk'}: {error.strerror}", err=True)

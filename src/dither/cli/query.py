@@ -32,6 +32,10 @@ Delta = Annotated[
 ]
 Other = Annotated[str | None, typer.Option(help="Likewise: a name under which all keys that are not shown are counted.")]
 Noise = Annotated[str | None, typer.Option(help="gaussian or geometric; left out, what the budget counts best.")]
+Intervals = Annotated[
+    str | None,
+    typer.Option(help="Of quantiles: the share of the price for the ends of their intervals, such as 1/2; 0 for none."),
+]
 FORMATS = ("table", "csv", "json", "html", "parquet")
 SEVERAL = ("table", "json", "html")  # formats that hold several tables
 
@@ -48,6 +52,7 @@ def quote(
     delta: Delta = None,
     other: Other = None,
     noise: Noise = None,
+    intervals: Intervals = None,
 ) -> None:
     """What a question costs and how far its answer may be off. Reads no data, costs nothing."""
     made = _quote(
@@ -62,8 +67,9 @@ def quote(
         delta=delta,
         other=other,
         noise=noise,
+        intervals=intervals,
     )
-    typer.echo(made.explain())
+    typer.echo(made.explain().replace("(say size= for", "(say --size for"))
     made.holdings.ledger.close()
 
 
@@ -79,6 +85,7 @@ def query(
     delta: Delta = None,
     other: Other = None,
     noise: Noise = None,
+    intervals: Intervals = None,
     analyst: Annotated[str, typer.Option(help="Who asks, where the ledger has shares.")] = "",
     key: Annotated[str | None, typer.Option(help="An idempotency key: the same key never pays twice.")] = None,
     format: Annotated[str, typer.Option(help="table, csv, json, html or parquet.")] = "table",  # noqa: A002
@@ -108,6 +115,7 @@ def query(
         delta=delta,
         other=other,
         noise=noise,
+        intervals=intervals,
     )
     answer = _ask(made, key, analyst)
     if isinstance(answer, BatchAnswer):
@@ -122,8 +130,10 @@ def query(
     made.holdings.ledger.close()
 
 
-def _quote(sql: list[str], policy: Path, error: list[str] | None, **terms: Any) -> Quote | Batch:
+def _quote(sql: list[str], policy: Path, error: list[str] | None, *, intervals: str | None, **terms: Any) -> Quote | Batch:
     asked: Any = sql[0] if len(sql) == 1 else sql
+    if intervals is not None:
+        terms["intervals"] = intervals
     made: Quote | Batch = open_policy(policy).quote(asked, error=None if not error else _wishes(error), **terms)
     return made
 

@@ -23,6 +23,7 @@ from dither.density.quantiles.clipping_range import ClippingRange as ClippingRan
 from dither.density.quantiles.clipping_range import log_bins as log_bins
 from dither.density.quantiles.many_quantiles import Quantiles as Quantiles
 from dither.density.quantiles.quantile import Quantile as Quantile
+from dither.density.quantiles.quantile_band import QuantileBand as QuantileBand
 from dither.density.quantiles.quantile_interval import QuantileInterval as QuantileInterval
 from dither.density.samples.kolmogorov_smirnov import KolmogorovSmirnov as KolmogorovSmirnov
 from dither.density.unknown_keys.choose import KeyChoice as KeyChoice

@@ -8,9 +8,10 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from dither.density.histograms.noise_tails import geometric_cumulant, proxy, sum_width, variance
+from dither.density.histograms.noise_tails import geometric_cumulant, proxy, single_widths, sum_width, variance
 from dither.noise.gaussian import RoundedGaussian
 from dither.noise.laplace import DiscreteLaplace
+from dither.numeric.number import Number
 
 LEVEL = Fraction(95, 100)
 
@@ -72,3 +73,28 @@ def test_events_and_lists_share_the_missing_probability():
     assert sum_width(RoundedGaussian(sigma2=1), squares=1.0, level=tiny) == pytest.approx(
         math.sqrt(2 * (1 + 1 / 12) * math.log(2e60)), rel=1e-5
     )
+
+
+@pytest.mark.parametrize("draws", [1, 2, 7, 40])
+@pytest.mark.parametrize("level", ["0.5", "0.8", "0.95", "0.999"])
+def test_one_sum_by_itself_is_beyond_its_width_no_more_often_than_is_said(draws, level):
+    """Exact laws of sums of geometric noise with weights of 1, by convolution; both sides."""
+    law = DiscreteLaplace(rate=Number("0.01"))
+    far = 6000
+    masses = np.exp(-0.01 * np.abs(np.arange(-far, far + 1)))
+    masses *= np.tanh(0.005)
+    size = 2 ** int(np.ceil(np.log2(2 * far * draws + 1)))
+    total = np.fft.irfft(np.fft.rfft(masses, size) ** draws, size)[: 2 * far * draws + 1]
+    (width,) = single_widths(law, squares=np.array([float(draws)]), draws=draws, level=Fraction(level))
+    outside = total[np.abs(np.arange(-far * draws, far * draws + 1)) >= width].sum()
+    assert outside <= float(1 - Fraction(level)) + 1e-9
+    assert draws > 1 or outside >= float(1 - Fraction(level)) / 6
+
+
+def test_a_normal_sum_has_normal_widths_where_rounding_is_nothing():
+    law = RoundedGaussian(sigma2=10**12)
+    (width,) = single_widths(law, squares=np.array([4.0]), draws=100, level=Fraction(19, 20))
+    assert width == pytest.approx(1.959964 * 2e6, rel=1e-4)
+    (rough,) = single_widths(RoundedGaussian(sigma2=1), squares=np.array([4.0]), draws=100, level=Fraction(19, 20))
+    assert 1.96 * 2 < rough < 2.9 * 2
+    assert np.isfinite(single_widths(law, squares=np.array([1.0]), draws=3, level=1 - Fraction(1, 10**400))).all()

@@ -46,9 +46,13 @@ def test_variances_and_weights_agree_with_dense_algebra(shape):
     assert shape.prefix_square() <= 2.5 * ofs[0].max() + 1e-9
     largest = inverse.diagonal().max()
     assert largest - 1e-9 <= shape.leaf_square() <= 1.1 * largest + 1e-9
-    # the theorem is about any weights in [0, 1]
+    # the theorem is about any weights in [0, 1], or in another interval of length 1 that holds 0
     some = np.random.default_rng(cells).uniform(0, 1, (50, cells)).round()
     assert np.abs(np.vstack([ranges, some]) @ back).max() <= 1 + 1e-9
+    for share in (0.25, 0.9):
+        less = prefixes - share
+        assert shape.contrast_squares(share) == pytest.approx(np.einsum("ij,jk,ik->i", less, inverse, less), abs=1e-9)
+        assert np.abs(np.vstack([less, some - share]) @ back).max() <= 1 + 1e-9
 
 
 def test_sizes_of_ragged_trees():

@@ -19,6 +19,7 @@ from dither.mechanisms.combine import each_of
 from dither.privacy.guarantee.definitions import pure, zcdp
 from dither.testing import check_mechanism, outcomes, seeded
 from tests.density.laws import Script, one_draw, pairs  # noqa: F401 - a fixture
+from tests.density.quantiles.test_quantile_interval import near
 
 pytestmark = pytest.mark.filterwarnings("ignore:NOT PRIVATE")
 UNITS = ["add/remove one person", "replace one person"]
@@ -56,6 +57,69 @@ def test_no_path_of_choices_costs_more_than_is_promised(qs, unit, price, parts, 
     bound = mechanism.rho or mechanism.epsilon.fraction()
     assert worst <= bound
     assert worst >= bound * Fraction(2, 5)
+
+
+def all_paths(monkeypatch, price, unit, *, tables, mass=2, qs=("1/3", "1/2"), cells=2):
+    """The most that any path of choices costs, for all that a person can hold in several histograms; and the promise."""
+    script = Script(monkeypatch, module)
+    mechanism = Quantiles(bins=Bins.even(0, cells, cells), qs=qs, unit=unit, parts=2, mass=mass, histograms=tables, **price)
+
+    def release(flat):
+        rows = [flat[at : at + cells] for at in range(0, len(flat), cells)]
+        return mechanism.release(rows if tables > 1 else rows[0])
+
+    others = [(0,) * cells * tables, tuple(range(4, 4 + cells)) * tables]
+    near_by = near(cells * tables, mass, others, replace=unit == UNITS[1])
+    worst = max(script.cost(release, *pair, square="rho" in price) for pair in near_by)
+    return worst, mechanism.rho or mechanism.epsilon.fraction()
+
+
+@pytest.mark.parametrize("unit", UNITS)
+@pytest.mark.parametrize("price", PRICES)
+@pytest.mark.parametrize("tables", [1, 2])
+def test_one_price_pays_for_all_counts_of_a_person_in_all_histograms(unit, price, tables, monkeypatch):
+    worst, bound = all_paths(monkeypatch, price, unit, tables=tables)
+    assert bound * Fraction(1, 6) <= worst <= bound
+
+
+@pytest.mark.parametrize("unit", UNITS)
+def test_planted_a_target_of_everybody_in_place_of_those_between_the_cuts(unit, monkeypatch):
+    """What forgets that the split depends on the data: a later choice that aims at a rank among all people, wherever the
+    cut fell, is moved also by those on the other side of it."""
+    total, plain = [0], Quantiles._pick
+
+    def pick(self, node, lower, upper):
+        if node.first:
+            total[0] = int(upper[-1])
+            return plain(self, node, lower, upper)
+        a, b, _ = self._scaled(node)
+        return self._choice(node, len(lower)).release(-module.distances(lower, upper, a=a, b=b, total=total[0] // 2))
+
+    monkeypatch.setattr(Quantiles, "_pick", pick)
+    worst, bound = all_paths(monkeypatch, PRICES[0], unit, tables=1, qs=("1/4", "1/2", "3/4"), cells=4)
+    assert worst > bound
+
+
+def test_planted_each_level_with_the_whole_price(monkeypatch):
+    monkeypatch.setattr(
+        Quantiles, "_choice", lambda self, node, size: module.chooser(
+            self.epsilon, self.rho, candidates=size, reach=self._scaled(node)[2] * self.parts * self.mass, unit=self.unit
+        )
+    )  # fmt: skip
+    worst, bound = all_paths(monkeypatch, PRICES[0], UNITS[0], tables=1, qs=("1/4", "1/2", "3/4"), cells=4)
+    assert worst > bound
+
+
+def test_several_histograms_are_searched_one_after_the_other():
+    mechanism = Quantiles(bins=LINE, qs=["1/2", "1/3"], epsilon=60, histograms=3, mass=2)
+    with seeded(1):
+        assert mechanism.cells(np.diag([90, 90, 90])) == [[0, 0], [1, 1], [2, 2]]
+        assert mechanism.release(np.diag([90, 90, 90])) == [0.5, 0.5, 1.5, 1.5, 2.5, 2.5]
+        assert mechanism.shortfall(np.diag([90, 90, 90]), [0.5, 0.5, 1.5, 1.5, 2.5, 2.5]) == 0
+        assert mechanism.shortfall(np.diag([90, 90, 90]), [0.5, 0.5, 1.5, 1.5, 2.5, 1.5]) == pytest.approx(30, abs=0.01)
+    with pytest.raises(SizeError):
+        mechanism.release([1, 2, 3])
+    assert Quantiles(bins=LINE, qs=DECILES, rho=1, histograms=3, mass=2).loss().epsilon(0) > 0
 
 
 @pytest.mark.parametrize(("price", "parts"), [(PRICES[0], 1), (PRICES[0], 2), (PRICES[1], 1)])

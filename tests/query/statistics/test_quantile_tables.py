@@ -80,7 +80,7 @@ def test_what_is_refused_costs_nothing(tmp_path):
     whose = clinic(tmp_path)
     before = whose.ledger.remaining()
     for share in (1, "-1/2", "2"):
-        with pytest.raises(NumberError, match="share of the price"):
+        with pytest.raises(NumberError, match=r"^intervals = .* share of the price"):
             whose.quote(GROUPED, epsilon="0.1", intervals=share)
     with pytest.raises(QuestionError, match="follow from their noise"):
         whose.quote("SELECT COUNT(*) AS n FROM visits", epsilon="0.1", intervals=False)

@@ -171,11 +171,11 @@ class Tree:
         """Estimates of the `counts`: real numbers, some of them below 0, from which every range follows by adding."""
         return self.consistent(self.nodes(counts))
 
-    def nodes(self, counts: CountsLike) -> list[NDArray[np.int64]]:
-        """All nodes over these `counts` with noise, leaves first; the root without, where it is exact."""
+    def nodes(self, counts: CountsLike, *, most: int = LARGEST_COUNT) -> list[NDArray[np.int64]]:
+        """All nodes over `counts`, up to `most` a cell, with noise, leaves first; the root without, where it is exact."""
         import numpy as np
 
-        levels = [read_counts(counts, cells=self.cells)]
+        levels = [read_counts(counts, cells=self.cells, most=most)]
         for _ in self.shape.sizes[1 : self.shape.levels]:
             levels.append(self._parents(levels[-1]))
         noisy: list[Any] = [add(level, self.noise.law.sample(level.size)) for level in levels]
@@ -183,14 +183,19 @@ class Tree:
 
     def consistent(self, nodes: list[NDArray[np.int64]]) -> NDArray[np.float64]:
         """The histogram that is nearest to noisy `nodes`, in squares."""
-        return nodes[0] + corrections(self.shape, self._differences(nodes))
+        return nodes[0] + self.corrections(nodes)
+
+    def corrections(self, nodes: list[NDArray[np.int64]]) -> NDArray[np.float64]:
+        """What that adds to each leaf of noisy `nodes`: of noise alone, however large counts are."""
+        return corrections(self.shape, self._differences(nodes))
 
     def _differences(self, nodes: list[NDArray[np.int64]]) -> list[NDArray[np.float64]]:
         """By how much each node above the leaves exceeds the sum of its leaves: whole numbers, and then doubles."""
         import numpy as np
 
         below, found = nodes[0], []
-        wide = any(np.abs(level).max() >= most for level, most in zip(nodes, [2**38] + [2**61] * len(nodes), strict=False))
+        mosts = [max(2**38, 2**61 // self.cells)] + [2**61] * len(nodes)
+        wide = any(np.abs(level).max() >= most for level, most in zip(nodes, mosts, strict=False))
         if wide:  # sums could leave 64 bits; doubles lose nothing against noise of that size
             below = below.astype(np.float64)
         for level in nodes[1:]:

@@ -11,18 +11,21 @@ The root takes noise like the others, or is exact (a public total), or is absent
     a_j, E_j       a running sum inside v that ends at leaf j is a_j h_v + e_j, with e_j of variance E_j, not correlated with
                    the final estimate h_v of v's count
 
-Theorem. For any weights u in [0, 1] on the cells let u_v be the weighted mean sum_c u_c w_c / S_v over the children of v, up
-the tree. The least squares answer to sum_i u_i x_i has the variance
+Theorem. For any weights u on the cells, in an interval [l, l + 1] that holds 0, let u_v be the weighted mean sum_c u_c w_c
+/ S_v over the children of v, up the tree. The least squares answer to sum_i u_i x_i has the variance
 
     u_root^2 Var(h_root) + sum over inner nodes v of (sum_c u_c^2 w_c - S_v u_v^2)
 
 and no node's noise has a weight beyond 1 in it.
 
 Proof. Given h_v, least squares moves the children's own estimates z_c by (w_c / S_v)(h_v - sum of z): so sum_c u_c h_c is
-u_v h_v plus an error not correlated with h_v, of variance sum u^2 w - (sum u w)^2 / S_v; induct from the leaves. The
-weight of y_v is k_v = Cov(h_v, answer), as all nodes have variance 1 and estimates are best. k_root = u_root w_root (0 if
-the root is exact), and k_c = w_c (k_v / S_v + u_c - u_v). If -w_v (1 - u_v) <= k_v <= w_v u_v, then, since w_v <= S_v,
--w_c (1 - u_c) <= k_c <= w_c u_c: true at the root, so true everywhere, and w <= 1.
+u_v h_v plus an error not correlated with h_v, of variance sum u^2 w - (sum u w)^2 / S_v; induct from the leaves. The weight
+of y_v is k_v = Cov(h_v, answer), as all nodes have variance 1 and estimates are best. k_root = u_root w_root (0 if the root
+is exact), and k_c = w_c (k_v / S_v + u_c - u_v). If -w_v (l + 1 - u_v) <= k_v <= w_v (u_v - l), then, since w_v <= S_v,
+-w_c (l + 1 - u_c) <= k_c <= w_c (u_c - l): true at the root, as l <= 0 <= l + 1, so true everywhere, and w <= 1.
+
+Less a share q of the total. A prefix has the weights 1 and 0; less q of the total they are 1 - q and -q. Brackets stay when
+a constant is added to u, and u_root moves by it: the variance is (a_j - q)^2 Var(h_root) + E_j.
 
 Bounds. A bracket of the sum is 0 where u is constant on the children of v, and otherwise at most S_v / 4 (it is convex in u,
 so largest at a vertex, where it is Q (1 - Q / S_v) for a partial sum Q). A prefix has one such node on each level; a range
@@ -123,6 +126,19 @@ class TreeShape:
 
     def prefix_squares(self) -> Vector:
         """The variance of every prefix, one by one."""
+        return self.contrast_squares(0.0)
+
+    def contrast_squares(self, share: float) -> Vector:
+        """The variance of every prefix less a share of the total, one by one: u is 1 - share up to a cell, -share beyond."""
+        import numpy as np
+
+        shares, errors = self._prefixes
+        found: Vector = np.square(shares - share) * self.root_variance + errors
+        return found
+
+    @cached_property
+    def _prefixes(self) -> tuple[Vector, Vector]:
+        """a_j and E_j of all prefixes at the root."""
         import numpy as np
 
         full = last = (np.ones(1), np.zeros(1))
@@ -133,8 +149,7 @@ class TreeShape:
                 full = _joined([full] * self.branching, [below.full] * self.branching)
             last = end
         shares, errors = last
-        found: Vector = np.square(shares) * self.root_variance + errors
-        return found
+        return shares, np.maximum(errors, 0.0)  # of which rounding may leave a little below
 
     def range_square(self) -> float:
         """A bound on the variance of every range."""

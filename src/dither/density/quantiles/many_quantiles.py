@@ -8,8 +8,10 @@ rho-zCDP. When a person is replaced the same holds with twice the noise, but for
 
     K       parts of a cell: cuts fall on its edges and between its parts, so one value that many people share can be cut
 
-A person is spread evenly over the K parts of her cell, in fact and not by chance, so a cut divides her mass between its two
-sides and each side pays for its own. Where no choice follows nothing is cut, and a *cell* is chosen by its distance.
+A person's counts are spread evenly over the K parts of their cell, in fact and not by chance, so a cut divides her mass
+between its two sides and each side pays for its own. With up to W counts a person (`mass`), in any cells of any of several
+histograms, noise is W times as large, and one price pays for all. Where no choice follows nothing is cut, and a *cell* is
+chosen by its distance.
 `quantiles/many_quantiles.md` has the proof, and what the error leaves out.
 
 Kaplan, Schnapp and Stemmer 2022, for distinct values; the parts are ours.
@@ -18,36 +20,38 @@ Kaplan, Schnapp and Stemmer 2022, for distinct values; the parts are ours.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, SupportsIndex, TypeAlias
+from typing import TYPE_CHECKING, Any, ClassVar, SupportsIndex
 
 from attrs import frozen
 
 from dither.density.histograms.axis import Bins, read_bins
-from dither.density.histograms.columns import CountsLike, SupportsArray
-from dither.density.histograms.counts import read_counts
+from dither.density.histograms.columns import CountsLike
+from dither.density.histograms.counts import LARGEST_COUNT, read_rows_of_counts
 from dither.density.quantiles.choice_order import QuantileNode, quantile_tree
 from dither.density.quantiles.quantile import moves
 from dither.density.quantiles.rank_scores import (
-    FINEST_TOGETHER,
+    SharesLike,
     chooser,
     distances,
     middle,
+    read_histograms,
+    read_mass,
     read_people,
-    read_share,
+    read_shares,
     scaled,
 )
-from dither.errors import DataError, NumberError, SizeError
+from dither.errors import SizeError
 from dither.mechanisms.combine import each_of
 from dither.mechanisms.selection.exponential import Exponential
 from dither.mechanisms.selection.permute_and_flip import PermuteAndFlip
 from dither.numeric.balls import round_down, round_up
 from dither.numeric.number import Number, NumberLike, integer
-from dither.privacy.guarantee.definitions import pure, zcdp
+from dither.privacy.guarantee.definitions import bounded_range, pure, zcdp
 from dither.privacy.guarantee.guarantee import Guarantee
-from dither.privacy.loss.loss import Loss
+from dither.privacy.loss.loss import Loss, sum_of
 from dither.privacy.records import read_price
 from dither.privacy.unit import Unit, UnitLike, read_unit
 
@@ -56,9 +60,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 MOST_CUTS = 2**20  # parts are made until there are so many of them: about 20 milliseconds a level
-MOST_SHARES = 2**12
-SharesLike: TypeAlias = tuple[NumberLike, ...] | list[Any] | SupportsArray  # of the people
-EXAMPLE = "['0.25', '0.5', '0.75']"
+MOST_COUNTS = 2**59  # parts of counts in all cells together
 
 
 @frozen(kw_only=True, slots=False, init=False)
@@ -70,8 +72,10 @@ class Quantiles:
         qs: the shares of the people, 1 to 4096 of them, in the order of the answers.
         epsilon: the promise, pure; either this or `rho`.
         rho: the promise in zCDP; either this or `epsilon`.
-        unit: whose coming, going or replacement moves one count; one person who comes or goes unless said.
+        unit: whose coming, going or replacement moves counts; one person who comes or goes unless said.
         parts: into how many parts a cell is divided; about 2^20 in all cells together unless said.
+        mass: the most counts that one person has, in all cells of all histograms; one unless said.
+        histograms: how many are released side by side; one unless said.
 
     Raises:
         DataError: `bins` that are none, or `qs` that are no list.
@@ -95,6 +99,10 @@ class Quantiles:
     rho: Fraction | None
     unit: Unit
     parts: int  # K
+    mass: int  # W
+    histograms: int
+
+    code: ClassVar[str] = "quantiles_together"
 
     def __init__(
         self,
@@ -105,13 +113,17 @@ class Quantiles:
         rho: NumberLike | None = None,
         unit: UnitLike = Unit.ADD_REMOVE,
         parts: SupportsIndex | None = None,
+        mass: SupportsIndex = 1,
+        histograms: SupportsIndex = 1,
     ) -> None:
         (budget, square), cells = read_price(epsilon, rho), read_bins(bins)
         pieces = max(1, MOST_CUTS // cells.size) if parts is None else integer(parts, name="parts", least=1)
         if pieces > 1 and pieces * cells.size > MOST_CUTS:
             raise SizeError("parts", parts, f"there are at most {MOST_CUTS} parts in all", f"{MOST_CUTS // cells.size or 1}")
-        shares, whom = _read_shares(qs), read_unit(unit)
-        self.__attrs_init__(bins=cells, qs=shares, epsilon=budget, rho=square, unit=whom, parts=pieces)
+        shares, whom, most, rows = read_shares(qs), read_unit(unit), read_mass(mass), read_histograms(histograms)
+        self.__attrs_init__(
+            bins=cells, qs=shares, epsilon=budget, rho=square, unit=whom, parts=pieces, mass=most, histograms=rows
+        )
         for node in self._root.all():  # refuse noise that cannot be drawn, now and not at the first release
             self._choice(node, cells.size)
 
@@ -129,14 +141,23 @@ class Quantiles:
         return zcdp(self.rho, unit=self.unit)
 
     def loss(self) -> Loss:
-        """Of any release with this promise; refused for zCDP, of which only a curve is known."""
-        return self.guarantee.loss()
+        """Of any release with this promise; for a rho, of one choice of bounded range a level, the largest there."""
+        if self.rho is None:
+            return self.guarantee.loss()
+        ranges: dict[int, Number] = {}
+        todo = [(self._root, 0)]
+        while todo:
+            node, level = todo.pop()
+            own = self._choice(node, self.bins.size).epsilon
+            ranges[level] = max(own, ranges.get(level, own))
+            todo += [(side, level + 1) for side in (node.left, node.right) if side is not None]
+        return sum_of([bounded_range(size, unit=self.unit).loss() for size in ranges.values()])
 
     # -- error -------------------------------------------------------------------------------------------------
 
     def error(self, confidence: NumberLike) -> float:
-        """How many people the ranks of any answer may be off, all together at this `confidence`; but for parts of cells."""
-        level = each_of(confidence, len(set(self.qs)))
+        """How many counts the ranks of any answer may be off, all together at this `confidence`; but for parts of cells."""
+        level = each_of(confidence, len(set(self.qs)) * self.histograms)
 
         def off(node: QuantileNode | None, low: Fraction, high: Fraction) -> Fraction:
             if node is None:
@@ -148,6 +169,22 @@ class Quantiles:
 
         return round_up(off(self._root, Fraction(0), Fraction(0))) + 0.0  # never -0.0
 
+    @cached_property
+    def expected_error(self) -> float:
+        """How many counts an answer is off on average, about, where cells hold few each: to compare ways."""
+        found: list[float] = []
+
+        def walk(node: QuantileNode | None, low: float, high: float) -> None:
+            if node is not None:
+                units, t = self._scaled(node)[1] * self.parts, float(node.target)
+                here = math.hypot(1 / (float(self._choice(node, self.bins.size).rate) * units), (1 - t) * low, t * high)
+                found.append(here)
+                walk(node.left, low, here)
+                walk(node.right, here, high)
+
+        walk(self._root, 0.0, 0.0)
+        return sum(found) / len(found)
+
     def shares(self, people: NumberLike, confidence: NumberLike = "0.95") -> list[tuple[float, float]]:
         """Each answer's cell holds a true quantile between these two: all at this `confidence`, for `people` or more.
 
@@ -158,28 +195,39 @@ class Quantiles:
         off = Fraction(self.error(confidence)) / read_people(people) + Fraction(self.levels - 1, 2 * self.parts)
         return [(round_down(max(Fraction(0), q - off)), round_up(min(Fraction(1), q + off))) for q in self.qs]
 
-    def shortfall(self, counts: CountsLike, output: list[float]) -> Fraction:
-        """How many people of `counts` the worst of an `output` is off, less what parts of cells cost; not to publish."""
+    def shortfall(self, counts: CountsLike | Sequence[CountsLike], output: list[float]) -> Fraction:
+        """How many of the `counts` the worst of an `output` is off, less what parts of cells cost; not to publish."""
         import numpy as np
 
-        found = read_counts(counts, cells=self.bins.size)
-        ranks = [0, *np.cumsum(found).tolist()]
-        wanted = [q * ranks[-1] for q in self.qs]
-        cells = self.bins.place(np.array(output)).tolist()
-        off: list[Fraction] = [max(ranks[j] - w, w - ranks[j + 1]) for j, w in zip(cells, wanted, strict=True)]
-        floor = Fraction((self.levels - 1) * int(found.max()), 2 * self.parts)
-        return max(Fraction(0), max(off) - floor)
+        worst, cells = Fraction(0), iter(self.bins.place(np.array(output)).tolist())
+        for found in self._rows(counts):
+            ranks = [0, *np.cumsum(found).tolist()]
+            floor = Fraction((self.levels - 1) * int(found.max()), 2 * self.parts)
+            for q, cell in zip(self.qs, cells, strict=False):  # the rest is of other histograms
+                wanted = q * ranks[-1]
+                worst = max(worst, ranks[cell] - wanted - floor, wanted - ranks[cell + 1] - floor)
+        return worst
 
     # -- release -----------------------------------------------------------------------------------------------
 
-    def release(self, counts: CountsLike) -> list[float]:
-        """The middles of cells, in the order of the shares, from `counts`: a histogram such as `bins.count(values)`."""
+    def release(self, counts: CountsLike | Sequence[CountsLike]) -> list[float]:
+        """The middles of cells, in the order of the shares, from `counts`, as `bins.count(values)`; of a list, in turn."""
+        return [middle(self.bins, cell) for row in self.cells(counts) for cell in row]
+
+    def cells(self, counts: CountsLike | Sequence[CountsLike]) -> list[list[int]]:
+        """The chosen cells of each histogram of `counts`, in the order of the shares."""
+        return [self._chosen(row) for row in self._rows(counts)]
+
+    def _rows(self, counts: CountsLike | Sequence[CountsLike]) -> list[NDArray[np.int64]]:
+        most = min(MOST_COUNTS // (self.bins.size * self.parts), LARGEST_COUNT if self.mass == 1 else MOST_COUNTS)
+        return read_rows_of_counts(counts, cells=self.bins.size, rows=self.histograms, most=most)
+
+    def _chosen(self, found: NDArray[np.int64]) -> list[int]:
         import numpy as np
 
-        found = read_counts(counts, cells=self.bins.size)
         ranks = np.zeros(found.size + 1, dtype=np.int64)
         np.cumsum(found, out=ranks[1:])
-        ranks *= self.parts  # from here on in masses of 1 / K; at most 2^35 people a cell and 2^24 parts: 59 bits
+        ranks *= self.parts  # from here on in masses of 1 / K: 59 bits
         answers = {}
         todo: list[tuple[QuantileNode | None, int, int]] = [(self._root, 0, self.bins.size * self.parts)]
         while todo:
@@ -192,7 +240,7 @@ class Quantiles:
             cut = self._cut(node, low, high, found, ranks)
             answers[node.share] = min(cut // self.parts, self.bins.size - 1)
             todo += [(node.left, low, cut), (node.right, cut, high)]
-        return [middle(self.bins, answers[q]) for q in self.qs]
+        return [answers[q] for q in self.qs]
 
     def _cut(self, node: QuantileNode, low: int, high: int, counts: NDArray[np.int64], ranks: NDArray[np.int64]) -> int:
         """The cut that is chosen between two earlier ones."""
@@ -235,30 +283,18 @@ class Quantiles:
         budget = None if self.epsilon is None else self.epsilon * node.part
         square = None if self.rho is None else self.rho * node.part
         _, _, reach = self._scaled(node)
-        return chooser(budget, square, candidates=candidates, reach=reach * self.parts, unit=self.unit)
+        return chooser(budget, square, candidates=candidates, reach=reach * self.parts * self.mass, unit=self.unit)
 
     def _scaled(self, node: QuantileNode) -> tuple[int, int, int]:
-        replaced = self.unit.replacement is self.unit
-        a, b, reach = scaled(node.target, replaced=replaced and node.first)
-        return a, b, 2 * reach if replaced and not node.first else reach
+        replaced, whole = self.unit.replacement is self.unit, node.first and self.histograms == 1
+        a, b, reach = scaled(node.target, replaced=replaced and whole)
+        return a, b, 2 * reach if replaced and not whole else reach
 
     @cached_property
     def _root(self) -> QuantileNode:
         return quantile_tree(sorted(set(self.qs)), power=1 if self.rho is None else 0.5)
 
-    def neighbours(self) -> Iterator[tuple[list[int], list[int]]]:
+    def neighbours(self) -> Iterator[tuple[list[Any], list[Any]]]:
         """Histograms of several shapes, and what one person makes of each."""
-        return moves(self.bins.size, replace=self.unit.replacement is self.unit)
-
-
-def _read_shares(value: SharesLike) -> tuple[Fraction, ...]:
-    plain: Any = value.tolist() if hasattr(value, "tolist") else value
-    if not isinstance(plain, (list, tuple)):
-        raise DataError("qs", value, "it lists shares of the people", EXAMPLE)
-    if not 0 < len(plain) <= MOST_SHARES:
-        raise SizeError("qs", len(plain), f"there are 1 to {MOST_SHARES} of them", EXAMPLE)
-    shares = tuple(read_share(q, name=f"qs[{at}]") for at, q in enumerate(plain))
-    if math.lcm(*(q.denominator for q in shares)) > FINEST_TOGETHER:
-        why = "their common denominator exceeds a thousand million"
-        raise NumberError("qs", plain[:3], why, f"fewer decimals, such as {EXAMPLE}")
-    return shares
+        replace = self.unit.replacement is self.unit
+        return moves(self.bins.size, replace=replace, mass=self.mass, histograms=self.histograms)

@@ -30,6 +30,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from fractions import Fraction
 from functools import cached_property
+from typing import Any
 
 from attrs import evolve, field, frozen
 
@@ -165,17 +166,23 @@ class Quantile:
         return moves(self.bins.size, replace=self.unit.replacement is self.unit)
 
 
-def moves(cells: int, *, replace: bool, mass: int = 1) -> Iterator[tuple[list[int], list[int]]]:
+def moves(cells: int, *, replace: bool, mass: int = 1, histograms: int = 1) -> Iterator[tuple[list[Any], list[Any]]]:
     """Empty, equal, one-sided and huge histograms, each with one person more, and with one person moved; she counts `mass`.
 
-    A replaced person can come from no cell or go to none, so one person more is a neighbour in both units.
+    A replaced person can come from no cell or go to none, so one person more is a neighbour in both units. Several
+    histograms are a list of them, and she is in any one.
     """
-    places = sorted({*range(min(cells, 4)), cells // 2, cells - 1})
-    starts = [[0] * cells, [1] * cells, [3] + [0] * (cells - 1), [0] * (cells - 1) + [2], [10**12] * cells]
+
+    def shaped(flat: list[int]) -> list[Any]:
+        return flat if histograms == 1 else [flat[at : at + cells] for at in range(0, len(flat), cells)]
+
+    size = cells * histograms
+    places = sorted({*range(min(size, 4)), size // 2, size - 1})
+    starts = [[0] * size, [1] * size, [3] + [0] * (size - 1), [0] * (size - 1) + [2], [10**12] * size]
     for start in starts:
         for at in places:
             more = [count + mass * (cell == at) for cell, count in enumerate(start)]
-            yield start, more
+            yield shaped(start), shaped(more)
             if replace:
                 moved = ([x + mass * (cell == other) for cell, x in enumerate(start)] for other in places if other < at)
-                yield from ((more, there) for there in moved)
+                yield from ((shaped(more), shaped(there)) for there in moved)

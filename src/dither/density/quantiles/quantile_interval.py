@@ -31,7 +31,7 @@ from attrs import field, frozen
 
 from dither.density.histograms.axis import Bins, read_bins
 from dither.density.histograms.columns import CountsLike
-from dither.density.histograms.counts import read_counts
+from dither.density.histograms.counts import read_rows_of_counts
 from dither.density.quantiles.quantile import moves
 from dither.density.quantiles.rank_scores import (
     CONFIDENCE,
@@ -46,7 +46,7 @@ from dither.density.quantiles.rank_scores import (
     read_mass,
     read_share,
 )
-from dither.errors import NumberError, SizeError
+from dither.errors import NumberError
 from dither.mechanisms.additive.additive import read_confidence
 from dither.mechanisms.combine import each_of
 from dither.mechanisms.selection.exponential import Exponential
@@ -186,6 +186,11 @@ class QuantileInterval:
         off = self._shift if self._is_extreme else Fraction(self._value.error(self.confidence))
         return Fraction(off, self.q.denominator)
 
+    @property
+    def expected_error(self) -> float:
+        """How many counts the value is off on average, about, where cells hold few each: what ways are compared by."""
+        return 1 / (float(self._value.rate) * self.q.denominator)
+
     @cached_property
     def _shift(self) -> int:
         """The offset e, in parts of a count: as many as q has."""
@@ -277,23 +282,10 @@ class QuantileInterval:
         return chosen
 
     def _read(self, counts: Any) -> Sequence[NDArray[np.int64]]:
-        most = MOST_COUNTS // self.bins.size
-        if self.histograms == 1:
-            return [read_counts(counts, cells=self.bins.size, most=most)]
-        rows: Any = counts if isinstance(counts, (list, tuple)) or getattr(counts, "ndim", 0) == 2 else ()
-        if not 1 <= len(rows) <= self.histograms:  # fewer cost no more: others would be empty for everybody
-            why, instead = "there is one row for each histogram", f"a list of {self.histograms} histograms"
-            raise SizeError("counts", len(rows), why, instead)
-        return [read_counts(row, cells=self.bins.size, most=most) for row in rows]
+        size = self.bins.size
+        return read_rows_of_counts(counts, cells=size, rows=self.histograms, most=MOST_COUNTS // size)
 
     def neighbours(self) -> Iterator[tuple[list[Any], list[Any]]]:
         """Histograms of several shapes, and what one person with all her counts in one cell makes of each."""
-        size = self.bins.size
-
-        def shaped(flat: list[int]) -> list[Any]:
-            rows = [flat[at : at + size] for at in range(0, len(flat), size)]
-            return rows[0] if self.histograms == 1 else rows
-
         replace = self.unit.replacement is self.unit
-        for one, other in moves(size * self.histograms, replace=replace, mass=self.mass):
-            yield shaped(one), shaped(other)
+        return moves(self.bins.size, replace=replace, mass=self.mass, histograms=self.histograms)

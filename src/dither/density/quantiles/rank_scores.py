@@ -17,10 +17,11 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, SupportsIndex
+from typing import TYPE_CHECKING, Any, SupportsIndex, TypeAlias
 
 from dither.density.histograms.axis import Bins
-from dither.errors import NumberError
+from dither.density.histograms.columns import SupportsArray
+from dither.errors import DataError, NumberError, SizeError
 from dither.mechanisms.norms import root_below
 from dither.mechanisms.selection.exponential import Exponential
 from dither.mechanisms.selection.permute_and_flip import PermuteAndFlip
@@ -37,6 +38,9 @@ FINEST_TOGETHER = 10**9  # and of several on a common denominator: distances up 
 NEAR = Fraction(1, 2**50)  # a float this near to a short fraction stands for it: 0.1 + 0.2 is 3/10
 CONFIDENCE: Any = "0.95"  # where none is given; it is read as if it were
 ENDS: Any = Fraction(2, 3)  # of a price, where nothing is said: as much for each end as for the value
+MOST_SHARES = 2**12  # that are asked for at once
+SharesLike: TypeAlias = tuple[NumberLike, ...] | list[Any] | SupportsArray  # of the people
+SHARES = "['0.25', '0.5', '0.75']"  # an example
 EXAMPLE = "0.5, '0.95' or '1/3'"
 
 
@@ -49,6 +53,20 @@ def read_share(value: NumberLike, *, name: str = "q") -> Fraction:
     if near != share and not (isinstance(value, float) and abs(near - share) <= NEAR):
         raise NumberError(name, value, "its denominator exceeds a million", EXAMPLE)
     return near
+
+
+def read_shares(value: SharesLike) -> tuple[Fraction, ...]:
+    """Shares of the people, as they were listed."""
+    plain: Any = value.tolist() if hasattr(value, "tolist") else value
+    if not isinstance(plain, (list, tuple)):
+        raise DataError("qs", value, "it lists shares of the people", SHARES)
+    if not 0 < len(plain) <= MOST_SHARES:
+        raise SizeError("qs", len(plain), f"there are 1 to {MOST_SHARES} of them", SHARES)
+    shares = tuple(read_share(q, name=f"qs[{at}]") for at, q in enumerate(plain))
+    if math.lcm(*(q.denominator for q in shares)) > FINEST_TOGETHER:
+        why = "their common denominator exceeds a thousand million"
+        raise NumberError("qs", plain[:3], why, f"fewer decimals, such as {SHARES}")
+    return shares
 
 
 def scaled(share: Fraction, *, replaced: bool) -> tuple[int, int, int]:
@@ -144,11 +162,11 @@ def middle(bins: Bins, cell: int) -> float:
     return max(low, min(low / 2 + high / 2, math.nextafter(high, low)))
 
 
-def read_ends(value: NumberLike) -> Fraction:
+def read_ends(value: NumberLike, *, name: str = "ends") -> Fraction:
     """The share of a price that the ends of an interval have."""
-    share = rational(value, name="ends")
+    share = rational(value, name=name)
     if not 0 <= share < 1:
-        raise NumberError("ends", value, "it is a share of the price, from 0 to below 1: the value has the rest", "'1/2'")
+        raise NumberError(name, value, "it is a share of the price, from 0 to below 1: the value has the rest", "'1/2'")
     return share
 
 

@@ -18,7 +18,7 @@ from dither.ledger.entries.receipt import Receipt
 from dither.privacy.guarantee.guarantee import Guarantee
 from dither.query.answers.chart import chart
 from dither.query.answers.released import Released
-from dither.query.answers.table import html_table, page, table_text
+from dither.query.answers.table import html_table, page, table_text, wrapped
 
 if TYPE_CHECKING:
     import altair
@@ -187,7 +187,7 @@ class Answer:
         return "\n".join(line for line in lines if line)
 
     def __str__(self) -> str:
-        parts = [self.says, table_text(self.columns, self.keys, self.heads), self.caption]
+        parts = [wrapped(self.says), table_text(self.columns, self.keys, self.heads), wrapped(self.caption)]
         return "\n".join(part for part in parts if part)
 
     @property

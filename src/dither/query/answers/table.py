@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html as escape
+import textwrap
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
@@ -10,6 +11,7 @@ from dither.query.plan.text import number
 from dither.table import table
 
 MOST_ROWS = 50
+WIDTH = 80  # of what stands above and below a table
 
 
 def table_text(columns: Mapping[str, Sequence[Any]], keys: Collection[str], heads: Mapping[str, str]) -> str:
@@ -20,6 +22,12 @@ def table_text(columns: Mapping[str, Sequence[Any]], keys: Collection[str], head
     ]
     left = {at for at, name in enumerate(columns) if name in keys}
     return "\n".join([*table(list(zip(*shown, strict=True)), left=left, rule=2 if heads else 1), *_more(columns)])
+
+
+def wrapped(text: str) -> str:
+    """The lines of a text, each no wider than a terminal is at least; words that are longer stay whole."""
+    options: dict[str, Any] = {"subsequent_indent": "  ", "break_long_words": False, "break_on_hyphens": False}
+    return "\n".join("\n".join(textwrap.wrap(line, WIDTH, **options)) for line in text.splitlines())
 
 
 def html_table(columns: Mapping[str, Sequence[Any]], aggregates: Sequence[str], note: str, says: Mapping[str, str]) -> str:

@@ -109,7 +109,7 @@ def read_question(text: str | list[str], policy: Policy) -> tuple[Question, Opti
 
 def _ends(stated: bool | NumberLike, question: Question, *, alone: bool) -> Fraction:
     """The share of the price that goes to the ends of intervals of quantiles."""
-    share: Fraction = (ENDS if stated else Fraction(0)) if isinstance(stated, bool) else read_ends(stated)
+    share: Fraction = (ENDS if stated else Fraction(0)) if isinstance(stated, bool) else read_ends(stated, name="intervals")
     if share != ENDS and alone and not any(isinstance(one, Quantile) for one in question.aggregates):
         why = "only the intervals of quantiles cost something: those of counts, sums and averages follow from their noise"
         raise QuestionError("intervals", stated, why, "leaving it out")

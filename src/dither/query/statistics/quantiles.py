@@ -5,8 +5,9 @@ Theorem. All quantiles of one expression, in all groups of a question, cost the 
 Proof. A row of a person weighs w of K units, and all her rows in all groups together at most C K
 (`engines/templates/totals.py`, `weights`): those without a value are dropped before, and so a person moves the counts of
 all groups and cells by at most C K, in whole units; where each row is a person, by 1. That is the `mass` for which
-`QuantileInterval` is made, and its proof is about several histograms side by side. Each share has its own mechanism with
-an equal part of the budget; budgets add up. Of its part the ends of its interval have the share that the quote states.
+`QuantileInterval`, `QuantileBand` and `Quantiles` are made, and their proofs are about several histograms side by side.
+Which of them release the shares is chosen from public facts (`choose_quantiles.py`); budgets add up to the part's. Of it the
+ends of intervals have the share that the quote states, unless values and ends are read off one distribution.
 
 What is stored are cells: whole numbers. The rest is made of them: the value of a cell is the lattice value in its middle,
 ends are the first and the last lattice value of a cell, and values of larger shares are moved up if they came out lower.
@@ -20,6 +21,8 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from dither.density.histograms.axis import Bins
+from dither.density.quantiles.many_quantiles import Quantiles
+from dither.density.quantiles.quantile_band import QuantileBand
 from dither.density.quantiles.quantile_interval import MOST_COUNTS, QuantileInterval
 from dither.density.quantiles.rank_scores import ENDS
 from dither.errors import QuestionError
@@ -36,6 +39,7 @@ from dither.query.plan.question import Question
 from dither.query.plan.spelling import spell
 from dither.query.policy.column import Type
 from dither.query.statistics.choose_bounding import weights_in_units
+from dither.query.statistics.choose_quantiles import QuantileFacts, QuantileMechanism, choose_quantiles, chosen_cells
 from dither.query.statistics.statement import Statement, may_be_clamped, statement_of
 from dither.query.statistics.statistic import Counts, Price, RequestedStatistic, counted_by
 
@@ -56,8 +60,10 @@ class QuantileStatistic(RequestedStatistic):
     code: ClassVar[str] = "quantiles"
     most_unknown: ClassVar[int | None] = 2**10  # as many cells are left to each
 
-    mechanisms: tuple[QuantileInterval, ...]  # one for each share, from small to large
-    places: tuple[int, ...]  # of each column: which of them
+    mechanisms: tuple[QuantileMechanism, ...]  # one for several shares, or one for each
+    shares: tuple[Fraction, ...]  # from small to large
+    places: tuple[int, ...]  # of each column: which of the shares
+    confidence: Fraction
 
     @classmethod
     def make(cls, request: Request, question: Question, price: Price) -> Self:
@@ -66,23 +72,11 @@ class QuantileStatistic(RequestedStatistic):
         bucket = _bucket(request, price.cells)
         asked = [aggregate.share for aggregate in request.aggregates if isinstance(aggregate, Quantile)]
         shares = sorted(set(asked))
-        amount = price.amount * Fraction(1, len(shares))
-        mechanisms = tuple(
-            QuantileInterval(
-                bins=Bins.even(0, bucket.size, bucket.size),
-                q=share,
-                epsilon=amount if price.pure else None,
-                rho=None if price.pure else amount,
-                confidence=price.confidence,
-                unit=price.unit,
-                mass=bounding.most * bounding.resolution,
-                histograms=price.cells,
-                ends=price.ends,
-            )
-            for share in shares
-        )
+        bins, mass = Bins.even(0, bucket.size, bucket.size), bounding.most * bounding.resolution
+        mechanisms = choose_quantiles(shares, QuantileFacts(bins, mass, price))
         places = tuple(shares.index(share) for share in asked)
-        return cls(counted_by(question, bucket, tuple(range(bucket.size))), bounding, mechanisms, places)
+        counted = counted_by(question, bucket, tuple(range(bucket.size)))
+        return cls(counted, bounding, mechanisms, tuple(shares), places, price.confidence)
 
     @property
     def guarantee(self) -> Guarantee:
@@ -108,10 +102,8 @@ class QuantileStatistic(RequestedStatistic):
         import numpy as np
 
         table = np.asarray(counts, dtype=np.int64)
-        return [
-            [list(cells) for cells in mechanism.cells(table[0] if mechanism.histograms == 1 else table)]
-            for mechanism in self.mechanisms
-        ]
+        found = {q: cells for mechanism in self.mechanisms for q, cells in chosen_cells(mechanism, table).items()}
+        return [found[q] for q in self.shares]
 
     def read(self, released: Any, place: int) -> Columns:
         """Values rise with their shares; an interval that does not hold its value by then is widened."""
@@ -167,13 +159,18 @@ class QuantileStatistic(RequestedStatistic):
 
     def told(self, place: int) -> str:
         """How far in the order of rows, which is known beforehand."""
-        mechanism = self.mechanisms[self.places[place]]
+        share, mechanism = self._of(place)
+        if isinstance(mechanism, Quantiles):
+            return self._without_ends(Fraction(mechanism.error(self.confidence)))
+        if isinstance(mechanism, QuantileBand):
+            paid = "read off what values are" if mechanism.ends == 1 else f"which have {mechanism.ends} of the price"
+            rows = f"about {self._rows(mechanism.offset(share))} on either side, in the order of values"
+            return f"{rows}; the answer's low and high, {paid}, say which values these are"
         if not self.has_interval(place):
-            off = f"{float(mechanism.value_error / self.bounding.resolution):,.4g} rows' worth"
-            return f"about {off} from its place in the order of values; the whole price goes to it, and none to an interval"
-        rows = f"{float(mechanism.offset / self.bounding.resolution):,.4g} rows' worth"
-        if mechanism.q in (0, 1):
-            end, beyond = ("least", "below") if mechanism.q == 0 else ("largest", "above")
+            return self._without_ends(mechanism.value_error)
+        rows = self._rows(mechanism.offset)
+        if share in (0, 1):
+            end, beyond = ("least", "below") if share == 0 else ("largest", "above")
             return (
                 f"not the {end} value, which is somebody's: a value with about {rows} {beyond} it, where there are as many"
             )
@@ -181,10 +178,25 @@ class QuantileStatistic(RequestedStatistic):
         ends = f"the answer's low and high{paid} say which values these are"
         return f"about {rows} on either side, in the order of values; {ends}"
 
+    def _without_ends(self, off: Fraction) -> str:
+        order = f"about {self._rows(off)} from its place in the order of values"
+        return f"{order}; the whole price goes to it, and none to an interval"
+
+    def _rows(self, units: Fraction | float) -> str:
+        return f"{float(units / self.bounding.resolution):,.4g} rows' worth"
+
+    def _of(self, place: int) -> tuple[Fraction, QuantileMechanism]:
+        """The share of a column, and what releases it."""
+        share = self.shares[self.places[place]]
+        for mechanism in self.mechanisms:
+            if share in ((mechanism.q,) if isinstance(mechanism, QuantileInterval) else mechanism.qs):
+                return share, mechanism
+        raise AssertionError("each share has its mechanism")
+
     def has_interval(self, place: int) -> bool:
         """Unless nothing of the price goes to its ends; the one end of an extreme is its value."""
-        mechanism = self.mechanisms[self.places[place]]
-        return mechanism.q in (0, 1) or mechanism.ends > 0
+        share, mechanism = self._of(place)
+        return share in (0, 1) or (not isinstance(mechanism, Quantiles) and mechanism.ends > 0)
 
     def statement(self, place: int) -> Statement:
         """Of all rows, of clamped values, or of counted rows."""
@@ -200,8 +212,13 @@ class QuantileStatistic(RequestedStatistic):
 
     @property
     def noise(self) -> str:
-        """How a cell is chosen."""
-        return "permute-and-flip" if self.mechanisms[0].rho is None else "exponential mechanism"
+        """How cells are chosen."""
+        pure = self.mechanisms[0].rho is None
+        choice = "permute-and-flip" if pure else "exponential mechanism"
+        if not isinstance(self.mechanisms[0], QuantileBand):
+            return choice
+        tree = f"{'geometric' if pure else 'Gaussian'} noise in a tree of counts"
+        return tree if self.mechanisms[0].ends == 1 and len(self.mechanisms) == 1 else f"{tree} and {choice}"
 
 
 def _bucket(request: Request, groups: int) -> Bucket:
