@@ -53,6 +53,8 @@ COUNT, MEDIAN = "SELECT COUNT(*) AS n FROM visits", "SELECT MEDIAN(cost) AS m FR
         ([COUNT, "--epsilon", "1", "--bounding", "so"], "--bounding = 'so' is refused"),
         ([COUNT, "--epsilon", "1", "--intervals", "1/2"], "--intervals = '1/2' is refused"),
         ([MEDIAN, "--epsilon", "1", "--intervals", "2"], "--intervals = '2' is refused: it is a share of the price"),
+        ([COUNT, "--epsilon", "1", "--limits", "so"], "--limits = 'so' is refused"),
+        ([COUNT, "--epsilon", "1", "--bounds", "auto"], "--bounds = 'auto' is refused"),
         ([MEDIAN, "--error", "m=2"], "--epsilon, and the error bars of the answer"),
         (["SELECT AVG(cost) AS a FROM visits", "--error", "a=2"], "--size 1000 beside it"),
         (["SELECT COUNT(*) AS n, SUM(cost) AS s FROM visits", "--error", "n=20"], "--error s=20 besides"),

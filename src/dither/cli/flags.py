@@ -6,7 +6,23 @@ import re
 
 from dither.errors import DitherError, show
 
-FLAGS = ("epsilon", "rho", "confidence", "size", "bounding", "delta", "other", "noise", "intervals", "error", "analyst")
+FLAGS = (
+    *(
+        "epsilon",
+        "rho",
+        "error",
+        "confidence",
+        "size",
+        "bounding",
+        "delta",
+        "other",
+        "noise",
+        "intervals",
+        "limits",
+        "bounds",
+    ),
+    "analyst",
+)
 NAMES = "|".join(FLAGS)
 WORDS = (  # in this order; what has no flag is left out or said by those that do
     (re.compile(r"(?<=, )guarantee=pure\('[^']*'\), (?=or )"), ""),

@@ -36,6 +36,11 @@ Intervals = Annotated[
     str | None,
     typer.Option(help="Of quantiles: the share of the price for the ends of their intervals, such as 1/2; 0 for none."),
 ]
+Limits = Annotated[
+    str | None,
+    typer.Option(help="auto: find privately how much of one person counts; hard: what nobody can exceed, or be refused."),
+]
+Bounds = Annotated[str | None, typer.Option(help="auto: find privately the bounds of columns that are added up.")]
 FORMATS = ("table", "csv", "json", "html", "parquet")
 SEVERAL = ("table", "json", "html")  # formats that hold several tables
 
@@ -53,6 +58,8 @@ def quote(
     other: Other = None,
     noise: Noise = None,
     intervals: Intervals = None,
+    limits: Limits = None,
+    bounds: Bounds = None,
 ) -> None:
     """What a question costs and how far its answer may be off. Reads no data, costs nothing."""
     made = _quote(
@@ -68,8 +75,10 @@ def quote(
         other=other,
         noise=noise,
         intervals=intervals,
+        limits=limits,
+        bounds=bounds,
     )
-    typer.echo(made.explain().replace("(say size= for", "(say --size for"))
+    typer.echo(made.explain().replace("(say size= for", "(say --size for").replace("(limits='hard')", "(--limits hard)"))
     made.holdings.ledger.close()
 
 
@@ -86,6 +95,8 @@ def query(
     other: Other = None,
     noise: Noise = None,
     intervals: Intervals = None,
+    limits: Limits = None,
+    bounds: Bounds = None,
     analyst: Annotated[str, typer.Option(help="Who asks, where the ledger has shares.")] = "",
     key: Annotated[str | None, typer.Option(help="An idempotency key: the same key never pays twice.")] = None,
     format: Annotated[str, typer.Option(help="table, csv, json, html or parquet.")] = "table",  # noqa: A002
@@ -116,6 +127,8 @@ def query(
         other=other,
         noise=noise,
         intervals=intervals,
+        limits=limits,
+        bounds=bounds,
     )
     answer = _ask(made, key, analyst)
     if isinstance(answer, BatchAnswer):

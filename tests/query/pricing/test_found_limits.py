@@ -30,6 +30,7 @@ QUESTIONS = [
     "SELECT region, SUM(signed) AS s FROM sales GROUP BY region",
     "SELECT region, COUNT(DISTINCT person) AS p FROM sales GROUP BY region",
     "SELECT MEDIAN(value) AS m FROM sales",
+    "SELECT QUANTILE(value, 0.25) AS a, MEDIAN(value) AS b, QUANTILE(value, 0.9) AS c, MAX(value) AS d FROM sales",
     "SELECT region, STDDEV(signed) AS d, COUNT(DISTINCT person) AS p FROM sales GROUP BY region",
     "SELECT region, COUNT(*) AS n FROM sales GROUP BY region ORDER BY n DESC LIMIT 1",
 ]

@@ -18,7 +18,7 @@ from typing import Protocol, TypeVar
 from dither.errors import QuestionError
 from dither.numeric.number import NumberLike
 from dither.privacy.budget.filter import Filter
-from dither.privacy.guarantee.definitions import pure
+from dither.privacy.guarantee.definitions import pure, zcdp
 from dither.query.policy.policy import Policy
 from dither.query.pricing import price
 from dither.query.pricing.ask import Way
@@ -118,6 +118,8 @@ class Found:
         second = price.total(lowest.made(rest).priced)
         if rest.epsilon is not None:
             second = pure(rest.epsilon, unit=pricing.unit)
+        elif pricing.counters.requests:  # by which mechanism may depend on the limits, its rho does not
+            second = zcdp(rest.amount, unit=pricing.unit)
 
         def at(limits: tuple[int, ...]) -> Offer:
             made = self._under(limits, searches).made(rest)
