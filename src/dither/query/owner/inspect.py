@@ -99,6 +99,8 @@ def inspect(table: Table, source: Source, above: Sequence[tuple[Table, Source]] 
     by = [None, *(column for column in table.columns if column.keys is not None)]
     lost = tuple(_lost(table, owned, column) for column in by)
     broken = _broken(table, lost, columns, tuple(_broken_sums(table, owned)))
+    if above and "owner" in table.hard and _one(*_repeated_keys(table, owned.places))[0]:
+        broken = (*broken, "owner")
     shared = int(pairs) - (whole[0] - int(nobody)) if above else 0
     return TableReport(whole[0], int(nobody), people, lost, columns, broken, shared)
 
@@ -118,6 +120,16 @@ def _chain(table: Table, places: Sequence[TableSource]) -> tuple[Chain, Callable
     by_name = {place.table.name: (place.relation, place.texts) for place in places}
     chain = scanned(table, tuple(place.table for place in places[1:]))
     return chain, lambda one: scan_sql(DUCKDB, one, *by_name[one.name])
+
+
+def _repeated_keys(table: Table, places: Sequence[TableSource]) -> tuple[str, Sequence[TableSource]]:
+    """A SELECT of how many keys two rows of the parent share."""
+    assert table.owner is not None
+    _, read = _chain(table, places)
+    keys = ", ".join(name(column) for _, column in table.owner.on)
+    there = " AND ".join(f"{name(column)} IS NOT NULL" for _, column in table.owner.on)
+    again = f"SELECT 1 FROM ({read(places[1].table)}) WHERE {there} GROUP BY {keys} HAVING count(*) > 1"  # noqa: S608
+    return f"SELECT count(*) FROM ({again})", places  # noqa: S608
 
 
 def _lost(table: Table, owned: _Rows, by: Column | None) -> LostRows:

@@ -66,7 +66,7 @@ class Chain:
         else:
             assert last.table.person is not None
             person = last.here(last.table.person).name
-        hard = {one for one in child.table.hard if "." not in one}
+        hard = {one for one in child.table.hard if "." not in one} - {"owner"}
         for link in self.links:
             facts = [one.partition(".") for one in link.table.hard if "." in one]
             hard |= {f"{fact}.{link.here(name).name}" for fact, _, name in facts if fact != "max_sum" or link is child}
@@ -77,7 +77,7 @@ class Chain:
             source=None,
             max_sum=tuple((child.here(name).name, most) for name, most in child.table.max_sum),
             hard=frozenset(hard),
-            drops_people=len(self.links) > 1,
+            drops_people=any("owner" not in link.table.hard for link in self.links[:-1]),
             min_people=max(table.min_people for table in self.tables),
             owner=None,
             ids=frozenset(),

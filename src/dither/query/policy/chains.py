@@ -34,10 +34,11 @@ def parents(table: Table, tables: Sequence[Table]) -> tuple[Table, ...]:
     while at.owner is not None:
         where = f"tables.{at.name}.owner"
         at = _parent(at, tables, where)
+        again = at.name in [one.name for one in (table, *found)]
         found.append(at)
-        if at.name == table.name or len(found) > LONGEST_CHAIN:
-            told = " -> ".join(one.name for one in (table, *found[: LONGEST_CHAIN + 1]))
-            why = "the chain comes back to where it began" if at.name == table.name else f"more than {LONGEST_CHAIN} steps"
+        if again or len(found) > LONGEST_CHAIN:
+            told = " -> ".join(one.name for one in (table, *found))
+            why = "the chain comes back to where it was" if again else f"a chain has at most {LONGEST_CHAIN} steps"
             raise PolicyError(f"tables.{table.name}.owner", told, why, "a chain that ends at a table with a person")
     return tuple(found)
 

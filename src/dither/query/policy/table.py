@@ -13,7 +13,8 @@ engine.
 A limit is *hard* if nobody can have more, by the owner's word: it is enforced for privacy all the same, and believed for
 truth. Where every limit that matters for a number is hard, bounding changes nothing, and the number's error bar holds the
 truth; otherwise the answer says that it is about what was counted. `bounds.COLUMN` may be called hard in the same way: no
-value lies beyond; and `steps.COLUMN`: all values are multiples of its step.
+value lies beyond; and `steps.COLUMN`: all values are multiples of its step; and `owner`: no two rows of the parent have the
+same key.
 """
 
 from __future__ import annotations
@@ -150,6 +151,7 @@ def _sums(stated: Fact, columns: tuple[Column, ...], person: str | None, where: 
 def _hard(stated: Fact, table: Table, where: str) -> frozenset[str]:
     """The limits that are called hard; each must be one that is stated."""
     known = [] if table.person is None else list(LIMITS[1:]) if table.max_rows is None else list(LIMITS)
+    known += ["owner"] if table.owner is not None else []
     known += [f"max_sum.{name}" for name, _ in table.max_sum]
     known += [f"bounds.{column.name}" for column in table.columns if column.has_bounds]
     known += [f"steps.{column.name}" for column in table.columns if column.step is not None]
