@@ -8,6 +8,7 @@ import pyarrow
 
 from dither.privacy.unit import Unit
 from dither.query.policy.policy import read_policy
+from tests.query.grammar import Grammar
 from tests.query.owners import Asked
 
 INT, TEXT, FLOAT = pyarrow.int64(), pyarrow.string(), pyarrow.float64()
@@ -149,3 +150,59 @@ class AskedShop(Asked):
         for new in (0, 9) if not come else ():  # somebody who brings whatever she likes, first or last of all in any order
             assert without(data, new, rng, direct=self.direct, come=False) == data
             yield without(data, new, rng, direct=self.direct, come=True)
+
+
+class ShopGrammar(Grammar):
+    """Random SQL about the shop: joins along chains and across them, in every nesting."""
+
+    def __init__(self, rng, *, direct, wild=0.1):
+        super().__init__(rng, wild)
+        self.direct, self.keys = direct, {}  # of columns that are keys: what they are keys of
+
+    def table(self, only=None):
+        name = only or self.rng.choice(["buyers", "orders", "orders", "lines", "lines", "lines", "returns", "parcels"])
+        called, columns = self.name(), []
+        for column, kind in TABLES[name].items():
+            person = column == "who" and name not in links(direct=self.direct)
+            kinds = {INT: "id" if person else "key", TEXT: "ward" if column == "ward" else "key", FLOAT: "number"}
+            columns.append((f"{called}.{column}", "site" if column == "site" else kinds[kind]))
+            if column in ("cid", "oid", "lid", "who"):
+                self.keys[columns[-1][0]] = column
+        return f"{name} {called}", columns
+
+    def join(self, depth):
+        rng = self.rng
+        text, columns = self.source(depth)
+        public = rng.random() < 0.25
+        near = [
+            pair for child, (parent, _) in links(direct=self.direct).items() for pair in ((child, parent), (parent, child))
+        ]
+        fits = [name for known, name in near if f"{known} t" in text and f"{name} t" not in text]
+        fits = None if not fits or rng.random() < 0.15 else rng.choice(fits)
+        other, more = self.table("wards") if public else self.inner(depth) if rng.random() < 0.1 else self.table(fits)
+        pairs = [(one, two) for one, kind in columns for two, same in more if (kind, same) == ("ward", "ward")]
+        along = [
+            (one, two) for one, _ in columns for two, _ in more if one in self.keys and self.keys[one] == self.keys.get(two)
+        ]
+        kind = rng.choice([self.keys[one] for one, _ in along] or [None])
+        keys = [pair for pair in along if self.keys[pair[0]] == kind][-1:]
+        if "parcels" in other or ("parcels" in text and "orders" in other):
+            keys = [pair for pair in along if self.keys[pair[0]] in ("oid", "who")]
+        equal = keys if keys and rng.random() < 0.9 else rng.sample(along or pairs, 1) if along or pairs else []
+        if public:
+            equal = pairs[:1]
+        on = " AND ".join(f"{two} = {one}" if rng.random() < 0.5 else f"{one} = {two}" for one, two in equal)
+        word = "LEFT JOIN" if public and rng.random() < 0.4 else "JOIN"
+        return f"{text} {word} {other}{f' ON {on}' if on else ''}", [*columns, *more]
+
+    def question(self):
+        return super().question().replace("WITH visits AS (SELECT * FROM visits WHERE age > 0) ", "")
+
+    def condition(self, columns):
+        name, kind = self.rng.choice(columns)
+        return f"{name} IS NOT NULL" if kind == "key" else super().condition([(name, kind)])
+
+    def union(self, depth):
+        parts = self.rng.sample(["buyers", "orders", "lines", "returns", "parcels"], 2)
+        text = " UNION ALL ".join(f"SELECT ward, cost FROM {name}" for name in parts)
+        return text, [("ward", "ward"), ("cost", "number")]

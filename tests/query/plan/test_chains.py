@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import random
 import time
+from contextlib import suppress
 
 import duckdb
 import pytest
@@ -17,7 +18,7 @@ from dither.query.engines.templates import chains
 from dither.query.plan.chain import MOST_REPEATED
 from dither.query.plan.describe import describe
 from dither.query.sql.parse import parse
-from tests.query.chain_shop import TABLES, AskedShop, policy, shop, without
+from tests.query.chain_shop import TABLES, AskedShop, ShopGrammar, policy, shop, without
 from tests.query.owners import table_of
 from tests.seeds import examples
 
@@ -89,6 +90,39 @@ def test_one_person_moves_no_more_than_is_claimed(unit, seed):
     sql, limits = question(relation, rng), (rng.choice([1, 3]), rng.choice([1, 3]))
     asked = AskedShop(sql, rng.choice(WAYS), unit, *limits, direct=direct)
     assert asked.moved_too_far(shop(rng), rng) is None, sql
+
+
+def ask_at_random(seed, unit):
+    """One random question about one random shop: refused (None), or nobody moves it further than is claimed."""
+    rng = random.Random(seed)
+    direct = rng.random() < 0.5
+    sql = ShopGrammar(rng, direct=direct).question()
+    try:
+        asked = AskedShop(sql, rng.choice(WAYS), unit, rng.choice([1, 3]), rng.choice([1, 3]), direct=direct)
+    except QuestionError:
+        return None
+    assert asked.moved_too_far(shop(rng, rng.choice([3, 12])), rng) is None, sql
+    return asked
+
+
+@pytest.mark.parametrize("unit", [Unit.ADD_REMOVE, Unit.REPLACE_ONE])
+@settings(max_examples=examples(60, 4000), deadline=None)
+@given(seed=st.integers(0, 2**32))
+def test_refused_or_one_person_moves_no_more_than_is_claimed(unit, seed):
+    ask_at_random(seed, unit)
+
+
+def test_random_questions_reach_chains():
+    """Otherwise the test above would say nothing of them."""
+    found = []
+    for seed in range(400):
+        rng = random.Random(seed)
+        direct = rng.random() < 0.5
+        with suppress(QuestionError):
+            found.append(describe(parse(ShopGrammar(rng, direct=direct).question(), policy(direct=direct))))
+    assert sum("by the owner of its" in one for one in found) > 30
+    assert sum("beside its" in one for one in found) > 20
+    assert sum("beside its" in one and "a row for each person" in one for one in found) > 2
 
 
 def broken_search(monkeypatch, name, planted, relations, unit=Unit.ADD_REMOVE):
