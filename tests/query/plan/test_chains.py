@@ -115,7 +115,7 @@ def test_refused_or_one_person_moves_no_more_than_is_claimed(unit, seed):
 def test_random_questions_reach_chains():
     """Otherwise the test above would say nothing of them."""
     found = []
-    for seed in range(400):
+    for seed in range(1000):
         rng = random.Random(seed)
         direct = rng.random() < 0.5
         with suppress(QuestionError):
@@ -153,7 +153,7 @@ PLANTED = {
         ["lines v JOIN orders o ON v.oid = o.oid"],
     ),
     "repeated keys are counted among all people": (
-        "_repeated", "SELECT a.k0, b.p, a.n FROM ({}) AS a, (SELECT DISTINCT who AS p FROM orders) AS b",
+        "_few", lambda sql: sql.replace('PARTITION BY q."who", ', "PARTITION BY "),
         ["lines v JOIN orders o ON v.oid = o.oid"],
     ),
 }  # fmt: skip
@@ -161,8 +161,8 @@ PLANTED = {
 
 @pytest.mark.parametrize("bug", PLANTED)
 def test_a_planted_bug_is_found(bug, monkeypatch):
-    name, sql, relations = PLANTED[bug]
-    assert broken_search(monkeypatch, name, sql.format, relations), bug
+    name, planted, relations = PLANTED[bug]
+    assert broken_search(monkeypatch, name, planted if callable(planted) else planted.format, relations), bug
 
 
 @pytest.mark.parametrize(("relation", "direct"), RELATIONS)

@@ -32,7 +32,7 @@ from dither.query.policy import owner
 from dither.query.policy.column import Column, Type
 from dither.query.policy.table import Table
 
-OURS = "\u200b"  # ends names of columns that no question can name: it is not printable
+OURS = owner.OURS  # ends names of columns that no question can name
 HIDDEN = owner.HIDDEN  # the column of the person where a question does not show it
 MOST_PAIRED = 1000  # rows of a person on a side of a join, unless the owner's limits allow for more
 

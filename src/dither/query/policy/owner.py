@@ -11,7 +11,8 @@ from dataclasses import dataclass
 from dither.errors import PolicyError
 from dither.query.policy.column import Column, Fact, Type
 
-HIDDEN = "whose row it is\u200b"  # the person where no column has her; no question can name it: it is not printable
+OURS = "\u200b"  # ends names of columns that no question can name: it is not printable
+HIDDEN = f"whose row it is{OURS}"  # the person where no column has her
 MOST_KEYS = 8  # columns of one key
 EXAMPLE = '{ through = "orders", on = "order_id" }'
 PAIR = '{ child = "order_id", parent = "id" }'

@@ -12,10 +12,11 @@ from collections.abc import Callable
 from dither.query.engines.words import Words
 from dither.query.plan.chain import MOST_REPEATED, Chain
 from dither.query.policy.column import Column, Type
-from dither.query.policy.owner import HIDDEN
+from dither.query.policy.owner import HIDDEN, OURS
 from dither.query.policy.table import Table
 
 Scanned = Callable[[Table], str]  # a SELECT of all columns of a table, each as its type
+REPEATED = f"how many of one key{OURS}"  # a column that no question can name
 Pairs = list[tuple[Column, Column]]  # columns of a key: of the child, and of the parent
 
 
@@ -45,13 +46,15 @@ def orphans_sql(words: Words, chain: Chain, scanned: Scanned) -> str:
 
 
 def _few(words: Words, chain: Chain, scanned: Scanned, at: int) -> str:
-    """Parents, without those of a person who has too many with one key. Before the join: it would make all their pairs."""
-    same = f"r.p = q.{words.name(str(chain.table.person))}"
-    for place, (_, parent) in enumerate(_pairs(chain, at - 1)):
-        same += f" AND r.k{place} = {_key(words, chain.links[at].here(parent.name), 'q')}"
-    repeated = _repeated(words, chain, at, scanned, kept=False)
-    rows = chain_sql(words, chain, scanned, at)
-    return f"SELECT * FROM ({rows}) AS q WHERE NOT EXISTS (SELECT 1 FROM ({repeated}) AS r WHERE {same})"
+    """Parents, without those of a person who has too many with one key. They are counted by a window, which no engine moves
+    behind the join that comes next: that one would make all their pairs."""
+    person = f"q.{words.name(str(chain.table.person))}"
+    keys = [_key(words, chain.links[at].here(parent.name), "q") for _, parent in _pairs(chain, at - 1)]
+    columns = [here.name for link in chain.links[at:] for here, _ in link.columns] + ([HIDDEN] if chain.above else [])
+    many, rows = words.name(REPEATED), chain_sql(words, chain, scanned, at)
+    counted = f"SELECT *, count(*) OVER (PARTITION BY {', '.join([person, *keys])}) AS {many} FROM ({rows}) AS q"
+    shown = ", ".join(words.name(column) for column in columns)
+    return f"SELECT {shown} FROM ({counted}) AS c WHERE {many} <= {MOST_REPEATED}"
 
 
 def _owners(words: Words, chain: Chain, at: int, scanned: Scanned) -> str:
@@ -63,25 +66,6 @@ def _owners(words: Words, chain: Chain, at: int, scanned: Scanned) -> str:
         return f"SELECT DISTINCT {keys}, t.{words.name(str(tables[at].person))} AS p FROM {rows}"
     equal = _equal(words, _pairs(chain, at), "t", "o", keys=True)
     return f"SELECT DISTINCT {keys}, o.p FROM {rows} JOIN ({_owners(words, chain, at + 1, scanned)}) AS o ON {equal}"
-
-
-def _repeated(words: Words, chain: Chain, at: int, scanned: Scanned, *, kept: bool) -> str:
-    """Persons and keys, with the number of rows that stand there, of the parents from a link on: those that are kept, or
-    those that are left out. What is counted is no more than a row for each row of the link and each of its owners."""
-    tables, last = chain.tables, len(chain.links) - 1
-    pairs = _pairs(chain, at - 1)
-    rows, person, number = f"({scanned(tables[at])}) AS t", "o.p", "count(*)"
-    if at < last:
-        above, number = _repeated(words, chain, at + 1, scanned, kept=True), "sum(o.n)"
-    elif chain.above:
-        above = _owners(words, chain, at + 1, scanned)
-    else:
-        above, person = "", f"t.{words.name(str(tables[at].person))}"
-    if above:
-        rows += f" JOIN ({above}) AS o ON {_equal(words, _pairs(chain, at), 't', 'o', keys=True)}"
-    by = ", ".join([*(_key(words, parent, "t") for _, parent in pairs), person])
-    having = f"HAVING {number} {'<=' if kept else '>'} {MOST_REPEATED}"
-    return f"SELECT {_keys(words, pairs, 't')}, {person} AS p, {number} AS n FROM {rows} GROUP BY {by} {having}"
 
 
 def _pairs(chain: Chain, at: int) -> Pairs:
