@@ -252,3 +252,20 @@ def test_rows_of_several_people_are_told(tmp_path, monkeypatch):
     shop(tmp_path, data)
     shared = data["lineitem"]["l_orderkey"].to_pylist().count(first["o_orderkey"])
     assert f"rows of several people count once for each: {shared} more" in check("policy.toml", "--read-data").output
+
+
+def test_a_draft_tells_of_owners(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    shop(tmp_path)
+    told = CliRunner().invoke(app, ["policy", "init", "lineitem.parquet"]).output
+    assert '# owner = { through = "orders", on = "order_id" }' in told
+
+
+def test_people_of_a_chain_are_counted_where_their_column_is(tmp_path):
+    data = shop(tmp_path)
+    sql = "SELECT COUNT(DISTINCT c_custkey) AS n FROM orders JOIN customer ON c_custkey = o_custkey"
+    truth = len(set(tables()["orders"]["o_custkey"].to_pylist()))
+    assert data.quote(sql, epsilon="1000000").release()["n"] == [truth]
+    hidden = 'SELECT COUNT(DISTINCT "whose row it is\u200b") AS n FROM orders'
+    with pytest.raises(dither.errors.QuestionError):
+        data.quote(hidden, epsilon=1)
