@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import math
 import warnings
+from collections import Counter
 from dataclasses import dataclass
 from statistics import NormalDist
 from typing import Any
@@ -47,8 +48,9 @@ class Errors:
 class Drawn:
     """What was counted in each group before noise, and the answers: values and both ends."""
 
-    counted: list[float]
+    counted: list[list[float]]  # in each draw: limits that are found privately are not the same in all
     answers: list[tuple[list[float], list[float], list[float]]]
+    found: Counter[str]  # limits that were found privately, and how often
 
     def errors(self, group: int, truth: float) -> Errors:
         """Of one group, against its truth."""
@@ -82,13 +84,19 @@ def draw(quote: Quote, draws: int, seed: int) -> Drawn:
                 known[sql] = run(with_tables(DUCKDB, heads, sql), lambda _: True)
             return [row for row in known[sql] if keep(row)]
 
-        counted = offer.statistics[at].read(_counts(offer, once, place), where)[0]
-        release = Release(quote.holdings, (offer,), quote.guarantee, quote.question)
+        release, counted, found = Release(quote.holdings, (offer,), quote.guarantee, quote.question), [], Counter[str]()
         with seeded(seed):
             for _ in range(draws):
                 (released,) = release.released(once, place)
-                answers.append(offer.statistics[at].read(released.statistics[at], where))
-    return Drawn(counted, answers)
+                after = offer
+                if offer.found is not None:
+                    assert released.limits is not None
+                    after = offer.found.offer(released.limits)
+                    found[str(*offer.found.found(released.limits).values())] += 1
+                statistic = after.statistics[at]
+                counted.append(statistic.read(_counts(after, once, place), where)[0])
+                answers.append(statistic.read(released.statistics[at], where))
+    return Drawn(counted, answers, found)
 
 
 def _counts(offer: Offer, run: Run, place: TablePlaces) -> Any:

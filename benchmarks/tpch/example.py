@@ -48,7 +48,7 @@ def main(folder: Path, own: Path, *, draws: int, whole: bool) -> None:
             truth = known.get(cell, 0.0)
             errors = found.errors(at, truth)
             part = [_percent(one, truth) for one in (errors.mean, mean, errors.worst)]
-            left_out = f"{truth - found.counted[at]:.2f}"
+            left_out = f"{truth - found.counted[0][at]:.2f}"
             lines.append(
                 [" ".join(map(str, cell)), f"{truth:,.2f}", left_out, *_published(cell), *part, f"{errors.held:.1%}"]
             )

@@ -132,7 +132,7 @@ QUERIES = (
 def protected(owner: Owner, folder: Path, own: Path, budget: Guarantee) -> dither.Dataset:
     """The tables of a chain under the limits of its owners, with a ledger of its own."""
     stated = {
-        table: {"columns": COLUMNS[table], "max_rows": 1, **facts, **(owner.facts if table == owner.table else {})}
+        table: {"columns": COLUMNS[table], **facts, **(owner.facts if table == owner.table else {"max_rows": 1})}
         for table, facts in owner.chain.items()
     }  # of those above, nothing is asked: their limits are not used
     policy = read_policy({"version": VERSION, "domain": "tpch", "unit": budget.unit.value, "tables": stated})

@@ -92,7 +92,8 @@ def engine_rows() -> Iterator[list[Any]]:
 
     def watched(connection: Any, sql: str, keep: Any, progress: Any) -> Any:
         rows = real(connection, sql, keep, progress)
-        seen.append(sorted([str(cell) for cell in row] for row in rows))
+        # lists of packed totals come in any order
+        seen.append(sorted([str(sorted(cell) if isinstance(cell, list) else cell) for cell in row] for row in rows))
         return rows
 
     same = mock.patch.object(releasing.secrets, "randbits", return_value=SALT)

@@ -18,7 +18,7 @@ from dither.query.engines.templates.totals import totals_sql
 from dither.query.groups.group_choice import GroupChoice, GroupKeys, Groups, all_groups
 from dither.query.plan.question import Question
 from dither.query.plan.relations import Relation, Scan
-from dither.query.pricing.offer import Offer
+from dither.query.pricing.offer import FoundLimits, Offer
 from dither.query.statistics.bounding import Bounding
 from dither.query.statistics.statistic import Counts, Statistic
 
@@ -125,6 +125,11 @@ def counts_of(offer: Offer, chosen: Groups) -> list[Count]:
             asked = replace(one.question, groups=(*chosen.question.groups, inner))
             found.append(Count(asked, one.bounding, cells, (one,), one.packed))
     return found
+
+
+def histograms_of(found: FoundLimits) -> list[Count]:
+    """What is counted to find limits: people of each size."""
+    return [Count(one.question, one.bounding, None, (one,)) for one in found.histograms]
 
 
 def exact_totals(

@@ -12,7 +12,17 @@ from dither.privacy.guarantee.guarantee import Guarantee
 from dither.query.batch import Batch, make_batch
 from dither.query.holdings import Holdings
 from dither.query.policy.policy import Policy, load_policy
-from dither.query.pricing.ask import Ask, ErrorsLike, NoiseKind, QuestionLike, QuestionsLike, Terms, Way
+from dither.query.pricing.ask import (
+    Ask,
+    BoundsWord,
+    ErrorsLike,
+    LimitsWord,
+    NoiseKind,
+    QuestionLike,
+    QuestionsLike,
+    Terms,
+    Way,
+)
 from dither.query.quote import Quote, make_quote
 from dither.query.sources.find_source import find_source
 from dither.query.sql.ibis import as_sql
@@ -65,6 +75,8 @@ class Dataset(Holdings):
         other: str | None = None,
         noise: NoiseKind | None = None,
         intervals: bool | NumberLike = True,
+        limits: LimitsWord | None = None,
+        bounds: BoundsWord | None = None,
     ) -> Quote | Batch:
         """Price and error of a question, in SQL or as an Ibis expression; reads no data, costs nothing. A list is a batch.
 
@@ -84,6 +96,10 @@ class Dataset(Holdings):
             noise: 'gaussian' or 'geometric'; left out, Gaussian where the budget counts rho and geometric where it does not.
             intervals: of medians and other quantiles, whether part of the price goes to the ends of their intervals: True
                 for two thirds, False for nothing and no ends, or a share such as '1/2'.
+            limits: 'auto' to find privately how many rows, or how much of a sum, of one person count, at a fifth of the
+                price; 'hard' for those that nobody can exceed, so that error bars hold the truth, or to be refused; left
+                out, as the policy says.
+            bounds: 'auto' to find privately the bounds of columns that are added up, at a fifth of the price.
 
         Raises:
             QuestionError: the SQL is not answered here, or an option does not fit the question.
@@ -94,6 +110,7 @@ class Dataset(Holdings):
         """
         terms: Terms = {"epsilon": epsilon, "rho": rho, "guarantee": guarantee, "error": error, "confidence": confidence}
         terms |= {"size": size, "bounding": bounding, "delta": delta, "other": other, "noise": noise, "intervals": intervals}
+        terms |= {"limits": limits, "bounds": bounds}
         if isinstance(sql, (list, tuple)):
             return make_batch(Ask(text=[as_sql(one) for one in sql], **terms), self)
         return make_quote(Ask(text=as_sql(sql), **terms), self)

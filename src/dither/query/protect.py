@@ -29,9 +29,10 @@ def protect(
     max_groups: int | None = None,
     max_rows_per_group: int | None = None,
     max_sum: Mapping[str, NumberLike] | None = None,
+    limits: str | None = None,
     hard: Sequence[str] = (),
     min_people: int | None = None,
-    bounds: Mapping[str, Sequence[float | str]] | None = None,
+    bounds: Mapping[str, Sequence[float | str] | str] | None = None,
     steps: Mapping[str, float | str] | None = None,
     keys: Mapping[str, Sequence[Key]] | None = None,
     types: Mapping[str, str] | None = None,
@@ -51,9 +52,10 @@ def protect(
         max_groups: in how many groups of an answer one person counts; needed unless max_rows is stated.
         max_rows_per_group: with how many rows in each of them; needed unless max_rows is stated.
         max_sum: what the values of one person add up to at most, by column.
+        limits: 'auto' to find limits privately for each question, at a part of its price, within those that are stated.
         hard: the limits that nobody can exceed, such as 'max_rows', 'max_sum.cost' or 'bounds.cost': answers believe it.
         min_people: the fewest people of a group that is shown, where nobody declared the keys; 2 unless said.
-        bounds: lower and upper bound of columns that are added up, by column.
+        bounds: lower and upper bound of columns that are added up, by column; 'auto' to find them privately.
         steps: the unit in which a column is added up, such as '0.01' for cents, by column.
         keys: the values of a column that an answer shows groups for, by column.
         types: types of columns, such as 'date', where those of the table are others.
@@ -100,9 +102,9 @@ def protect(
     if isinstance(person, str) and person in held[name] and held[name][person].type is None:
         raise unreadable(person, held[name][person], "person")
     table: dict[str, Any] = {"person": person, "columns": columns.pop(name)}
-    limits = {"max_rows": max_rows, "max_groups": max_groups, "max_rows_per_group": max_rows_per_group, "max_sum": max_sum}
-    limits |= {"min_people": min_people}
-    table |= {limit: value for limit, value in limits.items() if value is not None} | {"hard": hard}
+    stated: dict[str, Any] = {"max_rows": max_rows, "max_groups": max_groups, "max_rows_per_group": max_rows_per_group}
+    stated |= {"max_sum": max_sum, "min_people": min_people, "limits": limits}
+    table |= {limit: value for limit, value in stated.items() if value is not None} | {"hard": hard}
     stated_policy: dict[str, Any] = {
         "version": VERSION,
         "domain": ledger.domain or name,

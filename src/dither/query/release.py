@@ -4,8 +4,8 @@
     rehearse  the SELECTs run on made-up rows: what can never work is refused before it is charged
     reserve   the ledger checks and charges; if somebody else computes the same answer, it is waited for
     touch     from now on nothing is given back
-    read      SELECTs of integer totals, bounded a person: one for the choice of groups, where they are chosen, one for all
-              counters, one for each other statistic
+    read      SELECTs of integer totals, bounded a person: one for each limit that is found first, one for the choice of
+              groups, where they are chosen, one for all counters, one for each other statistic
     noise     whole numbers for every group, present in the data or not, drawn from the quote's laws
     commit    what has noise is stored; the answer is made of what is *stored*
 
@@ -30,7 +30,7 @@ from dither.query.answers.answer import Answer
 from dither.query.answers.batch_answer import BatchAnswer
 from dither.query.answers.estimates import read_answer
 from dither.query.answers.released import Released, batch_from_json, batch_to_json
-from dither.query.counts import TablePlaces, counts_of
+from dither.query.counts import Count, TablePlaces, counts_of, histograms_of
 from dither.query.engines.duckdb.fan_out import check_matches
 from dither.query.engines.duckdb.run import Opened, Progress, Run
 from dither.query.engines.duckdb.table_source import TableSource
@@ -182,11 +182,19 @@ class Release:
         """All SELECTs, each once, to be rehearsed; where groups are chosen privately, for made-up groups."""
         found: dict[str, None] = {}
         for offer in self.offers:
-            chosen = all_groups(offer.question) if offer.choice is None else offer.choice.rehearsed(offer.question)
-            if offer.choice is not None:
-                found[place.choice(offer.choice)] = None
-            found |= dict.fromkeys(one.select(place) for one in counts_of(offer, chosen))
+            several = [offer]
+            if offer.found is not None:  # what follows is rehearsed under the lowest limits and under the highest
+                found |= dict.fromkeys(one.select(place) for one in histograms_of(offer.found))
+                several = [offer.found.lowest, offer.found.highest]
+            for one in several:
+                found |= dict.fromkeys(self._selects_of(one, place))
         return list(found)
+
+    def _selects_of(self, offer: Offer, place: TablePlaces) -> list[str]:
+        if offer.choice is None:
+            return [one.select(place) for one in counts_of(offer, all_groups(offer.question))]
+        chosen = offer.choice.rehearsed(offer.question)
+        return [place.choice(offer.choice), *(one.select(place) for one in counts_of(offer, chosen))]
 
     def released(self, run: Run, place: TablePlaces) -> list[Released]:
         """The noisy numbers of each question; a statistic that serves several questions is released once."""
@@ -195,7 +203,11 @@ class Release:
 
 
 def released_numbers(offer: Offer, run: Run, place: TablePlaces, done: list[tuple[Statistic, Any]]) -> Released:
-    """Where counts of private rows meet noise: the choice of groups, then the statistics, of which `done` has some."""
+    """Where counts of private rows meet noise: limits, groups, then statistics, of which `done` has some."""
+    limits = None
+    if offer.found is not None:
+        limits = [noisy for count in histograms_of(offer.found) for _, noisy in _noisy(count, run, place)]
+        offer = offer.found.offer(limits)
     choice, released = offer.choice, cast(Any, None)
     if choice is not None:
         released = choice.noisy(run(place.choice(choice), choice.keeps))
@@ -204,11 +216,14 @@ def released_numbers(offer: Offer, run: Run, place: TablePlaces, done: list[tupl
     for count in counts_of(offer, chosen):
         known = [(one, value) for one, value in done if one is count.statistics[0]]
         if not known:
-            known = [
-                (one, one.noisy(counts) if len(counts) or not one.within else []) for one, counts in count.read(run, place)
-            ]
+            known = _noisy(count, run, place)
             done += known
         found += known
     values = [next(value for other, value in found if other is one) for one in offer.statistics]
     counters = len(offer.counters)
-    return Released(values[:counters], released, tuple(values[counters:]))
+    return Released(values[:counters], released, tuple(values[counters:]), limits)
+
+
+def _noisy(count: Count, run: Run, place: TablePlaces) -> list[tuple[Statistic, Any]]:
+    """Each statistic of a SELECT, with noise."""
+    return [(one, one.noisy(counts) if len(counts) or not one.within else []) for one, counts in count.read(run, place)]

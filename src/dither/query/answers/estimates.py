@@ -10,7 +10,7 @@ from __future__ import annotations
 from dither.errors import QuestionError
 from dither.ledger.entries.receipt import Receipt
 from dither.query.answers.answer import Answer, Column, Kind
-from dither.query.answers.explain import beyond_words, bound_note, explain_offer, statements
+from dither.query.answers.explain import beyond_words, bound_note, explain_offer, found_words, statements
 from dither.query.answers.released import Released
 from dither.query.plan.question import Question
 from dither.query.policy.column import Type
@@ -41,8 +41,14 @@ ENDS = ("", "_low", "_high")
 
 def read_answer(offer: Offer, released: Released, receipt: Receipt) -> Answer:
     """The answer to a question, of what was stored of it."""
+    whole, found = offer, offer.found
+    if found is not None:
+        assert released.limits is not None
+        offer = found.offer(released.limits)
     says = [f"{head}: {', '.join(names)} ({told})" for head, names, told in statements(offer)]
-    beyond = _beyond(offer, released)
+    beyond = _beyond(offer, released) if found is None else found.beyond(released.limits or [])
+    if all(statistic.complete for _, statistic, _ in offer.columns):
+        beyond = None
     question = offer.question
     return Answer(
         sql=offer.sql,
@@ -51,13 +57,13 @@ def read_answer(offer: Offer, released: Released, receipt: Receipt) -> Answer:
         keys=tuple(group.name for group in question.groups),
         aggregates=tuple(aggregate.name for aggregate in question.aggregates),
         confidence=offer.confidence,
-        price=offer.price,
-        guarantee=offer.guarantee,
+        price=whole.price,
+        guarantee=whole.guarantee,
         statements={name: statistic.statement(place).value for name, statistic, place in offer.columns},
-        says="\n".join([*says, *([] if beyond is None else [beyond_words(beyond)])]),
+        says="\n".join([*says, *found_words(whole, released.limits), *([] if beyond is None else [beyond_words(beyond)])]),
         beyond=None if beyond is None else beyond._asdict(),
         note=bound_note(offer),
-        explained=explain_offer(offer),
+        explained=explain_offer(whole),
         frame_kind=offer.frame,
         released=released,
         receipt=receipt,

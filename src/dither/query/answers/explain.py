@@ -15,7 +15,8 @@ from dither.query.pricing.gain import Gain
 from dither.query.pricing.offer import Offer
 from dither.query.pricing.spend import counts_rho
 from dither.query.statistics.bounding import Clip, EachRow, KeepGroups, KeepPersons
-from dither.query.statistics.counter_release import OneMechanism, mechanisms
+from dither.query.statistics.counter_release import CounterRelease, OneMechanism, mechanisms
+from dither.query.statistics.limit_histogram import LimitHistogram
 from dither.query.statistics.people_beyond import Beyond, PeopleBeyond
 from dither.query.statistics.statement import Statement
 from dither.query.statistics.statistic import Statistic
@@ -53,13 +54,15 @@ def explain_offer(offer: Offer, left: str = "") -> str:
         *_edges(question),
         *([] if offer.choice is None else offer.choice.told(question)),
         f"Sorted     {offer.weighed}" if offer.weighed else "",
+        f"Limits     {offer.taken}" if offer.taken else "",
+        *_searches(offer),
         f"Error      with {percent} probability each number is off by no more than, because of noise:",
     ]
-    lines += [f"             {name}: {statistic.told(place)}" for name, statistic, place in offer.columns]
+    lines += [f"             {name}: {told}" for name, told in _errors(offer)]
     for one in offer.statistics:
         if isinstance(one, PeopleBeyond):
             lines.append(f"Beyond     how many people have more than is counted of them: off by no more than {one.told(0)}")
-    clamps = [(name, statistic.clamped(place)) for name, statistic, place in offer.columns]
+    clamps = [(name, statistic.clamped(place)) for name, statistic, place in offer.columns if offer.found is None]
     lines += [f"Clamped    {name}: {told}" for name, told in clamps if told is not None]
     lines += ["Noise      " + "; ".join(_noises(offer))]
     if question.where is not None and table.person is None:
@@ -80,7 +83,8 @@ def explain_batch(offers: Sequence[Offer], gains: Sequence[Gain], price: str) ->
     ]
     for place, offer in enumerate(offers, 1):
         lines.append(f"  {place}. {' '.join(offer.sql.split())}")
-        lines += [f"       {name}: {statistic.told(at)}" for name, statistic, at in offer.columns]
+        lines += [f"       {name}: {told}" for name, told in _errors(offer)]
+        lines += [f"       {line.strip()}" for line in _searches(offer)]
     for gain in gains:
         places = ", ".join(str(at + 1) for at in gain.questions)
         why = f"error bars of about {gain.together:,.4g}; one by one they would be about {gain.apart:,.4g}"
@@ -120,6 +124,44 @@ def beyond_words(beyond: Beyond) -> str:
     return f"people beyond the limits: {people}; {rows}"
 
 
+def found_words(offer: Offer, released: Sequence[Sequence[int]] | None) -> list[str]:
+    """The limits that were found, in a line."""
+    if offer.found is None or released is None:
+        return []
+    found = offer.found.found(released)
+    told = [f"{fact} {_limit(one, found[fact])}" for one in offer.found.histograms for fact in [one.fact]]
+    return [f"limits found privately: {', '.join(told)}"]
+
+
+def _limit(histogram: LimitHistogram, limit: int) -> str:
+    """A limit of a ladder, in the unit of its column."""
+    return f"{float(limit * histogram.step):,.12g}"
+
+
+def _searches(offer: Offer) -> list[str]:
+    """What is found first, between which ends, and who is not seen."""
+    if offer.found is None:
+        return []
+    several = offer.found.histograms
+    told = [f"{one.fact} ({_limit(one, one.limits[0])} to {_limit(one, one.limits[-1])})" for one in several]
+    lines = [f"Found      privately, at a fifth of the price: {', '.join(told)}"]
+    most = max(one.clear for one in several)
+    return [*lines, f"           (up to about {most} people beyond a limit may not show; the answer says how many they are)"]
+
+
+def _errors(offer: Offer) -> list[tuple[str, str]]:
+    """How far each column may be off; where limits are found first, under the lowest and the highest."""
+    if offer.found is None:
+        return [(name, statistic.told(place)) for name, statistic, place in offer.columns]
+    pairs = zip(offer.found.lowest.columns, offer.found.highest.columns, strict=True)
+    found = []
+    for (name, low, place), (_, high, at) in pairs:
+        least, most = low.error(place, offer.confidence), high.error(at, offer.confidence)
+        ends = f"{least:,.4g} under the lowest limits, {most:,.4g} under the highest" if least and most else low.told(place)
+        found.append((name, ends if least and most else f"{ends}; that is under the lowest limits"))
+    return found
+
+
 def _tracks(offer: Offer) -> list[str]:
     """Of geometric noise under a budget that counts rho: what it takes of each sum that the budget keeps."""
     if "geometric" not in noise_of(offer) or not counts_rho(offer.budget):
@@ -136,6 +178,10 @@ def bound_note(offer: Offer) -> str:
         return ""
     if isinstance(bounding, KeepPersons):
         return "everybody counts once" if bounding.cells == 1 else f"nobody counts in more than {bounding.groups} groups"
+    first = offer.statistics[0]
+    if isinstance(first, CounterRelease) and bounding.decides(first.set):
+        total = float((bounding.sum_limit(first.set) or 0) * first.set.measures[0].step)
+        return f"nobody counts for more than about {total:,.12g} in all"
     if isinstance(bounding, Clip):
         longest = isqrt(bounding.limits.squares - 1) + 1
         return f"nobody counts for more than about {longest} rows in one group; in several, the squares of her rows add up"
@@ -155,6 +201,8 @@ def _protected(offer: Offer) -> str:
 
 def _counts(offer: Offer) -> list[str]:
     """How much of a person counts: for the first statistic, then for each that bounds her in another way."""
+    if offer.found is not None:
+        return ["Counts     everybody in full up to the limits that are found; whoever has more, scaled down to them"]
     told: dict[str, str] = {}  # what is said, and of which columns
     for statistic in offer.statistics:
         if isinstance(statistic, PeopleBeyond):
@@ -200,6 +248,8 @@ def _names(offer: Offer, statistic: Statistic) -> str:
 def _noises(offer: Offer) -> list[str]:
     """Each mechanism, for which columns, at which price."""
     found = []
+    for search in [] if offer.found is None else offer.found.histograms:
+        found.append(f"{search.noise} for {search.fact} ({search.guarantee})")
     for one in mechanisms(offer.statistics):
         parts = one.parts if isinstance(one, OneMechanism) else (one,)
         names = ", ".join(_names(offer, part) for part in parts) or "people beyond the limits"

@@ -1,6 +1,6 @@
 """What is stored of a release: whole numbers with noise, and nothing else that is private. Anybody may read it.
 
-{"dither": 1, "released": [...], "chosen": ..., "parts": [...]}          of one question
+{"dither": 1, "released": [...], "chosen": ..., "limits": [...], "parts": [...]}   of one question
 {"dither": 1, "batch": [{"released": ..., "parts": [0, 2]}, ...], "parts": [...]}   of a batch: parts may serve several
 """
 
@@ -23,6 +23,7 @@ class Released:
     counters: list[list[list[int]]]  # for each set of counters, for each group in order, its counters
     chosen: Any = None  # what the choice of groups released
     parts: tuple[Any, ...] = ()  # what each other statistic released
+    limits: list[list[int]] | None = None  # the histograms by which limits were found
 
     @property
     def statistics(self) -> tuple[Any, ...]:
@@ -59,11 +60,12 @@ def batch_from_json(text: str) -> list[Released]:
 
 def _facts(released: Released) -> dict[str, Any]:
     chosen = {} if released.chosen is None else {"chosen": released.chosen}
-    return {"released": released.counters, **chosen}
+    limits = {} if released.limits is None else {"limits": released.limits}
+    return {"released": released.counters, **chosen, **limits}
 
 
 def _made(found: dict[str, Any], parts: tuple[Any, ...]) -> Released:
-    return Released(found["released"], found.get("chosen"), parts)
+    return Released(found["released"], found.get("chosen"), parts, found.get("limits"))
 
 
 def _text(found: dict[str, Any]) -> str:

@@ -21,6 +21,8 @@ from dither.numeric.number import Number
 FINEST = 2**20  # steps between the bounds of a float, unless the owner says otherwise
 MOST_STEPS = 2**52  # beyond this a double cannot tell the steps apart
 MOST_KEYS = 100_000
+AUTO = "auto"  # instead of bounds or limits: they are found privately
+MOST_FOUND = 2**30  # steps from zero, within which bounds are found
 LONGEST_TEXT = 2000  # characters of a text that are read
 
 
@@ -59,6 +61,7 @@ class Column:
     first: datetime.date | None = None  # of dates and timestamps: the bounds
     last: datetime.date | None = None
     clamped: bool = False  # of an inner question: whether a value beyond the first or the last key counts as that key
+    auto: bool = False  # whether bounds are found privately, within those that stand here
 
     @property
     def is_bounded(self) -> bool:
@@ -81,7 +84,8 @@ class Column:
         """The column in a line: name, type, bounds, keys, and whether a cell may be missing."""
         words = [f"{self.name}: {self.type.value}"]
         if self.is_bounded:
-            words.append(f"{self.lower} to {self.upper}")
+            found = ", bounds found privately" if self.auto else ""
+            words.append(f"{self.lower} to {self.upper}{found}")
         if self.first is not None:
             words.append(f"{self.first} to {self.last}")
         if self.keys is not None:
@@ -102,13 +106,17 @@ def read_column(name: str, stated: Fact, where: str) -> Column:
     if not isinstance(nullable, bool):
         raise PolicyError(f"{where}.nullable", nullable, "it is not a truth value", "true or false")
     first = last = lower = upper = None
+    ends = stated.get("bounds")
+    auto = kind.is_number and (ends == AUTO or (isinstance(ends, (list, tuple)) and AUTO in ends))
     if kind in (Type.DATE, Type.TIMESTAMP):
         first, last = _dates(stated.get("bounds"), kind, f"{where}.bounds")
+    elif auto:
+        lower, upper = _outer(stated.get("bounds"), stated.get("step"), kind, where)
     else:
         lower, upper = _bounds(stated.get("bounds"), kind, f"{where}.bounds")
     step = _step(stated.get("step"), kind, lower, upper, f"{where}.step")
     keys = _keys(stated.get("keys"), kind, f"{where}.keys")
-    return Column(name, kind, lower, upper, step, keys, nullable, first, last)
+    return Column(name, kind, lower, upper, step, keys, nullable, first, last, auto=auto)
 
 
 def _type(stated: Fact, where: str) -> Type:
@@ -133,7 +141,7 @@ def _bounds(stated: Fact, kind: Type, where: str) -> tuple[Fraction | None, Frac
     if not kind.is_number:
         raise PolicyError(where, stated, f"a {kind.value} column has no bounds", "keys, or a column of numbers or dates")
     if not isinstance(stated, (list, tuple)) or len(stated) != 2:
-        raise PolicyError(where, stated, "bounds are two numbers", "[0, 2000]")
+        raise PolicyError(where, stated, "bounds are two numbers", '[0, 2000], or "auto" to find them privately')
     lower, upper = (_number(end, where) for end in stated)
     if lower >= upper:
         raise PolicyError(where, stated, "the lower bound is not below the upper one", "[0, 2000]")
@@ -188,6 +196,31 @@ def _step(stated: Fact, kind: Type, lower: Fraction | None, upper: Fraction | No
     if step <= 0 or step > upper - lower or (upper - lower) / step > MOST_STEPS:
         why = f"it must be above zero, and fit between 1 and 2^52 times into {upper - lower}"
         raise PolicyError(where, stated if stated is not None else str(step), why, "0.01 for cents, 1 for whole numbers")
+    return step
+
+
+def _outer(ends: Fact, step: Fact, kind: Type, where: str) -> tuple[Fraction, Fraction]:
+    """Within which bounds others are found: one end may be stated."""
+    unit = _step_alone(step, kind, f"{where}.step")
+    low, high = ends if isinstance(ends, (list, tuple)) and len(ends) == 2 else (AUTO, AUTO)
+    if isinstance(ends, (list, tuple)) and len(ends) != 2:
+        raise PolicyError(f"{where}.bounds", ends, "bounds are two numbers", '[0, "auto"]')
+    lower = None if low == AUTO else _number(low, f"{where}.bounds")
+    upper = None if high == AUTO else _number(high, f"{where}.bounds")
+    width = MOST_FOUND * unit
+    if lower is not None:
+        return lower, lower + width
+    return (-width, width) if upper is None else (upper - width, upper)
+
+
+def _step_alone(stated: Fact, kind: Type, where: str) -> Fraction:
+    """The step of a column whose bounds are not stated."""
+    if stated is None and kind is not Type.INTEGER:
+        why = "bounds that are found privately need the unit in which values are counted"
+        raise PolicyError(where, None, why, 'step = "0.01" for cents, or bounds = [0, 2000]')
+    step = Fraction(1) if stated is None else _number(stated, where)
+    if step <= 0 or (kind is Type.INTEGER and step.denominator != 1):
+        raise PolicyError(where, stated, "it must be above zero, and whole for whole numbers", "0.01 for cents")
     return step
 
 

@@ -213,6 +213,8 @@ def _limits(table: Table) -> str:
     told = f", {table.max_groups} groups of {table.max_rows_per_group} rows"
     if table.max_rows is not None:
         told = f", {table.max_rows} rows in all" + ("" if table.max_groups == table.max_rows else told)
+    if table.auto:
+        told = f", limits found privately for each question, within {table.most_rows} rows"
     told += "".join(f", {name} of {float(most):,.12g} in all" for name, most in table.max_sum)
     return told + (f" (nobody can have more: {', '.join(sorted(table.hard))})" if table.hard else "")
 
@@ -230,12 +232,14 @@ def _plain(value: Any) -> Any:
             "hard": sorted(value.hard),
             "owner": None if value.owner is None else _plain(value.owner),
             "min_people": None if value.min_people == MIN_PEOPLE else value.min_people,
+            "auto": value.auto,
         }
         others = {name: fact for name, fact in stated.items() if fact}
         return {"name": value.name, "columns": _plain(value.columns), **limits, **others}
     if isinstance(value, Column):
         bounds = {"first": value.first, "last": value.last}  # left out where there are none: hashes of old stay
         facts = {name: _plain(getattr(value, name)) for name in OLD_FACTS}
+        facts |= {"auto": True} if value.auto else {}
         return facts | {name: _plain(end) for name, end in bounds.items() if end is not None}
     if hasattr(value, "__dataclass_fields__"):
         return {name: _plain(getattr(value, name)) for name in value.__dataclass_fields__}

@@ -7,6 +7,9 @@ Contribution limits of one person, each of which we enforce:
     max_rows_per_group   her rows that count in one group
     max_sum.COLUMN       what the absolute values of a column add up to, of hers
 
+Where `limits = "auto"`, each question finds its own limits privately, at a part of its price, within those that are stated;
+of limits that nobody stated, within 10^6 rows.
+
 `min_people` is about groups whose keys nobody declared: one that fewer people are in is never shown, and does not leave the
 engine.
 
@@ -25,7 +28,7 @@ from typing import Any
 
 from dither.errors import NumberError, PolicyError
 from dither.numeric.number import rational
-from dither.query.policy.column import Column, Fact, Type, read_column
+from dither.query.policy.column import AUTO, Column, Fact, Type, read_column
 from dither.query.policy.owner import HIDDEN, Owner, read_owner
 
 EACH_ROW = "each row"  # instead of a column: one row is one person
@@ -58,6 +61,7 @@ class Table:
     min_people: int = MIN_PEOPLE  # in a group whose key nobody declared: one that fewer are in is never shown
     owner: Owner | None = None  # through which table a row belongs to somebody, where no column says so
     ids: frozenset[str] = frozenset()  # columns that lead to an owner: of this table, or of one whose rows are owned by it
+    auto: bool = False  # whether limits are found privately for each question, within those that stand here
 
     def tells_whose(self, name: str) -> bool:
         """Whether a column says whose a row is, or leads there: two values of it must never become one."""
@@ -91,7 +95,7 @@ def read_table(name: str, stated: Fact, where: str) -> Table:
     _name(name, where)
     if not isinstance(stated, dict):
         raise PolicyError(where, stated, "a table is a table of facts", 'person = "patient_id", and columns')
-    known = {"source", "person", "owner", *LIMITS, "max_sum", "hard", "min_people", "columns", "public"}
+    known = {"source", "person", "owner", *LIMITS, "max_sum", "hard", "min_people", "columns", "public", "limits"}
     for extra in stated.keys() - known:
         raise PolicyError(f"{where}.{extra}", stated[extra], "no such fact of a table is known", ", ".join(sorted(known)))
     facts = stated.get("columns")
@@ -112,22 +116,27 @@ def read_table(name: str, stated: Fact, where: str) -> Table:
     if not isinstance(public, bool):
         raise PolicyError(f"{where}.public", public, "it is not a truth value", "true or false")
     if public:
-        for fact in ("person", "owner", *LIMITS, "max_sum", "hard", "min_people"):
+        for fact in ("person", "owner", *LIMITS, "max_sum", "hard", "min_people", "limits"):
             if fact in stated:
                 raise PolicyError(f"{where}.{fact}", stated[fact], "a public table is about nobody", "leaving it out")
     person, owner = (None, None) if public else _whose(stated, columns, where)
     source = stated.get("source")
     if source is not None and (not isinstance(source, str) or not source):
         raise PolicyError(f"{where}.source", source, "it is not a path", '"visits.parquet", or "visits/*.parquet"')
+    auto = _auto(stated.get("limits"), person, f"{where}.limits")
+    most = stated.get("max_rows")
     if person is not None and all(stated.get(limit) is None for limit in LIMITS):
-        why = "no limit is stated of how much one person counts"
-        raise PolicyError(f"{where}.max_rows", None, why, "the most rows of one person that are to count, such as 10")
-    whole = None if stated.get("max_rows") is None else _limit(stated["max_rows"], person, f"{where}.max_rows")
+        if not auto:
+            why = "no limit is stated of how much one person counts"
+            instead = 'the most rows of one person that are to count, such as 10, or limits = "auto"'
+            raise PolicyError(f"{where}.max_rows", None, why, instead)
+        most = MOST
+    whole = None if most is None else _limit(most, person, f"{where}.max_rows")
     groups, rows = (_limit(stated.get(limit, whole), person, f"{where}.{limit}") for limit in LIMITS[1:])
     sums = _sums(stated.get("max_sum", {}), columns, person, f"{where}.max_sum")
     least = _min_people(stated.get("min_people", MIN_PEOPLE), f"{where}.min_people")
     table = Table(name, columns, person, groups, rows, source, public=public, max_rows=whole, max_sum=sums, min_people=least)
-    table = replace(table, owner=owner)
+    table = replace(table, auto=auto, owner=owner)
     return replace(table, hard=_hard(stated.get("hard", []), table, f"{where}.hard"))
 
 
@@ -161,6 +170,16 @@ def _hard(stated: Fact, table: Table, where: str) -> frozenset[str]:
         if one not in known:
             raise PolicyError(where, one, "no such limit is stated for this table", ", ".join(known) or "leaving it out")
     return frozenset(stated)
+
+
+def _auto(stated: Fact, person: str | None, where: str) -> bool:
+    if stated is None:
+        return False
+    if stated != AUTO:
+        raise PolicyError(where, stated, "limits are stated one by one, or found privately", '"auto", or max_rows = 10')
+    if person is None:
+        raise PolicyError(where, stated, "where one row is one person, there is no limit to find", "leaving it out")
+    return True
 
 
 def _min_people(stated: Fact, where: str) -> int:

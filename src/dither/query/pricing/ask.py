@@ -21,6 +21,8 @@ QuestionLike: TypeAlias = str | IbisExpression
 QuestionsLike: TypeAlias = list[str] | list[IbisExpression] | list[QuestionLike] | tuple[QuestionLike, ...]
 ErrorsLike: TypeAlias = Mapping[str, NumberLike]  # of each aggregate, by its name
 NoiseKind: TypeAlias = Literal["gaussian", "geometric"]
+BoundsWord: TypeAlias = Literal["auto"]  # found privately
+LimitsWord: TypeAlias = Literal["auto", "hard"]  # found privately; those that nobody can exceed
 Way: TypeAlias = Literal["weights", "clip", "clip sum", "groups"]  # see `statistics/bounding.py`
 
 
@@ -38,6 +40,8 @@ class Terms(TypedDict, total=False):
     other: str | None
     noise: NoiseKind | None
     intervals: bool | NumberLike
+    limits: LimitsWord | None
+    bounds: BoundsWord | None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -56,3 +60,5 @@ class Ask:
     other: str | None = None
     noise: NoiseKind | None = None
     intervals: bool | NumberLike = True
+    limits: LimitsWord | None = None
+    bounds: BoundsWord | None = None

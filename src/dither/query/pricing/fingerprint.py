@@ -16,7 +16,7 @@ from dither.query.plan.spelling import spell
 from dither.query.policy.column import Key
 from dither.query.pricing.offer import Offer
 from dither.query.statistics.bounding import Bounding
-from dither.query.statistics.people_beyond import PeopleByRows
+from dither.query.statistics.people_by_size import PeopleBySize
 from dither.query.statistics.statistic import Statistic
 
 VERSION = 2
@@ -42,6 +42,7 @@ def _counters(offer: Offer) -> dict[str, object]:
         **({"persons": _limits(persons[0])} if persons else {}),
         **({"max_groups": dict(offer.limits)} if offer.limits else {}),
         **({} if offer.choice is None else {"choice": _choice(offer.choice)}),
+        **({} if offer.found is None else {"limits": [_part(one) for one in offer.found.histograms]}),
     }
 
 
@@ -49,6 +50,9 @@ def batch_question(offers: Sequence[Offer], parts: Sequence[Statistic]) -> dict[
     """A batch as the ledger keeps it: parts that several questions share are spelled once."""
     spelled = []
     for offer in offers:
+        if offer.found is not None:  # its statistics are its own: they depend on the limits that it finds
+            spelled.append(question(offer))
+            continue
         own = [next(at for at, part in enumerate(parts) if part is mine) for mine in offer.others]
         spelled.append({**_counters(offer), "statistics": own})
     return {"dither": VERSION, "batch": spelled, "statistics": [_part(part) for part in parts]}
@@ -67,8 +71,8 @@ def _limits(bounding: Bounding) -> list[object]:
         others["rows"] = bounding.most
     if bounding.sums:
         others["sums"] = [[spell(family), most] for family, most in bounding.sums]
-    if isinstance(bounding, PeopleByRows):
-        others["of"] = "rows" if not bounding.squared else "squares"
+    if isinstance(bounding, PeopleBySize):
+        others |= bounding.spelled()
     if bounding.shares:
         others["shares"] = [str(share) for share in bounding.shares]
     return [bounding.way, bounding.groups, bounding.rows, bounding.resolution, *([others] if others else [])]

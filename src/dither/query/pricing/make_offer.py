@@ -9,34 +9,32 @@ fit       where mechanisms promise less than was stated for all of them, at a lo
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import partial
 from typing import SupportsIndex
 
 from dither.density.quantiles.rank_scores import ENDS, read_ends
 from dither.errors import NumberError, QuestionError
 from dither.mechanisms.additive.additive import read_confidence
-from dither.numeric.number import Number, NumberLike, integer, rational
+from dither.numeric.number import NumberLike, integer, rational
+from dither.privacy.budget.filter import Filter
 from dither.privacy.guarantee.guarantee import Guarantee
-from dither.privacy.unit import Unit
-from dither.query.counters.counter_sets import CounterPlan, choose_counters
 from dither.query.groups.unknown_keys import read_other
 from dither.query.holdings import Holdings
 from dither.query.plan.aggregates import Quantile
 from dither.query.plan.question import Question
 from dither.query.policy.policy import Policy
 from dither.query.pricing import price
-from dither.query.pricing.ask import Ask, ErrorsLike, Way
-from dither.query.pricing.candidates import Candidate, most_cells, with_keys, with_top
+from dither.query.pricing.ask import Ask
+from dither.query.pricing.found_policy import HARD, with_auto
 from dither.query.pricing.key_delta import read_lost
+from dither.query.pricing.limit_searches import check_wishes
 from dither.query.pricing.offer import Offer
+from dither.query.pricing.pricing import Pricing
 from dither.query.pricing.spend import HOWS, Spend, counts_rho, largest_epsilon, read_noise, read_spend, rho_in, stated_price
+from dither.query.pricing.ways import Facts, Found, Made, Stated, Ways, better, check_hard
 from dither.query.sql.options import Options, apply_options, check_options, read_options, tightened
 from dither.query.sql.parse import parse
-from dither.query.statistics.bounding import Bounding
-from dither.query.statistics.choose_bounding import choose_bounding
-from dither.query.statistics.counter_release import CounterRelease
-from dither.query.statistics.people_beyond import SHARE, PeopleBeyond, leaves_out
 
 LARGEST_SIZE = 10**15
 LEAST_ALPHA = Fraction(1, 10**12)  # error bars that fail less often than this are not computed
@@ -44,7 +42,7 @@ LEAST_ALPHA = Fraction(1, 10**12)  # error bars that fail less often than this a
 
 def make_offer(ask: Ask, holdings: Holdings, *, promise: Spend | None = None, lost: Fraction | None = None) -> Offer:
     """The offer for a question. In a batch its price and its delta are given parts of the whole."""
-    policy, budget = holdings.policy, holdings.ledger.budget
+    policy, budget = with_auto(holdings.policy, ask.limits, ask.bounds), holdings.ledger.budget
     question, options = read_question(ask.text, policy)
     if promise is not None and (options.epsilon is not None or options.delta is not None):
         why = "a batch has one price for all its questions"
@@ -63,87 +61,42 @@ def make_offer(ask: Ask, holdings: Holdings, *, promise: Spend | None = None, lo
     if promise is None and ask.error is None:
         promise = read_spend(budget, epsilon, ask.rho, guarantee, lost, noise)
     is_pure = promise.is_pure if promise is not None else noise == "geometric" or not counts_rho(budget)
-    counters = choose_counters(question, pure=is_pure)
     ends = _ends(ask.intervals, question, alone=alone)
-    pricing = Pricing(question, counters, ask.bounding, budget.unit, is_pure, level, hint, ask.error, lost, other, ends)
-    if promise is not None and promise.most is not None:
-        promise = Spend(epsilon=largest_epsilon(promise.most, lambda e: rho_in(budget, pricing.promised(e))))
-    made = pricing.made(promise)
-    fitting = None if promise is None else promise.fitting(price.total(made.priced))
-    made = made if fitting is None else pricing.made(fitting)
-    _check_bounding(made, ask.bounding)
-    if alone:  # otherwise the batch is one question, and looked at as a whole
-        price.check_limit(price.total(made.priced), policy.per_question)
+    pricing = Pricing(question, ask.bounding, budget.unit, is_pure, level, hint, ask.error, lost, other, ends)
     first = holdings.sources.get(question.relation.tables[0].name)
-    return Offer(
+    facts = Facts(
         str(ask.text),
-        question,
-        made.statistics,
-        made.under.counters.readings,
-        _bounding(made),
-        level,
-        hint,
         budget,
-        asked=epsilon if alone and not (is_pure and counts_rho(budget)) else None,
-        choice=made.choice,
-        weighed=made.weighed,
-        limits=tightened(question, policy),
-        frame="" if first is None else first.kind,
+        epsilon if alone and not (is_pure and counts_rho(budget)) else None,
+        tightened(question, policy),
+        "" if first is None else first.kind,
     )
+    check_wishes(pricing.searches, ask.limits, ask.bounds)
+    if pricing.searches:
+        found = Found(pricing, facts, policy, options)
+        offer, hard = _at_price(found, promise, budget), found.hard
+        offer = offer if hard is None else better(offer, _at_price(hard, promise, budget), hint)
+    else:
+        offer = _at_price(Stated(pricing, facts), promise, budget)
+    if ask.limits == HARD:
+        check_hard(offer)
+    if alone:  # otherwise the batch is one question, and looked at as a whole
+        price.check_limit(price.total(offer.released), policy.per_question)
+    return offer
 
 
-@dataclass(frozen=True)
-class Pricing:
-    """A question with all that its mechanisms depend on but the price."""
+def _at_price(ways: Ways[Made], promise: Spend | None, budget: Filter) -> Offer:
+    """The offer at what was stated: an epsilon, a rho, a guarantee that all of it must keep, or a wished error."""
+    if promise is not None and promise.most is not None:
+        priced = partial(_promised, ways)
+        promise = Spend(epsilon=largest_epsilon(promise.most, lambda e: rho_in(budget, priced(Spend(epsilon=e)))))
+    made = ways.made(promise)
+    fitting = None if promise is None else promise.fitting(price.total(made.priced))
+    return ways.offer(made if fitting is None else ways.made(fitting))
 
-    question: Question
-    counters: CounterPlan
-    bounding: Way | None  # the way that was stated, or None
-    unit: Unit
-    is_pure: bool
-    confidence: Fraction
-    size: int | None
-    error: ErrorsLike | None  # that is wished, instead of a price
-    lost: Fraction  # the delta of keys that nobody declared
-    other: str | None
-    ends: Fraction  # the share of the price of quantiles that the ends of their intervals have
 
-    def under(self, cells: int) -> price.Context:
-        """The context for so many groups."""
-        question, counters = self.question, self.counters
-        way = choose_bounding(question, counters, self.bounding, cells=cells, unit=self.unit, pure=self.is_pure)
-        facts = question, counters, way, cells, self.confidence, self.size, self.is_pure
-        return price.Context(*facts, error_is_wished=self.error is not None, ends=self.ends)
-
-    def promised(self, epsilon: Number) -> Guarantee:
-        """What all that is released at an epsilon promises."""
-        return price.total(self.made(Spend(epsilon=epsilon)).priced)
-
-    def made(self, promise: Spend | None) -> Candidate:
-        """All that is released, at a price, or for a wished error where there is none."""
-        cells = most_cells(self.question, self.counters)
-        if self.lost:
-            return with_keys(self.under(cells), promise, self.error, lost=self.lost, other=self.other)
-        if promise is None:
-            made = Candidate(self.under(cells), price.for_error(self.error, self.under(cells)))
-            share = SHARE[self.is_pure]
-            paid = price.paid(made.statistics, pure=self.is_pure).amount
-            return self._with_people_beyond(made, paid * (share / (1 - share)))
-        made = with_top(self.under, cells, promise)
-        if made.choice is not None or leaves_out(made.statistics) is None:
-            return made
-        share = SHARE[self.is_pure]
-        made = with_top(self.under, cells, promise.part(1 - share))
-        return self._with_people_beyond(made, promise.part(share).amount)
-
-    def _with_people_beyond(self, made: Candidate, amount: Number | Fraction) -> Candidate:
-        """Where rows may be left out: also how many people have more than is counted of them."""
-        counted = leaves_out(made.statistics)
-        if made.choice is not None or counted is None:
-            return made
-        pure, level = self.is_pure, self.confidence
-        people = PeopleBeyond.make(self.question, counted.bounding, amount, pure=pure, confidence=level)
-        return replace(made, statistics=(*made.statistics, people))
+def _promised(ways: Ways[Made], promise: Spend) -> Guarantee:
+    return price.total(ways.made(promise).priced)
 
 
 def read_question(text: str | list[str], policy: Policy) -> tuple[Question, Options]:
@@ -152,20 +105,6 @@ def read_question(text: str | list[str], policy: Policy) -> tuple[Question, Opti
     question = parse(found, apply_options(options, policy))
     check_options(options, policy, question)
     return question, options
-
-
-def _bounding(made: Candidate) -> Bounding:
-    """How a person's rows are bounded for counters; people are counted in a way of their own."""
-    own = (one.bounding for one in made.statistics if isinstance(one, CounterRelease) and not one.set.counts_persons)
-    return next(own, made.under.bounding)
-
-
-def _check_bounding(made: Candidate, bounding: Way | None) -> None:
-    """A way of bounding that was stated must be one for what is asked."""
-    for one in [] if made.under.counters.sets or made.choice else made.statistics:
-        if bounding is not None and one.bounding.way != bounding:
-            why = f"of what is asked here, a person is bounded in one way: '{one.bounding.way}'"
-            raise QuestionError("bounding", bounding, why, "leaving it out")
 
 
 def _ends(stated: bool | NumberLike, question: Question, *, alone: bool) -> Fraction:

@@ -6,7 +6,7 @@ how the ledger will know it follow from its fields.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
@@ -21,9 +21,73 @@ from dither.query.groups.group_choice import GroupChoice, Groups, all_groups
 from dither.query.plan.question import Question
 from dither.query.pricing import price
 from dither.query.pricing.candidates import priced
+from dither.query.pricing.found_policy import LOWER, UPPER, is_hard
 from dither.query.statistics.bounding import Bounding
 from dither.query.statistics.counter_release import CounterRelease, Priced
+from dither.query.statistics.limit_histogram import LimitHistogram
+from dither.query.statistics.people_beyond import Beyond
 from dither.query.statistics.statistic import Statistic
+
+
+@dataclass(frozen=True)
+class FoundLimits:
+    """Histograms by which limits are found, and the offer that follows from each outcome."""
+
+    histograms: tuple[LimitHistogram, ...]
+    second: Guarantee  # of what follows, whatever was found
+    offer_at: Callable[[tuple[int, ...]], Offer] = field(repr=False, compare=False)  # by the limits, in their order
+
+    @property
+    def guarantee(self) -> Guarantee:
+        """Of what follows."""
+        return self.second
+
+    def loss(self) -> Loss:
+        """Of what follows: that of its guarantee, since its noise is not known beforehand."""
+        return self.second.loss()
+
+    @cached_property
+    def known(self) -> dict[tuple[int, ...], Offer]:
+        """Offers that were made."""
+        return {}
+
+    def at(self, limits: tuple[int, ...]) -> Offer:
+        """What follows, under these limits."""
+        if limits not in self.known:
+            self.known[limits] = self.offer_at(limits)
+        return self.known[limits]
+
+    @property
+    def priced(self) -> list[Priced]:
+        """The releases whose guarantees add up to the price."""
+        return [*self.histograms, self]
+
+    @property
+    def lowest(self) -> Offer:
+        """What follows where nobody was seen beyond any limit."""
+        return self.at(tuple(one.limits[0] for one in self.histograms))
+
+    @property
+    def highest(self) -> Offer:
+        """What follows where people were seen everywhere."""
+        return self.at(tuple(one.limits[-1] for one in self.histograms))
+
+    def found(self, released: Sequence[Sequence[int]]) -> dict[str, int]:
+        """The limits, by what was released."""
+        several = zip(self.histograms, released, strict=True)
+        return {one.fact: one.limits[one.place(counts)] for one, counts in several}
+
+    def beyond(self, released: Sequence[Sequence[int]]) -> Beyond | None:
+        """How many people are beyond the limit of rows, of sums or of groups that was found, where it is no hard one."""
+        for one, counts in zip(self.histograms, released, strict=True):
+            hard = one.place(counts) == len(one.limits) - 1 and is_hard(one.fact, one.question.table)
+            if not one.fact.startswith((UPPER, LOWER)) and not hard:
+                return one.beyond(counts)
+        return None
+
+    def offer(self, released: Sequence[Sequence[int]]) -> Offer:
+        """What follows from what was released."""
+        return self.at(tuple(self.found(released).values()))
 
 
 @dataclass(frozen=True)
@@ -43,6 +107,8 @@ class Offer:
     weighed: str = field(default="", repr=False)  # why groups are chosen first, or why not
     limits: Mapping[str, int] = field(default_factory=dict, repr=False)  # those that the question tightened, by table
     frame: str = field(default="arrow", repr=False)  # the kind of table that the rows are in
+    taken: str = field(default="", repr=False)  # why limits are not found privately, where that was asked for
+    found: FoundLimits | None = field(default=None, repr=False)  # limits that are found first; then it is one of its offers
 
     @cached_property
     def guarantee(self) -> Guarantee:
@@ -52,6 +118,8 @@ class Offer:
     @property
     def released(self) -> list[Priced]:
         """The releases whose guarantees add up to the price."""
+        if self.found is not None:
+            return self.found.priced
         return priced(self.choice, self.statistics)
 
     def loss(self) -> Loss:
@@ -69,7 +137,10 @@ class Offer:
 
     @cached_property
     def errors(self) -> dict[str, float | None]:
-        """How far each aggregate may be off because of noise; None for an average without a size hint."""
+        """How far each aggregate may be off because of noise; None for an average without a size hint, and where the limits
+        are found first."""
+        if self.found is not None:
+            return dict.fromkeys(aggregate.name for aggregate in self.question.aggregates)
         return {name: statistic.error(place, self.confidence) for name, statistic, place in self.columns}
 
     @property

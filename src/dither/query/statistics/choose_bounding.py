@@ -49,11 +49,16 @@ def choose_bounding(
         return of_persons(table, cells, unit)
     limits = limits_of(table, cells, cells_of(question))
     sums = tuple((family, most) for family in families if (most := _sum_limit(table, family)) is not None)
-    resolution = _resolution(limits.most * max((family.reach for family in families), default=1))
     unfit: dict[str, str] = {}  # ways that do not fit, and why
-    if resolution < COARSEST:
-        fine = "the steps of a column are too fine, or the limits too high, to scale people down"
-        unfit["weights"] = unfit["clip"] = unfit["clip sum"] = fine
+    fine = "the steps of a column are too fine, or the limits too high, to scale people down"
+    rows = [limits.most * family.reach for family in families]
+    known = [dict(sums).get(family, most) for family, most in zip(families, rows, strict=True)]
+    by_rows = _resolution(max(rows, default=limits.most))
+    by_sums = _resolution(max(map(min, rows, known), default=limits.most))
+    if by_rows < COARSEST:
+        unfit["weights"] = fine
+    if by_sums < COARSEST:
+        unfit["clip"] = unfit["clip sum"] = fine
     if pure:
         unfit["clip"] = "it bounds the length of a vector (L2), and this noise needs the sum (L1)"
     else:  # one weight by sums would leave a length of up to L / p in one family: see bounding.md
@@ -74,6 +79,7 @@ def choose_bounding(
     else:
         kind, reason = KeepGroups, "; ".join(f"{way}: {why}" for way, why in unfit.items())
     scales = issubclass(kind, (Clip, ClipSum))
+    resolution = by_sums if scales else by_rows
     made = kind(
         *(limits.groups, limits.rows, 1 if kind is KeepGroups else resolution, unit, reason),
         limit=None if kind is KeepGroups else limits.most,
@@ -99,19 +105,20 @@ def _complete(made: Bounding, table: Table, families: list[CounterSet], hard: Ha
 
 def _sum_limit(table: Table, family: CounterSet) -> int | None:
     """What a person's steps of a family may add up to, where it is the sum of a column with such a limit."""
-    name = _summed_column(family)
+    name = summed_column(family)
     most = None if name is None else table.sum_limit(name)
     return None if most is None else max(1, ceil(most / family.measures[0].step))
 
 
 def _hard_sum(table: Table, family: CounterSet) -> bool:
     """Whether nobody's values add up to more, also after they were clamped: towards zero, or not at all."""
-    name, facts = _summed_column(family), family.measures[0]
+    name, facts = summed_column(family), family.measures[0]
     inside = facts.bounds[0] <= 0 <= facts.bounds[1] if isinstance(facts, StepCounter) else False
     return f"max_sum.{name}" in table.hard and (inside or f"bounds.{name}" in table.hard)
 
 
-def _summed_column(family: CounterSet) -> str | None:
+def summed_column(family: CounterSet) -> str | None:
+    """The column that a family is the plain sum of, if it is one."""
     first, *others = family.measures
     return (
         first.of.column.name if not others and isinstance(first, StepCounter) and isinstance(first.of, ColumnValue) else None

@@ -5,9 +5,7 @@ people are sorted by how many times their limit they have (up to 4 times, 16 tim
 is released with noise, at a small share of the price. `Weights` and `ClipSum` limit the number of rows n; `Clip` limits the
 length of the vector of rows in each group, so that there the kind is by sum n_g^2, in squares of the ladder.
 
-Theorem. One number a person decides her one kind, so that a person who comes or goes moves one count by 1 (L1 = L2 = 1),
-and one who is replaced moves two (L1 = 2, L2^2 = 2). The number is of her own rows that meet the condition and are in
-declared groups, and of nothing else.
+That a person moves one count, or two, is the theorem of `statistics/people_by_size.py`.
 
 The number of people beyond is the sum of the counts. What is left out is an *estimate* and not a bound: rows of people of a
 kind are taken as 8/5 of its lower end, as those of heavy tails are about, in kinds whose count is far above the noise.
@@ -21,48 +19,20 @@ from fractions import Fraction
 from math import ceil
 from typing import Any, ClassVar, NamedTuple
 
-from dither.mechanisms.additive.gaussian import Gaussian
-from dither.mechanisms.additive.geometric import Geometric
 from dither.numeric.number import Number
-from dither.privacy.guarantee.guarantee import Guarantee
-from dither.privacy.loss.loss import Loss
-from dither.privacy.unit import Unit
-from dither.query.counters.counter_sets import CounterSet
 from dither.query.counters.estimators import Columns
 from dither.query.counters.intervals import sum_error
-from dither.query.plan.expressions import Constant
-from dither.query.plan.question import Group, Question
+from dither.query.plan.question import Question
 from dither.query.plan.spelling import spell
 from dither.query.statistics.bounding import Bounding, Clip, ClipSum, Weights
 from dither.query.statistics.counter_release import CounterRelease
-from dither.query.statistics.limits import HardLimits
+from dither.query.statistics.people_by_size import PeopleByRows, PeopleHistogram
 from dither.query.statistics.statement import Statement
-from dither.query.statistics.statistic import Counts, Statistic, counted
+from dither.query.statistics.statistic import Statistic
 
 KINDS = 5  # of people beyond their limits
 RATIO = 4  # from one kind to the next
-ENOUGH = 10**5  # epsilon or rho, with which there is no noise; much more could not be drawn
 SHARE = {True: Fraction(1, 10), False: Fraction(1, 20)}  # of an epsilon, or of a rho
-
-
-@dataclass(frozen=True)
-class PeopleByRows(Bounding):
-    """No bound: each person is counted once, by how many rows she has."""
-
-    way: ClassVar[str] = "people by rows"
-    words = "everybody once, by how many rows she has"
-
-    of: Question | None = None  # whose rows they are
-    edges: tuple[int, ...] = ()  # the least that is beyond the first kind, the second, ...
-    squared: bool = False  # whether it is the squares of rows in each group that add up
-
-    def alone(self, family: CounterSet) -> int:
-        """One person is one count."""
-        return 1
-
-    def loses_nothing(self, hard: HardLimits) -> bool:
-        """Nobody is left out."""
-        return True
 
 
 class Beyond(NamedTuple):
@@ -75,14 +45,12 @@ class Beyond(NamedTuple):
 
 
 @dataclass(frozen=True)
-class PeopleBeyond(Statistic):
+class PeopleBeyond(PeopleHistogram):
     """How many people have more than is counted of them, by how much."""
 
     code: ClassVar[str] = "people_beyond"
 
     most: int  # rows of a person that count in full
-    mechanism: Geometric | Gaussian
-    confidence: Fraction
 
     @classmethod
     def make(
@@ -93,36 +61,13 @@ class PeopleBeyond(Statistic):
         first, ratio = (bounding.limits.squares, RATIO**2) if squared else (bounding.most, RATIO)
         edges = tuple(first * ratio**place for place in range(KINDS))
         kind = PeopleByRows(1, 1, 1, bounding.unit, "", of=question, edges=edges, squared=squared, complete=True)
-        factor = 1 if bounding.unit is Unit.ADD_REMOVE else 2
-        if amount > ENOUGH:
-            amount = Fraction(ENOUGH)
-        mechanism: Geometric | Gaussian
-        if pure:
-            mechanism = Geometric(epsilon=amount, sensitivity=factor, unit=bounding.unit)
-        else:
-            mechanism = Gaussian(rho=amount, l2_squared=factor, integers=True, unit=bounding.unit)
-        group = Group("kind", Constant(Fraction(0)), tuple(range(1, KINDS + 1)))
-        return cls(counted(question, (group,)), kind, bounding.most, mechanism, confidence)
-
-    @property
-    def guarantee(self) -> Guarantee:
-        """That of its noise."""
-        return self.mechanism.guarantee
-
-    def loss(self) -> Loss:
-        """That of its noise."""
-        return self.mechanism.loss()
+        mechanism = cls.noise_of(amount, bounding.unit, pure=pure)
+        return cls(cls.question_of(kind), kind, mechanism, confidence, bounding.most)
 
     def spelled(self) -> dict[str, object]:
         """The ladder and the noise."""
         assert isinstance(self.bounding, PeopleByRows)
         return {"edges": list(self.bounding.edges), "squared": self.bounding.squared, "noise": spell(self.mechanism)}
-
-    def noisy(self, counts: Counts) -> list[int]:
-        """How many people there are of each kind, with noise."""
-        (people,) = counts
-        drawn = self.mechanism.law.sample(len(people)).tolist()
-        return [int(count) + noise for count, noise in zip(people, drawn, strict=True)]
 
     def read(self, released: Any, place: int) -> Columns:
         """The number of people beyond the limits."""
@@ -148,11 +93,6 @@ class PeopleBeyond(Statistic):
     def told(self, place: int) -> str:
         """The half-width."""
         return f"{self.error(place, self.confidence):,.4g}"
-
-    @property
-    def noise(self) -> str:
-        """Of which kind it is."""
-        return "geometric" if isinstance(self.mechanism, Geometric) else "Gaussian"
 
 
 def leaves_out(statistics: Sequence[Statistic]) -> CounterRelease | None:

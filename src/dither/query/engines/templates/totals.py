@@ -27,42 +27,19 @@ from typing import Any
 
 from dither.query.counters.counter_sets import CounterSet
 from dither.query.engines.templates.clip import clipped
-from dither.query.engines.templates.counter_sums import Sums, counter_sum, read_steps, read_value
-from dither.query.engines.templates.expressions import person, render
-from dither.query.engines.templates.group_keys import key
+from dither.query.engines.templates.people_rows import Shape, group_totals, or_zero, rows_of_people, totals_of_people
+from dither.query.engines.templates.people_sizes import by_groups, by_rows, by_sums, by_values
 from dither.query.engines.words import Words
-from dither.query.plan.counters import Counter, ValueCounter
 from dither.query.plan.question import Question
 from dither.query.statistics.bounding import Bounding, Clip, ClipSum, EachRow, KeepGroups, KeepPersons, Weights
 from dither.query.statistics.distinct_values import KeepValues
-from dither.query.statistics.people_beyond import PeopleByRows
-
-
-class _Shape:
-    """Names and columns that all parts of the SELECT share."""
-
-    def __init__(self, words: Words, question: Question, families: Sequence[CounterSet], bounding: Bounding) -> None:
-        self.words, self.question, self.families, self.bounding = words, question, families, bounding
-        self.measures = [measure for family in families for measure in family.measures]
-        self.keys = [f"g{place}" for place in range(len(question.groups))]
-        self.totals = [f"t{place}" for place in range(len(self.measures))]
-        self.columns: list[Counter] = []
-        for measure in sorted(self.measures, key=lambda measure: isinstance(measure, ValueCounter)):
-            if measure.base is not None and not any(measure.follows_from(column) for column in self.columns):
-                self.columns.append(measure.base)
-
-    def measured(self, measure: Counter, rows: str, count: str, added: str) -> str:
-        """A measure from the number of rows, the count and the sum of its column; `{}` stands for the column."""
-        places = (f"x{place}" for place, column in enumerate(self.columns) if measure.follows_from(column))
-        x = "" if measure.base is None else next(places)
-        return counter_sum(Sums(self.words, measure, rows, isinstance(self.bounding, EachRow), x, count, added))
-
-    def all_measured(self, rows: str, count: str, added: str) -> list[str]:
-        """All measures, named."""
-        return [
-            f"{self.words.wide(f'({self.measured(measure, rows, count, added)})')} AS {total}"
-            for measure, total in zip(self.measures, self.totals, strict=True)
-        ]
+from dither.query.statistics.people_by_size import (
+    PeopleByGroups,
+    PeopleByRows,
+    PeopleBySize,
+    PeopleBySums,
+    PeopleByValues,
+)
 
 
 def totals_sql(
@@ -82,10 +59,10 @@ def totals_sql(
     is one total, the most that is told of it in a list for each group of all keys but the last (`_packed`). Groups whose
     first total, the number of people, is below `min_people` stay in the engine.
     """
-    if isinstance(bounding, PeopleByRows) and bounding.of is not None:
-        question = bounding.of
-    shape = _Shape(words, question, families, bounding)
-    rows = _rows(shape, relation, texts)
+    if isinstance(bounding, PeopleBySize):
+        question, families = bounding.of, bounding.families
+    shape = Shape(words, question, families, bounding)
+    rows = rows_of_people(shape, relation, texts)
     if packed is None:
         select = SELECTS[type(bounding)](shape, bounding, rows, salt)
         if min_people == 1:
@@ -97,7 +74,7 @@ def totals_sql(
     return _packed(shape, _added(shape, rows) if alone else SELECTS[type(bounding)](shape, bounding, rows, salt), packed)
 
 
-def _packed(shape: _Shape, select: str, most: int) -> str:
+def _packed(shape: Shape, select: str, most: int) -> str:
     """The totals of a SELECT whose last key is a whole number c, 0 to n - 1, in one row for each group of the other keys:
     a list of t n + c, in any order, for each total t; what is more than `most` counts as that, and n most fits 64 bits.
 
@@ -107,55 +84,23 @@ def _packed(shape: _Shape, select: str, most: int) -> str:
     total = words.least(["t0", words.wide(str(most))])
     packed = words.collected(words.narrow(f"({total} * {size} + {keys[-1]})"))
     known = " AND ".join(f"{name} IS NOT NULL" for name in keys)
-    found = _grouped(keys[:-1], [f"{packed} AS t0"], f"({select}) AS counted WHERE {known}")
+    found = group_totals(keys[:-1], [f"{packed} AS t0"], f"({select}) AS counted WHERE {known}")
     texts = " AND ".join(f"{name} IN ({options})" for name, options in zip(keys, _texts(shape), strict=True) if options)
     return f"{found} HAVING {texts}" if texts else found
 
 
-def _rows(shape: _Shape, relation: str, texts: frozenset[str]) -> str:
-    """Rows of a person, meeting the condition; a key that is not declared is NULL.
-
-    Where each row is a person, rows of other groups need not be dropped: they have groups of their own, of which only the
-    numbers leave the engine (`_declared`).
-    """
-    words, question, alone = shape.words, shape.question, isinstance(shape.bounding, EachRow)
-    spell = [
-        render(words, group.by)
-        if alone and group.keys and isinstance(group.keys[0], str)
-        else key(words, group.by, group.keys)
-        for group in question.groups
-    ]
-    inner = [f"{by} AS {name}" for by, name in zip(spell, shape.keys, strict=True)]
-    outer = list(shape.keys)
-    kept = []
-    for place, column in enumerate(shape.columns):
-        inner += read_value(words, column, place)
-        outer.append(read_steps(words, column, place))
-    if question.table.person is not None:
-        whose = question.table.column(question.table.person)
-        assert whose is not None
-        inner.append(f"{person(words, whose, is_text=whose.name in texts)} AS p")
-        outer.append("p")
-        kept.append("p IS NOT NULL")
-    where = "" if question.where is None else f" WHERE {render(words, question.where)}"
-    read = f"SELECT {', '.join(inner) or '1'} FROM {relation} AS source{where}"
-    if not outer:
-        return read
-    return f"SELECT {', '.join(outer)} FROM ({read}) AS e" + (f" WHERE {' AND '.join(kept)}" if kept else "")
-
-
-def _each_row(shape: _Shape, bounding: EachRow, rows: str, salt: int | str) -> str:
+def _each_row(shape: Shape, bounding: EachRow, rows: str, salt: int | str) -> str:
     return _declared(shape, _added(shape, rows))
 
 
-def _added(shape: _Shape, rows: str) -> str:
+def _added(shape: Shape, rows: str) -> str:
     """Totals of rows, of which each is a person."""
-    added = shape.all_measured("count(*)", "count({})", _or_zero(shape.words.total("{}")))
-    return _grouped(shape.keys, added, f"({rows}) AS r")
+    added = shape.all_measured("count(*)", "count({})", or_zero(shape.words.total("{}")))
+    return group_totals(shape.keys, added, f"({rows}) AS r")
 
 
-def _texts(shape: _Shape) -> list[str]:
-    """Of each key, the declared texts, where `_rows` leaves it to a later SELECT to look; otherwise nothing."""
+def _texts(shape: Shape) -> list[str]:
+    """Of each key, the declared texts, where `rows_of_people` leaves it to a later SELECT to look; otherwise nothing."""
     alone = isinstance(shape.bounding, EachRow)
     return [
         ", ".join(shape.words.constant(key) for key in group.listed)
@@ -165,7 +110,7 @@ def _texts(shape: _Shape) -> list[str]:
     ]
 
 
-def _declared(shape: _Shape, grouped: str) -> str:
+def _declared(shape: Shape, grouped: str) -> str:
     """Totals without the texts of groups that nobody declared: a text that is not UTF-8 has no counterpart in Python,
     and the release would fail if a single row had one. Above the grouping, so that it is looked at once a group."""
     lists = _texts(shape)
@@ -178,7 +123,7 @@ def _declared(shape: _Shape, grouped: str) -> str:
     return f"SELECT {', '.join([*shown, *shape.totals])} FROM ({grouped}) AS found"
 
 
-def _weighted(shape: _Shape, bounding: Weights, rows: str, salt: int | str) -> str:
+def _weighted(shape: Shape, bounding: Weights, rows: str, salt: int | str) -> str:
     words = shape.words
     most, finest = bounding.most * bounding.resolution, bounding.resolution
     declared = " AND ".join(f"{name} IS NOT NULL" for name in shape.keys)
@@ -187,27 +132,17 @@ def _weighted(shape: _Shape, bounding: Weights, rows: str, salt: int | str) -> s
     weights = f"SELECT p, {weight} AS w FROM r{inside} GROUP BY p"
     # a product is at most LARGEST of bounding.py: it fits into 64 bits
     here, product = words.total("CASE WHEN {} IS NOT NULL THEN w END"), words.total("{} * w")
-    added = shape.all_measured(_or_zero(words.total("w")), _or_zero(here), _or_zero(product))
-    grouped = _grouped(shape.keys, added, f"r JOIN ({weights}) AS weights USING (p){inside}")
+    added = shape.all_measured(or_zero(words.total("w")), or_zero(here), or_zero(product))
+    grouped = group_totals(shape.keys, added, f"r JOIN ({weights}) AS weights USING (p){inside}")
     return f"WITH {words.materialized('r', rows)} {grouped}"
 
 
-def _persons(shape: _Shape, rows: str) -> str:
-    """What each person adds to each group."""
-    by, number = ["p", *shape.keys], f"count({shape.keys[0]})" if shape.keys else "count(*)"
-    mine = shape.all_measured(number, "count({})", _or_zero(shape.words.total("{}")))
-    # as counts, these conditions stay above the grouping; a group of rows has one key, so that each is all or nothing
-    declared = " AND ".join(f"count({name}) > 0" for name in shape.keys)
-    person = f"SELECT {', '.join([*by, f'{number} AS n', *mine])} FROM ({rows}) AS r GROUP BY {', '.join(by)}"
-    return f"{person} HAVING {declared}" if declared else person
+def _clipped(shape: Shape, bounding: Clip | ClipSum, rows: str, salt: int | str) -> str:
+    return clipped(shape.words, shape.keys, shape.totals, shape.families, bounding, totals_of_people(shape, rows))
 
 
-def _clipped(shape: _Shape, bounding: Clip | ClipSum, rows: str, salt: int | str) -> str:
-    return clipped(shape.words, shape.keys, shape.totals, shape.families, bounding, _persons(shape, rows))
-
-
-def _chosen(shape: _Shape, bounding: KeepGroups, rows: str, salt: int | str) -> str:
-    words, most, person = shape.words, bounding.rows, _persons(shape, rows)
+def _chosen(shape: Shape, bounding: KeepGroups, rows: str, salt: int | str) -> str:
+    words, most, person = shape.words, bounding.rows, totals_of_people(shape, rows)
     scaled = [
         total
         if measure.counts_persons
@@ -216,58 +151,36 @@ def _chosen(shape: _Shape, bounding: KeepGroups, rows: str, salt: int | str) -> 
     ]
     added = [_summed(words, part, total) for part, total in zip(scaled, shape.totals, strict=True)]
     if not shape.keys:
-        return _grouped([], added, f"({person}) AS mine")
+        return group_totals([], added, f"({person}) AS mine")
     order = ", ".join([words.order(salt, ["p", *shape.keys]), *shape.keys])
     placed = f"SELECT *, row_number() OVER (PARTITION BY p ORDER BY {order}) AS place FROM ({person}) AS mine"
-    return _grouped(shape.keys, added, f"({placed}) AS placed WHERE place <= {bounding.groups}")
+    return group_totals(shape.keys, added, f"({placed}) AS placed WHERE place <= {bounding.groups}")
 
 
-def _by_rows(shape: _Shape, bounding: PeopleByRows, rows: str, salt: int | str) -> str:
-    """How many people there are of each kind: by their rows, or by the squares of their rows in each group, added up."""
-    words, by = shape.words, ", ".join(["p", *(shape.keys if bounding.squared else [])])
-    declared = " AND ".join(f"{name} IS NOT NULL" for name in shape.keys)
-    mine = f"SELECT {by}, count(*) AS n FROM ({rows}) AS r{f' WHERE {declared}' if declared else ''} GROUP BY {by}"
-    if bounding.squared:  # at most the square of a count of 64 bits
-        square = words.total(f"{words.wide('n')} * n")
-        size = f"SELECT p, {square} AS s FROM ({mine}) AS mine GROUP BY p"
-    else:
-        size = f"SELECT p, {words.wide('n')} AS s FROM ({mine}) AS mine"
-    above = list(enumerate(bounding.edges, 1))
-    kinds = " ".join(f"WHEN s > {words.wide(str(edge))} THEN {words.integer(kind)}" for kind, edge in reversed(above))
-    placed = f"SELECT CASE {kinds} END AS g0 FROM ({size}) AS sizes"
-    return f"SELECT g0, {words.wide('count(*)')} AS t0 FROM ({placed}) AS placed GROUP BY g0"
-
-
-def _values(shape: _Shape, bounding: KeepValues, rows: str, salt: int | str) -> str:
+def _values(shape: Shape, bounding: KeepValues, rows: str, salt: int | str) -> str:
     pair = [*shape.keys, "x0"]
     there = " AND ".join(f"count({name}) > 0" for name in pair)
     pairs = f"SELECT p, {', '.join(pair)} FROM ({rows}) AS r GROUP BY p, {', '.join(pair)} HAVING {there}"
     order = ", ".join([shape.words.order(salt, ["p", *pair]), *pair])
     placed = f"SELECT *, row_number() OVER (PARTITION BY p ORDER BY {order}) AS place FROM ({pairs}) AS mine"
     counted = shape.all_measured("count(*)", "count({})", "sum({})")
-    return _grouped(shape.keys, counted, f"({placed}) AS placed WHERE place <= {bounding.groups}")
+    return group_totals(shape.keys, counted, f"({placed}) AS placed WHERE place <= {bounding.groups}")
 
 
 def _summed(words: Words, part: str, total: str) -> str:
-    return f"{words.wide(_or_zero(words.total(part)))} AS {total}"
+    return f"{words.wide(or_zero(words.total(part)))} AS {total}"
 
 
-def _or_zero(total: str) -> str:
-    return f"coalesce({total}, 0)"
-
-
-def _grouped(keys: list[str], added: list[str], rows: str) -> str:
-    by = f" GROUP BY {', '.join(keys)}" if keys else ""
-    return f"SELECT {', '.join([*keys, *added])} FROM {rows}{by}"
-
-
-SELECTS: dict[type[Bounding], Callable[[_Shape, Any, str, int | str], str]] = {
+SELECTS: dict[type[Bounding], Callable[[Shape, Any, str, int | str], str]] = {
     EachRow: _each_row,
     Weights: _weighted,
     Clip: _clipped,
     ClipSum: _clipped,
     KeepGroups: _chosen,
     KeepPersons: _chosen,
-    PeopleByRows: _by_rows,
+    PeopleByRows: by_rows,
+    PeopleByGroups: by_groups,
+    PeopleBySums: by_sums,
+    PeopleByValues: by_values,
     KeepValues: _values,
 }

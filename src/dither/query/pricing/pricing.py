@@ -1,0 +1,85 @@
+"""A question with all that its mechanisms depend on but the price, and what is released at a price."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from functools import cached_property
+
+from dither.numeric.number import Number
+from dither.privacy.unit import Unit
+from dither.query.counters.counter_sets import CounterPlan, choose_counters
+from dither.query.plan.question import Question
+from dither.query.pricing import price
+from dither.query.pricing.ask import ErrorsLike, Way
+from dither.query.pricing.candidates import Candidate, most_cells, with_keys, with_top
+from dither.query.pricing.limit_searches import Search, check_stated, searches
+from dither.query.pricing.spend import Spend
+from dither.query.statistics.choose_bounding import choose_bounding
+from dither.query.statistics.people_beyond import SHARE, PeopleBeyond, leaves_out
+
+
+@dataclass(frozen=True)
+class Pricing:
+    """A question with all that its mechanisms depend on but the price."""
+
+    question: Question
+    bounding: Way | None  # the way that was stated, or None
+    unit: Unit
+    is_pure: bool
+    confidence: Fraction
+    size: int | None
+    error: ErrorsLike | None  # that is wished, instead of a price
+    lost: Fraction  # the delta of keys that nobody declared
+    other: str | None
+    ends: Fraction  # the share of the price of quantiles that the ends of their intervals have
+    second: bool = False  # whether limits were found before: then people beyond them are known, and all groups are counted
+
+    @cached_property
+    def counters(self) -> CounterPlan:
+        """What is counted for it."""
+        return choose_counters(self.question, pure=self.is_pure)
+
+    @cached_property
+    def searches(self) -> list[Search]:
+        """The limits that are to be found privately."""
+        if self.lost:  # keys that nobody declared are chosen within limits that are stated
+            check_stated(self.question)
+            return []
+        cells = most_cells(self.question, self.counters)
+        return searches(self.question, self.counters, cells=cells, unit=self.unit, pure=self.is_pure)
+
+    def under(self, cells: int) -> price.Context:
+        """The context for so many groups."""
+        question, counters = self.question, self.counters
+        way = choose_bounding(question, counters, self.bounding, cells=cells, unit=self.unit, pure=self.is_pure)
+        facts = question, counters, way, cells, self.confidence, self.size, self.is_pure
+        return price.Context(*facts, error_is_wished=self.error is not None, ends=self.ends)
+
+    def made(self, promise: Spend | None) -> Candidate:
+        """All that is released, at a price, or for a wished error where there is none."""
+        cells = most_cells(self.question, self.counters)
+        if self.lost:
+            return with_keys(self.under(cells), promise, self.error, lost=self.lost, other=self.other)
+        if promise is None:
+            made = Candidate(self.under(cells), price.for_error(self.error, self.under(cells)))
+            share = SHARE[self.is_pure]
+            paid = price.paid(made.statistics, pure=self.is_pure).amount
+            return self._with_people_beyond(made, paid * (share / (1 - share)))
+        if self.second:
+            return Candidate(self.under(cells), price.make_statistics(promise, self.under(cells)))
+        made = with_top(self.under, cells, promise)
+        if made.choice is not None or leaves_out(made.statistics) is None:
+            return made
+        share = SHARE[self.is_pure]
+        made = with_top(self.under, cells, promise.part(1 - share))
+        return self._with_people_beyond(made, promise.part(share).amount)
+
+    def _with_people_beyond(self, made: Candidate, amount: Number | Fraction) -> Candidate:
+        """Where rows may be left out: also how many people have more than is counted of them."""
+        counted = leaves_out(made.statistics)
+        if made.choice is not None or counted is None:
+            return made
+        pure, level = self.is_pure, self.confidence
+        people = PeopleBeyond.make(self.question, counted.bounding, amount, pure=pure, confidence=level)
+        return replace(made, statistics=(*made.statistics, people))
