@@ -29,7 +29,6 @@ source = "{files[customer]}"
 person = "c_custkey"
 max_rows = 1
 hard = ["max_rows"]
-
 [tables.customer.columns]
 c_custkey = {{ type = "integer" }}
 c_mktsegment = {{ type = "text", keys = ["BUILDING", "MACHINERY"] }}
@@ -62,7 +61,6 @@ l_shipdate = {{ type = "date" }}
 [tables.nation]
 source = "nation.parquet"
 public = true
-
 [tables.nation.columns]
 n_nationkey = {{ type = "integer" }}
 n_name = {{ type = "text", keys = ["FRANCE", "KENYA", "PERU"] }}
