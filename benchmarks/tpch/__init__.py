@@ -7,7 +7,7 @@ import tempfile
 from pathlib import Path
 
 from benchmarks.report import console
-from benchmarks.tpch import errors, example, flat_tables, times
+from benchmarks.tpch import errors, example, tables, times
 
 DRAWS = 1_000
 NOTES = [
@@ -21,7 +21,7 @@ NOTES = [
 
 def main(*, soak: bool, scale: str = "1") -> None:
     draws = DRAWS * (10 if soak else 1)
-    whole, folder = float(scale) == 1, flat_tables.folder_of(scale)
+    whole, folder = float(scale) == 1, tables.folder_of(scale)
     with tempfile.TemporaryDirectory(prefix="dither-tpch-") as name:
         os.environ["DITHER_HOME"] = str(Path(name) / "home")
         errors.main(folder, Path(name), draws=draws, whole=whole)

@@ -7,13 +7,11 @@ from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
 
-import duckdb
-
 import dither
 from benchmarks.report import table
 from benchmarks.tpch.draws import SEED, draw, law
-from benchmarks.tpch.flat_tables import flat
 from benchmarks.tpch.queries import EPSILON, QUERIES, Query, protected
+from benchmarks.tpch.tables import views
 from dither.query.quote import Quote
 
 
@@ -42,10 +40,9 @@ CAPS = {"declared as hard": Cap(declared, 20, True), "found privately": Cap(priv
 
 
 def truth_of(query: Query, folder: Path) -> int:
-    """The true total, by the plain query on the flat table."""
-    with duckdb.connect(config={"threads": 2}) as engine:
-        engine.execute(f"CREATE VIEW {query.owner.table} AS FROM '{flat(folder, query.owner.table)}'")
-        (found,) = engine.execute(query.sql).fetchall()
+    """The true total, by the plain query."""
+    with views(folder) as engine:
+        (found,) = engine.execute(query.plain).fetchall()
     return int(found[0])
 
 

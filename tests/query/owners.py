@@ -112,9 +112,9 @@ def neighbours(data, unit, rng, tables):
             yield {**data, "letters": data["letters"][:at] + new + data["letters"][at + 1 :]}
 
 
-def table_of(name, rows, rng):
+def table_of(name, rows, rng, tables=TABLES):
     """The rows in a random order, in random chunks."""
-    kinds = TABLES[name]
+    kinds = tables[name]
     shuffled = rng.sample(rows, len(rows))
     cut = rng.randrange(0, len(shuffled) + 1)
     batches = [
@@ -137,8 +137,10 @@ def engine_with(threads, optimized=True):
 class Asked:
     """A question with everything that a quote would fix: rows and people are bounded, and counted, apart."""
 
-    def __init__(self, sql, way="weights", unit=Unit.ADD_REMOVE, groups=2, rows=2, salt=7):
-        self.question = parse(sql, policy(groups, rows, unit))
+    kinds = TABLES
+
+    def __init__(self, sql, way="weights", unit=Unit.ADD_REMOVE, groups=2, rows=2, salt=7, stated=None):
+        self.question = parse(sql, stated or policy(groups, rows, unit))
         pure = way != "clip"
         self.pure, self.strategy = pure, choose_counters(self.question, pure=pure)
         strategy = self.strategy
@@ -159,7 +161,7 @@ class Asked:
         self.tables = {table.name for table in self.question.relation.tables}
 
     def sql(self, case=None):
-        places = {name: (name, frozenset()) for name in TABLES}
+        places = {name: (name, frozenset()) for name in self.kinds}
         relation, case = self.question.relation, case or self.cases[0]
         where = relation.table.name if isinstance(relation, Scan) else f"({relation_sql(DUCKDB, relation, places)})"
         return totals_sql(DUCKDB, self.question, case.strategy.sets, case.bounding, where, case.salt)
@@ -167,7 +169,7 @@ class Asked:
     def totals(self, data, rng):
         engine = engine_with(rng.choice([1, 2, 8]), rng.random() < 0.8)
         for name in self.tables:
-            engine.register(name, table_of(name, data[name], rng))
+            engine.register(name, table_of(name, data[name], rng, self.kinds))
         found = [self._totals(engine, case) for case in self.cases]
         return found[0] if len(found) == 1 else found
 
@@ -193,6 +195,9 @@ class Asked:
         whole = self.totals(data, rng)
         assert self.totals(data, rng) == whole
         return next(
-            (rest for rest in neighbours(data, self.unit, rng, self.tables) if self.breaks(whole, self.totals(rest, rng))),
+            (rest for rest in self.neighbours(data, rng) if self.breaks(whole, self.totals(rest, rng))),
             None,
         )
+
+    def neighbours(self, data, rng):
+        return neighbours(data, self.unit, rng, self.tables)

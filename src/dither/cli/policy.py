@@ -11,6 +11,7 @@ from dither.errors import ConflictError
 from dither.query.owner.draft import draft
 from dither.query.owner.inspect import BANNER, inspect
 from dither.query.owner.smartnoise import import_smartnoise
+from dither.query.policy.chains import parents
 from dither.query.policy.policy import load_policy
 from dither.query.sources.find_source import find_source
 
@@ -59,19 +60,29 @@ def check(
     from rich.text import Text
 
     found = load_policy(file)
-    console, bad = Console(markup=False), list[str]()
+    console, bad, folder = Console(markup=False), list[str](), file.resolve().parent
+    sources = {
+        table.name: find_source(table.source, folder, f"tables.{table.name}.source")
+        for table in found.tables
+        if table.source is not None
+    }
     for table in found.tables:
         if table.source is None:
             console.print(f"{table.name}: the policy does not say where its rows are")
             continue
-        source = find_source(table.source, file.resolve().parent, f"tables.{table.name}.source")
+        source, above = sources[table.name], parents(table, found.tables)
         source.check(table)
         console.print(f"{table.name}: {len(table.columns)} columns, {source.kind}: fits")
-        if read_data:
+        missing = [one.name for one in above if one.name not in sources]
+        if read_data and missing:
+            console.print(f"  not read: the policy does not say where the rows of {missing[0]} are")
+        elif read_data:
             with console.status("reading the data ..."):
-                report = inspect(table, source)
+                report = inspect(table, source, [(one, sources[one.name]) for one in above])
             console.print(BANNER, style="bold red")
             console.print(f"{report.rows:,} rows, {report.nobody:,} without a person, {report.people:,} people")
+            if report.shared:
+                console.print(f"  rows of several people count once for each: {report.shared:,} more")
             for lost in report.lost:
                 by = "without GROUP BY" if lost.by is None else f"GROUP BY {lost.by}"
                 share = f"{lost.rows:,} rows of {lost.people:,} people are beyond the limits ({lost.limit})"

@@ -192,7 +192,8 @@ def bound_note(offer: Offer) -> str:
 
 def _protected(offer: Offer) -> str:
     tables = [table for table in offer.question.relation.tables if not table.public]
-    whose = "each row, which is one person" if tables[0].person is None else f"each {tables[0].person}, with all its rows"
+    first = next(table for table in tables if table.owner is None)  # others say through which table their rows have an owner
+    whose = "each row, which is one person" if first.person is None else f"each {first.person}, with all its rows"
     if len({table.name for table in tables}) > 1:
         whose += f" in {' and '.join(dict.fromkeys(table.name for table in tables))}"
     return f"{whose} ({offer.bounding.unit.value})"

@@ -38,6 +38,8 @@ def draft(path: Path, folder: Path, table: str | None = None) -> str:
         f"[tables.{json.dumps(name)}]",
         f"source = {json.dumps(os.path.relpath(path.absolute(), folder.absolute()))}",
         f'person = "{MARK}: the column that says whose a row is, or: each row"',
+        "# or, instead of person, if a row belongs to whoever owns a row of another table with the same key:",
+        '# owner = { through = "orders", on = "order_id" }',
         f'max_rows = "{MARK}: how many rows of one person count in an answer, such as 10"',
         '# hard = ["max_rows"]  # if nobody can have more: then answers say that they are about all rows',
         "",

@@ -6,6 +6,7 @@ from fractions import Fraction
 
 from dither.query.plan.aggregates import Aggregate
 from dither.query.plan.base import Expression
+from dither.query.plan.chain import MOST_REPEATED, Chain
 from dither.query.plan.expressions import (
     Arithmetic,
     Bucket,
@@ -75,6 +76,11 @@ def rows_of(relation: Relation) -> str:
     match relation:
         case Scan(table):
             return table.name
+        case Chain(links, above):
+            told = " beside its ".join(link.table.name for link in links)
+            told += "".join(f", by the owner of its {table.name}" for table in above)
+            few = f" (keys that a person repeats more than {MOST_REPEATED} times are left out)"
+            return told + (few if len(links) > 1 else "")
         case FilterRows(of, condition):
             return f"{rows_of(of)} with {words(condition)}"
         case Project(of, columns, _):

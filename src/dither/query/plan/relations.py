@@ -6,6 +6,7 @@ rows and on public tables, on nothing else; so whatever is built here, a person 
 leaves all others as they were. Bounding comes after all of it, once.
 
     Scan            the rows of a table; those without a person are nobody's, and are left out
+    Chain           rows that belong to the owner of their parents in other tables, alone or beside them (`plan/chain.py`)
     FilterRows      the rows that meet a condition
     Project         other columns, computed row by row
     JoinPublic      rows beside the rows of a public table that match them: the owner stays; rows without a match are left
@@ -24,13 +25,15 @@ from functools import cached_property
 from typing import ClassVar
 
 from dither.query.plan.base import Expression
+from dither.query.plan.chain import Chain
 from dither.query.plan.expressions import ColumnValue, Compare
 from dither.query.plan.person_totals import PersonTotal
+from dither.query.policy import owner
 from dither.query.policy.column import Column, Type
 from dither.query.policy.table import Table
 
-OURS = "\u200b"  # ends names of columns that no question can name: it is not printable
-HIDDEN = f"whose row it is{OURS}"  # the column of the person where a question does not show it
+OURS = owner.OURS  # ends names of columns that no question can name
+HIDDEN = owner.HIDDEN  # the column of the person where a question does not show it
 MOST_PAIRED = 1000  # rows of a person on a side of a join, unless the owner's limits allow for more
 
 
@@ -212,12 +215,18 @@ class UnionAll:
         return tuple(table for part in self.parts for table in part.tables)
 
 
-Relation = Scan | FilterRows | Project | JoinPublic | JoinOnPerson | GroupByPerson | UnionAll
+Relation = Scan | Chain | FilterRows | Project | JoinPublic | JoinOnPerson | GroupByPerson | UnionAll
 
 
 def shown_columns(table: Table) -> tuple[Column, ...]:
     """The columns that a question around this one can name."""
     return tuple(column for column in table.columns if not column.name.endswith(OURS))
+
+
+def person_words(table: Table) -> str:
+    """The column of the person, as a refusal can name it."""
+    named = table.person is not None and not table.person.endswith(OURS)
+    return str(table.person) if named else "the person"
 
 
 def _common(columns: list[Column]) -> Column:

@@ -21,6 +21,7 @@ from dither.errors import DitherError, PolicyError
 from dither.privacy.guarantee.definitions import approx, zcdp
 from dither.privacy.guarantee.guarantee import Guarantee
 from dither.privacy.unit import Unit
+from dither.query.policy.chains import linked
 from dither.query.policy.column import Column, Fact
 from dither.query.policy.table import MIN_PEOPLE, Table, read_table
 
@@ -80,7 +81,7 @@ class Policy:
         if self.per_question is not None:
             lines.append(f"Limit      {self.per_question} for one question")
         for table in self.tables:
-            whose = "public" if table.public else "one row a person" if table.person is None else f"by {table.person}"
+            whose = "public" if table.public else "one row a person" if table.person is None else f"by {_whose(table)}"
             lines.append(f"Table      {table.name}: {whose}{_limits(table)}")
             lines += [f"             {column.describe()}" for column in table.columns]
             lines += [f"             {column}: not read, since it is stored as {stored}" for column, stored in table.unread]
@@ -130,7 +131,7 @@ def read_policy(stated: dict[str, Any], *, per_question: Guarantee | None = None
         domain=_text(stated.get("domain"), "domain"),
         unit=unit,
         ledger=None if "ledger" not in stated else _ledger(_part(stated, "ledger", LEDGER_FACTS), unit),
-        tables=tuple(read_table(name, facts, f"tables.{name}") for name, facts in tables.items()),
+        tables=linked([read_table(name, facts, f"tables.{name}") for name, facts in tables.items()]),
         data_version=_text(stated.get("data_version", ""), "data_version", empty=True),
         per_question=_most(limits.get("per_question", per_question), unit),
     )
@@ -197,6 +198,14 @@ def _text(stated: Fact, where: str, *, empty: bool = False) -> str:
     return stated
 
 
+def _whose(table: Table) -> str:
+    """Whose rows they are."""
+    if table.owner is None:
+        return str(table.person)
+    equal = ", ".join(child if child == parent else f"{child} = {parent}" for child, parent in table.owner.on)
+    return f"the owner of its {table.owner.through} ({equal})"
+
+
 def _limits(table: Table) -> str:
     """How much of a person counts, and which of it nobody can exceed."""
     if table.person is None:
@@ -221,6 +230,7 @@ def _plain(value: Any) -> Any:
             "max_rows": value.max_rows,
             "max_sum": {name: str(most) for name, most in value.max_sum},
             "hard": sorted(value.hard),
+            "owner": None if value.owner is None else _plain(value.owner),
             "min_people": None if value.min_people == MIN_PEOPLE else value.min_people,
             "auto": value.auto,
         }

@@ -16,17 +16,20 @@ engine.
 A limit is *hard* if nobody can have more, by the owner's word: it is enforced for privacy all the same, and believed for
 truth. Where every limit that matters for a number is hard, bounding changes nothing, and the number's error bar holds the
 truth; otherwise the answer says that it is about what was counted. `bounds.COLUMN` may be called hard in the same way: no
-value lies beyond; and `steps.COLUMN`: all values are multiples of its step.
+value lies beyond; and `steps.COLUMN`: all values are multiples of its step; and `owner`: no two rows of the parent have the
+same key.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
+from typing import Any
 
 from dither.errors import NumberError, PolicyError
 from dither.numeric.number import rational
 from dither.query.policy.column import AUTO, Column, Fact, Type, read_column
+from dither.query.policy.owner import HIDDEN, Owner, read_owner
 
 EACH_ROW = "each row"  # instead of a column: one row is one person
 MOST = 10**6  # groups or rows a person
@@ -41,7 +44,7 @@ class Table:
 
     name: str
     columns: tuple[Column, ...]
-    person: str | None  # the column that says whose a row is; None: one row is one person
+    person: str | None  # the column that says whose a row is; HIDDEN: another table does; None: one row is one person
     max_groups: int
     max_rows_per_group: int
     source: str | None = None  # a path or a glob; None: the data is handed over in memory
@@ -56,7 +59,13 @@ class Table:
     clamps_values: bool = False  # whether conditions may have looked at a person's sums of clamped values
     hard: frozenset[str] = frozenset()  # what nobody can exceed: "max_rows", "max_sum.cost", "bounds.cost", "steps.cost"
     min_people: int = MIN_PEOPLE  # in a group whose key nobody declared: one that fewer are in is never shown
+    owner: Owner | None = None  # through which table a row belongs to somebody, where no column says so
+    ids: frozenset[str] = frozenset()  # columns that lead to an owner: of this table, or of one whose rows are owned by it
     auto: bool = False  # whether limits are found privately for each question, within those that stand here
+
+    def tells_whose(self, name: str) -> bool:
+        """Whether a column says whose a row is, or leads there: two values of it must never become one."""
+        return name == self.person or name in self.ids
 
     def column(self, name: str) -> Column | None:
         """The column of that name, whatever its case; None if there is none."""
@@ -86,7 +95,7 @@ def read_table(name: str, stated: Fact, where: str) -> Table:
     _name(name, where)
     if not isinstance(stated, dict):
         raise PolicyError(where, stated, "a table is a table of facts", 'person = "patient_id", and columns')
-    known = {"source", "person", *LIMITS, "max_sum", "hard", "min_people", "columns", "public", "limits"}
+    known = {"source", "person", "owner", *LIMITS, "max_sum", "hard", "min_people", "columns", "public", "limits"}
     for extra in stated.keys() - known:
         raise PolicyError(f"{where}.{extra}", stated[extra], "no such fact of a table is known", ", ".join(sorted(known)))
     facts = stated.get("columns")
@@ -107,10 +116,10 @@ def read_table(name: str, stated: Fact, where: str) -> Table:
     if not isinstance(public, bool):
         raise PolicyError(f"{where}.public", public, "it is not a truth value", "true or false")
     if public:
-        for fact in ("person", *LIMITS, "max_sum", "hard", "min_people", "limits"):
+        for fact in ("person", "owner", *LIMITS, "max_sum", "hard", "min_people", "limits"):
             if fact in stated:
                 raise PolicyError(f"{where}.{fact}", stated[fact], "a public table is about nobody", "leaving it out")
-    person = None if public else _person(stated.get("person"), columns, f"{where}.person")
+    person, owner = (None, None) if public else _whose(stated, columns, where)
     source = stated.get("source")
     if source is not None and (not isinstance(source, str) or not source):
         raise PolicyError(f"{where}.source", source, "it is not a path", '"visits.parquet", or "visits/*.parquet"')
@@ -127,7 +136,7 @@ def read_table(name: str, stated: Fact, where: str) -> Table:
     sums = _sums(stated.get("max_sum", {}), columns, person, f"{where}.max_sum")
     least = _min_people(stated.get("min_people", MIN_PEOPLE), f"{where}.min_people")
     table = Table(name, columns, person, groups, rows, source, public=public, max_rows=whole, max_sum=sums, min_people=least)
-    table = replace(table, auto=auto)
+    table = replace(table, auto=auto, owner=owner)
     return replace(table, hard=_hard(stated.get("hard", []), table, f"{where}.hard"))
 
 
@@ -151,6 +160,7 @@ def _sums(stated: Fact, columns: tuple[Column, ...], person: str | None, where: 
 def _hard(stated: Fact, table: Table, where: str) -> frozenset[str]:
     """The limits that are called hard; each must be one that is stated."""
     known = [] if table.person is None else list(LIMITS[1:]) if table.max_rows is None else list(LIMITS)
+    known += ["owner"] if table.owner is not None else []
     known += [f"max_sum.{name}" for name, _ in table.max_sum]
     known += [f"bounds.{column.name}" for column in table.columns if column.has_bounds]
     known += [f"steps.{column.name}" for column in table.columns if column.step is not None]
@@ -185,13 +195,25 @@ def _name(name: str, where: str) -> str:
     return name
 
 
+def _whose(stated: dict[str, Any], columns: tuple[Column, ...], where: str) -> tuple[str | None, Owner | None]:
+    """The column of the person, or the table through which rows have an owner."""
+    if "owner" not in stated:
+        return _person(stated.get("person"), columns, f"{where}.person"), None
+    if "person" in stated:
+        why = "its owner is stated too, and a row has one"
+        both = "the column of the person in `on` of the owner as well, which compares it"
+        raise PolicyError(f"{where}.person", stated["person"], why, f"leaving one of the two out; or {both}")
+    return HIDDEN, read_owner(stated["owner"], columns, f"{where}.owner")
+
+
 def _person(stated: Fact, columns: tuple[Column, ...], where: str) -> str | None:
     if stated == EACH_ROW:
         return None
     found = next((column for column in columns if column.name == stated), None)
     if found is None:
         why = "it names no column of this table"
-        raise PolicyError(where, stated, why, f"the column that says whose a row is, or '{EACH_ROW}' if nobody has two")
+        instead = f"the column that says whose a row is, or '{EACH_ROW}' if nobody has two; or owner = ..."
+        raise PolicyError(where, stated, why, instead)
     if found.type in (Type.FLOAT, Type.DECIMAL, Type.BOOLEAN):
         why = f"a {found.type.value} does not tell people apart reliably"
         raise PolicyError(where, stated, why, "a column of whole numbers, text or dates")

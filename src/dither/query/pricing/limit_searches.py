@@ -21,6 +21,7 @@ from dither.query.plan.aggregates import (
     Sum,
 )
 from dither.query.plan.base import Expression
+from dither.query.plan.chain import Chain
 from dither.query.plan.counters import StepCounter
 from dither.query.plan.expressions import ColumnValue
 from dither.query.plan.question import Question
@@ -64,7 +65,7 @@ def searches(question: Question, counters: CounterPlan, *, cells: int, unit: Uni
     for column in _auto_columns([one.of for one in others]):
         one_table(question.relation)
         found += _bounds(question, column, unit)
-    if not found and (_auto_columns([question.relation]) or any(map(_unstated, question.relation.tables))):
+    if not found and (_auto_columns([question.relation]) or any(map(_unstated, _limited(question.relation)))):
         one_table(question.relation)
     return found
 
@@ -72,6 +73,14 @@ def searches(question: Question, counters: CounterPlan, *, cells: int, unit: Uni
 def _unstated(table: Table) -> bool:
     """Whether nobody stated limits of a person."""
     return table.auto and table.most_rows == MOST
+
+
+def _limited(relation: Relation) -> Sequence[Table]:
+    """The tables whose limits count; of a chain those of the first."""
+    of = relation
+    while isinstance(of, (FilterRows, JoinPublic)):
+        of = of.of
+    return [of.links[0].table] if isinstance(of, Chain) else relation.tables
 
 
 def _name(of: Expression | None) -> str | None:
@@ -84,7 +93,7 @@ def _limits(question: Question, counters: CounterPlan, cells: int, unit: Unit, *
     whole = cells_of(question)
     for family in (one for one in counters.sets if not one.counts_persons):
         name, first = summed_column(family), family.measures[0]
-        if name is None or not isinstance(question.relation, Scan):
+        if name is None or not isinstance(question.relation, (Scan, Chain)):
             found["max_rows"] = _rows(question, cells, unit, squared=not pure and cells > 1)
             continue
         most, stated = limits_of(table, cells, whole).most * family.reach, table.sum_limit(name)
@@ -146,19 +155,26 @@ def _auto_columns(parts: Sequence[object]) -> list[Column]:
     return sorted(found, key=lambda column: column.name)
 
 
-def one_table(relation: Relation) -> None:
-    """Refuse relations for which nothing is found: a person's rows are to be those of one table."""
+def one_table(relation: Relation) -> str:
+    """The table whose limits are found; refused where a person's rows are not those of one table, or of a chain that begins
+    with one. Of a chain that shows others too, what is found is about columns of the first, under their own names."""
     of = relation
     while isinstance(of, (FilterRows, JoinPublic)):
         of = of.of
+    if isinstance(of, Chain):
+        first, *others = of.links
+        shown = [here for link in others for here, _ in link.columns]
+        if all(here == there for here, there in first.columns) and not any(column.auto for column in shown):
+            return first.table.name
     if not isinstance(of, Scan):
         why = "limits and bounds are found privately for questions that read one protected table, beside public ones"
         raise QuestionError("FROM", type(of).__name__, why, f"{STATED}, and bounds")
+    return of.table.name
 
 
 def check_stated(question: Question) -> None:
     """Refuse a question that finds no limits privately where nobody stated any."""
-    if any(map(_unstated, question.relation.tables)):
+    if any(map(_unstated, _limited(question.relation))):
         why = "limits are found privately only where all keys are declared, and the policy states none"
         raise QuestionError("GROUP BY", ", ".join(group.name for group in question.groups), why, STATED)
 

@@ -24,7 +24,7 @@ from dither.query.pricing import price
 from dither.query.pricing.ask import Way
 from dither.query.pricing.candidates import Candidate
 from dither.query.pricing.found_policy import HARD, is_hard, policy_with
-from dither.query.pricing.limit_searches import Search
+from dither.query.pricing.limit_searches import Search, one_table
 from dither.query.pricing.offer import FoundLimits, Offer
 from dither.query.pricing.pricing import Pricing
 from dither.query.pricing.spend import Spend
@@ -146,7 +146,7 @@ class Found:
 
     def _under(self, limits: tuple[int, ...], searches: list[Search]) -> Pricing:
         """The question under limits that were found."""
-        (name,) = {table.name for table in self.pricing.question.relation.tables if not table.public}
+        name = one_table(self.pricing.question.relation)
         found = {search.fact: limit for search, limit in zip(searches, limits, strict=True)}
         question = parse(read_options(self.facts.sql)[0], apply_options(self.options, policy_with(self.policy, name, found)))
         return replace(self.pricing, question=question, second=True)

@@ -63,7 +63,7 @@ class Source(ABC):
             if column.name not in found:
                 why = f"the policy describes a column {column.name} that is not there"
                 raise DataError(where, column.name, why, "a source with that column, or a policy without")
-            must_fit(column, found[column.name], where, person=column.name == table.person)
+            must_fit(column, found[column.name], where, person=table.tells_whose(column.name))
         return {column.name: found[column.name] for column in table.columns}
 
 

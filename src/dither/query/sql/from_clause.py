@@ -11,8 +11,10 @@ from dataclasses import replace
 from sqlglot import exp
 
 from dither.errors import QuestionError
+from dither.query.plan.chain import scanned
 from dither.query.plan.expressions import ColumnValue
-from dither.query.plan.relations import FilterRows, Project, Relation, Scan, UnionAll, shown_columns
+from dither.query.plan.relations import FilterRows, Project, Relation, Scan, UnionAll, person_words, shown_columns
+from dither.query.policy.chains import parents
 from dither.query.policy.column import Column
 from dither.query.policy.policy import Policy
 from dither.query.policy.table import NAME_LENGTH
@@ -20,7 +22,7 @@ from dither.query.sql import scope
 from dither.query.sql.expressions import Reader
 from dither.query.sql.joins import MOST_RELATIONS, is_public, joined, limited, person_of
 from dither.query.sql.person_totals import check_names, column_of, per_person
-from dither.query.sql.scope import Name, Scope
+from dither.query.sql.scope import Scope
 from dither.query.sql.syntax import refuse, shown
 
 MOST_COLUMNS = 200
@@ -88,13 +90,14 @@ class FromReader:
         table = self._policy.table(node.name)
         if table is None:
             raise refuse(node, "no table of that name is protected by this policy", f"one of {names}")
-        return scope.of(Scan(table), called)
+        above = parents(table, self._policy.tables)
+        return scope.outside(scanned(table, above) if above else Scan(table), called)
 
     # -- questions within the question -----------------------------------------------------------------------------
 
     def _inner(self, node: exp.Expr, called: str, given: Given) -> Scope:
         relation = limited(self._rows(node, given), node)
-        return Scope(relation, tuple(Name(called, column.name, column) for column in shown_columns(relation.table)))
+        return scope.outside(relation, called)
 
     def _rows(self, node: exp.Expr, given: Given) -> Relation:
         if isinstance(node, exp.Subquery) and node.args.get("alias") is None:
@@ -119,7 +122,7 @@ class FromReader:
         for item in items:
             if item.find(exp.AggFunc):
                 why = "an inner total over several people is a release of its own, and has no owner"
-                raise refuse(item, why, f"GROUP BY {found.table.person or 'the person'}: a person's own totals")
+                raise refuse(item, why, f"GROUP BY {person_words(found.table)}: a person's own totals")
         if node.args.get("having") is not None:
             raise refuse(node.args["having"], "HAVING needs GROUP BY", "WHERE")
         columns = tuple(

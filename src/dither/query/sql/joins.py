@@ -14,6 +14,7 @@ from dither.query.plan.expressions import ColumnValue, Compare, columns_of
 from dither.query.plan.relations import JoinOnPerson, JoinPublic, Relation, Scan, shown_columns
 from dither.query.policy.column import Column
 from dither.query.sql import scope
+from dither.query.sql.chains import along_chain, chain_words
 from dither.query.sql.expressions import ABSENT, Reader
 from dither.query.sql.scope import Name, Scope
 from dither.query.sql.syntax import refuse
@@ -47,6 +48,9 @@ def joined(left: Scope, right: Scope, join: exp.Join) -> Scope:
     if side == "LEFT":
         why = "LEFT JOIN of two protected tables keeps rows whose other half is missing, or is there"
         raise refuse(join, why, f"INNER JOIN of the two on the person; {ABSENT}")
+    chain = along_chain(left, right, columns, on)
+    if chain is not None:
+        return Scope(limited(chain, join), left.names + _renamed(right, columns))
     return _same_person(left, right, join, columns, on)
 
 
@@ -131,7 +135,8 @@ def _same_person(left: Scope, right: Scope, join: exp.Join, columns: Beside, on:
         why = "two protected tables are joined on the person, so that a row has one owner"
         named = mine in shown_columns(left.table) and theirs in shown_columns(right.table)
         equal = f"ON {left.names[0].called}.{mine.name} = {right.names[0].called}.{theirs.name}"
-        raise refuse(join, why, equal if named else "the person among the columns of both, and ON with the two")
+        instead = equal if named else "the person among the columns of both, and ON with the two"
+        raise refuse(join, why, chain_words(left, right) or instead)
     shared = {table.name for table in left.relation.tables if not table.public}
     shared &= {table.name for table in right.relation.tables}
     if shared and not (left.table.alone or right.table.alone):

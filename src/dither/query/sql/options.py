@@ -80,7 +80,7 @@ def check_options(options: Options, policy: Policy, question: Question) -> None:
     """Refuse what contradicts the policy of the tables that a question is about."""
     names = {table.name for table in question.relation.tables}
     tables = [table for table in policy.tables if table.name in names and not table.public]
-    persons = [table.person for table in tables if table.person is not None]
+    persons = [table.person for table in tables if table.person is not None and table.owner is None]
     stated, most = options.privacy_unit_column, options.max_groups_contributed
     if stated is not None and stated.lower() not in [person.lower() for person in persons]:
         told = ", ".join(dict.fromkeys(persons))

@@ -34,6 +34,7 @@ from dither.query.plan.relations import (
     GroupByPerson,
     Project,
     Relation,
+    person_words,
     shown_columns,
 )
 from dither.query.policy.column import Column
@@ -67,7 +68,7 @@ def per_person(node: exp.Select, of: Relation, reader: Reader, items: list[exp.E
         keys = [reader.value(item.unalias()) for item in items]
     if ColumnValue(whose) not in keys:
         why = "an inner GROUP BY or DISTINCT without the person would make rows of several people"
-        raise refuse(group or node, why, f"{whose.name} among its columns")
+        raise refuse(group or node, why, f"{person_words(of.table)} among its columns")
     person, columns, totals = replace(whose, name=HIDDEN), list[tuple[Column, Expression]](), list[PersonTotal]()
     for item in items:
         inner = item.unalias()

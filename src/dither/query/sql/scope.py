@@ -6,7 +6,8 @@ from dataclasses import dataclass, replace
 
 from sqlglot import exp
 
-from dither.query.plan.relations import Relation, Scan
+from dither.query.plan.chain import Chain
+from dither.query.plan.relations import Relation, Scan, shown_columns
 from dither.query.policy.column import Column
 from dither.query.policy.table import Table
 from dither.query.sources.schema import Held, reason
@@ -53,7 +54,8 @@ class Scope:
                 if column.lower() == wanted:
                     raise refuse(node, *reason(column, Held(None, stored)))
             names = ", ".join(dict.fromkeys(known.name for known in self.names))
-            where = f"the table {self.table.name}" if isinstance(self.relation, Scan) else "what the question is about"
+            alone = isinstance(self.relation, Scan) or (isinstance(self.relation, Chain) and len(self.relation.links) == 1)
+            where = f"the table {self.table.name}" if alone else "what the question is about"
             raise refuse(node, f"{where} has no such column", f"one of its columns: {names}")
         if len({known.column for known in found}) > 1:
             instead = " or ".join(f"{known.called}.{known.name}" for known in found)
@@ -64,6 +66,11 @@ class Scope:
 def of(relation: Relation, called: str) -> Scope:
     """The names of a relation under an alias."""
     return Scope(relation, tuple(Name(called, column.name, column) for column in relation.table.columns))
+
+
+def outside(relation: Relation, called: str) -> Scope:
+    """The names of a relation under an alias, without those that no question may use."""
+    return Scope(relation, tuple(Name(called, column.name, column) for column in shown_columns(relation.table)))
 
 
 def unlike(columns: tuple[Column, ...], called: str, taken: tuple[Column, ...]) -> tuple[tuple[Column, Column], ...]:

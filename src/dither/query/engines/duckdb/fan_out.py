@@ -14,6 +14,7 @@ from dither.query.engines.duckdb.run import Engine
 from dither.query.engines.duckdb.table_source import TableSource
 from dither.query.engines.duckdb.words import DUCKDB
 from dither.query.engines.templates.relations import matches_sql, rows_of, with_tables
+from dither.query.plan.chain import MOST_REPEATED, Chain
 from dither.query.plan.relations import (
     FilterRows,
     GroupByPerson,
@@ -50,14 +51,14 @@ def check_matches(relation: Relation, sources: Mapping[str, TableSource], engine
     if found > MOST_MATCHES:
         named = ", ".join(dict.fromkeys(join.public.table.name for join in joins))
         why = f"one protected row would become {found}, and {MOST_MATCHES} are the most"
-        why += f" (a join of protected tables counts as {PAIRED})"
+        why += f" (a join of protected tables counts as {PAIRED}, along a chain as {MOST_REPEATED})"
         raise QuestionError("JOIN", named, why, "ON with more columns, or a public table with fewer rows for each key")
 
 
 def _joins(relation: Relation) -> list[JoinPublic]:
     """All joins with public tables, each once."""
     match relation:
-        case Scan():
+        case Scan() | Chain():
             return []
         case FilterRows(of) | Project(of) | GroupByPerson(of):
             return _joins(of)
@@ -74,6 +75,8 @@ def _most(relation: Relation, matches: Mapping[JoinPublic, int]) -> int:
     match relation:
         case Scan():
             return 1
+        case Chain(links):
+            return MOST_REPEATED if len(links) > 1 else 1
         case FilterRows(of) | Project(of) | GroupByPerson(of):
             return _most(of, matches)
         case JoinPublic(of):

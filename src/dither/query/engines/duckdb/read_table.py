@@ -6,8 +6,9 @@ it gets: at most LONGEST_TEXT characters.
 
 Why it is sound: what becomes of a cell depends on that cell alone. A person's id is never cut, since two people who begin
 alike would become one, and what bounds one person would bound both together: one of them could move it by twice as much. A
-row whose id is too long has no person instead, and is dropped as all such rows are. So a person is dropped with all her
-rows, or kept as she is, whatever other rows there are.
+row whose id is too long has no person instead, and is dropped as all such rows are; a key that leads to a parent is read in
+the same way, and then leads nowhere. So a person is dropped with all her rows, or kept as she is, whatever other rows there
+are.
 
 Texts that are to be numbers, dates or truth values are let go as well: the beginning of a number is another number.
 
@@ -49,7 +50,7 @@ def read_column(column: Column, held: Held, table: Table) -> str:
 
 def is_cut(column: Column, table: Table) -> bool:
     """Whether of a long text the beginning is kept; otherwise nothing is."""
-    return column.type is Type.TEXT and column.name != table.person
+    return column.type is Type.TEXT and not table.tells_whose(column.name)
 
 
 def is_long(column: Column, held: Held, table: Table) -> str:

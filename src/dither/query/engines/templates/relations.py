@@ -10,9 +10,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from dither.query.engines.templates.chains import chain_sql
 from dither.query.engines.templates.expressions import cell, person, render
 from dither.query.engines.templates.person_totals import own_steps, own_total, own_values
 from dither.query.engines.words import Words
+from dither.query.plan.chain import Chain
 from dither.query.plan.relations import (
     OURS,
     FilterRows,
@@ -47,7 +49,9 @@ def relation_sql(words: Words, relation: Relation, places: Places) -> str:
     """A SELECT with all columns of the relation."""
     match relation:
         case Scan(table):
-            return _scan(words, table, *places[table.name])
+            return scan_sql(words, table, *places[table.name])
+        case Chain():
+            return chain_sql(words, relation, lambda table: scan_sql(words, table, *places[table.name]))
         case FilterRows(of, condition):
             return f"SELECT * FROM ({relation_sql(words, of, places)}) AS q WHERE {render(words, condition)}"
         case Project(of, columns, hide):
@@ -83,14 +87,15 @@ def matches_sql(words: Words, join: JoinPublic, places: Places) -> str:
     return f"SELECT coalesce(max(n), 0) FROM ({counts}) AS c"
 
 
-def _scan(words: Words, table: Table, where: str, texts: Texts) -> str:
+def scan_sql(words: Words, table: Table, where: str, texts: Texts) -> str:
+    """A SELECT of all columns of a table, each as its type; without rows that have no person, where the table has one."""
     read = [
-        person(words, column, is_text=column.name in texts) if column.name == table.person else cell(words, column)
+        person(words, column, is_text=column.name in texts) if table.tells_whose(column.name) else cell(words, column)
         for column in table.columns
     ]
     named = ", ".join(f"{sql} AS {words.name(column.name)}" for sql, column in zip(read, table.columns, strict=True))
     select = f"SELECT {named} FROM {where} AS source"
-    if table.person is None:
+    if table.person is None or table.owner is not None:
         return select
     return f"SELECT * FROM ({select}) AS q WHERE {words.name(table.person)} IS NOT NULL"
 
