@@ -83,6 +83,13 @@ def _limited(relation: Relation) -> Sequence[Table]:
     return [of.links[0].table] if isinstance(of, Chain) else relation.tables
 
 
+def _of_first(relation: Relation, name: str) -> bool:
+    """Whether a column is one of the table whose limits are found."""
+    if isinstance(relation, Chain):
+        return relation.links[0].table.column(name) is not None
+    return isinstance(relation, Scan)
+
+
 def _name(of: Expression | None) -> str | None:
     return of.column.name if isinstance(of, ColumnValue) else None
 
@@ -93,7 +100,7 @@ def _limits(question: Question, counters: CounterPlan, cells: int, unit: Unit, *
     whole = cells_of(question)
     for family in (one for one in counters.sets if not one.counts_persons):
         name, first = summed_column(family), family.measures[0]
-        if name is None or not isinstance(question.relation, (Scan, Chain)):
+        if name is None or not _of_first(question.relation, name):
             found["max_rows"] = _rows(question, cells, unit, squared=not pure and cells > 1)
             continue
         most, stated = limits_of(table, cells, whole).most * family.reach, table.sum_limit(name)
