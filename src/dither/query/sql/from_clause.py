@@ -20,6 +20,7 @@ from dither.query.policy.policy import Policy
 from dither.query.policy.table import NAME_LENGTH
 from dither.query.sql import scope
 from dither.query.sql.expressions import Reader
+from dither.query.sql.inner_joins import Source, in_order, spelled_out
 from dither.query.sql.joins import MOST_RELATIONS, is_public, joined, limited, person_of
 from dither.query.sql.person_totals import check_names, column_of, per_person
 from dither.query.sql.scope import Scope
@@ -61,9 +62,15 @@ class FromReader:
         names = ", ".join(table.name for table in self._policy.tables)
         if source is None:
             raise QuestionError("FROM", None, "a question is about a table", f"FROM {self._policy.tables[0].name}")
-        found = self._one(source.this, given, names)
+        sources = [Source(self._one(source.this, given, names), None)]
         for join in tree.args.get("joins") or []:
-            found = joined(found, self._one(join.this, given, names), join)
+            sources.append(Source(self._one(join.this, given, names), join))
+        if spelled_out(sources):
+            sources = in_order(tree, sources)
+        found = sources[0].scope
+        for other, join in sources[1:]:
+            assert join is not None
+            found = joined(found, other, join)
         if found.table.person is None and is_public(found.relation):
             raise refuse(source, "it is public: nobody in it is protected, so it needs no question", f"one of {names}")
         return found
