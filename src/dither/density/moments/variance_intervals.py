@@ -6,8 +6,9 @@
     alpha       the probability that an interval may miss the truth; a, b parts of it
 
 The set. For every p in the set of the mean all v for which |X(p) - v N| stays within its quantile
-(`moments/ratio_intervals.py`). No share has a square beyond itself, so v <= p (1 - p), and the set ends at the most of these. For a sample N - 1 stands for N, and
-v is below 2 p (1 - p). A wrong p adds only n (p - mean)^2, so the mean needs a small part of alpha alone: 1/16.
+(`moments/ratio_intervals.py`). No share has a square beyond itself, so v <= p (1 - p), and the set ends at the most of them.
+For a sample N - 1 stands for N, and v is below 2 p (1 - p). A wrong p adds only n (p - mean)^2, so the mean needs a small
+part of alpha alone: 1/16.
 
 An empty set is a miss that alpha has paid for, whatever is said then. It is what would have been said if X(p) had been the
 nearest value that it can have without noise: as wide as ever, at 0 or at the most that a variance can be. Where the set of
