@@ -213,8 +213,10 @@ def _series(shape: TreeShape) -> tuple[Floats, Floats, Floats]:
         if float(rest.max()) <= FAR or terms >= MOST_TERMS:
             break
         terms *= 2
-    parts = np.stack([_transform(squares, s) for s in at.tolist()], axis=1)
-    return at, parts * (4 / math.pi) / np.arange(1, terms, 2), rest + FAR + SLACK / len(rest)
+    parts: Floats = np.stack([_transform(squares, s) for s in at.tolist()], axis=1)
+    places: Floats = at.astype(np.float64)
+    less: Floats = rest + FAR + SLACK / len(rest)
+    return places, parts * (4 / math.pi) / np.arange(1, terms, 2), less
 
 
 def _transform(squares: Floats, s: float) -> Floats:
