@@ -16,9 +16,8 @@ from dither.density.moments.ratio_intervals import (
     interval,
     quantile,
     ratio_interval,
-    square_range,
-    variance_interval,
 )
+from dither.density.moments.variance_intervals import FOR_MEAN, FOR_SIZE, square_range, variance_interval
 from dither.errors import NotPrivateWarning, NumberError
 from dither.noise import DiscreteLaplace
 from dither.numeric.balls import precision
@@ -119,11 +118,14 @@ def test_a_variance_is_found_as_finely_as_a_search_finds_it(records, unit, scale
     n, s1, s2 = sum(records), records[1] / 2 + records[2], records[2]
     of = np.array([[1, 1, 1], [0, 0.5, 1], [0, 0, 1]] if unit == COME else [[1, 0, 0], [0.5, 0.5, 0], [0.5, 0.5, -0.5]])
     noise, odds = CounterNoise(scale / 2, 2.0**-24), math.log(10)
-    low, high = ratio_interval(n, s1, of[0], of[1], noise, odds + math.log(8))
+    low, high = ratio_interval(n, s1, of[0], of[1], noise, odds + math.log(FOR_MEAN))
     p = np.linspace(low, high, 101)[:, None, None]
     v = np.linspace(0, 0.25, 201)[:, None]
-    room = quantile(np.abs(of[2] - 2 * p * of[1] + (p * p - v) * of[0]), noise, odds + math.log(8 / 7))
+    room = quantile(
+        np.abs(of[2] - 2 * p * of[1] + (p * p - v) * of[0]), noise, odds - math.log1p(-1 / FOR_MEAN - 2 / FOR_SIZE)
+    )
     fits = np.abs(s2 - 2 * p[..., 0] * s1 + (p[..., 0] ** 2 - v[:, 0]) * n) <= room
+    fits &= v[:, 0] <= (p * (1 - p)).max()  # no variance of shares is more
     inside = v[fits.any(axis=0), 0]
     found = summary.variance_interval("0.9")
     assert found[0] <= inside[0] + 1e-9

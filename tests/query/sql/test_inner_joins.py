@@ -19,12 +19,12 @@ ledger = { location = "shop.ledger", budget = { epsilon = "1000000000" } }
 [tables.orders]
 source = "orders.csv"
 person = "cust"
-max_rows = 1000
+max_rows = 100
 columns = { okey = { type = "integer" }, cust = { type = "integer" }, price = { type = "integer", bounds = [0, 100] } }
 [tables.lines]
 source = "lines.csv"
 owner = { through = "orders", on = { child = "lkey", parent = "okey" } }
-max_rows = 1000
+max_rows = 100
 [tables.lines.columns]
 lkey = { type = "integer" }
 qty = { type = "integer", bounds = [0, 50] }
@@ -32,7 +32,7 @@ part = { type = "integer", bounds = [0, 9] }
 [tables.calls]
 source = "calls.csv"
 person = "who"
-max_rows = 1000
+max_rows = 100
 columns = { who = { type = "integer" }, minutes = { type = "integer", bounds = [0, 60] } }
 [tables.parts]
 source = "parts.csv"

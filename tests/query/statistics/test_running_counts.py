@@ -193,24 +193,33 @@ def test_trees_are_charged_for_all_their_levels(tmp_path):
 
 
 @pytest.mark.parametrize("budget", [PURE, ROUNDED], ids=["geometric", "Gaussian"])
-@pytest.mark.parametrize("cells", [1, 12, 100])
+@pytest.mark.parametrize("cells", [1, 2, 12, 100])
 def test_bars_hold_all_sums_together(tmp_path, cells, budget):
-    """Seeded: 95% bars of all sums of a list, in 200 runs; each of them rises, and holds its own middle."""
+    """Seeded: 95% bars of all sums of a list; each of them rises, and holds its own middle. 92% is 1e-6 away in 1,000 runs.
+
+    They are not much too wide either: bars of 0.8 times the width fail, and at most 97.5% hold (99.3% and more by Chernoff's
+    bound); 99% in trees of geometric noise, where each sum has its exact law and all together have a product.
+    """
     price = {"epsilon": "0.5"} if budget is PURE else {"rho": "0.05"}
     facts = {"keys": {"age": list(range(cells))}, "bounds": {}, "steps": {}, "complete": [], "max_groups": 2}
     question = "SELECT age, SUM(COUNT(*)) OVER (ORDER BY age) AS so_far FROM visits GROUP BY age"
     part = clinic(tmp_path, budget=budget, **facts).quote(question, **price).offer.others[0]
-    counts = [(at * at) % 37 if at % 3 else 0 for at in range(cells)]
+    counts = [900, *((at * at) % 37 if at % 3 else 0 for at in range(1, cells))]  # at 0 one end alone could miss
+    runs, narrow = 1000, 0
     sums, held, most = np.cumsum(counts), 0, 2 * part.error(0, part.confidence) + 2
     with seeded(cells):
-        for _ in range(200):
+        for _ in range(runs):
             released = part.noisy([[count * part.bounding.resolution for count in counts]])
             middle, low, high = (np.array(column) for column in part.read(released, 0))
             held += bool(((low <= sums) & (sums <= high)).all())
             assert ((low <= middle) & (middle <= high)).all()
             assert all((np.diff(column) >= 0).all() for column in (middle, low, high))
             assert (high - low <= most).all()
-    assert held >= 190
+            off = np.abs(np.cumsum(released[0]) / part.bounding.resolution - sums).max()
+            narrow += bool(off <= 0.8 * part.error(0, part.confidence))
+    tree = budget is PURE and isinstance(part.chosen.mechanism, Tree)
+    assert 0.92 * runs <= held <= (0.99 if tree else 0.975) * runs
+    assert narrow < 0.92 * runs
 
 
 @pytest.mark.parametrize(("price", "times"), [({"epsilon": 1}, 1.8), ({"rho": "0.1"}, 4.0)])

@@ -10,10 +10,10 @@ Theorem. Let x be a histogram in which a person is one count in at most one cell
 Proof. Who comes or goes moves one cell by 1. Who is replaced moves at most two cells by 1 each. Counts are first moved into
 0..2^35, which is a contraction in every cell, so both stay true. `Geometric` and `Gaussian` have the rest.
 
-Error. One cell: exact (`mechanisms/additive/additive.py`). A range of r cells: a sum of r draws. All prefixes: a
-martingale, so that they all cost as much as the longest (`histograms/noise_tails.py`). Sums are whole, so a bound on |S|
->= t is a half-width of ceil(t) - 1. Where all cells stay within k, a sum of r of them stays within r k; the smaller one is
-taken.
+Error. One cell: exact (`mechanisms/additive/additive.py`). A range of r cells: a sum of r draws. All prefixes: a random
+walk; of geometric noise its law is exact (`histograms/sum_maxima.py`), and in any case they all cost as much as the longest,
+being a martingale (`histograms/noise_tails.py`). Sums are whole, so a bound on |S| >= t is a half-width of ceil(t) - 1.
+Where all cells stay within k, a sum of r of them stays within r k; the smaller one is taken.
 
 Ghosh, Roughgarden and Sundararajan 2009; Doob 1953.
 """
@@ -32,6 +32,7 @@ from dither.density.histograms.axis import MOST_CELLS
 from dither.density.histograms.columns import CountsLike
 from dither.density.histograms.counts import LARGEST_COUNT, read_counts
 from dither.density.histograms.noise_tails import sum_width, variance
+from dither.density.histograms.sum_maxima import running_sum_width
 from dither.errors import SizeError
 from dither.mechanisms.additive.additive import half_width, read_confidence
 from dither.mechanisms.additive.gaussian import Gaussian
@@ -127,7 +128,10 @@ class Histogram:
         level = read_confidence(confidence)
         tail = sum_width(self.noise.law, squares=length, events=1, level=level)
         plain = half_width(self.noise.law, level, self.cells if all_cells else length)
-        return min(math.ceil(tail) - 1, length * plain)
+        most = min(math.ceil(tail) - 1, length * plain)
+        if length == 1:  # the exact law of one number, or the bound for one of all cells
+            return most
+        return running_sum_width(self.noise.law, length=length, level=level, most=most)  # a range is the last sum of a walk
 
     @property
     def variance(self) -> float:

@@ -25,6 +25,7 @@ that is noise alone: so large counts lose no digits.
 
 Error. `histograms/tree_shape.py` bounds the squares of the weights that noise has in an answer, and shows that no weight
 exceeds 1; `histograms/noise_tails.py` has the rest, with a share of the missing probability for each cell, prefix or range.
+For up to 512 cells all prefixes together have a smaller one, by the law of each (`histograms/sum_maxima.py`).
 
 Hay, Rastogi, Miklau and Suciu 2010; Qardaji, Yang and Li 2013.
 """
@@ -42,6 +43,7 @@ from dither.density.histograms.columns import CountsLike
 from dither.density.histograms.counts import LARGEST_COUNT, read_counts
 from dither.density.histograms.histogram import count_neighbours, count_noise, read_cells, replaces
 from dither.density.histograms.noise_tails import sum_width, variance
+from dither.density.histograms.sum_maxima import tree_width
 from dither.density.histograms.tree_least_squares import corrections
 from dither.density.histograms.tree_shape import Root, TreeShape, branchings
 from dither.errors import DataError, SizeError
@@ -148,7 +150,8 @@ class Tree:
         """A half-width for the sums of the first 1, 2, ... cells, all together with probability `confidence`."""
         if self.cells > LISTED:
             return self._width(self.shape.prefix_square(), self.cells, confidence)
-        return self._width(self.shape.prefix_squares(), 1, confidence)
+        most = self._width(self.shape.prefix_squares(), 1, confidence)
+        return tree_width(self.noise.law, self.shape, level=read_confidence(confidence), most=most)
 
     def range_error(self, confidence: NumberLike) -> float:
         """A half-width for all ranges together, with probability `confidence`."""

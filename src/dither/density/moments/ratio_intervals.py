@@ -9,9 +9,10 @@ that law are a set that covers the truth with probability 1 - alpha at least: no
 division by a total that may be near zero. Where the total does not stand out from its noise the set is everything that is
 possible; so it is, by choice, where it is empty or the total is less than one record.
 
-Where s depends on something else that is not known (a variance on the mean), the set of that is taken first, for a part of
-alpha, and all of it is gone through: both hold with probability 1 - alpha. Sets are gone through in cells, and again in
-smaller cells between their ends. `moments/ratio_intervals.md` proves the quantile, and what holds in a whole cell.
+Where s depends on something else that is not known (a variance on the mean: `moments/variance_intervals.py`), the set of
+that is taken first, for a part of alpha, and all of it is gone through: both hold with probability 1 - alpha. Sets are gone
+through in cells, and again in smaller cells between their ends. `moments/ratio_intervals.md` proves the quantile, and what
+holds in a whole cell.
 
 Fieller 1954; Anderson 1955; Proschan 1965.
 """
@@ -39,8 +40,6 @@ NEWTON = 9  # steps, from above
 WIDER = 1 + 1e-6  # thousands of times what doubles can be off here
 FARTHEST = 600.0  # log odds beyond which doubles hold no probability, and the bound of Chernoff is taken
 FUZZ = 1e-12  # of the numbers that are compared
-MEANS = 8  # cells of the mean, for a variance
-FOR_MEAN = 8  # one part in so many of alpha
 
 
 class CounterNoise(NamedTuple):
@@ -95,14 +94,28 @@ def interval(
     noise: CounterNoise,
     odds: float,
 ) -> tuple[Floats, Floats]:
-    """The ends of all x inside the limits with |S - x N| within its quantile; `pivot` says what is known in each cell.
+    """The ends of all x inside the limits with |S - x N| within its quantile; `pivot` says what is known in each cell."""
+    import numpy as np
 
-    N may have an axis, one entry a group: it comes first in what `pivot` gets, and in what it gives.
+    low, high, some = interval_if_any(total, limits, pivot, noise, odds)
+    return np.where(some, low, limits[0]), np.where(some, high, limits[1])
+
+
+def interval_if_any(
+    total: Floats | float,
+    limits: tuple[Floats | float, Floats | float],
+    pivot: Callable[[Floats, Floats], Pivot],
+    noise: CounterNoise,
+    odds: float,
+) -> tuple[Floats, Floats, NDArray[np.bool_]]:
+    """The same, and whether there is any; not where the total is less than one record.
+
+    N may have an axis, one entry a group, and so may the limits: it comes first in what `pivot` gets, and in what it gives.
     """
     import numpy as np
 
     whole = np.asarray(total, dtype=np.float64)
-    low, high = (np.full(whole.shape, limit) for limit in limits)
+    low, high = (np.broadcast_to(np.asarray(limit, dtype=np.float64), whole.shape) for limit in limits)
     known = whole >= 1
     for _ in range(ROUNDS):
         ends = np.linspace(low, high, CELLS + 1, axis=-1)
@@ -122,7 +135,7 @@ def interval(
         going = going & some
         low = np.where(going, np.where(fits, first, np.inf).min(axis=axes), low)
         high = np.where(going, np.where(fits, last, -np.inf).max(axis=axes), high)
-    return np.where(known, np.maximum(low, limits[0]), limits[0]), np.where(known, np.minimum(high, limits[1]), limits[1])
+    return np.maximum(low, limits[0]), np.minimum(high, limits[1]), known
 
 
 def ratio_interval(
@@ -178,45 +191,3 @@ def shares_within(
     low = np.where(taken, ends[:-1], np.where(fits, first, np.inf)).min(axis=-1)
     high = np.where(taken, ends[1:], np.where(fits, last, -np.inf)).max(axis=-1)
     return low, high
-
-
-def variance_interval(
-    sums: tuple[Floats, Floats, Floats],
-    weights: tuple[Floats, Floats, Floats],
-    noise: CounterNoise,
-    odds: float,
-    *,
-    sample: bool = False,
-) -> tuple[Floats, Floats]:
-    """For the variance of shares from 0 to 1: at most 1/4; of a sample of two or more, at most 1/2.
-
-    `sums` are N, S1 and S2, `weights` how each noise enters them.
-    """
-    import numpy as np
-
-    of_total, of_sum, of_squares = weights
-    means = np.linspace(
-        *ratio_interval(sums[0], sums[1], of_total, of_sum, noise, odds + math.log(FOR_MEAN)), MEANS + 1, axis=-1
-    )
-    low, high = means[..., :-1, None], means[..., 1:, None]
-    total, sum_, squares = (part[..., None, None] for part in sums)
-    least, most = square_range(total, sum_, squares, low, high)
-    lightest, heaviest = square_range(of_total, of_sum, of_squares, low[..., None], high[..., None])
-
-    def pivot(first: Floats, last: Floats) -> Pivot:
-        down = np.abs(lightest - last[..., None, :, None] * of_total)
-        up = np.abs(heaviest - first[..., None, :, None] * of_total)
-        shape = (*first.shape[:-1], MEANS, CELLS)
-        return Pivot(np.maximum(down, up), np.broadcast_to(least, shape), np.broadcast_to(most, shape))
-
-    rest = odds + math.log(FOR_MEAN / (FOR_MEAN - 1))
-    return interval(sums[0] - 1 if sample else sums[0], (0.0, 0.5 if sample else 0.25), pivot, noise, rest)
-
-
-def square_range(two: Floats, one: Floats, none: Floats, low: Floats, high: Floats) -> tuple[Floats, Floats]:
-    """The least and the most of  two p^2 - 2 one p + none  for p from low to high: at the ends, or where it turns."""
-    import numpy as np
-
-    turn = np.clip(np.divide(one, two, out=np.zeros(np.broadcast(one, two).shape), where=two != 0), low, high)
-    values = [(two * p - 2 * one) * p + none for p in (low, high, turn)]
-    return np.minimum.reduce(values), np.maximum.reduce(values)

@@ -6,7 +6,8 @@ number could be. Rounding to the steps is in it: of a mean at most `rounding`, a
 of a difference is at most its largest size and deviations obey the triangle inequality.
 
     mean        all p with S1 - p N within its quantile (`moments/ratio_intervals.py`)
-    variance    for every p in the set of the mean all v with S2 - 2 p S1 + (p^2 - v) N within its quantile (there too)
+    variance    for every p in the set of the mean all v with S2 - 2 p S1 + (p^2 - v) N within its quantile
+                (`moments/variance_intervals.py`)
 
     u           a value as a share of the way from `low` to `high`
     N, S1, S2   count, sum and sum of squares of u, with noise: weighted sums of what was released
@@ -23,8 +24,9 @@ from fractions import Fraction
 from functools import cached_property
 from typing import TYPE_CHECKING, Protocol
 
-from dither.density.moments.ratio_intervals import CounterNoise, quantile, ratio_interval, variance_interval
+from dither.density.moments.ratio_intervals import CounterNoise, quantile, ratio_interval
 from dither.density.moments.steps import Quantisation, weights_of
+from dither.density.moments.variance_intervals import deviation_interval
 from dither.errors import GuaranteeError
 from dither.mechanisms.additive.additive import log_odds, read_confidence
 from dither.mechanisms.additive.geometric import Geometric
@@ -182,11 +184,10 @@ class Summary:
         odds = log_odds(1, read_confidence(confidence))
         total, sum_, squares = (np.array(float(x)) for x in self._sums)
         of_total, of_sum, of_squares = self._weights
-        ends = variance_interval((total, sum_, squares), (of_total, of_sum, of_squares), self._noise, odds)
-        found = float(ends[0]), float(ends[1])
-        hidden = self.moments.quantisation.rounding
-        first, last = Fraction(round_down_root(found[0])) - hidden, Fraction(round_up_root(found[1])) + hidden
-        return max(Fraction(0), first), min(Fraction(1, 2), last)
+        hidden = round_up(self.moments.quantisation.rounding)
+        sums, weights = (total, sum_, squares), (of_total, of_sum, of_squares)
+        first, last = deviation_interval(sums, weights, self._noise, odds, rounding=hidden)
+        return Fraction(float(first) * (1 - 1e-14)), min(Fraction(1, 2), Fraction(float(last) * (1 + 1e-14)))
 
     def _need_squares(self) -> None:
         if self.moments.degree < 2:
@@ -207,13 +208,3 @@ def noise_in_records(noise: Geometric, one: int) -> CounterNoise:
     """The scale of the noise and its step, where `one` steps are a record."""
     rate = noise.law.rate.bounds().lower
     return CounterNoise(round_up(1 / (Fraction(rate) * one)), 1 / one)
-
-
-def round_down_root(value: float) -> float:
-    """Below the root of a number that is not negative."""
-    return max(0.0, math.nextafter(math.sqrt(value), 0.0))
-
-
-def round_up_root(value: float) -> float:
-    """Above the root of a number that is not negative."""
-    return math.nextafter(math.sqrt(value), 1.0)

@@ -2,7 +2,7 @@
 
 With q the steps of a value above its lower bound, u = q / G, and one row G^2: of the sums high (`AboveSquare`), middle
 (`CrossProduct`) and low (`BelowSquare`), N = high + middle + low, S1 = high + middle/2 and S2 = high are the noisy count,
-sum and sum of squares of u. Intervals are those of `density/moments/ratio_intervals.py`, for all groups at once; where a
+sum and sum of squares of u. Intervals are those of `density/moments/variance_intervals.py`, for all groups at once; where a
 group has less than a row (for a sample, two), the interval is all that is possible.
 
     population     s2 / n - (s1 / n)^2                    0 to 1/4
@@ -10,8 +10,8 @@ group has less than a row (for a sample, two), the interval is all that is possi
     deviation      the root of either
 
 They hold noise. Where the steps are coarser than the column's own, what that changes is in them too: the deviation of a
-difference is at most its largest size, half a step (sqrt 2 of that for a sample, where n >= 2), and deviations obey the
-triangle inequality.
+difference is at most its largest size, half a step (for a sample times the root of n / (n - 1), sqrt 2 where n is not known
+well enough), and deviations obey the triangle inequality.
 
 Error of a quote. At the truth (p, v) noise enters a variance with the weights (1-p)^2 - v, -p(1-p) - v and p^2 - v, divided
 by n. With v <= p(1-p) their sizes add up to at most 1 (1 - p(1-p) - v where v is below both squares; otherwise, p being
@@ -27,7 +27,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from dither.density.moments.ratio_intervals import variance_interval
+from dither.density.moments.variance_intervals import deviation_interval
 from dither.mechanisms.additive.additive import log_odds
 from dither.numeric.balls import round_up
 from dither.query.counters.estimators import MANY, OVER_VALUES, Columns, Estimator, Reader
@@ -39,7 +39,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 AT_ONCE = 64  # groups
-ROOT_2 = Fraction(99, 70)  # above it
 WEIGHTS = ((1.0, 1.0, 1.0), (1.0, 0.5, 0.0), (1.0, 0.0, 0.0))  # of high, middle and low in N, S1 and S2
 
 
@@ -65,25 +64,23 @@ class VarianceEstimator(Estimator):
         noise, odds = noise_of(by.noise, one), log_odds(1, by.confidence)
         rows = np.array([[float(Fraction(number, one)) for number in group[:3]] for group in counters]).reshape(-1, 3)
         of_total, of_sum, of_squares = (np.array(row) for row in WEIGHTS)
-        values, lows, highs = [], [], []
+        hidden = round_up(self.rounding / self.width)
+        values, ends = [], []
         for start in range(0, len(rows), AT_ONCE):
             part = rows[start : start + AT_ONCE]
             sums = part @ of_total, part @ of_sum, part @ of_squares
-            low, high = variance_interval(sums, (of_total, of_sum, of_squares), noise, odds, sample=self.of_sample)
-            values += np.clip(_estimates(*sums, sample=self.of_sample), low, high).tolist()
-            lows += low.tolist()
-            highs += high.tolist()
-        ends = [self._ends(low, high) for low, high in zip(lows, highs, strict=True)]
+            weights = of_total, of_sum, of_squares
+            low, high = deviation_interval(sums, weights, noise, odds, rounding=hidden, sample=self.of_sample)
+            values += np.clip(_estimates(*sums, sample=self.of_sample), low**2, high**2).tolist()
+            ends += [self._ends(*both) for both in zip(low.tolist(), high.tolist(), strict=True)]
         scale = float(self.width) if self.is_root else float(self.width) ** 2
         middle = [(math.sqrt(value) if self.is_root else value) * scale for value in values]
         return middle, [low for low, _ in ends], [high for _, high in ends]
 
     def _ends(self, low: float, high: float) -> tuple[float, float]:
-        """In the units of the answer, rounded outward, with what the steps may have hidden."""
-        hidden = float(self.rounding * (ROOT_2 if self.of_sample else 1))
+        """In the units of the answer, rounded outward."""
         width, most = float(self.width), math.sqrt(0.5 if self.of_sample else 0.25)
-        first = max(0.0, math.sqrt(low) * width * (1 - 1e-15) - hidden) * (1 - 1e-15)
-        last = min(most * width, math.sqrt(high) * width + hidden) * (1 + 1e-15)
+        first, last = low * width * (1 - 1e-14), min(most, high) * width * (1 + 1e-14)
         return (first, last) if self.is_root else (first**2 * (1 - 1e-15), last**2 * (1 + 1e-15))
 
     def error(self, by: Reader) -> float | None:
