@@ -26,7 +26,6 @@ from typing import Any, ClassVar
 
 from dither.numeric.number import Number
 from dither.query.counters.estimators import Columns
-from dither.query.counters.intervals import sum_error
 from dither.query.plan.spelling import spell
 from dither.query.statistics.people_beyond import Beyond
 from dither.query.statistics.people_by_size import PeopleByRows, PeopleBySize, PeopleBySums, PeopleByValues, PeopleHistogram
@@ -133,7 +132,7 @@ class LimitHistogram(PeopleHistogram):
 
     def error(self, place: int, confidence: Fraction) -> float:
         """How far one count of people may be off."""
-        return sum_error(self.mechanism, [Fraction(1)], confidence)
+        return float(sum_of_counts(self.mechanism, 1, float(1 - confidence)))
 
     def told(self, place: int) -> str:
         """The half-width."""

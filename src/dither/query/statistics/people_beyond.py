@@ -16,17 +16,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from math import ceil
 from typing import Any, ClassVar, NamedTuple
 
 from dither.numeric.number import Number
 from dither.query.counters.estimators import Columns
-from dither.query.counters.intervals import sum_error
 from dither.query.plan.question import Question
 from dither.query.plan.spelling import spell
 from dither.query.statistics.bounding import Bounding, Clip, ClipSum, Weights
 from dither.query.statistics.counter_release import CounterRelease
 from dither.query.statistics.people_by_size import PeopleByRows, PeopleHistogram
+from dither.query.statistics.people_sums import sum_of_counts
 from dither.query.statistics.statement import Statement
 from dither.query.statistics.statistic import Statistic
 
@@ -76,10 +75,10 @@ class PeopleBeyond(PeopleHistogram):
 
     def beyond(self, released: list[int]) -> Beyond:
         """How many people there are beyond the limits, and about how many rows of theirs are left out."""
-        half = ceil(self.error(0, self.confidence))
+        half = int(self.error(0, self.confidence))
         people = sum(released)
         level = 1 - (1 - self.confidence) / KINDS
-        clear = sum_error(self.mechanism, [Fraction(1)], level)
+        clear = sum_of_counts(self.mechanism, 1, float(1 - level))
         assert isinstance(self.bounding, PeopleByRows)
         more = [self.most * (Fraction(8, 5) * RATIO**place - 1) for place in range(KINDS)]
         rows = sum(int(count * rows) for count, rows in zip(released, more, strict=True) if count > 2 * clear)
@@ -88,7 +87,7 @@ class PeopleBeyond(PeopleHistogram):
 
     def error(self, place: int, confidence: Fraction) -> float:
         """How far the number of people may be off."""
-        return sum_error(self.mechanism, [Fraction(1)] * KINDS, confidence)
+        return float(sum_of_counts(self.mechanism, KINDS, float(1 - confidence)))
 
     def told(self, place: int) -> str:
         """The half-width."""
