@@ -6,26 +6,18 @@ a probability below 1e-7 (binomial), so that is what is allowed to each column.
 
 from __future__ import annotations
 
-from pathlib import Path
-
-import duckdb
 import pytest
 
 import dither
 from tests.query.clinics import clinic, ledger, repeated
+from tests.query.real_data import DATA, needs_data, plainly, read
 
-DATA = Path(__file__).resolve().parents[3] / "shared" / "data"
 RUNS, MOST = 200, 31
 APPROX = dither.approx(10**4, "1e-6")
 pytestmark = [
-    pytest.mark.skipif(not DATA.is_dir(), reason="not run: the real data sets are not there"),
+    needs_data,
     pytest.mark.filterwarnings("ignore::dither.errors.NotPrivateWarning"),
 ]
-
-
-def read(name, columns="*"):
-    """A file as a table in memory."""
-    return duckdb.connect().sql(f"SELECT {columns} FROM read_csv('{DATA / name}')").to_arrow_table()
 
 
 def misses(quote, truth, seed):
@@ -41,9 +33,7 @@ def misses(quote, truth, seed):
 
 def truth_of(table, sql):
     """The first row of the same question, asked without privacy."""
-    connection = duckdb.connect()
-    connection.register("rows", table)
-    return connection.sql(sql).to_arrow_table().to_pylist()[0]
+    return plainly(table, sql)[0]
 
 
 PUMS = {"name": "pums", "person": "pid", "max_groups": 16, "max_rows_per_group": 4, "complete": []}
