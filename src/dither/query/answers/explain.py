@@ -11,6 +11,7 @@ from dither.query.plan.expressions import ColumnValue
 from dither.query.plan.question import Question
 from dither.query.plan.relations import Scan
 from dither.query.plan.text import number
+from dither.query.pricing.found_policy import LOWER, UPPER
 from dither.query.pricing.gain import Gain
 from dither.query.pricing.offer import Offer
 from dither.query.pricing.spend import counts_rho
@@ -128,14 +129,26 @@ def found_words(offer: Offer, released: Sequence[Sequence[int]] | None) -> list[
     """The limits that were found, in a line."""
     if offer.found is None or released is None:
         return []
-    found = offer.found.found(released)
-    told = [f"{fact} {_limit(one, found[fact])}" for one in offer.found.histograms for fact in [one.fact]]
+    found, table = offer.found.found(released), offer.found.offer(released).question.table
+    told = []
+    for one, counts in zip(offer.found.histograms, released, strict=True):
+        end = next((end for end in (UPPER, LOWER) if one.fact.startswith(end)), None)
+        column = None if end is None else table.column(one.fact.removeprefix(end))
+        if column is None:
+            told.append(f"{one.fact} {_limit(one, found[one.fact])}")
+            continue
+        bound, beyond = column.upper if end == UPPER else column.lower, one.beyond(counts)
+        assert bound is not None
+        people = f" ({number(beyond.people)} people beyond it: {number(beyond.low)} to {number(beyond.high)})"
+        known = found[one.fact] != one.limits[-1]  # beyond the last one values were clamped before people were counted
+        told.append(f"{one.fact} {float(bound):,.12g}{people if known else ''}")
     return [f"limits found privately: {', '.join(told)}"]
 
 
 def _limit(histogram: LimitHistogram, limit: int) -> str:
     """A limit of a ladder, in the unit of its column."""
-    return f"{float(limit * histogram.step):,.12g}"
+    sign = -1 if histogram.fact.startswith(LOWER) else 1
+    return f"{float(sign * limit * histogram.step):,.12g}"
 
 
 def _searches(offer: Offer) -> list[str]:
