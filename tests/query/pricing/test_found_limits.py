@@ -308,6 +308,15 @@ def test_bounds_may_be_wished_for_where_a_sum_is_found_instead(tmp_path):
     assert [one.fact for one in quote.offer.found.histograms] == ["max_sum.value"]
 
 
+def test_people_beyond_each_of_several_limits_are_told(tmp_path):
+    """One weight for all: who is beyond the limit of a sum loses rows too, and is not among those beyond that of rows."""
+    answer = shop(tmp_path).quote("SELECT COUNT(*) AS n, SUM(value) AS s FROM sales", epsilon=5).release()
+    line = answer.says.splitlines()[-1]
+    assert line.startswith("limits found privately: max_rows ")
+    assert line.count(" people beyond it: ") == 2
+    assert answer.beyond is None
+
+
 def test_people_with_values_beyond_a_bound_are_told(tmp_path):
     """Twenty people of whom nobody shows: the average is of values clamped to one step, and the answer says of how many."""
     table = pyarrow.table({"person": list(range(20)), "v": [70] * 20})

@@ -11,7 +11,7 @@ from dither.query.plan.expressions import ColumnValue
 from dither.query.plan.question import Question
 from dither.query.plan.relations import Scan
 from dither.query.plan.text import number
-from dither.query.pricing.found_policy import LOWER, UPPER
+from dither.query.pricing.found_policy import LOWER, UPPER, is_hard
 from dither.query.pricing.gain import Gain
 from dither.query.pricing.offer import Offer
 from dither.query.pricing.spend import counts_rho
@@ -130,18 +130,17 @@ def found_words(offer: Offer, released: Sequence[Sequence[int]] | None) -> list[
     if offer.found is None or released is None:
         return []
     found, table = offer.found.found(released), offer.found.offer(released).question.table
-    told = []
+    told, alone = [], len(offer.found.of_people) == 1  # then those beyond it have a line of their own
     for one, counts in zip(offer.found.histograms, released, strict=True):
         end = next((end for end in (UPPER, LOWER) if one.fact.startswith(end)), None)
         column = None if end is None else table.column(one.fact.removeprefix(end))
-        if column is None:
-            told.append(f"{one.fact} {_limit(one, found[one.fact])}")
-            continue
-        bound, beyond = column.upper if end == UPPER else column.lower, one.beyond(counts)
-        assert bound is not None
-        people = f" ({number(beyond.people)} people beyond it: {number(beyond.low)} to {number(beyond.high)})"
-        known = found[one.fact] != one.limits[-1]  # beyond the last one values were clamped before people were counted
-        told.append(f"{one.fact} {float(bound):,.12g}{people if known else ''}")
+        bound = None if column is None else column.upper if end == UPPER else column.lower
+        limit = _limit(one, found[one.fact]) if bound is None else f"{float(bound):,.12g}"
+        last = found[one.fact] == one.limits[-1]  # beyond the last bound, values were clamped before people were counted
+        known = not last if end else not alone and not (last and is_hard(one.fact, one.question.table, one.limits[-1]))
+        people = one.beyond(counts)
+        beyond = f" ({number(people.people)} people beyond it: {number(people.low)} to {number(people.high)})"
+        told.append(f"{one.fact} {limit}{beyond if known else ''}")
     return [f"limits found privately: {', '.join(told)}"]
 
 

@@ -87,13 +87,21 @@ class FoundLimits:
             limits = tuple(one.limits[-1] for one in self.histograms)
         return {one.fact: limit for one, limit in zip(self.histograms, limits, strict=True)}
 
+    @property
+    def of_people(self) -> list[LimitHistogram]:
+        """Those of limits of a person: of rows, of sums or of groups, and not of bounds."""
+        return [one for one in self.histograms if not one.fact.startswith((UPPER, LOWER))]
+
     def beyond(self, released: Sequence[Sequence[int]]) -> Beyond | None:
-        """How many people are beyond the limit of rows, of sums or of groups that was found, where it is no hard one."""
-        for one, counts in zip(self.histograms, released, strict=True):
-            hard = one.place(counts) == len(one.limits) - 1 and is_hard(one.fact, one.question.table, one.limits[-1])
-            if not one.fact.startswith((UPPER, LOWER)) and not hard:
-                return one.beyond(counts)
-        return None
+        """How many people are beyond the limit of a person that was found, where it is no hard one; None where there are
+        several, by which people are scaled down together: nobody knows how many are beyond any of them."""
+        several = zip(self.histograms, released, strict=True)
+        own = [(one, counts) for one, counts in several if one in self.of_people]
+        if len(own) != 1:
+            return None
+        ((one, counts),) = own
+        hard = one.place(counts) == len(one.limits) - 1 and is_hard(one.fact, one.question.table, one.limits[-1])
+        return None if hard else one.beyond(counts)
 
     def offer(self, released: Sequence[Sequence[int]]) -> Offer:
         """What follows from what was released."""
