@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import random
+from dataclasses import replace
 
 import numpy as np
 import pyarrow
@@ -217,10 +218,114 @@ def test_bounds_of_rows_that_are_people_are_found(tmp_path):
     data = dither.protect(table, ledger=ledger(tmp_path, dither.pure(100)), bounds={"wage": [0, "auto"]}, **facts)
     answer = data.quote("SELECT SUM(wage) AS s, AVG(wage) AS a FROM wages", epsilon=2).release()
     assert answer.statements == {"s": "of clamped values", "a": "of clamped values"}
-    cap = float(answer.says.partition("upper bound of wage ")[2].split(chr(10))[0].replace(",", ""))
+    cap = float(answer.says.partition("upper bound of wage ")[2].split(" (")[0].replace(",", ""))
     clamped = sum(min(wage, cap) for wage in ages)
     assert answer["s_low"][0] <= clamped <= answer["s_high"][0]
     assert 1000 < cap < 10**6
+
+
+def test_nothing_that_is_found_can_make_a_release_fail(tmp_path):
+    """A release that failed is asked for again at no price, and tells each time that it did: under [-64, 0], GREATEST(v, 0)
+    is the same for every row, which is refused."""
+    table = pyarrow.table({"person": list(range(3000)), "v": [-(at % 100) for at in range(3000)]})
+    facts = {"name": "t", "person": "person", "max_rows": 1, "bounds": {"v": "auto"}, "complete": ["v"]}
+    data = dither.protect(table, ledger=ledger(tmp_path, dither.pure(100)), **facts)
+    for sql in ["SELECT SUM(GREATEST(v, 0)) AS s FROM t", "SELECT AVG(LEAST(GREATEST(v, 0), 50)) AS s FROM t"]:
+        quote = data.quote(sql, epsilon=5)
+        for limits in itertools.product(*(one.limits[:4] + one.limits[-2:] for one in quote.offer.found.histograms)):
+            assert quote.offer.found.at(limits).found is None
+        answer = quote.release()
+        assert "upper bound of v 1 (" in answer.says
+        assert "lower bound of v -128 (" in answer.says
+
+
+def test_limits_from_which_nothing_follows_give_way_to_the_highest(tmp_path):
+    """None are known; should there be some, nobody is to learn of it by a failure."""
+    found = shop(tmp_path).quote("SELECT COUNT(*) AS n FROM sales", epsilon=1).offer.found
+
+    def offer_at(limits):
+        if limits != (10**6,):
+            raise QuestionError("FROM", "limits", "they are not the highest", "others")
+        return found.at(limits)
+
+    broken = replace(found, offer_at=offer_at)
+    nobody = [[0] * len(found.histograms[0].limits)]
+    assert found.found(nobody) == {"max_rows": 1}
+    assert broken.found(nobody) == {"max_rows": 10**6}
+    assert broken.offer(nobody) is found.highest
+
+
+def test_what_differs_under_some_limits_only_is_another_question(tmp_path):
+    """Under the lowest limits all are the same: a person is in one group, and few counts make one search the best."""
+    data = shop(tmp_path, BUDGETS["rho"])
+    sql = "SELECT region, COUNT(*) AS n FROM sales GROUP BY region"
+    plain, stated = data.quote(sql, rho=1), data.quote(sql, rho=1, bounding="weights")
+    assert plain.offer.found.lowest.bounding.way == stated.offer.found.lowest.bounding.way
+    assert plain.offer.found.highest.bounding.way != stated.offer.found.highest.bounding.way
+    assert plain.question != stated.question
+    assert not plain.release().is_replay
+    assert not stated.release().is_replay
+    quartiles = "SELECT QUANTILE(value, 0.25) AS a, QUANTILE(value, 0.75) AS b FROM sales"
+    assert data.quote(quartiles, rho=1).question != data.quote(quartiles, rho=1, intervals="0.3").question
+    assert data.quote(sql, rho=1).question == plain.question
+
+
+def test_a_hard_limit_above_what_is_counted_is_not_the_end_of_the_ladder(tmp_path):
+    """Nobody has more than 1,000 rows, and six count: the highest limit is one that people are beyond."""
+    facts = {"max_rows": 1000, "max_groups": 2, "max_rows_per_group": 3, "hard": ["max_rows"]}
+    quote = shop(tmp_path, **facts).quote("SELECT COUNT(*) AS n FROM sales", epsilon=5)
+    assert quote.offer.found is not None
+    assert "nobody can exceed" not in quote.explain()
+    answer = quote.release()
+    assert answer.statements == {"n": "at least"}
+    assert answer.beyond["people"] > 0
+    bounds = {"value": (0, 1000), "signed": "auto"}
+    low = shop(tmp_path, max_rows=10, max_sum={"value": 10**6}, hard=["max_sum.value"], bounds=bounds)
+    assert "nobody can exceed" not in low.quote("SELECT SUM(value) AS s FROM sales", epsilon=1).explain()
+
+
+def test_a_sum_is_of_the_truth_under_the_highest_limit_where_rows_and_values_are_hard(tmp_path):
+    bounds = {"value": (0, 10**6), "signed": "auto"}
+    data = shop(tmp_path, max_rows=500, hard=["max_rows", "bounds.value"], bounds=bounds)
+    for sql in ["SELECT SUM(value) AS s FROM sales", "SELECT region, SUM(value) AS s FROM sales GROUP BY region"]:
+        quote = data.quote(sql, epsilon=1)
+        assert "and of the truth (limits='hard')" in quote.explain()
+        ((_, top, at),), ((_, low, _),) = quote.offer.found.highest.columns, quote.offer.found.lowest.columns
+        assert top.statement(at).value == "truth"
+        assert low.statement(at).value == "at least"
+    odd = shop(tmp_path, max_rows=500, max_sum={"value": "99.5"}, hard=["max_sum.value", "bounds.value"], bounds=bounds)
+    ((_, top, at),) = odd.quote("SELECT SUM(value) AS s FROM sales", epsilon=1, limits="auto").offer.found.highest.columns
+    assert top.statement(at).value == "truth"  # a limit between two steps
+
+
+def test_nothing_is_paid_for_a_ladder_of_one_hard_limit(tmp_path):
+    data = shop(tmp_path, table=zipf(most=1), max_rows=1, hard=["max_rows"], bounds={"value": (0, 100), "signed": "auto"})
+    assert data.quote("SELECT AVG(value) AS a FROM sales", epsilon=1).offer.found is None
+
+
+def test_bounds_may_be_wished_for_where_a_sum_is_found_instead(tmp_path):
+    quote = shop(tmp_path).quote("SELECT SUM(value) AS s FROM sales", epsilon=1, limits="auto", bounds="auto")
+    assert [one.fact for one in quote.offer.found.histograms] == ["max_sum.value"]
+
+
+def test_people_beyond_each_of_several_limits_are_told(tmp_path):
+    """One weight for all: who is beyond the limit of a sum loses rows too, and is not among those beyond that of rows."""
+    answer = shop(tmp_path).quote("SELECT COUNT(*) AS n, SUM(value) AS s FROM sales", epsilon=5).release()
+    line = answer.says.splitlines()[-1]
+    assert line.startswith("limits found privately: max_rows ")
+    assert line.count(" people beyond it: ") == 2
+    assert answer.beyond is None
+
+
+def test_people_with_values_beyond_a_bound_are_told(tmp_path):
+    """Twenty people of whom nobody shows: the average is of values clamped to one step, and the answer says of how many."""
+    table = pyarrow.table({"person": list(range(20)), "v": [70] * 20})
+    facts = {"name": "t", "person": "person", "max_rows": 1, "bounds": {"v": [0, "auto"]}, "complete": ["v"]}
+    data = dither.protect(table, ledger=ledger(tmp_path, dither.pure(9)), **facts)
+    answer = data.quote("SELECT AVG(v) AS a FROM t", epsilon=1).release()
+    assert answer.scalar() <= 1
+    assert "upper bound of v 1 (" in answer.says
+    assert " people beyond it: " in answer.says
 
 
 WRONG = [
@@ -251,6 +356,10 @@ def test_what_is_refused_says_why_and_costs_nothing(tmp_path, sql, terms, why):
         ({"bounds": {"value": "wide"}}, "bounds are two numbers"),
         ({"bounds": {"value": ["auto", 1, 2]}}, "bounds are two numbers"),
         ({"limits": None, "bounds": {}}, "no limit is stated"),
+        (
+            {"public": {"stores": pyarrow.table({"region": ["r0"], "size": [3]})}, "bounds": {"stores.size": "auto"}},
+            "can be looked up",
+        ),
     ],
 )
 def test_a_policy_that_says_it_wrongly_is_refused(tmp_path, facts, why):

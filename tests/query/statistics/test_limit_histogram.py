@@ -246,6 +246,16 @@ def test_people_beyond_are_told_with_a_bar_and_an_estimate_of_their_rows():
     assert one.beyond([-5] * len(one.limits)).people == 0
 
 
+@pytest.mark.filterwarnings("ignore::dither.errors.NotPrivateWarning")
+def test_noise_on_high_limits_is_not_taken_for_very_many_rows():
+    """Of three people with a row each: 0 rows are left out, in about two of three cases at the least."""
+    one = histogram(ladder(10**6), epsilon=Fraction(1, 5))
+    with seeded(9):
+        rows = [one.beyond(one.noisy([[0] * len(one.limits)])).rows for _ in range(200)]
+    assert sum(found > 0 for found in rows) <= 200 / 3
+    assert np.mean(rows) < 1000
+
+
 # -- both stages, exactly ------------------------------------------------------------------------------------------
 
 LIMITS = (1, 2, 4)

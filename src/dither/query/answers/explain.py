@@ -11,6 +11,7 @@ from dither.query.plan.expressions import ColumnValue
 from dither.query.plan.question import Question
 from dither.query.plan.relations import Scan
 from dither.query.plan.text import number
+from dither.query.pricing.found_policy import LOWER, UPPER, is_hard
 from dither.query.pricing.gain import Gain
 from dither.query.pricing.offer import Offer
 from dither.query.pricing.spend import counts_rho
@@ -128,14 +129,25 @@ def found_words(offer: Offer, released: Sequence[Sequence[int]] | None) -> list[
     """The limits that were found, in a line."""
     if offer.found is None or released is None:
         return []
-    found = offer.found.found(released)
-    told = [f"{fact} {_limit(one, found[fact])}" for one in offer.found.histograms for fact in [one.fact]]
+    found, table = offer.found.found(released), offer.found.offer(released).question.table
+    told, alone = [], len(offer.found.of_people) == 1  # then those beyond it have a line of their own
+    for one, counts in zip(offer.found.histograms, released, strict=True):
+        end = next((end for end in (UPPER, LOWER) if one.fact.startswith(end)), None)
+        column = None if end is None else table.column(one.fact.removeprefix(end))
+        bound = None if column is None else column.upper if end == UPPER else column.lower
+        limit = _limit(one, found[one.fact]) if bound is None else f"{float(bound):,.12g}"
+        last = found[one.fact] == one.limits[-1]  # beyond the last bound, values were clamped before people were counted
+        known = not last if end else not alone and not (last and is_hard(one.fact, one.question.table, one.limits[-1]))
+        people = one.beyond(counts)
+        beyond = f" ({number(people.people)} people beyond it: {number(people.low)} to {number(people.high)})"
+        told.append(f"{one.fact} {limit}{beyond if known else ''}")
     return [f"limits found privately: {', '.join(told)}"]
 
 
 def _limit(histogram: LimitHistogram, limit: int) -> str:
     """A limit of a ladder, in the unit of its column."""
-    return f"{float(limit * histogram.step):,.12g}"
+    sign = -1 if histogram.fact.startswith(LOWER) else 1
+    return f"{float(sign * limit * histogram.step):,.12g}"
 
 
 def _searches(offer: Offer) -> list[str]:

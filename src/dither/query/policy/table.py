@@ -119,6 +119,9 @@ def read_table(name: str, stated: Fact, where: str) -> Table:
         for fact in ("person", "owner", *LIMITS, "max_sum", "hard", "min_people", "limits"):
             if fact in stated:
                 raise PolicyError(f"{where}.{fact}", stated[fact], "a public table is about nobody", "leaving it out")
+        for column in (column for column in columns if column.auto):
+            why = "a public table tells nothing of anybody: its bounds can be looked up, and need no search"
+            raise PolicyError(f"{where}.columns.{column.name}.bounds", AUTO, why, "[0, 2000]")
     person, owner = (None, None) if public else _whose(stated, columns, where)
     source = stated.get("source")
     if source is not None and (not isinstance(source, str) or not source):

@@ -43,6 +43,7 @@ def _counters(offer: Offer) -> dict[str, object]:
         **({"max_groups": dict(offer.limits)} if offer.limits else {}),
         **({} if offer.choice is None else {"choice": _choice(offer.choice)}),
         **({} if offer.found is None else {"limits": [_part(one) for one in offer.found.histograms]}),
+        **({} if offer.found is None or not offer.found.stated else {"stated": dict(offer.found.stated)}),
     }
 
 

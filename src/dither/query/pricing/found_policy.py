@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from fractions import Fraction
 from math import ceil, floor
 
 from dither.errors import QuestionError
@@ -35,12 +36,34 @@ def with_auto(policy: Policy, limits: str | None, bounds: str | None) -> Policy:
     return replace(policy, tables=tuple(tables))
 
 
-def is_hard(fact: str, table: Table) -> bool:
-    """Whether nobody is beyond the highest limit of a ladder, by the owner's word."""
+def is_hard(fact: str, table: Table, top: int) -> bool:
+    """Whether nobody is beyond the highest limit of a ladder, by the owner's word; the top may be below what she said."""
     if fact == "max_rows":
-        return table.hard_rows is not None
+        return table.hard_rows is not None and table.hard_rows <= top
+    if fact.startswith("max_sum."):
+        said = fact in table.hard and _sum_of(fact, table, top) == table.sum_limit(fact.removeprefix("max_sum."))
+        return said or (table.hard_rows is not None and table.hard_rows * _reach(fact, table) <= top)
     end = next((end for end in (UPPER, LOWER) if fact.startswith(end)), None)
     return fact in table.hard if end is None else f"bounds.{fact.removeprefix(end)}" in table.hard
+
+
+def _reach(fact: str, table: Table) -> Fraction:
+    """The most steps of a value, once it was clamped."""
+    column = table.column(fact.removeprefix("max_sum."))
+    assert column is not None
+    assert column.lower is not None
+    assert column.upper is not None
+    assert column.step is not None
+    return max(abs(column.lower), abs(column.upper)) / column.step
+
+
+def _sum_of(fact: str, table: Table, steps: int) -> Fraction:
+    """So many steps of a column, but no more than is stated, which may lie between two steps."""
+    column = table.column(fact.removeprefix("max_sum."))
+    assert column is not None
+    assert column.step is not None
+    found, stated = steps * column.step, table.sum_limit(column.name)
+    return found if stated is None else min(found, stated)
 
 
 def policy_with(policy: Policy, name: str, found: dict[str, int]) -> Policy:
@@ -57,8 +80,8 @@ def _with(table: Table, found: dict[str, int]) -> Table:
     sums, columns = dict(table.max_sum), []
     for column in table.columns:
         if f"max_sum.{column.name}" in found:
-            assert column.step is not None
-            sums[column.name] = found[f"max_sum.{column.name}"] * column.step
+            fact = f"max_sum.{column.name}"
+            sums[column.name] = _sum_of(fact, table, found[fact])
         columns.append(_with_bounds(column, found) if column.auto else column)
     after = replace(after, max_sum=tuple(sums.items()), columns=tuple(columns))
     return replace(after, hard=frozenset(one for one in table.hard if _same(one, table, after)))

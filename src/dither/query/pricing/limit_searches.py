@@ -28,7 +28,7 @@ from dither.query.plan.question import Question
 from dither.query.plan.relations import FilterRows, JoinPublic, Relation, Scan
 from dither.query.policy.column import AUTO, Column
 from dither.query.policy.table import MOST, Table
-from dither.query.pricing.found_policy import LOWER, UPPER, with_rows
+from dither.query.pricing.found_policy import LOWER, UPPER, is_hard, with_rows
 from dither.query.statistics.choose_bounding import COARSEST, LARGEST, summed_column
 from dither.query.statistics.limit_histogram import ladder
 from dither.query.statistics.limits import cells_of, limits_of
@@ -57,7 +57,8 @@ def searches(question: Question, counters: CounterPlan, *, cells: int, unit: Uni
     table, found = question.table, list[Search]()
     if table.auto and table.person is not None and not table.alone:
         one_table(question.relation)
-        found += _limits(question, counters, cells, unit, pure=pure)
+        several = _limits(question, counters, cells, unit, pure=pure)
+        found += [one for one in several if len(one.limits) > 1 or not is_hard(one.fact, table, one.limits[-1])]
     known = {search.fact for search in found}
     # where it is found what values of a person add up to, their sum needs no bounds beside it; counts of values need none
     measured = [one for one in question.aggregates if not isinstance(one, COUNTS)]
@@ -132,13 +133,18 @@ def _rows(question: Question, cells: int, unit: Unit, *, squared: bool) -> Searc
 
 
 def _bounds(question: Question, column: Column, unit: Unit) -> list[Search]:
-    """The ends of a column that are not zero already, on the far side of zero."""
+    """The ends of a column that are not zero already, on the far side of zero.
+
+    An upper bound is one step at least, so that all bounds hold those of the lowest limits: what a question may ask under
+    these, it may ask under all others. Otherwise GREATEST(v, 0) would be asked, and refused under [-64, 0] when the charge
+    was made.
+    """
     assert column.step is not None
     counter = StepCounter(ColumnValue(column), column.step)
     found = []
     for fact, negative, steps in ((UPPER, False, counter.high), (LOWER, True, -counter.low)):
         if steps > 0:
-            limits = (0, *ladder(steps))
+            limits = (0, *ladder(steps)) if negative else ladder(steps)
             sizes = PeopleByValues(
                 1, 1, 1, unit, "", of=question, edges=limits, counter=counter, negative=negative, complete=True
             )
@@ -192,6 +198,7 @@ def check_wishes(found: Sequence[Search], limits: str | None, bounds: str | None
     if limits == AUTO and all(of_bounds):
         why = "this question has no limits of a person that are found privately"
         raise QuestionError("limits", limits, why, "leaving it out: those of the policy are taken")
-    if bounds is not None and not any(of_bounds):
+    sums = any(search.fact.startswith("max_sum.") for search in found)  # found instead: values then need no bounds
+    if bounds is not None and not sums and not any(of_bounds):
         why = "this question adds up no column with bounds"
         raise QuestionError("bounds", bounds, why, "leaving it out")

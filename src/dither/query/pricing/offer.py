@@ -12,6 +12,7 @@ from fractions import Fraction
 from functools import cached_property
 from typing import Any
 
+from dither.errors import DitherError
 from dither.numeric.number import NumberLike
 from dither.privacy.budget.filter import Filter
 from dither.privacy.guarantee.guarantee import Guarantee
@@ -35,6 +36,7 @@ class FoundLimits:
 
     histograms: tuple[LimitHistogram, ...]
     second: Guarantee  # of what follows, whatever was found
+    stated: tuple[tuple[str, str], ...]  # what the question states of it that does not show under the lowest limits
     offer_at: Callable[[tuple[int, ...]], Offer] = field(repr=False, compare=False)  # by the limits, in their order
 
     @property
@@ -73,17 +75,33 @@ class FoundLimits:
         return self.at(tuple(one.limits[-1] for one in self.histograms))
 
     def found(self, released: Sequence[Sequence[int]]) -> dict[str, int]:
-        """The limits, by what was released."""
-        several = zip(self.histograms, released, strict=True)
-        return {one.fact: one.limits[one.place(counts)] for one, counts in several}
+        """The limits, by what was released; the highest, which the quote tried, should nothing follow from them.
+
+        A release that fails may be asked for again and again, and each time tells that it did: none may fail by what was
+        found. No limits are known for which that is so.
+        """
+        limits = tuple(one.limits[one.place(counts)] for one, counts in zip(self.histograms, released, strict=True))
+        try:
+            self.at(limits)
+        except DitherError:
+            limits = tuple(one.limits[-1] for one in self.histograms)
+        return {one.fact: limit for one, limit in zip(self.histograms, limits, strict=True)}
+
+    @property
+    def of_people(self) -> list[LimitHistogram]:
+        """Those of limits of a person: of rows, of sums or of groups, and not of bounds."""
+        return [one for one in self.histograms if not one.fact.startswith((UPPER, LOWER))]
 
     def beyond(self, released: Sequence[Sequence[int]]) -> Beyond | None:
-        """How many people are beyond the limit of rows, of sums or of groups that was found, where it is no hard one."""
-        for one, counts in zip(self.histograms, released, strict=True):
-            hard = one.place(counts) == len(one.limits) - 1 and is_hard(one.fact, one.question.table)
-            if not one.fact.startswith((UPPER, LOWER)) and not hard:
-                return one.beyond(counts)
-        return None
+        """How many people are beyond the limit of a person that was found, where it is no hard one; None where there are
+        several, by which people are scaled down together: nobody knows how many are beyond any of them."""
+        several = zip(self.histograms, released, strict=True)
+        own = [(one, counts) for one, counts in several if one in self.of_people]
+        if len(own) != 1:
+            return None
+        ((one, counts),) = own
+        hard = one.place(counts) == len(one.limits) - 1 and is_hard(one.fact, one.question.table, one.limits[-1])
+        return None if hard else one.beyond(counts)
 
     def offer(self, released: Sequence[Sequence[int]]) -> Offer:
         """What follows from what was released."""

@@ -6,9 +6,11 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
 
+from dither.density.quantiles.rank_scores import ENDS
 from dither.numeric.number import Number
 from dither.privacy.unit import Unit
 from dither.query.counters.counter_sets import CounterPlan, choose_counters
+from dither.query.plan.aggregates import Quantile
 from dither.query.plan.question import Question
 from dither.query.pricing import price
 from dither.query.pricing.ask import ErrorsLike, Way
@@ -48,6 +50,13 @@ class Pricing:
             return []
         cells = most_cells(self.question, self.counters)
         return searches(self.question, self.counters, cells=cells, unit=self.unit, pure=self.is_pure)
+
+    @property
+    def stated(self) -> tuple[tuple[str, str], ...]:
+        """What was stated of how it is released, by name: under some limits only it may make a difference."""
+        asked = any(isinstance(one, Quantile) for one in self.question.aggregates)
+        intervals = [("intervals", str(self.ends))] if asked and self.ends != ENDS else []
+        return (*([] if self.bounding is None else [("bounding", self.bounding)]), *intervals)
 
     def under(self, cells: int) -> price.Context:
         """The context for so many groups."""

@@ -126,7 +126,7 @@ class Found:
             assert price.total(made.priced).within(second), "limits that were found changed the price"
             return self._stated(limits, searches).offer(made)
 
-        return FoundLimits(histograms, second, at)
+        return FoundLimits(histograms, second, pricing.stated, at)
 
     def offer(self, made: FoundLimits) -> Offer:
         """The offer; told as it is under the lowest limits."""
@@ -137,7 +137,7 @@ class Found:
     def hard(self) -> Stated | None:
         """The question under the highest limits, if nobody can have more, by the owner's word."""
         searches, table = self.pricing.searches, self.pricing.question.table
-        if not all(is_hard(search.fact, table) for search in searches):
+        if not all(is_hard(search.fact, table, search.limits[-1]) for search in searches):
             return None
         return self._stated(tuple(search.limits[-1] for search in searches), searches)
 

@@ -100,7 +100,13 @@ def of_persons(table: Table, cells: int, unit: Unit) -> Bounding:
 def _complete(made: Bounding, table: Table, families: list[CounterSet], hard: HardLimits) -> bool:
     """Whether a bound changes nothing of anybody, by the owner's word: in each family, by the limit that decides there."""
     by_rows = made.loses_nothing(hard)
-    return all(_hard_sum(table, family) if made.decides(family) else by_rows for family in families) if families else by_rows
+    for family in families:
+        most, rows = made.sum_limit(family), by_rows
+        if most is not None and most**2 < replace(made, sums=()).alone_squared(family):
+            rows = False  # who has no more rows may still have a larger sum
+        if not rows and not (made.decides(family) and _hard_sum(table, family)):
+            return False
+    return by_rows or bool(families)
 
 
 def _sum_limit(table: Table, family: CounterSet) -> int | None:

@@ -109,13 +109,13 @@ class LimitHistogram(PeopleHistogram):
 
     def _rows_left_out(self, released: Sequence[int], place: int) -> int:
         """An estimate: of people beyond a limit, each has what lies between it and the next; as far as they are more than
-        noise is in two of three cases."""
+        noise is, in two of three cases beyond all limits: few people beyond a high one would be very many rows."""
         tails = [*accumulate(reversed(released))][::-1]
         ends = [*self.limits, 2 * self.limits[-1]]
         rows, people = 0, tails[place]
         for at in range(place, len(tails)):
             people = min(people, tails[at])
-            if people <= sum_of_counts(self.mechanism, len(tails) - at, 1 / 3):
+            if people <= sum_of_counts(self.mechanism, len(tails) - at, 1 / (3 * len(tails))):
                 break
             rows += people * (ends[at + 1] - ends[at])
         return rows
