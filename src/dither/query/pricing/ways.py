@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Protocol, TypeVar
 
-from dither.errors import QuestionError
+from dither.errors import GuaranteeError, QuestionError
 from dither.numeric.number import NumberLike
 from dither.privacy.budget.filter import Filter
 from dither.privacy.guarantee.definitions import pure, zcdp
@@ -123,7 +123,9 @@ class Found:
 
         def at(limits: tuple[int, ...]) -> Offer:
             made = self._under(limits, searches).made(rest)
-            assert price.total(made.priced).within(second), "limits that were found changed the price"
+            if not price.total(made.priced).within(second):  # nobody knows of such limits; the highest are taken instead
+                why = f"what follows under these limits promises less than {second}"
+                raise GuaranteeError("limits", list(limits), why, "limits that the policy states")
             return self._stated(limits, searches).offer(made)
 
         return FoundLimits(histograms, second, pricing.stated, at)
