@@ -22,6 +22,7 @@ class Aggregate:
     counted: ClassVar[bool] = False  # whether it follows from counters
     of_all_groups: ClassVar[bool] = False  # whether it changes where groups are left out
     is_number: ClassVar[bool] = True  # whether HAVING can compare it with one
+    needs_bounds: ClassVar[bool] = False  # of the values that it is of: a count needs none
 
     name: str
     of: Expression | None = None  # of which values; None for rows and persons
@@ -90,6 +91,7 @@ class CountValues(Aggregate):
 class Sum(Aggregate):
     """SUM(x)."""
 
+    needs_bounds: ClassVar[bool] = True
     counted: ClassVar[bool] = True
     words = "the sum of"
 
@@ -103,6 +105,7 @@ class Sum(Aggregate):
 class Mean(Aggregate):
     """AVG(x)."""
 
+    needs_bounds: ClassVar[bool] = True
     counted: ClassVar[bool] = True
     words = "the average of"
 
@@ -111,6 +114,7 @@ class Mean(Aggregate):
 class Variance(Aggregate):
     """VAR_POP, VAR_SAMP, STDDEV_POP, STDDEV_SAMP."""
 
+    needs_bounds: ClassVar[bool] = True
     counted: ClassVar[bool] = True
 
     of_sample: bool = False  # the sum of squares is divided by n - 1, not by n
@@ -148,6 +152,8 @@ class Mode(Aggregate):
 @dataclass(frozen=True)
 class Quantile(Aggregate):
     """MEDIAN, QUANTILE, PERCENTILE_CONT and the like; MIN and MAX."""
+
+    needs_bounds: ClassVar[bool] = True
 
     share: Fraction = Fraction(1, 2)  # of the rows that lie below; 0 for the least, 1 for the largest
 

@@ -10,16 +10,7 @@ from typing import NamedTuple
 from dither.errors import QuestionError
 from dither.privacy.unit import Unit
 from dither.query.counters.counter_sets import CounterPlan
-from dither.query.plan.aggregates import (
-    CountDistinct,
-    CountDistinctValues,
-    CountPersons,
-    CountRows,
-    CountValues,
-    Mode,
-    RunningCount,
-    Sum,
-)
+from dither.query.plan.aggregates import Sum
 from dither.query.plan.base import Expression
 from dither.query.plan.chain import Chain
 from dither.query.plan.counters import StepCounter
@@ -40,7 +31,6 @@ from dither.query.statistics.people_by_size import (
     PeopleByValues,
 )
 
-COUNTS = (CountRows, CountPersons, CountValues, CountDistinct, CountDistinctValues, Mode, RunningCount)
 STATED = "max_rows, or max_groups and max_rows_per_group, in the policy"
 
 
@@ -61,7 +51,7 @@ def searches(question: Question, counters: CounterPlan, *, cells: int, unit: Uni
         found += [one for one in several if len(one.limits) > 1 or not is_hard(one.fact, table, one.limits[-1])]
     known = {search.fact for search in found}
     # where it is found what values of a person add up to, their sum needs no bounds beside it; counts of values need none
-    measured = [one for one in question.aggregates if not isinstance(one, COUNTS)]
+    measured = [one for one in question.aggregates if one.needs_bounds]
     others = [one for one in measured if not (isinstance(one, Sum) and f"max_sum.{_name(one.of)}" in known)]
     for column in _auto_columns([one.of for one in others]):
         one_table(question.relation)
