@@ -12,12 +12,13 @@ s_1, ..., s_n weights that are not negative. With probability 1 - alpha at least
 
 and so it is at most the least of them, which follows from the weights alone.
 
-Proof. Exact: by the union bound all Z_i are within h_i; of one number, h is the quantile itself. Continuous: each Z_i is within
-d_i of a Laplace or a normal variable (`counters/intervals.py`); the quantile is that of `density/moments/ratio_intervals.md`, where
-scales are taken into the weights. Chernoff: the sum is symmetric, so that P(|sum| >= x) <= 2 e^(-tx) times the product of
-E e^(t s_i Z_i). For the geometric law that is (1-a)^2 / ((1 - a e^u)(1 - a e^-u)), by summing two series. For the rounded normal
-P(Z = k) is f(k), f the density of N + U with U uniform on [-1/2, 1/2], so by Poisson summation E e^(uZ) is the sum over whole m of
-g(u - 2 pi i m), g(z) = e^(v z^2/2) sinh(z/2) / (z/2). There |sinh((u - 2 pi i m)/2)| = |sinh(u/2)| and |u - 2 pi i m| >= |u|, so that
+Proof. Exact: by the union bound all Z_i are within h_i; of one number, h is the quantile itself. Continuous: each Z_i is
+within d_i of a Laplace or a normal variable (`counters/intervals.py`); the quantile is that of
+`density/moments/ratio_intervals.md`, where scales are taken into the weights. Chernoff: the sum is symmetric, so that
+P(|sum| >= x) <= 2 e^(-tx) times the product of E e^(t s_i Z_i). For the geometric law that is
+(1-a)^2 / ((1 - a e^u)(1 - a e^-u)), by summing two series. For the rounded normal P(Z = k) is f(k), f the density of N + U
+with U uniform on [-1/2, 1/2], so by Poisson summation E e^(uZ) is the sum over whole m of g(u - 2 pi i m),
+g(z) = e^(v z^2/2) sinh(z/2) / (z/2). There |sinh((u - 2 pi i m)/2)| = |sinh(u/2)| and |u - 2 pi i m| >= |u|, so that
 |g(u - 2 pi i m)| <= g(u) e^(-2 pi^2 v m^2); and sinh(x)/x <= e^(x^2/6).
 
 All three grow with every weight: larger weights than the true ones give a bound as well.
@@ -92,7 +93,9 @@ class NoiseSum:
         if len(normal) > 1 or (normal == {False} and sum(self.times) > FEW):
             return None
         places = [at for at, times in enumerate(self.times) for _ in range(times)] if normal == {False} else None
-        scales, steps = (np.array([part for part in parts]) for parts in zip(*(kind[:2] for kind in self._kinds), strict=True))
+        scales, steps = (
+            np.array([part for part in parts]) for parts in zip(*(kind[:2] for kind in self._kinds), strict=True)
+        )
         times = np.array(self.times, dtype=np.float64)
         scaled = sizes * scales
         weights = scaled * np.sqrt(times) if places is None else scaled[..., places]
@@ -143,6 +146,8 @@ def _log_geometric(u: Floats, rate: float) -> Floats:
 
     with np.errstate(divide="ignore"):
         found: Floats = (
-            2 * math.log(-math.expm1(-rate)) - np.log(-np.expm1(np.minimum(u - rate, -1e-300))) - np.log(-np.expm1(-u - rate))
+            2 * math.log(-math.expm1(-rate))
+            - np.log(-np.expm1(np.minimum(u - rate, -1e-300)))
+            - np.log(-np.expm1(-u - rate))
         )
     return found

@@ -2,15 +2,15 @@
 
 Theorem. Let S = s + sum of a_i Z_i and N = n + sum of b_i Z_i be released, n not 0, x = s / n. Let c(x) be what
 |sum of (a_i - x b_i) Z_i| stays within with probability 1 - alpha (`counters/noise_sums.py`). Then the set of all y with
-|S - y N| <= c(y) holds x with probability 1 - alpha at least, whatever s and n are; so does each interval around that set, and its
-part within limits that x is known to keep.
+|S - y N| <= c(y) holds x with probability 1 - alpha at least, whatever s and n are; so does each interval around that
+set, and its part within limits that x is known to keep.
 
 Proof. S - x N = s - x n + the noise = the noise at x, since s = x n. The set holds x exactly when that noise is within c(x).
 
-How the set is found. The line is cut into cells whose ends are powers of 2^(1/32) times a scale, of both signs, with one cell around
-zero. |a_i - y b_i| is convex in y, so in a cell it is at most the larger of its values at the two ends, and c, which grows with every
-weight, is at most c of those: in the cell |S - y N| <= that number is an interval, which is cut with the cell. Beyond the last
-cell z = 1 / y is taken: |z S - N| <= c of the weights |z a_i - b_i|, z from 0. Cells decide how much is added to the set, and
+How the set is found. The line is cut into cells whose ends are powers of 2^(1/32) times a scale, of both signs, with one
+cell around zero. |a_i - y b_i| is convex in y, so in a cell it is at most the larger of its values at the two ends, and
+c, which grows with every weight, is at most c of those: in the cell |S - y N| <= that number is an interval, which is cut
+with the cell. Beyond the last cell z = 1 / y is taken: |z S - N| <= c of the weights |z a_i - b_i|, z from 0. Cells decide how much is added to the set, and
 nothing is ever left out, so that the scale may follow from what was released. If z = 0 is in the set, N does not stand out from its
 noise: every y that is large enough is in the set, and it has no end there.
 """
@@ -85,9 +85,10 @@ def _within(s: Floats, n: Floats, starts: Floats, stops: Floats, room: Floats) -
         one, two = (s - room) / n, (s + room) / n
     first, last = np.minimum(one, two), np.maximum(one, two)
     flat, inside = n == 0, np.abs(s) <= room
-    first, last = (np.where(flat, np.where(inside, part, other), found) for part, other, found in (
-        (starts, np.inf, first), (stops, -np.inf, last)
-    ))
+    first, last = (
+        np.where(flat, np.where(inside, part, other), found)
+        for part, other, found in ((starts, np.inf, first), (stops, -np.inf, last))
+    )
     first, last = np.maximum(first, starts), np.minimum(last, stops)
     fits = first <= last
     return np.where(fits, first, np.inf), np.where(fits, last, -np.inf)

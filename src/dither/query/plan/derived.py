@@ -171,7 +171,7 @@ def derived_words(of: Term, keys: tuple[str, ...]) -> str:
         case Operation(sign, left, right):
             return f"({derived_words(left, keys)} {sign} {derived_words(right, keys)})"
         case Round(inner, digits):
-            return f"{derived_words(inner, keys)} rounded to {digits} digits"
+            return f"{derived_words(inner, keys)} rounded to {digits} digit{'' if digits == 1 else 's'}"
         case Cast(inner, whole):
             return f"{derived_words(inner, keys)} as a {'whole ' if whole else ''}number"
         case FirstKnown(parts):

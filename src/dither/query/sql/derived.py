@@ -46,8 +46,8 @@ MOST_DIGITS = 15  # of ROUND, before and behind the point
 MOST_TERMS = 1000  # of all computed columns of a question, names written out
 MOST_OFFSET = 1_000_000  # rows of LAG and LEAD
 WHY = (
-    "an aggregate stands by itself, or in + - * /, ROUND, CAST, COALESCE, NULLIF, SUM(...) OVER (), RANK, ROW_NUMBER, LAG and "
-    "LEAD over the answer; anything else is computed after the answer has come"
+    "an aggregate stands by itself, or in + - * /, ROUND, CAST, COALESCE, NULLIF, SUM(...) OVER (), RANK, ROW_NUMBER, LAG "
+    "and LEAD over the answer; anything else is computed after the answer has come"
 )
 
 
@@ -155,7 +155,9 @@ class DerivedReader:
         found = next((one for one in self.aggregates if replace(one, name="") == made), None)
         if found is None:
             if not self.adds:
-                raise refuse(node, "SELECT does not ask for it, so nothing of it is released", f"{shown(node)} in SELECT too")
+                raise refuse(
+                    node, "SELECT does not ask for it, so nothing of it is released", f"{shown(node)} in SELECT too"
+                )
             found = replace(made, name=self._unused(shown(node), short))
             self.aggregates.append(found)
         return found.name
@@ -185,7 +187,7 @@ class DerivedReader:
 
     def _cast(self, node: exp.Expr, of: Term) -> Term:
         to = node.args["to"].this
-        if to not in WHOLE and to is not exp.DataType.Type.DOUBLE or node.args["to"].expressions:
+        if (to not in WHOLE and to is not exp.DataType.Type.DOUBLE) or node.args["to"].expressions:
             why = "a released number is cast to INTEGER, BIGINT or DOUBLE"
             raise refuse(node, why, f"CAST({shown(node.this)} AS DOUBLE), or ROUND({shown(node.this)}, 2)")
         return Cast(of, to in WHOLE)
