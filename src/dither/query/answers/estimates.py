@@ -61,7 +61,7 @@ def read_answer(offer: Offer, released: Released, receipt: Receipt) -> Answer:
     return Answer(
         sql=offer.sql,
         columns=columns,
-        kinds=_kinds(offer),
+        kinds={name: kind for name, kind in _kinds(offer).items() if name in columns},
         keys=tuple(group.name for group in question.groups),
         aggregates=tuple(said),
         confidence=offer.confidence,

@@ -93,9 +93,7 @@ class NoiseSum:
         if len(normal) > 1 or (normal == {False} and sum(self.times) > FEW):
             return None
         places = [at for at, times in enumerate(self.times) for _ in range(times)] if normal == {False} else None
-        scales, steps = (
-            np.array([part for part in parts]) for parts in zip(*(kind[:2] for kind in self._kinds), strict=True)
-        )
+        scales, steps = (np.array(parts) for parts in zip(*(kind[:2] for kind in self._kinds), strict=True))
         times = np.array(self.times, dtype=np.float64)
         scaled = sizes * scales
         weights = scaled * np.sqrt(times) if places is None else scaled[..., places]

@@ -8,11 +8,11 @@ set, and its part within limits that x is known to keep.
 Proof. S - x N = s - x n + the noise = the noise at x, since s = x n. The set holds x exactly when that noise is within c(x).
 
 How the set is found. The line is cut into cells whose ends are powers of 2^(1/32) times a scale, of both signs, with one
-cell around zero. |a_i - y b_i| is convex in y, so in a cell it is at most the larger of its values at the two ends, and
-c, which grows with every weight, is at most c of those: in the cell |S - y N| <= that number is an interval, which is cut
-with the cell. Beyond the last cell z = 1 / y is taken: |z S - N| <= c of the weights |z a_i - b_i|, z from 0. Cells decide how much is added to the set, and
-nothing is ever left out, so that the scale may follow from what was released. If z = 0 is in the set, N does not stand out from its
-noise: every y that is large enough is in the set, and it has no end there.
+cell around zero. |a_i - y b_i| is convex in y, so in a cell it is at most the larger of its values at the two ends, and c,
+which grows with every weight, is at most c of those: in the cell |S - y N| <= that number is an interval, which is cut with
+the cell. Beyond the last cell z = 1 / y is taken: |z S - N| <= c of the weights |z a_i - b_i|, z from 0. Cells decide how
+much is added to the set, and nothing is ever left out, so that the scale may follow from what was released. If z = 0 is in
+the set, N does not stand out from its noise: every y that is large enough is in the set, and it has no end there.
 """
 
 from __future__ import annotations
@@ -77,7 +77,7 @@ def quotient_interval(
 
 
 def _within(s: Floats, n: Floats, starts: Floats, stops: Floats, room: Floats) -> tuple[Floats, Floats]:
-    """The y of each cell with |s - y n| within its room, as an interval; from infinity to minus infinity where there is none."""
+    """The y of each cell with |s - y n| within its room, as an interval; from inf to -inf where there is none."""
     import numpy as np
 
     room = room + FUZZ * (np.abs(s) + np.abs(n) * np.maximum(np.abs(starts), np.abs(stops)))

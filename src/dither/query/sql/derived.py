@@ -68,13 +68,20 @@ class DerivedReader:
         self._read = 0
 
     def computes(self, node: exp.Expr) -> bool:
-        """Whether a node is computed from released numbers."""
-        if isinstance(node, exp.Subquery):
-            return False
-        if node.find(*READERS, *RANKS, exp.Lag, exp.Lead) is not None:
-            return True
-        names = (column for column in node.find_all(exp.Column) if self.meant(column) is not column)
-        return any(self.meant(column).find(*READERS) is not None for column in names)
+        """Whether a node is computed from released numbers, or from columns that are."""
+        waiting, seen = [node], set[str]()
+        while waiting:
+            one = waiting.pop()
+            if isinstance(one, exp.Subquery):
+                continue
+            if one.find(*READERS, *RANKS, exp.Lag, exp.Lead) is not None:
+                return True
+            for column in one.find_all(exp.Column):
+                stands = self.meant(column)
+                if stands is not column and column.name.lower() not in seen:
+                    seen.add(column.name.lower())
+                    waiting.append(stands)
+        return False
 
     def is_derived(self, node: exp.Window) -> bool:
         """Whether a window looks at released numbers; otherwise it is released as a whole, or refused."""
@@ -136,8 +143,8 @@ class DerivedReader:
     def _unknown(self, node: exp.Expr) -> Exception:
         found = node.find(*READERS)
         if isinstance(node, exp.Subquery) or node.find(exp.Select) is not None:
-            why = "a subquery among aggregates is a question of its own, with a price of its own"
-            return refuse(node, why, "two questions in one batch: quote([first, second])")
+            why = "a subquery among aggregates is a question of its own, to be asked beside this one, in one batch"
+            return refuse(node, why, "COUNT(*)" if found is None else shown(found))
         if found is not None:
             return refuse(node, WHY, shown(found))
         why = "columns are computed from aggregates and numbers only"
