@@ -28,7 +28,7 @@ from collections.abc import Hashable, Iterable
 from fractions import Fraction
 from functools import cache
 from math import inf
-from typing import Any
+from typing import Any, NamedTuple
 
 from dither.query.answers.derived_values import DerivedValues
 from dither.query.answers.interval_arithmetic import (
@@ -44,7 +44,7 @@ from dither.query.answers.interval_arithmetic import (
 )
 from dither.query.answers.linear_forms import Form, Part, Quotient, Weights, weights_of
 from dither.query.answers.released import Released
-from dither.query.counters.noise_sums import NoiseSum
+from dither.query.counters.noise_sums import Noise, NoiseSum
 from dither.query.counters.quotients import quotient_interval
 from dither.query.plan.derived import (
     Cast,
@@ -60,6 +60,17 @@ from dither.query.plan.derived import (
 )
 from dither.query.pricing.offer import Offer
 from dither.query.statistics.counter_release import CounterRelease
+
+
+class Pattern(NamedTuple):
+    """How noise enters a quotient: the same for many rows, which are then solved at once."""
+
+    noises: tuple[Noise, ...]
+    times: tuple[int, ...]  # how many of each
+    weights: tuple[tuple[Fraction, Fraction], ...]  # in what is divided, and in what it is divided by
+    level: Fraction
+    limits: tuple[float, float]  # what the truth is known to keep
+    plain: bool  # nothing with noise is divided by
 
 
 class DerivedIntervals:
@@ -162,29 +173,29 @@ class DerivedIntervals:
         """The ends of all pieces; quotients whose noises weigh the same at once."""
         import numpy as np
 
-        alike: dict[Hashable, list[tuple[tuple[Hashable, Fraction], Fraction, Fraction]]] = {}
+        alike: dict[Pattern, list[tuple[tuple[Hashable, Fraction], Fraction, Fraction]]] = {}
         for (key, level), piece in wanted.items():
             if isinstance(piece, Opaque):
-                lows, highs = self.opaque(piece.name, level)
-                self._ends[key, level] = Fraction(lows[piece.row]), Fraction(highs[piece.row])
+                least, most = self.opaque(piece.name, level)
+                self._ends[key, level] = Fraction(least[piece.row]), Fraction(most[piece.row])
                 continue
             weights = weights_of(piece, self.members, self.counted)
-            sums = self._sum(piece.over), self._sum(piece.under)
-            pattern = (*self._noise(weights), level, weights.limits(self._not_negative), piece.under.is_constant)
-            alike.setdefault(pattern, []).append(((key, level), *sums))
-        for (noises, times, pairs, level, limits, plain), several in alike.items():  # type: ignore[misc]
-            noise = self.noises(noises, times, level)
-            above, below = (np.array([float(pair[at]) for pair in pairs]) for at in (0, 1))
-            if plain:
+            limits = weights.limits(self._not_negative)
+            pattern = Pattern(*self._noise(weights), level, limits, piece.under.is_constant)
+            alike.setdefault(pattern, []).append(((key, level), self._sum(piece.over), self._sum(piece.under)))
+        for pattern, several in alike.items():
+            noise = self.noises(pattern.noises, pattern.times, pattern.level)
+            above, below = (np.array([float(pair[at]) for pair in pattern.weights]) for at in (0, 1))
+            if pattern.plain:
                 half = Fraction(float(noise.reach(np.abs(above)[None, :])[0]))
-                self._ends |= {key: (over - half, over + half) for key, over, _ in several}
+                self._ends |= {of: (middle - half, middle + half) for of, middle, _ in several}
                 continue
             over, under = (np.array([float(one[at]) for one in several]) for at in (1, 2))
-            lows, highs = quotient_interval(over, under, above, below, noise, limits)
-            for (key, _, _), low, high in zip(several, lows.tolist(), highs.tolist(), strict=True):
-                self._ends[key] = _end(low), _end(high)
+            lows, highs = quotient_interval(over, under, above, below, noise, pattern.limits)
+            for (of, _, _), low, high in zip(several, lows.tolist(), highs.tolist(), strict=True):
+                self._ends[of] = _end(low), _end(high)
 
-    def _noise(self, weights: Weights) -> tuple[Hashable, Hashable, Hashable]:
+    def _noise(self, weights: Weights) -> tuple[tuple[Noise, ...], tuple[int, ...], tuple[tuple[Fraction, Fraction], ...]]:
         """The noises that enter, how many have the same weights, and the weights in both forms."""
         atoms: dict[tuple[int, Hashable, int], list[Fraction]] = {}
         for (name, kind), pair in weights.pairs.items():

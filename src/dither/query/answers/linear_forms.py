@@ -140,7 +140,7 @@ def weights_of(
     for name in names:
         for kind in times:
             sign = signs.get(kind, kind)  # type: ignore[call-overload]
-            pair = [form.cells.get((name, kind), Fraction(0)) for form in forms] if kind in named else [Fraction(0)] * 2  # type: ignore[arg-type]
+            pair = [form.cells.get((name, kind), Fraction(0)) for form in forms] if kind in named else [Fraction(0)] * 2
             for at, form in enumerate(forms):
                 own = (
                     form.totals.get((name, part), Fraction(0)) for part, inside in zip(parts, sign, strict=True) if inside

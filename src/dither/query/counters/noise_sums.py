@@ -64,9 +64,9 @@ class NoiseSum:
         """What |sum of sizes times noise| stays within, for each row of sizes; a size stands for as many as `times` says."""
         import numpy as np
 
-        least: Floats = np.minimum(self._exact(sizes), self._chernoff(sizes))
-        known = self._continuous(sizes)
-        return least if known is None else np.minimum(least, known)
+        least, known = self._exact(sizes), self._continuous(sizes)
+        least = least if known is None else np.minimum(least, known)
+        return least if known is not None and sum(self.times) <= FEW else np.minimum(least, self._chernoff(sizes))
 
     @cached_property
     def _odds(self) -> float:
@@ -79,11 +79,15 @@ class NoiseSum:
     def _exact(self, sizes: Floats) -> Floats:
         import numpy as np
 
-        level = 1 - (1 - self.confidence) / sum(self.times)
-        halves = {noise: half_width(noise.law, level, 1) for noise in set(self.noises)}
-        reach = np.array([times * float(halves[noise]) for noise, times in zip(self.noises, self.times, strict=True)])
-        found: Floats = sizes @ reach * WIDER
+        reach = [times * half for half, times in zip(self._halves, self.times, strict=True)]
+        found: Floats = sizes @ np.array(reach) * WIDER
         return found
+
+    @cached_property
+    def _halves(self) -> list[float]:
+        level = 1 - (1 - self.confidence) / sum(self.times)
+        halves = {noise: float(half_width(noise.law, level, 1)) for noise in set(self.noises)}
+        return [halves[noise] for noise in self.noises]
 
     def _continuous(self, sizes: Floats) -> Floats | None:
         """None for sums of many Laplace variables, whose tail doubles cannot hold, and for those of two kinds."""

@@ -65,7 +65,7 @@ def parse(text: object, policy: Policy) -> Question:
     if not aggregates:
         why = "a question asks for at least one COUNT, SUM, AVG, MEDIAN or the like; single rows are never shown"
         raise refuse(tree, why, "COUNT(*) in SELECT")
-    names = [column.name for column in (*groups, *aggregates, *derived)]
+    names = [one.name for one in groups] + [one.name for one in aggregates] + [one.name for one in derived]
     for name in names:
         if [other.lower() for other in names].count(name.lower()) > 1:
             raise refuse(tree, f"{name} is the name of two columns", "AS another_name behind one of them")
@@ -182,7 +182,8 @@ class ReleasedColumns(NamedTuple):
         """The column that a node names, by its name or written out again."""
         if isinstance(node, exp.Column):
             name = None if node.table else node.name.lower()
-            return next((found.name for found in (*self.aggregates, *self.derived) if found.name.lower() == name), None)
+            names = [found.name for found in self.aggregates] + [found.name for found in self.derived]
+            return next((found for found in names if found.lower() == name), None)
         if type(node) in READERS:
             again = read_aggregate(node, self.computing.reader, "")
             return next((found.name for found in self.aggregates if replace(found, name="") == again), None)
