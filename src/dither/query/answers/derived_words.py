@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from dither.query.answers.derived import has_interval
+from dither.query.groups.top_groups import TopGroups
 from dither.query.plan.derived import derived_words
 from dither.query.plan.question import Question
 from dither.query.pricing.offer import Offer
@@ -21,9 +22,13 @@ def computed_words(offer: Offer) -> list[str]:
     return lines
 
 
-def selected_words(question: Question) -> list[str]:
-    """That rows were chosen by what was released, where they were: their error bars were not made for the chosen."""
-    if not question.selects:
+def selected_words(offer: Offer) -> list[str]:
+    """That rows were chosen by what was released, where they were: their error bars were not made for the chosen.
+
+    Groups that a release of its own chose are counted afterwards, with noise that had no part in the choice.
+    """
+    question = offer.question
+    if not question.selects or isinstance(offer.choice, TopGroups):
         return []
     by = "HAVING" if question.having else "ORDER BY and LIMIT"
     return [f"{by} chose the rows by released numbers: error bars may fail more often among those that are shown"]

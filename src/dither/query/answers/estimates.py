@@ -71,7 +71,7 @@ def read_answer(offer: Offer, released: Released, receipt: Receipt) -> Answer:
         says="\n".join(
             [
                 *says,
-                *selected_words(question),
+                *selected_words(offer),
                 *open_words(question, columns),
                 *found_words(whole, released.limits),
                 *([] if beyond is None else [beyond_words(beyond)]),

@@ -63,7 +63,7 @@ def explain_offer(offer: Offer, left: str = "") -> str:
     ]
     lines += [f"             {name}: {told}" for name, told in _errors(offer)]
     lines += computed_words(offer)
-    lines += [f"Selected   {told}" for told in selected_words(question)]
+    lines += [f"Selected   {told}" for told in selected_words(offer)]
     for one in offer.statistics:
         if isinstance(one, PeopleBeyond):
             lines.append(f"Beyond     how many people have more than is counted of them: off by no more than {one.told(0)}")
