@@ -44,6 +44,7 @@ QUESTIONS: dict[str, str] = {
     "distinct wards by new": "SELECT new, COUNT(DISTINCT ward) AS k FROM visits GROUP BY new",
     "running counts": "SELECT ward, SUM(COUNT(*)) OVER (ORDER BY ward) AS n FROM visits GROUP BY ward",
     "running by new": "SELECT new, ward, SUM(COUNT(*)) OVER (PARTITION BY new ORDER BY ward) AS n FROM visits GROUP BY new, ward",
+    "ratio": "SELECT ward, SUM(cost) / COUNT(*) AS r, 100.0 * COUNT(*) / SUM(COUNT(*)) OVER () AS share FROM visits GROUP BY ward",
     "running months": "SELECT EXTRACT(month FROM day) AS m, SUM(COUNT(*)) OVER (ORDER BY m) AS n FROM visits GROUP BY m",
     # keys that nobody declared
     "unknown keys": "SELECT town, COUNT(DISTINCT person) AS n FROM visits GROUP BY town",

@@ -45,11 +45,12 @@ class Answer:
         columns: the table, column by column.
         kinds: what each column holds, such as 'text' or 'number'.
         keys: the columns of GROUP BY.
-        aggregates: the columns of numbers, without the ends of their intervals.
+        aggregates: the columns of numbers, computed ones among them, without the ends of their intervals.
         confidence: the probability of each interval.
         price: the guarantee as people know it.
         guarantee: of this question alone.
-        statements: what each aggregate says: 'truth', 'at least', 'of counted rows', 'of clamped values' or 'chosen'.
+        statements: what each of them says: 'truth', 'at least', 'of counted rows', 'of clamped values', 'chosen' or, for
+            ranks, 'of released numbers'.
         says: the same in words, with what it means.
         beyond: how many people have more than is counted of them, with an interval; None where it was not asked.
         note: how much of one person counts, in a line.
@@ -180,7 +181,7 @@ class Answer:
         paid = "stored before, nothing charged now" if self.is_replay else f"charged {self.price}"
         if self.receipt.guarantee != self.guarantee and not self.is_replay:
             paid = f"charged {self.receipt.guarantee} with its whole batch"
-        held = "the truth" if set(self.statements.values()) == {"truth"} else "what was counted"
+        held = "the truth" if set(self.statements.values()) <= {"truth", "of released numbers"} else "what was counted"
         held = held if self.statements else "the noise"  # what version 1 said of them
         bars = f"; each low to high holds {held} with {percent} probability" if self._with_intervals else ""
         lines = [f"{paid}{bars}", self.note]

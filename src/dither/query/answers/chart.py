@@ -34,6 +34,7 @@ def chart(
             "high": float(row[f"{chosen}_high"]),
         }
         for row in table[:MOST_POINTS]
+        if all(row[f"{chosen}{end}"] is not None for end in ("", "_low", "_high"))  # no bar can be drawn without an end
     ]
     base = altair.Chart(altair.InlineData(values=rows)).encode(
         y=altair.Y("group:N", sort=[str(row["group"]) for row in rows], title=", ".join(keys) or None)

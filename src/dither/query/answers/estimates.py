@@ -7,12 +7,18 @@ the bounded data with the stated probability, each by itself.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import Any
+
 from dither.errors import QuestionError
 from dither.ledger.entries.receipt import Receipt
 from dither.query.answers.answer import Answer, Column, Kind
+from dither.query.answers.derived import has_interval, is_whole, read_derived, said_by
+from dither.query.answers.derived_intervals import DerivedIntervals
+from dither.query.answers.derived_values import DerivedValues, in_order, plain
+from dither.query.answers.derived_words import open_words, selected_words
 from dither.query.answers.explain import beyond_words, bound_note, explain_offer, found_words, statements
 from dither.query.answers.released import Released
-from dither.query.plan.question import Question
 from dither.query.policy.column import Type
 from dither.query.pricing.offer import Offer
 from dither.query.statistics.people_beyond import Beyond, PeopleBeyond
@@ -45,22 +51,32 @@ def read_answer(offer: Offer, released: Released, receipt: Receipt) -> Answer:
     if found is not None:
         assert released.limits is not None
         offer = found.offer(released.limits)
-    says = [f"{head}: {', '.join(names)} ({told})" for head, names, told in statements(offer)]
+    columns = _columns(offer, released)
+    said = {name: one for name, one in said_by(offer).items() if name in offer.question.shown}
+    says = [f"{head}: {', '.join(names)} ({told})" for head, names, told in statements(offer, said)]
     beyond = _beyond(offer, released) if found is None else found.beyond(released.limits or [])
     if all(statistic.complete for _, statistic, _ in offer.columns):
         beyond = None
     question = offer.question
     return Answer(
         sql=offer.sql,
-        columns=_columns(offer, released),
-        kinds=_kinds(offer),
+        columns=columns,
+        kinds={name: kind for name, kind in _kinds(offer).items() if name in columns},
         keys=tuple(group.name for group in question.groups),
-        aggregates=tuple(aggregate.name for aggregate in question.aggregates),
+        aggregates=tuple(said),
         confidence=offer.confidence,
         price=whole.price,
         guarantee=whole.guarantee,
-        statements={name: statistic.statement(place).value for name, statistic, place in offer.columns},
-        says="\n".join([*says, *found_words(whole, released.limits), *([] if beyond is None else [beyond_words(beyond)])]),
+        statements={name: one.value for name, one in said.items()},
+        says="\n".join(
+            [
+                *says,
+                *selected_words(offer),
+                *open_words(question, columns),
+                *found_words(whole, released.limits),
+                *([] if beyond is None else [beyond_words(beyond)]),
+            ]
+        ),
         beyond=None if beyond is None else beyond._asdict(),
         note=bound_note(offer),
         explained=explain_offer(whole),
@@ -88,11 +104,40 @@ def _columns(offer: Offer, released: Released) -> dict[str, Column]:
         columns = statistic.read(found, place) if found != [] else ([], [], [])
         for end, column in zip(ENDS if statistic.has_interval(place) else ENDS[:1], columns, strict=False):
             whole[aggregate.name + end] = column
-    kept = _kept(question, whole, len(cells))
+    kept = _derived(offer, released, whole, cells)
     shown = [name for base in question.shown for end in ENDS if (name := base + end) in whole]
     keys = [group.name for group in question.groups if group.name not in shown]
     named = {group.name: group.named(whole[group.name]) for group in question.groups}  # sorted by then
     return {name: [named.get(name, whole[name])[row] for row in kept] for name in [*keys, *shown]}
+
+
+def _derived(offer: Offer, released: Released, whole: dict[str, Column], cells: Sequence[Sequence[Any]]) -> list[int]:
+    """Which rows are shown, in which order: HAVING, windows, ORDER BY and LIMIT, on released values.
+
+    Columns that are computed are added.
+    """
+    question, rows = offer.question, list(range(len(cells)))
+    tested = {keep.name for keep in question.having}
+    for column in question.derived:
+        if column.name in tested:
+            found = DerivedValues(cells, whole, rows).of(column.of)
+            whole[column.name] = [plain(found[row], whole=is_whole(column.of, offer)) for row in rows]
+    for keep in question.having:  # what is missing meets no condition
+        column_of = whole[keep.name]
+        rows = [row for row in rows if column_of[row] is not None and SIGNS[keep.operator](column_of[row], keep.value)]
+    values = DerivedValues(cells, whole, rows)
+    by = {column.name: values.of(column.of) for column in question.derived}
+    for order in reversed(question.order):
+        if order.name not in whole and order.name not in by:
+            raise QuestionError("ORDER BY", order.name, "the answer has no such column", ", ".join(whole))
+        rows = in_order(rows, by.get(order.name, whole.get(order.name, [])), descending=order.descending)
+    rows = rows if question.limit is None else rows[: question.limit]
+    intervals = DerivedIntervals(offer, released, values)
+    for column in question.derived:
+        parts = read_derived(column, offer, values, rows, intervals)
+        for end, part in zip(ENDS, parts, strict=False):
+            whole[column.name + end] = [part.get(row) for row in range(len(cells))]
+    return rows
 
 
 def _kinds(offer: Offer) -> dict[str, Kind]:
@@ -105,17 +150,7 @@ def _kinds(offer: Offer) -> dict[str, Kind]:
     for name, statistic, place in offer.columns:
         ends = ENDS if statistic.has_interval(place) else ENDS[:1]
         kinds |= dict.fromkeys((name + end for end in ends), KINDS[statistic.type(place)])
+    for column in question.derived:
+        ends = ENDS if has_interval(column, offer) else ENDS[:1]
+        kinds |= dict.fromkeys((column.name + end for end in ends), "whole" if is_whole(column.of, offer) else "number")
     return kinds
-
-
-def _kept(question: Question, whole: dict[str, Column], count: int) -> list[int]:
-    """Which rows are shown, in which order: HAVING, ORDER BY and LIMIT, on released values."""
-    rows = list(range(count))
-    for keep in question.having:
-        rows = [row for row in rows if SIGNS[keep.operator](whole[keep.name][row], keep.value)]
-    for order in reversed(question.order):
-        if order.name not in whole:
-            raise QuestionError("ORDER BY", order.name, "the answer has no such column", ", ".join(whole))
-        column = whole[order.name]  # the key of all others together may be None: it is sorted as the last one
-        rows.sort(key=lambda row, of=column: (of[row] is None, of[row]), reverse=order.descending)  # type: ignore[misc]
-    return rows if question.limit is None else rows[: question.limit]

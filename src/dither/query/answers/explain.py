@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from math import isqrt
 
 from dither.query.answers.compare import noise_of, share_of
+from dither.query.answers.derived import said_by
+from dither.query.answers.derived_words import computed_words, selected_words
 from dither.query.plan.describe import rows_of
 from dither.query.plan.expressions import ColumnValue
 from dither.query.plan.question import Question
@@ -28,6 +30,7 @@ LABELS = {
     "of counted rows": "Counted",
     "of clamped values": "Clamped",
     "chosen": "Chosen",
+    "of released numbers": "Released",
 }
 MOST_NAMES = 4  # of keys, in a line
 NOT_INCLUDED = (
@@ -42,10 +45,10 @@ NO_BARS = "What is said of noise does not hold what bounding a person changes, w
 def explain_offer(offer: Offer, left: str = "") -> str:
     """What would be asked, for how much, with which error. No data has been read for it."""
     question, table = offer.question, offer.question.table
-    percent = f"{float(offer.confidence * 100):.4g}%"
+    percent, said = f"{float(offer.confidence * 100):.4g}%", said_by(offer)
     lines = [
         f"Question   {' '.join(offer.sql.split())}",
-        *[f"{LABELS[head]:<11}{', '.join(names)}: {told}" for head, names, told in statements(offer)],
+        *[f"{LABELS[head]:<11}{', '.join(names)}: {told}" for head, names, told in statements(offer, said)],
         "" if isinstance(question.relation, Scan) else f"Of         {rows_of(question.relation)}",
         f"Price      {offer.price}{left}",
         *_tracks(offer),
@@ -60,6 +63,8 @@ def explain_offer(offer: Offer, left: str = "") -> str:
         f"Error      with {percent} probability each number is off by no more than, because of noise:",
     ]
     lines += [f"             {name}: {told}" for name, told in _errors(offer)]
+    lines += computed_words(offer)
+    lines += [f"Selected   {told}" for told in selected_words(offer)]
     for one in offer.statistics:
         if isinstance(one, PeopleBeyond):
             lines.append(f"Beyond     how many people have more than is counted of them: off by no more than {one.told(0)}")
@@ -69,7 +74,7 @@ def explain_offer(offer: Offer, left: str = "") -> str:
     if question.where is not None and table.person is None:
         lines.append("Where      a row that does not meet the condition counts as nobody")
     bars = any(statistic.has_interval(place) for _, statistic, place in offer.columns)
-    true = all(statistic.statement(place) is Statement.TRUTH for _, statistic, place in offer.columns)
+    true = all(one in (Statement.TRUTH, Statement.RELEASED) for one in said.values())
     last = (INCLUDED if table.hard else ALL) if true else NOT_INCLUDED
     return "\n".join([*(line for line in lines if line), last if bars else NO_BARS])
 
@@ -93,11 +98,11 @@ def explain_batch(offers: Sequence[Offer], gains: Sequence[Gain], price: str) ->
     return "\n".join([*lines, NOT_INCLUDED])
 
 
-def statements(offer: Offer) -> list[tuple[str, list[str], str]]:
+def statements(offer: Offer, said: Mapping[str, Statement]) -> list[tuple[str, list[str], str]]:
     """What the numbers of an answer say: each statement once, with the columns that make it, and what it means."""
     found: dict[Statement, list[str]] = {}
-    for name, statistic, place in offer.columns:
-        found.setdefault(statistic.statement(place), []).append(name)
+    for name, one in said.items():
+        found.setdefault(one, []).append(name)
     return [(one.value, names, _meaning(one, offer)) for one, names in found.items()]
 
 
@@ -111,6 +116,8 @@ def _meaning(one: Statement, offer: Offer) -> str:
         return "rows of people beyond the limits are left out: low ends are of the truth, high ends of what was counted"
     if one is Statement.COUNTED:
         return "people beyond the limits count in part; error bars hold what was counted"
+    if one is Statement.RELEASED:
+        return "places among what was released; those of the truth may be others"
     if one is Statement.CHOSEN:
         return "by noisy counts: another key may be more frequent; the quote says by how many rows"
     return "everybody counts in full, values as the nearest step within their bounds"

@@ -77,13 +77,18 @@ def preformatted(text: str) -> str:
 
 
 def _range(columns: Mapping[str, Sequence[Any]], name: str) -> tuple[float, float]:
-    low = min((float(value) for value in columns[f"{name}_low"]), default=0.0)
-    high = max((float(value) for value in columns[f"{name}_high"]), default=1.0)
+    ends = [float(value) for end in ("_low", "", "_high") for value in columns[f"{name}{end}"] if value is not None]
+    low, high = min(ends, default=0.0), max(ends, default=1.0)
     return low, high if high > low else low + max(1.0, abs(low))  # beyond 2^53, one more is the same number
 
 
 def _bar(row: dict[str, Any], name: str, low: float, high: float) -> str:
     """The interval as a line with a dot, 120 pixels wide."""
-    first, middle, last = (120 * (float(row[name + end]) - low) / (high - low) for end in ("_low", "", "_high"))
+    if row[name] is None:
+        return ""
+    ends = ((low, "_low"), (low, ""), (high, "_high"))  # without an end the line goes as far as there is room
+    first, middle, last = (
+        120 * (float(none if row[name + end] is None else row[name + end]) - low) / (high - low) for none, end in ends
+    )
     line = f'<line x1="{first:.1f}" x2="{last:.1f}" y1="7" y2="7" stroke="#567" stroke-width="2"/>'
     return f'<svg width="124" height="14">{line}<circle cx="{middle:.1f}" cy="7" r="3" fill="#246"/></svg>'

@@ -63,7 +63,7 @@ class TopGroups(GroupChoice):
         facts: dict[str, Any] = {"k": question.limit, "sensitivity": rows * measure.reach, "candidates": cells, "unit": unit}
         facts |= {"monotone": unit is Unit.ADD_REMOVE, "integers": True}
         mechanism = TopK(epsilon=amount, **facts) if pure else TopK.for_rho(amount, **facts)
-        asked = replace(question, aggregates=(CountRows("n"),), shown=("n",), having=(), order=(), limit=None)
+        asked = replace(question, aggregates=(CountRows("n"),), shown=("n",), having=(), order=(), limit=None, derived=())
         return cls(asked, bounding, mechanism, measure)
 
     @property

@@ -231,7 +231,9 @@ def _counted(question: Question, other: str | None) -> Question:
             conditions.append(Compare("<>", group.by, Constant(other)))
     where = Logic(True, tuple(conditions)) if len(conditions) > 1 else conditions[0] if conditions else None
     asked = (CountRows("n"),)
-    return replace(question, where=where, groups=unknown, aggregates=asked, shown=("n",), having=(), order=(), limit=None)
+    return replace(
+        question, where=where, groups=unknown, aggregates=asked, shown=("n",), having=(), order=(), limit=None, derived=()
+    )
 
 
 def _constant(key: Key) -> Constant:

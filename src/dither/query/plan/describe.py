@@ -7,6 +7,7 @@ from fractions import Fraction
 from dither.query.plan.aggregates import Aggregate
 from dither.query.plan.base import Expression
 from dither.query.plan.chain import MOST_REPEATED, Chain
+from dither.query.plan.derived import derived_words
 from dither.query.plan.expressions import (
     Arithmetic,
     Bucket,
@@ -63,6 +64,8 @@ def describe(question: Question) -> str:
         among = "whose keys nobody declared" if group.keys is None else f"one of {len(group.keys)} keys"
         lines.append(f"By         {group.name}: {words(group.by)}, {among}")
     lines += [f"Asks       {aggregate.name}: {asked(aggregate)}" for aggregate in question.aggregates]
+    keys = tuple(group.name for group in question.groups)
+    lines += [f"Computes   {column.name}: {derived_words(column.of, keys)}" for column in question.derived]
     lines += [f"Keeps      rows with {keep.name} {keep.operator} {_number(keep.value)}" for keep in question.having]
     for order in question.order:
         lines.append(f"Sorted     by {order.name}{', largest first' if order.descending else ''}")

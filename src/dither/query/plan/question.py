@@ -8,6 +8,7 @@ from fractions import Fraction
 
 from dither.query.plan.aggregates import Aggregate
 from dither.query.plan.base import Expression
+from dither.query.plan.derived import Derived
 from dither.query.plan.expressions import Comparison
 from dither.query.plan.relations import Relation
 from dither.query.policy.column import Key
@@ -73,6 +74,18 @@ class Question:
     having: tuple[HavingFilter, ...] = ()
     order: tuple[OrderBy, ...] = ()
     limit: int | None = None
+    derived: tuple[Derived, ...] = ()  # columns that are computed from aggregates
+
+    @property
+    def of_all_groups(self) -> bool:
+        """Whether a column looks at other groups than its own, so that all of them must be counted."""
+        return any(one.of_all_groups for one in self.aggregates) or any(one.has_window for one in self.derived)
+
+    @property
+    def selects(self) -> bool:
+        """Whether released numbers decide which rows are shown."""
+        keys = {group.name for group in self.groups}
+        return bool(self.having) or (self.limit is not None and any(order.name not in keys for order in self.order))
 
     @property
     def table(self) -> Table:

@@ -116,11 +116,7 @@ def with_top(under: Callable[[int], price.Context], cells: int, promise: Spend) 
     whole = under(cells)
     made = Candidate(whole, price.make_statistics(promise, whole))
     question = whole.question
-    if (
-        sorted_by(question) is None
-        or question.limit is None
-        or any(aggregate.of_all_groups for aggregate in question.aggregates)
-    ):
+    if sorted_by(question) is None or question.limit is None or question.of_all_groups:
         return made
     half = promise.part(HALF)
     try:

@@ -126,7 +126,8 @@ def _size(stated: SupportsIndex | None) -> int | None:
 def _check_names(question: Question) -> None:
     """Each aggregate x also has columns x_low and x_high, which nothing else may be called."""
     taken = [group.name.lower() for group in question.groups]
-    taken += [f"{aggregate.name.lower()}{end}" for aggregate in question.aggregates for end in ("", "_low", "_high")]
+    numbers = [aggregate.name for aggregate in question.aggregates] + [column.name for column in question.derived]
+    taken += [f"{name.lower()}{end}" for name in numbers for end in ("", "_low", "_high")]
     for name in taken:
         if taken.count(name) > 1:
             raise QuestionError(

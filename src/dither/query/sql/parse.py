@@ -9,16 +9,19 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 from fractions import Fraction
+from typing import NamedTuple
 
 from sqlglot import exp
 
 from dither.query.plan.aggregates import Aggregate
 from dither.query.plan.base import Expression
+from dither.query.plan.derived import Derived
 from dither.query.plan.expressions import Constant
 from dither.query.plan.question import Group, HavingFilter, OrderBy, Question
 from dither.query.policy.policy import Policy
 from dither.query.policy.table import NAME_LENGTH
 from dither.query.sql.aggregates import READERS, read_aggregate
+from dither.query.sql.derived import DerivedReader, column_name
 from dither.query.sql.expressions import SIGNS, Reader
 from dither.query.sql.from_clause import FromReader
 from dither.query.sql.syntax import read, refuse, shown
@@ -45,17 +48,24 @@ def parse(text: object, policy: Policy) -> Question:
     wanted = [(item, reader.meaning(item.unalias())) for item in tree.expressions]
     groups = _groups(tree, reader, wanted)
     aggregates: list[Aggregate] = []
+    names_of = {item.alias for item in tree.expressions if isinstance(item, exp.Alias)}
+    computing = DerivedReader(reader, groups, aggregates, lambda node: _meant(node, reader, wanted), sorted(names_of))
+    outputs = [_output(item, reader, groups, aggregates, wanted, computing) for item in wanted]
+    derived: list[Derived] = []
     columns: list[str] = []
-    for item in wanted:
-        name = _output(item, reader, groups, aggregates, wanted)
+    for item, output in zip(wanted, outputs, strict=True):
+        node, name = item[0].unalias(), output
+        if name is None:  # computed from aggregates, also from those that stand behind it
+            name = item[0].alias if isinstance(item[0], exp.Alias) else column_name(node)
+            derived.append(Derived(name, computing.term(node)))
         if name.lower() in [other.lower() for other in columns]:
-            instead = f"{shown(item[0].unalias())} AS another_name"
+            instead = f"{shown(node)} AS another_name"
             raise refuse(item[0], f"the answer has a column {name} already", instead)
         columns.append(name)
     if not aggregates:
         why = "a question asks for at least one COUNT, SUM, AVG, MEDIAN or the like; single rows are never shown"
         raise refuse(tree, why, "COUNT(*) in SELECT")
-    names = [group.name for group in groups] + [aggregate.name for aggregate in aggregates]
+    names = [one.name for one in groups] + [one.name for one in aggregates] + [one.name for one in derived]
     for name in names:
         if [other.lower() for other in names].count(name.lower()) > 1:
             raise refuse(tree, f"{name} is the name of two columns", "AS another_name behind one of them")
@@ -68,14 +78,16 @@ def parse(text: object, policy: Policy) -> Question:
     if rows > MOST_ROWS:
         why = f"the answer would have {rows} rows, one for each combination of keys; {MOST_ROWS} are the most"
         raise refuse(tree.args["group"], why, "fewer columns in GROUP BY")
+    released = ReleasedColumns(aggregates, derived, computing)
     return Question(
         relation=scope.relation,
         where=condition,
         groups=tuple(groups),
         aggregates=tuple(aggregates),
         shown=tuple(columns),
-        having=_having(tree, reader, aggregates),
-        order=_order(tree, reader, groups, aggregates, columns),
+        derived=tuple(derived),
+        having=_having(tree, reader, released),
+        order=_order(tree, reader, groups, released, columns),
         limit=_limit(tree),
     )
 
@@ -113,8 +125,15 @@ def _meant(node: exp.Expr, reader: Reader, wanted: list[Read]) -> exp.Expr:
     return aliases.get(node.name.lower(), node)
 
 
-def _output(column: Read, reader: Reader, groups: list[Group], aggregates: list[Aggregate], wanted: list[Read]) -> str:
-    """Add what a column of the answer needs; its name."""
+def _output(
+    column: Read,
+    reader: Reader,
+    groups: list[Group],
+    aggregates: list[Aggregate],
+    wanted: list[Read],
+    computing: DerivedReader,
+) -> str | None:
+    """Add what a column of the answer needs; its name, or None where it is computed from others."""
     item, meaning = column
     node = item.unalias()
     name = item.alias if isinstance(item, exp.Alias) else ""
@@ -126,7 +145,7 @@ def _output(column: Read, reader: Reader, groups: list[Group], aggregates: list[
         made = read_aggregate(node, reader, name or _unused(READERS[type(node)].name, aggregates))
         aggregates.append(made)
         return made.name
-    if isinstance(node, exp.Window):
+    if isinstance(node, exp.Window) and not computing.is_derived(node):
         means = [reader.meaning(_meant(key, reader, wanted)) for key in window_keys(node)]
         aggregates.append(read_window(node, means, groups, name or _unused("sum", aggregates)))
         return aggregates[-1].name
@@ -134,10 +153,8 @@ def _output(column: Read, reader: Reader, groups: list[Group], aggregates: list[
         if meaning == group.meaning:
             groups[place] = replace(group, name=name or group.name)
             return groups[place].name
-    found = node.find(*READERS)
-    if found is not None:
-        why = "an aggregate stands by itself, without FILTER, OVER or arithmetic; compute with it after the answer has come"
-        raise refuse(node, why, shown(found))
+    if computing.computes(node):
+        return None
     reader.value(node)  # an unknown column or function is the better message
     why = "it is neither an aggregate nor in GROUP BY, so it would show single rows"
     raise refuse(node, why, f"COUNT({shown(node)}); SUM or AVG of it, or GROUP BY if it has keys")
@@ -154,38 +171,52 @@ def _unused(name: str, aggregates: list[Aggregate]) -> str:
 # -- after the release -------------------------------------------------------------------------------------------------
 
 
-def _released(node: exp.Expr, reader: Reader, aggregates: list[Aggregate]) -> str | None:
-    """The aggregate that a node names, by its name or written out again."""
-    if type(node) in READERS:
-        again = read_aggregate(node, reader, "")
-        return next((found.name for found in aggregates if replace(found, name="") == again), None)
-    name = node.name.lower() if isinstance(node, exp.Column) and not node.table else None
-    return next((found.name for found in aggregates if found.name.lower() == name), None)
+class ReleasedColumns(NamedTuple):
+    """What HAVING and ORDER BY may name: aggregates, and columns that are computed from them."""
+
+    aggregates: list[Aggregate]
+    derived: list[Derived]
+    computing: DerivedReader
+
+    def named(self, node: exp.Expr) -> str | None:
+        """The column that a node names, by its name or written out again."""
+        if isinstance(node, exp.Column):
+            name = None if node.table else node.name.lower()
+            names = [found.name for found in self.aggregates] + [found.name for found in self.derived]
+            return next((found for found in names if found.lower() == name), None)
+        if type(node) in READERS:
+            again = read_aggregate(node, self.computing.reader, "")
+            return next((found.name for found in self.aggregates if replace(found, name="") == again), None)
+        meant = self.computing.meaning(node)
+        return None if meant is None else next((found.name for found in self.derived if found.of == meant), None)
 
 
-def _having(tree: exp.Select, reader: Reader, aggregates: list[Aggregate]) -> tuple[HavingFilter, ...]:
+def _having(tree: exp.Select, reader: Reader, released: ReleasedColumns) -> tuple[HavingFilter, ...]:
     clause = tree.args.get("having")
     if clause is None:
         return ()
-    if any(aggregate.of_all_groups for aggregate in aggregates):
+    if any(aggregate.of_all_groups for aggregate in released.aggregates):
         raise refuse(clause, "a running sum is of all groups, and HAVING would leave some out before", "no HAVING")
     parts = list(clause.this.flatten()) if isinstance(clause.this, exp.And) else [clause.this]
     kept = []
     for node in (part.unnest() for part in parts):
         sign = SIGNS.get(type(node))
-        name = None if sign is None else _released(node.this, reader, aggregates)
+        name = None if sign is None else released.named(node.this)
         value = None if sign is None else reader.meaning(node.expression)
         if sign is None or name is None or not isinstance(value, Constant) or not isinstance(value.value, Fraction):
             why = "HAVING compares an aggregate of SELECT with a number, several of them joined by AND"
-            raise refuse(node, why, f"HAVING {shown(exp.to_identifier(aggregates[0].name))} > 10")
-        if not next(found for found in aggregates if found.name == name).is_number:
+            raise refuse(node, why, f"HAVING {shown(exp.to_identifier(released.aggregates[0].name))} > 10")
+        if any(found.name == name and not found.is_number for found in released.aggregates):
             raise refuse(node, f"{name} is no number that could be compared with one", "no HAVING about it")
+        if any(found.name == name and found.has_window for found in released.derived):
+            why = "windows look at the rows that HAVING has kept, so it cannot look at them"
+            raise refuse(node, why, f"HAVING {shown(exp.to_identifier(released.aggregates[0].name))} > 10")
         kept.append(HavingFilter(name, sign, value.value))
     return tuple(kept)
 
 
 def _order(
-    tree: exp.Select, reader: Reader, groups: list[Group], aggregates: list[Aggregate], columns: list[str]
+    tree: exp.Select, reader: Reader, groups: list[Group], released: ReleasedColumns, columns: list[str]
 ) -> tuple[OrderBy, ...]:
     clause = tree.args.get("order")
     orders = []
@@ -198,7 +229,7 @@ def _order(
         if name is None and number is None:
             meaning = None if type(node) in READERS else reader.meaning(node)
             of_group = next((group.name for group in groups if group.meaning == meaning and group.name in columns), None)
-            name = _released(node, reader, aggregates) or of_group
+            name = released.named(node) or of_group
         if name is None:
             why = "ORDER BY sorts by columns of the answer"
             raise refuse(item, why, f"ORDER BY {shown(exp.to_identifier(columns[-1]))}")

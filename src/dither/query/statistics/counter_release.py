@@ -19,7 +19,7 @@ from dither.privacy.guarantee.definitions import pure
 from dither.privacy.guarantee.guarantee import Guarantee
 from dither.privacy.loss.loss import Loss
 from dither.query.counters.counter_sets import CounterSet
-from dither.query.counters.estimators import UNKNOWN, Columns, Estimator, Noise, Reader
+from dither.query.counters.estimators import UNKNOWN, Columns, Estimator, Noise, Reader, SumEstimator
 from dither.query.plan.question import Question
 from dither.query.plan.spelling import spell
 from dither.query.policy.column import Type
@@ -201,6 +201,17 @@ class CounterRelease(Statistic):
     def type(self, place: int) -> Type:
         """Whole where its estimator is."""
         return Type.INTEGER if self.estimators[place].is_whole else Type.FLOAT
+
+    def weights(self, place: int) -> tuple[Fraction, ...] | None:
+        """Those of a sum, for one part in so many of a row."""
+        estimator = self.estimators[place]
+        if not isinstance(estimator, SumEstimator):
+            return None
+        return tuple(weight / self.bounding.resolution for weight in estimator.weights)
+
+    def adds_up(self, place: int) -> bool:
+        """By its estimator."""
+        return self.estimators[place].adds_up
 
     @property
     def noise(self) -> str:

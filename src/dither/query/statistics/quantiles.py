@@ -198,6 +198,10 @@ class QuantileStatistic(RequestedStatistic):
         share, mechanism = self._of(place)
         return share in (0, 1) or (not isinstance(mechanism, Quantiles) and mechanism.ends > 0)
 
+    def at(self, confidence: Fraction) -> QuantileStatistic | None:
+        """The ends were released, at their own confidence."""
+        return self if confidence == self.confidence else None
+
     def statement(self, place: int) -> Statement:
         """Of all rows, of clamped values, or of counted rows."""
         table = self.question.table

@@ -127,6 +127,18 @@ class Statistic(ABC):
         """Whether a column has the ends of an interval beside it."""
         return True
 
+    def at(self, confidence: Fraction) -> Statistic | None:
+        """The same with intervals of another confidence, off what was released; None where their ends were released."""
+        return replace(self, confidence=confidence)  # type: ignore[call-arg]  # all that are shown have one
+
+    def weights(self, place: int) -> tuple[Fraction, ...] | None:
+        """Where a column is the sum of released counters of its group, each times a weight: the weights."""
+        return None
+
+    def adds_up(self, place: int) -> bool:
+        """Whether a column is such a sum to which no row adds less than nothing, so that it is not negative."""
+        return False
+
 
 class RequestedStatistic(Statistic):
     """A statistic for aggregates that do not follow from counters."""
@@ -146,4 +158,6 @@ def counted_by(question: Question, by: Expression, keys: tuple[Key, ...]) -> Que
 
 def counted(question: Question, groups: tuple[Group, ...]) -> Question:
     """The question that counts the rows of groups."""
-    return replace(question, groups=groups, aggregates=(CountRows("n"),), shown=("n",), having=(), order=(), limit=None)
+    return replace(
+        question, groups=groups, aggregates=(CountRows("n"),), shown=("n",), having=(), order=(), limit=None, derived=()
+    )

@@ -1,0 +1,163 @@
+"""Computed columns of an answer: which have intervals, what they hold, what they say.
+
+What a column says is the weakest statement that is true of it:
+
+    truth               all its aggregates say it
+    of clamped values   all are the truth or of clamped values
+    at least            a sum of such numbers and of truths, none of them taken away; also a positive number of it, and it
+                        rounded: what is counted is at most the truth, and so is the low end
+    of released numbers a rank: of what was released; the ranks of the truth may be others
+    of counted rows     all else: a quotient or a difference of numbers that are too small may be too large or too small
+
+Windows look at rows of the answer. Where a private release or HAVING chose the rows, the truth of all rows is not what
+they hold, and they are of counted rows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from math import ceil, floor, inf
+from typing import Any
+
+from dither.query.answers.derived_intervals import DerivedIntervals
+from dither.query.answers.derived_values import DerivedValues, Value, plain
+from dither.query.answers.interval_arithmetic import Ends, may_be_missing
+from dither.query.plan.derived import (
+    Cast,
+    ConstantTerm,
+    Derived,
+    FirstKnown,
+    NullIf,
+    Operation,
+    Rank,
+    ReleasedValue,
+    Round,
+    Shift,
+    Term,
+    Total,
+)
+from dither.query.policy.column import Type
+from dither.query.pricing.offer import Offer
+from dither.query.statistics.statement import Statement
+
+FULL = {Statement.TRUTH, Statement.CLAMPED}
+LEAST = {Statement.TRUTH, Statement.AT_LEAST}
+
+
+def read_derived(
+    column: Derived,
+    offer: Offer,
+    values: DerivedValues,
+    rows: Sequence[int],
+    intervals: DerivedIntervals,
+) -> tuple[dict[int, Any], ...]:
+    """The values of a column in the rows that are shown; and the ends of its intervals, where it has any."""
+    whole, found = is_whole(column.of, offer), values.of(column.of)
+    shown = {row: plain(found[row], whole=whole) for row in rows}
+    if not has_interval(column, offer):
+        return (shown,)
+    ends = {row: _around(pair, found[row]) for row, pair in intervals.of(column.of, rows).items()}
+    lows = {row: None if pair is None else _low(pair[0], whole=whole) for row, pair in ends.items()}
+    highs = {row: None if pair is None else _high(pair[1], whole=whole) for row, pair in ends.items()}
+    return shown, lows, highs
+
+
+def _around(pair: Ends | None, value: Value) -> Ends | None:
+    return pair if pair is None or value is None else (min(pair[0], value), max(pair[1], value))
+
+
+def _low(end: Any, *, whole: bool) -> int | float | None:
+    """None where there is no end. To the nearest double: what is rounded in the same way stays on its side."""
+    return None if end == -inf else plain(floor(end) if whole else end, whole=whole)
+
+
+def _high(end: Any, *, whole: bool) -> int | float | None:
+    return None if end == inf else plain(ceil(end) if whole else end, whole=whole)
+
+
+def has_interval(column: Derived, offer: Offer) -> bool:
+    """Whether a column has the ends of an interval beside it.
+
+    A rank has none. One of several aggregates has none if the interval of one of them was released, as that of a quantile
+    is: it fails with its own probability, and the others would add theirs.
+    """
+    if column.is_rank:
+        return False
+    found = [(statistic, place) for name, statistic, place in offer.columns if name in column.names]
+    if not all(statistic.has_interval(place) for statistic, place in found):
+        return False
+    fixed = any(statistic.at(1 - (1 - offer.confidence) / 2) is None for statistic, _ in found)
+    return not fixed or (len(found) == 1 and not column.has_window)
+
+
+def is_whole(term: Term, offer: Offer) -> bool:
+    """Whether all that a term can be are whole numbers."""
+    match term:
+        case ReleasedValue(name):
+            kinds = {own: statistic.type(place) for own, statistic, place in offer.columns}
+            return kinds[name] is Type.INTEGER
+        case ConstantTerm(value):
+            return value.denominator == 1
+        case Operation(sign, left, right):
+            return sign != "/" and is_whole(left, offer) and is_whole(right, offer)
+        case Round(inner, _) | NullIf(inner, _):
+            return is_whole(inner, offer)
+        case Cast(inner, whole):
+            return whole
+        case FirstKnown(parts):
+            return all(is_whole(part, offer) for part in parts)
+        case Total() | Shift():
+            return is_whole(term.of, offer)
+    return isinstance(term, Rank)
+
+
+def said_by(offer: Offer) -> dict[str, Statement]:
+    """What each column of numbers says: aggregates, then those that are computed."""
+    said = {name: statistic.statement(place) for name, statistic, place in offer.columns}
+    chosen = offer.choice is not None or bool(offer.question.having)
+    return said | {column.name: _said(column.of, said, chosen=chosen) for column in offer.question.derived}
+
+
+def _said(term: Term, said: Mapping[str, Statement], *, chosen: bool) -> Statement:
+    match term:
+        case ReleasedValue(name):
+            return said[name]
+        case ConstantTerm():
+            return Statement.TRUTH
+        case Rank():
+            return Statement.RELEASED
+        case Operation(sign, left, right):
+            first, second = (_said(part, said, chosen=chosen) for part in (left, right))
+            return _together(sign, (left, first), (right, second))
+        case Round(inner, _) | Cast(inner, _) | NullIf(inner, _):
+            return _said(inner, said, chosen=chosen)
+        case Total() | Shift():
+            found = _said(term.of, said, chosen=chosen)
+            return Statement.COUNTED if chosen and found is not Statement.RELEASED else found
+        case FirstKnown(parts):
+            last = next((at for at, part in enumerate(parts) if not may_be_missing(part)), len(parts) - 1)
+            found_of = {_said(part, said, chosen=chosen) for part in parts[: last + 1]}
+            return found_of.pop() if len(found_of) == 1 else _weakest(found_of)
+    raise AssertionError(term)
+
+
+def _together(sign: str, left: tuple[Term, Statement], right: tuple[Term, Statement]) -> Statement:
+    (one, first), (two, second) = left, right
+    both = {first, second}
+    if Statement.AT_LEAST in both and both <= LEAST:
+        adds = sign == "+" or (sign == "-" and second is Statement.TRUTH)
+        scales = (sign in "*/" and _positive(two)) or (sign == "*" and _positive(one))
+        return Statement.AT_LEAST if adds or scales else Statement.COUNTED
+    return _weakest(both)
+
+
+def _weakest(said: set[Statement]) -> Statement:
+    if Statement.RELEASED in said:
+        return Statement.RELEASED
+    if said <= FULL:
+        return Statement.CLAMPED if Statement.CLAMPED in said else Statement.TRUTH
+    return Statement.COUNTED
+
+
+def _positive(term: Term) -> bool:
+    return isinstance(term, ConstantTerm) and term.value > 0

@@ -1,0 +1,275 @@
+"""Intervals of computed columns: what holds the same expression of the true aggregates with the stated probability.
+
+Theorem. Let T be an expression of the aggregates of an answer, alpha the probability that its interval may fail.
+
+    1. T is a sum of counters with noise, each times a number: T + the noise of that sum, whose reach is that of
+       `counters/noise_sums.py`, which knows which counters are the same and which are independent.
+    2. T is a quotient of two such sums: Fieller's set, `counters/quotients.py`.
+    3. Otherwise T is a function of k different pieces of the kinds 1 and 2 and of aggregates with intervals of their own
+       (averages, deviations): each piece gets an interval that fails with probability alpha / k, and the interval of T is
+       that of interval arithmetic over the box of all of them.
+
+Each holds T with probability 1 - alpha at least, if T is a number.
+
+Proof. 1 and 2 there. 3: by the union bound all pieces are within the box with probability 1 - alpha at least; interval
+arithmetic gives an interval that holds the value at every point of the box: sums and products take their extremes at the
+corners, a quotient by an interval without zero is the product with its inverse (with zero in it nothing bounds the
+quotient), and ROUND and CAST never fall as their argument rises, so that rounded ends hold what is rounded. COALESCE is
+one of its parts: the first that cannot be missing, or any before it, which the hull of them holds. NULLIF and a quotient
+by zero are missing or the number that their interval holds.
+
+An interval is widened to hold the released value, which is computed of rounded numbers.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Hashable, Iterable
+from fractions import Fraction
+from functools import cache
+from math import inf
+from typing import Any, NamedTuple
+
+from dither.query.answers.derived_values import DerivedValues
+from dither.query.answers.interval_arithmetic import (
+    End,
+    Ends,
+    Node,
+    Opaque,
+    Piece,
+    Symbol,
+    arithmetic,
+    may_be_missing,
+    operation,
+)
+from dither.query.answers.linear_forms import Form, Part, Quotient, Weights, weights_of
+from dither.query.answers.released import Released
+from dither.query.counters.noise_sums import Noise, NoiseSum
+from dither.query.counters.quotients import quotient_interval
+from dither.query.plan.derived import (
+    Cast,
+    ConstantTerm,
+    FirstKnown,
+    NullIf,
+    Operation,
+    ReleasedValue,
+    Round,
+    Shift,
+    Term,
+    Total,
+)
+from dither.query.pricing.offer import Offer
+from dither.query.statistics.counter_release import CounterRelease
+
+
+class Pattern(NamedTuple):
+    """How noise enters a quotient: the same for many rows, which are then solved at once."""
+
+    noises: tuple[Noise, ...]
+    times: tuple[int, ...]  # how many of each
+    weights: tuple[tuple[Fraction, Fraction], ...]  # in what is divided, and in what it is divided by
+    level: Fraction
+    limits: tuple[float, float]  # what the truth is known to keep
+    plain: bool  # nothing with noise is divided by
+
+
+class DerivedIntervals:
+    """Intervals of terms of one answer."""
+
+    def __init__(self, offer: Offer, released: Released, values: DerivedValues) -> None:
+        self.offer, self.released, self.values = offer, released, values
+        self.columns = {name: (at, place) for (name, _, _), (at, place) in zip(offer.columns, offer.readings, strict=True)}
+        self._totals: dict[tuple[Total, Part], Symbol | None] = {}
+        self._pieces: dict[int, tuple[Symbol, dict[Hashable, Piece]]] = {}
+        self._ends: dict[tuple[Hashable, Fraction], Ends] = {}
+        self._linear: dict[str, list[Fraction]] = {}
+        self._sums: dict[tuple[str, Part], Fraction] = {}
+        self.members = cache(self._members)
+        self.counted = cache(self._counted)
+        self.opaque = cache(self._opaque)
+        self.noises = cache(NoiseSum)
+
+    def of(self, term: Term, rows: Iterable[int]) -> dict[int, Ends | None]:
+        """The ends in each row; None where the term is missing, whatever was released."""
+        symbols = {row: self._symbol(term, row) for row in rows}
+        wanted: dict[tuple[Hashable, Fraction], Piece] = {}
+        levels: dict[int, Fraction] = {}
+        for row, symbol in symbols.items():
+            if symbol is None:
+                continue
+            pieces = self._of(symbol)
+            levels[row] = 1 - (1 - self.offer.confidence) / max(1, len(pieces))
+            wanted |= {(key, levels[row]): piece for key, piece in pieces.items()}
+        self._solve({key: piece for key, piece in wanted.items() if key not in self._ends})
+        return {row: None if symbol is None else self._bounds(symbol, levels[row]) for row, symbol in symbols.items()}
+
+    # -- what a term is made of ----------------------------------------------------------------------------------
+
+    def _symbol(self, term: Term, row: int) -> Symbol | None:
+        match term:
+            case ConstantTerm(value):
+                return Quotient(Form(value))
+            case ReleasedValue(name):
+                at, place = self.columns[name]
+                linear = self.offer.statistics[at].weights(place) is not None
+                return Quotient(Form(cells={(name, row): Fraction(1)})) if linear else Opaque(name, row)
+            case Operation(sign, left, right):
+                return operation(sign, self._symbol(left, row), self._symbol(right, row))
+            case Round(inner, digits):
+                found = self._symbol(inner, row)
+                return None if found is None else Node("round", (found,), digits)
+            case Cast(inner, whole):
+                found = self._symbol(inner, row)
+                return Node("cast", (found,)) if whole and found is not None else found
+            case NullIf(inner, _):
+                return self._symbol(inner, row)
+            case FirstKnown(parts):
+                return self._first(parts, row)
+            case Total():
+                return self._total(term, self.values.part(term.by, row))
+            case Shift():
+                source = self.values.source(term, row)
+                return None if source is None else self._symbol(term.of, source)
+        raise AssertionError(term)
+
+    def _first(self, parts: tuple[Term, ...], row: int) -> Symbol | None:
+        found: list[Symbol] = []
+        for part in parts:
+            symbol = self._symbol(part, row)
+            if symbol is not None:
+                found.append(symbol)
+                if not may_be_missing(part):
+                    break
+        return None if not found else found[0] if len(found) == 1 else Node("hull", tuple(found))
+
+    def _total(self, term: Total, part: Part) -> Symbol | None:
+        if (term, part) not in self._totals:
+            rows = self.values.parts(term.by)[part[1]]
+            first = self._symbol(term.of, rows[0])  # the same in every row: there is no window in it
+            if isinstance(first, Quotient) and first.under.is_constant and not may_be_missing(term.of):
+                totals = {(name, part): weight for (name, _), weight in first.over.cells.items()}
+                self._totals[term, part] = Quotient(Form(first.over.constant * len(rows), {}, totals))
+            else:
+                found = [symbol for row in rows if (symbol := self._symbol(term.of, row)) is not None]
+                if may_be_missing(term.of):  # a row may be passed over
+                    found = [Node("hull", (symbol, Quotient(Form()))) for symbol in found]
+                self._totals[term, part] = Node("sum", tuple(found)) if found else None
+        return self._totals[term, part]
+
+    def _of(self, symbol: Symbol) -> dict[Hashable, Piece]:
+        """The different pieces of a symbol that have noise."""
+        if not isinstance(symbol, Node):
+            return {} if isinstance(symbol, Quotient) and symbol.is_constant else {symbol.key: symbol}
+        if id(symbol) not in self._pieces:
+            found: dict[Hashable, Piece] = {}
+            for part in symbol.parts:
+                found |= self._of(part)
+            self._pieces[id(symbol)] = symbol, found
+        return self._pieces[id(symbol)][1]
+
+    # -- the ends of pieces --------------------------------------------------------------------------------------
+
+    def _solve(self, wanted: dict[tuple[Hashable, Fraction], Piece]) -> None:
+        """The ends of all pieces; quotients whose noises weigh the same at once."""
+        import numpy as np
+
+        alike: dict[Pattern, list[tuple[tuple[Hashable, Fraction], Fraction, Fraction]]] = {}
+        for (key, level), piece in wanted.items():
+            if isinstance(piece, Opaque):
+                least, most = self.opaque(piece.name, level)
+                self._ends[key, level] = Fraction(least[piece.row]), Fraction(most[piece.row])
+                continue
+            weights = weights_of(piece, self.members, self.counted)
+            limits = weights.limits(self._not_negative)
+            pattern = Pattern(*self._noise(weights), level, limits, piece.under.is_constant)
+            alike.setdefault(pattern, []).append(((key, level), self._sum(piece.over), self._sum(piece.under)))
+        for pattern, several in alike.items():
+            noise = self.noises(pattern.noises, pattern.times, pattern.level)
+            above, below = (np.array([float(pair[at]) for pair in pattern.weights]) for at in (0, 1))
+            if pattern.plain:
+                half = Fraction(float(noise.reach(np.abs(above)[None, :])[0]))
+                self._ends |= {of: (middle - half, middle + half) for of, middle, _ in several}
+                continue
+            over = np.array([float(top) for _, top, _ in several])
+            under = np.array([float(bottom) for _, _, bottom in several])
+            lows, highs = quotient_interval(over, under, above, below, noise, pattern.limits)
+            for (of, _, _), low, high in zip(several, lows.tolist(), highs.tolist(), strict=True):
+                self._ends[of] = _end(low), _end(high)
+
+    def _noise(self, weights: Weights) -> tuple[tuple[Noise, ...], tuple[int, ...], tuple[tuple[Fraction, Fraction], ...]]:
+        """The noises that enter, how many have the same weights, and the weights in both forms."""
+        atoms: dict[tuple[int, Hashable, int], list[Fraction]] = {}
+        for (name, kind), pair in weights.pairs.items():
+            at, place = self.columns[name]
+            for measure, weight in enumerate(self.offer.statistics[at].weights(place) or ()):
+                own = atoms.setdefault((at, kind, measure), [Fraction(0), Fraction(0)])
+                own[0] += pair[0] * weight
+                own[1] += pair[1] * weight
+        merged: Counter[tuple[int, Fraction, Fraction]] = Counter()
+        for (at, kind, _), (a, b) in atoms.items():
+            if a or b:
+                merged[at, a, b] += weights.times[kind]
+        found = sorted(merged.items())
+        mechanisms = [self.offer.statistics[at] for (at, _, _), _ in found]
+        noises = tuple(one.mechanism for one in mechanisms if isinstance(one, CounterRelease))
+        return noises, tuple(times for _, times in found), tuple((a, b) for (_, a, b), _ in found)
+
+    def _sum(self, form: Form) -> Fraction:
+        """A form of what was released."""
+        cells = sum((weight * self._counters(name)[row] for (name, row), weight in form.cells.items()), start=form.constant)
+        over = ((weight, name, part) for (name, part), weight in form.totals.items())
+        return cells + sum((weight * self._added(name, part) for weight, name, part in over), start=Fraction(0))
+
+    def _added(self, name: str, part: Part) -> Fraction:
+        if (name, part) not in self._sums:
+            self._sums[name, part] = sum((self._counters(name)[row] for row in self.members(part)), start=Fraction(0))
+        return self._sums[name, part]
+
+    def _counters(self, name: str) -> list[Fraction]:
+        """The released sums of an aggregate, before they are rounded."""
+        if name not in self._linear:
+            at, place = self.columns[name]
+            weights = self.offer.statistics[at].weights(place) or ()
+            rows = self.released.statistics[at]
+            self._linear[name] = [
+                sum((weight * number for weight, number in zip(weights, row, strict=True)), start=Fraction(0))
+                for row in rows
+            ]
+        return self._linear[name]
+
+    def _opaque(self, name: str, level: Fraction) -> tuple[list[Any], list[Any]]:
+        at, place = self.columns[name]
+        statistic = self.offer.statistics[at].at(level)
+        assert statistic is not None, "a column without an interval"
+        _, lows, highs = statistic.read(self.released.statistics[at], place)
+        return lows, highs
+
+    def _not_negative(self, name: str) -> bool:
+        at, place = self.columns[name]
+        return self.offer.statistics[at].adds_up(place)
+
+    def _members(self, part: Part) -> frozenset[int]:
+        return frozenset(self.values.parts(part[0])[part[1]])
+
+    def _counted(self, parts: tuple[Part, ...]) -> Counter[Any]:
+        return Counter(tuple(row in self.members(part) for part in parts) for row in self.values.rows)
+
+    # -- interval arithmetic -------------------------------------------------------------------------------------
+
+    def _bounds(self, symbol: Symbol, level: Fraction) -> Ends:
+        if isinstance(symbol, Quotient) and symbol.is_constant:
+            value = symbol.over.constant  # a quotient of constants is one
+            return value, value
+        if not isinstance(symbol, Node):
+            return self._ends[symbol.key, level]
+        if (id(symbol), level) in self._ends:  # a total is one symbol in all its rows
+            return self._ends[id(symbol), level]
+        parts = [self._bounds(part, level) for part in symbol.parts]
+        found = arithmetic(symbol, parts)
+        self._ends[id(symbol), level] = found
+        self._pieces.setdefault(id(symbol), (symbol, {}))  # which keeps it, so that its id is no other's
+        return found
+
+
+def _end(number: float) -> End:
+    return number if number in (inf, -inf) else Fraction(number)

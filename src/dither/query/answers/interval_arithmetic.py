@@ -1,0 +1,109 @@
+"""Expressions as operations on pieces that have intervals, and interval arithmetic over the box of them.
+
+Sums and products take their extremes at the corners of a box; a quotient by an interval without zero is the product with
+its inverse, and with zero in it nothing bounds the quotient; ROUND and CAST never fall as their argument rises. Ends are
+exact fractions, or infinite.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable
+from dataclasses import dataclass
+from fractions import Fraction
+from math import inf
+
+from dither.query.answers.derived_values import rounded
+from dither.query.answers.linear_forms import Quotient
+from dither.query.plan.derived import Cast, ConstantTerm, FirstKnown, NullIf, Operation, Round, Shift, Term, Total
+
+End = Fraction | float  # a number, or an infinite one
+Ends = tuple[End, End]
+NOTHING: Ends = (-inf, inf)
+
+
+@dataclass(frozen=True)
+class Opaque:
+    """An aggregate of a row that has an interval of its own."""
+
+    name: str
+    row: int
+
+    @property
+    def key(self) -> Hashable:
+        """By what it is known."""
+        return self
+
+
+@dataclass(frozen=True, eq=False)
+class Node:
+    """An operation on pieces: + - * /, 'round', 'cast', 'hull', or 'sum' of many."""
+
+    what: str
+    parts: tuple[Symbol, ...]
+    digits: int = 0
+
+
+Piece = Quotient | Opaque
+Symbol = Quotient | Opaque | Node
+
+
+def may_be_missing(term: Term) -> bool:
+    """Whether a term may be missing where the aggregates are numbers; a row that LAG does not find is known beforehand."""
+    match term:
+        case Operation(sign, left, right):
+            divides = sign == "/" and not isinstance(right, ConstantTerm)
+            return divides or may_be_missing(left) or may_be_missing(right)
+        case Round(inner, _) | Cast(inner, _):
+            return may_be_missing(inner)
+        case Total() | Shift():
+            return may_be_missing(term.of)
+        case FirstKnown(parts):
+            return all(may_be_missing(part) for part in parts)
+    return isinstance(term, NullIf)
+
+
+def operation(sign: str, left: Symbol | None, right: Symbol | None) -> Symbol | None:
+    """Arithmetic on two symbols: of forms where that is possible; None where it is missing, whatever was released."""
+    if left is None or right is None:
+        return None
+    if isinstance(right, Quotient) and right.is_constant and sign == "/" and not right.over.constant:
+        return None
+    if isinstance(left, Quotient) and isinstance(right, Quotient):
+        found = left.combined(sign, right)
+        if found is not None:
+            return found
+    return Node(sign, (left, right))
+
+
+def arithmetic(node: Node, parts: list[Ends]) -> Ends:
+    """The ends of an operation, by those of its parts."""
+    (low, high), *others = parts
+    if node.what == "round":
+        return _finite(low, lambda end: rounded(end, node.digits)), _finite(high, lambda end: rounded(end, node.digits))
+    if node.what == "cast":
+        return _finite(low, lambda end: Fraction(round(end))), _finite(high, lambda end: Fraction(round(end)))
+    if node.what == "hull":
+        return min(part[0] for part in parts), max(part[1] for part in parts)
+    if node.what in ("sum", "+"):
+        return sum((part[0] for part in parts), start=Fraction(0)), sum((part[1] for part in parts), start=Fraction(0))
+    (first, last) = others[0]
+    if node.what == "-":
+        return low - last, high - first
+    if node.what == "/":
+        if first <= 0 <= last:
+            return NOTHING
+        first, last = _inverse(last), _inverse(first)
+    corners = [_product(one, two) for one in (low, high) for two in (first, last)]
+    return min(corners), max(corners)
+
+
+def _product(one: End, two: End) -> End:
+    return Fraction(0) if one == 0 or two == 0 else one * two
+
+
+def _inverse(end: End) -> End:
+    return Fraction(0) if end in (inf, -inf) else 1 / Fraction(end)
+
+
+def _finite(end: End, change: Callable[[Fraction], Fraction]) -> End:
+    return end if isinstance(end, float) else change(end)

@@ -1,0 +1,252 @@
+"""Arithmetic on aggregates, and windows over the answer: what is computed once the aggregates are released.
+
+Each aggregate inside is one of the question, released once however often it is named. What is not listed is refused.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from fractions import Fraction
+
+from sqlglot import exp
+
+from dither.errors import QuestionError
+from dither.query.plan.aggregates import Aggregate
+from dither.query.plan.derived import (
+    Cast,
+    ConstantTerm,
+    FirstKnown,
+    KeyValue,
+    NullIf,
+    Operation,
+    Rank,
+    RankKind,
+    ReleasedValue,
+    Round,
+    Shift,
+    Sign,
+    SortBy,
+    Term,
+    Total,
+)
+from dither.query.plan.expressions import Constant
+from dither.query.plan.question import Group
+from dither.query.policy.table import NAME_LENGTH
+from dither.query.sql.aggregates import READERS, read_aggregate
+from dither.query.sql.expressions import Reader
+from dither.query.sql.syntax import refuse, shown
+from dither.query.sql.windows import read_window, window_keys
+
+SIGNS: dict[type[exp.Expr], Sign] = {exp.Add: "+", exp.Sub: "-", exp.Mul: "*", exp.Div: "/"}
+RANKS: dict[type[exp.Expr], RankKind] = {exp.RowNumber: "row_number", exp.Rank: "rank", exp.DenseRank: "dense_rank"}
+WHOLE = {exp.DataType.Type.INT, exp.DataType.Type.BIGINT}
+MOST_DIGITS = 15  # of ROUND, before and behind the point
+MOST_TERMS = 1000  # of all computed columns of a question, names written out
+MOST_OFFSET = 1_000_000  # rows of LAG and LEAD
+WHY = (
+    "an aggregate stands by itself, or in + - * /, ROUND, CAST, COALESCE, NULLIF, SUM(...) OVER (), RANK, ROW_NUMBER, LAG "
+    "and LEAD over the answer; anything else is computed after the answer has come"
+)
+
+
+class DerivedReader:
+    """Reads columns that are computed from aggregates; those that are new are added to the question's own."""
+
+    def __init__(
+        self,
+        reader: Reader,
+        groups: Sequence[Group],
+        aggregates: list[Aggregate],
+        meant: Callable[[exp.Expr], exp.Expr],
+        taken: Sequence[str],
+    ) -> None:
+        self.reader, self.groups, self.aggregates, self.meant = reader, groups, aggregates, meant
+        self.taken = {name.lower() for name in taken}  # names that columns of the answer have
+        self.adds = True  # whether an aggregate may be added: HAVING and ORDER BY ask for nothing
+        self._read = 0
+
+    def computes(self, node: exp.Expr) -> bool:
+        """Whether a node is computed from released numbers, or from columns that are."""
+        waiting, seen = [node], set[str]()
+        while waiting:
+            one = waiting.pop()
+            if isinstance(one, exp.Subquery):
+                continue
+            if one.find(*READERS, *RANKS, exp.Lag, exp.Lead) is not None:
+                return True
+            for column in one.find_all(exp.Column):
+                stands = self.meant(column)
+                if stands is not column and column.name.lower() not in seen:
+                    seen.add(column.name.lower())
+                    waiting.append(stands)
+        return False
+
+    def is_derived(self, node: exp.Window) -> bool:
+        """Whether a window looks at released numbers; otherwise it is released as a whole, or refused."""
+        inner = node.this
+        if type(inner) in RANKS or isinstance(inner, (exp.Lag, exp.Lead)):
+            return True
+        return isinstance(inner, exp.Sum) and node.args.get("order") is None and self.computes(inner.this)
+
+    def meaning(self, node: exp.Expr) -> Term | None:
+        """What a node means that is computed from aggregates of the question, in HAVING and ORDER BY; None for all else."""
+        if not self.computes(node):
+            return None
+        known, self.adds = self.adds, False
+        try:
+            return self.term(node)
+        except QuestionError:
+            return None
+        finally:
+            self.adds = known
+
+    def term(self, node: exp.Expr, *, inside: bool = False, names: tuple[str, ...] = ()) -> Term:
+        """What a node means; `inside` a window there is no other; `names` are those that are being written out."""
+        self._read += 1
+        if self._read > MOST_TERMS:
+            raise refuse(node, f"written out, computed columns have more than {MOST_TERMS} parts", "fewer of them")
+
+        def of(part: exp.Expr) -> Term:
+            return self.term(part, inside=inside, names=names)
+
+        kind = type(node)
+        if kind is exp.Paren:
+            return of(node.this)
+        if kind in READERS:
+            return ReleasedValue(self._released(node))
+        if kind is exp.Column and (stands := self.meant(node)) is not node:
+            if node.name.lower() in names:
+                raise refuse(node, "the column would be computed from itself", "another name: ... AS another_name")
+            return self.term(stands, inside=inside, names=(*names, node.name.lower()))
+        if kind is exp.Neg and not isinstance(node.this.unnest(), exp.Literal):
+            return Operation("-", ConstantTerm(Fraction(0)), of(node.this))
+        if kind in (exp.Literal, exp.Neg):
+            return ConstantTerm(self._number(node))
+        if kind in SIGNS:
+            return Operation(SIGNS[kind], of(node.this), of(node.expression))
+        if kind is exp.Round:
+            return Round(of(node.this), self._digits(node))
+        if kind is exp.Cast:
+            return self._cast(node, of(node.this))
+        if kind is exp.Coalesce:
+            return FirstKnown((of(node.this), *(of(part) for part in node.expressions)))
+        if kind is exp.Nullif:
+            return NullIf(of(node.this), self._number(node.expression))
+        if kind is exp.Window:
+            if inside:
+                raise refuse(node, "a window does not look into another window", "one window in a column")
+            return self._window(node, names)
+        raise self._unknown(node)
+
+    def _unknown(self, node: exp.Expr) -> Exception:
+        found = node.find(*READERS)
+        if isinstance(node, exp.Subquery) or node.find(exp.Select) is not None:
+            why = "a subquery among aggregates is a question of its own, to be asked beside this one, in one batch"
+            return refuse(node, why, "COUNT(*)" if found is None else shown(found))
+        if found is not None:
+            return refuse(node, WHY, shown(found))
+        why = "columns are computed from aggregates and numbers only"
+        return refuse(node, why, f"MIN({shown(node)}), MAX or AVG of it" if isinstance(node, exp.Column) else "COUNT(*) / 2")
+
+    # -- parts ---------------------------------------------------------------------------------------------------
+
+    def _released(self, node: exp.Expr) -> str:
+        """The name of the aggregate that a node asks for, which is added where the question has none like it."""
+        return self._added(read_aggregate(node, self.reader, ""), node, READERS[type(node)].name)
+
+    def _added(self, made: Aggregate, node: exp.Expr, short: str) -> str:
+        if not made.is_number:
+            raise refuse(node, "it is no number that could be computed with", f"{shown(node)} by itself")
+        found = next((one for one in self.aggregates if replace(one, name="") == made), None)
+        if found is None:
+            if not self.adds:
+                raise refuse(
+                    node, "SELECT does not ask for it, so nothing of it is released", f"{shown(node)} in SELECT too"
+                )
+            found = replace(made, name=self._unused(shown(node), short))
+            self.aggregates.append(found)
+        return found.name
+
+    def _unused(self, text: str, short: str) -> str:
+        """A name for what is released and not shown: as it is written, or, where that is too long or taken, a short one."""
+        taken = self.taken | {one.name.lower() for one in self.aggregates}
+        number, name = 1, text if len(text) <= NAME_LENGTH and text.isprintable() else short
+        while any(f"{name}{end}".lower() in taken for end in ("", "_low", "_high")):
+            number += 1
+            name = f"{short}_{number}"
+        return name
+
+    def _number(self, node: exp.Expr) -> Fraction:
+        found = self.reader.meaning(node.unnest())
+        if not isinstance(found, Constant) or not isinstance(found.value, Fraction):
+            raise refuse(node, "here stands a number", "0")
+        return found.value
+
+    def _digits(self, node: exp.Expr) -> int:
+        given = node.args.get("decimals")
+        digits = Fraction(0) if given is None else self._number(given)
+        if digits.denominator != 1 or abs(digits) > MOST_DIGITS:
+            why = f"digits are a whole number from -{MOST_DIGITS} to {MOST_DIGITS}"
+            raise refuse(node, why, f"ROUND({shown(node.this)}, 2)")
+        return int(digits)
+
+    def _cast(self, node: exp.Expr, of: Term) -> Term:
+        to = node.args["to"].this
+        if (to not in WHOLE and to is not exp.DataType.Type.DOUBLE) or node.args["to"].expressions:
+            why = "a released number is cast to INTEGER, BIGINT or DOUBLE"
+            raise refuse(node, why, f"CAST({shown(node.this)} AS DOUBLE), or ROUND({shown(node.this)}, 2)")
+        return Cast(of, to in WHOLE)
+
+    # -- windows -------------------------------------------------------------------------------------------------
+
+    def _window(self, node: exp.Expr, names: tuple[str, ...]) -> Term:
+        inner, order, example = node.this, node.args.get("order"), "RANK() OVER (ORDER BY COUNT(*) DESC)"
+        assert isinstance(node, exp.Window)
+        if not self.is_derived(node):
+            return ReleasedValue(self._running(node))
+        by = tuple(dict.fromkeys(self._key(part) for part in node.args.get("partition_by") or []))
+        if isinstance(inner, exp.Sum):
+            return Total(by, self.term(inner.this, inside=True, names=names))
+        if order is None:
+            raise refuse(node, "without ORDER BY nobody knows which row comes first", example)
+        sorts = tuple(SortBy(self._sorted(item.this, names), bool(item.args.get("desc"))) for item in order.expressions)
+        if type(inner) in RANKS:
+            if any(found for found in inner.args.values()):
+                raise refuse(node, "it has no argument: rows are ranked by ORDER BY", example)
+            return Rank(by, RANKS[type(inner)], sorts)
+        if inner.args.get("default") is not None:
+            plain = f"COALESCE({type(inner).__name__.upper()}({shown(inner.this)}) OVER (ORDER BY ...), 0)"
+            raise refuse(node, "what stands where there is no such row is said by COALESCE", plain)
+        offset = Fraction(1) if inner.args.get("offset") is None else self._number(inner.args["offset"])
+        if offset.denominator != 1 or not 0 <= offset <= MOST_OFFSET:
+            raise refuse(node, f"it looks 0 to {MOST_OFFSET} rows away", "LAG(COUNT(*), 1) OVER (ORDER BY ...)")
+        rows = int(offset) if isinstance(inner, exp.Lag) else -int(offset)
+        return Shift(by, self.term(inner.this, inside=True, names=names), rows, sorts)
+
+    def _running(self, node: exp.Window) -> str:
+        means = [self.reader.meaning(self.meant(key)) for key in window_keys(node)]
+        return self._added(read_window(node, means, self.groups, ""), node, "sum")
+
+    def _key(self, node: exp.Expr) -> int:
+        place = self._place(node)
+        if place is None:
+            raise refuse(node, "rows of an answer are divided by columns of GROUP BY", "PARTITION BY a column of GROUP BY")
+        return place
+
+    def _place(self, node: exp.Expr) -> int | None:
+        """Which group a node is."""
+        meaning = self.reader.meaning(self.meant(node))
+        found = (place for place, group in enumerate(self.groups) if meaning is not None and group.meaning == meaning)
+        return next(found, None)
+
+    def _sorted(self, node: exp.Expr, names: tuple[str, ...]) -> Term:
+        place = self._place(node)
+        return self.term(node, inside=True, names=names) if place is None else KeyValue(place)
+
+
+def column_name(node: exp.Expr) -> str:
+    """The name of a computed column that has none: as it is written."""
+    text = re.sub(r"\s+", " ", shown(node))
+    return text if 0 < len(text) <= NAME_LENGTH and text.isprintable() else "value"
