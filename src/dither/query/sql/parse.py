@@ -21,7 +21,9 @@ from dither.query.policy.table import NAME_LENGTH
 from dither.query.sql.aggregates import READERS, read_aggregate
 from dither.query.sql.expressions import SIGNS, Reader
 from dither.query.sql.from_clause import FromReader
-from dither.query.sql.syntax import read, refuse, shown
+from dither.query.sql.rewrites.equivalents import rewrite
+from dither.query.sql.rewrites.qualified_names import without_schemas
+from dither.query.sql.syntax import check, read, refuse, shown
 from dither.query.sql.windows import read_window, window_keys
 
 MOST_ROWS = 1_000_000  # of an answer
@@ -31,9 +33,18 @@ MOST_GROUPS = 20  # columns of GROUP BY
 Read = tuple[exp.Expr, Expression | None]  # a column of the answer, and what it means where it is about single rows
 
 
+def read_tree(text: object) -> exp.Select:
+    """The tree of a text, in the words that are read here, or why there is none."""
+    tree = read(text)
+    without_schemas(tree)
+    rewrite(tree, str(text))
+    check(str(text), tree)
+    return tree
+
+
 def parse(text: object, policy: Policy) -> Question:
     """The question that a text asks, or why there is none."""
-    tree = read(text)
+    tree = read_tree(text)
     scope = FromReader(policy).scope(tree)
     if tree.args.get("distinct") is not None:
         raise refuse(tree, "single rows are never shown, not even once", "COUNT(*), or DISTINCT in an inner question")
