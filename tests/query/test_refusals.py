@@ -185,17 +185,13 @@ QUESTIONS = [
     ),
     # after the release
     ("SELECT COUNT(*) AS n FROM visits HAVING n > '3'", "compares an aggregate", "SELECT COUNT(*) AS n FROM visits {}"),
-    (
-        "SELECT COUNT(*) AS n FROM visits HAVING n > 3 OR n < 1",
-        "compares an aggregate",
-        "SELECT COUNT(*) AS n FROM visits {}",
-    ),
+    ("SELECT ward, COUNT(*) AS n FROM visits GROUP BY ward HAVING n > 3 OR age < 1", "compares an aggregate", ROWS),
+    ("SELECT ward, COUNT(*) AS n FROM visits GROUP BY ward HAVING ward > age", "compares an aggregate", ROWS),
+    ("SELECT ward, COUNT(*) AS n FROM visits GROUP BY ward HAVING ward = 3", "compares an aggregate", ROWS),
+    ("SELECT COUNT(*) AS n FROM visits HAVING n IN (1, 2)", "compares an aggregate", ROWS),
+    ("SELECT COUNT(*) AS n FROM visits HAVING MODE(ward) > 3", "no number", ROWS),
+    ("SELECT COUNT(*) AS n FROM visits HAVING SUM(income) > 3", "no bounds", ROWS),
     ("SELECT COUNT(*) AS n FROM visits HAVING v.n > 3", "compares an aggregate", "SELECT COUNT(*) AS n FROM visits {}"),
-    (
-        "SELECT COUNT(*) AS n FROM visits HAVING SUM(cost) > 3",
-        "compares an aggregate",
-        "SELECT COUNT(*) AS n FROM visits {}",
-    ),
     ("SELECT COUNT(*) AS n FROM visits HAVING n > age", "compares an aggregate", "SELECT COUNT(*) AS n FROM visits {}"),
     (
         'SELECT COUNT(*) AS "n n" FROM visits HAVING age > 3',

@@ -17,16 +17,6 @@ from dither.query.policy.column import Type
 from dither.query.pricing.offer import Offer
 from dither.query.statistics.people_beyond import Beyond, PeopleBeyond
 
-SIGNS = {
-    "=": lambda a, b: a == b,
-    "<>": lambda a, b: a != b,
-    "<": lambda a, b: a < b,
-    "<=": lambda a, b: a <= b,
-    ">": lambda a, b: a > b,
-    ">=": lambda a, b: a >= b,
-}
-
-
 KINDS: dict[Type, Kind] = {
     Type.TEXT: "text",
     Type.BOOLEAN: "boolean",
@@ -45,7 +35,11 @@ def read_answer(offer: Offer, released: Released, receipt: Receipt) -> Answer:
     if found is not None:
         assert released.limits is not None
         offer = found.offer(released.limits)
-    says = [f"{head}: {', '.join(names)} ({told})" for head, names, told in statements(offer)]
+    says = [
+        f"{head}: {', '.join(shown)} ({told})"
+        for head, names, told in statements(offer)
+        if (shown := [name for name in names if name in offer.question.shown])
+    ]
     beyond = _beyond(offer, released) if found is None else found.beyond(released.limits or [])
     if all(statistic.complete for _, statistic, _ in offer.columns):
         beyond = None
@@ -55,11 +49,13 @@ def read_answer(offer: Offer, released: Released, receipt: Receipt) -> Answer:
         columns=_columns(offer, released),
         kinds=_kinds(offer),
         keys=tuple(group.name for group in question.groups),
-        aggregates=tuple(aggregate.name for aggregate in question.aggregates),
+        aggregates=tuple(aggregate.name for aggregate in question.aggregates if aggregate.name in question.shown),
         confidence=offer.confidence,
         price=whole.price,
         guarantee=whole.guarantee,
-        statements={name: statistic.statement(place).value for name, statistic, place in offer.columns},
+        statements={
+            name: statistic.statement(place).value for name, statistic, place in offer.columns if name in question.shown
+        },
         says="\n".join([*says, *found_words(whole, released.limits), *([] if beyond is None else [beyond_words(beyond)])]),
         beyond=None if beyond is None else beyond._asdict(),
         note=bound_note(offer),
@@ -112,7 +108,7 @@ def _kept(question: Question, whole: dict[str, Column], count: int) -> list[int]
     """Which rows are shown, in which order: HAVING, ORDER BY and LIMIT, on released values."""
     rows = list(range(count))
     for keep in question.having:
-        rows = [row for row in rows if SIGNS[keep.operator](whole[keep.name][row], keep.value)]
+        rows = [row for row in rows if keep.holds({name: whole[name][row] for name in keep.names})]
     for order in reversed(question.order):
         if order.name not in whole:
             raise QuestionError("ORDER BY", order.name, "the answer has no such column", ", ".join(whole))

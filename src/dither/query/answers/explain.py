@@ -58,7 +58,7 @@ def explain_offer(offer: Offer, left: str = "") -> str:
         *_searches(offer),
         f"Error      with {percent} probability each number is off by no more than, because of noise:",
     ]
-    lines += [f"             {name}: {told}" for name, told in _errors(offer)]
+    lines += [f"             {name}{_hidden(name, question)}: {told}" for name, told in _errors(offer)]
     for one in offer.statistics:
         if isinstance(one, PeopleBeyond):
             lines.append(f"Beyond     how many people have more than is counted of them: off by no more than {one.told(0)}")
@@ -160,6 +160,11 @@ def _errors(offer: Offer) -> list[tuple[str, str]]:
         ends = f"{least:,.4g} under the lowest limits, {most:,.4g} under the highest" if least and most else low.told(place)
         found.append((name, ends if least and most else f"{ends}; that is under the lowest limits"))
     return found
+
+
+def _hidden(name: str, question: Question) -> str:
+    """That an aggregate is released, and paid for, without being shown."""
+    return "" if name in question.shown else " (for HAVING, not shown)"
 
 
 def _tracks(offer: Offer) -> list[str]:

@@ -6,7 +6,7 @@ from __future__ import annotations
 import datetime
 from collections.abc import Callable
 from fractions import Fraction
-from typing import Protocol
+from typing import Any, Protocol
 
 from sqlglot import exp
 
@@ -36,7 +36,7 @@ MOST_DIGITS = 15  # a double has no more
 MOST_BUCKETS = 10_000
 MOST_PARTS = 100  # of CONCAT, COALESCE, GREATEST and LEAST
 WHOLE = (exp.DataType.Type.INT, exp.DataType.Type.BIGINT, exp.DataType.Type.INT128)
-OWN_TYPES: dict[exp.DataType.Type, Type] = {
+OWN_TYPES: dict[Any, Type] = {
     **dict.fromkeys(WHOLE, Type.INTEGER),
     exp.DataType.Type.TEXT: Type.TEXT,  # VARCHAR, which DuckDB cuts at no length
     exp.DataType.Type.BOOLEAN: Type.BOOLEAN,

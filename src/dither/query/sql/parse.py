@@ -7,19 +7,19 @@ detail that nobody reads; `expressions` reads what is about single rows; here is
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import replace
-from fractions import Fraction
 
 from sqlglot import exp
 
 from dither.query.plan.aggregates import Aggregate
 from dither.query.plan.base import Expression
-from dither.query.plan.expressions import Constant
-from dither.query.plan.question import Group, HavingFilter, OrderBy, Question
+from dither.query.plan.question import Group, Having, OrderBy, Question
 from dither.query.policy.policy import Policy
 from dither.query.policy.table import NAME_LENGTH
 from dither.query.sql.aggregates import READERS, read_aggregate
-from dither.query.sql.expressions import SIGNS, Reader
+from dither.query.sql.clauses.having import HavingReader
+from dither.query.sql.expressions import Reader
 from dither.query.sql.from_clause import FromReader
 from dither.query.sql.rewrites.equivalents import rewrite
 from dither.query.sql.rewrites.qualified_names import without_schemas
@@ -63,6 +63,7 @@ def parse(text: object, policy: Policy) -> Question:
             instead = f"{shown(item[0].unalias())} AS another_name"
             raise refuse(item[0], f"the answer has a column {name} already", instead)
         columns.append(name)
+    having = _having(tree, reader, groups, aggregates, wanted)
     if not aggregates:
         why = "a question asks for at least one COUNT, SUM, AVG, MEDIAN or the like; single rows are never shown"
         raise refuse(tree, why, "COUNT(*) in SELECT")
@@ -85,7 +86,7 @@ def parse(text: object, policy: Policy) -> Question:
         groups=tuple(groups),
         aggregates=tuple(aggregates),
         shown=tuple(columns),
-        having=_having(tree, reader, aggregates),
+        having=having,
         order=_order(tree, reader, groups, aggregates, columns),
         limit=_limit(tree),
     )
@@ -154,8 +155,8 @@ def _output(column: Read, reader: Reader, groups: list[Group], aggregates: list[
     raise refuse(node, why, f"COUNT({shown(node)}); SUM or AVG of it, or GROUP BY if it has keys")
 
 
-def _unused(name: str, aggregates: list[Aggregate]) -> str:
-    taken = {aggregate.name for aggregate in aggregates}
+def _unused(name: str, named: Sequence[Aggregate | Group]) -> str:
+    taken = {one.name.lower() for one in named}
     number = 1
     while (candidate := name if number == 1 else f"{name}_{number}") in taken:
         number += 1
@@ -174,25 +175,28 @@ def _released(node: exp.Expr, reader: Reader, aggregates: list[Aggregate]) -> st
     return next((found.name for found in aggregates if found.name.lower() == name), None)
 
 
-def _having(tree: exp.Select, reader: Reader, aggregates: list[Aggregate]) -> tuple[HavingFilter, ...]:
+def _having(
+    tree: exp.Select, reader: Reader, groups: list[Group], aggregates: list[Aggregate], wanted: list[Read]
+) -> tuple[Having, ...]:
+    """The conditions of HAVING; what they need that SELECT does not name is added to the aggregates."""
     clause = tree.args.get("having")
     if clause is None:
         return ()
     if any(aggregate.of_all_groups for aggregate in aggregates):
         raise refuse(clause, "a running sum is of all groups, and HAVING would leave some out before", "no HAVING")
-    parts = list(clause.this.flatten()) if isinstance(clause.this, exp.And) else [clause.this]
-    kept = []
-    for node in (part.unnest() for part in parts):
-        sign = SIGNS.get(type(node))
-        name = None if sign is None else _released(node.this, reader, aggregates)
-        value = None if sign is None else reader.meaning(node.expression)
-        if sign is None or name is None or not isinstance(value, Constant) or not isinstance(value.value, Fraction):
-            why = "HAVING compares an aggregate of SELECT with a number, several of them joined by AND"
-            raise refuse(node, why, f"HAVING {shown(exp.to_identifier(aggregates[0].name))} > 10")
-        if not next(found for found in aggregates if found.name == name).is_number:
+
+    def named(node: exp.Expr) -> str | None:
+        name = _released(node, reader, aggregates)
+        if name is None and type(node) in READERS:
+            taken: list[Aggregate | Group] = [*groups, *aggregates]
+            aggregates.append(read_aggregate(node, reader, _unused(READERS[type(node)].name, taken)))
+            name = aggregates[-1].name
+        if any(found.name == name and not found.is_number for found in aggregates):
             raise refuse(node, f"{name} is no number that could be compared with one", "no HAVING about it")
-        kept.append(HavingFilter(name, sign, value.value))
-    return tuple(kept)
+        return name
+
+    example = shown(exp.to_identifier(aggregates[0].name)) if aggregates else "COUNT(*)"
+    return HavingReader(reader, groups, named, lambda node: _meant(node, reader, wanted), example).conditions(clause)
 
 
 def _order(

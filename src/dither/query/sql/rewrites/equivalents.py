@@ -122,7 +122,8 @@ def _count_if(node: exp.Expr, copies: Copies) -> exp.Expr | None:
 
 def _filter(node: exp.Expr, copies: Copies) -> exp.Expr | None:
     """F(x) FILTER (WHERE c) is F of x where c is TRUE and of NULL elsewhere, which F passes over. COUNT(*) counts ones."""
-    of, where = node.this, node.expression
+    of: exp.Expr = node.this
+    where = node.expression
     if type(of) not in OF_VALUES or not isinstance(where, exp.Where):
         return None
     outermost = (select := node.find_ancestor(exp.Select)) is not None and select.parent is None
@@ -160,7 +161,8 @@ def _to_date(node: exp.Expr, copies: Copies) -> exp.Expr | None:
     """TO_DATE('2024-01-31', 'YYYY-MM-DD'): the text has exactly the signs that the format names, so it is that day."""
     if node.name.lower() != "to_date" or len(node.expressions) != 2:
         return None
-    return _constant(*node.expressions, exp.DataType.Type.DATE)
+    text, form = node.expressions
+    return _constant(text, form, exp.DataType.Type.DATE)
 
 
 def _to_timestamp(node: exp.Expr, copies: Copies) -> exp.Expr | None:
@@ -168,7 +170,7 @@ def _to_timestamp(node: exp.Expr, copies: Copies) -> exp.Expr | None:
     return _constant(node.this, node.args.get("scale"), exp.DataType.Type.TIMESTAMPNTZ)
 
 
-def _constant(text: Any, form: Any, kind: exp.DataType.Type) -> exp.Expr | None:
+def _constant(text: Any, form: Any, kind: Any) -> exp.Expr | None:
     if not all(isinstance(part, exp.Literal) and part.is_string for part in (text, form)):
         return None
     signs = FORMATS.get(str(form.this).upper())
