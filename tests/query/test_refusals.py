@@ -60,7 +60,8 @@ QUESTIONS = [
     ("SELECT COUNT(*) FROM visits LIMIT 1e2", "whole number", ROWS + " {}"),
     ("SELECT COUNT(*) FROM visits LIMIT ?", "whole number", ROWS + " {}"),
     ("SELECT COUNT(*) FROM visits LIMIT " + "9" * 5000, "whole number", ROWS + " {}"),
-    ("SELECT COUNT(*) FROM visits FETCH FIRST 5 ROWS ONLY", "whole number", ROWS + " {}"),
+    ("SELECT COUNT(*) FROM visits FETCH FIRST 5 ROWS WITH TIES", "whole number", ROWS + " {}"),
+    ("SELECT COUNT(*) FROM visits FETCH FIRST 5 PERCENT ROWS ONLY", "whole number", ROWS + " {}"),
     # tables
     ("SELECT 1", "about a table", "SELECT COUNT(*) {}"),
     ("SELECT COUNT(*) FROM nothing", "no table of that name", ROWS),

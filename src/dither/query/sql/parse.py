@@ -1,7 +1,8 @@
 """SQL in, a question out. sqlglot reads the text; every node of its tree is looked up here; what is not listed is refused.
 
 Nothing of the text goes on to an engine: a question is made of our own nodes. `syntax` reads the text and refuses every
-detail that nobody reads; `expressions` reads what is about single rows; here is what is about the whole question.
+detail that nobody reads, once `rewrites` have put other spellings into the words that are read here; `expressions` reads
+what is about single rows; here is what is about the whole question.
 """
 
 from __future__ import annotations
@@ -54,7 +55,7 @@ def parse(text: object, policy: Policy) -> Question:
     if len(tree.expressions) > MOST_COLUMNS:
         raise refuse(tree, f"more than {MOST_COLUMNS} columns are not answered at once", "several questions")
     wanted = [(item, reader.meaning(item.unalias())) for item in tree.expressions]
-    groups = _groups(tree, reader, wanted)
+    groups = group_by(tree, reader, wanted)
     aggregates: list[Aggregate] = []
     columns: list[str] = []
     for item in wanted:
@@ -87,12 +88,12 @@ def parse(text: object, policy: Policy) -> Question:
         aggregates=tuple(aggregates),
         shown=tuple(columns),
         having=having,
-        order=_order(tree, reader, groups, aggregates, columns),
-        limit=_limit(tree),
+        order=order_by(tree, reader, groups, aggregates, columns),
+        limit=limit_of(tree),
     )
 
 
-def _groups(tree: exp.Select, reader: Reader, wanted: list[Read]) -> list[Group]:
+def group_by(tree: exp.Select, reader: Reader, wanted: list[Read]) -> list[Group]:
     clause = tree.args.get("group")
     if clause is None:
         return []
@@ -199,7 +200,7 @@ def _having(
     return HavingReader(reader, groups, named, lambda node: _meant(node, reader, wanted), example).conditions(clause)
 
 
-def _order(
+def order_by(
     tree: exp.Select, reader: Reader, groups: list[Group], aggregates: list[Aggregate], columns: list[str]
 ) -> tuple[OrderBy, ...]:
     clause = tree.args.get("order")
@@ -221,7 +222,7 @@ def _order(
     return tuple(orders)
 
 
-def _limit(tree: exp.Select) -> int | None:
+def limit_of(tree: exp.Select) -> int | None:
     clause = tree.args.get("limit")
     if clause is None:
         return None

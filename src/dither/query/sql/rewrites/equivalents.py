@@ -90,6 +90,13 @@ def _group_by_all(node: exp.Group) -> None:
         select.set("group", None)
 
 
+def _fetch(node: exp.Expr, copies: Copies) -> exp.Expr | None:
+    """FETCH FIRST n ROWS ONLY is LIMIT n; with TIES or PERCENT it is not."""
+    options, number = node.args.get("limit_options"), node.args.get("count")
+    loose = options is not None and (options.args.get("with_ties") or options.args.get("percent"))
+    return None if loose or not isinstance(number, exp.Literal) else exp.Limit(expression=number)
+
+
 # -- aggregates --------------------------------------------------------------------------------------------------------
 
 
@@ -265,6 +272,7 @@ def _only_true_counts(node: exp.Expr) -> bool:
 
 
 REWRITES: dict[type[exp.Expr], Callable[[exp.Expr, Copies], exp.Expr | None]] = {
+    exp.Fetch: _fetch,
     exp.Count: _count,
     exp.Sum: _sum,
     exp.CountIf: _count_if,
