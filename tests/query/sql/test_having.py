@@ -36,7 +36,7 @@ OTHERS = [
 
 @pytest.mark.parametrize("sql", [*(f"{OF_WARD} {condition}" for condition in KEPT), *OTHERS])
 def test_having_is_plain_sql(tmp_path, sql):
-    answer = data(tmp_path).quote(sql, epsilon=10**5).release()
+    answer = data(tmp_path).quote(sql, epsilon=10**6).release()
     with engine() as plain:
         rows = plain.execute(sql).fetchall()
         compare(answer, plain.execute(sql))
