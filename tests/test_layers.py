@@ -106,7 +106,7 @@ SUBROOMS: dict[str, list[list[str]]] = {
         ["answers", "counts"],
         ["release"],
         ["quote"],
-        ["batch"],
+        ["batch", "free_quote"],
         ["dataset"],
         ["protect"],
     ],

@@ -39,6 +39,16 @@ def clinic(tmp_path, monkeypatch) -> Path:
     return tmp_path
 
 
+def test_what_needs_no_row_is_free(clinic):
+    assert "free: nothing private is read" in dither("quote", "SELECT * FROM visits LIMIT 0")
+    for form in ("table", "csv", "html", "json"):
+        told = dither("query", "SELECT DISTINCT ward FROM visits", "--format", form, "--explain")
+        assert "surgery" in told
+    result = CliRunner().invoke(app, ["query", "SELECT DISTINCT ward FROM visits", "--format", "json"])
+    assert json.loads(result.stdout)["price"] == "free: nothing private is read"
+    assert " 0.0 % used" in dither("ledger", "show", "clinic.ledger")
+
+
 def test_a_quote_costs_nothing(clinic):
     words = dither("quote", COUNT, "--epsilon", "0.5", "--size", 5000)
     for part in ("Price", "Error", "Clamped", "such questions are left", "hold the truth"):

@@ -67,7 +67,6 @@ REFUSALS = [
     ("(SELECT cost AS a, ward AS a FROM visits) v", "are called a", "AS another_name"),
     ("(SELECT COUNT(*) AS cost FROM letters GROUP BY ward) v", "nothing to group by person", "without the inner"),
     ("(SELECT cost AS \"whose row it is\u200b\" FROM visits) v", "printable", "AS another_name"),
-    ("(SELECT * FROM visits)", "needs a name", "AS t"),
     ("(SELECT cost FROM nothing) v", "no table of that name", "one of visits"),
     ("(SELECT cost) v", "a question is about a table", "FROM visits"),
     ("(SELECT cost FROM visits HAVING cost > 3) v", "HAVING needs GROUP BY", "WHERE"),

@@ -12,6 +12,7 @@ import typer
 from dither.errors import DataError
 from dither.query.answers.answer import Answer
 from dither.query.answers.batch_answer import BatchAnswer
+from dither.query.answers.free_answer import FreeAnswer
 from dither.query.batch import Batch
 from dither.query.dataset import open as open_policy
 from dither.query.quote import Quote
@@ -217,6 +218,10 @@ def _facts(answer: Answer) -> dict[str, Any]:
         "says": answer.says,
         "beyond": answer.beyond,
         "confidence": str(answer.confidence),
+    }
+    if isinstance(answer, FreeAnswer):
+        return {**facts, "price": answer.price}
+    facts |= {
         "guarantee": json.loads(answer.receipt.guarantee.to_json()),
         "receipt": json.loads(answer.receipt.to_json()),
     }

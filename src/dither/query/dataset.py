@@ -10,6 +10,7 @@ from dither.ledger.ledger import Ledger
 from dither.numeric.number import NumberLike
 from dither.privacy.guarantee.guarantee import Guarantee
 from dither.query.batch import Batch, make_batch
+from dither.query.free_quote import free_quote
 from dither.query.holdings import Holdings
 from dither.query.policy.policy import Policy, load_policy
 from dither.query.pricing.ask import (
@@ -80,7 +81,8 @@ class Dataset(Holdings):
     ) -> Quote | Batch:
         """Price and error of a question, in SQL or as an Ibis expression; reads no data, costs nothing. A list is a batch.
 
-        The price is stated in exactly one way: `epsilon`, `rho`, `guarantee` or `error`.
+        The price is stated in exactly one way: `epsilon`, `rho`, `guarantee` or `error`. A question that needs no row is
+        free, and needs no price: `LIMIT 0`, `SELECT DISTINCT ward` of declared keys.
 
         Args:
             sql: a SELECT of aggregates, or an Ibis expression; a list or tuple of them is charged and released as one.
@@ -113,7 +115,8 @@ class Dataset(Holdings):
         terms |= {"limits": limits, "bounds": bounds}
         if isinstance(sql, (list, tuple)):
             return make_batch(Ask(text=[as_sql(one) for one in sql], **terms), self)
-        return make_quote(Ask(text=as_sql(sql), **terms), self)
+        text = as_sql(sql)
+        return free_quote(text, self) or make_quote(Ask(text=text, **terms), self)
 
     def explain(self) -> str:
         """What is protected, how, and what is left of the budget."""

@@ -201,7 +201,9 @@ class Answer:
         return {name: said for name, said in heads.items() if name in self.columns}
 
     def _repr_html_(self) -> str:
-        note = f"{self.says}\n{self.caption}\nreceipt {self.receipt.name}"
+        return self._html(f"{self.says}\n{self.caption}\nreceipt {self.receipt.name}")
+
+    def _html(self, note: str) -> str:
         return html_table(self.columns, self._with_intervals, note, self.heads)
 
     def to_html(self) -> str:

@@ -23,16 +23,6 @@ from dither.query.policy.column import Type
 from dither.query.pricing.offer import Offer
 from dither.query.statistics.people_beyond import Beyond, PeopleBeyond
 
-SIGNS = {
-    "=": lambda a, b: a == b,
-    "<>": lambda a, b: a != b,
-    "<": lambda a, b: a < b,
-    "<=": lambda a, b: a <= b,
-    ">": lambda a, b: a > b,
-    ">=": lambda a, b: a >= b,
-}
-
-
 KINDS: dict[Type, Kind] = {
     Type.TEXT: "text",
     Type.BOOLEAN: "boolean",
@@ -117,14 +107,13 @@ def _derived(offer: Offer, released: Released, whole: dict[str, Column], cells: 
     Columns that are computed are added.
     """
     question, rows = offer.question, list(range(len(cells)))
-    tested = {keep.name for keep in question.having}
+    tested = {name for keep in question.having for name in keep.names}
     for column in question.derived:
         if column.name in tested:
             found = DerivedValues(cells, whole, rows).of(column.of)
             whole[column.name] = [plain(found[row], whole=is_whole(column.of, offer)) for row in rows]
-    for keep in question.having:  # what is missing meets no condition
-        column_of = whole[keep.name]
-        rows = [row for row in rows if column_of[row] is not None and SIGNS[keep.operator](column_of[row], keep.value)]
+    for keep in question.having:
+        rows = [row for row in rows if keep.holds({name: whole[name][row] for name in keep.names})]
     values = DerivedValues(cells, whole, rows)
     by = {column.name: values.of(column.of) for column in question.derived}
     for order in reversed(question.order):

@@ -62,7 +62,7 @@ def explain_offer(offer: Offer, left: str = "") -> str:
         *_searches(offer),
         f"Error      with {percent} probability each number is off by no more than, because of noise:",
     ]
-    lines += [f"             {name}: {told}" for name, told in _errors(offer)]
+    lines += [f"             {name}{_hidden(name, question)}: {told}" for name, told in _errors(offer)]
     lines += computed_words(offer)
     lines += [f"Selected   {told}" for told in selected_words(offer)]
     for one in offer.statistics:
@@ -179,6 +179,12 @@ def _errors(offer: Offer) -> list[tuple[str, str]]:
         ends = f"{least:,.4g} under the lowest limits, {most:,.4g} under the highest" if least and most else low.told(place)
         found.append((name, ends if least and most else f"{ends}; that is under the lowest limits"))
     return found
+
+
+def _hidden(name: str, question: Question) -> str:
+    """That an aggregate is released, and paid for, without being shown."""
+    tested = any(name in keep.names for keep in question.having)
+    return " (for HAVING, not shown)" if name not in question.shown and tested else ""
 
 
 def _tracks(offer: Offer) -> list[str]:

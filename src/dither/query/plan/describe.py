@@ -37,7 +37,7 @@ from dither.query.plan.functions import (
     WidthBucket,
 )
 from dither.query.plan.person_totals import PersonTotal
-from dither.query.plan.question import Question
+from dither.query.plan.question import Having, HavingFilter, HavingLogic, HavingNot, HavingNull, Question
 from dither.query.plan.relations import (
     FilterRows,
     GroupByPerson,
@@ -66,12 +66,24 @@ def describe(question: Question) -> str:
     lines += [f"Asks       {aggregate.name}: {asked(aggregate)}" for aggregate in question.aggregates]
     keys = tuple(group.name for group in question.groups)
     lines += [f"Computes   {column.name}: {derived_words(column.of, keys)}" for column in question.derived]
-    lines += [f"Keeps      rows with {keep.name} {keep.operator} {_number(keep.value)}" for keep in question.having]
+    lines += [f"Keeps      rows with {_kept(keep)}" for keep in question.having]
     for order in question.order:
         lines.append(f"Sorted     by {order.name}{', largest first' if order.descending else ''}")
     if question.limit is not None:
         lines.append(f"Shows      the first {question.limit}")
     return "\n".join(lines)
+
+
+def _kept(keep: Having) -> str:
+    match keep:
+        case HavingFilter(name, sign, value):
+            return f"{name} {sign} {words(Constant(value))}"
+        case HavingNull(name):
+            return f"{name} missing"
+        case HavingNot(condition):
+            return f"not ({_kept(condition)})"
+        case HavingLogic(every, parts):
+            return "(" + (" and " if every else " or ").join(_kept(part) for part in parts) + ")"
 
 
 def rows_of(relation: Relation) -> str:

@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import operator
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from fractions import Fraction
+from typing import Any
 
 from dither.query.plan.aggregates import Aggregate
 from dither.query.plan.base import Expression
 from dither.query.plan.derived import Derived
-from dither.query.plan.expressions import Comparison
+from dither.query.plan.expressions import Comparison, Value
 from dither.query.plan.relations import Relation
 from dither.query.policy.column import Key
 from dither.query.policy.table import Table
+
+OPERATORS: dict[Comparison, Callable[[Any, Any], Any]] = {
+    **{"=": operator.eq, "<>": operator.ne, "<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge},
+}
 
 
 @dataclass(frozen=True)
@@ -55,11 +60,75 @@ class OrderBy:
 
 @dataclass(frozen=True)
 class HavingFilter:
-    """Which rows of the answer are shown: a comparison of a released column with a constant."""
+    """Which rows of the answer are shown: a comparison of a released column, or of a key, with a constant."""
 
     name: str
     operator: Comparison
-    value: Fraction
+    value: Value
+
+    @property
+    def names(self) -> frozenset[str]:
+        """The columns that it looks at."""
+        return frozenset([self.name])
+
+    def holds(self, row: Mapping[str, Any]) -> bool | None:
+        """Whether a row meets it; None where that is not known, as in SQL."""
+        cell = row[self.name]
+        return None if cell is None else bool(OPERATORS[self.operator](cell, self.value))
+
+
+@dataclass(frozen=True)
+class HavingNull:
+    """Whether a released column, or a key, is missing."""
+
+    name: str
+
+    @property
+    def names(self) -> frozenset[str]:
+        """The columns that it looks at."""
+        return frozenset([self.name])
+
+    def holds(self, row: Mapping[str, Any]) -> bool | None:
+        """Whether a row meets it."""
+        return row[self.name] is None
+
+
+@dataclass(frozen=True)
+class HavingNot:
+    """The opposite of a condition."""
+
+    condition: Having
+
+    @property
+    def names(self) -> frozenset[str]:
+        """The columns that it looks at."""
+        return self.condition.names
+
+    def holds(self, row: Mapping[str, Any]) -> bool | None:
+        """Whether a row meets it; None where that is not known."""
+        found = self.condition.holds(row)
+        return None if found is None else not found
+
+
+@dataclass(frozen=True)
+class HavingLogic:
+    """All of several conditions, or any of them."""
+
+    every: bool
+    parts: tuple[Having, ...]
+
+    @property
+    def names(self) -> frozenset[str]:
+        """The columns that it looks at."""
+        return frozenset(name for part in self.parts for name in part.names)
+
+    def holds(self, row: Mapping[str, Any]) -> bool | None:
+        """Whether a row meets it; None where that is not known: one FALSE decides AND, one TRUE decides OR."""
+        found = [part.holds(row) for part in self.parts]
+        return not self.every if (not self.every) in found else None if None in found else self.every
+
+
+Having = HavingFilter | HavingNull | HavingNot | HavingLogic
 
 
 @dataclass(frozen=True)
@@ -71,7 +140,7 @@ class Question:
     groups: tuple[Group, ...]
     aggregates: tuple[Aggregate, ...]
     shown: tuple[str, ...]  # the columns of the answer, in the order in which they were asked for
-    having: tuple[HavingFilter, ...] = ()
+    having: tuple[Having, ...] = ()  # all of them are met
     order: tuple[OrderBy, ...] = ()
     limit: int | None = None
     derived: tuple[Derived, ...] = ()  # columns that are computed from aggregates
@@ -85,7 +154,8 @@ class Question:
     def selects(self) -> bool:
         """Whether released numbers decide which rows are shown."""
         keys = {group.name for group in self.groups}
-        return bool(self.having) or (self.limit is not None and any(order.name not in keys for order in self.order))
+        tested = any(name not in keys for keep in self.having for name in keep.names)
+        return tested or (self.limit is not None and any(order.name not in keys for order in self.order))
 
     @property
     def table(self) -> Table:

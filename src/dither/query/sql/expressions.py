@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import datetime
-import re
 from fractions import Fraction
 from typing import Any, cast
 
@@ -31,13 +29,15 @@ from dither.query.plan.expressions import (
 )
 from dither.query.plan.facts import a
 from dither.query.policy.column import LONGEST_TEXT, Type
-from dither.query.sql.functions import CALLS, WIDEST
+from dither.query.sql.functions import CALLS
 from dither.query.sql.group_keys import PossibleKeys, possible_keys
+from dither.query.sql.rewrites.date_constants import as_kind, read_constant, whole_days
 from dither.query.sql.scope import Scope
 from dither.query.sql.syntax import refuse, shown
 
 Kind = type[exp.Expr]
 SIGNS: dict[Kind, Comparison] = {exp.EQ: "=", exp.NEQ: "<>", exp.LT: "<", exp.LTE: "<=", exp.GT: ">", exp.GTE: ">="}
+TURNED: dict[Comparison, Comparison] = {"<": ">", "<=": ">=", ">": "<", ">=": "<=", "=": "=", "<>": "<>"}
 OPERATORS: dict[Kind, Operator] = {exp.Add: "+", exp.Sub: "-", exp.Mul: "*"}
 DATE_FUNCTIONS: dict[Kind, Part] = {
     exp.Year: "year",
@@ -48,8 +48,6 @@ DATE_FUNCTIONS: dict[Kind, Part] = {
     exp.DayOfWeek: "weekday",
     exp.Hour: "hour",
 }
-DAY = r"\d{4}-\d{2}-\d{2}"
-DATES = {Type.DATE: DAY, Type.TIMESTAMP: DAY + r"([ T]\d{2}:\d{2}(:\d{2}(\.\d{1,6})?)?)?"}
 CASTS = {exp.DataType.Type.DATE: Type.DATE, exp.DataType.Type.TIMESTAMPNTZ: Type.TIMESTAMP}  # how DuckDB's TIMESTAMP is read
 MOST_OPTIONS = 1000
 LONGEST_PATTERN = 200  # the work of LIKE grows with the pattern and the text
@@ -97,7 +95,7 @@ class Reader:
         if kind in OPERATORS:
             return _within(Arithmetic(OPERATORS[kind], self.number(node.this), self.number(node.expression)), node)
         if kind in SIGNS:
-            return Compare(SIGNS[kind], *self.pair(node.this, self.value(node.this), node.expression))
+            return self._compared(SIGNS[kind], node.this, node.expression)
         if kind in (exp.And, exp.Or):
             return Logic(kind is exp.And, tuple(self.condition(part) for part in node.flatten()))
         if kind is exp.Not:
@@ -105,8 +103,8 @@ class Reader:
         if kind is exp.Is and isinstance(node.expression, exp.Null):
             return IsNull(self.value(node.this))
         if kind is exp.Between:
-            low, high = (self.pair(node.this, self.value(node.this), node.args[end]) for end in ("low", "high"))
-            return Logic(True, (Compare(">=", *low), Compare("<=", *high)))
+            low, high = node.args["low"], node.args["high"]
+            return Logic(True, (self._compared(">=", node.this, low), self._compared("<=", node.this, high)))
         if kind is exp.In:
             return self._one_of(node)
         if kind is exp.Like:
@@ -146,7 +144,7 @@ class Reader:
             return Constant(node.this) if node.is_string else Constant(_fraction(node, node.this))
         if isinstance(node, exp.Neg) and isinstance(node.this.unnest(), exp.Literal) and not node.this.unnest().is_string:
             return Constant(-_fraction(node, node.this.unnest().this))
-        if isinstance(node, exp.Cast) and node.to.this not in WIDEST:
+        if isinstance(node, exp.Cast) and node.to.this in CASTS and isinstance(node.this.unnest(), exp.Literal):
             return _date(node)
         return None
 
@@ -160,13 +158,17 @@ class Reader:
 
     def pair(self, first: exp.Expr, left: Expression, second: exp.Expr) -> tuple[Expression, Expression]:
         """Two values that can be compared: of one kind, a text next to a date being read as one."""
-        right = self.value(second)
-        left, right = _dated(left, right, first), _dated(right, left, second)
-        ours, theirs = left.facts.type, right.facts.type
-        if ours is theirs or (ours.is_number and theirs.is_number):
-            return left, right
-        why = f"{a(ours)} is compared with {a(theirs)}"
-        raise refuse(second.parent or second, why, f"{a(ours)} on both sides")
+        return _alike(first, left, second, self.value(second))
+
+    def _compared(self, sign: Comparison, first: exp.Expr, second: exp.Expr) -> Compare:
+        """A comparison; of days with a timestamp, one with a day."""
+        left, right = self.value(first), self.value(second)
+        for turned, value, beside in ((sign, right, left), (TURNED[sign], left, right)):
+            if isinstance(value, Constant) and beside.facts.type is Type.DATE:
+                found = whole_days(turned, value.value)
+                if found is not None:
+                    return Compare(found[0], beside, Constant(found[1]))
+        return Compare(sign, *_alike(first, left, second, right))
 
     def _one_of(self, node: exp.Expr) -> Expression:
         if node.args.get("query") is not None:
@@ -227,14 +229,24 @@ class Reader:
         if isinstance(node, exp.Null):
             return refuse(node, "NULL is no value", "IS NULL in a condition; CASE without ELSE for a missing value")
         if isinstance(node, exp.ILike):
-            return refuse(
-                node, "LIKE is answered with capital and small letters told apart", f"{shown(node.this)} LIKE 'A%'"
-            )
+            why = "ILIKE is answered for patterns of ASCII that are written out: of other letters no two engines agree"
+            return refuse(node, why, f"LOWER({shown(node.this)}) LIKE 'a%'")
+        if isinstance(node, exp.Tuple) and node.expressions:
+            why = "several values at once are compared by IN, in WHERE and CASE; under NOT engines differ where one is NULL"
+            return refuse(node, why, "a = 1 AND b = 2, joined by OR")
         if isinstance(node, exp.AggFunc):
             return refuse(node, "this aggregate is not answered here", "COUNT, SUM or AVG, in SELECT")
         name = node.name if isinstance(node, exp.Anonymous) else type(node).__name__
         allowed = "comparisons, AND, OR, NOT, IN, BETWEEN, LIKE, IS NULL, CASE, + - * and some functions: see the manual"
         return refuse(node, f"{name} is not on the list of what may be computed from a row", allowed)
+
+
+def _alike(first: exp.Expr, left: Expression, second: exp.Expr, right: Expression) -> tuple[Expression, Expression]:
+    left, right = _dated(left, right, first), _dated(right, left, second)
+    ours, theirs = left.facts.type, right.facts.type
+    if ours is theirs or (ours.is_number and theirs.is_number):
+        return left, right
+    raise refuse(second.parent or second, f"{a(ours)} is compared with {a(theirs)}", f"{a(ours)} on both sides")
 
 
 def _within_a_condition(node: exp.Expr) -> QuestionError:
@@ -267,16 +279,18 @@ def _date(node: exp.Cast) -> Constant:
 
 
 def _dated(value: Expression, beside: Expression, node: exp.Expr) -> Expression:
-    if isinstance(value, Constant) and isinstance(value.value, str) and beside.facts.type in CASTS.values():
-        return _read_date(value.value, beside.facts.type, node)
-    return value
+    kind = beside.facts.type
+    if not isinstance(value, Constant) or kind not in CASTS.values():
+        return value
+    if isinstance(value.value, str):
+        return _read_date(value.value, kind, node)
+    found = as_kind(value.value, kind)
+    return value if found is None else Constant(found)
 
 
 def _read_date(text: str, kind: Type, node: exp.Expr) -> Constant:
-    try:
-        if re.fullmatch(DATES[kind], text, re.ASCII):
-            return Constant((datetime.date if kind is Type.DATE else datetime.datetime).fromisoformat(text))
-    except ValueError:
-        pass  # there is no such day
+    found = read_constant(text, kind)
+    if found is not None:
+        return Constant(found)
     instead = "DATE '2026-01-31'" if kind is Type.DATE else "TIMESTAMP '2026-01-31 12:30:00'"
     raise refuse(node, f"it does not read as {a(kind)}", instead)

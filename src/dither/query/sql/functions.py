@@ -6,7 +6,7 @@ from __future__ import annotations
 import datetime
 from collections.abc import Callable
 from fractions import Fraction
-from typing import Protocol
+from typing import Any, Protocol
 
 from sqlglot import exp
 
@@ -35,7 +35,14 @@ from dither.query.sql.syntax import refuse, shown
 MOST_DIGITS = 15  # a double has no more
 MOST_BUCKETS = 10_000
 MOST_PARTS = 100  # of CONCAT, COALESCE, GREATEST and LEAST
-WIDEST = (exp.DataType.Type.BIGINT, exp.DataType.Type.DOUBLE)
+WHOLE = (exp.DataType.Type.INT, exp.DataType.Type.BIGINT, exp.DataType.Type.INT128)
+OWN_TYPES: dict[Any, Type] = {
+    **dict.fromkeys(WHOLE, Type.INTEGER),
+    exp.DataType.Type.TEXT: Type.TEXT,  # VARCHAR, which DuckDB cuts at no length
+    exp.DataType.Type.BOOLEAN: Type.BOOLEAN,
+    exp.DataType.Type.DATE: Type.DATE,
+    exp.DataType.Type.TIMESTAMPNTZ: Type.TIMESTAMP,
+}
 Kind = type[exp.Expr]
 
 
@@ -196,12 +203,17 @@ def _bucket(reader: Reader, node: exp.Expr) -> Expression:
     return WidthBucket(of, low, high, count)
 
 
-def _widened(reader: Reader, node: exp.Expr) -> Expression:
-    """A cast to what numbers are here anyway: it changes nothing."""
-    of = reader.number(node.this)
-    if node.args["to"].this is exp.DataType.Type.BIGINT and of.facts.type is not Type.INTEGER:
+def _cast(reader: Reader, node: exp.Expr) -> Expression:
+    """A cast to what a value is here anyway: it changes nothing. (To a narrower INTEGER it changes no value that fits, and
+    plain SQL fails on the others; a whole number as a double is what it is added up and compared as.)"""
+    kind, of = node.args["to"].this, reader.value(node.this)
+    if OWN_TYPES.get(kind) is of.facts.type or (kind is exp.DataType.Type.DOUBLE and of.facts.type.is_number):
+        return of
+    if kind in WHOLE or kind is exp.DataType.Type.DOUBLE:
+        reader.number(node.this)  # that it is no number is the better message
         raise refuse(node, "it may have digits after the point, which a cast would drop", f"FLOOR({shown(node.this)})")
-    return of
+    why = f"it is {a(of.facts.type)}; values are not cast to other types: the policy says what a column is"
+    raise refuse(node, why, "DATE '2026-01-31' for a constant")
 
 
 def _made_date(reader: Reader, node: exp.Expr) -> Expression:
@@ -244,7 +256,7 @@ CALLS: dict[Kind, Callable[[Reader, exp.Expr], Expression]] = {
     exp.Ceil: _rounded,
     exp.Div: _divided,
     exp.WidthBucket: _bucket,
-    exp.Cast: _widened,
+    exp.Cast: _cast,
     exp.DateFromParts: _made_date,
     exp.TimestampFromParts: _made_date,
 }

@@ -1,14 +1,15 @@
 """SQL in, a question out. sqlglot reads the text; every node of its tree is looked up here; what is not listed is refused.
 
 Nothing of the text goes on to an engine: a question is made of our own nodes. `syntax` reads the text and refuses every
-detail that nobody reads; `expressions` reads what is about single rows; here is what is about the whole question.
+detail that nobody reads, once `rewrites` have put other spellings into the words that are read here; `expressions` reads
+what is about single rows; here is what is about the whole question.
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Sequence
 from dataclasses import replace
-from fractions import Fraction
 from typing import NamedTuple
 
 from sqlglot import exp
@@ -16,15 +17,17 @@ from sqlglot import exp
 from dither.query.plan.aggregates import Aggregate
 from dither.query.plan.base import Expression
 from dither.query.plan.derived import Derived
-from dither.query.plan.expressions import Constant
-from dither.query.plan.question import Group, HavingFilter, OrderBy, Question
+from dither.query.plan.question import Group, Having, OrderBy, Question
 from dither.query.policy.policy import Policy
 from dither.query.policy.table import NAME_LENGTH
 from dither.query.sql.aggregates import READERS, read_aggregate
+from dither.query.sql.clauses.having import HavingReader
 from dither.query.sql.derived import DerivedReader, column_name
-from dither.query.sql.expressions import SIGNS, Reader
+from dither.query.sql.expressions import Reader
 from dither.query.sql.from_clause import FromReader
-from dither.query.sql.syntax import read, refuse, shown
+from dither.query.sql.rewrites.equivalents import rewrite
+from dither.query.sql.rewrites.qualified_names import without_schemas
+from dither.query.sql.syntax import check, read, refuse, shown
 from dither.query.sql.windows import read_window, window_keys
 
 MOST_ROWS = 1_000_000  # of an answer
@@ -34,9 +37,18 @@ MOST_GROUPS = 20  # columns of GROUP BY
 Read = tuple[exp.Expr, Expression | None]  # a column of the answer, and what it means where it is about single rows
 
 
+def read_tree(text: object) -> exp.Select:
+    """The tree of a text, in the words that are read here, or why there is none."""
+    tree = read(text)
+    without_schemas(tree)
+    rewrite(tree, str(text))
+    check(str(text), tree)
+    return tree
+
+
 def parse(text: object, policy: Policy) -> Question:
     """The question that a text asks, or why there is none."""
-    tree = read(text)
+    tree = read_tree(text)
     scope = FromReader(policy).scope(tree)
     if tree.args.get("distinct") is not None:
         raise refuse(tree, "single rows are never shown, not even once", "COUNT(*), or DISTINCT in an inner question")
@@ -46,7 +58,7 @@ def parse(text: object, policy: Policy) -> Question:
     if len(tree.expressions) > MOST_COLUMNS:
         raise refuse(tree, f"more than {MOST_COLUMNS} columns are not answered at once", "several questions")
     wanted = [(item, reader.meaning(item.unalias())) for item in tree.expressions]
-    groups = _groups(tree, reader, wanted)
+    groups = group_by(tree, reader, wanted)
     aggregates: list[Aggregate] = []
     names_of = {item.alias for item in tree.expressions if isinstance(item, exp.Alias)}
     computing = DerivedReader(reader, groups, aggregates, lambda node: _meant(node, reader, wanted), sorted(names_of))
@@ -62,6 +74,8 @@ def parse(text: object, policy: Policy) -> Question:
             instead = f"{shown(node)} AS another_name"
             raise refuse(item[0], f"the answer has a column {name} already", instead)
         columns.append(name)
+    released = ReleasedColumns(aggregates, derived, computing)
+    having = _having(tree, reader, groups, released, wanted)
     if not aggregates:
         why = "a question asks for at least one COUNT, SUM, AVG, MEDIAN or the like; single rows are never shown"
         raise refuse(tree, why, "COUNT(*) in SELECT")
@@ -78,7 +92,6 @@ def parse(text: object, policy: Policy) -> Question:
     if rows > MOST_ROWS:
         why = f"the answer would have {rows} rows, one for each combination of keys; {MOST_ROWS} are the most"
         raise refuse(tree.args["group"], why, "fewer columns in GROUP BY")
-    released = ReleasedColumns(aggregates, derived, computing)
     return Question(
         relation=scope.relation,
         where=condition,
@@ -86,13 +99,13 @@ def parse(text: object, policy: Policy) -> Question:
         aggregates=tuple(aggregates),
         shown=tuple(columns),
         derived=tuple(derived),
-        having=_having(tree, reader, released),
-        order=_order(tree, reader, groups, released, columns),
-        limit=_limit(tree),
+        having=having,
+        order=order_by(tree, reader, groups, released.named, columns),
+        limit=limit_of(tree),
     )
 
 
-def _groups(tree: exp.Select, reader: Reader, wanted: list[Read]) -> list[Group]:
+def group_by(tree: exp.Select, reader: Reader, wanted: list[Read]) -> list[Group]:
     clause = tree.args.get("group")
     if clause is None:
         return []
@@ -160,8 +173,8 @@ def _output(
     raise refuse(node, why, f"COUNT({shown(node)}); SUM or AVG of it, or GROUP BY if it has keys")
 
 
-def _unused(name: str, aggregates: list[Aggregate]) -> str:
-    taken = {aggregate.name for aggregate in aggregates}
+def _unused(name: str, named: Sequence[Aggregate | Group]) -> str:
+    taken = {one.name.lower() for one in named}
     number = 1
     while (candidate := name if number == 1 else f"{name}_{number}") in taken:
         number += 1
@@ -191,32 +204,37 @@ class ReleasedColumns(NamedTuple):
         return None if meant is None else next((found.name for found in self.derived if found.of == meant), None)
 
 
-def _having(tree: exp.Select, reader: Reader, released: ReleasedColumns) -> tuple[HavingFilter, ...]:
+def _having(
+    tree: exp.Select, reader: Reader, groups: list[Group], released: ReleasedColumns, wanted: list[Read]
+) -> tuple[Having, ...]:
+    """The conditions of HAVING; what they need that SELECT does not name is added to the aggregates."""
     clause = tree.args.get("having")
     if clause is None:
         return ()
     if any(aggregate.of_all_groups for aggregate in released.aggregates):
         raise refuse(clause, "a running sum is of all groups, and HAVING would leave some out before", "no HAVING")
-    parts = list(clause.this.flatten()) if isinstance(clause.this, exp.And) else [clause.this]
-    kept = []
-    for node in (part.unnest() for part in parts):
-        sign = SIGNS.get(type(node))
-        name = None if sign is None else released.named(node.this)
-        value = None if sign is None else reader.meaning(node.expression)
-        if sign is None or name is None or not isinstance(value, Constant) or not isinstance(value.value, Fraction):
-            why = "HAVING compares an aggregate of SELECT with a number, several of them joined by AND"
-            raise refuse(node, why, f"HAVING {shown(exp.to_identifier(released.aggregates[0].name))} > 10")
-        if any(found.name == name and not found.is_number for found in released.aggregates):
+
+    aggregates = released.aggregates
+
+    def named(node: exp.Expr) -> str | None:
+        name = released.named(node)
+        if name is None and type(node) in READERS:
+            taken: list[Aggregate | Group] = [*groups, *aggregates]
+            aggregates.append(read_aggregate(node, reader, _unused(READERS[type(node)].name, taken)))
+            name = aggregates[-1].name
+        if any(found.name == name and not found.is_number for found in aggregates):
             raise refuse(node, f"{name} is no number that could be compared with one", "no HAVING about it")
         if any(found.name == name and found.has_window for found in released.derived):
             why = "windows look at the rows that HAVING has kept, so it cannot look at them"
-            raise refuse(node, why, f"HAVING {shown(exp.to_identifier(released.aggregates[0].name))} > 10")
-        kept.append(HavingFilter(name, sign, value.value))
-    return tuple(kept)
+            raise refuse(node, why, f"HAVING {example} > 10")
+        return name
+
+    example = shown(exp.to_identifier(aggregates[0].name)) if aggregates else "COUNT(*)"
+    return HavingReader(reader, groups, named, lambda node: _meant(node, reader, wanted), example).conditions(clause)
 
 
-def _order(
-    tree: exp.Select, reader: Reader, groups: list[Group], released: ReleasedColumns, columns: list[str]
+def order_by(
+    tree: exp.Select, reader: Reader, groups: list[Group], named: Callable[[exp.Expr], str | None], columns: list[str]
 ) -> tuple[OrderBy, ...]:
     clause = tree.args.get("order")
     orders = []
@@ -229,7 +247,7 @@ def _order(
         if name is None and number is None:
             meaning = None if type(node) in READERS else reader.meaning(node)
             of_group = next((group.name for group in groups if group.meaning == meaning and group.name in columns), None)
-            name = released.named(node) or of_group
+            name = named(node) or of_group
         if name is None:
             why = "ORDER BY sorts by columns of the answer"
             raise refuse(item, why, f"ORDER BY {shown(exp.to_identifier(columns[-1]))}")
@@ -237,7 +255,7 @@ def _order(
     return tuple(orders)
 
 
-def _limit(tree: exp.Select) -> int | None:
+def limit_of(tree: exp.Select) -> int | None:
     clause = tree.args.get("limit")
     if clause is None:
         return None

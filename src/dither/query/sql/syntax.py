@@ -124,7 +124,7 @@ CALLED = {
 
 
 def read(text: object) -> exp.Select:
-    """The tree of one SELECT, or why there is none."""
+    """The tree of one SELECT, or why there is none; it is still to be checked."""
     example = "SELECT COUNT(*) FROM ..."
     if not isinstance(text, str) or not text.strip():
         raise QuestionError("question", text, "it is not SQL", f"a text such as {example}")
@@ -145,7 +145,6 @@ def read(text: object) -> exp.Select:
     tree = trees[0] if len(trees) == 1 else None
     if not isinstance(tree, exp.Select):
         raise QuestionError("question", text, "only SELECT is answered", example)
-    _check(text, tree)
     return tree
 
 
@@ -189,7 +188,7 @@ def _limits(text: str, tokens: list[Any]) -> None:
         raise QuestionError("question", text, "only SELECT is answered", "SELECT COUNT(*) FROM ...")
 
 
-def _check(text: str, tree: exp.Select) -> None:
+def check(text: str, tree: exp.Select) -> None:
     """Refuse what is too deep, and every detail that is not listed."""
     waiting: list[tuple[Any, int]] = [(tree, 0)]
     while waiting:

@@ -1,0 +1,95 @@
+"""The answer to a question that no row was needed for: it cost nothing, and there is no receipt."""
+
+from __future__ import annotations
+
+import json
+from fractions import Fraction
+from typing import Any
+
+from dither.errors import DataError
+from dither.ledger.entries.receipt import Receipt
+from dither.privacy.guarantee.guarantee import Guarantee
+from dither.query.answers.answer import Answer, Column, Kind, _plain
+from dither.query.answers.released import Released
+
+FREE = "free: nothing private is read"
+
+
+class FreeAnswer(Answer):
+    """A table of what is public: columns with their types, or keys of the policy. Like an `Answer`, without a receipt.
+
+    Args:
+        sql: the question, as it was put.
+        columns: the table, column by column.
+        kinds: what each column holds.
+        keys: the columns that list keys.
+        guarantee: an epsilon of 0.
+        says: what the rows are.
+        explained: the quote in words.
+        frame_kind: the kind of table that was protected.
+
+    Raises:
+        DataError: `receipt` was asked for, and nothing was charged; else as `Answer`.
+
+    Example:
+        >>> import tempfile, pyarrow, dither
+        >>> folder = tempfile.TemporaryDirectory()
+        >>> ledger = dither.Ledger(folder.name + "/people.ledger", budget=dither.pure(3))
+        >>> rows = pyarrow.table({"age": [31, 44, 62]})
+        >>> people = dither.protect(rows, name="people", person="each row", ledger=ledger)
+        >>> answer = people.quote("SELECT * FROM people LIMIT 0").release()
+        >>> answer.columns, answer.kinds, answer.price
+        ({'age': []}, {'age': 'whole'}, 'free: nothing private is read')
+        >>> folder.cleanup()
+    """
+
+    def __init__(
+        self,
+        *,
+        sql: str,
+        columns: dict[str, Column],
+        kinds: dict[str, Kind],
+        keys: tuple[str, ...],
+        guarantee: Guarantee,
+        says: str,
+        explained: str,
+        frame_kind: str,
+    ) -> None:
+        facts: dict[str, Any] = {"sql": sql, "columns": columns, "kinds": kinds, "keys": keys, "guarantee": guarantee}
+        facts |= {"says": says, "explained": explained, "frame_kind": frame_kind}
+        facts |= {"aggregates": (), "confidence": Fraction(1), "price": FREE, "statements": {}, "beyond": None, "note": ""}
+        for name, value in (facts | {"released": Released([])}).items():
+            object.__setattr__(self, name, value)
+
+    @property
+    def receipt(self) -> Receipt:
+        """There is none: nothing was charged."""
+        raise DataError("receipt", self.sql, "the question was free, and nothing was charged", "answer.price")
+
+    @property
+    def is_replay(self) -> bool:
+        """Nothing was stored."""
+        return False
+
+    @property
+    def caption(self) -> str:
+        """What it cost."""
+        return FREE
+
+    def explain(self) -> str:
+        """What the rows are."""
+        return self.explained
+
+    def _repr_html_(self) -> str:
+        return self._html(f"{self.says}\n{FREE}")
+
+    def to_json(self) -> str:
+        """The table as text, with what its columns hold."""
+        columns = {name: [_plain(cell) for cell in column] for name, column in self.columns.items()}
+        told = {"free": True, "sql": self.sql, "keys": list(self.keys), "kinds": self.kinds, "columns": columns}
+        return json.dumps({**told, "says": self.says, "price": FREE}, ensure_ascii=False)
+
+    @classmethod
+    def from_json(cls, text: str) -> Answer:
+        """A free answer is not kept: it is asked for again at no price."""
+        raise DataError("answer", text, "a free answer is not read back", "the question again, which costs nothing")

@@ -1,0 +1,1 @@
+"""Clauses about the answer, which is released by then."""

@@ -1,0 +1,119 @@
+"""HAVING: conditions on the rows of an answer, by released aggregates and by keys. It looks at no private row.
+
+An aggregate that SELECT does not name is released too, and not shown. A condition is met if it is TRUE; what is missing, an
+average of nothing or the key of all others together, makes it NULL (`plan/question.py`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+
+from sqlglot import exp
+
+from dither.errors import QuestionError
+from dither.query.plan.base import Expression
+from dither.query.plan.expressions import Compare, Comparison, Constant, InList, IsNull, Logic, Not
+from dither.query.plan.question import Group, Having, HavingFilter, HavingLogic, HavingNot, HavingNull
+from dither.query.policy.column import Type
+from dither.query.sql.expressions import SIGNS, TURNED, Reader
+from dither.query.sql.syntax import refuse
+
+
+@dataclass(frozen=True)
+class HavingReader:
+    """Reads the conditions of a HAVING."""
+
+    reader: Reader
+    groups: Sequence[Group]
+    named: Callable[[exp.Expr], str | None]  # the released number that a node names or is; None where it is none
+    meant: Callable[[exp.Expr], exp.Expr]  # what a name of SELECT stands for
+    example: str
+
+    def conditions(self, clause: exp.Expr) -> tuple[Having, ...]:
+        """All of them must be met."""
+        whole = clause.this
+        parts = list(whole.flatten()) if isinstance(whole, exp.And) else [whole]
+        return tuple(self._condition(part) for part in parts)
+
+    def _condition(self, node: exp.Expr) -> Having:
+        node = node.unnest()
+        kind = type(node)
+        if isinstance(node, (exp.And, exp.Or)):
+            return HavingLogic(isinstance(node, exp.And), tuple(self._condition(part) for part in node.flatten()))
+        if isinstance(node, exp.Not):
+            return HavingNot(self._condition(node.this))
+        if kind in SIGNS:
+            for sign, one, other in (
+                (SIGNS[kind], node.this, node.expression),
+                (TURNED[SIGNS[kind]], node.expression, node.this),
+            ):
+                name = self.named(one.unnest())
+                if name is not None:
+                    return self._number(name, sign, other, node)
+        name = self.named(node.this.unnest()) if isinstance(node, (exp.Between, exp.Is)) else None
+        if name is not None and isinstance(node, exp.Between):
+            low, high = (self._number(name, sign, node.args[end], node) for sign, end in ENDS)
+            return HavingLogic(True, (low, high))
+        if name is not None and isinstance(node.expression, exp.Null):
+            return HavingNull(name)
+        return self._key(node)
+
+    def _number(self, name: str, sign: Comparison, node: exp.Expr, whole: exp.Expr) -> HavingFilter:
+        value = self.reader.meaning(node)
+        if not isinstance(value, Constant) or not isinstance(value.value, Fraction):
+            raise self._refused(whole)
+        return HavingFilter(name, sign, value.value)
+
+    def _key(self, node: exp.Expr) -> Having:
+        """A condition on keys, read as one on rows: all rows of a group have its key."""
+        copy = exp.Paren(this=node.copy())
+        for column in list(copy.find_all(exp.Column)):
+            meant = self.meant(column)
+            if meant is not column:
+                column.replace(exp.Paren(this=meant.copy()))
+        try:
+            found = self._of_groups(self.reader.value(copy))
+        except QuestionError:
+            found = None
+        if found is None:
+            raise self._refused(node)
+        return found
+
+    def _of_groups(self, by: Expression) -> Having | None:
+        name = next((group.name for group in self.groups if group.meaning == by), None)
+        if name is not None and by.facts.type is Type.BOOLEAN:
+            return HavingFilter(name, "=", True)
+        match by:
+            case Compare(sign, of, Constant(value)):
+                name = self._group(of)
+                return None if name is None else HavingFilter(name, sign, value)
+            case Compare(sign, Constant(value), of):
+                name = self._group(of)
+                return None if name is None else HavingFilter(name, TURNED[sign], value)
+            case InList(of, options):
+                name = self._group(of)
+                either = tuple(HavingFilter(name, "=", option.value) for option in options) if name is not None else ()
+                return HavingLogic(False, either) if either else None
+            case IsNull(of):
+                name = self._group(of)
+                return None if name is None else HavingNull(name)
+            case Logic(every, parts):
+                found = [self._of_groups(part) for part in parts]
+                known = tuple(part for part in found if part is not None)
+                return HavingLogic(every, known) if len(known) == len(found) else None
+            case Not(condition):
+                inner = self._of_groups(condition)
+                return None if inner is None else HavingNot(inner)
+        return None
+
+    def _group(self, of: Expression) -> str | None:
+        return next((group.name for group in self.groups if group.meaning == of), None)
+
+    def _refused(self, node: exp.Expr) -> QuestionError:
+        why = "HAVING compares an aggregate with a number, or a column of GROUP BY with constants; joined by AND, OR and NOT"
+        return refuse(node, why, f"HAVING {self.example} > 10")
+
+
+ENDS: tuple[tuple[Comparison, str], ...] = ((">=", "low"), ("<=", "high"))

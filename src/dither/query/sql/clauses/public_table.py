@@ -1,0 +1,143 @@
+"""Questions that no row is needed for: which columns there are, and which keys. Tools ask them before any other.
+
+    SELECT * FROM t LIMIT 0, ... WHERE 1 = 0      the columns with their types, and no rows
+    SELECT DISTINCT k FROM t, SELECT k ... GROUP BY k    all keys that k can have, by the policy or the question
+
+Theorem. What is answered here is 0-differentially private. Proof. It is a function of the text and of the policy alone: the
+scope, the types of expressions and `group_keys.possible_keys`, none of which has a way to a row.
+
+A condition of WHERE keeps no key out that rows could have: keys of the policy are listed whether the data has them or not.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import product
+from math import prod
+
+from sqlglot import exp
+
+from dither.query.plan.aggregates import Aggregate, CountDistinct, CountDistinctValues, CountPersons, CountRows, CountValues
+from dither.query.plan.base import Expression
+from dither.query.plan.expressions import Compare, Constant, Logic
+from dither.query.plan.question import OPERATORS, Group
+from dither.query.policy.column import Key, Type
+from dither.query.policy.policy import Policy
+from dither.query.sql.aggregates import READERS, read_aggregate
+from dither.query.sql.expressions import Reader
+from dither.query.sql.from_clause import FromReader
+from dither.query.sql.parse import MOST_COLUMNS, MOST_ROWS, group_by, limit_of, order_by, read_tree
+from dither.query.sql.syntax import refuse, shown
+
+COUNTS = (CountRows, CountValues, CountPersons, CountDistinct, CountDistinctValues)
+
+
+@dataclass(frozen=True)
+class PublicTable:
+    """Columns with their types, and rows of public keys."""
+
+    columns: Mapping[str, Sequence[Key | None]]
+    types: dict[str, Type]
+    keys: tuple[str, ...]  # those that list keys
+
+
+def read_public_table(text: object, policy: Policy) -> PublicTable | None:
+    """The answer to a question that needs no row; None for all others. Refused where it would be one, and is wrong."""
+    tree = read_tree(text)
+    counted = any(item.find(exp.AggFunc) for item in tree.expressions) or tree.args.get("having") is not None
+    grouped, distinct = tree.args.get("group") is not None, tree.args.get("distinct") is not None
+    limit, where = tree.args.get("limit"), tree.args.get("where")
+    none = isinstance(limit, exp.Limit) and limit_of(tree) == 0
+    conditions = [] if where is None else where.this.flatten() if isinstance(where.this, exp.And) else [where.this]
+    constant = any(part.find(exp.Column) is None for part in conditions)
+    if not (none or constant or (not counted and (grouped or distinct))):
+        return None
+    reader = Reader(FromReader(policy).scope(tree))
+    condition = None if where is None else reader.kept(where.this)
+    if none or (_is_false(condition) and (grouped or not counted)):
+        return _empty(tree, reader)
+    return None if counted or grouped == distinct else _keys(tree, reader)
+
+
+def _is_false(condition: Expression | None) -> bool:
+    """Whether no row can meet it, whatever it holds."""
+    match condition:
+        case Constant(value):
+            return value is False
+        case Compare(sign, Constant(left), Constant(right)):
+            return not OPERATORS[sign](left, right)
+        case Logic(True, parts):
+            return any(_is_false(part) for part in parts)
+    return False
+
+
+def _empty(tree: exp.Select, reader: Reader) -> PublicTable:
+    types: dict[str, Type] = {}
+    for item in _items(tree, reader):
+        node = item.unalias()
+        if type(node) in READERS:
+            name, kind = READERS[type(node)].name, _type(read_aggregate(node, reader, ""))
+        elif node.find(exp.AggFunc) is not None:
+            name, kind = shown(node), Type.FLOAT  # computed from aggregates
+        else:
+            name, kind = node.name if isinstance(node, exp.Column) else shown(node), reader.value(node).facts.type
+        name, number = item.alias if isinstance(item, exp.Alias) else name, 1
+        while (called := name if number == 1 else f"{name}_{number}") in types:
+            number += 1
+        types[called] = kind
+    return PublicTable({name: [] for name in types}, types, ())
+
+
+def _type(aggregate: Aggregate) -> Type:
+    if isinstance(aggregate, COUNTS):
+        return Type.INTEGER
+    return Type.FLOAT if aggregate.is_number else aggregate.values.facts.type
+
+
+def _items(tree: exp.Select, reader: Reader) -> list[exp.Expr]:
+    """The columns of SELECT, with those that a star stands for."""
+    items: list[exp.Expr] = []
+    for item in tree.expressions:
+        if not item.is_star:
+            items.append(item)
+            continue
+        of = item.text("table").lower() if isinstance(item, exp.Column) else ""
+        named = [name for name in reader.scope.names if of in ("", name.called.lower())]
+        items += [exp.column(name.name, table=name.called, quoted=True) for name in named]
+    if len(items) > MOST_COLUMNS:
+        raise refuse(tree, f"more than {MOST_COLUMNS} columns are not answered at once", "fewer columns")
+    return items
+
+
+def _keys(tree: exp.Select, reader: Reader) -> PublicTable | None:
+    wanted = [(item, reader.value(item.unalias())) for item in tree.expressions if not item.is_star]
+    if len(wanted) < len(tree.expressions):
+        return None  # single rows
+    grouped = group_by(tree, reader, list(wanted)) if tree.args.get("group") is not None else None
+    groups: list[Group] = []
+    for item, by in wanted:
+        node = item.unalias()
+        if grouped is not None and all(group.meaning != by for group in grouped):
+            return None  # single rows
+        known = reader.keys(by, node)
+        if known.keys is None:
+            why = "nobody declared its keys, and which there are is private: they are released at a price, with counts"
+            raise refuse(item, why, f"SELECT {shown(node)}, COUNT(*) ... GROUP BY {shown(node)}")
+        name = item.alias or (node.name if isinstance(node, exp.Column) else shown(node))
+        groups.append(Group(name, known.by, known.keys, None if known.by == by else by, known.names))
+    names = [group.name for group in groups]
+    if len({name.lower() for name in names}) < len(names):
+        raise refuse(tree, "two columns of the answer would have one name", "AS another_name behind one of them")
+    if prod(len(group.listed) for group in groups) > MOST_ROWS:
+        raise refuse(tree, f"there are more than {MOST_ROWS} combinations of keys", "fewer columns")
+    rows: list[Sequence[Key]] = list(product(*(group.listed for group in groups)))
+    for order in reversed(order_by(tree, reader, groups, lambda _: None, names)):
+        place = names.index(order.name)
+        rows.sort(key=lambda row, at=place: row[at], reverse=order.descending)  # type: ignore[misc]
+    rows = rows[: limit_of(tree)]
+    columns = {group.name: group.named([row[at] for row in rows]) for at, group in enumerate(groups)}
+    types = {group.name: Type.TEXT if group.names else group.by.facts.type for group in groups}
+    return PublicTable(
+        {name: [key for key in column if key is not None] for name, column in columns.items()}, types, tuple(names)
+    )
