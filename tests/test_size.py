@@ -74,6 +74,8 @@ ANYTHING = {
         query/sql/ibis.py as_sql question
         query/sql/options.py read_options text
         query/sql/parse.py parse text
+        query/sql/parse.py read_tree text
+        query/sql/clauses/public_table.py read_public_table text
         query/sql/syntax.py read text
     """,
     "it is a node or a leaf of a tree: of a question, of SQL, or of Ibis": """
@@ -86,6 +88,7 @@ ANYTHING = {
         query/sql/group_keys.py _Finder._label value
         query/sql/ibis.py _flat tree
         query/sql/parse.py _whole node
+        query/sql/rewrites/equivalents.py _is_one node
     """,
 }
 ALLOWED = {line.strip() for lines in ANYTHING.values() for line in lines.strip().splitlines()}

@@ -20,9 +20,9 @@ from dither.query.policy.policy import Policy
 from dither.query.policy.table import NAME_LENGTH
 from dither.query.sql import scope
 from dither.query.sql.expressions import Reader
-from dither.query.sql.inner_joins import Source, in_order, spelled_out
 from dither.query.sql.joins import MOST_RELATIONS, is_public, joined, limited, person_of
 from dither.query.sql.person_totals import check_names, column_of, per_person
+from dither.query.sql.rewrites.inner_joins import Source, in_order, spelled_out
 from dither.query.sql.scope import Scope
 from dither.query.sql.syntax import refuse, shown
 
