@@ -13,25 +13,33 @@ from dither.errors import NumberError, QuestionError
 from dither.numeric.number import Number
 from dither.query.plan.base import Expression
 from dither.query.plan.expressions import (
-    PARTS,
     Arithmetic,
     Case,
     ColumnValue,
     Compare,
     Comparison,
     Constant,
-    DatePart,
     InList,
     IsNull,
     Like,
     Logic,
     Not,
     Operator,
-    Part,
 )
 from dither.query.plan.facts import a
 from dither.query.policy.column import LONGEST_TEXT, Type
-from dither.query.sql.functions import CALLS, WIDEST
+from dither.query.sql.date_refusals import instead_of
+from dither.query.sql.dates import (
+    CASTS,
+    DATE_CALLS,
+    NAMED_PARTS,
+    date_arithmetic,
+    date_part,
+    interval_arithmetic,
+    interval_comparison,
+    of_one_type,
+)
+from dither.query.sql.functions import CALLS
 from dither.query.sql.group_keys import PossibleKeys, possible_keys
 from dither.query.sql.scope import Scope
 from dither.query.sql.syntax import refuse, shown
@@ -39,18 +47,8 @@ from dither.query.sql.syntax import refuse, shown
 Kind = type[exp.Expr]
 SIGNS: dict[Kind, Comparison] = {exp.EQ: "=", exp.NEQ: "<>", exp.LT: "<", exp.LTE: "<=", exp.GT: ">", exp.GTE: ">="}
 OPERATORS: dict[Kind, Operator] = {exp.Add: "+", exp.Sub: "-", exp.Mul: "*"}
-DATE_FUNCTIONS: dict[Kind, Part] = {
-    exp.Year: "year",
-    exp.Quarter: "quarter",
-    exp.Month: "month",
-    exp.Day: "day",
-    exp.DayOfMonth: "day",
-    exp.DayOfWeek: "weekday",
-    exp.Hour: "hour",
-}
 DAY = r"\d{4}-\d{2}-\d{2}"
 DATES = {Type.DATE: DAY, Type.TIMESTAMP: DAY + r"([ T]\d{2}:\d{2}(:\d{2}(\.\d{1,6})?)?)?"}
-CASTS = {exp.DataType.Type.DATE: Type.DATE, exp.DataType.Type.TIMESTAMPNTZ: Type.TIMESTAMP}  # how DuckDB's TIMESTAMP is read
 MOST_OPTIONS = 1000
 LONGEST_PATTERN = 200  # the work of LIKE grows with the pattern and the text
 MOST_BITS = 4096  # of a bound
@@ -95,9 +93,9 @@ class Reader:
         if kind is exp.Neg:
             return _within(Arithmetic("-", Constant(Fraction(0)), self.number(node.this)), node)
         if kind in OPERATORS:
-            return _within(Arithmetic(OPERATORS[kind], self.number(node.this), self.number(node.expression)), node)
+            return _within(self._arithmetic(node), node)
         if kind in SIGNS:
-            return Compare(SIGNS[kind], *self.pair(node.this, self.value(node.this), node.expression))
+            return self._compared(SIGNS[kind], node.this, node.expression)
         if kind in (exp.And, exp.Or):
             return Logic(kind is exp.And, tuple(self.condition(part) for part in node.flatten()))
         if kind is exp.Not:
@@ -105,18 +103,19 @@ class Reader:
         if kind is exp.Is and isinstance(node.expression, exp.Null):
             return IsNull(self.value(node.this))
         if kind is exp.Between:
-            low, high = (self.pair(node.this, self.value(node.this), node.args[end]) for end in ("low", "high"))
-            return Logic(True, (Compare(">=", *low), Compare("<=", *high)))
+            low, high = node.args["low"], node.args["high"]
+            return Logic(True, (self._compared(">=", node.this, low), self._compared("<=", node.this, high)))
         if kind is exp.In:
             return self._one_of(node)
         if kind is exp.Like:
             return self._like(node)
         if kind is exp.Case:
             return self._case(node)
-        if kind in (exp.Extract, *DATE_FUNCTIONS):
-            return self._date_part(node)
-        if kind in CALLS:
-            found = CALLS[kind](self, node)
+        call = DATE_CALLS.get(kind) or CALLS.get(kind)
+        if kind is exp.Anonymous and node.name.lower() in NAMED_PARTS:
+            call = date_part
+        if call is not None:
+            found = call(self, node)
             return _within(found, node) if found.facts.type.is_number else found
         raise self._unknown(node)
 
@@ -146,27 +145,42 @@ class Reader:
             return Constant(node.this) if node.is_string else Constant(_fraction(node, node.this))
         if isinstance(node, exp.Neg) and isinstance(node.this.unnest(), exp.Literal) and not node.this.unnest().is_string:
             return Constant(-_fraction(node, node.this.unnest().this))
-        if isinstance(node, exp.Cast) and node.to.this not in WIDEST:
+        if isinstance(node, exp.Cast) and node.to.this in CASTS and isinstance(node.this.unnest(), exp.Literal):
             return _date(node)
         return None
 
+    def _arithmetic(self, node: exp.Expr) -> Expression:
+        found = interval_arithmetic(self, node)
+        if found is not None:
+            return found
+        left, right = self.value(node.this), self.value(node.expression)
+        found = date_arithmetic(self, node, left, right)
+        if found is not None:
+            return found
+        return Arithmetic(OPERATORS[type(node)], _number(left, node.this), _number(right, node.expression))
+
     def number(self, node: exp.Expr) -> Expression:
-        found = self.value(node)
-        if not found.facts.type.is_number:
-            raise refuse(node, f"it is {a(found.facts.type)}; arithmetic needs numbers", "columns of numbers")
-        return found
+        return _number(self.value(node), node)
 
     # -- conditions ----------------------------------------------------------------------------------------------
 
     def pair(self, first: exp.Expr, left: Expression, second: exp.Expr) -> tuple[Expression, Expression]:
         """Two values that can be compared: of one kind, a text next to a date being read as one."""
         right = self.value(second)
-        left, right = _dated(left, right, first), _dated(right, left, second)
+        left, right = of_one_type([_dated(left, right, first), _dated(right, left, second)])
         ours, theirs = left.facts.type, right.facts.type
         if ours is theirs or (ours.is_number and theirs.is_number):
             return left, right
         why = f"{a(ours)} is compared with {a(theirs)}"
         raise refuse(second.parent or second, why, f"{a(ours)} on both sides")
+
+    def alike(self, parts: list[Expression]) -> list[Expression]:
+        """Dates beside timestamps as one kind; all else as it is."""
+        return of_one_type(parts)
+
+    def _compared(self, sign: Comparison, first: exp.Expr, second: exp.Expr) -> Expression:
+        found = interval_comparison(self, sign, first, second)
+        return found or Compare(sign, *self.pair(first, self.value(first), second))
 
     def _one_of(self, node: exp.Expr) -> Expression:
         if node.args.get("query") is not None:
@@ -174,7 +188,7 @@ class Reader:
         options, value = node.expressions, self.value(node.this)
         if not 0 < len(options) <= MOST_OPTIONS:
             raise refuse(node, f"IN takes a list of 1 to {MOST_OPTIONS} constants", f"{shown(node.this)} IS NOT NULL")
-        found = [self.pair(node.this, value, option)[1] for option in options]
+        value, *found = self.alike([value, *(self.pair(node.this, value, option)[1] for option in options)])
         if isinstance(value, Constant) or not all(isinstance(option, Constant) for option in found):
             raise refuse(node, "IN compares a value with constants", "= for two columns")
         return InList(value, tuple(cast(Constant, option) for option in found))
@@ -199,25 +213,13 @@ class Reader:
             branches.append((condition, self.value(branch.args["true"])))
         default = node.args.get("default")
         otherwise = None if default is None or isinstance(default, exp.Null) else self.value(default)
+        values = self.alike([value for _, value in branches] + ([] if otherwise is None else [otherwise]))
+        branches = [(condition, value) for (condition, _), value in zip(branches, values, strict=False)]
+        otherwise = None if otherwise is None else values[-1]
         kinds = {value.facts.type for _, value in branches} | ({otherwise.facts.type} if otherwise is not None else set())
         if len(kinds) > 1 and not all(kind.is_number for kind in kinds):
             raise refuse(node, "its branches give values of different types", "texts in all branches, or numbers in all")
         return Case(tuple(branches), otherwise)
-
-    def _date_part(self, node: exp.Expr) -> Expression:
-        if isinstance(node, exp.Extract):
-            written, inner = str(node.this.name).lower(), node.expression
-        else:
-            written, inner = DATE_FUNCTIONS[type(node)], node.this
-        written = "weekday" if written in ("dow", "dayofweek") else written
-        part = next((part for part in PARTS if part == written), None)
-        of = self.value(inner)
-        if of.facts.type not in (Type.DATE, Type.TIMESTAMP):
-            raise refuse(node, f"{a(of.facts.type)} has no parts", "a column of dates")
-        if part is None or (part == "hour" and of.facts.type is Type.DATE):
-            why = f"of {a(of.facts.type)}, the answered parts are {', '.join(PARTS)}; hours are of timestamps"
-            raise refuse(node, why, f"EXTRACT(month FROM {shown(inner)})")
-        return DatePart(part, of)
 
     def _unknown(self, node: exp.Expr) -> QuestionError:
         if isinstance(node, (exp.Subquery, exp.Select, exp.Exists, exp.Any, exp.All)):
@@ -230,11 +232,20 @@ class Reader:
             return refuse(
                 node, "LIKE is answered with capital and small letters told apart", f"{shown(node.this)} LIKE 'A%'"
             )
+        dates = instead_of(node)
+        if dates is not None:
+            return refuse(node, *dates)
         if isinstance(node, exp.AggFunc):
             return refuse(node, "this aggregate is not answered here", "COUNT, SUM or AVG, in SELECT")
         name = node.name if isinstance(node, exp.Anonymous) else type(node).__name__
         allowed = "comparisons, AND, OR, NOT, IN, BETWEEN, LIKE, IS NULL, CASE, + - * and some functions: see the manual"
         return refuse(node, f"{name} is not on the list of what may be computed from a row", allowed)
+
+
+def _number(found: Expression, node: exp.Expr) -> Expression:
+    if not found.facts.type.is_number:
+        raise refuse(node, f"it is {a(found.facts.type)}; arithmetic needs numbers", "columns of numbers")
+    return found
 
 
 def _within_a_condition(node: exp.Expr) -> QuestionError:
