@@ -267,6 +267,7 @@ def test_keys_of_days_and_of_what_where_says():
     ]:
         assert keys("e", where) == days, where
     assert keys("DATE_TRUNC('minute', a)", "a >= '2024-02-01 23:59:30' AND a < '2024-02-02'") == (T(2024, 2, 1, 23, 59),)
+    assert len(keys("DATE_TRUNC('hour', a)", "CAST(a AS DATE) = DATE '2024-02-01'")) == 24
     assert keys("d + 1", "TRUE") == (D(2024, 1, 2), D(2024, 1, 3), D(2024, 1, 4))
     assert keys("EXTRACT(week FROM a)", "TRUE") == tuple(range(1, 54))
 
