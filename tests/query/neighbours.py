@@ -115,7 +115,10 @@ def table_of(rows: list[Row], rng: random.Random) -> pyarrow.Table:
     while start < len(shuffled) or not chunks:
         size = rng.randrange(1, len(shuffled) + 2)
         part = shuffled[start : start + size]
-        arrays = [pyarrow.array([row[place] for row in part], kind) for place, kind in enumerate(COLUMNS.values())]
+        arrays = [
+            pyarrow.array([row[place] if place < len(row) else None for row in part], kind)
+            for place, kind in enumerate(COLUMNS.values())
+        ]
         chunks.append(pyarrow.record_batch(arrays, names=list(COLUMNS)))
         start += size
     return pyarrow.Table.from_batches(chunks)

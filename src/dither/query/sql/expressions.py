@@ -28,8 +28,7 @@ from dither.query.plan.expressions import (
 )
 from dither.query.plan.facts import a
 from dither.query.policy.column import LONGEST_TEXT, Type
-from dither.query.sql.date_refusals import instead_of
-from dither.query.sql.dates import (
+from dither.query.sql.dates.date_functions import (
     CASTS,
     DATE_CALLS,
     NAMED_PARTS,
@@ -39,6 +38,7 @@ from dither.query.sql.dates import (
     interval_comparison,
     of_one_type,
 )
+from dither.query.sql.dates.refusals import instead_of
 from dither.query.sql.functions import CALLS
 from dither.query.sql.group_keys import PossibleKeys, possible_keys
 from dither.query.sql.scope import Scope

@@ -38,13 +38,13 @@ from dither.query.engines.duckdb.key_images import constant_images, images
 from dither.query.plan.base import Expression
 from dither.query.plan.calendar_periods import starts
 from dither.query.plan.dates import DateCast, DateDiff, DateTrunc
+from dither.query.plan.expression_parts import dated_column, exchanged, is_monotone
 from dither.query.plan.expressions import Case, ColumnValue, Constant, DatePart, columns_of
 from dither.query.plan.facts import a
 from dither.query.plan.functions import Clamp, Rounding, WidthBucket
 from dither.query.plan.relations import Relation
 from dither.query.policy.column import MOST_KEYS, Column, Key, Type
 from dither.query.sql.domains import Domain, check_span, column_domain, column_span
-from dither.query.sql.expression_parts import dated_column, exchanged, is_monotone
 from dither.query.sql.syntax import refuse, shown
 from dither.query.statistics.statement import may_be_clamped
 

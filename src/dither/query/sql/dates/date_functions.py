@@ -24,8 +24,8 @@ from dither.query.plan.dates import DateAdd, DateCast, DateDiff
 from dither.query.plan.expressions import PARTS, Arithmetic, Compare, Comparison, Constant, DatePart, Part
 from dither.query.plan.facts import a
 from dither.query.policy.column import Type
+from dither.query.sql.dates.intervals import Interval, read_interval
 from dither.query.sql.functions import CALLS, Kind, Reader
-from dither.query.sql.intervals import Interval, read_interval
 from dither.query.sql.syntax import refuse, shown
 
 CASTS = {exp.DataType.Type.DATE: Type.DATE, exp.DataType.Type.TIMESTAMPNTZ: Type.TIMESTAMP}  # how DuckDB's TIMESTAMP is read
