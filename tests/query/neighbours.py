@@ -24,6 +24,7 @@ from dither.query.statistics.bounding import Bounding, Clip
 from dither.query.statistics.choose_bounding import choose_bounding, with_shares
 
 NAN, INF = math.nan, math.inf
+MOMENT = datetime.datetime
 PEOPLE = (1, 2, 3, 4)
 COLUMNS = {
     "person": pyarrow.int64(),
@@ -33,6 +34,7 @@ COLUMNS = {
     "cost": pyarrow.float64(),
     "age": pyarrow.int64(),
     "weight": pyarrow.float64(),
+    "seen": pyarrow.timestamp("us"),
 }
 Row = tuple[object, ...]
 
@@ -44,10 +46,11 @@ def policy(max_groups: int, rows: int, *, person: bool = True, unit: Unit = Unit
             "person": {"type": "integer"},
             "ward": {"type": "text", "keys": ["A", "B", "C", "it's"]},
             "sex": {"type": "text", "keys": ["f", "m"], "nullable": False},
-            "day": {"type": "date"},
+            "day": {"type": "date", "bounds": [datetime.date(2024, 1, 1), datetime.date(2024, 12, 31)]},
             "cost": {"type": "float", "bounds": [-10, 100], "step": "0.25"},
             "age": {"type": "integer", "bounds": [0, 120]},
             "weight": {"type": "decimal", "bounds": ["0.3", "7.3"], "step": "0.5", "nullable": False},
+            "seen": {"type": "timestamp", "bounds": [datetime.date(2024, 1, 1), datetime.date(2024, 2, 29)]},
         },
     }
     if person:
@@ -64,6 +67,7 @@ def random_row(rng: random.Random) -> Row:
         rng.choice([None, NAN, INF, -INF, -0.0, 1e308, -1e308, 0.125, 99.9, -10.1, 5.0, 5.0]),
         rng.choice([None, 0, 29, 30, 31, 200, -(2**63), 2**63 - 1]),
         rng.choice([None, NAN, INF, -INF, 0.3, 7.1, 2.2, -0.0, 1e300]),
+        rng.choice([None, MOMENT.min, MOMENT.max, MOMENT(2024, 2, 29, 23, 59, 59, 999999), MOMENT(2024, 1, 31, 12)]),
     )
 
 
@@ -71,18 +75,32 @@ def random_question(rng: random.Random, *, persons: bool = False) -> str:
     """SQL of the grammar; where `persons` are counted, nothing else."""
     numbers = ["cost", "age", "weight", "cost * 2 - age", "age - 40", "CASE WHEN sex = 'f' THEN cost ELSE 3 END", "-cost"]
     numbers += ["ABS(cost)", "ROUND(cost / 3, 1)", "LEAST(GREATEST(cost, 0), 50)", "COALESCE(cost, age)", "FLOOR(cost)"]
+    numbers += ["DATE_DIFF('day', day, seen)", "LEAST(GREATEST(DATE_DIFF('hour', day, seen), -99), 99)"]
+    numbers += [
+        "LEAST(GREATEST(EXTRACT(epoch FROM seen - TIMESTAMP '2024-01-31 11:59:30.5'), 0), 90)",
+        "EXTRACT(doy FROM seen)",
+    ]
+    numbers += ["DATE_DIFF('day', seen - INTERVAL '1 month', seen + INTERVAL '9 days')", "day - CAST(seen AS DATE)"]
     aggregates = ["COUNT(*)", "COUNT(cost)", "COUNT(day)", "SUM(cost)", "SUM(age)"]
     aggregates += [f"{name}({rng.choice(numbers)})" for name in ("SUM", "AVG", "SUM", "AVG")]
     people = ["COUNT(DISTINCT person)", "COUNT(DISTINCT CASE WHEN age >= 30 THEN person END)"]
     people.append("COUNT(DISTINCT CASE WHEN cost > 0 THEN person WHEN day IS NULL THEN person END)")
     chosen = rng.sample(people, rng.randrange(1, 4)) if persons else rng.sample(aggregates, rng.randrange(1, 4))
     by = ["ward", "sex", "EXTRACT(quarter FROM day)", "CASE WHEN age < 30 THEN 'young' ELSE 'old' END"]
-    by += ["LOWER(ward)", "age >= 30", "FLOOR(age / 40)"]
+    by += [
+        "LOWER(ward)",
+        "age >= 30",
+        "FLOOR(age / 40)",
+        "CAST(seen AS DATE)",
+        "DATE_TRUNC('week', seen + INTERVAL '1 day')",
+    ]
     groups = rng.sample(by, rng.randrange(0, 3))
     wheres = [
         "cost > 3", "ward IN ('A', 'it''s')", "age BETWEEN 10 AND 40", "NOT (sex = 'm' OR cost IS NULL)",
         "ward LIKE 'i%' OR weight <= 2.2", "day >= DATE '2000-01-01'", "age IS NOT NULL AND cost * age < 50",
         "DATE_TRUNC('month', day) >= DATE '2000-01-01'", "LENGTH(ward || UPPER(ward)) > 2",
+        "CAST(seen AS DATE) >= DATE '2024-01-15'", "seen - day > INTERVAL '36 hours'", "seen + INTERVAL '1 month' > day",
+        "EXTRACT(week FROM day) > 9", "seen < DATE '2024-02-01'", "day >= TIMESTAMP '2024-02-01 12:00:00'",
     ]  # fmt: skip
     where = f" WHERE {rng.choice(wheres)}" if rng.random() < 0.5 else ""
     grouped = f" GROUP BY {', '.join(groups)}" if groups else ""
@@ -97,7 +115,10 @@ def table_of(rows: list[Row], rng: random.Random) -> pyarrow.Table:
     while start < len(shuffled) or not chunks:
         size = rng.randrange(1, len(shuffled) + 2)
         part = shuffled[start : start + size]
-        arrays = [pyarrow.array([row[place] for row in part], kind) for place, kind in enumerate(COLUMNS.values())]
+        arrays = [
+            pyarrow.array([row[place] if place < len(row) else None for row in part], kind)
+            for place, kind in enumerate(COLUMNS.values())
+        ]
         chunks.append(pyarrow.record_batch(arrays, names=list(COLUMNS)))
         start += size
     return pyarrow.Table.from_batches(chunks)

@@ -16,7 +16,11 @@ from tests.query.neighbours import COLUMNS, random_question
 
 COMPLETE = {"sex", "weight"}  # as the policy below says
 FACTS = {
-    "bounds": {"cost": (-10, 100), "age": (0, 120), "weight": ("0.5", 7)},
+    "bounds": {"cost": (-10, 100), "age": (0, 120), "weight": ("0.5", 7)}
+    | {
+        "day": (datetime.date(2024, 1, 1), datetime.date(2024, 12, 31)),
+        "seen": (datetime.date(2024, 1, 1), datetime.date(2024, 2, 29)),
+    },
     "steps": {"cost": "0.25", "weight": "0.5"},
     "keys": {"ward": ["A", "B", "C", "it's"], "sex": ["f", "m"]},
 }
@@ -32,6 +36,7 @@ def clean_row(rng: random.Random) -> tuple[object, ...]:
         rng.choice([None, rng.randrange(-40, 400) / 4]),
         rng.choice([None, rng.randrange(0, 120)]),
         rng.randrange(1, 15) / 2,
+        rng.choice([None, datetime.datetime(2024, 1, 1) + datetime.timedelta(microseconds=rng.randrange(5184 * 10**9))]),
     )
 
 

@@ -19,12 +19,12 @@ from dither.errors import QuestionError
 from dither.query.engines.duckdb.words import DUCKDB
 from dither.query.engines.templates.expressions import render
 from dither.query.plan.base import Expression
+from dither.query.plan.calendar_periods import start_of
 from dither.query.plan.describe import describe
 from dither.query.plan.expressions import Constant
 from dither.query.plan.functions import LONGEST_TEXT, GreatestLeast, Round, WidthBucket
 from dither.query.policy.column import Type
 from dither.query.policy.policy import read_policy
-from dither.query.sql.calendar_periods import start_of
 from dither.query.sql.parse import parse
 from tests.query.clinics import clinic, private_totals
 from tests.query.engines.templates.test_expressions import CELLS, ROWS

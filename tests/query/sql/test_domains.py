@@ -8,9 +8,9 @@ import duckdb
 import pytest
 
 from dither.errors import QuestionError
+from dither.query.plan.calendar_periods import start_of, starts
 from dither.query.plan.functions import Clamp
 from dither.query.policy.policy import read_policy
-from dither.query.sql.calendar_periods import start_of, starts
 from dither.query.sql.parse import parse
 
 DAY = datetime.date

@@ -74,7 +74,7 @@ class Histogram:
         >>> from dither.density import Histogram
         >>> mechanism = Histogram(cells=3, epsilon=1)
         >>> mechanism.error("0.95"), mechanism.prefix_error("0.95")
-        (4, 7)
+        (4, 5)
         >>> mechanism.release([3, 5, 9]).shape
         (3,)
     """

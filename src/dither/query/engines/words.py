@@ -16,13 +16,15 @@ from fractions import Fraction
 from itertools import count
 from typing import ClassVar
 
+from dither.query.plan.calendar_periods import Period, Unit
 from dither.query.plan.expressions import Part
-from dither.query.plan.functions import Period, Spelling
+from dither.query.plan.functions import Spelling
 from dither.query.policy.column import Type
 from dither.query.sources import sql_quotes
 
 WHOLE = "0|-?[1-9][0-9]*"  # the one spelling of a whole number
 LARGEST = 2**63
+SECONDS: dict[Unit, int] = {"hour": 3600, "minute": 60, "second": 1}
 
 
 class Words:
@@ -140,6 +142,30 @@ class Words:
         """The start of a period: at most a year earlier, and never before the year 1, which starts on a Monday."""
         of = self.cast(sql, self.types[Type.TIMESTAMP])  # without a zone
         return self.cast(f"date_trunc({self.text(period)}, {of})", self.types[kind])
+
+    def later(self, sql: str, months: int, days: int, microseconds: int) -> str:
+        """A timestamp so much later, by a constant of at most 30,000 years: engines have timestamps of 290,000 years."""
+        interval = self.cast(self.text(f"{months} months {days} days {microseconds} microseconds"), "INTERVAL")
+        return f"({sql} + {interval})"
+
+    def difference(self, unit: Unit, start: str, end: str) -> str:
+        """How many starts of a unit lie between two times of the years 1 to 9999: differences of whole numbers, which fit
+        into 64 bits, and of seconds since 1970, which are whole and below 2^53."""
+        if unit == "day":
+            first, last = (self.cast(sql, self.types[Type.DATE]) for sql in (start, end))
+            return self.narrow(f"({last} - {first})")
+        if unit == "microsecond":  # those of the minute are below 2^26
+            first, last = (self.narrow(f"EXTRACT(MICROSECONDS FROM {sql})") for sql in (start, end))
+            return f"({self.difference('minute', start, end)} * 60000000 + {last} - {first})"
+        if unit in SECONDS:
+            first, last = (f"EXTRACT(EPOCH FROM {self.start(unit, sql, Type.TIMESTAMP)})" for sql in (start, end))
+            return self.narrow(f"(({last} - {first}) / {SECONDS[unit]})")
+        per_year = {"year": 0, "quarter": 4, "month": 12}[unit]
+        found = []
+        for sql in (end, start):
+            year = self.part("year", sql)
+            found.append(f"({year} * {per_year} + {self.part(unit, sql)})" if per_year else year)
+        return f"({found[0]} - {found[1]})"
 
     def like(self, sql: str, pattern: str) -> str:
         """Whether a text looks like a constant pattern, in which nothing but % and _ means anything: the escape character

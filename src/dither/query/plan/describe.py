@@ -7,6 +7,7 @@ from fractions import Fraction
 from dither.query.plan.aggregates import Aggregate
 from dither.query.plan.base import Expression
 from dither.query.plan.chain import MOST_REPEATED, Chain
+from dither.query.plan.dates import DateAdd, DateCast, DateDiff, DateTrunc
 from dither.query.plan.derived import derived_words
 from dither.query.plan.expressions import (
     Arithmetic,
@@ -28,7 +29,6 @@ from dither.query.plan.functions import (
     Clamp,
     Coalesce,
     Concat,
-    DateTrunc,
     Function,
     GreatestLeast,
     Length,
@@ -48,6 +48,7 @@ from dither.query.plan.relations import (
     Scan,
     UnionAll,
 )
+from dither.query.policy.column import Type
 
 SPELLED: dict[str, str] = {
     **{"upper": "in capital letters", "lower": "in small letters", "trim": "without the spaces around it"},
@@ -165,6 +166,18 @@ def _function(node: Function) -> str:
             return f"{words(of)}, clamped to {words(Constant(lower))} and {words(Constant(upper))}"
         case DateTrunc(period, of):
             return f"the start of the {period} of {words(of)}"
+        case DateCast(to, of):
+            return f"the day of {words(of)}" if to is Type.DATE else f"the start of {words(of)}"
+        case DateAdd(of, months, days, microseconds):
+            seconds = Fraction(microseconds, 10**6)
+            parts = [
+                f"{_number(Fraction(n))} {unit}"
+                for n, unit in ((months, "months"), (days, "days"), (seconds, "seconds"))
+                if n
+            ]
+            return f"{words(of)} plus {' '.join(parts) or 'nothing'}"
+        case DateDiff(unit, start, end):
+            return f"the {unit}s from {words(start)} to {words(end)}"
         case ChangeText(how, of):
             return f"{words(of)} {SPELLED[how]}"
         case Substring(of, None, length):

@@ -21,10 +21,12 @@ from dither.query.policy.column import Column, Type
 Value = Fraction | str | bool | datetime.date | datetime.datetime
 Operator = Literal["+", "-", "*", "/"]
 Comparison = Literal["=", "<>", "<", "<=", ">", ">="]
-Part = Literal["year", "quarter", "month", "day", "weekday", "hour"]
+Part = Literal["year", "quarter", "month", "day", "weekday", "hour", "minute", "second", "week", "isodow", "doy", "isoyear"]
 
 PARTS: dict[Part, tuple[int, int]] = {
     **{"year": (1, 9999), "quarter": (1, 4), "month": (1, 12), "day": (1, 31), "weekday": (0, 6), "hour": (0, 23)},
+    **{"minute": (0, 59), "second": (0, 59), "week": (1, 53), "isodow": (1, 7), "doy": (1, 366)},
+    "isoyear": (1, 9999),  # as the years: of the first a Monday is the first day, of the last a Friday is the last
 }
 
 
@@ -39,7 +41,7 @@ class ColumnValue(Expression):
     @property
     def facts(self) -> Facts:
         column = self.column
-        return Facts(column.type, column.lower, column.upper, column.nullable)
+        return Facts(column.type, column.lower, column.upper, column.nullable, column.first, column.last)
 
 
 @dataclass(frozen=True)
@@ -59,8 +61,10 @@ class Constant(Expression):
             whole = Type.INTEGER if value.denominator == 1 else Type.DECIMAL
             return Facts(whole, value, value, nullable=False)
         if isinstance(value, datetime.datetime):
-            return Facts(Type.TIMESTAMP, nullable=False)
-        return Facts(Type.DATE if isinstance(value, datetime.date) else Type.TEXT, nullable=False)
+            return Facts(Type.TIMESTAMP, nullable=False, first=value, last=value)
+        if isinstance(value, datetime.date):
+            return Facts(Type.DATE, nullable=False, first=value, last=value)
+        return Facts(Type.TEXT, nullable=False)
 
 
 @dataclass(frozen=True)

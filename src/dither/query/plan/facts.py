@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -13,12 +14,14 @@ WIDEST = 2**500  # of bounds: squares, and sums of all rows, stay below the larg
 
 @dataclass(frozen=True)
 class Facts:
-    """A type, bounds where it is a number, and whether it may be missing."""
+    """A type, bounds where it is a number or a date, and whether it may be missing."""
 
     type: Type
     lower: Fraction | None = None
     upper: Fraction | None = None
     nullable: bool = True
+    first: datetime.date | None = None  # of dates and timestamps: the bounds
+    last: datetime.date | None = None
 
     @property
     def is_bounded(self) -> bool:
@@ -43,8 +46,17 @@ def around(found: Sequence[Facts], *, nullable: bool) -> Facts:
     lower = [facts.lower for facts in found if facts.lower is not None]
     upper = [facts.upper for facts in found if facts.upper is not None]
     if len(lower) < len(found) or len(upper) < len(found):
-        return Facts(common_type(found), nullable=nullable)
+        first, last = _days_around(found)
+        return Facts(common_type(found), nullable=nullable, first=first, last=last)
     return Facts(common_type(found), min(lower), max(upper), nullable)
+
+
+def _days_around(found: Sequence[Facts]) -> tuple[datetime.date | None, datetime.date | None]:
+    """The first and the last of all their days; None where one of them is not known."""
+    firsts = [facts.first for facts in found if facts.first is not None]
+    lasts = [facts.last for facts in found if facts.last is not None]
+    known = len(firsts) == len(lasts) == len(found) and len({facts.type for facts in found}) == 1
+    return (min(firsts), max(lasts)) if known else (None, None)
 
 
 def a(kind: Type) -> str:

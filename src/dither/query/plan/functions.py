@@ -12,30 +12,14 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from math import ceil, floor
-from typing import ClassVar, Literal
+from typing import Any, ClassVar, Literal
 
 from dither.query.plan.base import Expression
+from dither.query.plan.dates import DateFunction
 from dither.query.plan.facts import Facts, around, common_type
 from dither.query.policy.column import LONGEST_TEXT, Type
 
-Period = Literal["year", "quarter", "month", "week", "day", "hour"]
 Spelling = Literal["upper", "lower", "trim", "ltrim", "rtrim"]
-
-PERIODS: tuple[Period, ...] = ("year", "quarter", "month", "week", "day", "hour")
-
-
-@dataclass(frozen=True)
-class DateTrunc(Expression):
-    """The start of the year, month, ... that a date lies in; weeks start on Mondays."""
-
-    code: ClassVar[str] = "date_trunc"
-
-    period: Period
-    of: Expression
-
-    @property
-    def facts(self) -> Facts:
-        return Facts(self.of.facts.type)  # missing, too, where an engine has no such date
 
 
 @dataclass(frozen=True)
@@ -123,14 +107,14 @@ class GreatestLeast(Expression):
         nullable = all(facts.nullable for facts in found)
         if lower is None or upper is None:
             return Facts(common_type(found), nullable=nullable)
+        if common_type(found).is_date:
+            return Facts(common_type(found), nullable=nullable, first=lower, last=upper)
         return Facts(common_type(found), lower, upper, nullable)
 
     @cached_property
-    def ends(self) -> tuple[Fraction | None, Fraction | None]:
+    def ends(self) -> tuple[Any, Any]:
         """Bounds, each by itself: GREATEST(x, 0) is at least 0 whatever x is, so that LEAST(GREATEST(x, 0), 9) has both."""
-        ends = [
-            part.ends if isinstance(part, GreatestLeast) else (part.facts.lower, part.facts.upper) for part in self.parts
-        ]
+        ends = [part.ends if isinstance(part, GreatestLeast) else _ends(part.facts) for part in self.parts]
         lower, upper = [low for low, _ in ends], [high for _, high in ends]
         there = [not part.facts.nullable for part in self.parts]
         if self.largest:
@@ -138,13 +122,18 @@ class GreatestLeast(Expression):
         return _hull(lower, largest=False), _sure(upper, there, largest=False)
 
 
-def _hull(ends: list[Fraction | None], *, largest: bool) -> Fraction | None:
+def _ends(facts: Facts) -> tuple[Any, Any]:
+    """The bounds of numbers, or of dates."""
+    return (facts.first, facts.last) if facts.type.is_date else (facts.lower, facts.upper)
+
+
+def _hull(ends: list[Any], *, largest: bool) -> Any:
     """The end that holds all: unknown where one of them is."""
     known = [end for end in ends if end is not None]
     return None if len(known) < len(ends) else max(known) if largest else min(known)
 
 
-def _sure(ends: list[Fraction | None], there: list[bool], *, largest: bool) -> Fraction | None:
+def _sure(ends: list[Any], there: list[bool], *, largest: bool) -> Any:
     """The best end of those that are surely there; where none is, the worst of all, since any may be the only one."""
     known = [end for end, sure in zip(ends, there, strict=True) if sure and end is not None]
     return _hull(ends, largest=not largest) if not known else max(known) if largest else min(known)
@@ -268,13 +257,15 @@ class Clamp(Expression):
     def facts(self) -> Facts:
         of = self.of.facts
         if not isinstance(self.lower, Fraction) or not isinstance(self.upper, Fraction):
-            return of
+            assert not isinstance(self.lower, Fraction)
+            assert not isinstance(self.upper, Fraction)
+            return Facts(of.type, nullable=of.nullable, first=self.lower, last=self.upper)
         return Facts(of.type, self.lower, self.upper, of.nullable)
 
 
 Function = (
     Clamp
-    | DateTrunc
+    | DateFunction
     | ChangeText
     | Substring
     | Concat

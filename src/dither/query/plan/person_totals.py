@@ -90,7 +90,8 @@ class _PersonEnd(PersonTotal):
     def make(cls, name: str, rows: int, of: Expression) -> Self:
         """The total with its column, whatever rows she has."""
         facts = of.facts
-        return cls(Column(name, facts.type, facts.lower, facts.upper, bounded_step(of)), of)
+        bounds = (facts.lower, facts.upper, bounded_step(of))
+        return cls(Column(name, facts.type, *bounds, first=facts.first, last=facts.last), of)
 
 
 @dataclass(frozen=True)

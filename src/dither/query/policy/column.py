@@ -41,6 +41,10 @@ class Type(Enum):
     def is_number(self) -> bool:
         return self in (Type.INTEGER, Type.DECIMAL, Type.FLOAT)
 
+    @property
+    def is_date(self) -> bool:
+        return self in (Type.DATE, Type.TIMESTAMP)
+
 
 Key = str | int | bool | datetime.date
 # What a policy states: a value of TOML, or the same in Python. It is checked where it is read.

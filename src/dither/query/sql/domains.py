@@ -15,11 +15,13 @@ import datetime
 from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
+from typing import Any, cast
 
 from sqlglot import exp
 
 from dither.query.plan.base import Expression
+from dither.query.plan.calendar_periods import DAY, LAST_MOMENT, MIDNIGHT, moment
+from dither.query.plan.dates import DateCast
 from dither.query.plan.describe import words
 from dither.query.plan.expressions import ColumnValue, Compare, Constant, InList, Logic
 from dither.query.plan.functions import Clamp
@@ -29,7 +31,7 @@ from dither.query.sql.syntax import refuse
 
 TURNED = {"<": ">", "<=": ">=", ">": "<", ">=": "<=", "=": "="}
 TICK: dict[Type, Any] = {
-    Type.DATE: datetime.timedelta(days=1),
+    Type.DATE: DAY,
     Type.TIMESTAMP: datetime.timedelta(microseconds=1),
     Type.INTEGER: 1,
 }
@@ -180,7 +182,11 @@ def _ends(column: Column, condition: Expression) -> tuple[Any, Any]:
     left, right = condition.left, condition.right
     if isinstance(left, Constant):
         sign, left, right = TURNED[sign], right, left
-    if left != ColumnValue(column) or not isinstance(right, Constant):
+    if not isinstance(right, Constant):
+        return (None, None)
+    if isinstance(left, DateCast) and left.of == ColumnValue(column):
+        return _cast_ends(sign, cast(datetime.date, right.value))
+    if left != ColumnValue(column):
         return (None, None)
     value: Any = right.value
     if isinstance(value, Fraction):
@@ -193,6 +199,26 @@ def _ends(column: Column, condition: Expression) -> tuple[Any, Any]:
     except OverflowError:
         return (None, None)  # no day is left that Python has: nothing is concluded
     return first, last
+
+
+def _cast_ends(sign: str, value: datetime.date) -> tuple[Any, Any]:
+    """The first and the last day whose start meets a comparison with a moment, or the moments whose day meets one."""
+    if isinstance(value, datetime.datetime):
+        day, sharp = value.date(), value.time() == MIDNIGHT
+        first = day if sharp and sign != ">" else _day_beside(day, 1)
+        last = _day_beside(day, -1) if sharp and sign == "<" else day
+    else:
+        first, last = _day_beside(value, 1) if sign == ">" else value, _day_beside(value, -1) if sign == "<" else value
+        first, last = first and moment(first), last and moment(last, LAST_MOMENT)
+    return (first if sign in (">", ">=", "=") else None, last if sign in ("<", "<=", "=") else None)
+
+
+def _day_beside(day: datetime.date, by: int) -> datetime.date | None:
+    """The next day, or the one before; None where there is none: nothing is concluded."""
+    try:
+        return day + by * DAY
+    except OverflowError:
+        return None
 
 
 def _narrowest(ends: list[tuple[Any, Any]]) -> tuple[Any, Any]:

@@ -11,27 +11,36 @@ from dither.errors import NumberError, QuestionError
 from dither.numeric.number import Number
 from dither.query.plan.base import Expression
 from dither.query.plan.expressions import (
-    PARTS,
     Arithmetic,
     Case,
     ColumnValue,
     Compare,
     Comparison,
     Constant,
-    DatePart,
     InList,
     IsNull,
     Like,
     Logic,
     Not,
     Operator,
-    Part,
 )
 from dither.query.plan.facts import a
 from dither.query.policy.column import LONGEST_TEXT, Type
+from dither.query.sql.dates.date_functions import (
+    CASTS,
+    DATE_CALLS,
+    NAMED_PARTS,
+    date_arithmetic,
+    date_part,
+    interval_arithmetic,
+    interval_comparison,
+    of_one_type,
+)
+from dither.query.sql.dates.refusals import instead_of
+from dither.query.sql.dates.written_dates import alike, written_date
 from dither.query.sql.functions import CALLS
 from dither.query.sql.group_keys import PossibleKeys, possible_keys
-from dither.query.sql.rewrites.date_constants import as_kind, read_constant, whole_days
+from dither.query.sql.rewrites.date_constants import whole_days
 from dither.query.sql.scope import Scope
 from dither.query.sql.syntax import refuse, shown
 
@@ -39,16 +48,6 @@ Kind = type[exp.Expr]
 SIGNS: dict[Kind, Comparison] = {exp.EQ: "=", exp.NEQ: "<>", exp.LT: "<", exp.LTE: "<=", exp.GT: ">", exp.GTE: ">="}
 TURNED: dict[Comparison, Comparison] = {"<": ">", "<=": ">=", ">": "<", ">=": "<=", "=": "=", "<>": "<>"}
 OPERATORS: dict[Kind, Operator] = {exp.Add: "+", exp.Sub: "-", exp.Mul: "*"}
-DATE_FUNCTIONS: dict[Kind, Part] = {
-    exp.Year: "year",
-    exp.Quarter: "quarter",
-    exp.Month: "month",
-    exp.Day: "day",
-    exp.DayOfMonth: "day",
-    exp.DayOfWeek: "weekday",
-    exp.Hour: "hour",
-}
-CASTS = {exp.DataType.Type.DATE: Type.DATE, exp.DataType.Type.TIMESTAMPNTZ: Type.TIMESTAMP}  # how DuckDB's TIMESTAMP is read
 MOST_OPTIONS = 1000
 LONGEST_PATTERN = 200  # the work of LIKE grows with the pattern and the text
 MOST_BITS = 4096  # of a bound
@@ -93,7 +92,7 @@ class Reader:
         if kind is exp.Neg:
             return _within(Arithmetic("-", Constant(Fraction(0)), self.number(node.this)), node)
         if kind in OPERATORS:
-            return _within(Arithmetic(OPERATORS[kind], self.number(node.this), self.number(node.expression)), node)
+            return _within(self._arithmetic(node), node)
         if kind in SIGNS:
             return self._compared(SIGNS[kind], node.this, node.expression)
         if kind in (exp.And, exp.Or):
@@ -111,10 +110,11 @@ class Reader:
             return self._like(node)
         if kind is exp.Case:
             return self._case(node)
-        if kind in (exp.Extract, *DATE_FUNCTIONS):
-            return self._date_part(node)
-        if kind in CALLS:
-            found = CALLS[kind](self, node)
+        call = DATE_CALLS.get(kind) or CALLS.get(kind)
+        if kind is exp.Anonymous and node.name.lower() in NAMED_PARTS:
+            call = date_part
+        if call is not None:
+            found = call(self, node)
             return _within(found, node) if found.facts.type.is_number else found
         raise self._unknown(node)
 
@@ -145,30 +145,44 @@ class Reader:
         if isinstance(node, exp.Neg) and isinstance(node.this.unnest(), exp.Literal) and not node.this.unnest().is_string:
             return Constant(-_fraction(node, node.this.unnest().this))
         if isinstance(node, exp.Cast) and node.to.this in CASTS and isinstance(node.this.unnest(), exp.Literal):
-            return _date(node)
+            return written_date(node)
         return None
 
+    def _arithmetic(self, node: exp.Expr) -> Expression:
+        found = interval_arithmetic(self, node)
+        if found is not None:
+            return found
+        left, right = self.value(node.this), self.value(node.expression)
+        found = date_arithmetic(self, node, left, right)
+        if found is not None:
+            return found
+        return Arithmetic(OPERATORS[type(node)], _number(left, node.this), _number(right, node.expression))
+
     def number(self, node: exp.Expr) -> Expression:
-        found = self.value(node)
-        if not found.facts.type.is_number:
-            raise refuse(node, f"it is {a(found.facts.type)}; arithmetic needs numbers", "columns of numbers")
-        return found
+        return _number(self.value(node), node)
 
     # -- conditions ----------------------------------------------------------------------------------------------
 
     def pair(self, first: exp.Expr, left: Expression, second: exp.Expr) -> tuple[Expression, Expression]:
         """Two values that can be compared: of one kind, a text next to a date being read as one."""
-        return _alike(first, left, second, self.value(second))
+        return alike(first, left, second, self.value(second))
 
-    def _compared(self, sign: Comparison, first: exp.Expr, second: exp.Expr) -> Compare:
-        """A comparison; of days with a timestamp, one with a day."""
+    def _compared(self, sign: Comparison, first: exp.Expr, second: exp.Expr) -> Expression:
+        """A comparison; of days with a timestamp, one with a day; of durations, one of whole numbers."""
+        span = interval_comparison(self, sign, first, second)
+        if span is not None:
+            return span
         left, right = self.value(first), self.value(second)
         for turned, value, beside in ((sign, right, left), (TURNED[sign], left, right)):
             if isinstance(value, Constant) and beside.facts.type is Type.DATE:
                 found = whole_days(turned, value.value)
                 if found is not None:
                     return Compare(found[0], beside, Constant(found[1]))
-        return Compare(sign, *_alike(first, left, second, right))
+        return Compare(sign, *alike(first, left, second, right))
+
+    def alike(self, parts: list[Expression]) -> list[Expression]:
+        """Dates beside timestamps as one kind; all else as it is."""
+        return of_one_type(parts)
 
     def _one_of(self, node: exp.Expr) -> Expression:
         if node.args.get("query") is not None:
@@ -176,7 +190,7 @@ class Reader:
         options, value = node.expressions, self.value(node.this)
         if not 0 < len(options) <= MOST_OPTIONS:
             raise refuse(node, f"IN takes a list of 1 to {MOST_OPTIONS} constants", f"{shown(node.this)} IS NOT NULL")
-        found = [self.pair(node.this, value, option)[1] for option in options]
+        value, *found = self.alike([value, *(self.pair(node.this, value, option)[1] for option in options)])
         if isinstance(value, Constant) or not all(isinstance(option, Constant) for option in found):
             raise refuse(node, "IN compares a value with constants", "= for two columns")
         return InList(value, tuple(cast(Constant, option) for option in found))
@@ -201,25 +215,13 @@ class Reader:
             branches.append((condition, self.value(branch.args["true"])))
         default = node.args.get("default")
         otherwise = None if default is None or isinstance(default, exp.Null) else self.value(default)
+        values = self.alike([value for _, value in branches] + ([] if otherwise is None else [otherwise]))
+        branches = [(condition, value) for (condition, _), value in zip(branches, values, strict=False)]
+        otherwise = None if otherwise is None else values[-1]
         kinds = {value.facts.type for _, value in branches} | ({otherwise.facts.type} if otherwise is not None else set())
         if len(kinds) > 1 and not all(kind.is_number for kind in kinds):
             raise refuse(node, "its branches give values of different types", "texts in all branches, or numbers in all")
         return Case(tuple(branches), otherwise)
-
-    def _date_part(self, node: exp.Expr) -> Expression:
-        if isinstance(node, exp.Extract):
-            written, inner = str(node.this.name).lower(), node.expression
-        else:
-            written, inner = DATE_FUNCTIONS[type(node)], node.this
-        written = "weekday" if written in ("dow", "dayofweek") else written
-        part = next((part for part in PARTS if part == written), None)
-        of = self.value(inner)
-        if of.facts.type not in (Type.DATE, Type.TIMESTAMP):
-            raise refuse(node, f"{a(of.facts.type)} has no parts", "a column of dates")
-        if part is None or (part == "hour" and of.facts.type is Type.DATE):
-            why = f"of {a(of.facts.type)}, the answered parts are {', '.join(PARTS)}; hours are of timestamps"
-            raise refuse(node, why, f"EXTRACT(month FROM {shown(inner)})")
-        return DatePart(part, of)
 
     def _unknown(self, node: exp.Expr) -> QuestionError:
         if isinstance(node, (exp.Subquery, exp.Select, exp.Exists, exp.Any, exp.All)):
@@ -234,6 +236,9 @@ class Reader:
         if isinstance(node, exp.Tuple) and node.expressions:
             why = "several values at once are compared by IN, in WHERE and CASE; under NOT engines differ where one is NULL"
             return refuse(node, why, "a = 1 AND b = 2, joined by OR")
+        dates = instead_of(node)
+        if dates is not None:
+            return refuse(node, *dates)
         if isinstance(node, exp.AggFunc):
             return refuse(node, "this aggregate is not answered here", "COUNT, SUM or AVG, in SELECT")
         name = node.name if isinstance(node, exp.Anonymous) else type(node).__name__
@@ -241,12 +246,10 @@ class Reader:
         return refuse(node, f"{name} is not on the list of what may be computed from a row", allowed)
 
 
-def _alike(first: exp.Expr, left: Expression, second: exp.Expr, right: Expression) -> tuple[Expression, Expression]:
-    left, right = _dated(left, right, first), _dated(right, left, second)
-    ours, theirs = left.facts.type, right.facts.type
-    if ours is theirs or (ours.is_number and theirs.is_number):
-        return left, right
-    raise refuse(second.parent or second, f"{a(ours)} is compared with {a(theirs)}", f"{a(ours)} on both sides")
+def _number(found: Expression, node: exp.Expr) -> Expression:
+    if not found.facts.type.is_number:
+        raise refuse(node, f"it is {a(found.facts.type)}; arithmetic needs numbers", "columns of numbers")
+    return found
 
 
 def _within_a_condition(node: exp.Expr) -> QuestionError:
@@ -268,29 +271,3 @@ def _fraction(node: exp.Expr, text: Any) -> Fraction:
         return Number(str(text)).fraction()
     except NumberError as error:
         raise refuse(node, error.why, "a number such as 0.5") from error
-
-
-def _date(node: exp.Cast) -> Constant:
-    """DATE '2026-01-31' and TIMESTAMP '...': written out, so read by us."""
-    kind = CASTS.get(node.to.this)
-    if kind is None or not isinstance(node.this, exp.Literal) or not node.this.is_string:
-        raise refuse(node, "values are not cast; the policy says what a column is", "DATE '2026-01-31' for a constant")
-    return _read_date(str(node.this.this), kind, node)
-
-
-def _dated(value: Expression, beside: Expression, node: exp.Expr) -> Expression:
-    kind = beside.facts.type
-    if not isinstance(value, Constant) or kind not in CASTS.values():
-        return value
-    if isinstance(value.value, str):
-        return _read_date(value.value, kind, node)
-    found = as_kind(value.value, kind)
-    return value if found is None else Constant(found)
-
-
-def _read_date(text: str, kind: Type, node: exp.Expr) -> Constant:
-    found = read_constant(text, kind)
-    if found is not None:
-        return Constant(found)
-    instead = "DATE '2026-01-31'" if kind is Type.DATE else "TIMESTAMP '2026-01-31 12:30:00'"
-    raise refuse(node, f"it does not read as {a(kind)}", instead)

@@ -11,16 +11,16 @@ from typing import Any, Protocol
 from sqlglot import exp
 
 from dither.query.plan.base import Expression
+from dither.query.plan.calendar_periods import OF_TIMES, PERIODS
+from dither.query.plan.dates import DateTrunc
 from dither.query.plan.expressions import Arithmetic, Case, Compare, Constant
 from dither.query.plan.facts import a
 from dither.query.plan.functions import (
-    PERIODS,
     Abs,
     Ceil,
     ChangeText,
     Coalesce,
     Concat,
-    DateTrunc,
     Floor,
     GreatestLeast,
     Length,
@@ -58,6 +58,9 @@ class Reader(Protocol):
     def number(self, node: exp.Expr) -> Expression:
         """A number with bounds, or without."""
 
+    def alike(self, parts: list[Expression]) -> list[Expression]:
+        """Dates beside timestamps as one kind; all else as it is."""
+
     def pair(self, first: exp.Expr, left: Expression, second: exp.Expr) -> tuple[Expression, Expression]:
         """Two values of one kind."""
 
@@ -86,17 +89,18 @@ def _alike(reader: Reader, node: exp.Expr, parts: list[exp.Expr]) -> tuple[Expre
     for part in parts[1:]:
         found[0], other = reader.pair(parts[0], found[0], part)
         found.append(other)
-    return tuple(found)
+    return tuple(reader.alike(found))
 
 
 def _date_start(reader: Reader, node: exp.Expr) -> Expression:
     of = reader.value(node.this)
     written = node.args["unit"].name.lower()
     period = next((period for period in PERIODS if period == written), None)
-    if of.facts.type not in (Type.DATE, Type.TIMESTAMP):
+    if not of.facts.type.is_date:
         raise refuse(node, f"{a(of.facts.type)} has no {written}", "a column of dates")
-    if period is None or (period == "hour" and of.facts.type is Type.DATE):
-        why = f"of {a(of.facts.type)}, the answered periods are {', '.join(PERIODS)}; hours are of timestamps"
+    if period is None or (period in OF_TIMES and of.facts.type is Type.DATE):
+        kind, names = a(of.facts.type), ", ".join(PERIODS)
+        why = f"of {kind}, the answered periods are {names}; hours, minutes and seconds are of timestamps"
         raise refuse(node, why, f"DATE_TRUNC('month', {shown(node.this)})")
     return DateTrunc(period, of)
 

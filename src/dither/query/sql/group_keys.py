@@ -5,14 +5,15 @@
     a condition                         true and false
     parts of dates, WIDTH_BUCKET        the whole numbers that they can be
     FLOOR, CEIL, ROUND within bounds    the whole numbers from one rounded bound to the other, rounded by the engine
-    DATE_TRUNC and years of dates       those between the first and the last day, of WHERE or of the policy
+    DATE_TRUNC, days, years of dates    those between the first and the last day, of WHERE or of the policy
+    DATE_DIFF within bounds             the whole numbers between them
     any function of the above           what the engine makes of all their values, which are public
 
 Theorem. Let a question be grouped by keys that are found here. Whichever rows there are, the groups of its answer are the
 same; each row is in at most one group, and in exactly one if its value is not missing and all its columns are within
 declared keys. So the claims of `statistics/bounding.py` hold, for both units, with no delta and no threshold.
 
-    c     what is clamped: a column, or the number within FLOOR, CEIL and ROUND
+    c     what is clamped: a column, the number within FLOOR, CEIL and ROUND, or the difference of dates
     D     the values of c: whole numbers, dates or doubles from one end to the other
     f     the rest of the expression, made of c and of other columns with domains
 
@@ -26,7 +27,6 @@ listed. For any other f the engine was asked for its values at every combination
 from __future__ import annotations
 
 import datetime
-from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
 from fractions import Fraction
 from math import prod
@@ -36,12 +36,14 @@ from sqlglot import exp
 
 from dither.query.engines.duckdb.key_images import constant_images, images
 from dither.query.plan.base import Expression
-from dither.query.plan.expressions import Arithmetic, Case, ColumnValue, Constant, DatePart, columns_of
+from dither.query.plan.calendar_periods import starts
+from dither.query.plan.dates import DateCast, DateDiff, DateTrunc
+from dither.query.plan.expression_parts import dated_column, exchanged, is_monotone
+from dither.query.plan.expressions import Case, ColumnValue, Constant, DatePart, columns_of
 from dither.query.plan.facts import a
-from dither.query.plan.functions import Clamp, DateTrunc, Rounding, WidthBucket
+from dither.query.plan.functions import Clamp, Rounding, WidthBucket
 from dither.query.plan.relations import Relation
 from dither.query.policy.column import MOST_KEYS, Column, Key, Type
-from dither.query.sql.calendar_periods import starts
 from dither.query.sql.domains import Domain, check_span, column_domain, column_span
 from dither.query.sql.syntax import refuse, shown
 from dither.query.statistics.statement import may_be_clamped
@@ -66,7 +68,14 @@ def possible_keys(by: Expression, node: exp.Expr, where: Expression | None, rela
 
 def keeps_order(by: Expression) -> bool:
     """Whether it goes up with a column, so that what is beyond the bounds of one is beyond those of the other."""
-    return isinstance(by, (Rounding, DateTrunc)) or (isinstance(by, DatePart) and by.part == "year")
+    return isinstance(by, (Rounding, DateDiff)) or _is_period(by)
+
+
+def _is_period(by: Expression) -> bool:
+    """Whether it names a period of a date: it goes up with the date."""
+    if isinstance(by, DatePart):
+        return by.part in ("year", "isoyear")
+    return isinstance(by, DateTrunc) or (isinstance(by, DateCast) and by.to is Type.DATE)
 
 
 @dataclass(frozen=True)
@@ -100,32 +109,51 @@ class _Finder:
             return Domain(by, tuple(sorted({self._label(cast(Constant, label).value) for label in labels})))
         if by.facts.type is Type.BOOLEAN:
             return Domain(by, (False, True))
-        if isinstance(by, (DatePart, DateTrunc)) and isinstance(by.of, ColumnValue) and keeps_order(by):
-            return self._periods(by, by.of.column)
-        if isinstance(by, WidthBucket) or (isinstance(by, DatePart) and by.part != "year"):
+        if isinstance(by, (DatePart, DateTrunc, DateCast)) and _is_period(by):
+            return self._periods(by)
+        if isinstance(by, DateDiff):
+            return self._differences(by)
+        if isinstance(by, (WidthBucket, DatePart)):
             lower, upper = by.facts.lower, by.facts.upper
             assert lower is not None
             assert upper is not None
             return Domain(by, tuple(range(int(lower), int(upper) + 1)))
         return self._rounded(by) if isinstance(by, Rounding) and by.digits <= 0 else None
 
-    def _periods(self, by: DatePart | DateTrunc, column: Column) -> Domain | None:
-        """The years, months, ... of dates between two days."""
+    def _periods(self, by: DatePart | DateTrunc | DateCast) -> Domain | None:
+        """The days, years, months, ... of dates between two days: of a column, or of one some time later."""
+        column = dated_column(by.of)
+        if column is None:
+            return None
         span = column_span(column, self.where, self.relation)
         if not span.is_known:
             return None
         check_span(span, self.node)
+        kept = ColumnValue(replace(column, first=span.first, last=span.last))
+        of = exchanged(by.of, {ColumnValue(column): kept}).facts
+        first, last = of.first, of.last  # all dates are between them, by `plan/dates.py`
         keys: list[Key] = []
         if isinstance(by, DatePart):
-            keys += range(span.first.year, span.last.year + 1)
+            years = [end.year if by.part == "year" else end.isocalendar()[0] for end in (first, last)]
+            keys += range(years[0], years[1] + 1)
         else:
-            for start in starts(by.period, span.first, span.last):
-                keys.append(start)
+            period = by.period if isinstance(by, DateTrunc) else "day"
+            for start in starts(period, first, last):
+                keys.append(start if isinstance(by, DateTrunc) else datetime.date(start.year, start.month, start.day))
                 if len(keys) > MOST_KEYS:
-                    why = f"there are more than {MOST_KEYS} between {span.first} and {span.last}"
+                    why = f"there are more than {MOST_KEYS} between {first} and {last}"
                     raise refuse(self.node, why, "fewer days in WHERE")
         hard = f"bounds.{column.name}" in self.relation.table.hard
-        return Domain(replace(by, of=span.clamp(by.of)), tuple(keys), span.below and not hard, span.above and not hard)
+        clamped = exchanged(by, {ColumnValue(column): span.clamp(ColumnValue(column))})
+        return Domain(clamped, tuple(keys), span.below and not hard, span.above and not hard)
+
+    def _differences(self, by: DateDiff) -> Domain | None:
+        """The whole numbers between its bounds."""
+        lower, upper = by.facts.lower, by.facts.upper
+        if lower is None or upper is None or upper - lower >= MOST_KEYS:
+            return None
+        beyond = may_be_clamped(by, self.relation.table)
+        return Domain(Clamp(by, lower, upper), tuple(range(int(lower), int(upper) + 1)), beyond, beyond)
 
     def _rounded(self, by: Rounding) -> Domain | None:
         """The whole numbers from one rounded bound to the other, in steps of tens or hundreds where so many digits go."""
@@ -167,16 +195,16 @@ class _Finder:
             part: Column(f"part {at}", part.facts.type, keys=domain.keys) for at, (part, domain) in enumerate(parts.items())
         }
         values = {part: _again(part, column) for part, column in public.items()}
-        keys = self._listed(_exchanged(by, values), list(public.values()))
+        keys = self._listed(exchanged(by, values), list(public.values()))
         edges = set[Key]()
         for part, domain in parts.items():
             ends = [*domain.keys[: int(domain.below)], *domain.keys[len(domain.keys) - int(domain.above) :]]
             for end in ends:
                 moved = public | {part: replace(public[part], keys=(end,))}
                 again = {one: _again(one, column) for one, column in moved.items()}
-                edges |= set(self._listed(_exchanged(by, again), list(moved.values())))
-        clamped = _exchanged(by, {part: domain.by for part, domain in parts.items()})
-        if len(parts) == 1 and _is_affine(by, next(iter(parts))) and len(keys) > 1:
+                edges |= set(self._listed(exchanged(by, again), list(moved.values())))
+        clamped = exchanged(by, {part: domain.by for part, domain in parts.items()})
+        if len(parts) == 1 and is_monotone(by, next(iter(parts))) and len(keys) > 1:
             return PossibleKeys(clamped, keys, _names(Domain(by, keys, keys[0] in edges, keys[-1] in edges)))
         return PossibleKeys(clamped, keys, tuple((key, _beyond(key)) for key in keys if key in edges))
 
@@ -231,28 +259,6 @@ class _Finder:
 def _again(part: Expression, column: Column) -> Expression:
     """A part of an expression, of a column that has its values: as the engine has them, which rounds to doubles."""
     return replace(part, of=ColumnValue(column)) if isinstance(part, Rounding) else ColumnValue(column)
-
-
-def _exchanged(node: Any, parts: Mapping[Expression, Expression]) -> Any:
-    """An expression with others in the place of its parts."""
-    if isinstance(node, tuple):
-        return tuple(_exchanged(part, parts) for part in node)
-    if not isinstance(node, Expression) or isinstance(node, (ColumnValue, Constant)):
-        return parts.get(node, node) if isinstance(node, Expression) else node
-    if node in parts:
-        return parts[node]
-    kept = {field.name: _exchanged(getattr(node, field.name), parts) for field in fields(cast(Any, node))}
-    return replace(cast(Any, node), **kept)
-
-
-def _is_affine(by: Expression, part: Expression) -> bool:
-    """Whether it is the part, with constants added, subtracted and multiplied: it goes up, or down, everywhere."""
-    if by == part:
-        return True
-    if not isinstance(by, Arithmetic):
-        return False
-    sides = [side for side in (by.left, by.right) if not isinstance(side, Constant)]
-    return len(sides) == 1 and _is_affine(sides[0], part)
 
 
 def _names(found: Domain) -> tuple[tuple[Key, str], ...]:

@@ -182,7 +182,8 @@ def column_of(item: exp.Expr | None, by: Expression, reader: Reader, name: str =
     else:
         clamped = known.by != by and keeps_order(by)
         keys = known.keys if known.by == by or clamped else None  # otherwise rows beyond the bounds would be lost
-    return Column(called, facts.type, facts.lower, facts.upper, bounded_step(by), keys, facts.nullable, clamped=clamped)
+    stated = Column(called, facts.type, facts.lower, facts.upper, bounded_step(by), keys, facts.nullable, clamped=clamped)
+    return replace(stated, first=facts.first, last=facts.last)
 
 
 def check_names(node: exp.Expr, columns: list[Column]) -> None:

@@ -65,6 +65,7 @@ ONE = (
     ),
     *(exp.Upper, exp.Lower, exp.Length, exp.Abs),
     *(exp.Year, exp.Quarter, exp.Month, exp.Day, exp.DayOfMonth, exp.DayOfWeek, exp.Hour, exp.DataType),
+    *(exp.Minute, exp.Second, exp.Week, exp.WeekOfYear, exp.DayOfWeekIso, exp.DayOfYear, exp.TimeToUnix, exp.Date),
 )
 ARGS: dict[type[exp.Expr], set[str]] = {
     **{kind: {"this", "expression"} for kind in TWO},
@@ -102,6 +103,9 @@ ARGS: dict[type[exp.Expr], set[str]] = {
     exp.Cast: {"this", "to"},
     exp.TimestampTrunc: {"this", "unit"},
     exp.DateTrunc: {"this", "unit"},
+    exp.DateDiff: {"this", "expression", "unit", "date_part_boundary"},  # that starts are counted, as DuckDB does
+    exp.DateAdd: {"this", "expression"},
+    exp.Interval: {"this", "unit", "fraction_in_string"},
     exp.Trim: {"this", "position", "expression"},
     exp.Substring: {"this", "start", "length"},
     exp.Concat: {"expressions", "safe", "coalesce"},  # in DuckDB's way, as the reader takes it

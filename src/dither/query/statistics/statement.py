@@ -20,7 +20,8 @@ from dataclasses import fields
 from enum import Enum
 
 from dither.query.plan.base import Expression
-from dither.query.plan.expressions import Case, ColumnValue, Constant
+from dither.query.plan.dates import DateDiff
+from dither.query.plan.expressions import Case, ColumnValue, Constant, DatePart, columns_of
 from dither.query.plan.functions import Coalesce, GreatestLeast, Length
 from dither.query.policy.column import Type
 from dither.query.policy.table import Table
@@ -52,6 +53,11 @@ def may_be_clamped(of: Expression | None, table: Table) -> bool:
     """
     if of is None or of.facts.type is Type.BOOLEAN:
         return False
+    if isinstance(of, DatePart):  # its bounds are those of the calendar
+        return False
+    if isinstance(of, DateDiff):
+        ranges = {column.name for column in columns_of(of) if column.first is not None}
+        return any(f"bounds.{name}" not in table.hard for name in ranges)
     if isinstance(of, Length):  # of a long text, the beginning is read
         return True
     if isinstance(of, ColumnValue):

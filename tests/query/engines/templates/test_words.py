@@ -24,6 +24,8 @@ from dither.query.engines.duckdb.words import DUCKDB
 from dither.query.engines.templates.expressions import cell
 from dither.query.engines.templates.relations import with_tables
 from dither.query.engines.words import Words
+from dither.query.plan.calendar_periods import PERIODS
+from dither.query.plan.expressions import PARTS
 from dither.query.policy.column import Column, Type
 from tests.golden.clinic import save
 from tests.golden.records import asked
@@ -163,8 +165,9 @@ SPELLED = {
         *(words.greatest(["x", words.number(Fraction(1, 3))]), words.least(["x", "1"])),
     ],
     "time": lambda words: (
-        [words.part(p, "x") for p in ("year", "quarter", "month", "day", "weekday", "hour")]
-        + [words.start(p, "x", Type.TIMESTAMP) for p in ("year", "quarter", "month", "week", "day", "hour")]
+        [words.part(p, "x") for p in PARTS]
+        + [words.start(p, "x", Type.TIMESTAMP) for p in PERIODS]
+        + [words.later("x", *by) for by in ((0, 1, 0), (-1, 0, 0), (13, -2, 5))]
         + [words.start(p, words.cast("x", "DATE"), Type.DATE) for p in ("year", "week", "day")]
     ),
 }

@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from typing import ClassVar
 
 from dither.query.engines.words import WHOLE, Words
+from dither.query.plan.calendar_periods import Period, Unit
 from dither.query.plan.expressions import Part
-from dither.query.plan.functions import Period
 from dither.query.policy.column import Type
 
 
@@ -59,6 +59,10 @@ class DuckDBWords(Words):
     def start(self, period: Period, sql: str, kind: Type) -> str:
         """Beyond the years that a timestamp has, DuckDB fails: missing."""
         return f"TRY_CAST(TRY(date_trunc({self.text(period)}, {sql})) AS {self.types[kind]})"
+
+    def difference(self, unit: Unit, start: str, end: str) -> str:
+        """Of the years 1 to 9999 every difference fits into 64 bits. NULL, should a proof not hold."""
+        return f"TRY(date_diff({self.text(unit)}, {start}, {end}))"
 
     def like(self, sql: str, pattern: str) -> str:
         """Nothing escapes unless one says so."""

@@ -25,11 +25,18 @@ from fractions import Fraction
 from dither.query.engines.words import Words
 from dither.query.plan.base import Expression
 from dither.query.plan.counters import Counter
+from dither.query.plan.dates import DateDiff
 from dither.query.plan.expressions import ColumnValue, DatePart
 from dither.query.plan.functions import Length, WidthBucket
 from dither.query.policy.column import Type
 
-WHOLE = (ColumnValue, DatePart, Length, WidthBucket)  # their whole numbers are of 64 bits, all other numbers may be doubles
+WHOLE = (
+    ColumnValue,
+    DateDiff,
+    DatePart,
+    Length,
+    WidthBucket,
+)  # their whole numbers are of 64 bits, all other numbers may be doubles
 LARGEST = 2**62
 SMALLEST, WIDEST = Fraction(1, 2**900), 2**900  # steps: far from where doubles underflow and overflow
 FARTHEST = 2**100  # steps of an end from zero: such doubles are 2^48 steps apart

@@ -21,6 +21,7 @@ from dither.query.engines.templates.counters import clamped, counted, holds_inte
 from dither.query.engines.words import Words
 from dither.query.plan.base import Expression
 from dither.query.plan.counters import AboveCounter, Counter
+from dither.query.plan.dates import DateAdd, DateCast, DateDiff, DateTrunc
 from dither.query.plan.expressions import (
     Arithmetic,
     Bucket,
@@ -42,7 +43,6 @@ from dither.query.plan.functions import (
     Clamp,
     Coalesce,
     Concat,
-    DateTrunc,
     Floor,
     Function,
     GreatestLeast,
@@ -66,9 +66,14 @@ def cell(words: Words, column: Column) -> str:
     if column.type is Type.TEXT:
         return words.binary(read)
     if column.type in (Type.DATE, Type.TIMESTAMP):
-        first, last = (words.constant(end) for end in DAYS[column.type])
-        return f"CASE WHEN {read} BETWEEN {first} AND {last} THEN {read} END"
+        return _in_calendar(words, read, column.type)
     return words.real(read) if column.type in REAL else read
+
+
+def _in_calendar(words: Words, sql: str, kind: Type) -> str:
+    """A date of the years 1 to 9999; NULL beyond, and for infinities."""
+    first, last = (words.constant(end) for end in DAYS[kind])
+    return f"CASE WHEN {sql} BETWEEN {first} AND {last} THEN {sql} END"
 
 
 def person(words: Words, column: Column, *, is_text: bool) -> str:
@@ -116,13 +121,20 @@ def render(words: Words, node: Expression) -> str:
 
 
 def _function(words: Words, node: Function) -> str:
-    """A function of a row. Each operand is written once, but for a bucket's and that of a clamp."""
+    """A function of a row. Each operand is written once, but for those of buckets, clamps, later and different dates."""
     spell = _double if node.facts.type in REAL else render
     match node:
         case Clamp():
             return _clamped(words, node)
         case DateTrunc(period, of):
             return words.start(period, render(words, of), node.facts.type)
+        case DateCast(to, of):
+            return words.cast(render(words, of), words.types[to])  # of the years 1 to 9999: each day has a start
+        case DateAdd(of, months, days, microseconds):
+            moment = words.cast(render(words, of), words.types[Type.TIMESTAMP])
+            return _in_calendar(words, words.later(moment, months, days, microseconds), Type.TIMESTAMP)
+        case DateDiff(unit, start, end):
+            return words.difference(unit, render(words, start), render(words, end))
         case ChangeText(how, of):
             return words.change(how, _sound(words, of))
         case Substring(of, None, length):

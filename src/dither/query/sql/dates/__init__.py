@@ -1,0 +1,1 @@
+"""Dates and timestamps in questions: functions, intervals, and what is not answered."""

@@ -1,0 +1,48 @@
+"""Dates and timestamps that a question writes out, and values beside them."""
+
+from __future__ import annotations
+
+from sqlglot import exp
+
+from dither.query.plan.base import Expression
+from dither.query.plan.expressions import Constant
+from dither.query.plan.facts import a
+from dither.query.policy.column import Type
+from dither.query.sql.dates.date_functions import CASTS, of_one_type
+from dither.query.sql.rewrites.date_constants import as_kind, read_constant
+from dither.query.sql.syntax import refuse
+
+
+def alike(first: exp.Expr, left: Expression, second: exp.Expr, right: Expression) -> tuple[Expression, Expression]:
+    """Two values that can be compared, or why they cannot."""
+    left, right = of_one_type([_dated(left, right, first), _dated(right, left, second)])
+    ours, theirs = left.facts.type, right.facts.type
+    if ours is theirs or (ours.is_number and theirs.is_number):
+        return left, right
+    raise refuse(second.parent or second, f"{a(ours)} is compared with {a(theirs)}", f"{a(ours)} on both sides")
+
+
+def written_date(node: exp.Cast) -> Constant:
+    """DATE '2026-01-31' and TIMESTAMP '...': written out, so read by us."""
+    kind = CASTS.get(node.to.this)
+    if kind is None or not isinstance(node.this, exp.Literal) or not node.this.is_string:
+        raise refuse(node, "values are not cast; the policy says what a column is", "DATE '2026-01-31' for a constant")
+    return _read_date(str(node.this.this), kind, node)
+
+
+def _dated(value: Expression, beside: Expression, node: exp.Expr) -> Expression:
+    kind = beside.facts.type
+    if not isinstance(value, Constant) or kind not in CASTS.values():
+        return value
+    if isinstance(value.value, str):
+        return _read_date(value.value, kind, node)
+    found = as_kind(value.value, kind)
+    return value if found is None else Constant(found)
+
+
+def _read_date(text: str, kind: Type, node: exp.Expr) -> Constant:
+    found = read_constant(text, kind)
+    if found is not None:
+        return Constant(found)
+    instead = "DATE '2026-01-31'" if kind is Type.DATE else "TIMESTAMP '2026-01-31 12:30:00'"
+    raise refuse(node, f"it does not read as {a(kind)}", instead)
