@@ -216,7 +216,8 @@ def test_bounds_of_rows_that_are_people_are_found(tmp_path):
     table = pyarrow.table({"wage": ages})
     facts = {"name": "wages", "person": "each row", "complete": ["wage"]}
     data = dither.protect(table, ledger=ledger(tmp_path, dither.pure(100)), bounds={"wage": [0, "auto"]}, **facts)
-    answer = data.quote("SELECT SUM(wage) AS s, AVG(wage) AS a FROM wages", epsilon=2).release()
+    sql = "SELECT SUM(wage) AS s, AVG(wage) AS a FROM wages"
+    answer = data.quote(sql, epsilon=2, confidence="0.9999999999").release()  # a bar that fails is no accident
     assert answer.statements == {"s": "of clamped values", "a": "of clamped values"}
     cap = float(answer.says.partition("upper bound of wage ")[2].split(" (")[0].replace(",", ""))
     clamped = sum(min(wage, cap) for wage in ages)
