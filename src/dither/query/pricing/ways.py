@@ -132,8 +132,8 @@ class Found:
 
     def offer(self, made: FoundLimits) -> Offer:
         """The offer; told as it is under the lowest limits."""
-        assert made.highest is not None  # noise that cannot be drawn there is refused now, before a charge
-        return replace(made.lowest, found=made)
+        lowest, highest = made.lowest, made.highest  # noise that cannot be drawn there is refused now, before a charge
+        return replace(lowest, found=made, limits=highest.limits)
 
     @property
     def hard(self) -> Stated | None:
@@ -169,7 +169,7 @@ def better(search: Offer, hard: Offer, size: int | None) -> Offer:
         noise, least = hard.errors[name], search.found.lowest.errors[name]
         if noise is None or least is None:
             return search
-        one = max((statistic.set.measures[0].step for _ in [0] if isinstance(statistic, CounterRelease)), default=1)
+        one = statistic.set.measures[0].step if isinstance(statistic, CounterRelease) else 1
         if noise > least + unseen * float(one) and (size is None or noise * SMALL > size):
             return search
     return replace(hard, taken="those that nobody can exceed: limits found privately would not be more accurate")
