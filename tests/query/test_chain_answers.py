@@ -147,9 +147,7 @@ def test_answers_hold_the_truth_of_the_plain_query(tmp_path, name, kind):
             assert high - low <= max(20, value / 100)
     if name in ("Q3", "alone"):
         assert set(answer.statements.values()) == {"truth"}  # each key leads to one row, by the owner's word
-    assert (
-        dither.open(tmp_path / "policy.toml").quote(sql, **sure).release()[asked[0]] == answer[asked[0]]
-    )  # stored
+    assert dither.open(tmp_path / "policy.toml").quote(sql, **sure).release()[asked[0]] == answer[asked[0]]  # stored
 
 
 def test_without_the_owners_word_a_join_leaves_out_who_repeats_a_key(tmp_path):
