@@ -116,6 +116,11 @@ class Words:
         """Whether a double is a number or an infinity; NaN is above them."""
         return f"({sql} <= {self.number(float('inf'))})"
 
+    def one_zero(self, sql: str) -> str:
+        """A double with one zero: -0.0 and 0.0 are equal and yet two values, and -0.0 + 0.0 is 0.0. No sum with zero fails,
+        and each other number is its own."""
+        return f"({sql} + {self.number(0.0)})"
+
     def is_whole(self, sql: str) -> str:
         """Whether a text spells a whole number in the one way: of '7', '007' and '6.9' a cast would make one."""
         return f"({sql} SIMILAR TO {self.text(WHOLE)})"
@@ -220,6 +225,10 @@ class Words:
         """By what a person's groups are chosen: a function of salt, person and group alone. Every value has a text."""
         texts = ", ".join(self.cast(str(part), self.types[Type.TEXT]) for part in (salt, *columns))
         return f"md5(concat_ws(':', {texts}))"
+
+    def sort_item(self, sql: str, *, descending: bool = False, nulls_first: bool = False) -> str:
+        """By what rows are sorted, with the direction and the place of NULL spelled out, whatever an engine is set to."""
+        return f"{sql} {'DESC' if descending else 'ASC'} NULLS {'FIRST' if nulls_first else 'LAST'}"
 
     def materialized(self, name: str, select: str) -> str:
         """A SELECT within WITH that is read twice, and computed once where the engine can. It is a function of content:

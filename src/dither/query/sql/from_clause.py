@@ -22,6 +22,7 @@ from dither.query.sql import scope
 from dither.query.sql.expressions import Reader
 from dither.query.sql.joins import MOST_RELATIONS, is_public, joined, limited, person_of
 from dither.query.sql.person_totals import check_names, column_of, per_person
+from dither.query.sql.person_windows.window_columns import has_windows, window_columns
 from dither.query.sql.rewrites.inner_joins import Source, in_order, spelled_out
 from dither.query.sql.scope import Scope
 from dither.query.sql.syntax import refuse, shown
@@ -124,6 +125,9 @@ class FromReader:
         where = node.args.get("where")
         relation = found.relation if where is None else FilterRows(found.relation, reader.kept(where.this))
         items = self._items(node, found)
+        if has_windows(node, items):
+            found, items = window_columns(node, relation, reader, items)
+            relation, reader = found.relation, Reader(found)
         if node.args.get("group") is not None or node.args.get("distinct") is not None:
             return per_person(node, relation, reader, items)
         for item in items:
