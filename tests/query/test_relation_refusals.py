@@ -53,7 +53,7 @@ REFUSALS = [
     ("(SELECT cost FROM visits UNION ALL SELECT cost FROM stays LIMIT 3) v", "LIMIT is not answered here", "UNION ALL"),
     ("(SELECT person, cost FROM visits OFFSET 3) v", "OFFSET is not answered here", "FROM visits"),
     ("(SELECT SUM(cost) OVER (PARTITION BY ward) AS cost FROM visits) v", "other people's", "(PARTITION BY person, ward)"),
-    ("(SELECT person FROM visits QUALIFY ROW_NUMBER() OVER (ORDER BY cost) < 3) v", "other people's", "(PARTITION BY person"),
+    ("(SELECT person FROM visits QUALIFY ROW_NUMBER() OVER (ORDER BY cost) < 3) v", "other people's", "PARTITION BY person"),
     ("(SELECT ward, AVG(cost) AS cost FROM visits GROUP BY ward, age) v", "without the person", "person among its columns"),
     ("(SELECT COUNT(*) AS n FROM visits) v", "has no owner", "GROUP BY person"),
     ("(SELECT cost FROM letters UNION ALL SELECT cost FROM letters) v", "could be there twice", "names the column"),

@@ -40,9 +40,8 @@ def frame_of(node: exp.Window) -> Frame:
     if kind not in ("ROWS", "RANGE"):
         raise refuse(node, f"{kind} is no frame that is answered", EXAMPLE)
     start = _end(node, spec.args.get("start"), spec.args.get("start_side"), kind, first=True)
-    end = 0
-    if spec.args.get("end") is not None:
-        end = _end(node, spec.args["end"], spec.args.get("end_side"), kind, first=False)
+    last = spec.args.get("end")
+    end = 0 if last is None else _end(node, last, spec.args.get("end_side"), kind, first=False)
     if start is not None and end is not None and start > end:
         raise refuse(node, "the frame ends before it starts", EXAMPLE)
     if start is None and end is None:

@@ -114,9 +114,7 @@ def _value(
     if kind == "first" and frame == UP_TO_PEERS:
         frame = ALL_ROWS  # the first row is the same whatever comes behind
     if frame.peers:
-        why = (
-            "with ORDER BY alone, the frame ends at the row itself and those of its rank, so that this is no row of its own"
-        )
+        why = "its frame ends at the row itself and the rows of its rank, among which no one is the first or the last"
         instead = f"{EXAMPLE} behind ORDER BY" + ("; or FIRST_VALUE with ORDER BY ... DESC" if kind == "last" else "")
         raise refuse(node, why, instead)
     offset = whole_number(inner.args.get("offset")) if kind == "nth" else 0
@@ -143,7 +141,8 @@ def _check_no_frame(node: exp.Window) -> None:
 
 
 def _called(node: exp.Expr) -> str:
-    return {exp.RowNumber: "ROW_NUMBER", exp.DenseRank: "DENSE_RANK"}.get(type(node), type(node).__name__.upper())
+    names: dict[type[Any], str] = {exp.RowNumber: "ROW_NUMBER", exp.DenseRank: "DENSE_RANK"}
+    return names.get(type(node), type(node).__name__.upper())
 
 
 def _column(name: str, of: Expression, reader: Reader) -> Column:
