@@ -221,6 +221,49 @@ def test_limits_that_are_found_privately_are_refused(tmp_path):
     assert book.remaining().used == 0
 
 
+NUMBERED = f"SELECT *, ROW_NUMBER() {BY.format('')} AS k FROM visits"
+ONE_ROW = [
+    f"{NUMBERED} QUALIFY k = 1",
+    f"SELECT ward, cost FROM ({NUMBERED}) u WHERE k = 3 AND cost > 1",
+    f"SELECT * FROM ({NUMBERED}) u WHERE k <= 1",
+    f"SELECT * FROM ({NUMBERED}) u WHERE k < 2",
+    f"SELECT * FROM (SELECT cost, ward, k AS first FROM ({NUMBERED}) u WHERE age > 3) u WHERE 1 = first",
+    f"SELECT *, LAG(cost) {BY.format('')} AS l FROM visits QUALIFY ROW_NUMBER() {BY.format(' DESC')} IN (1)",
+]
+MORE_ROWS = [
+    f"SELECT * FROM ({NUMBERED}) u WHERE k <= 2",
+    f"SELECT * FROM ({NUMBERED}) u WHERE k = 1 OR cost > 1",
+    f"SELECT * FROM ({NUMBERED}) u WHERE NOT k = 1",
+    f"SELECT *, RANK() {BY.format('')} AS k FROM visits QUALIFY k = 1",
+    "SELECT *, ROW_NUMBER() OVER (PARTITION BY person, ward ORDER BY age) AS k FROM visits QUALIFY k = 1",
+    f"SELECT * FROM (SELECT ward, cost, age AS k FROM ({NUMBERED}) u) u WHERE k = 1",
+    f"SELECT v.cost, v.ward FROM ({NUMBERED}) v JOIN wards w ON v.ward = w.ward WHERE k = 1",
+    f"SELECT cost, ward FROM ({NUMBERED} UNION ALL {NUMBERED}) u WHERE k = 1",
+]
+
+
+@pytest.mark.parametrize("unit", [Unit.ADD_REMOVE, Unit.REPLACE_ONE])
+@pytest.mark.parametrize("inner", [*ONE_ROW, *MORE_ROWS])
+def test_where_one_row_is_kept_a_person_needs_no_other_limit(inner, unit):
+    rng = random.Random(inner)
+    asked = Asked(f"SELECT ward, COUNT(*) AS n, SUM(cost) AS s FROM ({inner}) q GROUP BY ward", "weights", unit)
+    assert asked.question.table.alone is (inner in ONE_ROW)
+    assert asked.bounding.way == ("each row" if inner in ONE_ROW else "weights")
+    for most in (3, 14, 40):
+        assert asked.moved_too_far(clinic(rng, most), rng) is None
+
+
+def test_one_row_is_also_kept_by_the_outermost_condition_and_several_by_joins():
+    question = parse(f"SELECT AVG(cost) AS a FROM ({NUMBERED}) q WHERE k = 1 AND cost > 2", policy())
+    assert question.table.alone
+    assert question.where is None
+    joined = f"({NUMBERED} QUALIFY k = 1) q JOIN wards w ON q.ward = w.ward"
+    assert not parse(f"SELECT COUNT(*) FROM {joined}", policy()).table.alone  # a row may have several matches
+    assert parse(f"SELECT COUNT(*) FROM {joined}", policy(2, 3)).table.most_rows == 6
+    plain = parse("SELECT COUNT(*) FROM visits WHERE age = 1", policy())
+    assert plain.where is not None
+
+
 def test_only_columns_that_are_read_are_sorted_by():
     relation = parse(f"SELECT AVG(c) FROM (SELECT cost - LAG(cost) {BY.format('')} AS c FROM visits) q", policy()).relation
     assert isinstance(relation, Project)

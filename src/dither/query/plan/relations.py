@@ -58,12 +58,15 @@ class FilterRows:
 
     code: ClassVar[str] = "filter"
 
+    later_fields: ClassVar[dict[str, object]] = {"alone": False}
+
     of: Relation
     condition: Expression
+    alone: bool = False  # whether it keeps one row of a person at most (`sql/person_windows/one_row.py`)
 
     @property
     def table(self) -> Table:
-        return self.of.table
+        return replace(self.of.table, alone=True) if self.alone else self.of.table
 
     @property
     def tables(self) -> tuple[Table, ...]:

@@ -25,6 +25,7 @@ from dither.query.sql.clauses.having import HavingReader
 from dither.query.sql.derived import DerivedReader, column_name
 from dither.query.sql.expressions import Reader
 from dither.query.sql.from_clause import FromReader
+from dither.query.sql.person_windows.one_row import filtered
 from dither.query.sql.rewrites.equivalents import rewrite
 from dither.query.sql.rewrites.qualified_names import without_schemas
 from dither.query.sql.syntax import check, read, refuse, shown
@@ -92,9 +93,11 @@ def parse(text: object, policy: Policy) -> Question:
     if rows > MOST_ROWS:
         why = f"the answer would have {rows} rows, one for each combination of keys; {MOST_ROWS} are the most"
         raise refuse(tree.args["group"], why, "fewer columns in GROUP BY")
+    kept = None if condition is None else filtered(scope.relation, condition)
+    one_row = kept is not None and kept.alone
     return Question(
-        relation=scope.relation,
-        where=condition,
+        relation=kept if kept is not None and one_row else scope.relation,
+        where=None if one_row else condition,
         groups=tuple(groups),
         aggregates=tuple(aggregates),
         shown=tuple(columns),

@@ -17,10 +17,11 @@ from sqlglot import exp
 
 from dither.query.plan.expressions import ColumnValue, columns_of
 from dither.query.plan.person_windows.window_functions import PersonWindow, WindowTotal
-from dither.query.plan.relations import OURS, FilterRows, Project, Relation, WindowByPerson
+from dither.query.plan.relations import OURS, Project, Relation, WindowByPerson
 from dither.query.policy.column import Column
 from dither.query.policy.table import NAME_LENGTH
 from dither.query.sql.expressions import Reader
+from dither.query.sql.person_windows.one_row import filtered
 from dither.query.sql.person_windows.window_functions import read_window
 from dither.query.sql.scope import Name, Scope
 from dither.query.sql.syntax import refuse
@@ -68,7 +69,7 @@ def window_columns(
     names = [name for name in reader.scope.names if name.column in there]
     scope = Scope(found, (*names, *(Name("", window.column.name, window.column) for window in windows)))
     if condition is not None:
-        scope = replace(scope, relation=FilterRows(found, Reader(scope).condition(condition)))
+        scope = replace(scope, relation=filtered(found, Reader(scope).condition(condition)))
     return scope, items
 
 
