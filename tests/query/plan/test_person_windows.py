@@ -286,7 +286,7 @@ def test_the_same_window_is_computed_once():
 def test_windows_are_told_in_words_and_stored_by_codes():
     sql = f"SELECT COUNT(*) FROM (SELECT person, LAG(cost) {BY.format(' DESC')} AS c FROM visits) q"
     question = parse(sql, policy())
-    told = "visits) with c: cost of 1 row before of the same person, by age downwards and then all columns"
+    told = "visits) with c: cost of the row before of the same person, by age downwards and then all columns"
     assert told in describe(question)
     window = spell(question.relation)["of"]["window"]
     assert window["is"] == "window_value"

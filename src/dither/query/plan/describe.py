@@ -40,6 +40,7 @@ from dither.query.plan.person_totals import PersonTotal
 from dither.query.plan.person_windows.window_functions import PLACES, PersonWindow, WindowPlace, WindowTotal, WindowValue
 from dither.query.plan.question import Having, HavingFilter, HavingLogic, HavingNot, HavingNull, Question
 from dither.query.plan.relations import (
+    OURS,
     FilterRows,
     GroupByPerson,
     JoinOnPerson,
@@ -50,7 +51,7 @@ from dither.query.plan.relations import (
     UnionAll,
     WindowByPerson,
 )
-from dither.query.policy.column import Type
+from dither.query.policy.column import Column, Type
 
 SPELLED: dict[str, str] = {
     **{"upper": "in capital letters", "lower": "in small letters", "trim": "without the spaces around it"},
@@ -117,7 +118,7 @@ def rows_of(relation: Relation) -> str:
             told = "".join(f", {own.column.name}: {asked(own)}" for own in totals)
             return f"(a row for each person{by} of {rows_of(of)}{told})"
         case WindowByPerson(of, window):
-            return f"({rows_of(of)} with {window.column.name}: {_windowed(window)})"
+            return f"({rows_of(of)} with {_called(window.column)}: {_windowed(window)})"
         case UnionAll(parts):
             return " and then ".join(rows_of(part) for part in parts)
 
@@ -128,9 +129,8 @@ def _windowed(window: PersonWindow) -> str:
         case WindowPlace(_, kind, _, _):
             told = PLACES[kind]
         case WindowValue(_, "shift", of, offset, _, _, _):
-            told = (
-                f"{words(of)} of {abs(offset)} row{'' if abs(offset) == 1 else 's'} {'before' if offset >= 0 else 'behind'}"
-            )
+            far = "the row" if abs(offset) == 1 else f"{abs(offset)} rows"
+            told = f"{words(of)} of {far} {'before' if offset >= 0 else 'behind'}"
         case WindowValue(_, kind, of, offset, _, _, frame):
             assert frame is not None
             told = f"{words(of)} of the {kind if kind != 'nth' else f'{offset}th'} row, of {frame.words}"
@@ -140,6 +140,11 @@ def _windowed(window: PersonWindow) -> str:
     sorts = [f"{words(key.of)}{' downwards' if key.descending else ''}" for key in window.order]
     rest = " and then all columns" if window.completes_order else ""
     return f"{told} of the same person{by}" + (f", by {', '.join(sorts)}{rest}" if sorts else "")
+
+
+def _called(column: Column) -> str:
+    """The name of a column, without the sign at its end that no question can write."""
+    return column.name.removesuffix(OURS)
 
 
 def _joined(on: tuple[Compare, ...]) -> str:
@@ -155,7 +160,7 @@ def words(node: Expression) -> str:
     """An expression."""
     match node:
         case ColumnValue(column):
-            return column.name
+            return _called(column)
         case Constant(value):
             return _number(value) if isinstance(value, Fraction) else repr(value) if isinstance(value, str) else str(value)
         case Arithmetic(operator, left, right):
