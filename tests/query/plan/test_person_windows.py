@@ -19,6 +19,7 @@ from dither.query.plan.relations import FilterRows, Project, Scan, WindowByPerso
 from dither.query.plan.spelling import spell
 from dither.query.policy.policy import read_policy
 from dither.query.sql.parse import parse
+from tests.query.chain_shop import AskedShop, shop
 from tests.query.clinics import ledger
 from tests.query.grammar import Grammar
 from tests.query.owners import Asked, clinic, policy, table_of
@@ -40,6 +41,11 @@ INNER = {  # each with a number c, and a ward
     f" LAST_VALUE(cost) {BY.format(' ROWS BETWEEN 1 PRECEDING AND 1 FOLLOWING')} AS c FROM visits",
     "totals": f"SELECT person, ward, SUM(k) AS c FROM (SELECT person, ward, ROW_NUMBER() {BY.format('')} AS k FROM visits) u"
     " GROUP BY person, ward",
+    "of groups": "SELECT person, ward, SUM(cost) - LAG(SUM(cost)) OVER (PARTITION BY person ORDER BY ward) AS c"
+    " FROM visits GROUP BY person, ward",
+    "of groups kept": "SELECT v.ward, v.person, COUNT(*) AS n, SUM(COUNT(*)) OVER (PARTITION BY v.person) AS c"
+    " FROM visits v WHERE age > 1 GROUP BY 1, v.person HAVING COUNT(*) > 1"
+    " QUALIFY RANK() OVER (PARTITION BY person ORDER BY COUNT(*) DESC, ward) < 3",
     "of a join": "SELECT v.person, v.ward, v.cost - LAG(s.cost) OVER (PARTITION BY v.person ORDER BY nights, age) AS c"
     " FROM visits v JOIN stays s ON v.person = s.patient",
     "of public rows": "SELECT person, v.ward, LAG(floor) OVER (PARTITION BY person ORDER BY site, cost) AS c"
@@ -77,6 +83,23 @@ def test_random_windows_are_refused_or_move_no_more_than_is_claimed(unit, seed):
     except QuestionError:
         return
     assert made.moved_too_far(clinic(rng, rng.choice([2, 3, 14])), rng) is None, sql
+
+
+@pytest.mark.parametrize("unit", [Unit.ADD_REMOVE, Unit.REPLACE_ONE])
+@pytest.mark.parametrize(
+    "inner",
+    [
+        "SELECT l.ward, l.cost - LAG(l.cost) OVER (PARTITION BY o.who ORDER BY l.lid) AS c",
+        "SELECT l.ward, l.cost AS c, ROW_NUMBER() OVER (PARTITION BY o.who ORDER BY o.cost, l.cost) AS k",
+    ],
+)
+def test_windows_along_a_chain_of_tables(inner, unit):
+    rng = random.Random(inner)
+    joined = f"({inner} FROM lines l JOIN orders o ON l.oid = o.oid{' QUALIFY k = 1' if ' AS k' in inner else ''}) q"
+    for way in ("weights", "groups"):
+        asked = AskedShop(f"SELECT ward, COUNT(*) AS n, SUM(c) AS s FROM {joined} GROUP BY ward", way, unit)
+        for _ in range(6):
+            assert asked.moved_too_far(shop(rng), rng) is None
 
 
 # -- plain SQL -----------------------------------------------------------------------------------------------------------

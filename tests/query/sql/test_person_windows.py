@@ -42,13 +42,17 @@ REFUSED = [
 ]  # fmt: skip
 MANY = ", ".join(f"LAG(cost, {at}) ~) AS c{at}" for at in range(21))
 WHOLE = [
-    ("SELECT COUNT(*) FROM (SELECT person, ward, COUNT(*) AS n, LAG(ward) OVER (PARTITION BY person ORDER BY ward) AS c"
-     " FROM visits GROUP BY person, ward) q", "beside GROUP BY", "inner question of its own"),
+    ("SELECT COUNT(*) FROM (SELECT person, LAG(ward) OVER (PARTITION BY person ORDER BY ward) AS c"
+     " FROM visits GROUP BY 1, 'x') q", "beside GROUP BY", "inner question of its own"),
+    ("SELECT COUNT(*) FROM (SELECT person, ward, LAG(cost) OVER (PARTITION BY person ORDER BY ward) AS c"
+     " FROM visits GROUP BY person, ward) q", "no such column", "key 1, key 2"),
+    ("SELECT COUNT(*) FROM (SELECT ward, RANK() OVER (ORDER BY COUNT(*)) AS c FROM visits GROUP BY ward) q",
+     "rows of several people", "person among"),
     ("SELECT COUNT(*) FROM (SELECT * FROM visits QUALIFY age = 1) q", "there is none", "WHERE"),
     ("SELECT COUNT(*) FROM visits QUALIFY ROW_NUMBER() ~) = 1", "QUALIFY", "SELECT"),
     ("SELECT COUNT(*) FROM (SELECT RANK() OVER (PARTITION BY ward ORDER BY pages) AS r FROM letters) q", "one row is", ""),
     ("SELECT COUNT(*) FROM (SELECT LAG(n) OVER (PARTITION BY n ORDER BY n) AS c FROM (SELECT age AS n FROM visits) u) q",
-     "other people's rows", "shows the person"),
+     "other people's rows", "shows her"),
     ('SELECT COUNT(*) FROM (SELECT LAG(cost) ~) AS c, "window 1\u200b" AS d FROM visits) q',
      "is no name", "a column"),
     (f"SELECT COUNT(*) FROM (SELECT {MANY} FROM visits) q", "more than 20 windows", "fewer"),
@@ -76,6 +80,38 @@ def test_a_window_within_an_aggregate_is_sent_to_an_inner_question(where):
         parse(f"SELECT AVG({inner}) AS a FROM visits{where}", policy())
     named = parse(caught.value.instead, policy())
     assert named == parse(f"SELECT AVG(value) AS a FROM (SELECT {inner} AS value FROM visits{where}) q", policy())
+
+
+NAMED = [
+    ("LAG(cost) OVER w AS c FROM visits WINDOW w AS (PARTITION BY person ORDER BY age)", "LAG(cost) ~) AS c FROM visits"),
+    ("LAG(cost) OVER (w ORDER BY age) AS c FROM visits WINDOW W AS (PARTITION BY person)", "LAG(cost) ~) AS c FROM visits"),
+    (
+        "RANK() OVER w AS c, SUM(cost) OVER (w ROWS 2 PRECEDING) AS d FROM visits"
+        " WINDOW w AS (PARTITION BY person ORDER BY age)",
+        "RANK() ~) AS c, SUM(cost) ~ ROWS 2 PRECEDING) AS d FROM visits",
+    ),
+]
+
+
+@pytest.mark.parametrize(("named", "plain"), NAMED)
+def test_windows_by_their_names_are_what_they_stand_for(named, plain):
+    plain = plain.replace("~", BY_AGE)
+    questions = [parse(f"SELECT COUNT(*) AS n FROM (SELECT {one}) q", policy()) for one in (named, plain)]
+    assert questions[0] == questions[1]
+
+
+@pytest.mark.parametrize(
+    "window",
+    [
+        "OVER v AS c FROM visits WINDOW w AS (PARTITION BY person ORDER BY age)",
+        "OVER (w ORDER BY cost) AS c FROM visits WINDOW w AS (PARTITION BY person ORDER BY age)",
+        "OVER w AS c FROM visits WINDOW w AS (PARTITION BY person ORDER BY age), w AS (ORDER BY cost)",
+        "OVER w AS c FROM visits WINDOW v AS (PARTITION BY person), w AS (v ORDER BY age)",
+    ],
+)
+def test_names_of_windows_that_sql_reads_by_rules_of_its_own_are_refused(window):
+    with pytest.raises(QuestionError, match=r"WINDOW is not answered here|a window by its name is not answered here"):
+        parse(f"SELECT COUNT(*) AS n FROM (SELECT LAG(cost) {window}) q", policy())
 
 
 def test_a_window_takes_the_rows_that_where_has_kept():

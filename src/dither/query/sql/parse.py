@@ -27,7 +27,9 @@ from dither.query.sql.expressions import Reader
 from dither.query.sql.from_clause import FromReader
 from dither.query.sql.person_windows.one_row import filtered
 from dither.query.sql.rewrites.equivalents import rewrite
+from dither.query.sql.rewrites.named_windows import write_out_windows
 from dither.query.sql.rewrites.qualified_names import without_schemas
+from dither.query.sql.rewrites.windows_over_groups import divide_windows
 from dither.query.sql.syntax import check, read, refuse, shown
 from dither.query.sql.windows import read_window, window_keys
 
@@ -42,7 +44,9 @@ def read_tree(text: object) -> exp.Select:
     """The tree of a text, in the words that are read here, or why there is none."""
     tree = read(text)
     without_schemas(tree)
+    write_out_windows(tree)
     rewrite(tree, str(text))
+    divide_windows(tree)
     check(str(text), tree)
     return tree
 

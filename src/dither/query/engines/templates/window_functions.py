@@ -22,7 +22,7 @@ from dither.query.plan.base import Expression
 from dither.query.plan.expressions import ColumnValue
 from dither.query.plan.person_windows.frames import Frame
 from dither.query.plan.person_windows.window_functions import PersonWindow, WindowPlace, WindowTotal, WindowValue
-from dither.query.policy.column import Column
+from dither.query.policy.column import Column, Type
 from dither.query.policy.table import Table
 
 FUNCTIONS = {"first": "first_value(e0)", "last": "last_value(e0)", "nth": "nth_value(e0, {})"}
@@ -58,8 +58,10 @@ def window_sql(words: Words, table: Table, window: PersonWindow, rows: str) -> s
 
 
 def settled(words: Words, node: Expression) -> str:
-    """A value of which what is equal is the same: NaN is missing, and there is one zero."""
+    """A value of which what is equal is the same: NaN is missing, there is one zero, texts are compared by their bytes."""
     sql = f"CASE WHEN {is_there(words, node)} THEN {render(words, node)} END"
+    if node.facts.type is Type.TEXT:
+        return words.binary(f"({sql})")
     return words.one_zero(f"({sql})") if node.facts.type.is_number and not holds_integers(node) else sql
 
 

@@ -23,6 +23,7 @@ from dither.query.policy.table import NAME_LENGTH
 from dither.query.sql.expressions import Reader
 from dither.query.sql.person_windows.one_row import filtered
 from dither.query.sql.person_windows.window_functions import read_window
+from dither.query.sql.rewrites.equivalents import MOST_COPIES
 from dither.query.sql.scope import Name, Scope
 from dither.query.sql.syntax import refuse
 
@@ -85,8 +86,12 @@ def _written_out(condition: exp.Expr, scope: Scope, items: list[exp.Expr]) -> ex
     """A condition with what its names stand for: columns of the rows, or else those of SELECT."""
     condition = exp.Paren(this=condition.copy())
     meant = {item.alias.lower(): item.unalias() for item in items if isinstance(item, exp.Alias)}
+    copied = 0
     for part in list(condition.find_all(exp.Column)):
         if not part.table and not scope.holds(part.name) and part.name.lower() in meant:
+            copied += sum(1 for _ in meant[part.name.lower()].walk())
+            if copied > MOST_COPIES:
+                raise refuse(condition, f"written out, it has more than {MOST_COPIES} parts", "a shorter condition")
             part.replace(exp.Paren(this=meant[part.name.lower()].copy()))
     return condition
 

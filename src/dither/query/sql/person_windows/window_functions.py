@@ -65,7 +65,7 @@ def _divided_by(node: exp.Window, reader: Reader) -> tuple[Expression, ...]:
 
 def _with_person(node: exp.Window, table: Table) -> str:
     if all(column.name != table.person for column in shown_columns(table)):
-        return "an inner question that shows the person, and PARTITION BY her"
+        return "PARTITION BY the person, in an inner question that shows her; where another table has her, JOIN it first"
     written = node.copy()
     person = exp.column(person_words(table), quoted=not person_words(table).isidentifier())
     written.set("partition_by", [person, *(written.args.get("partition_by") or [])])
