@@ -1,9 +1,10 @@
 """The words of SQL that engines spell differently: the portable spelling of each, with the reason why it is total.
 
 A template (`engines/templates/`) writes what runs on rows out of these words and of SQL that means the same everywhere:
-SELECT, CASE, comparisons, coalesce, nullif, count, min, max, abs, length, substring, right. An engine is a class of words of
-its own, beside what runs it, and says only what it spells otherwise. *Total*: whatever a row holds, there is a value or
-NULL, never an error, since an error would tell of the row.
+SELECT, CASE, comparisons, coalesce, nullif, count, min, max, abs, length, substring, right, and windows: row_number, rank,
+dense_rank, lag, lead, first_value, last_value, nth_value. An engine is a class of words of its own, beside what runs it, and
+says only what it spells otherwise. *Total*: whatever a row holds, there is a value or NULL, never an error, since an error
+would tell of the row.
 
 What a word gets stands on its own: a name, a call, a CASE ... END, or something in parentheses. What it gives does, too.
 """

@@ -24,7 +24,8 @@ def write_out_windows(tree: exp.Expr) -> None:
         used = [node for node in select.find_all(exp.Window) if node.find_ancestor(exp.Select) is select]
         if len(used) * sum(1 for one in defined.values() for _ in one.walk()) > MOST_COPIES:
             continue
-        if all(_filled(node, defined) for node in used if node.args.get("alias") is not None):
+        named = [node for node in used if node.args.get("alias") is not None]
+        if named and all(_filled(node, defined) for node in named):
             select.set("windows", None)
 
 

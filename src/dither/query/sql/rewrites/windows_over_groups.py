@@ -15,6 +15,7 @@ from typing import Any
 from sqlglot import exp
 
 TOTALS: tuple[type[Any], ...] = (exp.Count, exp.Sum, exp.Avg, exp.Min, exp.Max)
+MOST_KEYS = 50  # of GROUP BY: each part of SELECT is compared with each
 BELOW = ("from_", "joins", "with_", "where", "group", "having")  # what the inner one of the two has
 
 
@@ -25,7 +26,7 @@ def divide_windows(tree: exp.Expr) -> None:
         keys = [] if group is None else [_meant(key, select) for key in group.expressions]
         windowed = select.args.get("qualify") is not None or any(_has_window(item) for item in select.expressions)
         stars = any(item.is_star for item in select.expressions)
-        if select.parent is None or not keys or None in keys or not windowed or stars:
+        if select.parent is None or not 0 < len(keys) <= MOST_KEYS or None in keys or not windowed or stars:
             continue
         _divide(select, [key for key in keys if key is not None])
 
