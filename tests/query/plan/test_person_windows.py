@@ -61,14 +61,14 @@ INNER = {  # each with a number c, and a ward
 def test_one_person_moves_no_more_than_is_claimed(inner, unit):
     rng = random.Random(inner)
     for way in ("weights", "clip", "groups"):
-        for of in ("COUNT(*) AS n, SUM(c) AS s", "COUNT(c) AS n"):
-            asked = Asked(f"SELECT ward, {of} FROM ({INNER[inner]}) q GROUP BY ward", way, unit, rng.choice([1, 3]))
-            for _ in range(3):
-                assert asked.moved_too_far(clinic(rng, rng.choice([3, 14])), rng) is None
+        of = rng.choice(["COUNT(*) AS n, SUM(c) AS s", "COUNT(*) AS n, SUM(c) AS s", "COUNT(c) AS n"])
+        asked = Asked(f"SELECT ward, {of} FROM ({INNER[inner]}) q GROUP BY ward", way, unit, rng.choice([1, 3]))
+        for _ in range(2):
+            assert asked.moved_too_far(clinic(rng, rng.choice([3, 14])), rng) is None
 
 
 @pytest.mark.parametrize("unit", [Unit.ADD_REMOVE, Unit.REPLACE_ONE])
-@settings(max_examples=examples(25, 3000), deadline=None)
+@settings(max_examples=examples(15, 3000), deadline=None)
 @given(seed=st.integers(0, 2**32))
 def test_random_windows_are_refused_or_move_no_more_than_is_claimed(unit, seed):
     rng = random.Random(seed)
@@ -226,6 +226,11 @@ def test_a_number_of_rows_goes_as_far_as_limits_and_is_believed_where_they_are_h
     assert "bounds.c" not in again.hard  # said of a column that had this name before
 
 
+def test_sums_over_windows_are_of_clamped_values():
+    for inner, clamps in (("so far", True), ("last three", True), ("change", False), ("share", False), ("before", False)):
+        assert parse(f"SELECT COUNT(*) FROM ({INNER[inner]}) q", policy()).table.clamps_values is clamps
+
+
 def test_dates_keep_their_range():
     lag = column("SELECT LAG(day) OVER (PARTITION BY p ORDER BY paid) AS c FROM sales", sales(max_rows=3))
     assert (lag.first, lag.last) == (datetime.date(2024, 1, 1), datetime.date(2024, 12, 31))
@@ -272,7 +277,7 @@ def test_where_one_row_is_kept_a_person_needs_no_other_limit(inner, unit):
     asked = Asked(f"SELECT ward, COUNT(*) AS n, SUM(cost) AS s FROM ({inner}) q GROUP BY ward", "weights", unit)
     assert asked.question.table.alone is (inner in ONE_ROW)
     assert asked.bounding.way == ("each row" if inner in ONE_ROW else "weights")
-    for most in (3, 14, 40):
+    for most in (3, 40):
         assert asked.moved_too_far(clinic(rng, most), rng) is None
 
 
