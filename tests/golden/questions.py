@@ -103,6 +103,8 @@ QUESTIONS: dict[str, str] = {
     "own counts": "SELECT AVG(LEAST(k, 5)) AS a FROM (SELECT person, COUNT(*) AS k FROM visits GROUP BY person) AS q",
     "own sums": "SELECT COUNT(*) AS n FROM (SELECT person, SUM(age) AS s FROM visits GROUP BY person) AS q WHERE s > 100",
     "own distinct": "SELECT COUNT(*) AS n FROM (SELECT DISTINCT person, ward FROM visits) AS q",
+    "own changes": "SELECT AVG(c) AS a FROM (SELECT age - LAG(age) OVER (PARTITION BY person ORDER BY day) AS c FROM visits) AS q",
+    "first rows": "SELECT ward, COUNT(*) AS n FROM (SELECT * FROM visits QUALIFY ROW_NUMBER() OVER (PARTITION BY person ORDER BY day) = 1) AS q GROUP BY ward",
     "inner filter": "SELECT ward, COUNT(*) AS n FROM (SELECT * FROM visits WHERE age > 30) AS q GROUP BY ward",
     "with": "WITH old AS (SELECT * FROM visits WHERE age > 60) SELECT ward, AVG(cost) AS a FROM old GROUP BY ward",
     "union": "SELECT COUNT(*) AS n FROM (SELECT person, age FROM visits UNION ALL SELECT patient, nights FROM stays) AS q",

@@ -9,6 +9,8 @@ from tests.query.owners import DAY, FLOAT, INT, PERSON, TABLES, TEXT, Asked, cli
 
 LARGE = ["1e300", "-1e308", "9223372036854775807", "-9223372036854775808", "170141183460469231731687303715884105727"]
 LARGE += ["1e-300"]
+FRAMES = ["ROWS UNBOUNDED PRECEDING", "ROWS BETWEEN 1 PRECEDING AND 1 FOLLOWING", "ROWS BETWEEN 2 FOLLOWING AND 3 FOLLOWING"]
+FRAMES += ["RANGE BETWEEN CURRENT ROW AND UNBOUNDED FOLLOWING", "ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING"]
 
 
 class Grammar:
@@ -102,7 +104,7 @@ class Grammar:
 
     def select(self, depth):
         rng = self.rng
-        kind = rng.choice([self.chosen, self.own, self.own, self.distinct, self.union])
+        kind = rng.choice([self.chosen, self.own, self.own, self.distinct, self.union, self.windowed])
         text, columns = kind(depth)
         if rng.random() < self.wild / 2:
             text += rng.choice([" LIMIT 3", f" ORDER BY {columns[0][0]}", f" ORDER BY {columns[0][0]} LIMIT 1", " OFFSET 1"])
@@ -126,6 +128,46 @@ class Grammar:
             taken.append((f"SUM({columns[-1][0]}) OVER ()", self.name("c"), "number"))
         shown = ", ".join(f"{what} AS {name}" for what, name, _ in taken)
         return f"SELECT {shown} FROM {text}{self.where(columns)}", [(name, kind) for _, name, kind in taken]
+
+    def windowed(self, depth):
+        """Columns beside windows within the person, and some rows of them by QUALIFY."""
+        rng = self.rng
+        text, columns = self.source(depth)
+        taken = self.renamed(columns, most=3)
+        found = [(*self.window(columns), self.name("c")) for _ in range(rng.choice([1, 1, 2, 3]))]
+        taken += [(what, name, kind) for what, kind, name in found]
+        shown = ", ".join(f"{what} AS {name}" for what, name, _ in taken)
+        distinct = rng.choice(["", "", "", "DISTINCT "])
+        names = [name for _, kind, name in found if kind in ("whole", "number")]
+        kept = [f" QUALIFY {self.window(columns, 'whole')[0]} {rng.choice(['= 1', '< 3', '> 2'])}"]
+        kept += [f" QUALIFY {rng.choice(names)} > 1"] if names else []
+        qualify = rng.choice(["", "", *kept])
+        made = f"SELECT {distinct}{shown} FROM {text}{self.where(columns)}{qualify}"
+        return made, [(name, kind) for _, name, kind in taken]
+
+    def window(self, columns, kind=None):
+        """A window, and the kind of what it gives."""
+        rng = self.rng
+        people = [name for name, kind in columns if kind in ("id", "text id")]
+        by = people[:1] if people and rng.random() > self.wild else []
+        by += [name for name, _ in rng.sample(columns, rng.choice([0, 0, 0, 1]))]
+        sorts = [
+            f"{rng.choice(columns)[0]}{rng.choice(['', ' DESC', ' NULLS FIRST', ' DESC NULLS LAST'])}" for _ in range(2)
+        ]
+        over = f"PARTITION BY {', '.join(by)} " if by else ""
+        order, frame = f"ORDER BY {', '.join(sorts[: rng.choice([1, 1, 2])])}", rng.choice(FRAMES)
+        name, of = rng.choice([column for column in columns if kind is None or column[1] in ("number", "whole")] or columns)
+        plain = of in ("number", "whole")
+        value = self.number(name) if plain else name
+        placed = rng.choice(["ROW_NUMBER()", "ROW_NUMBER()", "RANK()", "DENSE_RANK()"])
+        if kind == "whole" or rng.random() < 0.25:
+            return f"{placed} OVER ({over}{order})", "whole"
+        if rng.random() < 0.4 or not plain:
+            shifted = f"{rng.choice(['LAG', 'LEAD'])}({value}{rng.choice(['', ', 1', ', 2', ', 0'])}) OVER ({over}{order})"
+            ends = f"{rng.choice(['FIRST_VALUE', 'LAST_VALUE'])}({value}) OVER ({over}{order} {frame})"
+            return rng.choice([shifted, shifted, ends, f"NTH_VALUE({value}, 2) OVER ({over}{order} {frame})"]), of
+        total = rng.choice(["SUM", "AVG", "MIN", "MAX", "COUNT"])
+        return f"{total}({value}) OVER ({over}{rng.choice(['', order, f'{order} {frame}'])})", "number"
 
     def distinct(self, depth):
         text, columns = self.chosen(depth)

@@ -1,9 +1,10 @@
 """The words of SQL that engines spell differently: the portable spelling of each, with the reason why it is total.
 
 A template (`engines/templates/`) writes what runs on rows out of these words and of SQL that means the same everywhere:
-SELECT, CASE, comparisons, coalesce, nullif, count, min, max, abs, length, substring, right. An engine is a class of words of
-its own, beside what runs it, and says only what it spells otherwise. *Total*: whatever a row holds, there is a value or
-NULL, never an error, since an error would tell of the row.
+SELECT, CASE, comparisons, coalesce, nullif, count, min, max, abs, length, substring, right, and windows: row_number, rank,
+dense_rank, lag, lead, first_value, last_value, nth_value. An engine is a class of words of its own, beside what runs it, and
+says only what it spells otherwise. *Total*: whatever a row holds, there is a value or NULL, never an error, since an error
+would tell of the row.
 
 What a word gets stands on its own: a name, a call, a CASE ... END, or something in parentheses. What it gives does, too.
 """
@@ -116,6 +117,11 @@ class Words:
         """Whether a double is a number or an infinity; NaN is above them."""
         return f"({sql} <= {self.number(float('inf'))})"
 
+    def one_zero(self, sql: str) -> str:
+        """A double with one zero: -0.0 and 0.0 are equal and yet two values, and -0.0 + 0.0 is 0.0. No sum with zero fails,
+        and each other number is its own."""
+        return f"({sql} + {self.number(0.0)})"
+
     def is_whole(self, sql: str) -> str:
         """Whether a text spells a whole number in the one way: of '7', '007' and '6.9' a cast would make one."""
         return f"({sql} SIMILAR TO {self.text(WHOLE)})"
@@ -220,6 +226,10 @@ class Words:
         """By what a person's groups are chosen: a function of salt, person and group alone. Every value has a text."""
         texts = ", ".join(self.cast(str(part), self.types[Type.TEXT]) for part in (salt, *columns))
         return f"md5(concat_ws(':', {texts}))"
+
+    def sort_item(self, sql: str, *, descending: bool = False, nulls_first: bool = False) -> str:
+        """By what rows are sorted, with the direction and the place of NULL spelled out, whatever an engine is set to."""
+        return f"{sql} {'DESC' if descending else 'ASC'} NULLS {'FIRST' if nulls_first else 'LAST'}"
 
     def materialized(self, name: str, select: str) -> str:
         """A SELECT within WITH that is read twice, and computed once where the engine can. It is a function of content:

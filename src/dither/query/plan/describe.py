@@ -37,8 +37,10 @@ from dither.query.plan.functions import (
     WidthBucket,
 )
 from dither.query.plan.person_totals import PersonTotal
+from dither.query.plan.person_windows.window_functions import PLACES, PersonWindow, WindowPlace, WindowTotal, WindowValue
 from dither.query.plan.question import Having, HavingFilter, HavingLogic, HavingNot, HavingNull, Question
 from dither.query.plan.relations import (
+    OURS,
     FilterRows,
     GroupByPerson,
     JoinOnPerson,
@@ -47,8 +49,9 @@ from dither.query.plan.relations import (
     Relation,
     Scan,
     UnionAll,
+    WindowByPerson,
 )
-from dither.query.policy.column import Type
+from dither.query.policy.column import Column, Type
 
 SPELLED: dict[str, str] = {
     **{"upper": "in capital letters", "lower": "in small letters", "trim": "without the spaces around it"},
@@ -114,8 +117,34 @@ def rows_of(relation: Relation) -> str:
             by = "".join(f" and {words(key)}" for _, key in keys)
             told = "".join(f", {own.column.name}: {asked(own)}" for own in totals)
             return f"(a row for each person{by} of {rows_of(of)}{told})"
+        case WindowByPerson(of, window):
+            return f"({rows_of(of)} with {_called(window.column)}: {_windowed(window)})"
         case UnionAll(parts):
             return " and then ".join(rows_of(part) for part in parts)
+
+
+def _windowed(window: PersonWindow) -> str:
+    """A window, its rows and their order."""
+    match window:
+        case WindowPlace(_, kind, _, _):
+            told = PLACES[kind]
+        case WindowValue(_, "shift", of, offset, _, _, _):
+            far = "the row" if abs(offset) == 1 else f"{abs(offset)} rows"
+            told = f"{words(of)} of {far} {'before' if offset >= 0 else 'behind'}"
+        case WindowValue(_, kind, of, offset, _, _, frame):
+            assert frame is not None
+            told = f"{words(of)} of the {kind if kind != 'nth' else f'{offset}th'} row, of {frame.words}"
+        case WindowTotal(total, _, _, frame):
+            told = f"{asked(total)}, of {frame.words}"
+    by = "".join(f" and {words(key)}" for key in window.by)
+    sorts = [f"{words(key.of)}{' downwards' if key.descending else ''}" for key in window.order]
+    rest = " and then all columns" if window.completes_order else ""
+    return f"{told} of the same person{by}" + (f", by {', '.join(sorts)}{rest}" if sorts else "")
+
+
+def _called(column: Column) -> str:
+    """The name of a column, without the sign at its end that no question can write."""
+    return column.name.removesuffix(OURS)
 
 
 def _joined(on: tuple[Compare, ...]) -> str:
@@ -131,7 +160,7 @@ def words(node: Expression) -> str:
     """An expression."""
     match node:
         case ColumnValue(column):
-            return column.name
+            return _called(column)
         case Constant(value):
             return _number(value) if isinstance(value, Fraction) else repr(value) if isinstance(value, str) else str(value)
         case Arithmetic(operator, left, right):

@@ -14,6 +14,7 @@ leaves all others as they were. Bounding comes after all of it, once.
     JoinOnPerson    rows of a person beside other rows of the same person, unless she has very many
     GroupByPerson   a person's own totals, one row for each person and key: exact whole numbers, so that they do not depend
                     on the order of rows, and so not on other people
+    WindowByPerson  rows with what they have of other rows of the same person, whatever order the rows lie in
     UnionAll        rows of several relations, one after the other
 """
 
@@ -28,6 +29,7 @@ from dither.query.plan.base import Expression
 from dither.query.plan.chain import Chain
 from dither.query.plan.expressions import ColumnValue, Compare
 from dither.query.plan.person_totals import PersonTotal
+from dither.query.plan.person_windows.window_functions import PersonWindow, WindowPlace
 from dither.query.policy import owner
 from dither.query.policy.column import Column, Type
 from dither.query.policy.table import Table
@@ -56,12 +58,15 @@ class FilterRows:
 
     code: ClassVar[str] = "filter"
 
+    later_fields: ClassVar[dict[str, object]] = {"alone": False}
+
     of: Relation
     condition: Expression
+    alone: bool = False  # whether it keeps one row of a person at most (`sql/person_windows/one_row.py`)
 
     @property
     def table(self) -> Table:
-        return self.of.table
+        return replace(self.of.table, alone=True) if self.alone else self.of.table
 
     @property
     def tables(self) -> tuple[Table, ...]:
@@ -184,6 +189,30 @@ class GroupByPerson:
 
 
 @dataclass(frozen=True)
+class WindowByPerson:
+    """Rows with one column more, computed of rows of the same person. Several windows are one above the other: rows that
+    all columns leave equal are told apart by the windows below (`engines/templates/window_functions.md`)."""
+
+    code: ClassVar[str] = "window_by_person"
+
+    of: Relation
+    window: PersonWindow
+
+    @cached_property
+    def table(self) -> Table:
+        before, column = self.of.table, self.window.column
+        # nobody has more rows than the owner says, and so no place is beyond
+        counted = isinstance(self.window, WindowPlace) and before.hard_rows is not None
+        hard = before.hard | {f"bounds.{column.name}"} if counted else before.hard
+        clamps = before.clamps_values or self.window.adds
+        return replace(before, columns=(*before.columns, column), source=None, hard=hard, clamps_values=clamps)
+
+    @property
+    def tables(self) -> tuple[Table, ...]:
+        return self.of.tables
+
+
+@dataclass(frozen=True)
 class UnionAll:
     """Rows of several relations with the same columns."""
 
@@ -215,7 +244,7 @@ class UnionAll:
         return tuple(table for part in self.parts for table in part.tables)
 
 
-Relation = Scan | Chain | FilterRows | Project | JoinPublic | JoinOnPerson | GroupByPerson | UnionAll
+Relation = Scan | Chain | FilterRows | Project | JoinPublic | JoinOnPerson | GroupByPerson | WindowByPerson | UnionAll
 
 
 def shown_columns(table: Table) -> tuple[Column, ...]:

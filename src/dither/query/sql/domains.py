@@ -25,7 +25,15 @@ from dither.query.plan.dates import DateCast
 from dither.query.plan.describe import words
 from dither.query.plan.expressions import ColumnValue, Compare, Constant, InList, Logic
 from dither.query.plan.functions import Clamp
-from dither.query.plan.relations import FilterRows, GroupByPerson, JoinOnPerson, JoinPublic, Project, Relation
+from dither.query.plan.relations import (
+    FilterRows,
+    GroupByPerson,
+    JoinOnPerson,
+    JoinPublic,
+    Project,
+    Relation,
+    WindowByPerson,
+)
 from dither.query.policy.column import MOST_KEYS, Column, Key, Type
 from dither.query.sql.syntax import refuse
 
@@ -140,6 +148,8 @@ def _conditions(column: Column, where: Expression | None, relation: Relation) ->
             if isinstance(by, ColumnValue):
                 yield from _conditions(by.column, None, of)
         case JoinPublic(of, _, _, _, _) | JoinOnPerson(of, _, _, _) if column in of.table.columns:
+            yield from _conditions(column, None, of)
+        case WindowByPerson(of, _) if column in of.table.columns:
             yield from _conditions(column, None, of)
 
 

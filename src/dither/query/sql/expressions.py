@@ -40,6 +40,7 @@ from dither.query.sql.dates.refusals import instead_of
 from dither.query.sql.dates.written_dates import alike, written_date
 from dither.query.sql.functions import CALLS
 from dither.query.sql.group_keys import PossibleKeys, possible_keys
+from dither.query.sql.person_windows.refusals import instead_of_window
 from dither.query.sql.rewrites.date_constants import whole_days
 from dither.query.sql.scope import Scope
 from dither.query.sql.syntax import refuse, shown
@@ -227,7 +228,7 @@ class Reader:
         if isinstance(node, (exp.Subquery, exp.Select, exp.Exists, exp.Any, exp.All)):
             return _within_a_condition(node)
         if isinstance(node, exp.Window):
-            return refuse(node, "windows show single rows", "GROUP BY a column with keys")
+            return refuse(node, "windows show single rows", instead_of_window(node))
         if isinstance(node, exp.Null):
             return refuse(node, "NULL is no value", "IS NULL in a condition; CASE without ELSE for a missing value")
         if isinstance(node, exp.ILike):

@@ -13,7 +13,7 @@ from sqlglot import exp
 from dither.errors import QuestionError
 from dither.query.plan.chain import scanned
 from dither.query.plan.expressions import ColumnValue
-from dither.query.plan.relations import FilterRows, Project, Relation, Scan, UnionAll, person_words, shown_columns
+from dither.query.plan.relations import Project, Relation, Scan, UnionAll, person_words, shown_columns
 from dither.query.policy.chains import parents
 from dither.query.policy.column import Column
 from dither.query.policy.policy import Policy
@@ -22,6 +22,8 @@ from dither.query.sql import scope
 from dither.query.sql.expressions import Reader
 from dither.query.sql.joins import MOST_RELATIONS, is_public, joined, limited, person_of
 from dither.query.sql.person_totals import check_names, column_of, per_person
+from dither.query.sql.person_windows.one_row import filtered
+from dither.query.sql.person_windows.window_columns import has_windows, window_columns
 from dither.query.sql.rewrites.inner_joins import Source, in_order, spelled_out
 from dither.query.sql.scope import Scope
 from dither.query.sql.syntax import refuse, shown
@@ -122,8 +124,11 @@ class FromReader:
         found = self._from(node, self._given(node, given))
         reader = Reader(found)
         where = node.args.get("where")
-        relation = found.relation if where is None else FilterRows(found.relation, reader.kept(where.this))
+        relation = found.relation if where is None else filtered(found.relation, reader.kept(where.this))
         items = self._items(node, found)
+        if has_windows(node, items):
+            found, items = window_columns(node, relation, reader, items)
+            relation, reader = found.relation, Reader(found)
         if node.args.get("group") is not None or node.args.get("distinct") is not None:
             return per_person(node, relation, reader, items)
         for item in items:

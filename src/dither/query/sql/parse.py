@@ -25,8 +25,11 @@ from dither.query.sql.clauses.having import HavingReader
 from dither.query.sql.derived import DerivedReader, column_name
 from dither.query.sql.expressions import Reader
 from dither.query.sql.from_clause import FromReader
+from dither.query.sql.person_windows.one_row import filtered
 from dither.query.sql.rewrites.equivalents import rewrite
+from dither.query.sql.rewrites.named_windows import write_out_windows
 from dither.query.sql.rewrites.qualified_names import without_schemas
+from dither.query.sql.rewrites.windows_over_groups import divide_windows
 from dither.query.sql.syntax import check, read, refuse, shown
 from dither.query.sql.windows import read_window, window_keys
 
@@ -41,7 +44,9 @@ def read_tree(text: object) -> exp.Select:
     """The tree of a text, in the words that are read here, or why there is none."""
     tree = read(text)
     without_schemas(tree)
+    write_out_windows(tree)
     rewrite(tree, str(text))
+    divide_windows(tree)
     check(str(text), tree)
     return tree
 
@@ -92,9 +97,11 @@ def parse(text: object, policy: Policy) -> Question:
     if rows > MOST_ROWS:
         why = f"the answer would have {rows} rows, one for each combination of keys; {MOST_ROWS} are the most"
         raise refuse(tree.args["group"], why, "fewer columns in GROUP BY")
+    kept = None if condition is None else filtered(scope.relation, condition)
+    one_row = kept is not None and kept.alone
     return Question(
-        relation=scope.relation,
-        where=condition,
+        relation=kept if kept is not None and one_row else scope.relation,
+        where=None if one_row else condition,
         groups=tuple(groups),
         aggregates=tuple(aggregates),
         shown=tuple(columns),

@@ -78,7 +78,7 @@ def per_person(node: exp.Select, of: Relation, reader: Reader, items: list[exp.E
         elif meaning is not None and meaning in keys:
             columns.append((column_of(item, meaning, reader), meaning))
         elif type(inner) in OWN:
-            totals.append(_own(_name(item), inner, reader))
+            totals.append(own_total(_name(item), inner, reader))
         else:
             reader.value(inner)  # an unknown column is the better message
             raise refuse(
@@ -105,8 +105,9 @@ def _grouped(part: exp.Expr, items: list[exp.Expr]) -> exp.Expr:
     return places[str(part.this)]
 
 
-def _own(name: str, inner: exp.Expr, reader: Reader) -> PersonTotal:
-    rows = reader.scope.table.most_rows
+def own_total(name: str, inner: exp.Expr, reader: Reader, most: int | None = None) -> PersonTotal:
+    """One of a person's own totals, of `most` rows if there are no more."""
+    rows = min(most or reader.scope.table.most_rows, reader.scope.table.most_rows)
     kind, argument = OWN[type(inner)], inner.this
     if isinstance(inner, exp.Count) and isinstance(argument, exp.Star):
         return PersonRows.make(name, rows)
@@ -138,7 +139,7 @@ def _having(clause: exp.Expr, made: GroupByPerson, reader: Reader, keys: list[Ex
         if node.name.endswith(OURS):
             raise refuse(clause, f"{node.name!r} is no name", "one of the columns or totals of the inner question")
     for node in list(condition.find_all(*OWN)):
-        own = _own(f"own total {len(made.totals)}{OURS}", node, reader)
+        own = own_total(f"own total {len(made.totals)}{OURS}", node, reader)
         found = next((other for other in made.totals if replace(other, column=own.column) == own), None)
         if found is None:
             found, made = own, replace(made, totals=(*made.totals, own))

@@ -46,6 +46,7 @@ ONE = (
         exp.From,
         exp.Where,
         exp.Having,
+        exp.Qualify,
         exp.TableAlias,
         exp.Paren,
         exp.Neg,
@@ -95,6 +96,7 @@ ARGS: dict[type[exp.Expr], set[str]] = {
     exp.WithinGroup: {"this", "expression"},
     exp.Distinct: {"expressions"},
     exp.Window: {"this", "partition_by", "order", "over"},
+    exp.WindowSpec: {"kind", "start", "start_side", "end", "end_side"},
     exp.Between: {"this", "low", "high"},
     exp.In: {"this", "expressions", "query"},
     exp.Like: {"this", "expression", "negate"},
@@ -120,6 +122,11 @@ ARGS: dict[type[exp.Expr], set[str]] = {
     exp.DateFromParts: {"year", "month", "day"},
     exp.TimestampFromParts: {"year", "month", "day", "hour", "min", "sec"},
     exp.WidthBucket: {"this", "min_value", "max_value", "num_buckets"},
+}
+INNER: dict[type[exp.Expr], set[str]] = {  # what is read in an inner question, for windows within one person
+    exp.Select: {"qualify"},
+    exp.Window: {"spec"},
+    exp.Ordered: {"nulls_first"},
 }
 CALLED = {
     **{"joins": "JOIN", "with_": "WITH", "laterals": "LATERAL", "windows": "WINDOW", "nulls_first": "NULLS FIRST"},
@@ -217,7 +224,17 @@ def _extra(node: exp.Expr) -> list[str]:
     listed = ARGS.get(type(node))
     if listed is None:
         return []  # a reader refuses it by name, or reads none of it
+    if type(node) in INNER and _is_inner(node):
+        listed = listed | INNER[type(node)]
     return [name for name, found in node.args.items() if name not in listed and found not in (None, False, [])]
+
+
+def _is_inner(node: exp.Expr) -> bool:
+    """Whether a node is read by an inner question; of what is sorted, whether a window sorts it there."""
+    if isinstance(node, exp.Ordered) and (node.parent is None or not isinstance(node.parent.parent, exp.Window)):
+        return False
+    select = node if isinstance(node, exp.Select) else node.find_ancestor(exp.Select)
+    return select is not None and select.parent is not None
 
 
 def _without(node: exp.Expr) -> str:

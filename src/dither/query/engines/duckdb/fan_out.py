@@ -24,6 +24,7 @@ from dither.query.plan.relations import (
     Relation,
     Scan,
     UnionAll,
+    WindowByPerson,
 )
 
 MOST_MATCHES = 1000  # rows that a question makes of one
@@ -60,7 +61,7 @@ def _joins(relation: Relation) -> list[JoinPublic]:
     match relation:
         case Scan() | Chain():
             return []
-        case FilterRows(of) | Project(of) | GroupByPerson(of):
+        case FilterRows(of) | Project(of) | GroupByPerson(of) | WindowByPerson(of):
             return _joins(of)
         case JoinPublic(of):
             return list(dict.fromkeys([*_joins(of), relation]))
@@ -77,7 +78,7 @@ def _most(relation: Relation, matches: Mapping[JoinPublic, int]) -> int:
             return 1
         case Chain(links):
             return MOST_REPEATED if len(links) > 1 else 1
-        case FilterRows(of) | Project(of) | GroupByPerson(of):
+        case FilterRows(of) | Project(of) | GroupByPerson(of) | WindowByPerson(of):
             return _most(of, matches)
         case JoinPublic(of):
             return _most(of, matches) * max(1, matches[relation])

@@ -39,35 +39,36 @@ def own_steps(words: Words, own: PersonTotal, place: int) -> list[str]:
     return [] if own.counter is None else [f"{clamped(words, own.counter, f'e{place}', f'n{place}')} AS x{place}"]
 
 
-def own_total(words: Words, own: PersonTotal, place: int) -> str:
-    """The total of the rows of a person and key."""
-    return TOTALS[type(own)](words, own, place)
+def own_total(words: Words, own: PersonTotal, place: int, over: str = "") -> str:
+    """The total of the rows of a person and key; with `over` behind each aggregate, of the rows of a window."""
+    return TOTALS[type(own)](words, own, place, over)
 
 
-def _sum(words: Words, own: PersonSum, place: int) -> str:
-    there, lower = f"count(x{place})", own.counter.origin
+def _sum(words: Words, own: PersonSum, place: int, over: str) -> str:
+    there, lower = f"count(x{place}){over}", own.counter.origin
     if own.is_whole:
-        found = words.whole(f"({words.total(f'x{place}')} + {words.wide(str(lower))} * {there})")
+        found = words.whole(f"({words.total(f'x{place}')}{over} + {words.wide(str(lower))} * {there})")
         return f"CASE WHEN {there} > 0 THEN {found} END"
-    return f"CASE WHEN {there} > 0 THEN {_above(words, own, place)} + {there} * {words.number(lower)} END"
+    return f"CASE WHEN {there} > 0 THEN {_above(words, own, place, over)} + {there} * {words.number(lower)} END"
 
 
-def _mean(words: Words, own: PersonMean, place: int) -> str:
-    there, lower = f"count(x{place})", words.number(own.counter.origin)
-    return f"CASE WHEN {there} > 0 THEN {_above(words, own, place)} / {there} + {lower} END"
+def _mean(words: Words, own: PersonMean, place: int, over: str) -> str:
+    there, lower = f"count(x{place}){over}", words.number(own.counter.origin)
+    return f"CASE WHEN {there} > 0 THEN {_above(words, own, place, over)} / {there} + {lower} END"
 
 
-def _above(words: Words, own: PersonSum | PersonMean, place: int) -> str:
+def _above(words: Words, own: PersonSum | PersonMean, place: int, over: str) -> str:
     """How far values lie above their lower bound, together."""
-    return f"{words.double(words.total(f'x{place}'))} * {words.number(own.counter.step)}"
+    total = f"{words.total(f'x{place}')}{over}"
+    return f"{words.double(f'({total})' if over else total)} * {words.number(own.counter.step)}"
 
 
-TOTALS: dict[type[PersonTotal], Callable[[Words, Any, int], str]] = {
-    PersonRows: lambda words, own, place: "count(*)",
-    PersonValues: lambda words, own, place: f"count(e{place})",
-    PersonDistinct: lambda words, own, place: f"count(DISTINCT e{place})",
+TOTALS: dict[type[PersonTotal], Callable[[Words, Any, int, str], str]] = {
+    PersonRows: lambda words, own, place, over: f"count(*){over}",
+    PersonValues: lambda words, own, place, over: f"count(e{place}){over}",
+    PersonDistinct: lambda words, own, place, over: f"count(DISTINCT e{place}){over}",
     PersonSum: _sum,
     PersonMean: _mean,
-    PersonMin: lambda words, own, place: f"min(e{place})",
-    PersonMax: lambda words, own, place: f"max(e{place})",
+    PersonMin: lambda words, own, place, over: f"min(e{place}){over}",
+    PersonMax: lambda words, own, place, over: f"max(e{place}){over}",
 }

@@ -2,8 +2,8 @@
 
 Why it is total and exact: cells are read once, at the scan, by the templates of `templates/expressions.py`; later nodes
 compute from what was read. Totals of a person are whole numbers: counts, and sums of clamped steps. Division happens once,
-after the sum, between two numbers of one person's own; least and largest values do not depend on an order. There is no row
-number and no position.
+after the sum, between two numbers of one person's own; least and largest values do not depend on an order. Positions are
+those of windows within a person (`templates/window_functions.py`), in an order that tells apart all rows that differ.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from collections.abc import Mapping
 from dither.query.engines.templates.chains import chain_sql
 from dither.query.engines.templates.expressions import cell, person, render
 from dither.query.engines.templates.person_totals import own_steps, own_total, own_values
+from dither.query.engines.templates.window_functions import window_sql
 from dither.query.engines.words import Words
 from dither.query.plan.chain import Chain
 from dither.query.plan.relations import (
@@ -25,6 +26,7 @@ from dither.query.plan.relations import (
     Relation,
     Scan,
     UnionAll,
+    WindowByPerson,
 )
 from dither.query.policy.column import Column
 from dither.query.policy.table import Table
@@ -72,6 +74,8 @@ def relation_sql(words: Words, relation: Relation, places: Places) -> str:
             return _joined(words, sides[0], "JOIN", sides[1], columns, [same, *(render(words, one) for one in on)])
         case GroupByPerson():
             return _per_person(words, relation, places)
+        case WindowByPerson(of, window):
+            return window_sql(words, of.table, window, relation_sql(words, of, places))
         case UnionAll(parts):
             return " UNION ALL ".join(f"SELECT * FROM ({relation_sql(words, part, places)}) AS q" for part in parts)
 

@@ -115,8 +115,10 @@ def _count(node: exp.Expr, copies: Copies) -> exp.Expr | None:
 
 def _sum(node: exp.Expr, copies: Copies) -> exp.Expr | None:
     """SUM(1) adds one for every row. Of no rows it is NULL and not 0: a group of an inner question has a row, and of the
-    outermost one either is a zero with noise. Within FILTER a group may have none, so it is left to `_filter`."""
-    return _rows() if _is_one(node.this) and not isinstance(node.parent, exp.Filter) else None
+    outermost one either is a zero with noise. Within FILTER a group may have none, so it is left to `_filter`; and so may
+    the frame of a window."""
+    framed = isinstance(node.parent, exp.Window) and node.parent.args.get("spec") is not None
+    return _rows() if _is_one(node.this) and not framed and not isinstance(node.parent, exp.Filter) else None
 
 
 def _count_if(node: exp.Expr, copies: Copies) -> exp.Expr | None:

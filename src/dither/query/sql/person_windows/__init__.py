@@ -1,0 +1,1 @@
+"""Windows within one person: LAG, ROW_NUMBER and the like in inner questions, and QUALIFY."""
