@@ -22,6 +22,7 @@ from dither.query.sql import scope
 from dither.query.sql.expressions import Reader
 from dither.query.sql.joins import MOST_RELATIONS, is_public, joined, limited, person_of
 from dither.query.sql.person_totals import check_names, column_of, per_person
+from dither.query.sql.rewrites.column_lists import in_written_order, with_column_names
 from dither.query.sql.rewrites.inner_joins import Source, in_order, spelled_out
 from dither.query.sql.scope import Scope
 from dither.query.sql.syntax import refuse, shown
@@ -54,7 +55,7 @@ class FromReader:
             if part.alias.lower() in given:
                 raise refuse(part, f"WITH gives the name {part.alias} twice", "another name for one of them")
             given.append(part.alias.lower())
-            known[part.alias.lower()] = self._inner(part.this, part.alias, known)
+            known[part.alias.lower()] = with_column_names(self._inner(part.this, part.alias, known), part, part.this)
         return known
 
     def _from(self, tree: exp.Expr, given: Given) -> Scope:
@@ -85,7 +86,7 @@ class FromReader:
         if isinstance(node, exp.Subquery):
             if alias is None or not node.alias:
                 raise refuse(node, "an inner question needs a name", f"{shown(node)} AS t")
-            return self._inner(node.this, node.alias, given)
+            return with_column_names(self._inner(node.this, node.alias, given), node, node.this)
         if not isinstance(node, exp.Table) or not isinstance(node.this, exp.Identifier):
             raise refuse(node, "it is not the name of a protected table", f"one of {names}")
         if alias is not None and not isinstance(alias.this, exp.Identifier):
@@ -93,12 +94,13 @@ class FromReader:
         called = node.alias or node.name
         if node.name.lower() in given:
             known = given[node.name.lower()]
-            return scope.Scope(known.relation, tuple(replace(name, called=called) for name in known.names))
+            found = scope.Scope(known.relation, tuple(replace(name, called=called) for name in known.names))
+            return with_column_names(found, node, None)
         table = self._policy.table(node.name)
         if table is None:
             raise refuse(node, "no table of that name is protected by this policy", f"one of {names}")
         above = parents(table, self._policy.tables)
-        return scope.outside(scanned(table, above) if above else Scan(table), called)
+        return with_column_names(scope.outside(scanned(table, above) if above else Scan(table), called), node, None)
 
     # -- questions within the question -----------------------------------------------------------------------------
 
@@ -155,7 +157,7 @@ class FromReader:
             raise refuse(node, "UNION leaves out rows of one person because of another's", "UNION ALL")
         parts: list[Relation] = []
         for side in (node.this, node.expression):
-            found = self._rows(side, given)
+            found = in_written_order(self._rows(side, given), side)
             parts += found.parts if isinstance(found, UnionAll) else (found,)
         tables = [part.table for part in parts]
         if any(table.person is None for table in tables):
