@@ -7,6 +7,8 @@ A file has blocks. The first line of a block names it, and other lines of commen
     -- rewrite: words              below stands a question with the same numbers
     SELECT ...
     -- because: why it is refused, where that is no gap
+    -- empty: why it is answered, and shows nothing
+    -- within: how far its numbers may be off those of plain SQL, where that is more than rounding
     -- uncompared: why its numbers are not those of plain SQL
 
 The record is a JSON file beside: for each name its verdict, and the words of the refusal.
@@ -17,19 +19,21 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
+from benchmarks.report import console, table
 from dither.errors import DitherError
 from dither.query.free_quote import FreeQuote
 from dither.query.quote import Quote
 
-Verdict = Literal["answered", "rewritten", "free", "refused"]
+Verdict = Literal["answered", "rewritten", "free", "empty", "refused"]
 Quoted = Callable[[str], Quote]
+VERDICTS: tuple[Verdict, ...] = ("answered", "rewritten", "free", "empty", "refused")
 HEAD = re.compile(r"^-- \[([^\]]+)\] *(.*)$")
-NOTE = re.compile(r"^-- (because|uncompared): *(.*)$")
+NOTE = re.compile(r"^-- (because|empty|within|uncompared): *(.*)$")
 REWRITE = re.compile(r"^-- rewrite: *(.*)$")
 
 
@@ -43,6 +47,8 @@ class FileQuestion:
     rewrite: str | None = None
     how: str = ""  # what the rewrite does
     because: str = ""
+    empty: str = ""
+    within: str = ""
     uncompared: str = ""
 
 
@@ -90,7 +96,8 @@ def read_questions(path: Path) -> list[FileQuestion]:
 def find(question: FileQuestion, quoted: Quoted) -> Found:
     """What becomes of it, by its quote: no row is read."""
     try:
-        return Found("free" if isinstance(quoted(question.sql), FreeQuote) else "answered")
+        quote = quoted(question.sql)
+        return Found("free" if isinstance(quote, FreeQuote) else "empty" if question.empty else "answered")
     except DitherError as error:
         why, instead = error.why, error.instead
     if question.rewrite is not None:
@@ -116,4 +123,15 @@ def record(path: Path, found: Mapping[str, Found]) -> None:
 def tally(found: Iterable[Found]) -> str:
     """How many of each."""
     counts = Counter(one.verdict for one in found)
-    return ", ".join(f"{counts[verdict]} {verdict}" for verdict in ("answered", "rewritten", "free", "refused"))
+    return ", ".join(f"{counts[verdict]} {verdict}" for verdict in VERDICTS)
+
+
+def print_verdicts(title: str, questions: Sequence[FileQuestion], found: Mapping[str, Found], path: Path) -> None:
+    """A row a question, and whether that is what is recorded."""
+    lines = []
+    for one in questions:
+        of = found[one.name]
+        told = {"free": "public tables alone", "rewritten": one.how, "empty": one.empty, "refused": one.because or of.why}
+        lines.append([one.name, one.asks, of.verdict, told.get(of.verdict, "")])
+    table(title, ["query", "asks", "verdict", ""], lines)
+    console.print(f"{tally(found.values())}; {'as recorded' if found == recorded(path) else 'NOT as recorded'}")

@@ -24,7 +24,7 @@ ORDER BY s_acctbal DESC, n_name, s_name, p_partkey
 LIMIT 100
 
 -- [Q3] the ten unshipped orders of most revenue
--- because: each group is one order, and so about one customer: no rewrite hides her, and none is offered
+-- empty: each group is one order of one customer, and groups of one person are never shown
 SELECT l_orderkey, SUM(l_extendedprice * (1 - l_discount)) AS revenue, o_orderdate, o_shippriority
 FROM customer, orders, lineitem
 WHERE c_mktsegment = 'BUILDING' AND c_custkey = o_custkey AND l_orderkey = o_orderkey
@@ -164,11 +164,11 @@ SELECT s_suppkey, s_name, s_address, s_phone, total_revenue
 FROM supplier, revenue
 WHERE s_suppkey = supplier_no AND total_revenue = (SELECT MAX(total_revenue) FROM revenue)
 ORDER BY s_suppkey
--- rewrite: totals by supplier, of which the first; her name and address are public
-SELECT l_suppkey AS s_suppkey, SUM(l_extendedprice * (1 - l_discount)) AS total_revenue
-FROM lineitem
+-- rewrite: totals by supplier, of which the first
+SELECT s_suppkey, s_name, s_address, s_phone, SUM(l_extendedprice * (1 - l_discount)) AS total_revenue
+FROM lineitem JOIN supplier ON s_suppkey = l_suppkey
 WHERE l_shipdate >= DATE '1996-01-01' AND l_shipdate < DATE '1996-01-01' + INTERVAL '3' MONTH
-GROUP BY l_suppkey
+GROUP BY s_suppkey, s_name, s_address, s_phone
 ORDER BY total_revenue DESC
 LIMIT 1
 
@@ -189,7 +189,7 @@ WHERE p_partkey = l_partkey AND p_brand = 'Brand#23' AND p_container = 'MED BOX'
     AND l_quantity < (SELECT 0.2 * AVG(l_quantity) FROM lineitem WHERE l_partkey = p_partkey)
 
 -- [Q18] the hundred largest orders
--- because: each group is one order of one customer, by name
+-- empty: each group is one order of one customer, by name
 SELECT c_name, c_custkey, o_orderkey, o_orderdate, o_totalprice, SUM(l_quantity) AS quantity
 FROM customer, orders, lineitem
 WHERE o_orderkey IN (SELECT l_orderkey FROM lineitem GROUP BY l_orderkey HAVING SUM(l_quantity) > 300)

@@ -1,4 +1,4 @@
-"""What becomes of TPC-H's 22 queries: each asked as it is written, then with its rewrite; `python -m benchmarks tpch verdicts`.
+"""What becomes of TPC-H's 22 queries, as written and with a rewrite; `python -m benchmarks tpch verdicts`.
 
 Customers are protected: customer, orders and lineitem are theirs through the keys of the schema. Nation, region, part,
 supplier and partsupp are public. Bounds and keys are those of the specification, which are known without any data.
@@ -7,15 +7,13 @@ supplier and partsupp are public. Bounds and keys are those of the specification
 from __future__ import annotations
 
 import os
-import sys
 import tempfile
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import dither
-from benchmarks.question_files import Found, find, read_questions, record, recorded, tally
-from benchmarks.report import console, table
+from benchmarks.question_files import Found, find, print_verdicts, read_questions, record
 from benchmarks.tpch import small_tables
 from dither.privacy.guarantee.guarantee import Guarantee
 from dither.query.policy.policy import VERSION, read_policy
@@ -59,7 +57,12 @@ COLUMNS: Mapping[str, Mapping[str, Any]] = {
         **{"c_acctbal": money(-1000, 10_000), "c_mktsegment": keyed(*small_tables.SEGMENTS), "c_comment": TEXT},
     },
     "orders": {
-        **{"o_orderkey": WHOLE, "o_custkey": WHOLE, "o_orderstatus": keyed("F", "O", "P"), "o_totalprice": money(0, 735_000)},
+        **{
+            "o_orderkey": WHOLE,
+            "o_custkey": WHOLE,
+            "o_orderstatus": keyed("F", "O", "P"),
+            "o_totalprice": money(0, 735_000),
+        },
         **{"o_orderdate": DAY, "o_orderpriority": keyed(*small_tables.PRIORITIES), "o_shippriority": WHOLE},
         **{"o_comment": TEXT},
     },
@@ -116,14 +119,4 @@ def main(*, again: bool = False) -> None:
     found = verdicts()
     if again:
         record(RECORD, found)
-    lines = []
-    for one in read_questions(QUERIES):
-        verdict = found[one.name]
-        told = {"answered": "", "free": "public tables alone", "rewritten": one.how, "refused": one.because or verdict.why}
-        lines.append([one.name, one.asks, verdict.verdict, told[verdict.verdict]])
-    table("TPC-H's queries, customers protected", ["query", "asks", "verdict", ""], lines)
-    console.print(tally(found.values()), "as recorded" if found == recorded(RECORD) else "NOT as recorded", sep="; ")
-
-
-if __name__ == "__main__":
-    main(again="--record" in sys.argv)
+    print_verdicts("TPC-H's queries, customers protected", read_questions(QUERIES), found, RECORD)

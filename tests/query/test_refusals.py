@@ -50,8 +50,6 @@ QUESTIONS = [
     ("SELECT COUNT(*) FROM visits, people", "without ON", ROWS),
     ("SELECT COUNT(*) FROM visits, visits AS other", "without ON", ROWS),
     ("SELECT COUNT(*) FROM visits JOIN people ON TRUE", "joined by equalities", ROWS),
-    ("SELECT COUNT(*) FROM visits LIMIT 10 OFFSET 5", "OFFSET is not answered", "{}"),
-    ("SELECT COUNT(*) FROM visits LIMIT 5, 10", "OFFSET is not answered", "{}"),
     ("SELECT COUNT(*) FROM visits LIMIT 10%", "LIMIT OPTIONS is not answered", ROWS + " {}"),
     ("SELECT COUNT(*) FROM visits LIMIT 10 WITH TIES", "LIMIT OPTIONS is not answered", ROWS + " {}"),
     ("SELECT COUNT(*) FROM visits LIMIT 10 BY age", "EXPRESSIONS is not answered", ROWS + " {}"),

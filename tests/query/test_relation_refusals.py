@@ -51,7 +51,7 @@ REFUSALS = [
     ("visits v JOIN visits u ON v.person = u.person AND v.ward = u.ward", "a table joined with itself", "own totals"),
     ("visits v JOIN (SELECT person, cost FROM visits) u ON v.person = u.person", "a table joined with itself", "own totals"),
     ("(SELECT cost FROM visits UNION ALL SELECT cost FROM stays LIMIT 3) v", "LIMIT is not answered here", "UNION ALL"),
-    ("(SELECT person, cost FROM visits OFFSET 3) v", "OFFSET is not answered here", "FROM visits"),
+    ("(SELECT person, cost FROM visits OFFSET 3) v", "OFFSET leaves out some people's rows", "without OFFSET"),
     ("(SELECT SUM(cost) OVER (PARTITION BY person) AS cost FROM visits) v", "has no owner", "GROUP BY person"),
     ("(SELECT person FROM visits QUALIFY ROW_NUMBER() OVER (ORDER BY cost) < 3) v", "QUALIFY", "FROM visits"),
     ("(SELECT ward, AVG(cost) AS cost FROM visits GROUP BY ward, age) v", "without the person", "person among its columns"),
@@ -83,10 +83,10 @@ CONDITIONS = [
     ("person = ANY (SELECT patient FROM stays)", "ANY with a question", "JOIN with an inner question"),
     ("ROW_NUMBER() OVER (ORDER BY cost) < 3", "windows show single rows", "GROUP BY"),
 ]
-FIVE = " ".join(f"JOIN wards w{at} ON v.ward = w{at}.ward" for at in range(5))
+NINE = " ".join(f"JOIN wards w{at} ON v.ward = w{at}.ward" for at in range(9))
 DOUBLED = ", ".join(f"t{at} AS (SELECT ward FROM t{at - 1} UNION ALL SELECT ward FROM t{at - 1})" for at in range(1, 6))
 WHOLE = [
-    (f"SELECT COUNT(*) FROM visits v {FIVE}", "more than 4 public tables", "fewer"),
+    (f"SELECT COUNT(*) FROM visits v {NINE}", "more than 8 public tables", "fewer"),
     (
         f"WITH t0 AS (SELECT ward FROM visits), {DOUBLED} SELECT COUNT(*) FROM t5",
         "written out, more than 30 tables",

@@ -74,13 +74,13 @@ class PublicQuote(FreeQuote):
     def rehearsed(self) -> PublicQuote:
         """The same, once its SELECT has run on made-up rows: what can never work is refused here."""
         sources = self._sources()
-        self.holdings.engine.rehearse(sources, [public_sql(self.asked, sources)], threads=1)
+        self.holdings.engine.rehearse(sources, [public_sql(self.asked, sources, placed=False)], threads=1)
         return self
 
     def release(self, **how: Any) -> Answer:
         """The answer, at no charge; `how` are the keywords of `Quote.release`, and change nothing."""
         sources = self._sources()
-        select = public_sql(self.asked, sources)
+        select = public_sql(self.asked, sources, placed=True)
         try:
             with self.holdings.engine.reading([*sources.values()], threads=1) as run:  # in one thread: floats add up alike
                 head = run(f"DESCRIBE {select}", lambda _: True)
@@ -91,6 +91,9 @@ class PublicQuote(FreeQuote):
         if len(rows) > MOST_ROWS:
             raise QuestionError("question", self._sql, f"it has more than {MOST_ROWS} rows", "LIMIT, or a total of them")
         names = [name for name, *_ in head]
+        if len({name.lower() for name in names}) < len(names):
+            why = "two columns of the answer would have one name"
+            raise QuestionError("question", self._sql, why, "the names of columns instead of *")
         cells = {name: [_plain(row[at]) for row in rows] for at, name in enumerate(names)}
         kinds: dict[str, Kind] = {name: _kind(stored) for name, stored, *_ in head}
         return FreeAnswer(

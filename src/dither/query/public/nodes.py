@@ -1,7 +1,7 @@
 """A question about public tables as nodes: a tree of words that are listed here, names, constants and SELECTs.
 
-What a node may say is closed: a `Term` has one of the `WORDS` or `LISTS`, a table is one of the policy's or a name that WITH gave, and
-everything that came from a question as text is a constant or a quoted name.
+What a node may say is closed: a `Term` has one of the `WORDS` or `LISTS`, a table is one of the policy's or a name that WITH
+gave, and everything that came from a question as text is a constant or a quoted name.
 """
 
 from __future__ import annotations
@@ -15,7 +15,9 @@ WORDS = {  # what stands for each, with its parts by their places
     **{word: f"({{0}} {word} {{1}})" for word in ("LIKE", "NOT LIKE", "ILIKE", "NOT ILIKE", "IS", "IN")},
     **{"()": "{0}", "NOT": "(NOT {0})", "negative": "(- {0})", "BETWEEN": "({0} BETWEEN {1} AND {2})"},
     **{"EXISTS": "EXISTS {0}", "DISTINCT": "DISTINCT {0}", "COUNT(*)": "COUNT(*)", "NULLIF": "NULLIF({0}, {1})"},
-    **{name: f"{name}({{0}})" for name in ("COUNT", "SUM", "AVG", "MIN", "MAX", "MEDIAN", "UPPER", "LOWER", "LENGTH", "ABS")},
+    **{
+        name: f"{name}({{0}})" for name in ("COUNT", "SUM", "AVG", "MIN", "MAX", "MEDIAN", "UPPER", "LOWER", "LENGTH", "ABS")
+    },
     **{name: f"{name}({{0}})" for name in ("FLOOR", "CEIL", "STDDEV_SAMP", "STDDEV_POP", "VAR_SAMP", "VAR_POP", "TRIM")},
     **{f"EXTRACT {part}": f"EXTRACT({part} FROM {{0}})" for part in ("year", "quarter", "month", "day", "hour", "dow")},
     **{f"INTERVAL {unit}": f"to_{unit}s({{0}})" for unit in ("year", "month", "day", "hour")},

@@ -66,7 +66,9 @@ def read_public(text: object, policy: Policy) -> PublicSelect | None:
         return None
     without_schemas(tree)
     found = _Reader(public, tree).select(tree, frozenset())
-    assert isinstance(found, PublicSelect)
+    called = [name.lower() for _, name in found.items if name is not None]
+    if len(set(called)) < len(called):
+        raise refuse(tree, "two columns of the answer would have one name", "AS another_name behind one of them")
     return found
 
 

@@ -6,11 +6,12 @@ numbers and of decimals are exact; columns that are stored as what the policy sa
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from dither.query.engines.duckdb.table_source import TableSource
 from dither.query.engines.duckdb.words import DUCKDB
 from dither.query.engines.templates.expressions import cell
+from dither.query.engines.templates.relations import rows_of
 from dither.query.policy.table import Table
 from dither.query.public.nodes import LISTS, WORDS, Constant, Name, Node, PublicSelect, PublicUnion, Rows, Term
 
@@ -18,14 +19,20 @@ MOST_ROWS = 1_000_000  # of an answer
 Sources = Mapping[str, TableSource]
 
 
-def public_sql(question: PublicSelect, sources: Sources) -> str:
-    """The whole question, in a fixed order, with one row more than an answer may have."""
+def public_sql(question: PublicSelect, sources: Sources, *, placed: bool) -> str:
+    """The whole question, in a fixed order, with one row more than an answer may have. If it is `placed` it says where rows
+    are; otherwise that is still to be written around it."""
+    heads = [
+        DUCKDB.inline(rows_of(DUCKDB, name), f"SELECT * FROM {source.relation} AS source")
+        for name, source in sources.items()
+        if placed
+    ]
     most = MOST_ROWS + 1 if question.limit is None else min(question.limit, MOST_ROWS + 1)
-    return _select(question, sources, outermost=most)
+    return _select(question, sources, heads, most)
 
 
-def _select(node: PublicSelect, sources: Sources, outermost: int | None = None) -> str:
-    given = [f"{_given(name, columns)} AS ({_query(of, sources)})" for name, columns, of in node.given]
+def _select(node: PublicSelect, sources: Sources, heads: Sequence[str] = (), outermost: int | None = None) -> str:
+    given = [*heads] + [f"{_given(name, columns)} AS ({_query(of, sources)})" for name, columns, of in node.given]
     items = [_node(item, sources) + ("" if name is None else f" AS {DUCKDB.name(name)}") for item, name in node.items]
     parts = [f"WITH {', '.join(given)}"] if given else []
     parts.append(f"SELECT {'DISTINCT ' if node.distinct else ''}{', '.join(items)}")
@@ -73,7 +80,7 @@ def table_sql(table: Table, source: TableSource) -> str:
         for column in table.columns
     ]
     named = [f"{read} AS {DUCKDB.name(column.name)}" for read, column in zip(cells, table.columns, strict=True)]
-    return f"(SELECT {', '.join(named)} FROM {source.relation} AS source)"
+    return f"(SELECT {', '.join(named)} FROM {rows_of(DUCKDB, table.name)} AS source)"
 
 
 def _node(node: Node, sources: Sources) -> str:

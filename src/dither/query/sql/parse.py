@@ -102,6 +102,7 @@ def parse(text: object, policy: Policy) -> Question:
         having=having,
         order=order_by(tree, reader, groups, released.named, columns),
         limit=limit_of(tree),
+        offset=offset_of(tree),
     )
 
 
@@ -262,6 +263,14 @@ def limit_of(tree: exp.Select) -> int | None:
     number = _whole(clause.expression) if isinstance(clause, exp.Limit) else None
     if number is None:
         raise refuse(clause, "LIMIT is a whole number", "LIMIT 10")
+    return number
+
+
+def offset_of(tree: exp.Select) -> int:
+    clause = tree.args.get("offset")
+    number = 0 if clause is None else _whole(clause.expression)
+    if number is None:
+        raise refuse(clause, "OFFSET is a whole number", "OFFSET 10")
     return number
 
 

@@ -69,7 +69,8 @@ ONE = (
 ARGS: dict[type[exp.Expr], set[str]] = {
     **{kind: {"this", "expression"} for kind in TWO},
     **{kind: {"this"} for kind in ONE},
-    exp.Select: {"expressions", "from_", "joins", "with_", "distinct", "where", "group", "having", "order", "limit"},
+    exp.Select: {"expressions", "from_", "joins", "with_", "distinct", "where", "group", "having", "order", "limit"}
+    | {"offset"},
     exp.Join: {"this", "on", "using", "kind", "side", "method"},
     exp.With: {"expressions", "recursive"},
     exp.CTE: {"this", "alias"},
@@ -81,6 +82,7 @@ ARGS: dict[type[exp.Expr], set[str]] = {
     exp.Order: {"expressions"},
     exp.Ordered: {"this", "desc"},
     exp.Limit: {"expression"},
+    exp.Offset: {"expression"},
     exp.Identifier: {"this", "quoted"},  # quoted or not, names are found whatever their case, as DuckDB does
     exp.Column: {"this", "table"},
     exp.Literal: {"this", "is_string"},
