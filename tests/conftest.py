@@ -15,7 +15,7 @@ from tests.seeds import ALL, SEED, seed_of_the_day
 # CPU seconds that a folder may take on a push, all processes together; what takes more samples, and runs whole with --all.
 BUDGETS = {
     "tests": 40,
-    "tests/benchmarks": 20,
+    "tests/benchmarks": 60,  # TPC-H and ClickBench, each query beside plain SQL
     "tests/channels": 60,
     "tests/cli": 60,
     "tests/density": 170,

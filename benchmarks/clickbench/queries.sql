@@ -153,14 +153,14 @@ SELECT URL, COUNT(*) AS c FROM hits GROUP BY URL ORDER BY c DESC LIMIT 10
 
 -- [Q34] hits by address, and a constant
 SELECT 1, URL, COUNT(*) AS c FROM hits GROUP BY 1, URL ORDER BY c DESC LIMIT 10
--- rewrite: without the constant, which is the same in every row
-SELECT URL, COUNT(*) AS c FROM hits GROUP BY URL ORDER BY c DESC LIMIT 10
 
 -- [Q35] hits by address of the network, and numbers beside it
 SELECT ClientIP, ClientIP - 1, ClientIP - 2, ClientIP - 3, COUNT(*) AS c
 FROM hits GROUP BY ClientIP, ClientIP - 1, ClientIP - 2, ClientIP - 3 ORDER BY c DESC LIMIT 10
--- rewrite: by the address alone; what is beside it follows from it
-SELECT ClientIP, COUNT(*) AS c FROM hits GROUP BY ClientIP ORDER BY c DESC LIMIT 10
+-- rewrite: an inner question gives the expressions names
+SELECT ClientIP, a, b, d, COUNT(*) AS c
+FROM (SELECT ClientIP, ClientIP - 1 AS a, ClientIP - 2 AS b, ClientIP - 3 AS d FROM hits) AS t
+GROUP BY ClientIP, a, b, d ORDER BY c DESC LIMIT 10
 
 -- [Q36] pages of a counter
 SELECT URL, COUNT(*) AS PageViews

@@ -20,8 +20,8 @@ QUERIES, RECORD = HERE / "queries.sql", HERE / "verdicts.json"
 FLAGS = ("IsRefresh", "DontCountHits", "IsLink", "IsDownload")
 MONTH = datetime.date(2013, 7, 1), datetime.date(2013, 7, 31)
 BOUNDS = {
-    **{"AdvEngineID": (0, 255), "SearchEngineID": (0, 255), "ResolutionWidth": (0, 8191), "TraficSourceID": (-1, 15)},
-    **{flag: (0, 1) for flag in FLAGS},
+    **{"AdvEngineID": (0, 31), "SearchEngineID": (0, 31), "ResolutionWidth": (0, 8191), "TraficSourceID": (-1, 15)},
+    **dict.fromkeys(FLAGS, (0, 1)),
     **{"EventDate": MONTH, "EventTime": MONTH},
 }
 LIMIT = 100  # hits of one person
