@@ -11,7 +11,7 @@ from typing import Any
 import duckdb
 
 import dither
-from dither.errors import NumberError
+from dither.errors import BudgetError, NumberError
 from dither.query.answers.free_answer import FreeAnswer
 
 BARS, WIDEST = 8, 25  # bars that are allowed, and how wide one may be
@@ -23,10 +23,9 @@ def released(data: dither.Dataset, sql: str) -> dither.Answer:
     """The answer with as little noise as there can be."""
     for price in PRICES:
         try:
-            quote = data.quote(sql, epsilon=price)
-        except NumberError:
+            return data.quote(sql, epsilon=price).release(threads=1)
+        except (NumberError, BudgetError):
             continue
-        return quote.release(threads=1)
     raise AssertionError(f"no price: {sql}")
 
 

@@ -60,16 +60,23 @@ def read_public(text: object, policy: Policy) -> PublicSelect | None:
     """The question about public tables that a text asks; None where a table of it is not public, or unknown."""
     tree = read(text)
     public = {table.name.lower(): table for table in policy.tables if table.public}
-    names = {part.alias.lower() for part in tree.find_all(exp.CTE)}
-    tables = [node for node in tree.find_all(exp.Table) if node.name.lower() not in names or node.args.get("db")]
-    if not tables or any(node.name.lower() not in public for node in tables):
+    named = {part.alias.lower() for part in tree.find_all(exp.CTE)}
+    tables = {node.name.lower() for node in tree.find_all(exp.Table)}
+    if not tables & set(public) or not tables <= set(public) | named:
         return None
     without_schemas(tree)
-    found = _Reader(public, tree).select(tree, frozenset())
+    try:
+        found = _Reader(public, tree).select(tree, frozenset())
+    except _OtherTableError:
+        return None
     called = [name.lower() for _, name in found.items if name is not None]
     if len(set(called)) < len(called):
         raise refuse(tree, "two columns of the answer would have one name", "AS another_name behind one of them")
     return found
+
+
+class _OtherTableError(Exception):
+    """A table that is not public: the question is none of these."""
 
 
 class _Reader:
@@ -182,7 +189,7 @@ class _Reader:
         called = self._called(node) if node.alias else (node.name, ())
         of = node.name if node.name.lower() in given else self._public.get(node.name.lower())
         if of is None:
-            raise refuse(node, "WITH gives it that name further below, or elsewhere", f"one of {', '.join(self._public)}")
+            raise _OtherTableError
         return Rows(of, *called, **facts)
 
     # -- values --------------------------------------------------------------------------------------------------------

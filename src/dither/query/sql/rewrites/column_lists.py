@@ -21,9 +21,11 @@ def with_column_names(found: Scope, node: exp.Expr, query: exp.Expr | None) -> S
     """The scope of a table or of an inner question `query`, under the names that the alias of `node` gives its columns."""
     alias = node.args.get("alias")
     columns = [] if alias is None else alias.args.get("columns") or []
+    names = [name.name for name in found.names] if query is None else _written(query)
+    if names is not None and query is not None:  # names in the order in which they are written
+        found = Scope(found.relation, tuple(sorted(found.names, key=lambda name: names.index(name.name))))
     if not columns:
         return found
-    names = [name.name for name in found.names] if query is None else _written(query)
     if names is None:
         raise refuse(node, "a star stands for columns whose places are not written", "the names of columns instead of *")
     new = [column.name for column in columns]
