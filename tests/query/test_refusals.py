@@ -74,7 +74,6 @@ QUESTIONS = [
         "called v here",
         "SELECT COUNT(*) FROM a.visits WHERE {} = 1",
     ),
-    ("SELECT COUNT(*) FROM visits AS v(a, b)", "COLUMNS is not answered", "SELECT COUNT(*) FROM visits AS {}"),
     ("SELECT COUNT(*) FROM visits TABLESAMPLE 10%", "SAMPLE is not answered", "SELECT COUNT(*) FROM {}"),
     ("SELECT COUNT(*) FROM visits WITH ORDINALITY", "ORDINALITY is not answered", "SELECT COUNT(*) FROM {}"),
     ("SELECT COUNT(*) FROM ONLY visits", "ONLY is not answered", "SELECT COUNT(*) FROM {}"),

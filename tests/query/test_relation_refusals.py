@@ -35,7 +35,6 @@ REFUSALS = [
     ("visits v JOIN wards w ON v.cost = w.floor", "values of different types are joined", "columns of one type"),
     ("visits v JOIN wards v ON v.ward = v.ward", "two tables are called v", "an alias"),
     ("wards w LEFT JOIN visits v ON v.ward = w.ward", "an owner from the first table on", "the protected table first"),
-    ("wards v", "it is public", "one of visits"),
     ("letters v JOIN wards w ON v.ward = w.ward", "two persons of one", "column of the person"),
     ("letters v JOIN visits u ON v.ward = u.ward", "without a name", "column of the person"),
     ("(SELECT ward, SUM(cost) AS cost FROM visits GROUP BY ward) v", "rows of several people", "person among"),

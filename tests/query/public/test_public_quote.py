@@ -57,7 +57,7 @@ ASKED = [
     "SELECT COUNT(*) AS n FROM wards WHERE ward LIKE 'it%' OR ward ILIKE 'a' OR ward NOT LIKE '%'",
     "SELECT COUNT(*) AS n FROM wards WHERE since < DATE '2024-03-01' - INTERVAL '1' DAY AND EXTRACT(year FROM since) = 2020",
     "SELECT COUNT(*) AS n FROM wards WHERE (site, beds) IN (('north', 3), ('south', 5)) AND beds BETWEEN 1 + 1 AND 4",
-    "SELECT UPPER(ward) AS u, LENGTH(site), SUBSTRING(site, 1, 2) AS s, COALESCE(site, '') AS c FROM wards ORDER BY u",
+    "SELECT UPPER(ward) AS u, LENGTH(site) AS l, SUBSTRING(site, 1, 2) AS s, COALESCE(site, '') AS c FROM wards ORDER BY u",
     "SELECT ward || '/' || site AS k, ROUND(ratio, 1) AS r, ABS(ratio) AS a FROM wards WHERE ward IS NOT NULL ORDER BY k",
     "SELECT DATE_TRUNC('month', since) AS m, COUNT(*) AS n FROM wards GROUP BY m ORDER BY m",
     "SELECT SUM(CAST(beds AS DOUBLE)) / COUNT(*) AS x, -MAX(beds) AS y, MEDIAN(beds) AS z FROM wards WHERE TRUE",

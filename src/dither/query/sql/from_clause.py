@@ -73,7 +73,9 @@ class FromReader:
             assert join is not None
             found = joined(found, other, join)
         if found.table.person is None and is_public(found.relation):
-            raise refuse(source, "it is public: nobody in it is protected, so it needs no question", f"one of {names}")
+            raise refuse(
+                source, "it is public: nobody in it is protected, so it has no price", "it by itself, without others: free"
+            )
         return found
 
     def _one(self, node: exp.Expr, given: Given, names: str) -> Scope:

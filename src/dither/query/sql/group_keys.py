@@ -183,8 +183,8 @@ class _Finder:
         columns = columns_of(by)
         open_case = isinstance(by, Case) and by.otherwise is None and any(column.keys is None for column in columns)
         if not columns or open_case or not self._find_parts(by, parts):
-            inner = f"at a price, GROUP BY k of an inner question: (SELECT {shown(self.node)} AS k FROM ...) AS t"
-            others = f"; or, {inner}" if by.facts.type in KEYED and columns else ""
+            others = f"; or, at a price, GROUP BY k, where an inner question has {shown(self.node)} AS k"
+            others = others if by.facts.type in KEYED and columns else ""
             if isinstance(by, Case):
                 example = "CASE WHEN ... THEN 'some' ELSE 'others' END"
                 raise refuse(self.node, "a CASE to group by gives constants, and has an ELSE", example + others)

@@ -11,6 +11,8 @@ from sqlglot import exp
 
 def without_repetition(node: exp.Expr) -> exp.Expr | None:
     """An OR with its common equalities in front; None where it has none."""
+    if isinstance(node.parent, exp.Or):
+        return None  # the whole chain is looked at once
     either = [_conditions(part) for part in node.flatten()]
     common = [one for one in either[0] if _of_columns(one) and all(one in other for other in either[1:])]
     if not common:
