@@ -8,7 +8,9 @@ from __future__ import annotations
 import datetime
 import os
 import tempfile
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 import dither
 from benchmarks.clickbench.hits import make_hits
@@ -19,7 +21,7 @@ HERE = Path(__file__).parent
 QUERIES, RECORD = HERE / "queries.sql", HERE / "verdicts.json"
 FLAGS = ("IsRefresh", "DontCountHits", "IsLink", "IsDownload")
 MONTH = datetime.date(2013, 7, 1), datetime.date(2013, 7, 31)
-BOUNDS = {
+BOUNDS: Mapping[str, Any] = {
     **{"AdvEngineID": (0, 31), "SearchEngineID": (0, 31), "ResolutionWidth": (0, 8191), "TraficSourceID": (-1, 15)},
     **dict.fromkeys(FLAGS, (0, 1)),
     **{"EventDate": MONTH, "EventTime": MONTH},

@@ -68,8 +68,8 @@ class _Reader:
         if isinstance(node, exp.Union) and type(node) is exp.Union and not node.args.get("with_"):
             extra = [name for name in ("order", "limit", "offset", "by_name") if node.args.get(name)]
             if not extra:
-                sides = (self.query(side, given) for side in (node.this, node.expression))
-                return PublicUnion(*sides, every=not node.args.get("distinct"))
+                left, right = self.query(node.this, given), self.query(node.expression, given)
+                return PublicUnion(left, right, every=not node.args.get("distinct"))
         if not isinstance(node, exp.Select):
             raise refuse(node, "it is no SELECT, nor two joined by UNION", "SELECT ... FROM ...")
         return self.select(node, given)

@@ -268,7 +268,9 @@ def limit_of(tree: exp.Select) -> int | None:
 
 def offset_of(tree: exp.Select) -> int:
     clause = tree.args.get("offset")
-    number = 0 if clause is None else _whole(clause.expression)
+    if clause is None:
+        return 0
+    number = _whole(clause.expression)
     if number is None:
         raise refuse(clause, "OFFSET is a whole number", "OFFSET 10")
     return number
