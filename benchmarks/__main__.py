@@ -1,5 +1,8 @@
 """`python -m benchmarks NAME [--soak]`: each module here measures one subject and prints a table of ratios.
 
+`python -m benchmarks tpch verdicts` says what becomes of TPC-H's queries, `python -m benchmarks clickbench` of ClickBench's;
+`--record` writes what was found into the file that the tests compare with.
+
 `--scale` is the scale of TPC-H's tables, 1 unless it is said: `python -m benchmarks tpch --scale 0.1`.
 """
 
@@ -11,7 +14,8 @@ import pkgutil
 
 import benchmarks
 
-HELPERS = {"__main__", "clock", "peer", "peers", "report"}
+HELPERS = {"__main__", "clock", "peer", "peers", "question_files", "report"}
+VERDICTS = {"tpch": "tpch.verdicts", "clickbench": "clickbench.verdicts"}
 SCALES = ("0.01", "0.1", "1", "10")
 
 
@@ -19,11 +23,18 @@ def main() -> int:
     names = sorted(module.name for module in pkgutil.iter_modules(benchmarks.__path__) if module.name not in HELPERS)
     parser = argparse.ArgumentParser(prog="python -m benchmarks")
     parser.add_argument("name", choices=names)
+    parser.add_argument("part", nargs="?", choices=["verdicts"], help="of tpch: what becomes of its queries")
+    parser.add_argument("--record", action="store_true", help="of verdicts: write them down")
     parser.add_argument("--soak", action="store_true", help="more of it")
     parser.add_argument("--scale", choices=SCALES, help="of TPC-H's tables; for tpch alone")
     asked = parser.parse_args()
     if asked.scale is not None and asked.name != "tpch":
         parser.error("--scale is for tpch alone")
+    if asked.part is not None or asked.name == "clickbench":
+        if asked.name not in VERDICTS:
+            parser.error("verdicts are of tpch and clickbench")
+        importlib.import_module(f"benchmarks.{VERDICTS[asked.name]}").main(again=asked.record)
+        return 0
     options = {} if asked.scale is None else {"scale": asked.scale}
     importlib.import_module(f"benchmarks.{asked.name}").main(soak=asked.soak, **options)
     return 0

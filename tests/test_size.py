@@ -71,6 +71,7 @@ ANYTHING = {
     """,
     "it is a question: text, an expression of a library that may not be there, or neither, which is refused with words": """
         query/groups/unknown_keys.py read_other stated
+        query/public/parse.py read_public text
         query/sql/ibis.py as_sql question
         query/sql/options.py read_options text
         query/sql/parse.py parse text

@@ -100,6 +100,11 @@ class Grammar:
     def inner(self, depth):
         called = self.name()
         text, columns = self.select(depth)
+        if self.rng.random() < 0.25:  # some columns get other names, by their places
+            several = self.rng.randrange(1, len(columns) + 1)
+            columns = [(self.name("n"), kind) for _, kind in columns[:several]] + columns[several:]
+            listed = ", ".join(name for name, _ in columns[:several])
+            return f"({text}) AS {called} ({listed})", [(f"{called}.{name}", kind) for name, kind in columns]
         return f"({text}) {called}", [(f"{called}.{name}", kind) for name, kind in columns]
 
     def select(self, depth):

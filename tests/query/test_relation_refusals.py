@@ -35,7 +35,6 @@ REFUSALS = [
     ("visits v JOIN wards w ON v.cost = w.floor", "values of different types are joined", "columns of one type"),
     ("visits v JOIN wards v ON v.ward = v.ward", "two tables are called v", "an alias"),
     ("wards w LEFT JOIN visits v ON v.ward = w.ward", "an owner from the first table on", "the protected table first"),
-    ("wards v", "it is public", "one of visits"),
     ("letters v JOIN wards w ON v.ward = w.ward", "two persons of one", "column of the person"),
     ("letters v JOIN visits u ON v.ward = u.ward", "without a name", "column of the person"),
     ("(SELECT ward, SUM(cost) AS cost FROM visits GROUP BY ward) v", "rows of several people", "person among"),
@@ -51,7 +50,7 @@ REFUSALS = [
     ("visits v JOIN visits u ON v.person = u.person AND v.ward = u.ward", "a table joined with itself", "own totals"),
     ("visits v JOIN (SELECT person, cost FROM visits) u ON v.person = u.person", "a table joined with itself", "own totals"),
     ("(SELECT cost FROM visits UNION ALL SELECT cost FROM stays LIMIT 3) v", "LIMIT is not answered here", "UNION ALL"),
-    ("(SELECT person, cost FROM visits OFFSET 3) v", "OFFSET is not answered here", "FROM visits"),
+    ("(SELECT person, cost FROM visits OFFSET 3) v", "OFFSET leaves out some people's rows", "without OFFSET"),
     ("(SELECT SUM(cost) OVER (PARTITION BY ward) AS cost FROM visits) v", "other people's", "(PARTITION BY person, ward)"),
     ("(SELECT person FROM visits QUALIFY ROW_NUMBER() OVER (ORDER BY cost) < 3) v", "other people's", "PARTITION BY person"),
     ("(SELECT ward, AVG(cost) AS cost FROM visits GROUP BY ward, age) v", "without the person", "person among its columns"),
@@ -83,10 +82,10 @@ CONDITIONS = [
     ("person = ANY (SELECT patient FROM stays)", "ANY with a question", "JOIN with an inner question"),
     ("ROW_NUMBER() OVER (ORDER BY cost) < 3", "windows show single rows", "GROUP BY"),
 ]
-FIVE = " ".join(f"JOIN wards w{at} ON v.ward = w{at}.ward" for at in range(5))
+NINE = " ".join(f"JOIN wards w{at} ON v.ward = w{at}.ward" for at in range(9))
 DOUBLED = ", ".join(f"t{at} AS (SELECT ward FROM t{at - 1} UNION ALL SELECT ward FROM t{at - 1})" for at in range(1, 6))
 WHOLE = [
-    (f"SELECT COUNT(*) FROM visits v {FIVE}", "more than 4 public tables", "fewer"),
+    (f"SELECT COUNT(*) FROM visits v {NINE}", "more than 8 public tables", "fewer"),
     (
         f"WITH t0 AS (SELECT ward FROM visits), {DOUBLED} SELECT COUNT(*) FROM t5",
         "written out, more than 30 tables",

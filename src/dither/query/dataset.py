@@ -24,6 +24,7 @@ from dither.query.pricing.ask import (
     Terms,
     Way,
 )
+from dither.query.public_quote import public_quote
 from dither.query.quote import Quote, make_quote
 from dither.query.sources.find_source import find_source
 from dither.query.sql.ibis import as_sql
@@ -82,7 +83,7 @@ class Dataset(Holdings):
         """Price and error of a question, in SQL or as an Ibis expression; reads no data, costs nothing. A list is a batch.
 
         The price is stated in exactly one way: `epsilon`, `rho`, `guarantee` or `error`. A question that needs no row is
-        free, and needs no price: `LIMIT 0`, `SELECT DISTINCT ward` of declared keys.
+        free, and needs no price: `LIMIT 0`, `SELECT DISTINCT ward` of declared keys, questions about public tables alone.
 
         Args:
             sql: a SELECT of aggregates, or an Ibis expression; a list or tuple of them is charged and released as one.
@@ -116,7 +117,7 @@ class Dataset(Holdings):
         if isinstance(sql, (list, tuple)):
             return make_batch(Ask(text=[as_sql(one) for one in sql], **terms), self)
         text = as_sql(sql)
-        return free_quote(text, self) or make_quote(Ask(text=text, **terms), self)
+        return public_quote(text, self) or free_quote(text, self) or make_quote(Ask(text=text, **terms), self)
 
     def explain(self) -> str:
         """What is protected, how, and what is left of the budget."""

@@ -120,6 +120,7 @@ def _derived(offer: Offer, released: Released, whole: dict[str, Column], cells: 
         if order.name not in whole and order.name not in by:
             raise QuestionError("ORDER BY", order.name, "the answer has no such column", ", ".join(whole))
         rows = in_order(rows, by.get(order.name, whole.get(order.name, [])), descending=order.descending)
+    rows = rows[question.offset :]
     rows = rows if question.limit is None else rows[: question.limit]
     intervals = DerivedIntervals(offer, released, values)
     for column in question.derived:

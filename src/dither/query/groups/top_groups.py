@@ -128,6 +128,8 @@ class TopGroups(GroupChoice):
 def sorted_by(question: Question) -> Counter | None:
     """What the groups are sorted by, where the largest k of them could be chosen first; otherwise None."""
     cells = prod(len(group.listed) for group in question.groups)
+    if question.offset:
+        return None
     if question.having or len(question.order) != 1 or not question.order[0].descending or question.limit is None:
         return None
     if cells < MANY or not 1 <= question.limit <= MOST_CHOSEN or question.limit >= cells:

@@ -73,8 +73,10 @@ def describe(question: Question) -> str:
     lines += [f"Keeps      rows with {_kept(keep)}" for keep in question.having]
     for order in question.order:
         lines.append(f"Sorted     by {order.name}{', largest first' if order.descending else ''}")
+    if question.offset:
+        lines.append(f"Skips      the first {question.offset}")
     if question.limit is not None:
-        lines.append(f"Shows      the first {question.limit}")
+        lines.append(f"Shows      the {'next' if question.offset else 'first'} {question.limit}")
     return "\n".join(lines)
 
 

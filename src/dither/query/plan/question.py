@@ -144,6 +144,7 @@ class Question:
     order: tuple[OrderBy, ...] = ()
     limit: int | None = None
     derived: tuple[Derived, ...] = ()  # columns that are computed from aggregates
+    offset: int = 0  # rows that are not shown, before those that are
 
     @property
     def of_all_groups(self) -> bool:
@@ -155,7 +156,8 @@ class Question:
         """Whether released numbers decide which rows are shown."""
         keys = {group.name for group in self.groups}
         tested = any(name not in keys for keep in self.having for name in keep.names)
-        return tested or (self.limit is not None and any(order.name not in keys for order in self.order))
+        cut = self.limit is not None or self.offset > 0
+        return tested or (cut and any(order.name not in keys for order in self.order))
 
     @property
     def table(self) -> Table:

@@ -24,6 +24,7 @@ from dither.query.sql.joins import MOST_RELATIONS, is_public, joined, limited, p
 from dither.query.sql.person_totals import check_names, column_of, per_person
 from dither.query.sql.person_windows.one_row import filtered
 from dither.query.sql.person_windows.window_columns import has_windows, window_columns
+from dither.query.sql.rewrites.column_lists import in_written_order, with_column_names
 from dither.query.sql.rewrites.inner_joins import Source, in_order, spelled_out
 from dither.query.sql.scope import Scope
 from dither.query.sql.syntax import refuse, shown
@@ -56,7 +57,7 @@ class FromReader:
             if part.alias.lower() in given:
                 raise refuse(part, f"WITH gives the name {part.alias} twice", "another name for one of them")
             given.append(part.alias.lower())
-            known[part.alias.lower()] = self._inner(part.this, part.alias, known)
+            known[part.alias.lower()] = with_column_names(self._inner(part.this, part.alias, known), part, part.this)
         return known
 
     def _from(self, tree: exp.Expr, given: Given) -> Scope:
@@ -74,7 +75,9 @@ class FromReader:
             assert join is not None
             found = joined(found, other, join)
         if found.table.person is None and is_public(found.relation):
-            raise refuse(source, "it is public: nobody in it is protected, so it needs no question", f"one of {names}")
+            raise refuse(
+                source, "it is public: nobody in it is protected, so it has no price", "it by itself, without others: free"
+            )
         return found
 
     def _one(self, node: exp.Expr, given: Given, names: str) -> Scope:
@@ -87,7 +90,7 @@ class FromReader:
         if isinstance(node, exp.Subquery):
             if alias is None or not node.alias:
                 raise refuse(node, "an inner question needs a name", f"{shown(node)} AS t")
-            return self._inner(node.this, node.alias, given)
+            return with_column_names(self._inner(node.this, node.alias, given), node, node.this)
         if not isinstance(node, exp.Table) or not isinstance(node.this, exp.Identifier):
             raise refuse(node, "it is not the name of a protected table", f"one of {names}")
         if alias is not None and not isinstance(alias.this, exp.Identifier):
@@ -95,12 +98,13 @@ class FromReader:
         called = node.alias or node.name
         if node.name.lower() in given:
             known = given[node.name.lower()]
-            return scope.Scope(known.relation, tuple(replace(name, called=called) for name in known.names))
+            found = scope.Scope(known.relation, tuple(replace(name, called=called) for name in known.names))
+            return with_column_names(found, node, None)
         table = self._policy.table(node.name)
         if table is None:
             raise refuse(node, "no table of that name is protected by this policy", f"one of {names}")
         above = parents(table, self._policy.tables)
-        return scope.outside(scanned(table, above) if above else Scan(table), called)
+        return with_column_names(scope.outside(scanned(table, above) if above else Scan(table), called), node, None)
 
     # -- questions within the question -----------------------------------------------------------------------------
 
@@ -117,6 +121,7 @@ class FromReader:
             raise refuse(node, "an inner question is a SELECT, or several joined by UNION ALL", "SELECT ... FROM ...")
         for clause, why, instead in (
             ("limit", "LIMIT keeps some people's rows because of others'", "the question without LIMIT, or WHERE"),
+            ("offset", "OFFSET leaves out some people's rows because of others'", "the question without OFFSET, or WHERE"),
             ("order", "the order of rows means nothing inside a question", "ORDER BY at the very end"),
         ):
             if node.args.get(clause) is not None:
@@ -160,7 +165,7 @@ class FromReader:
             raise refuse(node, "UNION leaves out rows of one person because of another's", "UNION ALL")
         parts: list[Relation] = []
         for side in (node.this, node.expression):
-            found = self._rows(side, given)
+            found = in_written_order(self._rows(side, given), side)
             parts += found.parts if isinstance(found, UnionAll) else (found,)
         tables = [part.table for part in parts]
         if any(table.person is None for table in tables):

@@ -102,6 +102,8 @@ class _Finder:
         """The domain of what is a column, or a value that is not made of values with domains."""
         if isinstance(by, ColumnValue):
             return None if self._is_person(by) else column_domain(by.column, self.where, self.relation, self.node)
+        if isinstance(by, Constant):  # one group, of all rows
+            return Domain(by, (self._label(by.value),))
         if isinstance(by, Case):
             labels = [value for _, value in by.branches] + ([] if by.otherwise is None else [by.otherwise])
             if by.otherwise is None or not all(isinstance(label, Constant) for label in labels):
@@ -181,13 +183,14 @@ class _Finder:
         columns = columns_of(by)
         open_case = isinstance(by, Case) and by.otherwise is None and any(column.keys is None for column in columns)
         if not columns or open_case or not self._find_parts(by, parts):
+            others = f"; or, at a price, GROUP BY k, where an inner question has {shown(self.node)} AS k"
+            others = others if by.facts.type in KEYED and columns else ""
             if isinstance(by, Case):
                 example = "CASE WHEN ... THEN 'some' ELSE 'others' END"
-                raise refuse(self.node, "a CASE to group by gives constants, and has an ELSE", example)
+                raise refuse(self.node, "a CASE to group by gives constants, and has an ELSE", example + others)
             why = "its possible values are not known beforehand"
-            raise refuse(
-                self.node, why, "a column with keys or bounds, a CASE with labels, or dates between two days of WHERE"
-            )
+            known = "a column with keys or bounds, a CASE with labels, or dates between two days of WHERE"
+            raise refuse(self.node, why, known + others)
         if prod(len(domain.keys) + 1 for domain in parts.values()) > MOST_KEYS:
             why = f"its columns have more than {MOST_KEYS} combinations of keys"
             raise refuse(self.node, why, "fewer columns, or CASE WHEN ... THEN 'label' ELSE 'other' END")

@@ -109,6 +109,7 @@ def parse(text: object, policy: Policy) -> Question:
         having=having,
         order=order_by(tree, reader, groups, released.named, columns),
         limit=limit_of(tree),
+        offset=offset_of(tree),
     )
 
 
@@ -269,6 +270,16 @@ def limit_of(tree: exp.Select) -> int | None:
     number = _whole(clause.expression) if isinstance(clause, exp.Limit) else None
     if number is None:
         raise refuse(clause, "LIMIT is a whole number", "LIMIT 10")
+    return number
+
+
+def offset_of(tree: exp.Select) -> int:
+    clause = tree.args.get("offset")
+    if clause is None:
+        return 0
+    number = _whole(clause.expression)
+    if number is None:
+        raise refuse(clause, "OFFSET is a whole number", "OFFSET 10")
     return number
 
 

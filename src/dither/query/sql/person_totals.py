@@ -74,11 +74,11 @@ def per_person(node: exp.Select, of: Relation, reader: Reader, items: list[exp.E
         inner = item.unalias()
         meaning = reader.meaning(inner)
         if meaning == ColumnValue(whose) and person.name == HIDDEN:
-            person = replace(whose, name=_name(item))
+            person = replace(whose, name=written_name(item))
         elif meaning is not None and meaning in keys:
             columns.append((column_of(item, meaning, reader), meaning))
         elif type(inner) in OWN:
-            totals.append(own_total(_name(item), inner, reader))
+            totals.append(own_total(written_name(item), inner, reader))
         else:
             reader.value(inner)  # an unknown column is the better message
             raise refuse(
@@ -159,7 +159,7 @@ def _having(clause: exp.Expr, made: GroupByPerson, reader: Reader, keys: list[Ex
     return FilterRows(made, Reader(scope.of(made, "")).condition(condition))
 
 
-def _name(item: exp.Expr) -> str:
+def written_name(item: exp.Expr) -> str:
     """What a column of an inner question is called."""
     name = (
         str(item.alias) if isinstance(item, exp.Alias) else str(item.name) if isinstance(item, exp.Column) else shown(item)
@@ -171,7 +171,7 @@ def _name(item: exp.Expr) -> str:
 
 def column_of(item: exp.Expr | None, by: Expression, reader: Reader, name: str = "") -> Column:
     """The column of an expression, with the facts that follow from it."""
-    called = name if item is None else _name(item)
+    called = name if item is None else written_name(item)
     if isinstance(by, ColumnValue):
         return replace(by.column, name=called)
     facts = by.facts
@@ -181,8 +181,9 @@ def column_of(item: exp.Expr | None, by: Expression, reader: Reader, name: str =
     except QuestionError:
         pass  # not known: a question around this one may group by it at a price
     else:
-        clamped = known.by != by and keeps_order(by)
-        keys = known.keys if known.by == by or clamped else None  # otherwise rows beyond the bounds would be lost
+        kept = known.by == by or keeps_order(by)
+        clamped = known.by != by and kept and bool(known.names)  # beyond hard bounds there is nothing
+        keys = known.keys if kept else None  # otherwise rows beyond the bounds would be lost
     stated = Column(called, facts.type, facts.lower, facts.upper, bounded_step(by), keys, facts.nullable, clamped=clamped)
     return replace(stated, first=facts.first, last=facts.last)
 

@@ -27,7 +27,7 @@ from dither.query.policy.policy import Policy
 from dither.query.sql.aggregates import READERS, read_aggregate
 from dither.query.sql.expressions import Reader
 from dither.query.sql.from_clause import FromReader
-from dither.query.sql.parse import MOST_COLUMNS, MOST_ROWS, group_by, limit_of, order_by, read_tree
+from dither.query.sql.parse import MOST_COLUMNS, MOST_ROWS, group_by, limit_of, offset_of, order_by, read_tree
 from dither.query.sql.syntax import refuse, shown
 
 COUNTS = (CountRows, CountValues, CountPersons, CountDistinct, CountDistinctValues)
@@ -135,7 +135,7 @@ def _keys(tree: exp.Select, reader: Reader) -> PublicTable | None:
     for order in reversed(order_by(tree, reader, groups, lambda _: None, names)):
         place = names.index(order.name)
         rows.sort(key=lambda row, at=place: row[at], reverse=order.descending)  # type: ignore[misc]
-    rows = rows[: limit_of(tree)]
+    rows = rows[offset_of(tree) :][: limit_of(tree)]
     columns = {group.name: group.named([row[at] for row in rows]) for at, group in enumerate(groups)}
     types = {group.name: Type.TEXT if group.names else group.by.facts.type for group in groups}
     return PublicTable(

@@ -17,6 +17,7 @@ from typing import Any
 from sqlglot import exp
 
 from dither.errors import QuestionError
+from dither.query.sql.rewrites.common_conditions import without_repetition
 
 MOST_COPIES = 10_000  # nodes that rewrites may repeat in one question
 DAY, TIME = r"\d{4}-\d{2}-\d{2}", r"\d{2}:\d{2}:\d{2}"
@@ -287,4 +288,5 @@ REWRITES: dict[type[exp.Expr], Callable[[exp.Expr, Copies], exp.Expr | None]] = 
     exp.NullSafeEQ: _distinct_from,
     exp.NullSafeNEQ: _distinct_from,
     exp.In: _in,
+    exp.Or: lambda node, _: without_repetition(node),
 }

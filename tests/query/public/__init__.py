@@ -1,0 +1,1 @@
+"""Questions about public tables alone."""
