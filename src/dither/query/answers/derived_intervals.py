@@ -32,6 +32,7 @@ from typing import Any, NamedTuple
 
 from dither.query.answers.derived_values import DerivedValues
 from dither.query.answers.interval_arithmetic import (
+    NOTHING,
     End,
     Ends,
     Node,
@@ -41,6 +42,7 @@ from dither.query.answers.interval_arithmetic import (
     arithmetic,
     may_be_missing,
     operation,
+    product,
 )
 from dither.query.answers.linear_forms import Form, Part, Quotient, Weights, weights_of
 from dither.query.answers.released import Released
@@ -71,6 +73,15 @@ class Pattern(NamedTuple):
     level: Fraction
     limits: tuple[float, float]  # what the truth is known to keep
     plain: bool  # nothing with noise is divided by
+
+
+class Solved(NamedTuple):
+    """A piece whose ends are wanted, as doubles can hold it."""
+
+    of: tuple[Hashable, Fraction]  # by what it is known, and the confidence
+    over: Fraction
+    under: Fraction
+    scale: Fraction  # so many times the quotient of the two; above zero
 
 
 class DerivedIntervals:
@@ -173,28 +184,35 @@ class DerivedIntervals:
         """The ends of all pieces; quotients whose noises weigh the same at once."""
         import numpy as np
 
-        alike: dict[Pattern, list[tuple[tuple[Hashable, Fraction], Fraction, Fraction]]] = {}
+        alike: dict[Pattern, list[Solved]] = {}
         for (key, level), piece in wanted.items():
             if isinstance(piece, Opaque):
                 least, most = self.opaque(piece.name, level)
                 self._ends[key, level] = Fraction(least[piece.row]), Fraction(most[piece.row])
                 continue
-            weights = weights_of(piece, self.members, self.counted)
-            limits = weights.limits(self._not_negative)
-            pattern = Pattern(*self._noise(weights), level, limits, piece.under.is_constant)
-            alike.setdefault(pattern, []).append(((key, level), self._sum(piece.over), self._sum(piece.under)))
+            scaled, scale = piece.scaled()
+            weights = weights_of(scaled, self.members, self.counted)
+            over, under = self._sum(scaled.over), self._sum(scaled.under)
+            plain = not any(below for _, below in weights.pairs.values())  # noise below has cancelled, or was not there
+            if plain and not under:
+                self._ends[key, level] = NOTHING  # it is divided by zero, whatever was released
+                continue
+            limits = (-inf, inf) if plain else weights.limits(self._not_negative)
+            pattern = Pattern(*self._noise(weights), level, limits, plain)
+            alike.setdefault(pattern, []).append(Solved((key, level), over, under, scale))
         for pattern, several in alike.items():
             noise = self.noises(pattern.noises, pattern.times, pattern.level)
             above, below = (np.array([float(pair[at]) for pair in pattern.weights]) for at in (0, 1))
             if pattern.plain:
-                half = Fraction(float(noise.reach(np.abs(above)[None, :])[0]))
-                self._ends |= {of: (middle - half, middle + half) for of, middle, _ in several}
+                half = Fraction(float(noise.reach(np.abs(above)[None, :])[0])) if pattern.noises else Fraction(0)
+                for of, over, under, scale in several:
+                    ends = scale * (over - half) / under, scale * (over + half) / under
+                    self._ends[of] = min(ends), max(ends)
                 continue
-            over = np.array([float(top) for _, top, _ in several])
-            under = np.array([float(bottom) for _, _, bottom in several])
-            lows, highs = quotient_interval(over, under, above, below, noise, pattern.limits)
-            for (of, _, _), low, high in zip(several, lows.tolist(), highs.tolist(), strict=True):
-                self._ends[of] = _end(low), _end(high)
+            tops, bottoms = (np.array([float(one[at]) for one in several]) for at in (1, 2))
+            lows, highs = quotient_interval(tops, bottoms, above, below, noise, pattern.limits)
+            for (of, _, _, scale), low, high in zip(several, lows.tolist(), highs.tolist(), strict=True):
+                self._ends[of] = product(_end(low), scale), product(_end(high), scale)
 
     def _noise(self, weights: Weights) -> tuple[tuple[Noise, ...], tuple[int, ...], tuple[tuple[Fraction, Fraction], ...]]:
         """The noises that enter, how many have the same weights, and the weights in both forms."""
