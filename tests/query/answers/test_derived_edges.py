@@ -153,3 +153,42 @@ def test_bars_hold_a_share_of_the_rows_that_are_in_the_answer(tmp_path):
         for answer in repeated(quote, 300):
             held += answer["z_low"][0] <= keys.count("a") / 60 <= answer["z_high"][0]
     assert held >= 280
+
+
+# -- averages of nothing ---------------------------------------------------------------------------------------------------
+
+
+NOTHING = {
+    "COALESCE(AVG(x), 0)": 0.0,
+    "COALESCE(ROUND(AVG(x), 1), -1) + COUNT(*)": -1.0,
+    "COALESCE(AVG(x) - AVG(y), 7)": 7.0,
+    "COALESCE(STDDEV_POP(x), 100)": 100.0,
+    "SUM(AVG(x)) OVER ()": None,  # the average of the other group
+    "COALESCE(SUM(x), 0)": 0.0,
+    "COALESCE(COUNT(*), 9)": 0.0,
+}
+
+
+@pytest.mark.parametrize("expression", NOTHING)
+def test_bars_hold_what_stands_for_an_average_of_nothing(tmp_path, expression):
+    """Of the two groups one has no rows: there SQL takes what COALESCE says, and a total passes over it."""
+    rng = random.Random(8)
+    rows = {
+        "k": ["a"] * 40,
+        "x": [rng.randrange(30, 50) for _ in range(40)],
+        "y": [rng.randrange(30, 50) for _ in range(40)],
+    }
+    facts = {"keys": {"k": ["a", "b"]}, "bounds": {"x": (30, 50), "y": (30, 50)}, "hard": ["bounds.x", "bounds.y"]}
+    book = ledger(tmp_path, dither.pure(10**6))
+    data = dither.protect(pyarrow.table(rows), name="t", person="each row", ledger=book, complete=["k", "x", "y"], **facts)
+    truth = NOTHING[expression]
+    truth = sum(rows["x"]) / 40 if truth is None else truth
+    quote = data.quote(f"SELECT k, {expression} AS z FROM t GROUP BY k", epsilon=2)
+    held, wide = [], []
+    with warnings.catch_warnings(action="ignore"), seeded(2024):
+        for answer in repeated(quote, 300):
+            held.append(answer["z_low"][1] - 1e-9 <= truth <= answer["z_high"][1] + 1e-9)
+            wide.append(answer["z_high"][0] - answer["z_low"][0])
+    assert sum(held) >= 0.93 * len(held), sum(held)
+    if "COALESCE" in expression and "AVG" in expression:
+        assert sorted(wide)[150] < 25  # where there are rows, what stands for none widens nothing

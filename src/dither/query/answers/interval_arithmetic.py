@@ -37,7 +37,7 @@ class Opaque:
 
 @dataclass(frozen=True, eq=False)
 class Node:
-    """An operation on pieces: + - * /, 'round', 'cast', 'hull', or 'sum' of many."""
+    """An operation on pieces: + - * /, 'round', 'cast', 'hull', 'first' that is there, or 'sum' of many."""
 
     what: str
     parts: tuple[Symbol, ...]
@@ -83,7 +83,7 @@ def arithmetic(node: Node, parts: list[Ends]) -> Ends:
         return _finite(low, lambda end: rounded(end, node.digits)), _finite(high, lambda end: rounded(end, node.digits))
     if node.what == "cast":
         return _finite(low, lambda end: Fraction(round(end))), _finite(high, lambda end: Fraction(round(end)))
-    if node.what == "hull":
+    if node.what in ("hull", "first"):
         return min(part[0] for part in parts), max(part[1] for part in parts)
     if node.what in ("sum", "+"):
         return reduce(plus, (part[0] for part in parts)), reduce(plus, (part[1] for part in parts))
