@@ -279,6 +279,13 @@ def test_a_refusal_names_the_chain():
         parse("SELECT COUNT(*) AS n FROM lines l JOIN orders o ON l.ward = o.ward", policy())
 
 
+def test_a_refusal_names_no_table_that_the_question_does_not():
+    """Orders have their owners through buyers, of whom nothing is asked."""
+    with pytest.raises(QuestionError) as refused:
+        parse("SELECT COUNT(*) AS n FROM orders o JOIN parcels p ON o.who = p.who", policy(direct=False))
+    assert "parcels JOIN orders ON parcels.oid = orders.oid AND parcels.who = orders.who" in refused.value.instead
+
+
 def test_limits_are_those_of_the_first_table():
     plan = parse("SELECT COUNT(*) AS n FROM lines l JOIN orders o ON l.oid = o.oid", policy(3, 4))
     assert (plan.table.max_groups, plan.table.max_rows_per_group, plan.table.person) == (3, 4, "who")
