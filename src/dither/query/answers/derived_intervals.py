@@ -198,7 +198,7 @@ class DerivedIntervals:
                     ends = scale * (over - half) / under, scale * (over + half) / under
                     self._ends[of] = min(ends), max(ends)
                 continue
-            tops, bottoms = (np.array([float(one[at]) for one in several]) for at in (1, 2))
+            tops, bottoms = (np.array([float(one) for one in part]) for part in zip(*(s[1:3] for s in several), strict=True))
             lows, highs = quotient_interval(tops, bottoms, above, below, noise, pattern.limits)
             for (of, _, _, scale), low, high in zip(several, lows.tolist(), highs.tolist(), strict=True):
                 self._ends[of] = product(_end(low), scale), product(_end(high), scale)
