@@ -28,6 +28,16 @@ KEYS = {
     "SELECT DISTINCT CASE WHEN cost > 20 THEN 'high' ELSE 'low' END AS k FROM (SELECT * FROM visits)": {
         "k": ["high", "low"]
     },
+    "SELECT DISTINCT ward FROM visits WHERE ward <> 'A'": {"ward": ["B"]},
+    "SELECT DISTINCT ward FROM visits WHERE ward ILIKE '%b%' AND cost > 3": {"ward": ["B"]},
+    "SELECT ward FROM visits WHERE ward IN ('A', 'z') AND NOT smokes GROUP BY ward": {"ward": ["A"]},
+    "SELECT DISTINCT ward FROM visits WHERE ward = 'A' OR cost > 3": {"ward": ["A", "B"]},
+    "SELECT DISTINCT ward FROM visits WHERE ward IS NULL": {"ward": []},
+    "SELECT DISTINCT smokes, ward FROM visits WHERE ward = 'A' OR smokes": {
+        "smokes": [False, True, True],
+        "ward": ["A", "A", "B"],
+    },
+    "SELECT DISTINCT age FROM visits WHERE age > 3": {"age": [4, 5]},  # nobody is beyond the bounds
 }
 EMPTY = [
     "SELECT * FROM visits LIMIT 0",
@@ -89,11 +99,19 @@ def test_a_total_of_no_rows_is_a_row(tmp_path, sql):
         ("SELECT ward FROM visits", "single rows"),
         ("SELECT ward, age FROM visits GROUP BY ward", "single rows"),
         ("SELECT nothing FROM visits LIMIT 0", "no such column"),
+        ("SELECT DISTINCT ward AS a, ward AS b FROM visits", "the same column twice"),
+        ("SELECT ward FROM visits GROUP BY ward, smokes", "single rows"),  # a ward twice
     ],
 )
 def test_what_is_private_is_not_free(tmp_path, sql, why):
     with pytest.raises(QuestionError, match=why):
         data(tmp_path).quote(sql, epsilon=1)
+
+
+def test_a_key_that_stands_for_what_is_beyond_is_not_left_out(tmp_path):
+    """5 stands for all ages above, which meet the condition."""
+    quote = data(tmp_path, hard=[]).quote("SELECT DISTINCT age FROM visits WHERE age <> 5")
+    assert len(quote.release()["age"]) == 6
 
 
 def test_there_is_no_receipt_and_no_offer(tmp_path):

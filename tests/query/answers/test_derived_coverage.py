@@ -55,7 +55,7 @@ def quote(folder, columns: dict[str, str], kind: str):
     budget, price = PRICES[kind]
     hard = ["bounds.a", "bounds.b"]
     keys, bounds = {"k": [1, 2, 3, 4, 5]}, {"a": (0, 2000), "b": (0, 2000)}
-    facts = {"person": "each row", "keys": keys, "bounds": bounds, "hard": hard, "complete": ["a", "b"]}
+    facts = {"person": "each row", "keys": keys, "bounds": bounds, "hard": hard, "complete": ["a", "b", "k"]}
     data = dither.protect(heavy(), name="t", ledger=ledger(folder, budget), **facts)
     return data.quote(asked(columns), **price)
 

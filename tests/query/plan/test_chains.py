@@ -6,6 +6,7 @@ from __future__ import annotations
 import random
 import time
 from contextlib import suppress
+from dataclasses import replace
 
 import duckdb
 import pytest
@@ -15,7 +16,7 @@ from hypothesis import strategies as st
 from dither.errors import QuestionError
 from dither.privacy.unit import Unit
 from dither.query.engines.templates import chains
-from dither.query.plan.chain import MOST_REPEATED
+from dither.query.plan.chain import MOST_REPEATED, scanned
 from dither.query.plan.describe import describe
 from dither.query.sql.parse import parse
 from tests.query.chain_shop import TABLES, AskedShop, ShopGrammar, policy, shop, without
@@ -228,7 +229,12 @@ def test_a_person_who_repeats_a_key_is_left_out_of_it_alone():
     plan = parse(sql, policy())
     assert "more than 10 times" in describe(plan)
     assert plan.table.drops_people
-    assert not parse("SELECT COUNT(*) AS n FROM lines", policy()).table.drops_people
+    assert not plan.table.shares_rows
+    alone = parse("SELECT COUNT(*) AS n FROM lines", policy()).relation
+    assert alone.table.shares_rows  # a row may belong to several people, and count for each
+    unique = scanned(replace(alone.links[0].table, hard=frozenset({"owner"})), alone.above).table
+    assert not unique.shares_rows
+    assert not unique.drops_people
 
 
 @pytest.mark.parametrize(("relation", "direct"), RELATIONS)
@@ -277,6 +283,13 @@ def test_other_joins_stay_refused(relation):
 def test_a_refusal_names_the_chain():
     with pytest.raises(QuestionError, match=r"lines JOIN orders ON lines\.oid = orders\.oid"):
         parse("SELECT COUNT(*) AS n FROM lines l JOIN orders o ON l.ward = o.ward", policy())
+
+
+def test_a_refusal_names_no_table_that_the_question_does_not():
+    """Orders have their owners through buyers, of whom nothing is asked."""
+    with pytest.raises(QuestionError) as refused:
+        parse("SELECT COUNT(*) AS n FROM orders o JOIN parcels p ON o.who = p.who", policy(direct=False))
+    assert "parcels JOIN orders ON parcels.oid = orders.oid AND parcels.who = orders.who" in refused.value.instead
 
 
 def test_limits_are_those_of_the_first_table():

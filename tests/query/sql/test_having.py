@@ -6,6 +6,7 @@ import itertools
 
 import pytest
 
+from dither.errors import QuestionError
 from dither.query.plan.question import HavingFilter, HavingLogic, HavingNot, HavingNull
 from tests.query.sql.rewrites.plain import compare, data, engine
 
@@ -76,3 +77,34 @@ def test_conditions_are_of_three_values():
         assert HavingLogic(True, parts).holds(row) is min(left, right, key=order.get)
         assert HavingLogic(False, parts).holds(row) is max(left, right, key=order.get)
         assert HavingNot(truth[left]).holds(row) is (None if left is None else not left)
+
+
+SOFT = "SELECT age, COUNT(*) AS n FROM visits GROUP BY age HAVING"
+
+
+@pytest.mark.parametrize(
+    ("condition", "ages"),
+    [
+        ("age >= 5", [">= 5"]),
+        ("age > 3", ["4", ">= 5"]),
+        ("age < 2", ["<= 0", "1"]),
+        ("age <= 0 OR age = 3", ["<= 0", "3"]),
+        ("age BETWEEN 1 AND 4", ["1", "2", "3", "4"]),
+        ("NOT age IN (1, 2)", ["<= 0", "3", "4", ">= 5"]),
+    ],
+)
+def test_having_on_keys_at_the_edge_of_bounds(tmp_path, condition, ages):
+    answer = data(tmp_path, hard=[]).quote(f"{SOFT} {condition}", epsilon=10**6).release()
+    assert answer["age"] == ages
+
+
+@pytest.mark.parametrize(
+    "condition", ["age > 5", "age = 5", "age <> 0", "age <= 7", "age IN (1, 5)", "age < 0", "age >= -3"]
+)
+def test_having_that_would_divide_what_is_beyond_the_bounds_is_refused(tmp_path, condition):
+    """The group >= 5 has ages of 5 and above: age > 5 is neither true nor false of it."""
+    clinic = data(tmp_path, hard=[])
+    with pytest.raises(QuestionError, match="stands for all that is beyond") as refused:
+        clinic.quote(f"{SOFT} {condition}", epsilon=1)
+    clinic.quote(f"SELECT age, COUNT(*) AS n FROM visits GROUP BY age {refused.value.instead}", epsilon=1)
+    data(tmp_path, name="others").quote(f"{SOFT} {condition}".replace("visits", "others"), epsilon=1)  # bounds are hard

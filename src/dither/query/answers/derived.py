@@ -6,16 +6,18 @@ What a column says is the weakest statement that is true of it:
     of clamped values   all are the truth or of clamped values
     at least            a sum of such numbers and of truths, none of them taken away; also a positive number of it, and it
                         rounded: what is counted is at most the truth, and so is the low end
-    of released numbers a rank: of what was released; the ranks of the truth may be others
+    of released numbers a rank, and LAG or LEAD where released numbers are the order: the truth may have other places
     of counted rows     all else: a quotient or a difference of numbers that are too small may be too large or too small
 
-Windows look at rows of the answer. Where a private release or HAVING chose the rows, the truth of all rows is not what
-they hold, and they are of counted rows.
+Windows look at rows of the answer. Where a private release or HAVING chose them, the truth of all rows is not what they
+hold, and they are of counted rows. Rows that have no key are in no row of the answer, and in no total: where there may be
+some, the total of a count is at least so much, and any other of counted rows.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from math import ceil, floor, inf
 from typing import Any
 
@@ -114,31 +116,51 @@ def is_whole(term: Term, offer: Offer) -> bool:
 def said_by(offer: Offer) -> dict[str, Statement]:
     """What each column of numbers says: aggregates, then those that are computed."""
     said = {name: statistic.statement(place) for name, statistic, place in offer.columns}
+    adds = frozenset(name for name, statistic, place in offer.columns if statistic.adds_up(place))
     chosen = offer.choice is not None or bool(offer.question.having)
-    return said | {column.name: _said(column.of, said, chosen=chosen) for column in offer.question.derived}
+    missing = any(group.meaning.facts.nullable for group in offer.question.groups)
+    of = Said(said, adds, chosen=chosen, missing=missing)
+    return said | {column.name: of.term(column.of) for column in offer.question.derived}
 
 
-def _said(term: Term, said: Mapping[str, Statement], *, chosen: bool) -> Statement:
-    match term:
-        case ReleasedValue(name):
-            return said[name]
-        case ConstantTerm():
-            return Statement.TRUTH
-        case Rank():
+@dataclass(frozen=True)
+class Said:
+    """What terms say, by what aggregates say."""
+
+    said: Mapping[str, Statement]
+    adds: frozenset[str]  # aggregates to which no row adds less than nothing
+    chosen: bool  # whether a private release or HAVING chose the rows of the answer
+    missing: bool  # whether rows may have no key, and be in no row of the answer
+
+    def term(self, term: Term) -> Statement:
+        """What a term says."""
+        match term:
+            case ReleasedValue(name):
+                return self.said[name]
+            case ConstantTerm():
+                return Statement.TRUTH
+            case Rank():
+                return Statement.RELEASED
+            case Operation(sign, left, right):
+                return _together(sign, (left, self.term(left)), (right, self.term(right)))
+            case Round(inner, _) | Cast(inner, _) | NullIf(inner, _):
+                return self.term(inner)
+            case Total() | Shift():
+                return self._window(term)
+            case FirstKnown(parts):
+                last = next((at for at, part in enumerate(parts) if not may_be_missing(part)), len(parts) - 1)
+                found = {self.term(part) for part in parts[: last + 1]}
+                return found.pop() if len(found) == 1 else _weakest(found)
+        raise AssertionError(term)
+
+    def _window(self, term: Total | Shift) -> Statement:
+        found = self.term(term.of)
+        if isinstance(term, Shift) and term.by_numbers:
             return Statement.RELEASED
-        case Operation(sign, left, right):
-            first, second = (_said(part, said, chosen=chosen) for part in (left, right))
-            return _together(sign, (left, first), (right, second))
-        case Round(inner, _) | Cast(inner, _) | NullIf(inner, _):
-            return _said(inner, said, chosen=chosen)
-        case Total() | Shift():
-            found = _said(term.of, said, chosen=chosen)
-            return Statement.COUNTED if chosen and found is not Statement.RELEASED else found
-        case FirstKnown(parts):
-            last = next((at for at, part in enumerate(parts) if not may_be_missing(part)), len(parts) - 1)
-            found_of = {_said(part, said, chosen=chosen) for part in parts[: last + 1]}
-            return found_of.pop() if len(found_of) == 1 else _weakest(found_of)
-    raise AssertionError(term)
+        if found is Statement.RELEASED or not (self.chosen or (self.missing and isinstance(term, Total))):
+            return found
+        sums = isinstance(term.of, ReleasedValue) and term.of.name in self.adds and found in LEAST
+        return Statement.AT_LEAST if sums and not self.chosen else Statement.COUNTED
 
 
 def _together(sign: str, left: tuple[Term, Statement], right: tuple[Term, Statement]) -> Statement:

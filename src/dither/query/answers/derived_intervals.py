@@ -18,6 +18,12 @@ quotient), and ROUND and CAST never fall as their argument rises, so that rounde
 one of its parts: the first that cannot be missing, or any before it, which the hull of them holds. NULLIF and a quotient
 by zero are missing or the number that their interval holds.
 
+An average of no values is missing in SQL, and a number here. Where COALESCE, or a total that passes over it, has something
+in its place, the interval is the hull with that, unless all averages in it end above the least that they can be. Proof. Of
+no values S and N are noise alone, and Fieller's set holds the least share, 0, but with probability alpha / k, which is what
+the piece may fail with anyway: it is of values or of none. Of deviations and quantiles, which have no such end, it is
+always the hull. A sum of nothing is 0.
+
 An interval is widened to hold the released value, which is computed of rounded numbers.
 """
 
@@ -28,10 +34,11 @@ from collections.abc import Hashable, Iterable
 from fractions import Fraction
 from functools import cache
 from math import inf
-from typing import Any, NamedTuple
+from typing import Any
 
 from dither.query.answers.derived_values import DerivedValues
 from dither.query.answers.interval_arithmetic import (
+    NOTHING,
     End,
     Ends,
     Node,
@@ -41,8 +48,10 @@ from dither.query.answers.interval_arithmetic import (
     arithmetic,
     may_be_missing,
     operation,
+    product,
 )
 from dither.query.answers.linear_forms import Form, Part, Quotient, Weights, weights_of
+from dither.query.answers.pieces import Pattern, Solved, least_values
 from dither.query.answers.released import Released
 from dither.query.counters.noise_sums import Noise, NoiseSum
 from dither.query.counters.quotients import quotient_interval
@@ -62,23 +71,13 @@ from dither.query.pricing.offer import Offer
 from dither.query.statistics.counter_release import CounterRelease
 
 
-class Pattern(NamedTuple):
-    """How noise enters a quotient: the same for many rows, which are then solved at once."""
-
-    noises: tuple[Noise, ...]
-    times: tuple[int, ...]  # how many of each
-    weights: tuple[tuple[Fraction, Fraction], ...]  # in what is divided, and in what it is divided by
-    level: Fraction
-    limits: tuple[float, float]  # what the truth is known to keep
-    plain: bool  # nothing with noise is divided by
-
-
 class DerivedIntervals:
     """Intervals of terms of one answer."""
 
     def __init__(self, offer: Offer, released: Released, values: DerivedValues) -> None:
         self.offer, self.released, self.values = offer, released, values
         self.columns = {name: (at, place) for (name, _, _), (at, place) in zip(offer.columns, offer.readings, strict=True)}
+        self.values_of = least_values(offer)
         self._totals: dict[tuple[Total, Part], Symbol | None] = {}
         self._pieces: dict[int, tuple[Symbol, dict[Hashable, Piece]]] = {}
         self._ends: dict[tuple[Hashable, Fraction], Ends] = {}
@@ -133,14 +132,14 @@ class DerivedIntervals:
         raise AssertionError(term)
 
     def _first(self, parts: tuple[Term, ...], row: int) -> Symbol | None:
-        found: list[Symbol] = []
-        for part in parts:
+        for place, part in enumerate(parts):
             symbol = self._symbol(part, row)
-            if symbol is not None:
-                found.append(symbol)
-                if not may_be_missing(part):
-                    break
-        return None if not found else found[0] if len(found) == 1 else Node("hull", tuple(found))
+            if symbol is None:
+                continue
+            there = not may_be_missing(part)
+            rest = None if there and not self._of_nothing(symbol) else self._first(parts[place + 1 :], row)
+            return symbol if rest is None else Node("first" if there else "hull", (symbol, rest))
+        return None
 
     def _total(self, term: Total, part: Part) -> Symbol | None:
         if (term, part) not in self._totals:
@@ -151,8 +150,9 @@ class DerivedIntervals:
                 self._totals[term, part] = Quotient(Form(first.over.constant * len(rows), {}, totals))
             else:
                 found = [symbol for row in rows if (symbol := self._symbol(term.of, row)) is not None]
-                if may_be_missing(term.of):  # a row may be passed over
-                    found = [Node("hull", (symbol, Quotient(Form()))) for symbol in found]
+                how = "hull" if may_be_missing(term.of) else "first"  # a row may be passed over
+                if how == "hull" or any(map(self._of_nothing, found)):
+                    found = [Node(how, (symbol, Quotient(Form()))) for symbol in found]
                 self._totals[term, part] = Node("sum", tuple(found)) if found else None
         return self._totals[term, part]
 
@@ -173,28 +173,35 @@ class DerivedIntervals:
         """The ends of all pieces; quotients whose noises weigh the same at once."""
         import numpy as np
 
-        alike: dict[Pattern, list[tuple[tuple[Hashable, Fraction], Fraction, Fraction]]] = {}
+        alike: dict[Pattern, list[Solved]] = {}
         for (key, level), piece in wanted.items():
             if isinstance(piece, Opaque):
                 least, most = self.opaque(piece.name, level)
                 self._ends[key, level] = Fraction(least[piece.row]), Fraction(most[piece.row])
                 continue
-            weights = weights_of(piece, self.members, self.counted)
-            limits = weights.limits(self._not_negative)
-            pattern = Pattern(*self._noise(weights), level, limits, piece.under.is_constant)
-            alike.setdefault(pattern, []).append(((key, level), self._sum(piece.over), self._sum(piece.under)))
+            scaled, scale = piece.scaled()
+            weights = weights_of(scaled, self.members, self.counted)
+            over, under = self._sum(scaled.over), self._sum(scaled.under)
+            plain = not any(below for _, below in weights.pairs.values())  # noise below has cancelled, or was not there
+            if plain and not under:
+                self._ends[key, level] = NOTHING  # it is divided by zero, whatever was released
+                continue
+            limits = (-inf, inf) if plain else weights.limits(self._not_negative)
+            pattern = Pattern(*self._noise(weights), level, limits, plain)
+            alike.setdefault(pattern, []).append(Solved((key, level), over, under, scale))
         for pattern, several in alike.items():
             noise = self.noises(pattern.noises, pattern.times, pattern.level)
             above, below = (np.array([float(pair[at]) for pair in pattern.weights]) for at in (0, 1))
             if pattern.plain:
-                half = Fraction(float(noise.reach(np.abs(above)[None, :])[0]))
-                self._ends |= {of: (middle - half, middle + half) for of, middle, _ in several}
+                half = Fraction(float(noise.reach(np.abs(above)[None, :])[0])) if pattern.noises else Fraction(0)
+                for of, over, under, scale in several:
+                    ends = scale * (over - half) / under, scale * (over + half) / under
+                    self._ends[of] = min(ends), max(ends)
                 continue
-            over = np.array([float(top) for _, top, _ in several])
-            under = np.array([float(bottom) for _, _, bottom in several])
-            lows, highs = quotient_interval(over, under, above, below, noise, pattern.limits)
-            for (of, _, _), low, high in zip(several, lows.tolist(), highs.tolist(), strict=True):
-                self._ends[of] = _end(low), _end(high)
+            tops, bottoms = (np.array([float(one) for one in part]) for part in zip(*(s[1:3] for s in several), strict=True))
+            lows, highs = quotient_interval(tops, bottoms, above, below, noise, pattern.limits)
+            for (of, _, _, scale), low, high in zip(several, lows.tolist(), highs.tolist(), strict=True):
+                self._ends[of] = product(_end(low), scale), product(_end(high), scale)
 
     def _noise(self, weights: Weights) -> tuple[tuple[Noise, ...], tuple[int, ...], tuple[tuple[Fraction, Fraction], ...]]:
         """The noises that enter, how many have the same weights, and the weights in both forms."""
@@ -265,10 +272,22 @@ class DerivedIntervals:
         if (id(symbol), level) in self._ends:  # a total is one symbol in all its rows
             return self._ends[id(symbol), level]
         parts = [self._bounds(part, level) for part in symbol.parts]
-        found = arithmetic(symbol, parts)
+        sure = symbol.what == "first" and self._of_rows(symbol.parts[0], level)
+        found = parts[0] if sure else arithmetic(symbol, parts)
         self._ends[id(symbol), level] = found
         self._pieces.setdefault(id(symbol), (symbol, {}))  # which keeps it, so that its id is no other's
         return found
+
+    def _of_nothing(self, symbol: Symbol) -> bool:
+        """Whether an aggregate is in it that SQL has none of where there are no values: an average, not a count."""
+        return any(isinstance(piece, Opaque) and piece.name in self.values_of for piece in self._of(symbol).values())
+
+    def _of_rows(self, symbol: Symbol, level: Fraction) -> bool:
+        """Whether all averages in it stay above the least that they can be, so that they are of rows."""
+        pieces = [piece for piece in self._of(symbol).values() if isinstance(piece, Opaque) and piece.name in self.values_of]
+        least = [self.values_of[piece.name] for piece in pieces]
+        ends = [self._ends[piece.key, level][0] for piece in pieces]
+        return all(bottom is not None and end > bottom for bottom, end in zip(least, ends, strict=True))
 
 
 def _end(number: float) -> End:

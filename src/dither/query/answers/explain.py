@@ -112,12 +112,19 @@ def _meaning(one: Statement, offer: Offer) -> str:
         if table.hard and not table.alone:
             return "of all rows that have a person; nobody can have more than is counted, by the owner's word"
         return "of all rows" if table.person is None else "of everybody: each person counts in full"
+    complete = all(statistic.complete for _, statistic, _ in offer.columns)
+    if one is Statement.AT_LEAST and all(own.statement(at) is not one for _, own, at in offer.columns):  # a total over keys
+        return "rows of other keys, or of none, are left out: low ends are of the truth, high ends of what was counted"
     if one is Statement.AT_LEAST:
         return "rows of people beyond the limits are left out: low ends are of the truth, high ends of what was counted"
     if one is Statement.COUNTED:
+        if table.shares_rows:
+            return "a row that several people reach counts once for each; error bars hold what was counted"
+        if complete:
+            return "of the rows that are in the answer, and not of other keys; error bars hold what was counted"
         return "people beyond the limits count in part; error bars hold what was counted"
     if one is Statement.RELEASED:
-        return "places among what was released; those of the truth may be others"
+        return "by places among what was released; those of the truth may be others"
     if one is Statement.CHOSEN:
         return "by noisy counts: another key may be more frequent; the quote says by how many rows"
     return "everybody counts in full, values as the nearest step within their bounds"

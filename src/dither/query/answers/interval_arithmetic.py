@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import reduce
 from math import inf
 
 from dither.query.answers.derived_values import rounded
@@ -36,7 +37,7 @@ class Opaque:
 
 @dataclass(frozen=True, eq=False)
 class Node:
-    """An operation on pieces: + - * /, 'round', 'cast', 'hull', or 'sum' of many."""
+    """An operation on pieces: + - * /, 'round', 'cast', 'hull', 'first' that is there, or 'sum' of many."""
 
     what: str
     parts: tuple[Symbol, ...]
@@ -82,23 +83,33 @@ def arithmetic(node: Node, parts: list[Ends]) -> Ends:
         return _finite(low, lambda end: rounded(end, node.digits)), _finite(high, lambda end: rounded(end, node.digits))
     if node.what == "cast":
         return _finite(low, lambda end: Fraction(round(end))), _finite(high, lambda end: Fraction(round(end)))
-    if node.what == "hull":
+    if node.what in ("hull", "first"):
         return min(part[0] for part in parts), max(part[1] for part in parts)
     if node.what in ("sum", "+"):
-        return sum((part[0] for part in parts), start=Fraction(0)), sum((part[1] for part in parts), start=Fraction(0))
+        return reduce(plus, (part[0] for part in parts)), reduce(plus, (part[1] for part in parts))
     (first, last) = others[0]
     if node.what == "-":
-        return low - last, high - first
+        return plus(low, -last), plus(high, -first)
     if node.what == "/":
         if first <= 0 <= last:
             return NOTHING
         first, last = _inverse(last), _inverse(first)
-    corners = [_product(one, two) for one in (low, high) for two in (first, last)]
+    corners = [product(one, two) for one in (low, high) for two in (first, last)]
     return min(corners), max(corners)
 
 
-def _product(one: End, two: End) -> End:
-    return Fraction(0) if one == 0 or two == 0 else one * two
+def product(one: End, two: End) -> End:
+    """Of two ends; nothing of an infinite number is nothing. An infinite one never meets a fraction that no double holds."""
+    if one == 0 or two == 0:
+        return Fraction(0)
+    if isinstance(one, float) or isinstance(two, float):
+        return inf if (one > 0) == (two > 0) else -inf
+    return one * two
+
+
+def plus(one: End, two: End) -> End:
+    """Of two ends that are not infinite in opposite directions."""
+    return one if isinstance(one, float) else two if isinstance(two, float) else one + two
 
 
 def _inverse(end: End) -> End:

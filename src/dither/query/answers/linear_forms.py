@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from math import inf
 
+LARGE = Fraction(10) ** 100  # weights beyond this, or below one in so many, are scaled before they become doubles
 Cell = tuple[str, int]  # an aggregate, and the row of the answer
 Part = tuple[tuple[int, ...], tuple[object, ...]]  # PARTITION BY these keys, and what they are
 
@@ -51,6 +52,12 @@ class Form:
         left = ({at: number for at, number in part.items() if number} for part in (cells, totals))
         return Form(self.constant + other.constant, *left)  # type: ignore[arg-type]
 
+    def scaled(self) -> tuple[Form, Fraction]:
+        """The same over a number, which is 1 unless doubles might not hold its largest weight; and that number."""
+        sizes = [abs(number) for number in (self.constant, *self.cells.values(), *self.totals.values()) if number]
+        most = max(sizes, default=Fraction(1))
+        return (self, Fraction(1)) if 1 / LARGE <= most <= LARGE else (self.times(1 / most), most)
+
     def product(self, other: Form) -> Form | None:
         """None where both have noise: no form."""
         if self.is_constant:
@@ -77,6 +84,11 @@ class Quotient:
     def is_constant(self) -> bool:
         """Whether it has no noise."""
         return self.over.is_constant and self.under.is_constant
+
+    def scaled(self) -> tuple[Quotient, Fraction]:
+        """A quotient whose weights doubles hold, and how many times it this one is."""
+        (over, above), (under, below) = self.over.scaled(), self.under.scaled()
+        return Quotient(over, under), above / below
 
     def combined(self, sign: str, other: Quotient) -> Quotient | None:
         """The same arithmetic on forms, where that gives a quotient of forms; None where it does not."""
@@ -117,7 +129,10 @@ class Weights:
             found = [(-a, -b) for a, b in found]
         if any(b < 0 for _, b in found):
             return -inf, inf
-        ends = [float(a / b) if b else (inf if a > 0 else -inf) for a, b in found]
+        try:
+            ends = [float(a / b) if b else (inf if a > 0 else -inf) for a, b in found]
+        except OverflowError:  # beyond what doubles hold: no limit is a limit
+            return -inf, inf
         return min(ends), max(ends)
 
 

@@ -66,6 +66,8 @@ class Chain:
         else:
             assert last.table.person is not None
             person = last.here(last.table.person).name
+        # several rows above may have one key, and belong to different people: each of them has the row below
+        shares = any("owner" not in table.hard for table in self.tables[len(self.links) - 1 : -1])
         hard = {one for one in child.table.hard if "." not in one} - {"owner"}
         for link in self.links:
             facts = [one.partition(".") for one in link.table.hard if "." in one]
@@ -77,7 +79,9 @@ class Chain:
             source=None,
             max_sum=tuple((child.here(name).name, most) for name, most in child.table.max_sum),
             hard=frozenset(hard),
-            drops_people=any("owner" not in link.table.hard for link in self.links[:-1]),
+            drops_people=shares or any("owner" not in link.table.hard for link in self.links[:-1]),
+            clamps_values=shares,  # what is counted may be more than there is: it is no lower bound of it either
+            shares_rows=shares,
             min_people=max(table.min_people for table in self.tables),
             owner=None,
             ids=frozenset(),

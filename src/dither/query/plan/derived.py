@@ -111,6 +111,11 @@ class Shift(Window):
     offset: int
     order: tuple[SortBy, ...]
 
+    @property
+    def by_numbers(self) -> bool:
+        """Whether released numbers decide which row is looked at; the truth may have another one there."""
+        return any(not isinstance(one.of, KeyValue) for one in self.order)
+
 
 @dataclass(frozen=True)
 class Rank(Window):
@@ -144,8 +149,8 @@ class Derived:
 
     @property
     def is_rank(self) -> bool:
-        """Whether it is, or is computed from, the place of a row among others."""
-        return any(isinstance(part, Rank) for part in self.parts)
+        """Whether it is, or is computed from, the place of a row among released numbers, or a row at such a place."""
+        return any(isinstance(part, Rank) or (isinstance(part, Shift) and part.by_numbers) for part in self.parts)
 
 
 def terms(of: Term) -> Iterator[Term]:

@@ -156,7 +156,10 @@ class JoinOnPerson:
         least = max(left.min_people, right.min_people)
         table = Table(name, tuple(columns), left.person, groups, rows, alone=alone, min_people=least)
         drops = self.most_rows != (None, None) or left.drops_people or right.drops_people
-        return replace(table, drops_people=drops, clamps_values=left.clamps_values or right.clamps_values)
+        shares = left.shares_rows or right.shares_rows
+        return replace(
+            table, drops_people=drops, clamps_values=left.clamps_values or right.clamps_values, shares_rows=shares
+        )
 
     @property
     def tables(self) -> tuple[Table, ...]:
@@ -236,7 +239,8 @@ class UnionAll:
         stated = hard or any(table.max_rows is not None for table in tables)
         table = Table(name, tuple(columns), tables[0].person, groups, rows, min_people=least)
         drops, clamps = any(one.drops_people for one in tables), any(one.clamps_values for one in tables)
-        table = replace(table, drops_people=drops, clamps_values=clamps)
+        shares = any(one.shares_rows for one in tables)
+        table = replace(table, drops_people=drops, clamps_values=clamps, shares_rows=shares)
         return replace(table, max_rows=most, hard=frozenset({"max_rows"} if hard else ())) if stated else table
 
     @property

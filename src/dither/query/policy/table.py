@@ -57,6 +57,7 @@ class Table:
     max_sum: tuple[tuple[str, Fraction], ...] = ()  # of a person, by column
     drops_people: bool = False  # whether people with very many rows are left out of it, as in joins on the person
     clamps_values: bool = False  # whether conditions may have looked at a person's sums of clamped values
+    shares_rows: bool = False  # whether a row may count more than once: for each of several people that it belongs to
     hard: frozenset[str] = frozenset()  # what nobody can exceed: "max_rows", "max_sum.cost", "bounds.cost", "steps.cost"
     min_people: int = MIN_PEOPLE  # in a group whose key nobody declared: one that fewer are in is never shown
     owner: Owner | None = None  # through which table a row belongs to somebody, where no column says so

@@ -17,6 +17,7 @@ from dither.query.plan.chain import Chain, Link, plain_link
 from dither.query.plan.expressions import ColumnValue, Compare, Logic
 from dither.query.plan.relations import FilterRows, JoinOnPerson, JoinPublic, Relation, Scan
 from dither.query.policy.column import Column
+from dither.query.policy.table import Table
 from dither.query.sql.scope import Scope
 
 
@@ -49,14 +50,26 @@ def along_chain(left: Scope, right: Scope, columns: tuple[tuple[Column, Column],
 
 def chain_words(left: Scope, right: Scope) -> str | None:
     """How a chain of the policy is joined, where two tables of one were joined otherwise; None where they are of none."""
-    for child in (*left.relation.tables, *right.relation.tables):
+    named = [*_named(left.relation), *_named(right.relation)]
+    for child in named:
         if child.owner is None:
             continue
         equal = " AND ".join(f"{child.name}.{mine} = {child.owner.through}.{theirs}" for mine, theirs in child.owner.on)
-        names = [table.name for side in (left, right) for table in side.relation.tables]
-        if child.owner.through in names:
+        if child.owner.through in [table.name for table in named]:
             return f"both tables themselves, once each: {child.name} JOIN {child.owner.through} ON {equal}"
     return None
+
+
+def _named(relation: Relation) -> list[Table]:
+    """The tables that a question names; not those that are read for their owners only."""
+    match relation:
+        case Chain(links):
+            return [link.table for link in links]
+        case JoinPublic(of) | FilterRows(of):
+            return _named(of)
+        case JoinOnPerson(left, right):
+            return [*_named(left), *_named(right)]
+    return list(relation.tables)
 
 
 @dataclass(frozen=True)

@@ -26,6 +26,15 @@ def images(by: Expression, columns: Sequence[Column]) -> list[Key] | None:
     return sorted(_as_key(value) for value in found) if all(_is_key(by, value) for value in found) else None
 
 
+def kept(condition: Expression, columns: Sequence[Column]) -> set[tuple[Key, ...]]:
+    """The combinations of the keys of columns that meet a condition about them, as rows would."""
+    lists = [f"SELECT unnest(CAST(? AS {DUCKDB.types[c.type]}[])) AS {DUCKDB.name(c.name)}" for c in columns]
+    tables = ", ".join(f"({select}) AS keys{place}" for place, select in enumerate(lists))
+    names = ", ".join(DUCKDB.name(column.name) for column in columns)
+    rows = _rows(f"SELECT {names} FROM {tables} WHERE {render(DUCKDB, condition)}", [list(c.keys or ()) for c in columns])
+    return {tuple(map(_as_key, row)) for row in rows}
+
+
 def constant_images(expressions: Sequence[Expression]) -> list[Key] | None:
     """The values of expressions without columns, in their order; None if one is no key."""
     ((*found,),) = _rows(f"SELECT {', '.join(render(DUCKDB, by) for by in expressions)}", [])

@@ -6,19 +6,21 @@ average of nothing or the key of all others together, makes it NULL (`plan/quest
 
 from __future__ import annotations
 
+import datetime
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import Any
 
 from sqlglot import exp
 
 from dither.errors import QuestionError
 from dither.query.plan.base import Expression
-from dither.query.plan.expressions import Compare, Comparison, Constant, InList, IsNull, Logic, Not
+from dither.query.plan.expressions import Compare, Comparison, Constant, InList, IsNull, Logic, Not, Value
 from dither.query.plan.question import Group, Having, HavingFilter, HavingLogic, HavingNot, HavingNull
-from dither.query.policy.column import Type
+from dither.query.policy.column import Key, Type
 from dither.query.sql.expressions import SIGNS, TURNED, Reader
-from dither.query.sql.syntax import refuse
+from dither.query.sql.syntax import refuse, shown
 
 
 @dataclass(frozen=True)
@@ -74,42 +76,52 @@ class HavingReader:
             if meant is not column:
                 column.replace(exp.Paren(this=meant.copy()))
         try:
-            found = self._of_groups(self.reader.value(copy))
+            by = self.reader.value(copy)
         except QuestionError:
-            found = None
+            raise self._refused(node) from None
+        found = self._of_groups(by, node)
         if found is None:
             raise self._refused(node)
         return found
 
-    def _of_groups(self, by: Expression) -> Having | None:
+    def _of_groups(self, by: Expression, node: exp.Expr) -> Having | None:
         name = next((group.name for group in self.groups if group.meaning == by), None)
         if name is not None and by.facts.type is Type.BOOLEAN:
             return HavingFilter(name, "=", True)
         match by:
             case Compare(sign, of, Constant(value)):
-                name = self._group(of)
-                return None if name is None else HavingFilter(name, sign, value)
+                return self._compared(of, sign, value, node)
             case Compare(sign, Constant(value), of):
-                name = self._group(of)
-                return None if name is None else HavingFilter(name, TURNED[sign], value)
+                return self._compared(of, TURNED[sign], value, node)
             case InList(of, options):
-                name = self._group(of)
-                either = tuple(HavingFilter(name, "=", option.value) for option in options) if name is not None else ()
-                return HavingLogic(False, either) if either else None
+                either = [self._compared(of, "=", option.value, node) for option in options]
+                known = tuple(part for part in either if part is not None)
+                return HavingLogic(False, known) if known else None
             case IsNull(of):
-                name = self._group(of)
-                return None if name is None else HavingNull(name)
+                group = self._group(of)
+                return None if group is None else HavingNull(group.name)
             case Logic(every, parts):
-                found = [self._of_groups(part) for part in parts]
-                known = tuple(part for part in found if part is not None)
-                return HavingLogic(every, known) if len(known) == len(found) else None
+                found = [self._of_groups(part, node) for part in parts]
+                whole = tuple(part for part in found if part is not None)
+                return HavingLogic(every, whole) if len(whole) == len(found) else None
             case Not(condition):
-                inner = self._of_groups(condition)
+                inner = self._of_groups(condition, node)
                 return None if inner is None else HavingNot(inner)
         return None
 
-    def _group(self, of: Expression) -> str | None:
-        return next((group.name for group in self.groups if group.meaning == of), None)
+    def _compared(self, of: Expression, sign: Comparison, value: Value, node: exp.Expr) -> HavingFilter | None:
+        group = self._group(of)
+        if group is None:
+            return None
+        for edge, name in group.names:
+            for beyond in ("<=", ">="):
+                if name.startswith(beyond) and not _alike_beyond(sign, value, edge, beyond):
+                    why = f"the group {beyond} {edge} stands for all that is beyond, and not all of that is alike to it"
+                    raise refuse(node, why, f"HAVING {shown(exp.to_identifier(group.name))} {beyond} {_written(edge)}")
+        return HavingFilter(group.name, sign, value)
+
+    def _group(self, of: Expression) -> Group | None:
+        return next((group for group in self.groups if group.meaning == of), None)
 
     def _refused(self, node: exp.Expr) -> QuestionError:
         why = "HAVING compares an aggregate with a number, or a column of GROUP BY with constants; joined by AND, OR and NOT"
@@ -117,3 +129,14 @@ class HavingReader:
 
 
 ENDS: tuple[tuple[Comparison, str], ...] = ((">=", "low"), ("<=", "high"))
+
+
+def _alike_beyond(sign: Comparison, value: Any, edge: Any, beyond: str) -> bool:
+    """Whether a comparison says the same of the edge and of all that is beyond it."""
+    if value == edge:
+        return sign in ((">=", "<") if beyond == ">=" else ("<=", ">"))
+    return bool(value < edge if beyond == ">=" else value > edge)
+
+
+def _written(key: Key) -> str:
+    return f"'{key}'" if isinstance(key, datetime.date) else str(key)

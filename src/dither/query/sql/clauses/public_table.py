@@ -4,25 +4,28 @@
     SELECT DISTINCT k FROM t, SELECT k ... GROUP BY k    all keys that k can have, by the policy or the question
 
 Theorem. What is answered here is 0-differentially private. Proof. It is a function of the text and of the policy alone: the
-scope, the types of expressions and `group_keys.possible_keys`, none of which has a way to a row.
+scope, the types of expressions, `group_keys.possible_keys` and what the engine says of these keys, none of which has a way
+to a row.
 
-A condition of WHERE keeps no key out that rows could have: keys of the policy are listed whether the data has them or not.
+Keys are listed whether the data has them or not. Of WHERE, what is about them alone leaves out those that it says no to, as
+it leaves out their rows; what looks at other columns keeps no key out, since rows may meet it with every key.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import product
 from math import prod
 
 from sqlglot import exp
 
+from dither.query.engines.duckdb.key_images import kept
 from dither.query.plan.aggregates import Aggregate, CountDistinct, CountDistinctValues, CountPersons, CountRows, CountValues
 from dither.query.plan.base import Expression
-from dither.query.plan.expressions import Compare, Constant, Logic
+from dither.query.plan.expressions import ColumnValue, Compare, Constant, Logic, columns_of
 from dither.query.plan.question import OPERATORS, Group
-from dither.query.policy.column import Key, Type
+from dither.query.policy.column import Column, Key, Type
 from dither.query.policy.policy import Policy
 from dither.query.sql.aggregates import READERS, read_aggregate
 from dither.query.sql.expressions import Reader
@@ -57,7 +60,7 @@ def read_public_table(text: object, policy: Policy) -> PublicTable | None:
     condition = None if where is None else reader.kept(where.this)
     if none or (_is_false(condition) and (grouped or not counted)):
         return _empty(tree, reader)
-    return None if counted or grouped == distinct else _keys(tree, reader)
+    return None if counted or grouped == distinct else _keys(tree, reader, condition)
 
 
 def _is_false(condition: Expression | None) -> bool:
@@ -110,16 +113,20 @@ def _items(tree: exp.Select, reader: Reader) -> list[exp.Expr]:
     return items
 
 
-def _keys(tree: exp.Select, reader: Reader) -> PublicTable | None:
+def _keys(tree: exp.Select, reader: Reader, where: Expression | None) -> PublicTable | None:
     wanted = [(item, reader.value(item.unalias())) for item in tree.expressions if not item.is_star]
     if len(wanted) < len(tree.expressions):
         return None  # single rows
     grouped = group_by(tree, reader, list(wanted)) if tree.args.get("group") is not None else None
+    if grouped is not None and any(all(group.meaning != by for _, by in wanted) for group in grouped):
+        return None  # a key that is not shown repeats those that are
     groups: list[Group] = []
     for item, by in wanted:
         node = item.unalias()
         if grouped is not None and all(group.meaning != by for group in grouped):
             return None  # single rows
+        if any(group.meaning == by for group in groups):
+            raise refuse(item, "it is the same column twice, and not every pair of its keys", "it once")
         known = reader.keys(by, node)
         if known.keys is None:
             why = "nobody declared its keys, and which there are is private: they are released at a price, with counts"
@@ -132,6 +139,8 @@ def _keys(tree: exp.Select, reader: Reader) -> PublicTable | None:
     if prod(len(group.listed) for group in groups) > MOST_ROWS:
         raise refuse(tree, f"there are more than {MOST_ROWS} combinations of keys", "fewer columns")
     rows: list[Sequence[Key]] = list(product(*(group.listed for group in groups)))
+    for part in _conjuncts(where):
+        rows = _met(part, groups, rows)
     for order in reversed(order_by(tree, reader, groups, lambda _: None, names)):
         place = names.index(order.name)
         rows.sort(key=lambda row, at=place: row[at], reverse=order.descending)  # type: ignore[misc]
@@ -141,3 +150,26 @@ def _keys(tree: exp.Select, reader: Reader) -> PublicTable | None:
     return PublicTable(
         {name: [key for key in column if key is not None] for name, column in columns.items()}, types, tuple(names)
     )
+
+
+def _conjuncts(where: Expression | None) -> list[Expression]:
+    """Conditions that are all to be met."""
+    if isinstance(where, Logic) and where.every:
+        return [one for part in where.parts for one in _conjuncts(part)]
+    return [] if where is None else [where]
+
+
+def _met(condition: Expression, groups: Sequence[Group], rows: list[Sequence[Key]]) -> list[Sequence[Key]]:
+    """The keys that meet a condition; all of them where it looks at anything else. A key at the edge of bounds stands for
+    what is beyond, too, and is left as it is."""
+    places: dict[Column, int] = {}
+    for column in columns_of(condition):
+        found = (at for at, group in enumerate(groups) if group.by == ColumnValue(column) and group.asked is None)
+        place = next(found, None)
+        if place is None:
+            return rows
+        places[column] = place
+    if not places:
+        return rows
+    met = kept(condition, [replace(column, keys=groups[at].listed) for column, at in places.items()])
+    return [row for row in rows if tuple(row[at] for at in places.values()) in met]

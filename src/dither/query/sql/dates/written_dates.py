@@ -5,6 +5,7 @@ from __future__ import annotations
 from sqlglot import exp
 
 from dither.query.plan.base import Expression
+from dither.query.plan.dates import DateTrunc
 from dither.query.plan.expressions import Constant
 from dither.query.plan.facts import a
 from dither.query.policy.column import Type
@@ -35,9 +36,22 @@ def _dated(value: Expression, beside: Expression, node: exp.Expr) -> Expression:
     if not isinstance(value, Constant) or kind not in CASTS.values():
         return value
     if isinstance(value.value, str):
-        return _read_date(value.value, kind, node)
-    found = as_kind(value.value, kind)
-    return value if found is None else Constant(found)
+        found = _read_date(value.value, kind, node)
+        midnight = as_kind(found.value, Type.TIMESTAMP)  # None for a moment
+        if midnight is not None and midnight != read_constant(value.value, Type.TIMESTAMP) and _has_start(beside):
+            why = "of a text beside a day engines drop the time, and of one beside DATE_TRUNC some do not"
+            raise refuse(node, why, f"DATE '{found.value}'")
+        return found
+    other = as_kind(value.value, kind)
+    return value if other is None else Constant(other)
+
+
+def _has_start(node: object) -> bool:
+    """Whether DATE_TRUNC is in it, of which engines make a day or a timestamp."""
+    if isinstance(node, tuple):
+        return any(map(_has_start, node))
+    parts = getattr(node, "__dataclass_fields__", {})
+    return isinstance(node, DateTrunc) or any(_has_start(getattr(node, name)) for name in parts)
 
 
 def _read_date(text: str, kind: Type, node: exp.Expr) -> Constant:
