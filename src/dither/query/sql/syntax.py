@@ -97,6 +97,7 @@ ARGS: dict[type[exp.Expr], set[str]] = {
     exp.Window: {"this", "partition_by", "order", "over"},
     exp.Between: {"this", "low", "high"},
     exp.In: {"this", "expressions", "query"},
+    exp.Exists: {"this"},
     exp.Like: {"this", "expression", "negate"},
     exp.Case: {"this", "ifs", "default"},
     exp.If: {"this", "true"},
