@@ -17,7 +17,7 @@ REFUSALS = [
     ("visits v JOIN visits u ON v.person = u.person", "every pair of her rows", "own totals"),
     ("visits v JOIN stays s ON v.ward = s.ward", "joined on the person", "ON v.person = s.patient"),
     ("visits v LEFT JOIN stays s ON v.ward = s.ward", "so that a row has one owner", "ON v.person = s.patient AND"),
-    ("visits v LEFT JOIN stays s ON v.person = s.patient OR v.ward = s.ward", "joined to others by AND", "v.person = s.patient"),
+    ("visits v LEFT JOIN stays s ON v.person = s.patient OR v.ward = s.ward", "others by AND", "v.person = s.patient"),
     ("visits v LEFT JOIN visits u ON v.person = u.person", "every pair of her rows", "own totals"),
     ("visits v LEFT JOIN letters l ON v.ward = l.ward", "without a name", "column of the person"),
     ("visits v FULL JOIN notes n ON v.person = n.who", "an integer is compared with a text", "an integer on both sides"),
