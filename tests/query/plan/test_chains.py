@@ -264,7 +264,8 @@ def test_many_keys_of_one_person_take_no_longer_than_the_table_allows(relation, 
         "lines l JOIN buyers b ON l.oid = b.cid",
         "returns r JOIN orders o ON r.lid = o.ward",
         "lines l JOIN parcels p ON l.oid = p.oid",
-        "(SELECT oid, SUM(cost) AS c FROM lines GROUP BY oid) l",
+        "(SELECT ward, SUM(cost) AS c FROM lines GROUP BY ward) l",
+        "(SELECT oid, SUM(cost) AS c FROM parcels GROUP BY oid) l",
     ],
 )  # fmt: skip
 def test_other_joins_stay_refused(relation):

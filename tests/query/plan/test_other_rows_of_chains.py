@@ -34,6 +34,11 @@ CONDITIONS = [
     "lines v LEFT JOIN wards w ON w.ward = v.ward WHERE w.site IS NULL OR EXISTS (SELECT 1 FROM orders WHERE oid = v.oid)",
 ]
 OUTER = [
+    "orders v WHERE v.oid IN (SELECT oid FROM lines GROUP BY oid HAVING SUM(cost) > 60)",
+    "orders v WHERE v.oid NOT IN (SELECT DISTINCT oid FROM lines WHERE cost > 9)",
+    "(SELECT oid, SUM(cost) AS cost FROM lines GROUP BY oid) v",
+    "(SELECT o.oid AS oid, COUNT(*) AS cost FROM orders o LEFT JOIN lines l ON l.oid = o.oid GROUP BY o.oid) v",
+    "orders o LEFT JOIN (SELECT oid, COUNT(*) AS cost FROM lines GROUP BY oid) v ON v.oid = o.oid",
     "orders v LEFT JOIN lines l ON l.oid = v.oid",
     "orders v LEFT JOIN lines l ON l.oid = v.oid AND l.cost > 5 AND l.ward = v.ward",
     "orders v LEFT JOIN lines l ON l.oid = v.oid WHERE l.lid IS NULL",

@@ -25,6 +25,7 @@ from dither.query.sql.clauses.having import HavingReader
 from dither.query.sql.derived import DerivedReader, column_name
 from dither.query.sql.expressions import Reader
 from dither.query.sql.from_clause import FromReader
+from dither.query.sql.rewrites.column_aliases import without_column_aliases
 from dither.query.sql.rewrites.equivalents import rewrite
 from dither.query.sql.rewrites.qualified_names import without_schemas
 from dither.query.sql.syntax import check, read, refuse, shown
@@ -41,6 +42,7 @@ def read_tree(text: object) -> exp.Select:
     """The tree of a text, in the words that are read here, or why there is none."""
     tree = read(text)
     without_schemas(tree)
+    without_column_aliases(tree)
     rewrite(tree, str(text))
     check(str(text), tree)
     return tree

@@ -104,6 +104,17 @@ def _along_chain(equal: list[tuple[Cell, Cell]]) -> bool:
     return False
 
 
+def leads_to_owner(relation: Relation, values: Sequence[Expression]) -> bool:
+    """Whether a whole key of a chain is among some values: that by which rows have parents, or are parents of others."""
+    cells = [origin(relation, one.column) for one in values if isinstance(one, ColumnValue)]
+    for table, _ in (cell for cell in cells if cell is not None):
+        named = {name for other, name in (cell for cell in cells if cell is not None) if other.name == table.name}
+        upward = [] if table.owner is None else [tuple(mine for mine, _ in table.owner.on)]
+        if any(named >= set(key) for key in (*upward, *table.child_keys)):
+            return True
+    return False
+
+
 def origin(relation: Relation, column: Column) -> Cell | None:
     """The table of the policy, and its column, that a column is the cell of, or the common value of several rows; None
     where it is computed."""
