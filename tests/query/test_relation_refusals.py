@@ -180,6 +180,9 @@ def test_rows_that_public_tables_multiply_beyond_measure_are_refused_before_the_
     ("repeats", "relation", "becomes"),
     [
         (1001, "visits v JOIN wards w ON v.ward = w.ward", 1001),
+        (1001, "visits v WHERE EXISTS (SELECT 1 FROM wards w WHERE w.ward = v.ward AND w.floor < v.age)", 1001),
+        (1001, "visits v ANTI JOIN wards w ON v.ward = w.ward AND w.floor < v.age", 1001),
+        (11, "visits v LEFT JOIN stays s ON s.patient = v.person JOIN wards w ON v.ward = w.ward", 1100),
         (1001, "(SELECT person, ward FROM visits) v LEFT JOIN wards w ON v.ward = w.ward", 1001),
         (1001, "(SELECT v.person, COUNT(*) AS n FROM visits v JOIN wards w ON v.ward = w.ward GROUP BY v.person) t", 1001),
         (1001, "(SELECT ward FROM stays UNION ALL SELECT v.ward FROM visits v JOIN wards w ON v.ward = w.ward) t", 1001),

@@ -54,6 +54,8 @@ CONDITIONS = [
     "v.cost IN (SELECT floor FROM wards)",
 ]
 JOINS = [
+    "(SELECT COALESCE(v.person, s.patient) AS p, SUM(v.cost) AS cost, COUNT(s.nights) AS n FROM visits v FULL JOIN stays s"
+    " ON s.patient = v.person GROUP BY COALESCE(v.person, s.patient)) v WHERE p IN (SELECT mover FROM moves) OR n = 2",
     "visits v LEFT JOIN stays s ON v.person = s.patient",
     "visits v LEFT JOIN stays s ON v.person = s.patient AND s.ward = v.ward AND v.age > 2",
     "visits v LEFT JOIN stays s ON v.person = s.patient AND s.nights > 3 AND s.cost < v.cost WHERE s.patient IS NULL",

@@ -21,6 +21,7 @@ from dither.query.policy.table import NAME_LENGTH
 from dither.query.sql import scope
 from dither.query.sql.expressions import Reader
 from dither.query.sql.join_kinds.conditions import conjuncts
+from dither.query.sql.join_kinds.outer_joins import with_owner
 from dither.query.sql.join_kinds.owners import MOST_RELATIONS, limited, person_of
 from dither.query.sql.join_kinds.semi_joins import Looked, exists, member, subqueries
 from dither.query.sql.joins import joined
@@ -87,7 +88,7 @@ class FromReader:
 
     def _matched(self, tree: exp.Select, found: Scope, given: Given) -> Scope:
         """The relation with a column for each EXISTS and IN (SELECT ...); in the tree the column stands for it."""
-        known: dict[str, exp.Expr] = {}
+        found, known = with_owner(tree, found), dict[str, exp.Expr]()
         for item in [one for one in tree.expressions if not isinstance(one, exp.Alias) and one.find(exp.AggFunc) is None]:
             if any(subqueries(exp.Select(expressions=[item.copy()]))):  # what stands for it is no name to show
                 item.replace(exp.alias_(item.copy(), shown(item)[:NAME_LENGTH], quoted=True))

@@ -1,6 +1,6 @@
 """A person's own totals: inner questions with GROUP BY or DISTINCT, the person among their columns, or a key of a chain.
 
-By the key of a chain (`SELECT l_orderkey, SUM(l_quantity) FROM lineitem GROUP BY l_orderkey`) rows are grouped by owner, too:
+By the key of a chain (`SELECT l_orderkey, SUM(l_quantity) FROM lineitem GROUP BY l_orderkey`) rows are grouped by owner too:
 all children with one key have the same owners, so that each of these has the whole group; of parents each has her own.
 
 How much one person can have of something is bounded by the owner's limits: a count of her own rows, or a sum of her own

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from sqlglot import exp
@@ -27,6 +28,17 @@ class CorrelatedScope(Scope):
         here = any(known.called.lower() == called for known in self.names) if called else self.holds(node.name)
         there = any(one.called.lower() == called for one in self.around.names) if called else self.around.holds(node.name)
         return self.around.column(node) if there and not here else super().column(node)
+
+
+def parts_of(tree: exp.Select) -> Iterator[exp.Expr]:
+    """The parts of a SELECT itself, from the top down: of WHERE, of its columns and of GROUP BY; not of others in it."""
+    waiting = [tree.args.get("where"), *tree.expressions, tree.args.get("group")]
+    while waiting:
+        node = waiting.pop(0)
+        if isinstance(node, exp.Expr) and not isinstance(node, exp.Query):
+            yield node
+            if not isinstance(node, exp.Exists) and node.args.get("query") is None:
+                waiting += list(node.iter_expressions())
 
 
 def conjuncts(condition: exp.Expr) -> list[exp.Expr]:

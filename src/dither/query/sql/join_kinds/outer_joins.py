@@ -8,12 +8,13 @@ from sqlglot import exp
 
 from dither.query.plan.base import Expression
 from dither.query.plan.joins.outer_join import OuterJoin, missing
-from dither.query.plan.relations import OURS
+from dither.query.plan.joins.semi_join import SemiJoin
+from dither.query.plan.relations import OURS, FilterRows, JoinPublic, Relation
 from dither.query.policy.column import Column
 from dither.query.sql import scope
 from dither.query.sql.chains import chain_words
 from dither.query.sql.expressions import ABSENT
-from dither.query.sql.join_kinds.conditions import on_conditions
+from dither.query.sql.join_kinds.conditions import on_conditions, parts_of
 from dither.query.sql.join_kinds.owners import (
     Beside,
     equality_words,
@@ -50,6 +51,24 @@ def outer_join(left: Scope, right: Scope, join: exp.Join, side: str) -> Scope:
     merged = [_merged(node.name, left, right, columns, owner, full=full) for node in join.args.get("using") or []]
     before = [replace(name, column=missing(name.column)) if full else name for name in left.merged]
     return Scope(relation, both, (*(one for one in merged if one is not None), *before))
+
+
+def with_owner(tree: exp.Select, found: Scope) -> Scope:
+    """COALESCE of the two persons of a full join is whose a row is: the column of the owner stands for it in the tree."""
+    relation: Relation = found.relation
+    while isinstance(relation, (FilterRows, JoinPublic, SemiJoin)):
+        relation = relation.of
+    if not isinstance(relation, OuterJoin) or not relation.full:
+        return found
+    mine, theirs = (side.table.person for side in (relation.left, relation.right))
+    hers = next(here for here, there in relation.columns if there.name == theirs)
+    both = {mine, hers.name}
+    for node in list(parts_of(tree)):
+        values = [node.this, *node.expressions] if isinstance(node, exp.Coalesce) else []
+        columns = [found.column(value).name for value in values if isinstance(value, exp.Column)]
+        if len(values) == 2 and set(columns) == both:
+            node.replace(exp.column(relation.owner.name, quoted=True))
+    return replace(found, names=(*found.names, Name("", relation.owner.name, relation.owner)))
 
 
 def _owned(left: Scope, right: Scope, join: exp.Join, columns: Beside) -> list[Expression]:

@@ -28,7 +28,7 @@ from dither.query.sql import scope
 from dither.query.sql.chains import chain_words
 from dither.query.sql.dates.written_dates import alike
 from dither.query.sql.expressions import Reader
-from dither.query.sql.join_kinds.conditions import CorrelatedScope, on_conditions
+from dither.query.sql.join_kinds.conditions import CorrelatedScope, on_conditions, parts_of
 from dither.query.sql.join_kinds.owners import Beside, equality_words, limited, owned_alike, person_of, renamed
 from dither.query.sql.rewrites.equivalents import only_true_counts
 from dither.query.sql.scope import Name, Scope
@@ -47,13 +47,9 @@ class Looked(NamedTuple):
 
 def subqueries(tree: exp.Select) -> Iterator[exp.Expr]:
     """EXISTS and IN (SELECT ...) of a SELECT itself: in WHERE, among its columns and in GROUP BY."""
-    waiting = [tree.args.get("where"), *tree.expressions, tree.args.get("group")]
-    while waiting:
-        node = waiting.pop(0)
+    for node in parts_of(tree):
         if isinstance(node, exp.Exists) or (isinstance(node, exp.In) and node.args.get("query") is not None):
             yield node
-        elif isinstance(node, exp.Expr) and not isinstance(node, exp.Query):
-            waiting += list(node.iter_expressions())
 
 
 def exists(node: exp.Expr, around: Scope, looked: Looked) -> tuple[Scope, exp.Expr]:
@@ -109,6 +105,12 @@ def semi_join(left: Scope, right: Scope, join: exp.Join, *, anti: bool) -> Scope
     return replace(left, relation=FilterRows(found.relation, Not(column) if anti else column))
 
 
+def _turned(condition: Expression, theirs: set[Column]) -> Expression:
+    """An equality with the other relation on its right; all else as it is."""
+    turns = isinstance(condition, Compare) and condition.operator == "=" and columns_of(condition.left) <= theirs
+    return Compare("=", condition.right, condition.left) if isinstance(condition, Compare) and turns else condition
+
+
 @dataclass(frozen=True)
 class _Match:
     """A column more: whether a row has a match among others."""
@@ -149,7 +151,7 @@ class _Match:
             if about <= theirs:
                 rows = replace(rows, relation=FilterRows(rows.relation, exchanged(condition, there)))
             elif about & theirs:
-                both.append(condition)
+                both.append(_turned(condition, theirs))
             else:
                 mine.append((condition, node))
         on = tuple(self._checked(rows, both))
