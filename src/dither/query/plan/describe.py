@@ -43,6 +43,7 @@ from dither.query.plan.joins.semi_join import SemiJoin
 from dither.query.plan.person_totals import PersonTotal
 from dither.query.plan.question import Having, HavingFilter, HavingLogic, HavingNot, HavingNull, Question
 from dither.query.plan.relations import (
+    OURS,
     FilterRows,
     GroupByPerson,
     JoinOnPerson,
@@ -121,8 +122,9 @@ def rows_of(relation: Relation) -> str:
             whose = "" if other.table.public else " of the same person"
             also = f" with {_joined(on)}" if on else ""
             known = " (NOT IN keeps all others; in SQL it keeps nobody where a person is missing)"
-            told = f"{rows_of(other)}{whose}{_few(relation.most_rows)}{also}{known if member and whose else ''}"
-            return f"({rows_of(of)}, each with {match.name}: whether there is a row of {told})"
+            public = "the public " if other.table.public else ""
+            told = f"{public}{rows_of(other)}{whose}{_few(relation.most_rows)}{also}{known if member and whose else ''}"
+            return f"({rows_of(of)}, each with {match.name.removesuffix(OURS)}: whether there is a row of {told})"
         case GroupByPerson(of, keys, totals, _):
             by = "".join(f" and {words(key)}" for _, key in keys)
             told = "".join(f", {own.column.name}: {asked(own)}" for own in totals)
@@ -148,7 +150,7 @@ def words(node: Expression) -> str:
     """An expression."""
     match node:
         case ColumnValue(column):
-            return column.name
+            return column.name.removesuffix(OURS)
         case Constant(value):
             return _number(value) if isinstance(value, Fraction) else repr(value) if isinstance(value, str) else str(value)
         case Arithmetic(operator, left, right):
