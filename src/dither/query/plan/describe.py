@@ -122,8 +122,8 @@ def rows_of(relation: Relation) -> str:
             whose = "" if other.table.public else " of the same person"
             also = f" with {_joined(on)}" if on else ""
             known = " (NOT IN keeps all others; in SQL it keeps nobody where a person is missing)"
-            public = "the public " if other.table.public else ""
-            told = f"{public}{rows_of(other)}{whose}{_few(relation.most_rows)}{also}{known if member and whose else ''}"
+            which = "the public " if other.table.public else ""
+            told = f"{which}{rows_of(other)}{whose}{_few(relation.most_rows)}{also}{known if member and whose else ''}"
             return f"({rows_of(of)}, each with {match.name.removesuffix(OURS)}: whether there is a row of {told})"
         case GroupByPerson(of, keys, totals, _):
             by = "".join(f" and {words(key)}" for _, key in keys)

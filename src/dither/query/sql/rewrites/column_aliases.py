@@ -13,7 +13,9 @@ def without_column_aliases(tree: exp.Expr) -> None:
     """Change a tree in place. What does not fit is left as it is, and refused later."""
     for node in list(tree.find_all(exp.Subquery, exp.CTE)):
         alias, select = node.args.get("alias"), node.this
-        names = alias.args.get("columns") if isinstance(alias, exp.TableAlias) else None
+        if not isinstance(alias, exp.TableAlias):
+            continue
+        names = alias.args.get("columns")
         if not names or not isinstance(select, exp.Select) or len(names) != len(select.expressions):
             continue
         taken = {item.alias.lower() for item in select.expressions if isinstance(item, exp.Alias)}
