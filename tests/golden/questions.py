@@ -100,6 +100,11 @@ QUESTIONS: dict[str, str] = {
     "person join": "SELECT COUNT(*) AS n FROM visits JOIN stays ON visits.person = stays.patient",
     "person join by ward": "SELECT visits.ward, AVG(stays.nights) AS a FROM visits JOIN stays ON visits.person = stays.patient "
     "GROUP BY visits.ward",
+    "not in": "SELECT COUNT(*) AS n FROM visits WHERE person NOT IN (SELECT patient FROM stays WHERE nights > 3)",
+    "exists": "SELECT ward, COUNT(*) AS n FROM visits v WHERE EXISTS (SELECT 1 FROM stays s WHERE s.patient = v.person "
+    "AND s.nights < v.age) GROUP BY ward",
+    "left join": "SELECT COUNT(*) AS n FROM visits LEFT JOIN stays ON person = patient AND nights > 3 WHERE nights IS NULL",
+    "in public": "SELECT COUNT(*) AS n FROM visits WHERE ward IN (SELECT ward FROM wards WHERE site = 'north')",
     "own counts": "SELECT AVG(LEAST(k, 5)) AS a FROM (SELECT person, COUNT(*) AS k FROM visits GROUP BY person) AS q",
     "own sums": "SELECT COUNT(*) AS n FROM (SELECT person, SUM(age) AS s FROM visits GROUP BY person) AS q WHERE s > 100",
     "own distinct": "SELECT COUNT(*) AS n FROM (SELECT DISTINCT person, ward FROM visits) AS q",

@@ -192,8 +192,23 @@ class ShopGrammar(Grammar):
         if public:
             equal = pairs[:1]
         on = " AND ".join(f"{two} = {one}" if rng.random() < 0.5 else f"{one} = {two}" for one, two in equal)
-        word = "LEFT JOIN" if public and rng.random() < 0.4 else "JOIN"
-        return f"{text} {word} {other}{f' ON {on}' if on else ''}", [*columns, *more]
+        outer = ["LEFT JOIN", "RIGHT JOIN", "FULL JOIN", "SEMI JOIN", "ANTI JOIN"]
+        word = "JOIN" if rng.random() < 0.6 else "LEFT JOIN" if public else rng.choice(outer)
+        beside = [] if word in ("SEMI JOIN", "ANTI JOIN") else more
+        return f"{text} {word} {other}{f' ON {on}' if on else ''}", [*columns, *beside]
+
+    def looked(self, columns):
+        """A condition on other rows, along a chain or of the same person."""
+        rng, called = self.rng, self.name()
+        name = rng.choice(["buyers", "orders", "lines", "returns", "parcels"])
+        near = [(column, one) for one, _ in columns for column in TABLES[name] if self.keys.get(one) == column]
+        if not near:
+            return self.condition(columns)
+        key = rng.choice(near)[0]
+        chosen = [next((f"{called}.{column}", one) for column, one in near if column == key)]
+        if name == "parcels":
+            chosen = [(f"{called}.{column}", one) for column, one in dict(near).items()]
+        return self.around(columns, self.exists(columns, name, called, chosen))
 
     def question(self):
         return super().question().replace("WITH visits AS (SELECT * FROM visits WHERE age > 0) ", "")

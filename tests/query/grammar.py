@@ -61,7 +61,55 @@ class Grammar:
                     f"ROW_NUMBER() OVER (ORDER BY {name}) < 3",
                 ]
             )  # fmt: skip
+        if rng.random() < 0.35:
+            return f" WHERE {self.looked(columns)}"
         return f" WHERE {self.condition(columns)}"
+
+    def looked(self, columns):
+        """A condition on other rows: of the person, mostly, or of a public table; alone, or beside another."""
+        rng = self.rng
+        people = [column for column in columns if column[1] in ("id", "text id")]
+        if not people or rng.random() < 0.25:
+            name, called = "wards", self.name()
+            keys = [column for column, kind in columns if kind in ("ward", "label")] or ["'A'"]
+            pair = f"{called}.ward", rng.choice(keys)
+        else:
+            who, kind = rng.choice(people)
+            name, called = rng.choice(["notes", "calls"] if kind == "text id" else ["visits", "stays", "moves"]), self.name()
+            pair = f"{called}.{PERSON[name]}", who
+        return self.around(columns, self.exists(columns, name, called, [pair]))
+
+    def around(self, columns, found):
+        """The condition alone, or beside another."""
+        rng = self.rng
+        other = self.condition(columns)
+        return rng.choice([found, found, f"NOT ({found})", f"({found} OR {other})", f"{found} AND {other}",
+                           f"CASE WHEN {found} THEN {other} ELSE NOT {found} END"])  # fmt: skip
+
+    def exists(self, columns, name, called, pairs):
+        """EXISTS or IN about a table, with equalities of its columns and those around it."""
+        rng = self.rng
+        numbers = [column for column, kind in columns if kind in ("number", "whole")]
+        more = [f"{called}.ward IN ('A', 'B')", f"{called}.ward IS NULL"]
+        if name != "wards":
+            more += [f"{called}.cost > 1"]
+            more += [
+                f"{called}.cost {rng.choice(['<', '<=', '<>', '='])} {one}"
+                for one in rng.sample(numbers, min(1, len(numbers)))
+            ]
+        more += [f"{one} < 3" for one in rng.sample(numbers, min(1, len(numbers)))]
+        others = rng.sample(more, rng.choice([0, 0, 1, 2]))
+        negated = rng.choice(["", "", "NOT "])
+        if rng.random() < 0.5:
+            equal = [f"{a} = {b}" if rng.random() < 0.5 else f"{b} = {a}" for a, b in pairs]
+            joined = " OR " if rng.random() < self.wild else " AND "
+            return f"{negated}EXISTS (SELECT 1 FROM {name} {called} WHERE {joined.join([*equal, *others])})"
+        (mine, theirs), *rest = [(b, a) for a, b in pairs]
+        others += [f"{a} = {b}" for b, a in rest]
+        inner = f" WHERE {' AND '.join(others)}" if others else ""
+        if name != "wards" and not rest and rng.random() < 0.3 and theirs.endswith(PERSON.get(name, "who")):
+            inner = f" GROUP BY {theirs} HAVING COUNT(*) {rng.choice(['>', '<'])} 2"
+        return f"{mine} {negated}IN (SELECT {theirs} FROM {name} {called}{inner})"
 
     def condition(self, columns):
         rng = self.rng
@@ -228,7 +276,8 @@ class Grammar:
         if not public and rng.random() < 0.5:  # a table with the same kind of person
             texts = any(kind == "text id" for _, kind in left[1])
             right = self.table(rng.choice(["notes", "calls"] if texts else ["visits", "stays", "moves"]))
-        word = rng.choice(["JOIN", "JOIN", "INNER JOIN", "LEFT JOIN" if public else "JOIN"])
+        outer = ["LEFT JOIN", "RIGHT JOIN", "FULL JOIN", "SEMI JOIN", "ANTI JOIN"]
+        word = rng.choice(["JOIN", "JOIN", "INNER JOIN", "LEFT JOIN" if public else rng.choice(outer)])
         if rng.random() < self.wild:
             word = rng.choice(
                 ["LEFT JOIN", "RIGHT JOIN", "FULL JOIN", "CROSS JOIN", "ANTI JOIN", "SEMI JOIN", "NATURAL JOIN", ","]
@@ -245,7 +294,8 @@ class Grammar:
         if pairs and rng.random() < 0.3:
             equal = [*equal, rng.choice(pairs)]
         on = " AND ".join(f"{two} = {one}" if rng.random() < 0.5 else f"{one} = {two}" for one, two in equal)
-        return f"{left[0]} {word} {right[0]}{f' ON {on}' if on and word != ',' else ''}", [*left[1], *right[1]]
+        beside = [] if word in ("SEMI JOIN", "ANTI JOIN") else right[1]
+        return f"{left[0]} {word} {right[0]}{f' ON {on}' if on and word != ',' else ''}", [*left[1], *beside]
 
 
 def ask_at_random(seed, unit, wild=0.1):

@@ -15,7 +15,8 @@ from dither.errors import QuestionError
 from dither.privacy.unit import Unit
 from dither.query.plan.aggregates import CountDistinct, CountDistinctValues, CountPersons
 from dither.query.plan.describe import describe
-from dither.query.plan.relations import HIDDEN, MOST_PAIRED, OURS
+from dither.query.plan.joins.pairs import MOST_PAIRED
+from dither.query.plan.relations import HIDDEN, OURS
 from dither.query.sql.parse import parse
 from tests.query.grammar import ask_at_random
 from tests.query.owners import PEOPLE, Asked, clinic, policy, table_of, without

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from fractions import Fraction
 
 from dither.query.plan.aggregates import Aggregate
@@ -36,6 +37,9 @@ from dither.query.plan.functions import (
     Substring,
     WidthBucket,
 )
+from dither.query.plan.joins.outer_join import OuterJoin
+from dither.query.plan.joins.pairs import Most
+from dither.query.plan.joins.semi_join import SemiJoin
 from dither.query.plan.person_totals import PersonTotal
 from dither.query.plan.person_windows.window_functions import PLACES, PersonWindow, WindowPlace, WindowTotal, WindowValue
 from dither.query.plan.question import Having, HavingFilter, HavingLogic, HavingNot, HavingNull, Question
@@ -112,9 +116,19 @@ def rows_of(relation: Relation) -> str:
             return f"{rows_of(of)} {beside} the public {public.table.name} by {_joined(on)}"
         case JoinOnPerson(left, right, _, on):
             also = f" and {_joined(on)}" if on else ""
-            most = relation.most_rows
-            few = "" if most[0] is None else f" (who has at most {most[0]} rows of the first, {most[1]} of the second)"
-            return f"{rows_of(left)} beside {rows_of(right)} of the same person{few}{also}"
+            return f"{rows_of(left)} beside {rows_of(right)} of the same person{_few(relation.most_rows)}{also}"
+        case OuterJoin(left, right, _, on, full):
+            also = f" with {_joined(on)}" if on else ""
+            kept = "rows of both" if full else "those of the first"
+            beside = f"{rows_of(left)} beside {rows_of(right)} of the same person{_few(relation.most_rows)}{also}"
+            return f"({beside}, and {kept} that have none beside them)"
+        case SemiJoin(of, other, _, on, match, member):
+            whose = "" if other.table.public else " of the same person"
+            also = f" with {_joined(on)}" if on else ""
+            known = " (NOT IN keeps all others; in SQL it keeps nobody where a person is missing)"
+            which = "the public " if other.table.public else ""
+            told = f"{which}{rows_of(other)}{whose}{_few(relation.most_rows)}{also}{known if member and whose else ''}"
+            return f"({rows_of(of)}, each with {match.name.removesuffix(OURS)}: whether there is a row of {told})"
         case GroupByPerson(of, keys, totals, _):
             by = "".join(f" and {words(key)}" for _, key in keys)
             told = "".join(f", {own.column.name}: {asked(own)}" for own in totals)
@@ -149,7 +163,11 @@ def _called(column: Column) -> str:
     return column.name.removesuffix(OURS)
 
 
-def _joined(on: tuple[Compare, ...]) -> str:
+def _few(most: Most) -> str:
+    return "" if most[0] is None else f" (who has at most {most[0]} rows of the first, {most[1]} of the second)"
+
+
+def _joined(on: Sequence[Expression]) -> str:
     return " and ".join(words(equal) for equal in on)
 
 

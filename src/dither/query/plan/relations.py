@@ -12,6 +12,8 @@ leaves all others as they were. Bounding comes after all of it, once.
     JoinPublic      rows beside the rows of a public table that match them: the owner stays; rows without a match are left
                     out, or kept with nothing beside them
     JoinOnPerson    rows of a person beside other rows of the same person, unless she has very many
+    OuterJoin       the same, with rows that have none beside them (`plan/joins/outer_join.py`)
+    SemiJoin        rows, each with whether others match it: of the same person, or public (`plan/joins/semi_join.py`)
     GroupByPerson   a person's own totals, one row for each person and key: exact whole numbers, so that they do not depend
                     on the order of rows, and so not on other people
     WindowByPerson  rows with what they have of other rows of the same person, whatever order the rows lie in
@@ -28,6 +30,9 @@ from typing import ClassVar
 from dither.query.plan.base import Expression
 from dither.query.plan.chain import Chain
 from dither.query.plan.expressions import ColumnValue, Compare
+from dither.query.plan.joins.outer_join import OuterJoin
+from dither.query.plan.joins.pairs import Most, most_paired
+from dither.query.plan.joins.semi_join import SemiJoin
 from dither.query.plan.person_totals import PersonTotal
 from dither.query.plan.person_windows.window_functions import PersonWindow, WindowPlace
 from dither.query.policy import owner
@@ -36,7 +41,6 @@ from dither.query.policy.table import Table
 
 OURS = owner.OURS  # ends names of columns that no question can name
 HIDDEN = owner.HIDDEN  # the column of the person where a question does not show it
-MOST_PAIRED = 1000  # rows of a person on a side of a join, unless the owner's limits allow for more
 
 
 @dataclass(frozen=True)
@@ -139,13 +143,9 @@ class JoinOnPerson:
     on: tuple[Compare, ...]  # beside the person
 
     @property
-    def most_rows(self) -> tuple[int | None, int | None]:
-        """How many rows a person may have on each side; whoever has more is left out, so that no pair of long lists can
-        take the time, or the room, that all others need. Without limit where she has one row on a side."""
-        if self.left.table.alone or self.right.table.alone:
-            return None, None
-        left, right = (max(MOST_PAIRED, side.table.most_rows) for side in (self.left, self.right))
-        return left, right
+    def most_rows(self) -> Most:
+        """How many rows a person may have on each side; whoever has more is left out."""
+        return most_paired(self.left.table, self.right.table)
 
     @cached_property
     def table(self) -> Table:
@@ -248,7 +248,10 @@ class UnionAll:
         return tuple(table for part in self.parts for table in part.tables)
 
 
-Relation = Scan | Chain | FilterRows | Project | JoinPublic | JoinOnPerson | GroupByPerson | WindowByPerson | UnionAll
+Joined = OuterJoin["Relation"] | SemiJoin["Relation"]
+Relation = (
+    Scan | Chain | FilterRows | Project | JoinPublic | JoinOnPerson | Joined | GroupByPerson | WindowByPerson | UnionAll
+)
 
 
 def shown_columns(table: Table) -> tuple[Column, ...]:

@@ -19,12 +19,14 @@ LONGEST_CHAIN = 8  # steps from a row to its person
 def linked(tables: Sequence[Table]) -> tuple[Table, ...]:
     """The tables of a policy, each knowing its columns that lead to an owner; refused where a chain does not end."""
     ids: dict[str, set[str]] = {table.name: set() for table in tables}
+    keys: dict[str, set[tuple[str, ...]]] = {table.name: set() for table in tables}
     for table in tables:
         if table.owner is not None:
             parent = parents(table, tables)[0]
             ids[table.name] |= {child for child, _ in table.owner.on}
             ids[parent.name] |= {column for _, column in table.owner.on}
-    return tuple(replace(table, ids=frozenset(ids[table.name])) for table in tables)
+            keys[parent.name].add(tuple(column for _, column in table.owner.on))
+    return tuple(replace(one, ids=frozenset(ids[one.name]), child_keys=frozenset(keys[one.name])) for one in tables)
 
 
 def parents(table: Table, tables: Sequence[Table]) -> tuple[Table, ...]:

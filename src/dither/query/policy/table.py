@@ -62,6 +62,7 @@ class Table:
     min_people: int = MIN_PEOPLE  # in a group whose key nobody declared: one that fewer are in is never shown
     owner: Owner | None = None  # through which table a row belongs to somebody, where no column says so
     ids: frozenset[str] = frozenset()  # columns that lead to an owner: of this table, or of one whose rows are owned by it
+    child_keys: frozenset[tuple[str, ...]] = frozenset()  # keys of this table by which rows of others have their owner
     auto: bool = False  # whether limits are found privately for each question, within those that stand here
 
     def tells_whose(self, name: str) -> bool:

@@ -15,6 +15,7 @@ from dither.query.plan.base import Expression
 from dither.query.plan.chain import Chain
 from dither.query.plan.counters import StepCounter
 from dither.query.plan.expressions import ColumnValue
+from dither.query.plan.joins.semi_join import SemiJoin
 from dither.query.plan.question import Question
 from dither.query.plan.relations import FilterRows, JoinPublic, Relation, Scan
 from dither.query.policy.column import AUTO, Column
@@ -68,10 +69,16 @@ def _unstated(table: Table) -> bool:
 
 def _limited(relation: Relation) -> Sequence[Table]:
     """The tables whose limits count; of a chain those of the first."""
-    of = relation
-    while isinstance(of, (FilterRows, JoinPublic)):
-        of = of.of
+    of = _without_public(relation)
     return [of.links[0].table] if isinstance(of, Chain) else relation.tables
+
+
+def _without_public(relation: Relation) -> Relation:
+    """Without conditions, and without public tables that stand beside it or are looked at."""
+    of = relation
+    while isinstance(of, (FilterRows, JoinPublic)) or (isinstance(of, SemiJoin) and of.other.table.public):
+        of = of.of
+    return of
 
 
 def _of_first(relation: Relation, name: str) -> bool:
@@ -161,9 +168,7 @@ def _auto_columns(parts: Sequence[object]) -> list[Column]:
 def one_table(relation: Relation) -> str:
     """The table whose limits are found; refused where a person's rows are not those of one table, or of a chain that begins
     with one. Of a chain that shows others too, what is found is about columns of the first, under their own names."""
-    of = relation
-    while isinstance(of, (FilterRows, JoinPublic)):
-        of = of.of
+    of = _without_public(relation)
     if isinstance(of, Chain):
         first, *others = of.links
         shown = [here for link in others for here, _ in link.columns]

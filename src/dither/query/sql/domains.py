@@ -25,6 +25,8 @@ from dither.query.plan.dates import DateCast
 from dither.query.plan.describe import words
 from dither.query.plan.expressions import ColumnValue, Compare, Constant, InList, Logic
 from dither.query.plan.functions import Clamp
+from dither.query.plan.joins.outer_join import OuterJoin
+from dither.query.plan.joins.semi_join import SemiJoin
 from dither.query.plan.relations import (
     FilterRows,
     GroupByPerson,
@@ -147,7 +149,7 @@ def _conditions(column: Column, where: Expression | None, relation: Relation) ->
             by = next((by for here, by in columns if here == column), None)
             if isinstance(by, ColumnValue):
                 yield from _conditions(by.column, None, of)
-        case JoinPublic(of, _, _, _, _) | JoinOnPerson(of, _, _, _) if column in of.table.columns:
+        case JoinPublic(of) | JoinOnPerson(of) | SemiJoin(of) | OuterJoin(of) if column in of.table.columns:
             yield from _conditions(column, None, of)
         case WindowByPerson(of, _) if column in of.table.columns:
             yield from _conditions(column, None, of)

@@ -1,7 +1,7 @@
 """What stands behind FROM: tables, joins, questions within the question. Each becomes a relation whose rows have owners.
 
-What is refused here and in `join` would give rows without an owner, or with two: outer joins of protected rows, joins of
-protected tables on anything but the person, groups of several people, rows that are left out because others are there.
+What is refused here and in `joins` would give rows without an owner, or with two: joins of protected tables on anything but
+the person, groups of several people, rows that are left out because others are there.
 """
 
 from __future__ import annotations
@@ -13,14 +13,18 @@ from sqlglot import exp
 from dither.errors import QuestionError
 from dither.query.plan.chain import scanned
 from dither.query.plan.expressions import ColumnValue
-from dither.query.plan.relations import Project, Relation, Scan, UnionAll, person_words, shown_columns
+from dither.query.plan.relations import OURS, Project, Relation, Scan, UnionAll, person_words, shown_columns
 from dither.query.policy.chains import parents
 from dither.query.policy.column import Column
 from dither.query.policy.policy import Policy
 from dither.query.policy.table import NAME_LENGTH
 from dither.query.sql import scope
 from dither.query.sql.expressions import Reader
-from dither.query.sql.joins import MOST_RELATIONS, is_public, joined, limited, person_of
+from dither.query.sql.join_kinds.conditions import conjuncts
+from dither.query.sql.join_kinds.outer_joins import with_owner
+from dither.query.sql.join_kinds.owners import MOST_RELATIONS, limited, person_of
+from dither.query.sql.join_kinds.semi_joins import Looked, exists, member, subqueries
+from dither.query.sql.joins import joined
 from dither.query.sql.person_totals import check_names, column_of, per_person
 from dither.query.sql.person_windows.one_row import filtered
 from dither.query.sql.person_windows.window_columns import has_windows, window_columns
@@ -40,8 +44,11 @@ class FromReader:
         self._policy, self._read = policy, 0
 
     def scope(self, tree: exp.Select) -> Scope:
-        """The relation of a whole question, before its WHERE."""
-        return self._from(tree, self._given(tree, {}))
+        """The relation of a whole question, before its WHERE; questions within its conditions become columns of it."""
+        given = self._given(tree, {})
+        found = self._matched(tree, self._from(tree, given), given)
+        self._check_protected(tree, found)
+        return found
 
     # -- tables and joins ------------------------------------------------------------------------------------------
 
@@ -74,11 +81,54 @@ class FromReader:
         for other, join in sources[1:]:
             assert join is not None
             found = joined(found, other, join)
-        if found.table.person is None and is_public(found.relation):
-            raise refuse(
-                source, "it is public: nobody in it is protected, so it has no price", "it by itself, without others: free"
-            )
         return found
+
+    def _check_protected(self, tree: exp.Expr, found: Scope) -> None:
+        if found.table.public:
+            why = "it is public: nobody in it is protected, so it has no price"
+            raise refuse(tree.args["from_"], why, "it by itself, without others: free")
+
+    def _matched(self, tree: exp.Select, found: Scope, given: Given) -> Scope:
+        """The relation with a column for each EXISTS and IN (SELECT ...); in the tree the column stands for it."""
+        found, known = with_owner(tree, found), dict[str, exp.Expr]()
+        for item in [one for one in tree.expressions if not isinstance(one, exp.Alias) and one.find(exp.AggFunc) is None]:
+            if any(subqueries(exp.Select(expressions=[item.copy()]))):  # what stands for it is no name to show
+                item.replace(exp.alias_(item.copy(), shown(item)[:NAME_LENGTH], quoted=True))
+        for node in list(subqueries(tree)):
+            if shown(node) not in known:
+                looked = self._looked(node, given)
+                made = exists if isinstance(node, exp.Exists) else member
+                found, known[shown(node)] = made(node, found, looked)
+            node.replace(known[shown(node)].copy())
+        return found
+
+    def _looked(self, node: exp.Expr, given: Given) -> Looked:
+        """What an EXISTS or IN looks at. Which columns EXISTS shows does not matter, nor does their order, nor how often a
+        row is there."""
+        query = node.args["query"].unnest() if isinstance(node, exp.In) else node.this.unnest()
+        if isinstance(query, exp.Select) and query.args.get("from_") is None:
+            why = "a question within a condition is about rows of a table"
+            raise refuse(node, why, "a list for IN, or TRUE for EXISTS: what it gives is known")
+        whole = ("group", "having", "qualify")  # what is about several rows at once is a question of its own
+        is_plain = isinstance(query, exp.Select) and all(query.args.get(word) is None for word in whole)
+        is_plain = is_plain and query.find(exp.Window) is None
+        if isinstance(query, exp.Select) and isinstance(node, exp.Exists):
+            limit = query.args.get("limit")
+            if isinstance(limit, exp.Limit) and isinstance(limit.expression, exp.Literal) and limit.expression.this != "0":
+                query.set("limit", None)
+            query.set("order", None)
+        if not is_plain or query.args.get("limit") is not None:
+            rows = self._inner(query, "", given)
+            return Looked(rows, [], [exp.column(name.name, quoted=True) for name in rows.names])
+        inner = self._given(query, given)
+        rows = self._matched(query, self._from(query, inner), inner)
+        items = [] if isinstance(node, exp.Exists) else self._items(query, rows)
+        for item in query.expressions:
+            if item.find(exp.AggFunc):
+                why = "an inner total over several people is a release of its own, and has no owner"
+                raise refuse(item, why, f"GROUP BY {person_words(rows.table)}: a person's own totals")
+        where = query.args.get("where")
+        return Looked(rows, [] if where is None else conjuncts(where.this), items)
 
     def _one(self, node: exp.Expr, given: Given, names: str) -> Scope:
         self._read += 1
@@ -126,7 +176,9 @@ class FromReader:
         ):
             if node.args.get(clause) is not None:
                 raise refuse(node.args[clause], why, instead)
-        found = self._from(node, self._given(node, given))
+        known = self._given(node, given)
+        found = self._matched(node, self._from(node, known), known)
+        self._check_protected(node, found)
         reader = Reader(found)
         where = node.args.get("where")
         relation = found.relation if where is None else filtered(found.relation, reader.kept(where.this))
@@ -153,7 +205,8 @@ class FromReader:
         items: list[exp.Expr] = []
         for item in node.expressions:
             if isinstance(item, exp.Star):
-                items += [exp.column(name.name, table=name.called, quoted=True) for name in found.names]
+                shown_names = [name for name in found.names if not name.name.endswith(OURS)]
+                items += [exp.column(name.name, table=name.called, quoted=True) for name in shown_names]
             else:
                 items.append(item)
         if not 0 < len(items) <= MOST_COLUMNS:

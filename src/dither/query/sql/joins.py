@@ -1,7 +1,8 @@
 """JOIN: two relations side by side, so that every row still has one owner.
 
-Rows may stand beside those of a public table, and rows of a person beside other rows of the same person. What is refused
-here would give rows without an owner, or with two, or more of them than a question can be allowed to make of one row.
+Rows may stand beside those of a public table, and rows of a person beside other rows of the same person; outer joins and
+semi-joins are read in `join_kinds/`. What is refused here would give rows without an owner, or with two, or more of them
+than a question can be allowed to make of one row.
 """
 
 from __future__ import annotations
@@ -11,17 +12,15 @@ from dataclasses import replace
 from sqlglot import exp
 
 from dither.query.plan.expressions import ColumnValue, Compare, columns_of
-from dither.query.plan.relations import JoinOnPerson, JoinPublic, Relation, Scan, shown_columns
-from dither.query.policy.column import Column
+from dither.query.plan.relations import JoinOnPerson, JoinPublic, Scan, shown_columns
 from dither.query.sql import scope
 from dither.query.sql.chains import along_chain, chain_words
-from dither.query.sql.expressions import ABSENT, Reader
-from dither.query.sql.scope import Name, Scope
+from dither.query.sql.expressions import Reader
+from dither.query.sql.join_kinds.outer_joins import outer_join
+from dither.query.sql.join_kinds.owners import Beside, is_public, limited, person_of, renamed, shown_tables
+from dither.query.sql.join_kinds.semi_joins import semi_join
+from dither.query.sql.scope import Scope
 from dither.query.sql.syntax import refuse
-
-MOST_RELATIONS = 30
-MOST_PUBLIC = 8  # how many rows they make of one is counted before the charge (`engines/duckdb/fan_out.py`)
-Beside = tuple[tuple[Column, Column], ...]  # columns of the right: as they are called here, and there
 
 
 def joined(left: Scope, right: Scope, join: exp.Join) -> Scope:
@@ -32,46 +31,32 @@ def joined(left: Scope, right: Scope, join: exp.Join) -> Scope:
         raise refuse(join, f"two tables are called {called}", "an alias: JOIN visits AS other")
     if method:
         raise refuse(join, f"{method} JOIN says by what tables are joined without naming it", "JOIN with ON, or with USING")
-    if kind not in ("", "INNER", "OUTER") or side not in ("", "LEFT") or (kind == "OUTER" and side != "LEFT"):
+    if kind in ("SEMI", "ANTI") and side in ("", "LEFT"):
+        return semi_join(left, right, join, anti=kind == "ANTI")
+    if side == "RIGHT" and is_public(left.relation) and not is_public(right.relation):
+        left, right, side = right, left, "LEFT"  # the same with the sides exchanged
+    publics = is_public(left.relation), is_public(right.relation)
+    if kind not in ("", "INNER", "OUTER") or (any(publics) and side not in ("", "LEFT")) or (kind == "OUTER" and not side):
         why = (
             f"{f'{side} {kind}'.strip()} JOIN makes rows that are nobody's, or everybody's, or drops rows because of others'"
         )
-        instead = "INNER JOIN, or a protected table LEFT JOIN a public one"
-        raise refuse(join, why, instead if kind not in ("ANTI", "SEMI") else f"{instead}; {ABSENT}")
-    if is_public(left.relation):
-        instead = "the protected table first, then JOIN the public one"
-        raise refuse(join, "rows have an owner from the first table on", instead)
+        raise refuse(join, why, "INNER JOIN, or a protected table LEFT JOIN a public one")
+    if publics[0]:
+        why, instead = "rows have an owner from the first table on", "the protected table first, then JOIN the public one"
+        if side == "LEFT":
+            why += ", and rows of the public one without a match would be nobody's"
+            instead += ", and GROUP BY a column with keys, which lists those without rows too"
+        raise refuse(join, why, instead)
+    if side and not publics[1]:
+        return outer_join(left, right, join, side)
     columns = scope.unlike(right.table.columns, called, left.table.columns)
     on = _on(join, left, right, columns)
     if is_public(right.relation):
         return _with_public(left, right, join, columns, on, keep_all=side == "LEFT")
-    if side == "LEFT":
-        why = "LEFT JOIN of two protected tables keeps rows whose other half is missing, or is there"
-        raise refuse(join, why, f"INNER JOIN of the two on the person; {ABSENT}")
     chain = along_chain(left, right, columns, on)
     if chain is not None:
-        return Scope(limited(chain, join), left.names + _renamed(right, columns))
+        return replace(left, relation=limited(chain, join), names=left.names + renamed(right, columns))
     return _same_person(left, right, join, columns, on)
-
-
-def is_public(relation: Relation) -> bool:
-    """Whether it is a public table."""
-    return isinstance(relation, Scan) and relation.table.public
-
-
-def person_of(found: Scope) -> Column | None:
-    """The column of the person."""
-    return None if found.table.person is None else found.table.column(found.table.person)
-
-
-def limited(relation: Relation, node: exp.Expr) -> Relation:
-    """Names given by WITH may be used again and again: what counts is what they stand for."""
-    tables = relation.tables
-    if len(tables) > MOST_RELATIONS:
-        raise refuse(node, f"written out, more than {MOST_RELATIONS} tables are read", "fewer of them")
-    if sum(table.public for table in tables) > MOST_PUBLIC:
-        raise refuse(node, f"more than {MOST_PUBLIC} public tables could multiply a person's rows beyond measure", "fewer")
-    return relation
 
 
 def _on(join: exp.Join, left: Scope, right: Scope, columns: Beside) -> list[Compare]:
@@ -102,7 +87,7 @@ def _equalities(join: exp.Join, left: Scope, right: Scope, columns: Beside) -> l
         return found
     if condition is None:
         raise refuse(join, "without ON every row would meet every other", "ON with the person or a public key")
-    reader = Reader(Scope(left.relation, left.names + _renamed(right, columns)))
+    reader = Reader(Scope(left.relation, left.names + renamed(right, columns)))
     for part in list(condition.flatten()) if isinstance(condition, exp.And) else [condition]:
         equal = reader.meaning(part.unnest())
         if not isinstance(equal, Compare) or equal.operator != "=":
@@ -121,7 +106,7 @@ def _with_public(left: Scope, right: Scope, join: exp.Join, columns: Beside, on:
     if keep_all:
         columns = tuple((replace(here, nullable=True), there) for here, there in columns)
     relation = limited(JoinPublic(left.relation, right.relation, columns, tuple(on), keep_all), join)
-    return Scope(relation, left.names + _renamed(right, columns))
+    return replace(left, relation=relation, names=left.names + renamed(right, columns))
 
 
 def _same_person(left: Scope, right: Scope, join: exp.Join, columns: Beside, on: list[Compare]) -> Scope:
@@ -137,20 +122,13 @@ def _same_person(left: Scope, right: Scope, join: exp.Join, columns: Beside, on:
         equal = f"ON {left.names[0].called}.{mine.name} = {right.names[0].called}.{theirs.name}"
         instead = equal if named else "the person among the columns of both, and ON with the two"
         raise refuse(join, why, chain_words(left, right) or instead)
-    shared = {table.name for table in left.relation.tables if not table.public}
-    shared &= {table.name for table in right.relation.tables}
-    if shared and not (left.table.alone or right.table.alone):
+    if shown_tables(left.relation) & shown_tables(right.relation) and not (left.table.alone or right.table.alone):
         why = "a table joined with itself counts a person once for every pair of her rows"
         instead = "an inner question with the person's own totals: SELECT person, COUNT(*) ... GROUP BY person"
         raise refuse(join, why, instead)
     others = tuple(equal for equal in on if equal != same)
     relation = limited(JoinOnPerson(left.relation, right.relation, columns, others), join)
     names = tuple(
-        replace(name, column=mine) if name.column == here else name for name in _renamed(right, columns)
+        replace(name, column=mine) if name.column == here else name for name in renamed(right, columns)
     )  # the person is the same on both sides
-    return Scope(relation, left.names + names)
-
-
-def _renamed(right: Scope, columns: Beside) -> tuple[Name, ...]:
-    here = {there: here for here, there in columns}
-    return tuple(replace(name, column=here[name.column]) for name in right.names)
+    return replace(left, relation=relation, names=left.names + names)

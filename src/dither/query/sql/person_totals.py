@@ -1,4 +1,7 @@
-"""A person's own totals: inner questions with GROUP BY or DISTINCT, the person among their columns.
+"""A person's own totals: inner questions with GROUP BY or DISTINCT, the person among their columns, or a key of a chain.
+
+By the key of a chain (`SELECT l_orderkey, SUM(l_quantity) FROM lineitem GROUP BY l_orderkey`) rows are grouped by owner too:
+all children with one key have the same owners, so that each of these has the whole group; of parents each has her own.
 
 How much one person can have of something is bounded by the owner's limits: a count of her own rows, or a sum of her own
 values, is clamped as if she had at most as many rows as the limits of the table allow. (More is possible, and counts as that
@@ -42,6 +45,7 @@ from dither.query.policy.table import NAME_LENGTH
 from dither.query.sql import scope
 from dither.query.sql.expressions import Reader
 from dither.query.sql.group_keys import keeps_order
+from dither.query.sql.join_kinds.owners import leads_to_owner
 from dither.query.sql.syntax import refuse, shown
 
 OWN: dict[type[Any], type[PersonTotal]] = {
@@ -66,7 +70,7 @@ def per_person(node: exp.Select, of: Relation, reader: Reader, items: list[exp.E
     keys = [reader.value(_grouped(part, items)) for part in group.expressions] if group is not None else []
     if group is None:
         keys = [reader.value(item.unalias()) for item in items]
-    if ColumnValue(whose) not in keys:
+    if ColumnValue(whose) not in keys and not leads_to_owner(of, keys):
         why = "an inner GROUP BY or DISTINCT without the person would make rows of several people"
         raise refuse(group or node, why, f"{person_words(of.table)} among its columns")
     person, columns, totals = replace(whose, name=HIDDEN), list[tuple[Column, Expression]](), list[PersonTotal]()

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from sqlglot import exp
 
 from dither.query.plan.chain import Chain
-from dither.query.plan.relations import Relation, Scan, shown_columns
+from dither.query.plan.relations import OURS, Relation, Scan, shown_columns
 from dither.query.policy.column import Column
 from dither.query.policy.table import Table
 from dither.query.sources.schema import Held, reason
@@ -29,6 +29,7 @@ class Scope:
 
     relation: Relation
     names: tuple[Name, ...]
+    merged: tuple[Name, ...] = ()  # what names of USING mean without a relation in front of them
 
     @property
     def table(self) -> Table:
@@ -42,7 +43,10 @@ class Scope:
     def column(self, node: exp.Expr) -> Column:
         """The column that a name means; refused where there is none, or more than one."""
         called, wanted = node.text("table").lower(), node.name.lower()
-        relations = list(dict.fromkeys(known.called for known in self.names))
+        for known in self.merged if not called else ():
+            if known.name.lower() == wanted:
+                return known.column
+        relations = list(dict.fromkeys(known.called for known in self.names if not known.name.endswith(OURS)))
         if called and called not in [name.lower() for name in relations]:
             why = f"the table is called {relations[0]} here" if len(relations) == 1 else "no table is called that here"
             raise refuse(node, why, shown(node.this) if len(relations) == 1 else f"one of {', '.join(relations)}")
@@ -53,7 +57,7 @@ class Scope:
             for column, stored in (pair for table in self.relation.tables for pair in table.unread):
                 if column.lower() == wanted:
                     raise refuse(node, *reason(column, Held(None, stored)))
-            names = ", ".join(dict.fromkeys(known.name for known in self.names))
+            names = ", ".join(dict.fromkeys(known.name for known in self.names if not known.name.endswith(OURS)))
             alone = isinstance(self.relation, Scan) or (isinstance(self.relation, Chain) and len(self.relation.links) == 1)
             where = f"the table {self.table.name}" if alone else "what the question is about"
             raise refuse(node, f"{where} has no such column", f"one of its columns: {names}")

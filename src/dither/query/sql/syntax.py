@@ -101,6 +101,7 @@ ARGS: dict[type[exp.Expr], set[str]] = {
     exp.WindowSpec: {"kind", "start", "start_side", "end", "end_side"},
     exp.Between: {"this", "low", "high"},
     exp.In: {"this", "expressions", "query"},
+    exp.Exists: {"this"},
     exp.Like: {"this", "expression", "negate"},
     exp.Case: {"this", "ifs", "default"},
     exp.If: {"this", "true"},

@@ -15,6 +15,9 @@ from dither.query.engines.duckdb.table_source import TableSource
 from dither.query.engines.duckdb.words import DUCKDB
 from dither.query.engines.templates.relations import matches_sql, rows_of, with_tables
 from dither.query.plan.chain import MOST_REPEATED, Chain
+from dither.query.plan.expressions import Compare
+from dither.query.plan.joins.outer_join import OuterJoin
+from dither.query.plan.joins.semi_join import SemiJoin, is_equality
 from dither.query.plan.relations import (
     FilterRows,
     GroupByPerson,
@@ -56,6 +59,18 @@ def check_matches(relation: Relation, sources: Mapping[str, TableSource], engine
         raise QuestionError("JOIN", named, why, "ON with more columns, or a public table with fewer rows for each key")
 
 
+def _looked_up(relation: SemiJoin[Relation]) -> JoinPublic | None:
+    """The join whose pairs are looked at, where rows are compared with those of a public table by more than equalities."""
+    public = relation.other
+    while isinstance(public, (FilterRows, SemiJoin)):
+        public = public.of
+    if not isinstance(public, Scan) or not public.table.public or not relation.compares_pairs:
+        return None
+    columns = tuple((here, there) for here, there in relation.columns if there in public.table.columns)
+    equal = tuple(one for one in relation.on if isinstance(one, Compare) and is_equality(one))
+    return JoinPublic(relation.of, public, columns, equal, keep_all=False)
+
+
 def _joins(relation: Relation) -> list[JoinPublic]:
     """All joins with public tables, each once."""
     match relation:
@@ -65,8 +80,11 @@ def _joins(relation: Relation) -> list[JoinPublic]:
             return _joins(of)
         case JoinPublic(of):
             return list(dict.fromkeys([*_joins(of), relation]))
-        case JoinOnPerson(left, right):
+        case JoinOnPerson(left, right) | OuterJoin(left, right):
             return list(dict.fromkeys([*_joins(left), *_joins(right)]))
+        case SemiJoin(of, other):
+            looked = _looked_up(relation)
+            return list(dict.fromkeys([*_joins(of), *_joins(other), *([] if looked is None else [looked])]))
         case UnionAll(parts):
             return list(dict.fromkeys(join for part in parts for join in _joins(part)))
 
@@ -82,8 +100,14 @@ def _most(relation: Relation, matches: Mapping[JoinPublic, int]) -> int:
             return _most(of, matches)
         case JoinPublic(of):
             return _most(of, matches) * max(1, matches[relation])
-        case JoinOnPerson(left, right):
+        case JoinOnPerson(left, right) | OuterJoin(left, right):
             both = _most(left, matches), _most(right, matches)
             return max(*both, PAIRED) if relation.most_rows[0] is not None else both[0] * both[1]
+        case SemiJoin(of, other):
+            # none is made of a row here; but where pairs are compared, as many are looked at
+            looked = _looked_up(relation)
+            pairs = [] if looked is None else [max(1, matches[looked])]
+            pairs += [PAIRED] if relation.most_rows[0] is not None else []
+            return max(_most(of, matches) * max(pairs, default=1), _most(other, matches))
         case UnionAll(parts):
             return max(_most(part, matches) for part in parts)

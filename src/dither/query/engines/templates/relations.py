@@ -12,12 +12,16 @@ from collections.abc import Mapping
 
 from dither.query.engines.templates.chains import chain_sql
 from dither.query.engines.templates.expressions import cell, person, render
+from dither.query.engines.templates.outer_joins import outer_join_sql
+from dither.query.engines.templates.pairs import few_rows, renamed
 from dither.query.engines.templates.person_totals import own_steps, own_total, own_values
+from dither.query.engines.templates.semi_joins import semi_join_sql
 from dither.query.engines.templates.window_functions import window_sql
 from dither.query.engines.words import Words
 from dither.query.plan.chain import Chain
+from dither.query.plan.joins.outer_join import OuterJoin
+from dither.query.plan.joins.semi_join import SemiJoin
 from dither.query.plan.relations import (
-    OURS,
     FilterRows,
     GroupByPerson,
     JoinOnPerson,
@@ -33,7 +37,6 @@ from dither.query.policy.table import Table
 
 Texts = frozenset[str]  # columns that a source holds as text
 Places = Mapping[str, tuple[str, Texts]]  # by table: what stands after FROM
-HOW_MANY = f"how many rows{OURS}"  # a column that no question can name
 
 
 def rows_of(words: Words, table: str) -> str:
@@ -70,8 +73,13 @@ def relation_sql(words: Words, relation: Relation, places: Places) -> str:
             assert right.table.person is not None
             theirs = next(here.name for here, there in columns if there.name == right.table.person)
             same = f"{words.name(left.table.person)} = {words.name(theirs)}"
-            sides = [_few(words, side, places, most) for side, most in zip((left, right), relation.most_rows, strict=True)]
+            most = zip((left, right), relation.most_rows, strict=True)
+            sides = [few_rows(words, relation_sql(words, side, places), side.table, rows) for side, rows in most]
             return _joined(words, sides[0], "JOIN", sides[1], columns, [same, *(render(words, one) for one in on)])
+        case OuterJoin():
+            return outer_join_sql(words, relation, lambda side: relation_sql(words, side, places))
+        case SemiJoin():
+            return semi_join_sql(words, relation, lambda side: relation_sql(words, side, places))
         case GroupByPerson():
             return _per_person(words, relation, places)
         case WindowByPerson(of, window):
@@ -86,7 +94,7 @@ def matches_sql(words: Words, join: JoinPublic, places: Places) -> str:
     keys = [(render(words, equal.right), equal.right.facts.type.is_number) for equal in join.on]
     by = [words.double(key) if is_number else key for key, is_number in keys]
     there = " AND ".join(f"{key} IS NOT NULL" for key in by)
-    rows = f"SELECT {_renamed(words, join.columns)} FROM ({relation_sql(words, join.public, places)}) AS q"
+    rows = f"SELECT {renamed(words, join.columns)} FROM ({relation_sql(words, join.public, places)}) AS q"
     counts = f"SELECT count(*) AS n FROM ({rows}) AS m WHERE {there} GROUP BY {', '.join(by)}"
     return f"SELECT coalesce(max(n), 0) FROM ({counts}) AS c"
 
@@ -104,27 +112,11 @@ def scan_sql(words: Words, table: Table, where: str, texts: Texts) -> str:
     return f"SELECT * FROM ({select}) AS q WHERE {words.name(table.person)} IS NOT NULL"
 
 
-def _few(words: Words, relation: Relation, places: Places, most: int | None) -> str:
-    """The rows of people who have at most so many: two long lists of one person would meet in all their pairs."""
-    rows = relation_sql(words, relation, places)
-    if most is None:
-        return rows
-    assert relation.table.person is not None
-    many, whose = words.name(HOW_MANY), words.name(relation.table.person)
-    counted_rows = f"SELECT *, count(*) OVER (PARTITION BY {whose}) AS {many} FROM ({rows}) AS q"
-    shown = ", ".join(words.name(column.name) for column in relation.table.columns)
-    return f"SELECT {shown} FROM ({counted_rows}) AS c WHERE {many} <= {most}"
-
-
-def _renamed(words: Words, columns: tuple[tuple[Column, Column], ...]) -> str:
-    return ", ".join(f"{words.name(there.name)} AS {words.name(here.name)}" for here, there in columns)
-
-
 def _joined(
     words: Words, left: str, kind: str, right: str, columns: tuple[tuple[Column, Column], ...], on: list[str]
 ) -> str:
     """Both sides; those of the right under their names here, so that no name is meant twice."""
-    beside = f"SELECT {_renamed(words, columns)} FROM ({right}) AS q"
+    beside = f"SELECT {renamed(words, columns)} FROM ({right}) AS q"
     shown = ", ".join(f"r.{words.name(here.name)}" for here, _ in columns)
     return f"SELECT l.*, {shown} FROM ({left}) AS l {kind} ({beside}) AS r ON {' AND '.join(on)}"
 

@@ -246,7 +246,7 @@ def _in(node: exp.Expr, copies: Copies) -> exp.Expr | None:
     """(a, b) IN ((1, 2), ...) is TRUE where a = 1 AND b = 2 is, or the next one. Where a or b is NULL it is FALSE in DuckDB
     and may be NULL in the standard, so it is taken only where both keep no row: not under NOT."""
     mine, options = node.this, node.expressions
-    if not isinstance(mine, exp.Tuple) or not options or not _only_true_counts(node):
+    if not isinstance(mine, exp.Tuple) or not options or not only_true_counts(node):
         return None
     if any(not isinstance(option, exp.Tuple) or len(option.expressions) != len(mine.expressions) for option in options):
         return None
@@ -264,7 +264,7 @@ def _joined(how: type[exp.Connector], parts: list[Any]) -> Any:
     return found
 
 
-def _only_true_counts(node: exp.Expr) -> bool:
+def only_true_counts(node: exp.Expr) -> bool:
     """Whether a condition that is NULL does what one that is FALSE does: in WHERE, HAVING and CASE, below AND and OR."""
     below, above = node, node.parent
     while isinstance(above, (exp.And, exp.Or, exp.Paren)):

@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from sqlglot import exp
 
-from dither.query.sql.joins import is_public
+from dither.query.sql.join_kinds.owners import is_public
 from dither.query.sql.scope import Scope
 from dither.query.sql.syntax import refuse
 

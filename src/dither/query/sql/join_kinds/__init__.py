@@ -1,0 +1,1 @@
+"""Joins beyond the inner ones: outer joins, semi-joins in FROM and in conditions, and who owns a pair of rows."""
