@@ -81,6 +81,15 @@ def random_question(rng: random.Random, *, persons: bool = False) -> str:
         "EXTRACT(doy FROM seen)",
     ]
     numbers += ["DATE_DIFF('day', seen - INTERVAL '1 month', seen + INTERVAL '9 days')", "day - CAST(seen AS DATE)"]
+    numbers += [
+        "cost / weight",
+        "weight / age",
+        "LEAST(GREATEST(cost / NULLIF(age - 30, 0), -2), 2)",
+        "cost / (weight * 2 + 1)",
+    ]
+    numbers += ["LEAST(GREATEST(1 / cost, 0), 3)", "LN(weight)", "LOG10(age)", "LEAST(GREATEST(LOG2(ABS(cost)), -3), 3)"]
+    numbers += ["SQRT(cost)", "EXP(weight)", "LEAST(EXP(cost), 9)", "POWER(cost, 2)", "POWER(age, 3)", "POWER(weight, -1.5)"]
+    numbers += ["POWER(age, 0.5)", "age % 7", "cost % 3", "FLOOR(cost) % 5", "SIGN(cost)", "TRUNC(cost)", "age // 7"]
     aggregates = ["COUNT(*)", "COUNT(cost)", "COUNT(day)", "SUM(cost)", "SUM(age)"]
     aggregates += [f"{name}({rng.choice(numbers)})" for name in ("SUM", "AVG", "SUM", "AVG")]
     people = ["COUNT(DISTINCT person)", "COUNT(DISTINCT CASE WHEN age >= 30 THEN person END)"]
@@ -91,6 +100,10 @@ def random_question(rng: random.Random, *, persons: bool = False) -> str:
         "LOWER(ward)",
         "age >= 30",
         "FLOOR(age / 40)",
+        "age % 3",
+        "age // 25",
+        "SIGN(cost)",
+        "TRUNC(SQRT(age) / 2)",
         "CAST(seen AS DATE)",
         "DATE_TRUNC('week', seen + INTERVAL '1 day')",
     ]
@@ -100,6 +113,7 @@ def random_question(rng: random.Random, *, persons: bool = False) -> str:
         "ward LIKE 'i%' OR weight <= 2.2", "day >= DATE '2000-01-01'", "age IS NOT NULL AND cost * age < 50",
         "DATE_TRUNC('month', day) >= DATE '2000-01-01'", "LENGTH(ward || UPPER(ward)) > 2",
         "CAST(seen AS DATE) >= DATE '2024-01-15'", "seen - day > INTERVAL '36 hours'", "seen + INTERVAL '1 month' > day",
+        "cost / weight > 1 OR LN(cost) < 3", "age % 2 = 1 AND SQRT(cost) IS NOT NULL", "POWER(cost, 2) > EXP(weight)",
         "EXTRACT(week FROM day) > 9", "seen < DATE '2024-02-01'", "day >= TIMESTAMP '2024-02-01 12:00:00'",
     ]  # fmt: skip
     where = f" WHERE {rng.choice(wheres)}" if rng.random() < 0.5 else ""

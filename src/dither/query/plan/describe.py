@@ -36,6 +36,8 @@ from dither.query.plan.functions import (
     Substring,
     WidthBucket,
 )
+from dither.query.plan.mathematics.division import Quotient, Remainder, Sign, WholeQuotient
+from dither.query.plan.mathematics.elementary import Elementary, Power
 from dither.query.plan.person_totals import PersonTotal
 from dither.query.plan.question import Having, HavingFilter, HavingLogic, HavingNot, HavingNull, Question
 from dither.query.plan.relations import (
@@ -198,6 +200,18 @@ def _function(node: Function) -> str:
             return f"{words(of)} rounded {node.words}"
         case WidthBucket(of, low, high, count):
             return f"which of {count} equal parts of {_number(low)} to {_number(high)} {words(of)} lies in"
+        case Quotient(of, by):
+            return f"({words(of)} / {words(by)}, where that is not zero)"
+        case WholeQuotient(of, number):
+            return f"how often {number} is contained in {words(of)}"
+        case Remainder(of, divisor):
+            return f"what {_number(divisor)} leaves of {words(of)}"
+        case Sign(of):
+            return f"the sign of {words(of)}"
+        case Elementary(name, of):
+            return f"{name.upper()} of {words(of)}"
+        case Power(of, exponent):
+            return f"{words(of)} to the power of {_number(exponent)}"
 
 
 def _number(value: Fraction) -> str:

@@ -23,7 +23,7 @@ from dither.query.plan.aggregates import (
     Variance,
 )
 from dither.query.plan.base import Expression
-from dither.query.plan.expressions import Case, ColumnValue, Constant, Logic
+from dither.query.plan.expressions import Case, ColumnValue, Constant, Logic, columns_of
 from dither.query.sql.expressions import Reader
 from dither.query.sql.quantiles import SHARED, read_quantile
 from dither.query.sql.syntax import refuse, shown
@@ -78,6 +78,9 @@ def _number(node: Any, reader: Reader) -> Expression:
     if not facts.type.is_number:
         raise refuse(node, f"a {facts.type.value} cannot be added up", f"COUNT({shown(inner)})")
     if not facts.is_bounded:
+        if all(column.lower is not None for column in columns_of(of) if column.type.is_number):
+            why = "no bounds of it follow from those of its columns, and none are taken from the data: say which it has"
+            raise refuse(node, why, f"{node.sql_name()}(LEAST(GREATEST({shown(inner)}, 0), 1))")
         why = "the policy states no bounds for it, and none are taken from the data; the owner adds bounds = [lower, upper]"
         raise refuse(node, why, f"COUNT({shown(inner)})")
     if facts.lower == facts.upper:

@@ -40,6 +40,7 @@ from dither.query.sql.dates.refusals import instead_of
 from dither.query.sql.dates.written_dates import alike, written_date
 from dither.query.sql.functions import CALLS
 from dither.query.sql.group_keys import PossibleKeys, possible_keys
+from dither.query.sql.mathematics import CALLS as NUMBER_CALLS
 from dither.query.sql.rewrites.date_constants import whole_days
 from dither.query.sql.scope import Scope
 from dither.query.sql.syntax import refuse, shown
@@ -110,7 +111,7 @@ class Reader:
             return self._like(node)
         if kind is exp.Case:
             return self._case(node)
-        call = DATE_CALLS.get(kind) or CALLS.get(kind)
+        call = DATE_CALLS.get(kind) or CALLS.get(kind) or NUMBER_CALLS.get(kind)
         if kind is exp.Anonymous and node.name.lower() in NAMED_PARTS:
             call = date_part
         if call is not None:
@@ -242,7 +243,7 @@ class Reader:
         if isinstance(node, exp.AggFunc):
             return refuse(node, "this aggregate is not answered here", "COUNT, SUM or AVG, in SELECT")
         name = node.name if isinstance(node, exp.Anonymous) else type(node).__name__
-        allowed = "comparisons, AND, OR, NOT, IN, BETWEEN, LIKE, IS NULL, CASE, + - * and some functions: see the manual"
+        allowed = "comparisons, AND, OR, NOT, IN, BETWEEN, LIKE, IS NULL, CASE, + - * / % and some functions: see the manual"
         return refuse(node, f"{name} is not on the list of what may be computed from a row", allowed)
 
 
