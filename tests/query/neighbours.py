@@ -71,6 +71,19 @@ def random_row(rng: random.Random) -> Row:
     )
 
 
+PAIRS = (
+    "CORR",
+    "COVAR_POP",
+    "COVAR_SAMP",
+    "REGR_SLOPE",
+    "REGR_INTERCEPT",
+    "REGR_R2",
+    "REGR_COUNT",
+    "REGR_AVGX",
+    "REGR_AVGY",
+)
+
+
 def random_question(rng: random.Random, *, persons: bool = False, partial: bool = False) -> str:
     """SQL of the grammar; where `persons` are counted, nothing else."""
     numbers = ["cost", "age", "weight", "cost * 2 - age", "age - 40", "CASE WHEN sex = 'f' THEN cost ELSE 3 END", "-cost"]
@@ -102,6 +115,8 @@ def random_question(rng: random.Random, *, persons: bool = False, partial: bool 
         numbers += ["LEAST(GREATEST(cost / (weight - 2.2), -1), 1)", "LEAST(GREATEST(POWER(cost, -1), 0), 3)"]
     aggregates = ["COUNT(*)", "COUNT(cost)", "COUNT(day)", "SUM(cost)", "SUM(age)"]
     aggregates += [f"{name}({rng.choice(numbers)})" for name in ("SUM", "AVG", "SUM", "AVG")]
+    if partial:
+        aggregates += [f"{name}({rng.choice(numbers)}, {rng.choice(numbers)})" for name in rng.sample(PAIRS, 3)]
     people = ["COUNT(DISTINCT person)", "COUNT(DISTINCT CASE WHEN age >= 30 THEN person END)"]
     people.append("COUNT(DISTINCT CASE WHEN cost > 0 THEN person WHEN day IS NULL THEN person END)")
     chosen = rng.sample(people, rng.randrange(1, 4)) if persons else rng.sample(aggregates, rng.randrange(1, 4))

@@ -38,7 +38,7 @@ def open_words(question: Question, columns: Mapping[str, Sequence[object]]) -> l
     """That an interval has no end, where one has none."""
     found = [
         column.name
-        for column in question.derived
+        for column in (*question.aggregates, *question.derived)
         if any(
             end is None and value is not None
             for which in ("_low", "_high")

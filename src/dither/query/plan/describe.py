@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from dither.query.plan.aggregates import Aggregate
+from dither.query.plan.aggregates import Aggregate, PairAggregate
 from dither.query.plan.base import Expression
 from dither.query.plan.chain import MOST_REPEATED, Chain
 from dither.query.plan.dates import DateAdd, DateCast, DateDiff, DateTrunc
@@ -126,6 +126,8 @@ def _joined(on: tuple[Compare, ...]) -> str:
 
 def asked(total: Aggregate | PersonTotal) -> str:
     """One aggregate, or one of a person's own totals."""
+    if isinstance(total, PairAggregate):
+        return f"{total.words} {words(total.pair[0])} and {words(total.pair[1])}"
     return total.words if total.of is None else f"{total.words} {words(total.of)}"
 
 

@@ -47,7 +47,10 @@ def _quotient(reader: Reader, node: exp.Expr) -> Expression:
         raise refuse(node, "nothing can be divided by zero", f"{shown(node.this)} / 2")
     if by is not None:
         return Arithmetic("/", reader.number(node.this), Constant(by))
-    return Quotient(_number(reader, node.this, 3), _number(reader, node.expression, 3))
+    found = Quotient(_number(reader, node.this, 3), _number(reader, node.expression, 3))
+    if found.by.facts.lower == found.by.facts.upper == 0:
+        raise refuse(node, "nothing can be divided by zero", f"{shown(node.this)} / 2")
+    return found
 
 
 def _whole_quotient(reader: Reader, node: exp.Expr) -> Expression:

@@ -1,1 +1,1 @@
-"""Functions of numbers, row by row: division and remainders, logarithms, roots and powers."""
+"""Mathematics of a row: division, logarithms, roots and powers; what is counted of two numbers."""
