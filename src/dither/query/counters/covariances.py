@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from dither.query.counters.pair_moments import Vector
 
-CUTS = 16  # of the ratio of deviations
+CUTS = 8  # of the ratio of deviations
 
 
 @dataclass(frozen=True)

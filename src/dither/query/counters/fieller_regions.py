@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
     Form = Callable[..., tuple[Sequence[Floats | float], Sequence[Floats | float]]]
 
-CELLS, FINER, ROUNDS = 48, 16, 4
+CELLS, FINER, ROUNDS = 32, 16, 3
 FUZZ = 1e-11  # of the numbers that are compared: they are doubles
 WIDER = 1e-13  # of an end
 EVERYWHERE = (-math.inf, math.inf)
@@ -74,6 +74,8 @@ class Totals:
             low, high = (
                 self._finer(over, under, cell, scale, odds, first=one) for cell, one in ((low, True), (high, False))
             )
+        if low[0] > high[1]:  # no part of the only cell is left
+            return limits
         ends = (_at(float(low[0]), scale), _at(float(high[1]), scale))
         room = [WIDER * (abs(end) + scale) if math.isfinite(end) else 0.0 for end in ends]
         return max(limits[0], ends[0] - room[0]), min(limits[1], ends[1] + room[1])
