@@ -109,7 +109,8 @@ def _bounded(node: Any, inner: Any, reader: Reader) -> Expression:
     if not facts.is_bounded:
         if all(column.lower is not None for column in columns_of(of) if column.type.is_number):
             why = "no bounds of it follow from those of its columns, and none are taken from the data: say which it has"
-            raise refuse(node, why, f"{node.sql_name()}(LEAST(GREATEST({shown(inner)}, 0), 1))")
+            what = shown(inner)
+            raise refuse(node, why, shown(node).replace(what, f"LEAST(GREATEST({what}, 0), 1)", 1))
         why = "the policy states no bounds for it, and none are taken from the data; the owner adds bounds = [lower, upper]"
         raise refuse(node, why, f"COUNT({shown(inner)})")
     if facts.lower == facts.upper:
