@@ -95,7 +95,14 @@ class CorrelationEstimator(PairEstimator):
                 (inverse / 2, square_vector(one, two)), (r / 2, other_square_vector(three, four))
             )
 
-        boxes = [p, p, m, m, (cuts[:-1], cuts[1:]), (1 / cuts[1:], 1 / cuts[:-1])]
+        boxes: list[tuple[Floats | float, Floats | float]] = [
+            p,
+            p,
+            m,
+            m,
+            (cuts[:-1], cuts[1:]),
+            (1 / cuts[1:], 1 / cuts[:-1]),
+        ]
         return of.region(form, boxes, rest_of(odds, 4), limits=(-1.0, 1.0))
 
     @property
