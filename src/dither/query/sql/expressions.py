@@ -80,9 +80,7 @@ class Reader:
 
     def value(self, node: exp.Expr) -> Expression:
         """Any allowed expression."""
-        self._read += 1  # BETWEEN and CASE read a value again for each comparison: an engine will get it as often
-        if self._read > MOST_NODES:
-            raise refuse(node, f"written out, the question has more than {MOST_NODES} parts", "a shorter question")
+        self._count(node, 1)  # BETWEEN and CASE read a value again for each comparison: an engine will get it as often
         kind = type(node)
         if kind is exp.Paren:
             return self.value(node.this)
@@ -159,8 +157,17 @@ class Reader:
             return found
         return Arithmetic(OPERATORS[type(node)], _number(left, node.this), _number(right, node.expression))
 
-    def number(self, node: exp.Expr) -> Expression:
-        return _number(self.value(node), node)
+    def number(self, node: exp.Expr, times: int = 1) -> Expression:
+        """A number, which an engine will get so many times."""
+        before = self._read
+        found = _number(self.value(node), node)
+        self._count(node, (times - 1) * (self._read - before))
+        return found
+
+    def _count(self, node: exp.Expr, parts: int) -> None:
+        self._read += parts
+        if self._read > MOST_NODES:
+            raise refuse(node, f"written out, the question has more than {MOST_NODES} parts", "a shorter question")
 
     # -- conditions ----------------------------------------------------------------------------------------------
 

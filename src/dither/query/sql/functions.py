@@ -56,8 +56,8 @@ class Reader(Protocol):
     def value(self, node: exp.Expr) -> Expression:
         """Any allowed expression."""
 
-    def number(self, node: exp.Expr) -> Expression:
-        """A number with bounds, or without."""
+    def number(self, node: exp.Expr, times: int = 1) -> Expression:
+        """A number with bounds, or without, which an engine will get so many times."""
 
     def alike(self, parts: list[Expression]) -> list[Expression]:
         """Dates beside timestamps as one kind; all else as it is."""

@@ -2,7 +2,7 @@
 
 Divisors of remainders and whole quotients, exponents and bases are constants: what a row costs, and whether it has a value,
 depends on one number of it. Numbers are compared before anything is computed of them, and so an engine gets them several
-times: each is read, and counted, as often.
+times: each is counted as often.
 """
 
 from __future__ import annotations
@@ -34,20 +34,13 @@ def _constant(reader: Reader, node: exp.Expr | None) -> Fraction | None:
     return value if isinstance(value, Fraction) else None
 
 
-def _number(reader: Reader, node: exp.Expr, times: int = 1) -> Expression:
-    """A number that an engine gets so many times."""
-    for _ in range(times - 1):
-        reader.number(node)
-    return reader.number(node)
-
-
 def _quotient(reader: Reader, node: exp.Expr) -> Expression:
     by = _constant(reader, node.expression)
     if by == 0:
         raise refuse(node, "nothing can be divided by zero", f"{shown(node.this)} / 2")
     if by is not None:
         return Arithmetic("/", reader.number(node.this), Constant(by))
-    found = Quotient(_number(reader, node.this, 3), _number(reader, node.expression, 3))
+    found = Quotient(reader.number(node.this, 3), reader.number(node.expression, 3))
     if found.by.facts.lower == found.by.facts.upper == 0:
         raise refuse(node, "nothing can be divided by zero", f"{shown(node.this)} / 2")
     return found
@@ -78,11 +71,11 @@ def _remainder(reader: Reader, node: exp.Expr) -> Expression:
 
 
 def _sign(reader: Reader, node: exp.Expr) -> Expression:
-    return Sign(_number(reader, node.this, 3))
+    return Sign(reader.number(node.this, 3))
 
 
 def _elementary(reader: Reader, node: exp.Expr) -> Expression:
-    return _has_values(Elementary(NAMES[type(node)], _number(reader, node.this, 3)), node, node.this)
+    return _has_values(Elementary(NAMES[type(node)], reader.number(node.this, 3)), node, node.this)
 
 
 def _logarithm(reader: Reader, node: exp.Expr) -> Expression:
@@ -91,7 +84,7 @@ def _logarithm(reader: Reader, node: exp.Expr) -> Expression:
     base = Fraction(10) if inner is node.this else _constant(reader, node.this)
     if base not in BASES:
         raise refuse(node, f"logarithms are by 2, by 10, or natural ones, not by {shown(node.this)}", f"LN({shown(inner)})")
-    return _has_values(Elementary(BASES[base], _number(reader, inner, 3)), node, inner)
+    return _has_values(Elementary(BASES[base], reader.number(inner, 3)), node, inner)
 
 
 def _power(reader: Reader, node: exp.Expr) -> Expression:
@@ -100,7 +93,7 @@ def _power(reader: Reader, node: exp.Expr) -> Expression:
         least, most = float(LEAST_EXPONENT), MOST_EXPONENT
         why = f"{shown(node.expression)} is no constant from {least} to {most} in size"
         raise refuse(node, why, f"POWER({what}, 2)")
-    return _has_values(Power(_number(reader, node.this, 5), exponent), node, node.this)
+    return _has_values(Power(reader.number(node.this, 5), exponent), node, node.this)
 
 
 def _has_values(found: Elementary | Power, node: exp.Expr, inner: exp.Expr) -> Expression:
