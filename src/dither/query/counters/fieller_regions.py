@@ -23,7 +23,6 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from itertools import product
 from typing import TYPE_CHECKING
 
 from dither.density.moments.ratio_intervals import CounterNoise, quantile
@@ -63,67 +62,58 @@ class Totals:
         import numpy as np
 
         over, under = self._corners(form, boxes)
-        starts, stops = (math.atan(limit / scale) for limit in limits)
-        angles = np.linspace(starts, stops, CELLS + 1)
-        kept = self._kept(over, under, angles, scale, odds)
+        angles = np.linspace(*(math.atan(limit / scale) for limit in limits), CELLS + 1)
+        kept = self._kept(over, under, angles[:-1], angles[1:], scale, odds)
         if not kept.any():
             return limits
         first, last = int(kept.argmax()), CELLS - 1 - int(kept[::-1].argmax())
         low, high = (angles[first], angles[first + 1]), (angles[last], angles[last + 1])
         for _ in range(ROUNDS):
-            low, high = (
-                self._finer(over, under, cell, scale, odds, first=one) for cell, one in ((low, True), (high, False))
-            )
+            both = np.stack([np.linspace(*cell, FINER + 1) for cell in (low, high)])
+            kept = self._kept(over, under, both[:, :-1].ravel(), both[:, 1:].ravel(), scale, odds).reshape(2, FINER)
+            ends = kept[0].argmax(), FINER - 1 - kept[1, ::-1].argmax()
+            # where the set is in no part of a cell, what is beside the cell
+            low = (both[0, ends[0]], both[0, ends[0] + 1]) if kept[0].any() else (low[1], low[1])
+            high = (both[1, ends[1]], both[1, ends[1] + 1]) if kept[1].any() else (high[0], high[0])
         if low[0] > high[1]:  # no part of the only cell is left
             return limits
-        ends = (_at(float(low[0]), scale), _at(float(high[1]), scale))
-        room = [WIDER * (abs(end) + scale) if math.isfinite(end) else 0.0 for end in ends]
-        return max(limits[0], ends[0] - room[0]), min(limits[1], ends[1] + room[1])
-
-    def _finer(
-        self, over: Floats, under: Floats, cell: tuple[float, float], scale: float, odds: float, *, first: bool
-    ) -> tuple[float, float]:
-        """The first, or the last, part of a cell in which the set may be; where it is in none, what is beside the cell."""
-        import numpy as np
-
-        angles = np.linspace(*cell, FINER + 1)
-        kept = self._kept(over, under, angles, scale, odds)
-        if not kept.any():
-            return (cell[1], cell[1]) if first else (cell[0], cell[0])
-        at = int(kept.argmax()) if first else FINER - 1 - int(kept[::-1].argmax())
-        return angles[at], angles[at + 1]
+        least, most = _at(float(low[0]), scale), _at(float(high[1]), scale)
+        room = [WIDER * (abs(end) + scale) if math.isfinite(end) else 0.0 for end in (least, most)]
+        return max(limits[0], least - room[0]), min(limits[1], most + room[1])
 
     def _corners(self, form: Form, boxes: Sequence[tuple[Floats | float, Floats | float]]) -> tuple[Floats, Floats]:
         """A and B at all corners of the boxes: axes of parts, of corners and of totals."""
         import numpy as np
 
-        shape = np.broadcast_shapes((1,), *(np.shape(end) for box in boxes for end in box))
-        over: list[Floats] = []
-        under: list[Floats] = []
-        for corner in product(*boxes):
-            vectors = form(*(np.broadcast_to(np.asarray(end, dtype=np.float64), shape) for end in corner))
-            for found, vector in zip((over, under), vectors, strict=True):
-                found.append(np.stack([np.broadcast_to(np.asarray(one, np.float64), shape) for one in vector], axis=-1))
-        return np.stack(over, axis=1), np.stack(under, axis=1)
+        parts = np.broadcast_shapes((1,), *(np.shape(end) for box in boxes for end in box))
+        shape = (*parts, 2 ** len(boxes))
+        ends = [np.stack([np.broadcast_to(np.asarray(end, np.float64), parts) for end in box], axis=-1) for box in boxes]
+        corners = [end[:, np.arange(shape[1]) >> place & 1] for place, end in enumerate(ends)]  # parts, corners
+        over, under = (
+            np.stack([np.broadcast_to(np.asarray(one, np.float64), shape) for one in vector], axis=-1)
+            for vector in form(*corners)
+        )
+        return over, under
 
-    def _kept(self, over: Floats, under: Floats, angles: Floats, scale: float, odds: float) -> NDArray[np.bool_]:
-        """In which cells the set may be."""
+    def _kept(
+        self, over: Floats, under: Floats, starts: Floats, stops: Floats, scale: float, odds: float
+    ) -> NDArray[np.bool_]:
+        """In which cells, from one angle to another, the set may be."""
         import numpy as np
 
+        angles = np.concatenate([starts, stops])
         k, s = np.cos(angles), np.sin(angles) * scale
         k = np.where(np.abs(angles) >= math.pi / 2, 0.0, k)
         a, b = over @ self.values, under @ self.values  # parts, corners
         sizes = np.abs(over) @ np.abs(self.values), np.abs(under) @ np.abs(self.values)
         found = k * a[..., None] - s * b[..., None]
-        fuzz = FUZZ * (k * sizes[0][..., None] + np.abs(s) * sizes[1][..., None]).max(axis=1)
+        fuzz = FUZZ * (k * sizes[0].max(axis=1)[:, None] + np.abs(s) * sizes[1].max(axis=1)[:, None])
         noise = np.abs(
             k[:, None] * (over @ self.weights)[..., None, :] - s[:, None] * (under @ self.weights)[..., None, :]
         ).max(axis=1)  # parts, ends, noises
-        least, most = found.min(axis=1), found.max(axis=1)
-        least, most = np.minimum(least[:, :-1], least[:, 1:]), np.maximum(most[:, :-1], most[:, 1:])
-        room = quantile(np.maximum(noise[:, :-1], noise[:, 1:]), self.noise, odds)
-        room = room + np.maximum(fuzz[:, :-1], fuzz[:, 1:])
-        kept: NDArray[np.bool_] = ((least <= room) & (most >= -room)).any(axis=0)
+        least, most = (np.split(part, 2, axis=1) for part in (found.min(axis=1), found.max(axis=1)))
+        room = quantile(np.maximum(*np.split(noise, 2, axis=1)), self.noise, odds) + np.maximum(*np.split(fuzz, 2, axis=1))
+        kept: NDArray[np.bool_] = ((np.minimum(*least) <= room) & (np.maximum(*most) >= -room)).any(axis=0)
         return kept
 
 

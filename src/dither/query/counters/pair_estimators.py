@@ -36,14 +36,15 @@ from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from dither.density.moments.ratio_intervals import quantile
+from dither.density.moments.ratio_intervals import CounterNoise, quantile, share_quantiles, shares_within
 from dither.mechanisms.additive.additive import log_odds
 from dither.query.counters.estimators import MANY, OVER_VALUES, Columns, Estimator, Reader
 from dither.query.counters.fieller_regions import Totals
 from dither.query.counters.intervals import noise_of
-from dither.query.counters.pair_moments import N, Sample, U, W, product_vector
+from dither.query.counters.pair_moments import Sample, product_vector
 from dither.query.plan.aggregates import PairAggregate
 from dither.query.plan.lattice import step_of
 from dither.query.plan.mathematics.pair_counters import PairCounter
@@ -60,7 +61,6 @@ if TYPE_CHECKING:
 Box = tuple[float, float]
 PART = 32  # one part in so many of alpha, for a mean
 SPREAD = 1 / 16  # the variance of a share whose deviation is a quarter
-SHARE: Box = (0.0, 1.0)
 
 
 @dataclass(frozen=True)
@@ -162,15 +162,31 @@ class PairEstimator(Estimator):
         reach = quantile(np.abs((over - t * under) @ self._weights)[None, :], noise, log_odds(1, by.confidence))[0]
         return float(reach / (size * float(under @ truth))) * abs(self.unit)
 
-    def means(self, of: Totals, odds: float, parts: int = PART) -> tuple[Box, Box]:
-        """The sets of p and m, each for a part of alpha."""
-        part = odds + math.log(parts)
-        return of.region(lambda: (U, N), [], part, limits=SHARE), of.region(lambda: (W, N), [], part, limits=SHARE)
+    def means(self, of: Totals, odds: float) -> tuple[Box, Box]:
+        """The sets of p and m, each for a part of alpha: those of averages."""
+        count, *sums = of.values[:3].tolist()
+        found = []
+        for place, total in enumerate(sums, 1):
+            low, high = shares_within(count, total, _room(of.weights, of.noise, odds + math.log(PART), place))
+            found.append((float(low), float(high)))
+        return found[0], found[1]
 
     @property
     def rounds(self) -> bool:
         """Whether steps are coarser than those of the expressions themselves."""
         return any(axis.step != step_of(axis.values) for axis in self.counter.axes)
+
+
+def _room(weights: Floats, noise: CounterNoise, odds: float, place: int) -> Floats:
+    """What the noise of a mean stays within, for all groups: computed once."""
+    return _rooms(weights[0].tobytes(), weights[place].tobytes(), noise, odds)
+
+
+@lru_cache(maxsize=64)
+def _rooms(of_total: bytes, of_sum: bytes, noise: CounterNoise, odds: float) -> Floats:
+    import numpy as np
+
+    return share_quantiles(np.frombuffer(of_total), np.frombuffer(of_sum), noise, odds)
 
 
 def rest_of(odds: float, parts: int) -> float:
