@@ -62,7 +62,7 @@ class Totals:
         import numpy as np
 
         over, under = self._corners(form, boxes)
-        angles = np.linspace(*(math.atan(limit / scale) for limit in limits), CELLS + 1)
+        angles = np.linspace(math.atan(limits[0] / scale), math.atan(limits[1] / scale), CELLS + 1)
         kept = self._kept(over, under, angles[:-1], angles[1:], scale, odds)
         if not kept.any():
             return limits
