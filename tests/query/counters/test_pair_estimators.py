@@ -229,7 +229,7 @@ DRAWS = 60
 ALL = (-math.inf, math.inf)
 
 
-def misses(name, kind, noise, confidence, draws=DRAWS, seed=7):
+def misses(name, kind, noise, confidence, draws=DRAWS, seed=7, epsilon=2):
     """How many of so many intervals miss the truth, and all of them."""
     case = strategy_of(f"{name}(cost, age) AS a")
     measures, own = case.strategy.sets[0].measures, estimator(case.strategy, 0)
@@ -237,7 +237,7 @@ def misses(name, kind, noise, confidence, draws=DRAWS, seed=7):
     totals, truth = totals_of(measures[0], pairs), truth_of(name, pairs)
     reach = measures[0].high
     law = (
-        Geometric(epsilon=2, sensitivity=reach)
+        Geometric(epsilon=epsilon, sensitivity=reach)
         if noise == "geometric"
         else Gaussian(rho="0.5", l2_squared=reach**2, integers=True)
     )
@@ -279,6 +279,15 @@ def test_intervals_tell_something_where_rows_are_many(name):
         )
         < most
     )
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_next_to_no_noise_leaves_what_sql_says(name):
+    """Also of few rows, where n - 1 is not n."""
+    off, found = misses(name, "few", "geometric", "0.999", draws=5, epsilon=10**4)
+    assert off == 0
+    truth = float(truth_of(name, pairs_of("few", np.random.default_rng(7))))
+    assert max(high - low for low, high in found) < 0.01 * abs(truth)
 
 
 def test_a_slope_without_spread_has_no_end_and_a_correlation_is_anything():
