@@ -1,7 +1,7 @@
 """Error bars: how far noise reaches, in sums of several noisy numbers and in averages. Knows no data until it is released.
 
-One number: the exact law decides (`half_width`). Several: discrete noise lies close to continuous noise, so the tails of
-the continuous law, moved by that distance, are an upper bound.
+One number: the exact law decides (`half_width`). Several: discrete noise lies close to continuous noise, so the tails of the
+continuous law, moved by that distance, are an upper bound.
 
     discrete Laplace    floor(E) - floor(E') with exponential E, E': within 1 of the Laplace variable E - E'
     rounded Gaussian    within 1/2 of the normal variable that was rounded
