@@ -98,6 +98,10 @@ QUESTIONS: dict[str, str] = {
     "GROUP BY wards.site",
     "public left join": "SELECT COUNT(*) AS n FROM visits LEFT JOIN wards ON visits.ward = wards.ward WHERE wards.site = 'north'",
     "person join": "SELECT COUNT(*) AS n FROM visits JOIN stays ON visits.person = stays.patient",
+    "correlation": "SELECT CORR(cost, age) AS c, COVAR_POP(cost, age) AS v FROM visits WHERE age % 2 = 0",
+    "covariance by ward": "SELECT ward, COVAR_SAMP(cost, age) AS v FROM visits GROUP BY ward",
+    "quotient": "SELECT AVG(LEAST(GREATEST(cost / NULLIF(age, 0), 0), 9)) AS a, SUM(SQRT(ABS(cost))) AS s FROM visits",
+    "remainders": "SELECT age % 10 AS k, AVG(LN(age + 1)) AS a, SUM(SIGN(cost)) AS s FROM visits GROUP BY k",
     "person join by ward": "SELECT visits.ward, AVG(stays.nights) AS a FROM visits JOIN stays ON visits.person = stays.patient "
     "GROUP BY visits.ward",
     "not in": "SELECT COUNT(*) AS n FROM visits WHERE person NOT IN (SELECT patient FROM stays WHERE nights > 3)",

@@ -44,6 +44,12 @@ class Grammar:
         return rng.choice(
             [name] * 4
             + [f"{name} * 2 - 3", f"{name} + {name}", f"-{name}", f"{name} + {large}", f"{name} * {large}"]
+            + [
+                f"LEAST(GREATEST({name} / NULLIF({name} - 3, 0), -4), 4)",
+                f"SQRT({name})",
+                f"LEAST(GREATEST(LN({name}), 0), 3)",
+            ]
+            + [f"POWER({name}, 2)", f"LEAST(EXP({name}), 5)", f"SIGN({name})", f"TRUNC({name}) % 3"]
             + [f"CASE WHEN {name} > 3 THEN {name} ELSE 1 END", f"CASE WHEN {name} < {large} THEN {name} END"]
         )
 

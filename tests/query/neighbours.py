@@ -71,7 +71,20 @@ def random_row(rng: random.Random) -> Row:
     )
 
 
-def random_question(rng: random.Random, *, persons: bool = False) -> str:
+PAIRS = (
+    "CORR",
+    "COVAR_POP",
+    "COVAR_SAMP",
+    "REGR_SLOPE",
+    "REGR_INTERCEPT",
+    "REGR_R2",
+    "REGR_COUNT",
+    "REGR_AVGX",
+    "REGR_AVGY",
+)
+
+
+def random_question(rng: random.Random, *, persons: bool = False, partial: bool = False) -> str:
     """SQL of the grammar; where `persons` are counted, nothing else."""
     numbers = ["cost", "age", "weight", "cost * 2 - age", "age - 40", "CASE WHEN sex = 'f' THEN cost ELSE 3 END", "-cost"]
     numbers += ["ABS(cost)", "ROUND(cost / 3, 1)", "LEAST(GREATEST(cost, 0), 50)", "COALESCE(cost, age)", "FLOOR(cost)"]
@@ -81,8 +94,29 @@ def random_question(rng: random.Random, *, persons: bool = False) -> str:
         "EXTRACT(doy FROM seen)",
     ]
     numbers += ["DATE_DIFF('day', seen - INTERVAL '1 month', seen + INTERVAL '9 days')", "day - CAST(seen AS DATE)"]
+    numbers += ["cost / weight", "weight / NULLIF(age, 0)", "LEAST(GREATEST(cost / NULLIF(age - 30, 0), -2), 2)"]
+    numbers += [
+        "LN(weight)",
+        "LOG10(age + 1)",
+        "LEAST(GREATEST(LOG2(ABS(cost) + 1), -3), 3)",
+        "SQRT(ABS(cost))",
+        "EXP(weight / 2)",
+    ]
+    numbers += ["POWER(cost / 10, 2)", "POWER(age / 50, 3)", "POWER(weight, -1.5)", "POWER(age, 0.5)", "age % 7", "cost % 3"]
+    numbers += ["LEAST(EXP(cost), 9)", "FLOOR(cost) % 5", "SIGN(cost)", "TRUNC(cost)", "age // 7"]
+    if partial:  # engines have infinities, NaN or errors where there is no value here
+        numbers += [
+            "weight / age",
+            "LEAST(GREATEST(LN(cost), -3), 3)",
+            "LEAST(GREATEST(1 / cost, 0), 3)",
+            "LOG10(age)",
+            "SQRT(cost)",
+        ]
+        numbers += ["LEAST(GREATEST(cost / (weight - 2.2), -1), 1)", "LEAST(GREATEST(POWER(cost, -1), 0), 3)"]
     aggregates = ["COUNT(*)", "COUNT(cost)", "COUNT(day)", "SUM(cost)", "SUM(age)"]
     aggregates += [f"{name}({rng.choice(numbers)})" for name in ("SUM", "AVG", "SUM", "AVG")]
+    if partial:
+        aggregates += [f"{name}({rng.choice(numbers)}, {rng.choice(numbers)})" for name in rng.sample(PAIRS, 3)]
     people = ["COUNT(DISTINCT person)", "COUNT(DISTINCT CASE WHEN age >= 30 THEN person END)"]
     people.append("COUNT(DISTINCT CASE WHEN cost > 0 THEN person WHEN day IS NULL THEN person END)")
     chosen = rng.sample(people, rng.randrange(1, 4)) if persons else rng.sample(aggregates, rng.randrange(1, 4))
@@ -91,6 +125,10 @@ def random_question(rng: random.Random, *, persons: bool = False) -> str:
         "LOWER(ward)",
         "age >= 30",
         "FLOOR(age / 40)",
+        "age % 3",
+        "age // 25",
+        "SIGN(cost)",
+        "TRUNC(SQRT(age) / 2)",
         "CAST(seen AS DATE)",
         "DATE_TRUNC('week', seen + INTERVAL '1 day')",
     ]
@@ -100,6 +138,7 @@ def random_question(rng: random.Random, *, persons: bool = False) -> str:
         "ward LIKE 'i%' OR weight <= 2.2", "day >= DATE '2000-01-01'", "age IS NOT NULL AND cost * age < 50",
         "DATE_TRUNC('month', day) >= DATE '2000-01-01'", "LENGTH(ward || UPPER(ward)) > 2",
         "CAST(seen AS DATE) >= DATE '2024-01-15'", "seen - day > INTERVAL '36 hours'", "seen + INTERVAL '1 month' > day",
+        "cost / weight > 1 OR LN(weight) < 1", "age % 2 = 1 AND SQRT(weight) IS NOT NULL", "POWER(cost, 2) > EXP(weight)",
         "EXTRACT(week FROM day) > 9", "seen < DATE '2024-02-01'", "day >= TIMESTAMP '2024-02-01 12:00:00'",
     ]  # fmt: skip
     where = f" WHERE {rng.choice(wheres)}" if rng.random() < 0.5 else ""
@@ -211,7 +250,7 @@ def random_case(
     if limits is None:
         limits = random_limits(rng) if person else {}
     stated = policy(rng.choice([1, 2, 3]), rng.choice([1, 2, 5]), person=person, unit=unit, **limits)
-    question = parse(random_question(rng, persons=persons), stated)
+    question = parse(random_question(rng, persons=persons, partial=True), stated)
     pure = way != "clip"
     strategy = choose_counters(question, pure=pure)
     cells = math.prod(len(group.keys) for group in question.groups)

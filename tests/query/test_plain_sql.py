@@ -73,3 +73,34 @@ def test_answers_are_plain_sql(tmp_path, way):
                     step = 0.01 if isinstance(aggregate, Mean) else 0.5  # a bar without width leaves out one step, at 5%
                     off = 8 * max((high - low) / 2, step)
                     assert row[aggregate.name] == pytest.approx(truth or 0, abs=off), (sql, row)
+
+
+@pytest.mark.parametrize("way", [None, "weights", "clip", "groups"])
+def test_two_columns_are_plain_sql(tmp_path, way):
+    """Of values on the steps in which they are counted; rows that lack one of the two are left out by both."""
+    rng = random.Random(f"pairs {way}")
+    pure = way != "clip"
+    book = ledger(tmp_path, dither.pure(10**9) if pure else dither.zcdp(10**15))
+    rows = [clean_row(rng) for _ in range(400)]
+    arrays = [pyarrow.array([row[place] for row in rows], kind) for place, kind in enumerate(COLUMNS.values())]
+    table = pyarrow.table(dict(zip(COLUMNS, arrays, strict=True)))
+    limits = {"person": "each row"} if way is None else {"person": "person", "max_groups": 16, "max_rows_per_group": 20}
+    data = dither.protect(table, name="visits", ledger=book, complete=sorted(COMPLETE), **limits, **FACTS)
+    for names in (
+        ("CORR", "REGR_R2"),
+        ("COVAR_POP", "COVAR_SAMP"),
+        ("REGR_SLOPE", "REGR_INTERCEPT"),
+        ("REGR_COUNT", "REGR_AVGX"),
+    ):
+        asked = ", ".join(f"{name}(cost, age) AS {name.lower()}" for name in names)
+        sql = f"SELECT sex, {asked}, REGR_AVGY(cost, age) AS avgy FROM visits WHERE age % 5 <> 1 GROUP BY sex ORDER BY sex"
+        price = {"epsilon": 10**6} if pure else {"rho": 10**12}
+        answer = data.quote(sql, bounding=way, **price).release()
+        with duckdb.connect() as engine:
+            engine.register("visits", table)
+            plain = engine.execute(sql).fetchall()
+        for row, (_, *expected) in zip(answer, plain, strict=True):
+            for name, truth in zip([*(name.lower() for name in names), "avgy"], expected, strict=True):
+                room = max(4 * (row[f"{name}_high"] - row[f"{name}_low"]), 1e-6 * abs(truth))
+                assert room < 0.05 * (1 + abs(truth)) or name == "regr_count"  # whole numbers
+                assert row[name] == pytest.approx(truth, abs=room), (name, way)

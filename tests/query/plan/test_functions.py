@@ -45,6 +45,9 @@ NUMBERS = [
     *("length({t})", "abs({n})", "round({n})", "round({n}, 1)", "round({n}, -2)", "floor({n})", "ceil({n})", "{n} / 3"),
     *("{n} / -0.25", "coalesce({n}, {m})", "coalesce({n}, 7)", "nullif({n}, 3)", "greatest({n}, {m}, 2)"),
     *("least({n}, {m})", "{n} + {m}", "least(greatest({n}, 0), 9)"),
+    *("{n} / nullif({m}, 0)", "ln(abs({n}) + 1)", "log10(abs({n}) + 2)", "log2(abs({n}) + 1)", "sqrt(abs({n}))"),
+    *("exp(least({n}, 5))", "power({n}, 2)", "power({n}, 3)", "power(abs({n}) + 1, -0.5)", "sign({n})", "trunc({n})"),
+    *("age % 7", "round({n}) % 5", "month // 2", "floor(sign({n}) % 2)"),
 ]
 DATES = [f"date_trunc('{period}', {{d}})" for period in ("year", "quarter", "month", "week", "day")]
 DATES += ["coalesce({d}, DATE '2026-01-01')", "greatest({d}, {d})"]

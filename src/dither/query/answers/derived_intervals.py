@@ -177,7 +177,7 @@ class DerivedIntervals:
         for (key, level), piece in wanted.items():
             if isinstance(piece, Opaque):
                 least, most = self.opaque(piece.name, level)
-                self._ends[key, level] = Fraction(least[piece.row]), Fraction(most[piece.row])
+                self._ends[key, level] = _end(least[piece.row]), _end(most[piece.row])
                 continue
             scaled, scale = piece.scaled()
             weights = weights_of(scaled, self.members, self.counted)

@@ -36,14 +36,15 @@ def selected_words(offer: Offer) -> list[str]:
 
 def open_words(question: Question, columns: Mapping[str, Sequence[object]]) -> list[str]:
     """That an interval has no end, where one has none."""
+    names = [*(one.name for one in question.aggregates), *(one.name for one in question.derived)]
     found = [
-        column.name
-        for column in question.derived
+        name
+        for name in names
         if any(
             end is None and value is not None
             for which in ("_low", "_high")
-            if column.name + which in columns
-            for end, value in zip(columns[column.name + which], columns[column.name], strict=True)
+            if name + which in columns
+            for end, value in zip(columns[name + which], columns[name], strict=True)
         )
     ]
     return [f"no end (None) of {', '.join(found)}: what is divided by may be zero, by its error bar"] if found else []

@@ -8,6 +8,7 @@ the bounded data with the stated probability, each by itself.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import inf
 from typing import Any
 
 from dither.errors import QuestionError
@@ -93,7 +94,7 @@ def _columns(offer: Offer, released: Released) -> dict[str, Column]:
         statistic, found = offer.statistics[at], released.statistics[at]
         columns = statistic.read(found, place) if found != [] else ([], [], [])
         for end, column in zip(ENDS if statistic.has_interval(place) else ENDS[:1], columns, strict=False):
-            whole[aggregate.name + end] = column
+            whole[aggregate.name + end] = [None if cell in (inf, -inf) else cell for cell in column]  # without an end
     kept = _derived(offer, released, whole, cells)
     shown = [name for base in question.shown for end in ENDS if (name := base + end) in whole]
     keys = [group.name for group in question.groups if group.name not in shown]

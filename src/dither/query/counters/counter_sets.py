@@ -3,9 +3,10 @@
 A *family* is a few measures that one row moves by at most `reach` together, in L1 norm (and so in L2 norm); it is released
 at the price of one number. An average needs two measures, above and below; where COUNT(*), COUNT(x) or SUM(x) is asked for
 beside AVG(x) they may follow from the same two (or three, where x may be missing) or have a family of their own. A variance
-needs three measures, of squares, from which averages, counts and sums of x may follow as well. Each way is tried, with its
-budget split in the best way, and the one with the least sum of squared errors is taken, each error measured in what one row
-can add. Only the policy and the question decide, never data.
+needs three measures, of squares, from which averages, counts and sums of x may follow as well. What is of two expressions
+has counters of its own (`counters/pair_counters.py`). Each way is tried, with its budget split in the best way, and the
+one with the least sum of squared errors is taken, each error measured in what one row can add. Only the policy and the
+question decide, never data.
 
     split of a pure epsilon     epsilon_f proportional to s_f^(2/3)     then the sum is (sum of s_f^(2/3))^3 / epsilon^2
     split of a rho              rho_f proportional to s_f               then the sum is (sum of s_f)^2 / (2 rho)
@@ -25,7 +26,8 @@ from typing import ClassVar, NamedTuple
 from dither.errors import QuestionError
 from dither.query.counters.estimators import Estimator, SumEstimator
 from dither.query.counters.joint_counters import JointCounters, MeanCounters, VarianceCounters
-from dither.query.plan.aggregates import Aggregate, CountPersons, CountRows, Mean, Sum, Variance
+from dither.query.counters.pair_counters import pair_choices
+from dither.query.plan.aggregates import Aggregate, CountPersons, CountRows, Mean, PairAggregate, Sum, Variance
 from dither.query.plan.base import Expression
 from dither.query.plan.counters import Counter
 from dither.query.plan.describe import words
@@ -129,7 +131,7 @@ def choose_counters(question: Question, *, pure: bool) -> CounterPlan:
     asked = list(dict.fromkeys(replace(aggregate, name="") for aggregate in counted))
     squares = dict.fromkeys(VarianceCounters(one.values) for one in asked if isinstance(one, Variance))
     joint: list[JointCounters] = [*squares, *(MeanCounters(one.values) for one in asked if isinstance(one, Mean))]
-    choices = [_choices(one, joint) for one in asked]
+    choices = [pair_choices(one, asked) if isinstance(one, PairAggregate) else _choices(one, joint) for one in asked]
     ways = 1
     for options in choices:
         ways *= len(options)

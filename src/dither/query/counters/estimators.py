@@ -68,6 +68,11 @@ class Estimator(ABC):
         return True
 
     @property
+    def rounds(self) -> bool:
+        """Whether values are counted in coarser steps than their own, which its interval does not hold."""
+        return False
+
+    @property
     def adds_up(self) -> bool:
         """Whether it is a sum over rows to which no row adds less than nothing."""
         return False

@@ -12,6 +12,7 @@ What a word gets stands on its own: a name, a call, a CASE ... END, or something
 from __future__ import annotations
 
 import datetime
+import math
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from itertools import count
@@ -20,6 +21,7 @@ from typing import ClassVar
 from dither.query.plan.calendar_periods import Period, Unit
 from dither.query.plan.expressions import Part
 from dither.query.plan.functions import Spelling
+from dither.query.plan.mathematics.elementary import ElementaryName
 from dither.query.policy.column import Type
 from dither.query.sources import sql_quotes
 
@@ -207,6 +209,23 @@ class Words:
         """A double to so many digits, halves away from zero; the power of ten is a constant."""
         power = self.number(Fraction(10) ** digits)
         return f"(sign({sql}) * {self.floor(f'(abs({sql}) * {power} + 0.5)')} / {power})"
+
+    def trunc(self, sql: str) -> str:
+        """The whole number next to a double on the side of zero, as a double."""
+        return f"trunc({sql})"
+
+    def elementary(self, name: ElementaryName, sql: str) -> str:
+        """A logarithm, a root or an exponential of a double that has one. A function of the number alone: the engine
+        computes one value after the other, and gives the same wherever in a table the number stands."""
+        return f"(ln({sql}) / {self.number(math.log(2))})" if name == "log2" else f"{name}({sql})"
+
+    def power(self, sql: str, exponent: Fraction) -> str:
+        """A double to the power of a constant; it has one, and it is a double. A function of the number alone."""
+        return f"power({sql}, {self.number(exponent)})"
+
+    def remainder(self, sql: str, by: str) -> str:
+        """What a positive constant leaves of a whole number of 64 bits, with its sign."""
+        return f"mod({sql}, {by})"
 
     def divide(self, sql: str, by: str) -> str:
         """Whole numbers divided, towards zero; the divisor is a positive constant, or a count of rows that are there."""

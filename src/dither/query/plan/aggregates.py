@@ -128,6 +128,61 @@ class Variance(Aggregate):
 
 
 @dataclass(frozen=True)
+class PairAggregate(Aggregate):
+    """Of two expressions, x and y, of the rows that have both: CORR(y, x) and the like."""
+
+    needs_bounds: ClassVar[bool] = True
+    counted: ClassVar[bool] = True
+    needs_squares: ClassVar[bool] = True  # or sums of products alone
+
+    beside: Expression | None = None  # y, of which x is `of`
+
+    @property
+    def pair(self) -> tuple[Expression, Expression]:
+        """x and y."""
+        assert self.beside is not None
+        return self.values, self.beside
+
+
+@dataclass(frozen=True)
+class Covariance(PairAggregate):
+    """COVAR_POP, COVAR_SAMP."""
+
+    needs_squares: ClassVar[bool] = False
+
+    of_sample: bool = False  # the sum of products is divided by n - 1, not by n
+
+    @property
+    def words(self) -> str:
+        """Which of the two."""
+        return "the covariance, as of a sample, of" if self.of_sample else "the covariance of"
+
+
+@dataclass(frozen=True)
+class Correlation(PairAggregate):
+    """CORR; REGR_R2, which is its square."""
+
+    is_square: bool = False
+
+    @property
+    def words(self) -> str:
+        """Which of the two."""
+        return "the squared correlation of" if self.is_square else "the correlation of"
+
+
+@dataclass(frozen=True)
+class RegressionLine(PairAggregate):
+    """REGR_SLOPE, and REGR_INTERCEPT, where the line is at x = 0."""
+
+    is_slope: bool = True
+
+    @property
+    def words(self) -> str:
+        """Which of the two."""
+        return f"the {'slope' if self.is_slope else 'intercept'} of the least-squares line on"
+
+
+@dataclass(frozen=True)
 class CountDistinct(Aggregate):
     """COUNT(DISTINCT x) of a column with declared keys."""
 

@@ -21,7 +21,7 @@ of G would: mean, sum and counts follow from them at the price of one (barycentr
     MissingSquare    G^2 where it has no value; 0 where it has one
 
 They add up to G^2 for every row, so that mean, variance, sum and counts follow from them at the price of one.
-"""
+`plan/mathematics/pair_counters.py` has the counters of two expressions."""
 
 from __future__ import annotations
 
@@ -43,6 +43,7 @@ class Counter(ABC):
     spelled_attributes: ClassVar[tuple[str, ...]] = ("kind", "of", "step")
     kind: ClassVar[str]  # what it is called in stored questions
     counts_persons: ClassVar[bool] = False  # whether it is one for a person, whatever rows she has
+    is_pair: ClassVar[bool] = False  # whether it is of two expressions, and of rows that have both
 
     of: Expression | None = None  # None for rows and persons
     step: Fraction = Fraction(1)
@@ -87,6 +88,11 @@ class Counter(ABC):
         """The expression that it is of."""
         assert self.of is not None
         return self.of
+
+    @property
+    def axes(self) -> tuple[Counter, ...]:
+        """The counters of single expressions that it is made of: itself."""
+        return (self,)
 
     @property
     def bounds(self) -> tuple[Fraction, Fraction]:
@@ -146,8 +152,8 @@ class ValueCounter(Counter):
         return self
 
     def follows_from(self, base: Counter) -> bool:
-        """Whatever is read of the expression is NULL where it has no value."""
-        return base.of == self.of
+        """Whatever is read of the expression is NULL where it has no value; but for pairs, where another may have none."""
+        return base.of == self.of and not base.is_pair
 
 
 @dataclass(frozen=True)

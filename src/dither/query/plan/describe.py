@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from fractions import Fraction
 
-from dither.query.plan.aggregates import Aggregate
+from dither.query.plan.aggregates import Aggregate, PairAggregate
 from dither.query.plan.base import Expression
 from dither.query.plan.chain import MOST_REPEATED, Chain
 from dither.query.plan.dates import DateAdd, DateCast, DateDiff, DateTrunc
@@ -40,6 +40,8 @@ from dither.query.plan.functions import (
 from dither.query.plan.joins.outer_join import OuterJoin
 from dither.query.plan.joins.pairs import Most
 from dither.query.plan.joins.semi_join import SemiJoin
+from dither.query.plan.mathematics.division import Quotient, Remainder, Sign, WholeQuotient
+from dither.query.plan.mathematics.elementary import Elementary, Power
 from dither.query.plan.person_totals import PersonTotal
 from dither.query.plan.person_windows.window_functions import PLACES, PersonWindow, WindowPlace, WindowTotal, WindowValue
 from dither.query.plan.question import Having, HavingFilter, HavingLogic, HavingNot, HavingNull, Question
@@ -173,6 +175,8 @@ def _joined(on: Sequence[Expression]) -> str:
 
 def asked(total: Aggregate | PersonTotal) -> str:
     """One aggregate, or one of a person's own totals."""
+    if isinstance(total, PairAggregate):
+        return f"{total.words} {words(total.pair[0])} and {words(total.pair[1])}"
     return total.words if total.of is None else f"{total.words} {words(total.of)}"
 
 
@@ -247,6 +251,18 @@ def _function(node: Function) -> str:
             return f"{words(of)} rounded {node.words}"
         case WidthBucket(of, low, high, count):
             return f"which of {count} equal parts of {_number(low)} to {_number(high)} {words(of)} lies in"
+        case Quotient(of, by):
+            return f"({words(of)} / {words(by)}, where that is not zero)"
+        case WholeQuotient(of, number):
+            return f"how often {number} is contained in {words(of)}"
+        case Remainder(of, divisor):
+            return f"what {_number(divisor)} leaves of {words(of)}"
+        case Sign(of):
+            return f"the sign of {words(of)}"
+        case Elementary(name, of):
+            return f"{name.upper()} of {words(of)}"
+        case Power(of, exponent):
+            return f"{words(of)} to the power of {_number(exponent)}"
 
 
 def _number(value: Fraction) -> str:

@@ -17,6 +17,7 @@ from typing import Any, ClassVar, Literal
 from dither.query.plan.base import Expression
 from dither.query.plan.dates import DateFunction
 from dither.query.plan.facts import Facts, around, common_type
+from dither.query.plan.mathematics.elementary import NumberFunction
 from dither.query.policy.column import LONGEST_TEXT, Type
 
 Spelling = Literal["upper", "lower", "trim", "ltrim", "rtrim"]
@@ -211,6 +212,18 @@ class Ceil(Rounding):
 
 
 @dataclass(frozen=True)
+class Trunc(Rounding):
+    """TRUNC(x)."""
+
+    way: ClassVar[str] = "trunc"
+    words = "towards zero"
+
+    def whole(self, number: Fraction) -> int:
+        """The next on the side of zero."""
+        return int(number)
+
+
+@dataclass(frozen=True)
 class Round(Rounding):
     """ROUND(x, digits)."""
 
@@ -276,5 +289,7 @@ Function = (
     | Floor
     | Ceil
     | Round
+    | Trunc
     | WidthBucket
+    | NumberFunction
 )

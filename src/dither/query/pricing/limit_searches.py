@@ -54,7 +54,7 @@ def searches(question: Question, counters: CounterPlan, *, cells: int, unit: Uni
     # where it is found what values of a person add up to, their sum needs no bounds beside it; counts of values need none
     measured = [one for one in question.aggregates if one.needs_bounds]
     others = [one for one in measured if not (isinstance(one, Sum) and f"max_sum.{_name(one.of)}" in known)]
-    for column in _auto_columns([one.of for one in others]):
+    for column in _auto_columns(others):
         one_table(question.relation)
         found += _bounds(question, column, unit)
     if not found and (_auto_columns([question.relation]) or any(map(_unstated, _limited(question.relation)))):

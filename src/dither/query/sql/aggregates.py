@@ -6,24 +6,28 @@ A new one is a line of READERS. What it is of must be a number with bounds, unle
 from __future__ import annotations
 
 from collections.abc import Callable
+from fractions import Fraction
 from typing import Any, NamedTuple
 
 from sqlglot import exp
 
 from dither.query.plan.aggregates import (
     Aggregate,
+    Correlation,
     CountDistinct,
     CountDistinctValues,
     CountPersons,
     CountRows,
     CountValues,
+    Covariance,
     Mean,
     Mode,
+    RegressionLine,
     Sum,
     Variance,
 )
 from dither.query.plan.base import Expression
-from dither.query.plan.expressions import Case, ColumnValue, Constant, Logic
+from dither.query.plan.expressions import Case, ColumnValue, Constant, IsNull, Logic, Not, columns_of
 from dither.query.sql.expressions import Reader
 from dither.query.sql.quantiles import SHARED, read_quantile
 from dither.query.sql.syntax import refuse, shown
@@ -62,6 +66,28 @@ def _variance(node: Any, reader: Reader, name: str) -> Aggregate:
     return Variance(name, _number(node, reader), of_sample, is_root)
 
 
+def _pair(node: Any, reader: Reader, name: str) -> Aggregate:
+    """Of y and x, in the order of SQL; counts and means of rows that have both are those of CASE."""
+    y, x = _bounded(node, node.this, reader), _bounded(node, node.expression, reader)
+    match node:
+        case exp.CovarPop() | exp.CovarSamp():
+            return Covariance(name, x, y, isinstance(node, exp.CovarSamp))
+        case exp.Corr() | exp.RegrR2():
+            return Correlation(name, x, y, isinstance(node, exp.RegrR2))
+    return RegressionLine(name, x, y, isinstance(node, exp.RegrSlope))
+
+
+def _of_both(node: Any, reader: Reader, name: str) -> Aggregate:
+    """REGR_COUNT, REGR_AVGX and REGR_AVGY: what COUNT and AVG are of rows that have both values."""
+    y, x = (reader.number(inner) for inner in (node.this, node.expression))
+    if isinstance(node, exp.RegrCount):
+        both = Logic(True, (Not(IsNull(y)), Not(IsNull(x))))
+        return CountValues(name, Case(((both, Constant(Fraction(1))),), None))
+    of, other, inner = (x, y, node.expression) if isinstance(node, exp.RegrAvgx) else (y, x, node.this)
+    _bounded(node, inner, reader)
+    return Mean(name, Case(((Not(IsNull(other)), of),), None))
+
+
 def _argument(node: Any, reader: Reader) -> Any:
     if node.this is None:
         raise refuse(node, "an aggregate has one argument", "COUNT(*)")
@@ -70,7 +96,10 @@ def _argument(node: Any, reader: Reader) -> Any:
 
 def _number(node: Any, reader: Reader) -> Expression:
     """The numbers with bounds that an aggregate is of."""
-    inner = _argument(node, reader)
+    return _bounded(node, _argument(node, reader), reader)
+
+
+def _bounded(node: Any, inner: Any, reader: Reader) -> Expression:
     if isinstance(inner, exp.Distinct):
         raise refuse(node, "DISTINCT is answered in COUNT only", "SUM or AVG without DISTINCT")
     of = reader.value(inner)
@@ -78,6 +107,10 @@ def _number(node: Any, reader: Reader) -> Expression:
     if not facts.type.is_number:
         raise refuse(node, f"a {facts.type.value} cannot be added up", f"COUNT({shown(inner)})")
     if not facts.is_bounded:
+        if all(column.lower is not None for column in columns_of(of) if column.type.is_number):
+            why = "no bounds of it follow from those of its columns, and none are taken from the data: say which it has"
+            what = shown(inner)
+            raise refuse(node, why, shown(node).replace(what, f"LEAST(GREATEST({what}, 0), 1)", 1))
         why = "the policy states no bounds for it, and none are taken from the data; the owner adds bounds = [lower, upper]"
         raise refuse(node, why, f"COUNT({shown(inner)})")
     if facts.lower == facts.upper:
@@ -140,6 +173,10 @@ def _within_group(node: Any, reader: Reader, name: str) -> Aggregate:
     return read_quantile(node, reader, name)
 
 
+PAIRS: dict[type[Any], str] = {
+    **{exp.CovarPop: "covar_pop", exp.CovarSamp: "covar_samp", exp.Corr: "corr", exp.RegrR2: "regr_r2"},
+    **{exp.RegrSlope: "regr_slope", exp.RegrIntercept: "regr_intercept"},
+}
 READERS: dict[type[Any], Function] = {
     exp.Count: Function("count", _count),
     exp.Sum: Function("sum", _sum),
@@ -152,4 +189,8 @@ READERS: dict[type[Any], Function] = {
     **{kind: Function(name, read_quantile) for kind, name in SHARED.items()},
     exp.WithinGroup: Function("quantile", _within_group),
     exp.Mode: Function("mode", _mode),
+    **{kind: Function(name, _pair) for kind, name in PAIRS.items()},
+    exp.RegrCount: Function("regr_count", _of_both),
+    exp.RegrAvgx: Function("regr_avgx", _of_both),
+    exp.RegrAvgy: Function("regr_avgy", _of_both),
 }

@@ -4,6 +4,7 @@
     WHERE k IN (...), k = ..., with OR        those that are listed: other rows are not in the question
     a boolean                                 false and true
     whole numbers, dates between two ends     all between them; an end is of WHERE, or a bound of the policy
+    x // k, x % k, SIGN(x)                    the whole numbers that they can be (`number_domain`)
 
 A row beyond a bound of the policy counts at that bound (`Clamp`), so that no row with a value is lost. Nothing is moved to
 an end of WHERE: rows beyond it are not in the question. Missing values are in no domain.
@@ -13,7 +14,7 @@ from __future__ import annotations
 
 import datetime
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any, cast
 
@@ -23,10 +24,11 @@ from dither.query.plan.base import Expression
 from dither.query.plan.calendar_periods import DAY, LAST_MOMENT, MIDNIGHT, moment
 from dither.query.plan.dates import DateCast
 from dither.query.plan.describe import words
-from dither.query.plan.expressions import ColumnValue, Compare, Constant, InList, Logic
+from dither.query.plan.expressions import ColumnValue, Compare, Constant, InList, Logic, columns_of
 from dither.query.plan.functions import Clamp
 from dither.query.plan.joins.outer_join import OuterJoin
 from dither.query.plan.joins.semi_join import SemiJoin
+from dither.query.plan.mathematics.division import Remainder, Sign, WholeQuotient
 from dither.query.plan.relations import (
     FilterRows,
     GroupByPerson,
@@ -37,8 +39,11 @@ from dither.query.plan.relations import (
     WindowByPerson,
 )
 from dither.query.policy.column import MOST_KEYS, Column, Key, Type
+from dither.query.policy.table import Table
 from dither.query.sql.syntax import refuse
+from dither.query.statistics.statement import may_be_clamped
 
+LARGEST = 2**53  # whole numbers below are doubles
 TURNED = {"<": ">", "<=": ">=", ">": "<", ">=": "<=", "=": "="}
 TICK: dict[Type, Any] = {
     Type.DATE: DAY,
@@ -111,6 +116,31 @@ def column_domain(column: Column, where: Expression | None, relation: Relation, 
     keys = [span.first + at * TICK[column.type] for at in range(size)]
     hard = f"bounds.{column.name}" in relation.table.hard
     return Domain(span.clamp(by), tuple(keys), span.below and not hard, span.above and not hard)
+
+
+def number_domain(by: WholeQuotient | Remainder | Sign, table: Table) -> Domain | None:
+    """The domain of whole quotients, of remainders and of signs; None where it is not known, or too large.
+
+    Nothing is moved where all values are listed. Of a number that is never negative, by its bounds, remainders are listed
+    from zero on: those of a row below the bounds are moved to zero.
+    """
+    lower, upper = by.of.facts.lower, by.of.facts.upper
+    if by.facts.type is not Type.INTEGER or all(column.keys is not None for column in columns_of(by)):
+        return None
+    if isinstance(by, Sign):
+        return Domain(by, (-1, 0, 1))
+    beyond = may_be_clamped(by.of, table)
+    if isinstance(by, Remainder):
+        most = int(by.by) - 1
+        first = 0 if lower is not None and lower >= 0 else -most
+        if most - first >= MOST_KEYS:
+            return None
+        clamped = by if first else Clamp(by, Fraction(0), Fraction(most))
+        return Domain(clamped, tuple(range(first, most + 1)), below=beyond and not first)
+    if lower is None or upper is None or max(abs(lower), abs(upper)) >= LARGEST or (upper - lower) / by.by >= MOST_KEYS:
+        return None
+    keys = tuple(range(int(lower / by.by), int(upper / by.by) + 1))
+    return Domain(replace(by, of=Clamp(by.of, lower, upper)), keys, beyond, beyond)
 
 
 def check_span(span: Span, node: exp.Expr) -> None:

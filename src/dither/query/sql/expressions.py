@@ -40,6 +40,7 @@ from dither.query.sql.dates.refusals import instead_of
 from dither.query.sql.dates.written_dates import alike, written_date
 from dither.query.sql.functions import CALLS
 from dither.query.sql.group_keys import PossibleKeys, possible_keys
+from dither.query.sql.mathematics import CALLS as NUMBER_CALLS
 from dither.query.sql.person_windows.refusals import instead_of_window
 from dither.query.sql.rewrites.date_constants import whole_days
 from dither.query.sql.scope import Scope
@@ -80,9 +81,7 @@ class Reader:
 
     def value(self, node: exp.Expr) -> Expression:
         """Any allowed expression."""
-        self._read += 1  # BETWEEN and CASE read a value again for each comparison: an engine will get it as often
-        if self._read > MOST_NODES:
-            raise refuse(node, f"written out, the question has more than {MOST_NODES} parts", "a shorter question")
+        self._count(node, 1)  # BETWEEN and CASE read a value again for each comparison: an engine will get it as often
         kind = type(node)
         if kind is exp.Paren:
             return self.value(node.this)
@@ -111,7 +110,7 @@ class Reader:
             return self._like(node)
         if kind is exp.Case:
             return self._case(node)
-        call = DATE_CALLS.get(kind) or CALLS.get(kind)
+        call = DATE_CALLS.get(kind) or CALLS.get(kind) or NUMBER_CALLS.get(kind)
         if kind is exp.Anonymous and node.name.lower() in NAMED_PARTS:
             call = date_part
         if call is not None:
@@ -162,8 +161,17 @@ class Reader:
             return Constant(made.facts.lower)  # exactly: in doubles 0.06 + 0.01 is below 0.07
         return made
 
-    def number(self, node: exp.Expr) -> Expression:
-        return _number(self.value(node), node)
+    def number(self, node: exp.Expr, times: int = 1) -> Expression:
+        """A number, which an engine will get so many times."""
+        before = self._read
+        found = _number(self.value(node), node)
+        self._count(node, (times - 1) * (self._read - before))
+        return found
+
+    def _count(self, node: exp.Expr, parts: int) -> None:
+        self._read += parts
+        if self._read > MOST_NODES:
+            raise refuse(node, f"written out, the question has more than {MOST_NODES} parts", "a shorter question")
 
     # -- conditions ----------------------------------------------------------------------------------------------
 
@@ -246,7 +254,7 @@ class Reader:
         if isinstance(node, exp.AggFunc):
             return refuse(node, "this aggregate is not answered here", "COUNT, SUM or AVG, in SELECT")
         name = node.name if isinstance(node, exp.Anonymous) else type(node).__name__
-        allowed = "comparisons, AND, OR, NOT, IN, BETWEEN, LIKE, IS NULL, CASE, + - * and some functions: see the manual"
+        allowed = "comparisons, AND, OR, NOT, IN, BETWEEN, LIKE, IS NULL, CASE, + - * / % and some functions: see the manual"
         return refuse(node, f"{name} is not on the list of what may be computed from a row", allowed)
 
 

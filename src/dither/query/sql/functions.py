@@ -13,7 +13,7 @@ from sqlglot import exp
 from dither.query.plan.base import Expression
 from dither.query.plan.calendar_periods import OF_TIMES, PERIODS
 from dither.query.plan.dates import DateTrunc
-from dither.query.plan.expressions import Arithmetic, Case, Compare, Constant
+from dither.query.plan.expressions import Case, Compare, Constant
 from dither.query.plan.facts import a
 from dither.query.plan.functions import (
     Abs,
@@ -27,6 +27,7 @@ from dither.query.plan.functions import (
     Round,
     Rounding,
     Substring,
+    Trunc,
     WidthBucket,
 )
 from dither.query.policy.column import LONGEST_TEXT, Type
@@ -55,8 +56,8 @@ class Reader(Protocol):
     def value(self, node: exp.Expr) -> Expression:
         """Any allowed expression."""
 
-    def number(self, node: exp.Expr) -> Expression:
-        """A number with bounds, or without."""
+    def number(self, node: exp.Expr, times: int = 1) -> Expression:
+        """A number with bounds, or without, which an engine will get so many times."""
 
     def alike(self, parts: list[Expression]) -> list[Expression]:
         """Dates beside timestamps as one kind; all else as it is."""
@@ -185,14 +186,6 @@ def _rounded(reader: Reader, node: exp.Expr) -> Expression:
     return ROUNDINGS[type(node)](of, digits)
 
 
-def _divided(reader: Reader, node: exp.Expr) -> Expression:
-    of, by = reader.number(node.this), reader.meaning(node.expression)
-    if not isinstance(by, Constant) or not isinstance(by.value, Fraction) or by.value == 0:
-        why = "division could fail on a single row, unless it is by a constant that is not zero"
-        raise refuse(node, why, f"{shown(node.this)} / 2")
-    return Arithmetic("/", of, by)
-
-
 def _bucket(reader: Reader, node: exp.Expr) -> Expression:
     of = reader.number(node.this)
     stated = [node.args.get(end) for end in ("min_value", "max_value")]
@@ -236,7 +229,7 @@ def _made_date(reader: Reader, node: exp.Expr) -> Expression:
     raise refuse(node, "there is no such date", "DATE '2026-01-31', or TIMESTAMP '2026-01-31 12:30:00'")
 
 
-ROUNDINGS: dict[Kind, type[Rounding]] = {exp.Floor: Floor, exp.Ceil: Ceil, exp.Round: Round}
+ROUNDINGS: dict[Kind, type[Rounding]] = {exp.Floor: Floor, exp.Ceil: Ceil, exp.Round: Round, exp.Trunc: Trunc}
 
 CALLS: dict[Kind, Callable[[Reader, exp.Expr], Expression]] = {
     exp.TimestampTrunc: _date_start,
@@ -258,7 +251,7 @@ CALLS: dict[Kind, Callable[[Reader, exp.Expr], Expression]] = {
     exp.Round: _rounded,
     exp.Floor: _rounded,
     exp.Ceil: _rounded,
-    exp.Div: _divided,
+    exp.Trunc: _rounded,
     exp.WidthBucket: _bucket,
     exp.Cast: _cast,
     exp.DateFromParts: _made_date,

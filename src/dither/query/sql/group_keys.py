@@ -6,7 +6,8 @@
     parts of dates, WIDTH_BUCKET        the whole numbers that they can be
     FLOOR, CEIL, ROUND within bounds    the whole numbers from one rounded bound to the other, rounded by the engine
     DATE_TRUNC, days, years of dates    those between the first and the last day, of WHERE or of the policy
-    DATE_DIFF within bounds             the whole numbers between them
+    DATE_DIFF, x // k within bounds     the whole numbers between them
+    x % k, SIGN(x)                      the whole numbers that they can be
     any function of the above           what the engine makes of all their values, which are public
 
 Theorem. Let a question be grouped by keys that are found here. Whichever rows there are, the groups of its answer are the
@@ -42,9 +43,10 @@ from dither.query.plan.expression_parts import dated_column, exchanged, is_monot
 from dither.query.plan.expressions import Case, ColumnValue, Constant, DatePart, columns_of
 from dither.query.plan.facts import a
 from dither.query.plan.functions import Clamp, Rounding, WidthBucket
+from dither.query.plan.mathematics.division import Remainder, Sign, WholeQuotient
 from dither.query.plan.relations import Relation
 from dither.query.policy.column import MOST_KEYS, Column, Key, Type
-from dither.query.sql.domains import Domain, check_span, column_domain, column_span
+from dither.query.sql.domains import Domain, check_span, column_domain, column_span, number_domain
 from dither.query.sql.syntax import refuse, shown
 from dither.query.statistics.statement import may_be_clamped
 
@@ -120,6 +122,8 @@ class _Finder:
             assert lower is not None
             assert upper is not None
             return Domain(by, tuple(range(int(lower), int(upper) + 1)))
+        if isinstance(by, (WholeQuotient, Remainder, Sign)):
+            return number_domain(by, self.relation.table)
         return self._rounded(by) if isinstance(by, Rounding) and by.digits <= 0 else None
 
     def _periods(self, by: DatePart | DateTrunc | DateCast) -> Domain | None:
@@ -267,7 +271,7 @@ def _again(part: Expression, column: Column) -> Expression:
 def _names(found: Domain) -> tuple[tuple[Key, str], ...]:
     """The keys at the edges, as inequalities: a row that was moved there has a value beyond."""
     first, last = found.keys[0], found.keys[-1]
-    if first == last:
+    if first == last or (isinstance(found.by, Clamp) and isinstance(found.by.of, Remainder)):
         return ((first, _beyond(first)),) if found.below or found.above else ()
     low, high = ((first, f"<= {first}"),), ((last, f">= {last}"),)
     return (low if found.below else ()) + (high if found.above else ())

@@ -40,7 +40,9 @@ TWO: tuple[type[exp.Expr], ...] = (
     exp.Is,
     exp.Extract,
 )
-TWO += (exp.Left, exp.Right, exp.Nullif)
+TWO += (exp.Left, exp.Right, exp.Nullif, exp.Mod, exp.IntDiv, exp.Pow, exp.Log)
+TWO += (exp.Corr, exp.CovarPop, exp.CovarSamp, exp.RegrSlope, exp.RegrIntercept, exp.RegrR2)
+TWO += (exp.RegrCount, exp.RegrAvgx, exp.RegrAvgy)
 ONE = (
     *(
         exp.From,
@@ -63,7 +65,7 @@ ONE = (
         exp.Max,
         exp.Median,
     ),
-    *(exp.Upper, exp.Lower, exp.Length, exp.Abs),
+    *(exp.Upper, exp.Lower, exp.Length, exp.Abs, exp.Ln, exp.Sqrt, exp.Exp, exp.Sign),
     *(exp.Year, exp.Quarter, exp.Month, exp.Day, exp.DayOfMonth, exp.DayOfWeek, exp.Hour, exp.DataType),
     *(exp.Minute, exp.Second, exp.Week, exp.WeekOfYear, exp.DayOfWeekIso, exp.DayOfYear, exp.TimeToUnix, exp.Date),
 )
@@ -121,6 +123,7 @@ ARGS: dict[type[exp.Expr], set[str]] = {
     exp.Round: {"this", "decimals"},
     exp.Floor: {"this", "decimals"},
     exp.Ceil: {"this", "decimals"},
+    exp.Trunc: {"this", "decimals"},
     exp.Div: {"this", "expression", "typed", "safe"},
     exp.DateFromParts: {"year", "month", "day"},
     exp.TimestampFromParts: {"year", "month", "day", "hour", "min", "sec"},

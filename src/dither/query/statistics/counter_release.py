@@ -185,8 +185,9 @@ class CounterRelease(Statistic):
     def statement(self, place: int) -> Statement:
         """Of all rows, of clamped values, at least, or of counted rows."""
         estimator = self.estimators[place]
-        of, table = self.set.measures[0].of, self.question.table
-        clamped = table.clamps_values or (estimator.clamps and (may_be_clamped(of, table) or may_be_rounded(of, table)))
+        several, table = [axis.of for axis in self.set.measures[0].axes], self.question.table
+        changed = estimator.rounds or any(may_be_clamped(of, table) or may_be_rounded(of, table) for of in several)
+        clamped = table.clamps_values or (estimator.clamps and changed)
         return statement_of(complete=self.complete, clamped=clamped, sums=estimator.adds_up)
 
     def clamped(self, place: int) -> str | None:
@@ -194,9 +195,11 @@ class CounterRelease(Statistic):
         first = self.set.measures[0]
         if first.of is None or not self.estimators[place].clamps:
             return None
-        steps = str(first.step)
-        told = steps if len(steps) < 12 else f"about {float(first.step):.4g}"
-        return f"each value to {first.of.facts.lower} to {first.of.facts.upper}, in steps of {told}"
+        told = []
+        for axis in first.axes:
+            lower, upper, step = (_short(one) for one in (*axis.bounds, axis.step))
+            told.append(f"to {lower} to {upper}, in steps of {step}")
+        return f"each value {', and the one beside it '.join(told)}"
 
     def type(self, place: int) -> Type:
         """Whole where its estimator is."""
@@ -217,3 +220,9 @@ class CounterRelease(Statistic):
     def noise(self) -> str:
         """Of which kind it is."""
         return "geometric" if isinstance(self.mechanism, Geometric) else "Gaussian"
+
+
+def _short(value: Fraction) -> str:
+    """A number as it is, or about."""
+    text = str(value)
+    return text if len(text) < 12 else f"about {float(value):.4g}"

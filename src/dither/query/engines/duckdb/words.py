@@ -8,6 +8,7 @@ from typing import ClassVar
 from dither.query.engines.words import WHOLE, Words
 from dither.query.plan.calendar_periods import Period, Unit
 from dither.query.plan.expressions import Part
+from dither.query.plan.mathematics.elementary import ElementaryName
 from dither.query.policy.column import Type
 
 
@@ -71,6 +72,12 @@ class DuckDBWords(Words):
     def round(self, sql: str, digits: int) -> str:
         """Every double has a rounded one."""
         return f"round({sql}, {digits})"
+
+    def elementary(self, name: ElementaryName, sql: str) -> str:
+        return f"{name}({sql})"
+
+    def remainder(self, sql: str, by: str) -> str:
+        return f"({sql} % {by})"
 
     def divide(self, sql: str, by: str) -> str:
         """Towards zero, in 64 or 128 bits."""

@@ -15,16 +15,18 @@ meets it: one where c is above zero; where each row is a person, c.
 
 Different values are counted of x, the value itself. What is equal must be one value to grouping, order and hash alike, so
 that which values are chosen of a person is a function of what she has: texts are compared by their bytes, the two zeros of
-doubles are made one, and NaN is no value, as in COUNT(x).
+doubles are made one, and NaN is no value, as in COUNT(x). Pairs of values: `templates/pair_sums.py`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import cast
 
 from dither.query.engines.templates.counters import clamped, counted, holds_integers
 from dither.query.engines.templates.expressions import is_there, render, value
+from dither.query.engines.templates.pair_sums import pair_steps, pair_sum, read_pair
 from dither.query.engines.words import Words
 from dither.query.plan.counters import (
     AboveCounter,
@@ -41,6 +43,7 @@ from dither.query.plan.counters import (
     StepCounter,
     ValueCounter,
 )
+from dither.query.plan.mathematics.pair_counters import PairCounter, PairValues
 from dither.query.policy.column import Type
 
 
@@ -97,6 +100,8 @@ class Sums:
 
 def read_value(words: Words, base: Counter, place: int) -> list[str]:
     """The value e of a row and its steps k, before the clamp."""
+    if isinstance(base, PairValues):
+        return read_pair(words, base, place)
     if isinstance(base, (ValueCounter, DistinctCounter)):
         return [f"{render(words, base.values)} AS e{place}"]
     e = value(words, base)
@@ -105,6 +110,8 @@ def read_value(words: Words, base: Counter, place: int) -> list[str]:
 
 def read_steps(words: Words, base: Counter, place: int) -> str:
     """What is added up of a row: x, or NULL."""
+    if isinstance(base, PairValues):
+        return pair_steps(words, base, place)
     if isinstance(base, DistinctCounter):
         there, value = is_there(words, base.values, f"e{place}"), _one_spelling(words, base, f"e{place}")
         return f"CASE WHEN {there} THEN {value} END AS x{place}"
@@ -140,4 +147,5 @@ SUMS: dict[type[Counter], Callable[[Sums], str]] = {
     CrossProduct: lambda of: f"{of.two} * ({of.steps} * {of.s} - {of.z})",
     BelowSquare: lambda of: f"{of.squared} * {of.c} - {of.two} * {of.steps} * {of.s} + {of.z}",
     MissingSquare: lambda of: f"{of.squared} * ({of.n} - {of.c})",
+    PairCounter: lambda of: pair_sum(of.words, cast(PairCounter, of.counter), of.x, of.count, of.added),
 }

@@ -28,6 +28,7 @@ from dither.query.plan.counters import Counter
 from dither.query.plan.dates import DateDiff
 from dither.query.plan.expressions import ColumnValue, DatePart
 from dither.query.plan.functions import Length, WidthBucket
+from dither.query.plan.mathematics.division import Remainder, Sign, WholeQuotient
 from dither.query.policy.column import Type
 
 WHOLE = (
@@ -35,6 +36,9 @@ WHOLE = (
     DateDiff,
     DatePart,
     Length,
+    Remainder,
+    Sign,
+    WholeQuotient,
     WidthBucket,
 )  # their whole numbers are of 64 bits, all other numbers may be doubles
 LARGEST = 2**62

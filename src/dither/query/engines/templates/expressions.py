@@ -1,15 +1,15 @@
 """Expressions as SQL: one template a node, each total (it cannot fail on any row) and deterministic.
 
 Why total. What engines spell differently is written by its words (`engines/words.py`), each total by itself. Cells are read
-as their type, or NULL where they do not fit, and NaN in a cell is NULL. Numbers are doubles: sums and products overflow
-to infinities; infinity minus infinity is NaN, which compares as above every number and counts as missing when it is
-measured. (It is not made NULL inside expressions: each operand would be written twice, and nested sums would grow as 2^n.)
-Comparisons, LIKE with a constant pattern, IN with constants, CASE and parts of dates have a value, or NULL, for every input.
-Division is by constants, in doubles. Texts are cut and made sound before a function gets them. There is no cast of analysts'
-values, no function with a pattern, a position or a length from a row. Why the analyst's text cannot get through: only
-numbers, dates, quoted texts and quoted names are ever written, each by its own word; names are those of the policy, or what
-a question calls the columns of an inner one, at most 128 printable characters.
-"""
+as their type, or NULL where they do not fit, and NaN in a cell is NULL. Numbers are doubles: sums and products overflow to
+infinities; infinity minus infinity is NaN, which compares as above every number and counts as missing when it is measured.
+(It is not made NULL inside expressions: each operand would be written twice, and nested sums would grow as 2^n.)
+Comparisons, LIKE with a constant pattern, IN with constants, CASE and parts of dates have a value, or NULL, for every
+input. Division is by constants, in doubles; other functions of numbers compare first (`templates/mathematics.py`). Texts
+are cut and made sound before a function gets them. There is no cast of analysts' values, no function with a pattern, a
+position or a length from a row. Why the analyst's text cannot get through: only numbers, dates, quoted texts and quoted
+names are ever written, each by its own word; names are those of the policy, or what a question calls the columns of an
+inner one, at most 128 printable characters."""
 
 from __future__ import annotations
 
@@ -17,6 +17,7 @@ import datetime
 from collections.abc import Callable, Sequence
 from fractions import Fraction
 
+from dither.query.engines.templates import mathematics
 from dither.query.engines.templates.counters import clamped, counted, holds_integers, is_whole
 from dither.query.engines.words import Words
 from dither.query.plan.base import Expression
@@ -49,8 +50,11 @@ from dither.query.plan.functions import (
     Length,
     Round,
     Substring,
+    Trunc,
     WidthBucket,
 )
+from dither.query.plan.mathematics.division import Quotient, Remainder, Sign, WholeQuotient
+from dither.query.plan.mathematics.elementary import Elementary, Power
 from dither.query.policy.column import LONGEST_TEXT, Column, Type
 
 REAL = (Type.DECIMAL, Type.FLOAT)  # doubles
@@ -121,7 +125,8 @@ def render(words: Words, node: Expression) -> str:
 
 
 def _function(words: Words, node: Function) -> str:
-    """A function of a row. Each operand is written once, but for those of buckets, clamps, later and different dates."""
+    """A function of a row. Each operand is written once, but for those of buckets, clamps, later and different dates, and of
+    functions of numbers, which are compared first."""
     spell = _double if node.facts.type in REAL else render
     match node:
         case Clamp():
@@ -158,8 +163,31 @@ def _function(words: Words, node: Function) -> str:
             return words.ceil(_double(words, of))
         case Round(of, digits):
             return words.round(_double(words, of), digits)
+        case Trunc(of):
+            return words.trunc(_double(words, of))
         case WidthBucket(of, low, high, count):
             return _width_bucket(words, _double(words, of), low, high, count)
+        case Quotient(of, by):
+            return mathematics.quotient(words, _double(words, of), _double(words, by))
+        case WholeQuotient(of, by):
+            return words.divide(f"({_whole(words, of, 1)})", words.integer(by))
+        case Remainder(of, by):
+            return mathematics.remainder(words, _whole(words, of, node.scale), by, node.scale)
+        case Sign(of):
+            return mathematics.sign(words, _double(words, of))
+        case Elementary(name, of):
+            return mathematics.elementary(words, name, _double(words, of))
+        case Power(of, exponent):
+            return mathematics.power(words, _double(words, of), exponent)
+
+
+def _whole(words: Words, node: Expression, scale: int) -> str:
+    """A number in whole steps of 64 bits, or NULL."""
+    return (
+        render(words, node)
+        if scale == 1 and holds_integers(node)
+        else mathematics.scaled(words, _double(words, node), scale)
+    )
 
 
 def _clamped(words: Words, node: Clamp) -> str:

@@ -1,0 +1,1 @@
+"""Mathematics of a row: division, logarithms, roots and powers; what is counted of two numbers."""
