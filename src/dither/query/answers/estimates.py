@@ -52,7 +52,7 @@ def read_answer(offer: Offer, released: Released, receipt: Receipt) -> Answer:
         sql=offer.sql,
         columns=columns,
         kinds={name: kind for name, kind in _kinds(offer).items() if name in columns},
-        keys=tuple(group.name for group in question.groups),
+        keys=(*(group.name for group in question.groups), *(mark.name for mark in question.grouping)),
         aggregates=tuple(said),
         confidence=offer.confidence,
         price=whole.price,
@@ -89,6 +89,8 @@ def _columns(offer: Offer, released: Released) -> dict[str, Column]:
     question = offer.question
     cells = offer.chosen(released.chosen).shown
     whole: dict[str, Column] = {group.name: [cell[place] for cell in cells] for place, group in enumerate(question.groups)}
+    for mark in question.grouping:
+        whole[mark.name] = [mark.of([place for place, key in enumerate(cell) if key is not None]) for cell in cells]
     for (at, place), aggregate in zip(offer.readings, question.aggregates, strict=True):
         statistic, found = offer.statistics[at], released.statistics[at]
         columns = statistic.read(found, place) if found != [] else ([], [], [])
@@ -97,7 +99,7 @@ def _columns(offer: Offer, released: Released) -> dict[str, Column]:
     kept = _derived(offer, released, whole, cells)
     shown = [name for base in question.shown for end in ENDS if (name := base + end) in whole]
     keys = [group.name for group in question.groups if group.name not in shown]
-    named = {group.name: group.named(whole[group.name]) for group in question.groups}  # sorted by then
+    named = {group.name: group.named([cell[place] for cell in cells]) for place, group in enumerate(question.groups)}
     return {name: [named.get(name, whole[name])[row] for row in kept] for name in [*keys, *shown]}
 
 
@@ -114,6 +116,9 @@ def _derived(offer: Offer, released: Released, whole: dict[str, Column], cells: 
             whole[column.name] = [plain(found[row], whole=is_whole(column.of, offer)) for row in rows]
     for keep in question.having:
         rows = [row for row in rows if keep.holds({name: whole[name][row] for name in keep.names})]
+    for group in question.groups:  # SQL sorts by the names of totals, too
+        if group.total is not None:
+            whole[group.name] = [group.total if key is None else key for key in whole[group.name]]
     values = DerivedValues(cells, whole, rows)
     by = {column.name: values.of(column.of) for column in question.derived}
     for order in reversed(question.order):
@@ -133,9 +138,13 @@ def _kinds(offer: Offer) -> dict[str, Kind]:
     """What the columns hold: by the question, not by what came out."""
     question = offer.question
     kinds: dict[str, Kind] = {
-        group.name: "text" if group.names else "whole" if (kind := group.by.facts.type).is_number else KINDS[kind]
+        group.name: "text"
+        if group.names or group.total is not None
+        else "whole"
+        if (kind := group.by.facts.type).is_number
+        else KINDS[kind]
         for group in question.groups
-    }
+    } | dict.fromkeys((mark.name for mark in question.grouping), "whole")
     for name, statistic, place in offer.columns:
         ends = ENDS if statistic.has_interval(place) else ENDS[:1]
         kinds |= dict.fromkeys((name + end for end in ends), KINDS[statistic.type(place)])

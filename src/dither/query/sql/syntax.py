@@ -78,6 +78,7 @@ ARGS: dict[type[exp.Expr], set[str]] = {
     exp.Union: {"this", "expression", "distinct", "with_"},
     exp.Table: {"this", "alias"},
     exp.Group: {"expressions"},
+    **{kind: {"expressions"} for kind in (exp.Rollup, exp.Cube, exp.GroupingSets, exp.Tuple, exp.Grouping, exp.GroupingId)},
     exp.Order: {"expressions"},
     exp.Ordered: {"this", "desc"},
     exp.Limit: {"expression"},
