@@ -21,8 +21,8 @@ that is not enough, or alpha is below 1e-6, nothing is said.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from fractions import Fraction
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from dither.noise.laplace import DiscreteLaplace
@@ -45,7 +45,18 @@ LEFT = Fraction(1, 1000)  # of alpha, for rounding and what is cut
 WIDER = 1 + 1e-9
 
 
-def inverted_reach(noises: Sequence[Noise], times: Sequence[int], sizes: Sequence[float], confidence: Fraction) -> float:
+@lru_cache(maxsize=1024)
+def sum_reach(noises: tuple[Noise, ...], times: tuple[int, ...], sizes: tuple[float, ...], confidence: Fraction) -> float:
+    """The least that is known of what |sum of sizes times noises| stays within; sizes are not negative."""
+    import numpy as np
+
+    known = float(NoiseSum(noises, times, confidence).reach(np.array([sizes]))[0])
+    return min(known, inverted_reach(noises, times, sizes, confidence))
+
+
+def inverted_reach(
+    noises: tuple[Noise, ...], times: tuple[int, ...], sizes: tuple[float, ...], confidence: Fraction
+) -> float:
     """What |sum of sizes times noises| stays within; infinite where nothing is said."""
     import numpy as np
 
@@ -57,7 +68,7 @@ def inverted_reach(noises: Sequence[Noise], times: Sequence[int], sizes: Sequenc
         return math.inf
     deviation = math.sqrt(sum(n * s * s * v for n, s, v in zip(times, sizes, variances, strict=True)))
     smooth = SMOOTH * deviation
-    beyond = NoiseSum(tuple(noises), tuple(times), 1 - alpha * LEFT**2)
+    beyond = NoiseSum(noises, times, 1 - alpha * LEFT**2)
     period = 2 * (float(beyond.reach(np.array([sizes]))[0]) + 2 * ROOM * smooth)
     count = math.ceil(FAR / smooth * period / (2 * math.pi))
     k: Floats = np.arange(1, count + 1, dtype=np.float64)

@@ -39,7 +39,7 @@ from dither.query.counters.counter_sets import CounterSet
 from dither.query.counters.estimators import OVER_VALUES, Columns, Estimator, MeanEstimator, Noise, SumEstimator
 from dither.query.counters.intervals import sum_error
 from dither.query.counters.marginals import Level, Marginals, marginal, rounded_parts, size_of
-from dither.query.counters.noise_inversion import inverted_reach
+from dither.query.counters.noise_inversion import sum_reach
 from dither.query.counters.noise_sums import NoiseSum
 from dither.query.counters.quotients import quotient_interval
 from dither.query.plan.describe import set_words
@@ -183,16 +183,13 @@ class GroupingRelease(CounterRelease):
 
     def _reach(self, level: Level, weights: Sequence[Fraction], confidence: Fraction) -> float:
         """How far a sum of the counters of a level may be off, each counter times a weight."""
-        import numpy as np
-
         first, *others = self._parts[level]
         if not others and first.times == 1:  # as in a plain GROUP BY
             return sum_error(first.noise, [first.factor * weight for weight in weights], confidence)
         several = [(part, weight) for part in self._parts[level] for weight in weights if weight]
         noises, times = tuple(part.noise for part, _ in several), tuple(part.times for part, _ in several)
-        sizes = [abs(float(part.factor * weight)) for part, weight in several]
-        known = float(NoiseSum(noises, times, confidence).reach(np.array([sizes]))[0])
-        return min(known, inverted_reach(noises, times, sizes, confidence))
+        sizes = tuple(abs(float(part.factor * weight)) for part, weight in several)
+        return sum_reach(noises, times, sizes, confidence)
 
     def read(self, released: Any, place: int) -> Columns:
         """By its estimator, off the estimate."""
