@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
 
 LEAST_ALPHA = Fraction(1, 10**6)
-LEAST_VARIANCE = 1  # of a rounded normal: below, more terms of its sum matter
+LEAST_VARIANCE = {False: 1, True: 1e-12}  # of a rounded normal: below, more terms of its sum matter; of a geometric law
 DOUBLES = 1e-14  # what all terms are off by, for each noise
 SMOOTH = 1 / 400  # of the deviation of S: that of N
 ROOM = 5  # deviations of N
@@ -62,9 +62,9 @@ def inverted_reach(
 
     alpha = 1 - confidence
     variances = [_variance(noise) for noise in noises]
-    normal = [variance for noise, variance in zip(noises, variances, strict=True) if not _is_geometric(noise)]
     rough = sum(times) * DOUBLES > LEFT * alpha
-    if alpha < LEAST_ALPHA or rough or any(variance < LEAST_VARIANCE for variance in normal):
+    narrow = any(v < LEAST_VARIANCE[_is_geometric(noise)] for noise, v in zip(noises, variances, strict=True))
+    if alpha < LEAST_ALPHA or rough or narrow:
         return math.inf
     deviation = math.sqrt(sum(n * s * s * v for n, s, v in zip(times, sizes, variances, strict=True)))
     smooth = SMOOTH * deviation
