@@ -18,6 +18,7 @@ from dither.query.answers.derived_intervals import DerivedIntervals
 from dither.query.answers.derived_values import DerivedValues, in_order, plain
 from dither.query.answers.derived_words import open_words, selected_words
 from dither.query.answers.explain import beyond_words, bound_note, explain_offer, found_words, statements
+from dither.query.answers.grouping_words import total_words
 from dither.query.answers.released import Released
 from dither.query.policy.column import Type
 from dither.query.pricing.offer import Offer
@@ -61,6 +62,7 @@ def read_answer(offer: Offer, released: Released, receipt: Receipt) -> Answer:
         says="\n".join(
             [
                 *says,
+                *total_words(question),
                 *selected_words(offer),
                 *open_words(question, columns),
                 *found_words(whole, released.limits),

@@ -17,6 +17,11 @@ def grouping_rows(question: Question) -> str:
     return f"{', '.join(told)}, whether the data has them or not"
 
 
+def total_words(question: Question) -> list[str]:
+    """What totals are over, in a line of an answer."""
+    return ["totals are over the keys that are listed, and parts add up to them"] if question.sets else []
+
+
 def grouping_words(offer: Offer) -> list[str]:
     """What totals are over, and where noise is."""
     question = offer.question

@@ -122,10 +122,13 @@ class Marginals:
         import numpy as np
 
         denominator = lcm(*(factor.denominator for own in self._factors for factor in own.values()))
-        found: Table = np.zeros(self.sizes, dtype=object)
+        sums: dict[Level, Table] = {}
         for table, own in zip(noisy, self._factors, strict=True):
             for part, factor in own.items():
-                found = found + int(factor * denominator) * marginal(table, part)
+                sums[part] = sums.get(part, 0) + int(factor * denominator) * marginal(table, part)
+        found: Table = np.zeros(self.sizes, dtype=object)
+        for table in sums.values():
+            found = found + table
         return found, denominator
 
     def shares(self, level: Level) -> list[Share]:
@@ -150,17 +153,21 @@ class Marginals:
             factors = {}
             for part in subsets(own):
                 others = [column for column in own if column not in part]
-                signs = ((-1) ** len(more) * weight / self._known({*part, *more}) for more in subsets(others))
+                signs = ((-1) ** len(more) * weight / self._known[frozenset({*part, *more})] for more in subsets(others))
                 factor = sum(signs, start=Fraction(0)) / size_of(self.sizes, others)
                 if factor:
                     factors[part] = factor
             found.append(factors)
         return found
 
-    def _known(self, columns: set[int]) -> Fraction:
-        """e(S)."""
-        several = zip(self.levels, self.weights, strict=True)
-        return sum((weight * self._beyond(own) for own, weight in several if columns <= set(own)), start=Fraction(0))
+    @cached_property
+    def _known(self) -> dict[frozenset[int], Fraction]:
+        """e(S), where it is not 0."""
+        found: dict[frozenset[int], Fraction] = {}
+        for own, weight in zip(self.levels, self.weights, strict=True):
+            for part in map(frozenset, subsets(own)):
+                found[part] = found.get(part, Fraction(0)) + weight * self._beyond(own)
+        return found
 
     def _beyond(self, columns: Sequence[int]) -> int:
         return size_of(self.sizes, [place for place in range(len(self.sizes)) if place not in columns])
