@@ -12,6 +12,7 @@ QUESTIONS: dict[str, str] = {
     "rows by ward": "SELECT ward, COUNT(*) AS n FROM visits GROUP BY ward",
     "rows and people": "SELECT ward, COUNT(*) AS n, COUNT(DISTINCT person) AS p FROM visits GROUP BY ward",
     "two groups": "SELECT ward, new, COUNT(*) AS n FROM visits GROUP BY ward, new",
+    "subtotals": "SELECT ward, new, GROUPING(ward, new) AS g, COUNT(*) AS n, SUM(cost) AS s FROM visits GROUP BY ROLLUP (ward, new)",
     "many aggregates": "SELECT COUNT(*) AS n, COUNT(cost) AS c, SUM(cost) AS s, AVG(cost) AS a, AVG(age) AS b FROM visits",
     # sums and averages
     "sum": "SELECT SUM(cost) AS s FROM visits",

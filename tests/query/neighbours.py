@@ -5,6 +5,8 @@ from __future__ import annotations
 import datetime
 import math
 import random
+from collections import Counter
+from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cache
@@ -22,6 +24,7 @@ from dither.query.policy.policy import Policy, read_policy
 from dither.query.sql.parse import parse
 from dither.query.statistics.bounding import Bounding, Clip
 from dither.query.statistics.choose_bounding import choose_bounding, with_shares
+from dither.query.workload.level_shares import claim_of, sizes_of
 
 NAN, INF = math.nan, math.inf
 MOMENT = datetime.datetime
@@ -84,8 +87,17 @@ PAIRS = (
 )
 
 
-def random_question(rng: random.Random, *, persons: bool = False, partial: bool = False) -> str:
-    """SQL of the grammar; where `persons` are counted, nothing else."""
+def random_sets(rng: random.Random, count: int) -> str:
+    """A GROUP BY of several groupings of the first so many columns."""
+    groups = [str(place + 1) for place in range(count)]
+    first, last = groups[0], groups[-1]
+    ways = [f"ROLLUP ({', '.join(groups)})", f"CUBE ({', '.join(groups)})", f"GROUPING SETS (({first}), ({last}))"]
+    ways += [f"{first}, ROLLUP ({last})", f"GROUPING SETS (({', '.join(groups)}), ())", f"ROLLUP ({first}), CUBE ({last})"]
+    return rng.choice(ways)
+
+
+def random_question(rng: random.Random, *, persons: bool = False, sets: bool = False, partial: bool = False) -> str:
+    """SQL of the grammar; where `persons` are counted, nothing else; with `sets`, of several groupings."""
     numbers = ["cost", "age", "weight", "cost * 2 - age", "age - 40", "CASE WHEN sex = 'f' THEN cost ELSE 3 END", "-cost"]
     numbers += ["ABS(cost)", "ROUND(cost / 3, 1)", "LEAST(GREATEST(cost, 0), 50)", "COALESCE(cost, age)", "FLOOR(cost)"]
     numbers += ["DATE_DIFF('day', day, seen)", "LEAST(GREATEST(DATE_DIFF('hour', day, seen), -99), 99)"]
@@ -132,7 +144,7 @@ def random_question(rng: random.Random, *, persons: bool = False, partial: bool 
         "CAST(seen AS DATE)",
         "DATE_TRUNC('week', seen + INTERVAL '1 day')",
     ]
-    groups = rng.sample(by, rng.randrange(0, 3))
+    groups = rng.sample(by, rng.randrange(1, 3) if sets else rng.randrange(0, 3))
     wheres = [
         "cost > 3", "ward IN ('A', 'it''s')", "age BETWEEN 10 AND 40", "NOT (sex = 'm' OR cost IS NULL)",
         "ward LIKE 'i%' OR weight <= 2.2", "day >= DATE '2000-01-01'", "age IS NOT NULL AND cost * age < 50",
@@ -142,7 +154,7 @@ def random_question(rng: random.Random, *, persons: bool = False, partial: bool 
         "EXTRACT(week FROM day) > 9", "seen < DATE '2024-02-01'", "day >= TIMESTAMP '2024-02-01 12:00:00'",
     ]  # fmt: skip
     where = f" WHERE {rng.choice(wheres)}" if rng.random() < 0.5 else ""
-    grouped = f" GROUP BY {', '.join(groups)}" if groups else ""
+    grouped = f" GROUP BY {random_sets(rng, len(groups)) if sets else ', '.join(groups)}" if groups else ""
     named = [f"{aggregate} AS a{place}" for place, aggregate in enumerate(chosen)]
     return f"SELECT {', '.join([*groups, *named])} FROM visits{where}{grouped}"
 
@@ -228,7 +240,25 @@ class Case:
                 together, worst = together + share * sums, max(sums, squares)
             if worst > 1 and not self.bounding.joint:
                 return True
-        return self.bounding.joint and together > 1
+        return any(self._level_breaks(one, other)) or (self.bounding.joint and together > 1)
+
+    def _level_breaks(self, one: dict[Row, tuple[int, ...]], other: dict[Row, tuple[int, ...]]) -> Iterator[bool]:
+        """For each grouping set and family: whether its marginals differ by more than is claimed of them."""
+        if isinstance(self.bounding, Clip) or self.bounding.joint:
+            return  # nothing is claimed of them
+        sizes, place = sizes_of(self.question), 0
+        for family in self.strategy.sets:
+            last = place + len(family.measures)
+            none = (0,) * last
+            for level in self.question.sets:
+                changes: Counter[Row] = Counter()
+                for key in {*one, *other}:
+                    for at in range(place, last):
+                        changes[(*(key[own] for own in level), at)] += one.get(key, none)[at] - other.get(key, none)[at]
+                sums, squares = (sum(abs(change) ** power for change in changes.values()) for power in (1, 2))
+                yield sums > claim_of(sizes, level, self.bounding, family, pure=True)
+                yield squares > claim_of(sizes, level, self.bounding, family, pure=False)
+            place = last
 
 
 def random_limits(rng: random.Random) -> dict[str, object]:
@@ -243,14 +273,19 @@ def random_limits(rng: random.Random) -> dict[str, object]:
 
 
 def random_case(
-    rng: random.Random, way: str | None, unit: Unit = Unit.ADD_REMOVE, limits: dict[str, object] | None = None
+    rng: random.Random,
+    way: str | None,
+    unit: Unit = Unit.ADD_REMOVE,
+    limits: dict[str, object] | None = None,
+    *,
+    sets: bool = False,
 ) -> Case:
     """A question under random limits; None for one row a person."""
     person, persons = way is not None, way == "persons"
     if limits is None:
         limits = random_limits(rng) if person else {}
     stated = policy(rng.choice([1, 2, 3]), rng.choice([1, 2, 5]), person=person, unit=unit, **limits)
-    question = parse(random_question(rng, persons=persons, partial=True), stated)
+    question = parse(random_question(rng, persons=persons, sets=sets, partial=not sets), stated)
     pure = way != "clip"
     strategy = choose_counters(question, pure=pure)
     cells = math.prod(len(group.keys) for group in question.groups)

@@ -212,14 +212,17 @@ class DerivedIntervals:
                 own = atoms.setdefault((at, kind, measure), [Fraction(0), Fraction(0)])
                 own[0] += pair[0] * weight
                 own[1] += pair[1] * weight
-        merged: Counter[tuple[int, Fraction, Fraction]] = Counter()
+        merged: Counter[tuple[int, int, Fraction, Fraction]] = Counter()
+        noises: dict[tuple[int, int], Noise] = {}
         for (at, kind, _), (a, b) in atoms.items():
-            if a or b:
-                merged[at, a, b] += weights.times[kind]
+            statistic = self.offer.statistics[at]
+            assert isinstance(statistic, CounterRelease)
+            for which, part in enumerate(statistic.noise_parts(kind if isinstance(kind, int) else 0) if a or b else ()):
+                merged[at, which, a * part.factor, b * part.factor] += weights.times[kind] * part.times
+                noises[at, which] = part.noise
         found = sorted(merged.items())
-        mechanisms = [self.offer.statistics[at] for (at, _, _), _ in found]
-        noises = tuple(one.mechanism for one in mechanisms if isinstance(one, CounterRelease))
-        return noises, tuple(times for _, times in found), tuple((a, b) for (_, a, b), _ in found)
+        names = tuple(noises[at, which] for (at, which, _, _), _ in found)
+        return names, tuple(times for _, times in found), tuple((a, b) for (_, _, a, b), _ in found)
 
     def _sum(self, form: Form) -> Fraction:
         """A form of what was released."""
@@ -237,7 +240,9 @@ class DerivedIntervals:
         if name not in self._linear:
             at, place = self.columns[name]
             weights = self.offer.statistics[at].weights(place) or ()
-            rows = self.released.statistics[at]
+            statistic = self.offer.statistics[at]
+            assert isinstance(statistic, CounterRelease)
+            rows = statistic.totals(self.released.statistics[at])
             self._linear[name] = [
                 sum((weight * number for weight, number in zip(weights, row, strict=True)), start=Fraction(0))
                 for row in rows

@@ -19,6 +19,7 @@ from dither.query.answers.derived_intervals import DerivedIntervals
 from dither.query.answers.derived_values import DerivedValues, in_order, plain
 from dither.query.answers.derived_words import open_words, selected_words
 from dither.query.answers.explain import beyond_words, bound_note, explain_offer, found_words, statements
+from dither.query.answers.grouping_words import total_words
 from dither.query.answers.released import Released
 from dither.query.policy.column import Type
 from dither.query.pricing.offer import Offer
@@ -53,7 +54,7 @@ def read_answer(offer: Offer, released: Released, receipt: Receipt) -> Answer:
         sql=offer.sql,
         columns=columns,
         kinds={name: kind for name, kind in _kinds(offer).items() if name in columns},
-        keys=tuple(group.name for group in question.groups),
+        keys=(*(group.name for group in question.groups), *(mark.name for mark in question.grouping)),
         aggregates=tuple(said),
         confidence=offer.confidence,
         price=whole.price,
@@ -62,6 +63,7 @@ def read_answer(offer: Offer, released: Released, receipt: Receipt) -> Answer:
         says="\n".join(
             [
                 *says,
+                *total_words(question),
                 *selected_words(offer),
                 *open_words(question, columns),
                 *found_words(whole, released.limits),
@@ -90,6 +92,8 @@ def _columns(offer: Offer, released: Released) -> dict[str, Column]:
     question = offer.question
     cells = offer.chosen(released.chosen).shown
     whole: dict[str, Column] = {group.name: [cell[place] for cell in cells] for place, group in enumerate(question.groups)}
+    for mark in question.grouping:
+        whole[mark.name] = [mark.of([place for place, key in enumerate(cell) if key is not None]) for cell in cells]
     for (at, place), aggregate in zip(offer.readings, question.aggregates, strict=True):
         statistic, found = offer.statistics[at], released.statistics[at]
         columns = statistic.read(found, place) if found != [] else ([], [], [])
@@ -98,7 +102,7 @@ def _columns(offer: Offer, released: Released) -> dict[str, Column]:
     kept = _derived(offer, released, whole, cells)
     shown = [name for base in question.shown for end in ENDS if (name := base + end) in whole]
     keys = [group.name for group in question.groups if group.name not in shown]
-    named = {group.name: group.named(whole[group.name]) for group in question.groups}  # sorted by then
+    named = {group.name: group.named([cell[place] for cell in cells]) for place, group in enumerate(question.groups)}
     return {name: [named.get(name, whole[name])[row] for row in kept] for name in [*keys, *shown]}
 
 
@@ -115,6 +119,9 @@ def _derived(offer: Offer, released: Released, whole: dict[str, Column], cells: 
             whole[column.name] = [plain(found[row], whole=is_whole(column.of, offer)) for row in rows]
     for keep in question.having:
         rows = [row for row in rows if keep.holds({name: whole[name][row] for name in keep.names})]
+    for group in question.groups:  # SQL sorts by the names of totals, too
+        if group.total is not None:
+            whole[group.name] = [group.total if key is None else key for key in whole[group.name]]
     values = DerivedValues(cells, whole, rows)
     by = {column.name: values.of(column.of) for column in question.derived}
     for order in reversed(question.order):
@@ -135,9 +142,13 @@ def _kinds(offer: Offer) -> dict[str, Kind]:
     """What the columns hold: by the question, not by what came out."""
     question = offer.question
     kinds: dict[str, Kind] = {
-        group.name: "text" if group.names else "whole" if (kind := group.by.facts.type).is_number else KINDS[kind]
+        group.name: "text"
+        if group.names or group.total is not None
+        else "whole"
+        if (kind := group.by.facts.type).is_number
+        else KINDS[kind]
         for group in question.groups
-    }
+    } | dict.fromkeys((mark.name for mark in question.grouping), "whole")
     for name, statistic, place in offer.columns:
         ends = ENDS if statistic.has_interval(place) else ENDS[:1]
         kinds |= dict.fromkeys((name + end for end in ends), KINDS[statistic.type(place)])

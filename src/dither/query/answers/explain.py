@@ -8,6 +8,7 @@ from math import isqrt
 from dither.query.answers.compare import noise_of, share_of
 from dither.query.answers.derived import said_by
 from dither.query.answers.derived_words import computed_words, selected_words
+from dither.query.answers.grouping_words import grouping_rows, grouping_words
 from dither.query.plan.describe import rows_of
 from dither.query.plan.expressions import ColumnValue
 from dither.query.plan.question import Question
@@ -56,6 +57,7 @@ def explain_offer(offer: Offer, left: str = "") -> str:
         *_counts(offer),
         f"Rows       {_rows(offer)}",
         *_edges(question),
+        *grouping_words(offer),
         *([] if offer.choice is None else offer.choice.told(question)),
         f"Sorted     {offer.weighed}" if offer.weighed else "",
         f"Limits     {offer.taken}" if offer.taken else "",
@@ -250,6 +252,8 @@ def _rows(offer: Offer) -> str:
         return "one"
     if offer.choice is not None:
         return offer.choice.rows(offer.question)
+    if offer.question.sets:
+        return grouping_rows(offer.question)
     keys = " x ".join(f"{len(group.listed)} {group.name}" for group in offer.question.groups)
     return f"one for each of {keys}, whether the data has it or not"
 

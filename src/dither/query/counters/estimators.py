@@ -15,12 +15,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from math import lcm
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from dither.mechanisms.additive.gaussian import Gaussian
 from dither.mechanisms.additive.geometric import Geometric
 from dither.query.counters import intervals as interval
 from dither.query.plan.text import number
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
 
 Noise = Geometric | Gaussian
 Columns = tuple[list[Any], list[Any], list[Any]]  # values, lower ends, upper ends: one of each a group of the question
@@ -106,10 +110,14 @@ class SumEstimator(Estimator):
         values, lows, highs = [], [], []
         for numbers in counters:
             total = sum(step * number for step, number in zip(steps, numbers, strict=True))
-            values.append(_plain((2 * total * quantum.denominator + one) // (2 * one), quantum))
-            lows.append(_plain((total * down - up) * quantum.denominator // (one * down), quantum))
-            highs.append(_plain(-((-total * down - up) * quantum.denominator // (one * down)), quantum))
-        return values, lows, highs
+            values.append((2 * total * quantum.denominator + one) // (2 * one))
+            lows.append((total * down - up) * quantum.denominator // (one * down))
+            highs.append(-((-total * down - up) * quantum.denominator // (one * down)))
+        return self.plain(values), self.plain(lows), self.plain(highs)
+
+    def plain(self, quanta: Sequence[int]) -> list[int | float]:
+        """So many quanta each, as a column holds them."""
+        return [_plain(count, self.quantum) for count in quanta]
 
     def error(self, by: Reader) -> float:
         """The half-width of a weighted sum of noise."""
@@ -162,7 +170,13 @@ class MeanEstimator(Estimator):
         if self.rounding:  # what the coarser steps of a variance may have changed
             hidden = float(self.rounding / self.width)
             low, high = (low - hidden).clip(0.0), (high + hidden).clip(None, 1.0)
-        floor = self.row * by.resolution  # as if at least one row had counted
+        return self.within(above, below, low, high, by.resolution)
+
+    def within(
+        self, above: Sequence[float], below: Sequence[float], low: NDArray[np.float64], high: NDArray[np.float64], one: int
+    ) -> Columns:
+        """The averages of A and B, within the ends of their fractions; a row counts in `one` parts."""
+        floor = self.row * one  # as if at least one row had counted
         middle = [min(1.0, max(0.0, a / max(a + b, floor))) for a, b in zip(above, below, strict=True)]
         lower, width = float(self.lower), float(self.width)
         inside = (max(a, min(b, c)) for a, b, c in zip(low.tolist(), middle, high.tolist(), strict=True))

@@ -35,7 +35,7 @@ class Groups:
 
     question: Question  # the question, about these groups
     cells: tuple[GroupKeys, ...]  # as the engine tells them
-    shown: tuple[GroupKeys, ...]  # as the answer lists them, in the same order
+    shown: tuple[GroupKeys, ...]  # as the answer lists them, in the same order; with grouping sets, those of each set
 
 
 @dataclass(frozen=True)
@@ -96,9 +96,16 @@ class GroupChoice(ABC):
 
 
 def all_groups(question: Question) -> Groups:
-    """Every combination of declared keys."""
+    """Every combination of declared keys; in a row of a grouping set, nothing stands for what it is over all keys of."""
     cells = tuple(product(*(group.listed for group in question.groups)))
-    return Groups(question, cells, cells)
+    if not question.sets:
+        return Groups(question, cells, cells)
+    nothing: tuple[Key | None, ...] = (None,)
+    shown = (
+        product(*(group.listed if place in level else nothing for place, group in enumerate(question.groups)))
+        for level in question.sets
+    )
+    return Groups(question, cells, tuple(cell for rows in shown for cell in rows))
 
 
 def only(question: Question, cells: Sequence[GroupKeys]) -> Groups:

@@ -73,6 +73,8 @@ def describe(question: Question) -> str:
     for group in question.groups:
         among = "whose keys nobody declared" if group.keys is None else f"one of {len(group.keys)} keys"
         lines.append(f"By         {group.name}: {words(group.by)}, {among}")
+    if question.sets:
+        lines.append(f"Sets       {'; '.join(set_words(question, level) for level in question.sets)}")
     lines += [f"Asks       {aggregate.name}: {asked(aggregate)}" for aggregate in question.aggregates]
     keys = tuple(group.name for group in question.groups)
     lines += [f"Computes   {column.name}: {derived_words(column.of, keys)}" for column in question.derived]
@@ -84,6 +86,11 @@ def describe(question: Question) -> str:
     if question.limit is not None:
         lines.append(f"Shows      the {'next' if question.offset else 'first'} {question.limit}")
     return "\n".join(lines)
+
+
+def set_words(question: Question, level: Sequence[int]) -> str:
+    """A grouping set."""
+    return f"by {', '.join(question.groups[place].name for place in level)}" if level else "in all"
 
 
 def _kept(keep: Having) -> str:

@@ -32,6 +32,7 @@ class Group:
     keys: tuple[Key, ...] | None
     asked: Expression | None = None  # as it was asked for, where rows beyond the bounds are moved to the edge
     names: tuple[tuple[Key, str], ...] = ()  # what keys are called that rows were moved to: they do not read as facts
+    total: str | None = None  # what stands for the key in rows that are over all keys; None: nothing, as in SQL
 
     @property
     def meaning(self) -> Expression:
@@ -41,13 +42,26 @@ class Group:
     def named(self, keys: Sequence[Key | None]) -> list[Key | None]:
         """Keys as the answer shows them; a text for each, where some have names."""
         names = dict(self.names)
-        return [key if not names or key is None else names.get(key, str(key)) for key in keys]
+        shown = [key if not names or key is None else names.get(key, str(key)) for key in keys]
+        return shown if self.total is None else [self.total if key is None else key for key in shown]
 
     @property
     def listed(self) -> tuple[Key, ...]:
         """The keys, where they are known."""
         assert self.keys is not None
         return self.keys
+
+
+@dataclass(frozen=True)
+class Grouping:
+    """GROUPING(a, b): a column that says which of these groups a row is a total over, one bit each, the first highest."""
+
+    name: str
+    places: tuple[int, ...]
+
+    def of(self, level: Sequence[int]) -> int:
+        """Of the rows of a grouping set."""
+        return sum(2**at for at, place in enumerate(reversed(self.places)) if place not in level)
 
 
 @dataclass(frozen=True)
@@ -145,16 +159,27 @@ class Question:
     limit: int | None = None
     derived: tuple[Derived, ...] = ()  # columns that are computed from aggregates
     offset: int = 0  # rows that are not shown, before those that are
+    sets: tuple[tuple[int, ...], ...] = ()  # grouping sets: places of groups; none where all rows are by all groups
+    grouping: tuple[Grouping, ...] = ()  # columns that tell rows of different sets apart
+
+    @property
+    def listed_sets(self) -> tuple[tuple[int, ...], ...]:
+        """The grouping sets, of which a plain GROUP BY has one."""
+        return self.sets or (tuple(range(len(self.groups))),)
 
     @property
     def of_all_groups(self) -> bool:
         """Whether a column looks at other groups than its own, so that all of them must be counted."""
-        return any(one.of_all_groups for one in self.aggregates) or any(one.has_window for one in self.derived)
+        return (
+            bool(self.sets)
+            or any(one.of_all_groups for one in self.aggregates)
+            or any(one.has_window for one in self.derived)
+        )
 
     @property
     def selects(self) -> bool:
         """Whether released numbers decide which rows are shown."""
-        keys = {group.name for group in self.groups}
+        keys = {group.name for group in self.groups} | {column.name for column in self.grouping}
         tested = any(name not in keys for keep in self.having for name in keep.names)
         cut = self.limit is not None or self.offset > 0
         return tested or (cut and any(order.name not in keys for order in self.order))

@@ -39,6 +39,7 @@ def _counters(offer: Offer) -> dict[str, object]:
         "counters": [spell(one.counters) for one in offer.counters],
         "bounding": _limits(bounding),
         "noise": [spell(one.mechanism) for one in offer.counters],
+        **({"levels": levels} if any(levels := [one.spelled_levels() for one in offer.counters]) else {}),
         **({"persons": _limits(persons[0])} if persons else {}),
         **({"max_groups": dict(offer.limits)} if offer.limits else {}),
         **({} if offer.choice is None else {"choice": _choice(offer.choice)}),

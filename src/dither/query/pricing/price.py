@@ -30,6 +30,7 @@ from dither.query.statistics.choose_bounding import of_persons
 from dither.query.statistics.counter_release import CounterRelease, Priced, mechanisms, with_one_weight
 from dither.query.statistics.registry import make_statistic
 from dither.query.statistics.statistic import Price, Statistic
+from dither.query.workload.grouping_release import GroupingRelease
 
 LARGEST_ERROR = 10**300  # beyond, a double may not hold it
 FINENESS = Fraction(1, 256)  # of rho, where it is lowered to keep an epsilon
@@ -79,7 +80,8 @@ class Context:
                 amount, self.pure, self.bounding.unit, self.cells, self.confidence, self.error_is_wished, self.ends
             )
             return make_statistic(counters.requests[at - len(sets)], self.question, price)
-        return CounterRelease.make(
+        kind = GroupingRelease if self.question.sets else CounterRelease
+        return kind.make(
             self.question,
             self._bounding(sets[at]),
             sets[at],

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from functools import cached_property
+from functools import cached_property, partial
 
 from dither.density.quantiles.rank_scores import ENDS
 from dither.numeric.number import Number
@@ -19,6 +19,7 @@ from dither.query.pricing.limit_searches import Search, check_stated, searches
 from dither.query.pricing.spend import Spend
 from dither.query.statistics.choose_bounding import choose_bounding
 from dither.query.statistics.people_beyond import SHARE, PeopleBeyond, leaves_out
+from dither.query.workload.grouping_bounding import better_bounding
 
 
 @dataclass(frozen=True)
@@ -61,7 +62,10 @@ class Pricing:
     def under(self, cells: int) -> price.Context:
         """The context for so many groups."""
         question, counters = self.question, self.counters
-        way = choose_bounding(question, counters, self.bounding, cells=cells, unit=self.unit, pure=self.is_pure)
+        choose = partial(choose_bounding, question, counters, cells=cells, unit=self.unit, pure=self.is_pure)
+        way = choose(self.bounding)
+        if self.bounding is None:
+            way = better_bounding(question, counters, way, choose, pure=self.is_pure)
         facts = question, counters, way, cells, self.confidence, self.size, self.is_pure
         return price.Context(*facts, error_is_wished=self.error is not None, ends=self.ends)
 

@@ -21,6 +21,8 @@ from dither.query.plan.question import Group, Having, OrderBy, Question
 from dither.query.policy.policy import Policy
 from dither.query.policy.table import NAME_LENGTH
 from dither.query.sql.aggregates import READERS, read_aggregate
+from dither.query.sql.clauses import grouping_sets
+from dither.query.sql.clauses.grouping_sets import MARKS, Marks, place_of_group
 from dither.query.sql.clauses.having import HavingReader
 from dither.query.sql.derived import DerivedReader, column_name
 from dither.query.sql.expressions import Reader
@@ -63,11 +65,12 @@ def parse(text: object, policy: Policy) -> Question:
     if len(tree.expressions) > MOST_COLUMNS:
         raise refuse(tree, f"more than {MOST_COLUMNS} columns are not answered at once", "several questions")
     wanted = [(item, reader.meaning(item.unalias())) for item in tree.expressions]
-    groups = group_by(tree, reader, wanted)
+    groups, sets = group_by(tree, reader, wanted)
+    marks = Marks(lambda node: place_of_group(reader.meaning(_meant(node, reader, wanted)), groups))
     aggregates: list[Aggregate] = []
     names_of = {item.alias for item in tree.expressions if isinstance(item, exp.Alias)}
     computing = DerivedReader(reader, groups, aggregates, lambda node: _meant(node, reader, wanted), sorted(names_of))
-    outputs = [_output(item, reader, groups, aggregates, wanted, computing) for item in wanted]
+    outputs = [_output(item, reader, groups, aggregates, wanted, computing, marks) for item in wanted]
     derived: list[Derived] = []
     columns: list[str] = []
     for item, output in zip(wanted, outputs, strict=True):
@@ -79,12 +82,15 @@ def parse(text: object, policy: Policy) -> Question:
             instead = f"{shown(node)} AS another_name"
             raise refuse(item[0], f"the answer has a column {name} already", instead)
         columns.append(name)
-    released = ReleasedColumns(aggregates, derived, computing)
+    released = ReleasedColumns(aggregates, derived, computing, marks)
     having = _having(tree, reader, groups, released, wanted)
     if not aggregates:
         why = "a question asks for at least one COUNT, SUM, AVG, MEDIAN or the like; single rows are never shown"
         raise refuse(tree, why, "COUNT(*) in SELECT")
     names = [one.name for one in groups] + [one.name for one in aggregates] + [one.name for one in derived]
+    names += marks.names
+    if sets:
+        grouping_sets.check_sets(tree, groups, sets, aggregates, derived)
     for name in names:
         if [other.lower() for other in names].count(name.lower()) > 1:
             raise refuse(tree, f"{name} is the name of two columns", "AS another_name behind one of them")
@@ -110,18 +116,21 @@ def parse(text: object, policy: Policy) -> Question:
         order=order_by(tree, reader, groups, released.named, columns),
         limit=limit_of(tree),
         offset=offset_of(tree),
+        sets=sets,
+        grouping=tuple(marks.found),
     )
 
 
-def group_by(tree: exp.Select, reader: Reader, wanted: list[Read]) -> list[Group]:
+def group_by(tree: exp.Select, reader: Reader, wanted: list[Read]) -> tuple[list[Group], tuple[tuple[int, ...], ...]]:
+    """The groups, and the grouping sets where there are several."""
     clause = tree.args.get("group")
     if clause is None:
-        return []
+        return [], ()
     if not 0 < len(clause.expressions) <= MOST_GROUPS:
         raise refuse(clause, f"GROUP BY names 1 to {MOST_GROUPS} columns or expressions", "fewer of them, or no GROUP BY")
     groups: list[Group] = []
-    for node in clause.expressions:
-        meant = node
+
+    def place(node: exp.Expr) -> int:
         if isinstance(node, exp.Literal) and not node.is_string:  # GROUP BY 1
             number = _whole(node)
             if number is None or not 1 <= number <= len(wanted):
@@ -130,12 +139,21 @@ def group_by(tree: exp.Select, reader: Reader, wanted: list[Read]) -> list[Group
         else:
             meant = _meant(node, reader, wanted)
         by = reader.value(meant)
-        if all(group.meaning != by for group in groups):
-            name, known = meant.name if isinstance(meant, exp.Column) else shown(meant), reader.keys(by, meant)
-            for _ in range(0 if known.by == by else 3):
-                reader.value(meant)  # an engine gets what is clamped four times, and so it is counted four times
-            groups.append(Group(name, known.by, known.keys, None if known.by == by else by, known.names))
-    return groups
+        found = place_of_group(by, groups)
+        if found is not None:
+            return found
+        name, known = meant.name if isinstance(meant, exp.Column) else shown(meant), reader.keys(by, meant)
+        for _ in range(0 if known.by == by else 3):
+            reader.value(meant)  # an engine gets what is clamped four times, and so it is counted four times
+        groups.append(Group(name, known.by, known.keys, None if known.by == by else by, known.names))
+        return len(groups) - 1
+
+    if grouping_sets.has_sets(clause):
+        sets = grouping_sets.read_sets(clause, place)
+        return groups, () if len(sets) == 1 else sets
+    for node in clause.expressions:
+        place(node)
+    return groups, ()
 
 
 def _meant(node: exp.Expr, reader: Reader, wanted: list[Read]) -> exp.Expr:
@@ -153,6 +171,7 @@ def _output(
     aggregates: list[Aggregate],
     wanted: list[Read],
     computing: DerivedReader,
+    marks: Marks,
 ) -> str | None:
     """Add what a column of the answer needs; its name, or None where it is computed from others."""
     item, meaning = column
@@ -170,10 +189,14 @@ def _output(
         means = [reader.meaning(_meant(key, reader, wanted)) for key in window_keys(node)]
         aggregates.append(read_window(node, means, groups, name or _unused("sum", aggregates)))
         return aggregates[-1].name
-    for place, group in enumerate(groups):
-        if meaning == group.meaning:
-            groups[place] = replace(group, name=name or group.name)
-            return groups[place].name
+    if isinstance(node, MARKS):
+        return marks.add(node, name)
+    place = place_of_group(meaning, groups)
+    if place is None and (place := grouping_sets.read_total(node, groups, marks.group_of)) is not None:
+        groups[place] = grouping_sets.with_total(node, groups[place])
+    if place is not None:
+        groups[place] = replace(groups[place], name=name or groups[place].name)
+        return groups[place].name
     if computing.computes(node):
         return None
     reader.value(node)  # an unknown column or function is the better message
@@ -198,12 +221,15 @@ class ReleasedColumns(NamedTuple):
     aggregates: list[Aggregate]
     derived: list[Derived]
     computing: DerivedReader
+    marks: Marks
 
     def named(self, node: exp.Expr) -> str | None:
         """The column that a node names, by its name or written out again."""
+        if isinstance(node, MARKS):
+            return self.marks.named(node)
         if isinstance(node, exp.Column):
             name = None if node.table else node.name.lower()
-            names = [found.name for found in self.aggregates] + [found.name for found in self.derived]
+            names = [found.name for found in self.aggregates] + [found.name for found in self.derived] + self.marks.names
             return next((found for found in names if found.lower() == name), None)
         if type(node) in READERS:
             again = read_aggregate(node, self.computing.reader, "")

@@ -82,6 +82,7 @@ ARGS: dict[type[exp.Expr], set[str]] = {
     exp.Table: {"this", "alias"},
     exp.TableAlias: {"this", "columns"},
     exp.Group: {"expressions"},
+    **{kind: {"expressions"} for kind in (exp.Rollup, exp.Cube, exp.GroupingSets, exp.Tuple, exp.Grouping, exp.GroupingId)},
     exp.Order: {"expressions"},
     exp.Ordered: {"this", "desc"},
     exp.Limit: {"expression"},
@@ -160,6 +161,9 @@ def read(text: object) -> exp.Select:
     except Exception as error:  # whatever goes wrong in a parser is a question that it cannot read
         raise _unreadable(text, error) from None
     tree = trees[0] if len(trees) == 1 else None
+    if isinstance(tree, exp.SetOperation):
+        why = "the answer to each SELECT is a table of its own: they are put together after they have come"
+        raise QuestionError("question", text, why, "GROUP BY ROLLUP (ward) for totals, or a list of questions: one batch")
     if not isinstance(tree, exp.Select):
         raise QuestionError("question", text, "only SELECT is answered", example)
     return tree

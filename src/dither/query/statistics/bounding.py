@@ -31,7 +31,7 @@ Theorem and proof: bounding.md.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from math import isqrt
 from typing import ClassVar, Self
@@ -79,6 +79,11 @@ class Bounding(ABC):
     def l2_squared(self, family: CounterSet) -> int:
         """The square of the most that one person moves the totals of a set of counters, in L2 norm."""
         return self.alone_squared(family) * self.resolution**2 * self._replaced(family, 4 if family.is_signed else 2)
+
+    def sums_squared(self, family: CounterSet, cells: int) -> int:
+        """The same for so many sums of groups, each group in one: a person moves them by no more than her sum, in L1."""
+        factor = replace(self, cells=cells)._replaced(family, 4 if family.is_signed else 2)
+        return (self.alone(family) * self.resolution) ** 2 * factor
 
     def _replaced(self, family: CounterSet, factor: int) -> int:
         """How much more it is where people are replaced."""

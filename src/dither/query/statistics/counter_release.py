@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import Any, ClassVar, Protocol
+from typing import Any, ClassVar, NamedTuple, Protocol
 
 from dither.mechanisms.additive.gaussian import Gaussian
 from dither.mechanisms.additive.geometric import Geometric
@@ -36,6 +36,14 @@ class Priced(Protocol):
     def guarantee(self) -> Guarantee: ...
 
     def loss(self) -> Loss: ...
+
+
+class NoisePart(NamedTuple):
+    """How noises enter a counter of one row of the answer: so many of a kind, each times a factor."""
+
+    noise: Noise
+    factor: Fraction
+    times: int
 
 
 @dataclass(frozen=True)
@@ -211,6 +219,19 @@ class CounterRelease(Statistic):
         if not isinstance(estimator, SumEstimator):
             return None
         return tuple(weight / self.bounding.resolution for weight in estimator.weights)
+
+    def totals(self, released: Any) -> Sequence[Sequence[int | Fraction]]:
+        """The counters of each row of the answer."""
+        found: Sequence[Sequence[int]] = released
+        return found
+
+    def noise_parts(self, row: int) -> list[NoisePart]:
+        """The noises of a counter of a row."""
+        return [NoisePart(self.mechanism, Fraction(1), 1)]
+
+    def spelled_levels(self) -> object:
+        """What has noise beside the groups; nothing."""
+        return None
 
     def adds_up(self, place: int) -> bool:
         """By its estimator."""

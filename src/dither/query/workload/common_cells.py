@@ -121,7 +121,7 @@ class CommonCells:
 def countable(question: Question) -> bool:
     """Whether a question counts rows and does nothing else with them."""
     known = all(group.keys is not None for group in question.groups)
-    return known and [type(aggregate) for aggregate in question.aggregates] == [CountRows]
+    return known and not question.sets and [type(aggregate) for aggregate in question.aggregates] == [CountRows]
 
 
 def find_common_cells(questions: Sequence[Question]) -> CommonCells | None:

@@ -28,6 +28,7 @@ from dither.query.plan.question import OPERATORS, Group
 from dither.query.policy.column import Column, Key, Type
 from dither.query.policy.policy import Policy
 from dither.query.sql.aggregates import READERS, read_aggregate
+from dither.query.sql.clauses.grouping_sets import MARKS
 from dither.query.sql.expressions import Reader
 from dither.query.sql.from_clause import FromReader
 from dither.query.sql.parse import MOST_COLUMNS, MOST_ROWS, group_by, limit_of, offset_of, order_by, read_tree
@@ -81,6 +82,8 @@ def _empty(tree: exp.Select, reader: Reader) -> PublicTable:
         node = item.unalias()
         if type(node) in READERS:
             name, kind = READERS[type(node)].name, _type(read_aggregate(node, reader, ""))
+        elif isinstance(node, MARKS):
+            name, kind = shown(node), Type.INTEGER
         elif node.find(exp.AggFunc) is not None:
             name, kind = shown(node), Type.FLOAT  # computed from aggregates
         else:
@@ -117,7 +120,9 @@ def _keys(tree: exp.Select, reader: Reader, where: Expression | None) -> PublicT
     wanted = [(item, reader.value(item.unalias())) for item in tree.expressions if not item.is_star]
     if len(wanted) < len(tree.expressions):
         return None  # single rows
-    grouped = group_by(tree, reader, list(wanted)) if tree.args.get("group") is not None else None
+    grouped, sets = group_by(tree, reader, list(wanted)) if tree.args.get("group") is not None else (None, ())
+    if sets:
+        return None  # rows of totals are no keys
     if grouped is not None and any(all(group.meaning != by for _, by in wanted) for group in grouped):
         return None  # a key that is not shown repeats those that are
     groups: list[Group] = []
