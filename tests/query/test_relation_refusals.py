@@ -79,7 +79,7 @@ CONDITIONS = [
     ("person IN (SELECT patient FROM stays)", "IN with a question within a condition", "JOIN with an inner question"),
     ("EXISTS (SELECT 1 FROM stays)", "EXISTS with a question", "JOIN with an inner question"),
     ("NOT EXISTS (SELECT 1 FROM stays s WHERE s.patient = person)", "EXISTS with a question", "UNION ALL, then GROUP BY"),
-    ("cost > (SELECT AVG(cost) FROM visits)", "because of other people's rows", "JOIN with an inner question"),
+    ("cost - (SELECT AVG(cost) FROM visits) > 5", "compared with values of a row", "+ 5"),
     ("person = ANY (SELECT patient FROM stays)", "ANY with a question", "JOIN with an inner question"),
     ("ROW_NUMBER() OVER (ORDER BY cost) < 3", "windows show single rows", "GROUP BY"),
 ]

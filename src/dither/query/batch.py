@@ -106,7 +106,7 @@ class Batch:
     def parts(self) -> list[Statistic]:
         """The statistics that are not counters; one that serves several questions once."""
         found: list[Statistic] = []
-        for part in (part for offer in self.offers if offer.found is None for part in offer.others):
+        for part in (part for offer in self.offers if not offer.in_steps for part in offer.others):
             if all(part is not other for other in found):
                 found.append(part)
         return found
@@ -226,7 +226,7 @@ def _alike(offers: list[Offer]) -> list[list[int]]:
     """Places of questions that count rows of one relation: two or more of each."""
     found: dict[Any, list[int]] = {}
     for at, offer in enumerate(offers):
-        if offer.choice is None and offer.found is None and countable(offer.question):
+        if offer.choice is None and not offer.in_steps and countable(offer.question):
             found.setdefault(offer.question.relation, []).append(at)
     return [places for places in found.values() if len(places) > 1]
 

@@ -232,7 +232,7 @@ REFUSED = [
     ("SQRT(COUNT(*))", "stands by itself", "COUNT(*)"),
     ("CASE WHEN COUNT(*) > 3 THEN 1 END", "stands by itself", "COUNT(*)"),
     ("COUNT(*) + ward", "aggregates and numbers only", None),
-    ("COUNT(*) / (SELECT COUNT(*) FROM visits)", "a question of its own", "COUNT(*)"),
+    ("COUNT(*) / (SELECT COUNT(*) FROM visits GROUP BY ward)", "one row for each group", None),
     ("ROUND(COUNT(*), 40)", "whole number from -15", "ROUND(COUNT(*), 2)"),
     ("CAST(AVG(cost) AS VARCHAR)", "cast to INTEGER, BIGINT or DOUBLE", None),
     ("NULLIF(COUNT(*), SUM(age))", "here stands a number", None),

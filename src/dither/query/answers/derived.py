@@ -32,6 +32,7 @@ from dither.query.plan.derived import (
     Rank,
     ReleasedValue,
     Round,
+    ScalarValue,
     Shift,
     Term,
     Total,
@@ -39,6 +40,7 @@ from dither.query.plan.derived import (
 from dither.query.policy.column import Type
 from dither.query.pricing.offer import Offer
 from dither.query.statistics.statement import Statement
+from dither.query.statistics.statistic import Statistic
 
 FULL = {Statement.TRUTH, Statement.CLAMPED}
 LEAST = {Statement.TRUTH, Statement.AT_LEAST}
@@ -86,8 +88,27 @@ def has_interval(column: Derived, offer: Offer) -> bool:
     found = [(statistic, place) for name, statistic, place in offer.columns if name in column.names]
     if not all(statistic.has_interval(place) for statistic, place in found):
         return False
-    fixed = any(statistic.at(1 - (1 - offer.confidence) / 2) is None for statistic, _ in found)
-    return not fixed or (len(found) == 1 and not column.has_window)
+    inner = [offer.inner[place] for place in {part.place for part in column.parts if isinstance(part, ScalarValue)}]
+    if not all(scalar_has_interval(one) for one in inner):
+        return False
+    fixed = any(is_fixed(statistic, offer) for statistic, _ in found) or any(
+        is_fixed(statistic, one) for one in inner for _, statistic, _ in one.columns
+    )
+    return not fixed or (len(found) + len(inner) == 1 and not column.has_window)
+
+
+def is_fixed(statistic: Statistic, offer: Offer) -> bool:
+    """Whether the ends of its intervals were released, for one confidence."""
+    return statistic.at(1 - (1 - offer.confidence) / 2) is None
+
+
+def scalar_has_interval(offer: Offer) -> bool:
+    """Whether the one number of a scalar subquery has the ends of an interval."""
+    (name,) = offer.question.shown
+    computed = next((column for column in offer.question.derived if column.name == name), None)
+    if computed is not None:
+        return has_interval(computed, offer)
+    return all(statistic.has_interval(place) for own, statistic, place in offer.columns if own == name)
 
 
 def is_whole(term: Term, offer: Offer) -> bool:
@@ -98,6 +119,8 @@ def is_whole(term: Term, offer: Offer) -> bool:
             return kinds[name] is Type.INTEGER
         case ConstantTerm(value):
             return value.denominator == 1
+        case ScalarValue(place):
+            return scalar_is_whole(offer.inner[place])
         case Operation(sign, left, right):
             return sign != "/" and is_whole(left, offer) and is_whole(right, offer)
         case Round(inner, _) | NullIf(inner, _):
@@ -111,15 +134,25 @@ def is_whole(term: Term, offer: Offer) -> bool:
     return isinstance(term, Rank)
 
 
+def scalar_is_whole(offer: Offer) -> bool:
+    """Whether the one number of a scalar subquery is a whole one."""
+    (name,) = offer.question.shown
+    computed = next((column for column in offer.question.derived if column.name == name), None)
+    return is_whole(ReleasedValue(name) if computed is None else computed.of, offer)
+
+
 def said_by(offer: Offer) -> dict[str, Statement]:
     """What each column of numbers says: aggregates, then those that are computed."""
     said = {name: statistic.statement(place) for name, statistic, place in offer.columns}
     chosen = offer.choice is not None or bool(offer.question.having)
-    return said | {column.name: _said(column.of, said, chosen=chosen) for column in offer.question.derived}
+    inner = {f"#{place}": said_by(one)[one.question.shown[0]] for place, one in enumerate(offer.inner)}
+    return said | {column.name: _said(column.of, said | inner, chosen=chosen) for column in offer.question.derived}
 
 
 def _said(term: Term, said: Mapping[str, Statement], *, chosen: bool) -> Statement:
     match term:
+        case ScalarValue(place):
+            return said[f"#{place}"]
         case ReleasedValue(name):
             return said[name]
         case ConstantTerm():

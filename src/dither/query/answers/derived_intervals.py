@@ -6,8 +6,8 @@ Theorem. Let T be an expression of the aggregates of an answer, alpha the probab
        `counters/noise_sums.py`, which knows which counters are the same and which are independent.
     2. T is a quotient of two such sums: Fieller's set, `counters/quotients.py`.
     3. Otherwise T is a function of k different pieces of the kinds 1 and 2 and of aggregates with intervals of their own
-       (averages, deviations): each piece gets an interval that fails with probability alpha / k, and the interval of T is
-       that of interval arithmetic over the box of all of them.
+       (averages, deviations, what a scalar subquery gave): each piece gets an interval that fails with probability
+       alpha / k, and the interval of T is that of interval arithmetic over the box of all of them.
 
 Each holds T with probability 1 - alpha at least, if T is a number.
 
@@ -24,7 +24,7 @@ An interval is widened to hold the released value, which is computed of rounded 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Hashable, Iterable
+from collections.abc import Callable, Hashable, Iterable
 from fractions import Fraction
 from functools import cache
 from math import inf
@@ -37,6 +37,7 @@ from dither.query.answers.interval_arithmetic import (
     Node,
     Opaque,
     Piece,
+    Scalar,
     Symbol,
     arithmetic,
     may_be_missing,
@@ -54,6 +55,7 @@ from dither.query.plan.derived import (
     Operation,
     ReleasedValue,
     Round,
+    ScalarValue,
     Shift,
     Term,
     Total,
@@ -76,8 +78,10 @@ class Pattern(NamedTuple):
 class DerivedIntervals:
     """Intervals of terms of one answer."""
 
-    def __init__(self, offer: Offer, released: Released, values: DerivedValues) -> None:
-        self.offer, self.released, self.values = offer, released, values
+    def __init__(
+        self, offer: Offer, released: Released, values: DerivedValues, scalar: Callable[[int, Fraction], Ends]
+    ) -> None:
+        self.offer, self.released, self.values, self.scalar = offer, released, values, scalar
         self.columns = {name: (at, place) for (name, _, _), (at, place) in zip(offer.columns, offer.readings, strict=True)}
         self._totals: dict[tuple[Total, Part], Symbol | None] = {}
         self._pieces: dict[int, tuple[Symbol, dict[Hashable, Piece]]] = {}
@@ -109,6 +113,8 @@ class DerivedIntervals:
         match term:
             case ConstantTerm(value):
                 return Quotient(Form(value))
+            case ScalarValue(place, _, value):
+                return None if value is None else Scalar(place)
             case ReleasedValue(name):
                 at, place = self.columns[name]
                 linear = self.offer.statistics[at].weights(place) is not None
@@ -175,6 +181,9 @@ class DerivedIntervals:
 
         alike: dict[Pattern, list[tuple[tuple[Hashable, Fraction], Fraction, Fraction]]] = {}
         for (key, level), piece in wanted.items():
+            if isinstance(piece, Scalar):
+                self._ends[key, level] = self.scalar(piece.place, level)
+                continue
             if isinstance(piece, Opaque):
                 least, most = self.opaque(piece.name, level)
                 self._ends[key, level] = Fraction(least[piece.row]), Fraction(most[piece.row])

@@ -21,6 +21,7 @@ from dither.query.plan.derived import (
     Rank,
     ReleasedValue,
     Round,
+    ScalarValue,
     Shift,
     SortBy,
     Term,
@@ -73,7 +74,7 @@ class DerivedValues:
             case ReleasedValue(name):
                 column = self.released[name]
                 return {row: _exact(column[row]) for row in self.rows}
-            case ConstantTerm(value):
+            case ConstantTerm(value) | ScalarValue(_, _, value):
                 return dict.fromkeys(self.rows, value)
             case Operation(sign, left, right):
                 first, second = self.of(left), self.of(right)

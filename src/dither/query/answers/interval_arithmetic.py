@@ -34,6 +34,18 @@ class Opaque:
         return self
 
 
+@dataclass(frozen=True)
+class Scalar:
+    """What a scalar subquery gave, with an interval of its own."""
+
+    place: int
+
+    @property
+    def key(self) -> Hashable:
+        """By what it is known."""
+        return self
+
+
 @dataclass(frozen=True, eq=False)
 class Node:
     """An operation on pieces: + - * /, 'round', 'cast', 'hull', or 'sum' of many."""
@@ -43,8 +55,8 @@ class Node:
     digits: int = 0
 
 
-Piece = Quotient | Opaque
-Symbol = Quotient | Opaque | Node
+Piece = Quotient | Opaque | Scalar
+Symbol = Piece | Node
 
 
 def may_be_missing(term: Term) -> bool:

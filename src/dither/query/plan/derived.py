@@ -42,6 +42,15 @@ class ConstantTerm(Term):
 
 
 @dataclass(frozen=True)
+class ScalarValue(Term):
+    """What a scalar subquery gave, by its place among those of the question; None while it is unknown, or if it is NULL."""
+
+    place: int
+    text: str  # as it was written
+    value: Fraction | None
+
+
+@dataclass(frozen=True)
 class Operation(Term):
     """Arithmetic. A quotient by zero is missing; / is real division, whatever is divided."""
 
@@ -168,6 +177,8 @@ def derived_words(of: Term, keys: tuple[str, ...]) -> str:
             return keys[place]
         case ConstantTerm(value):
             return _number(value)
+        case ScalarValue(_, text, _):
+            return text
         case Operation(sign, left, right):
             return f"({derived_words(left, keys)} {sign} {derived_words(right, keys)})"
         case Round(inner, digits):

@@ -22,6 +22,7 @@ from dither.query.plan.expressions import (
     Like,
     Logic,
     Not,
+    ReleasedConstant,
 )
 from dither.query.plan.functions import (
     Abs,
@@ -78,7 +79,7 @@ def describe(question: Question) -> str:
 def _kept(keep: Having) -> str:
     match keep:
         case HavingFilter(name, sign, value):
-            return f"{name} {sign} {words(Constant(value))}"
+            return f"{name} {sign} {words(value if isinstance(value, ReleasedConstant) else Constant(value))}"
         case HavingNull(name):
             return f"{name} missing"
         case HavingNot(condition):
@@ -134,6 +135,8 @@ def words(node: Expression) -> str:
             return column.name
         case Constant(value):
             return _number(value) if isinstance(value, Fraction) else repr(value) if isinstance(value, str) else str(value)
+        case ReleasedConstant(_, text, value):
+            return f"the released {text}" if value is None else _number(value)
         case Arithmetic(operator, left, right):
             return f"({words(left)} {operator} {words(right)})"
         case DatePart(part, of):

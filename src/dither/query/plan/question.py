@@ -10,7 +10,7 @@ from typing import Any
 from dither.query.plan.aggregates import Aggregate
 from dither.query.plan.base import Expression
 from dither.query.plan.derived import Derived
-from dither.query.plan.expressions import Comparison, Value
+from dither.query.plan.expressions import Comparison, ReleasedConstant, Value
 from dither.query.plan.relations import Relation
 from dither.query.policy.column import Key
 from dither.query.policy.table import Table
@@ -64,7 +64,7 @@ class HavingFilter:
 
     name: str
     operator: Comparison
-    value: Value
+    value: Value | ReleasedConstant
 
     @property
     def names(self) -> frozenset[str]:
@@ -73,8 +73,8 @@ class HavingFilter:
 
     def holds(self, row: Mapping[str, Any]) -> bool | None:
         """Whether a row meets it; None where that is not known, as in SQL."""
-        cell = row[self.name]
-        return None if cell is None else bool(OPERATORS[self.operator](cell, self.value))
+        cell, other = row[self.name], self.value.value if isinstance(self.value, ReleasedConstant) else self.value
+        return None if cell is None or other is None else bool(OPERATORS[self.operator](cell, other))
 
 
 @dataclass(frozen=True)

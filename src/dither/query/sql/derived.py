@@ -35,6 +35,7 @@ from dither.query.plan.expressions import Constant
 from dither.query.plan.question import Group
 from dither.query.policy.table import NAME_LENGTH
 from dither.query.sql.aggregates import READERS, read_aggregate
+from dither.query.sql.clauses.scalar_subqueries import term_of
 from dither.query.sql.expressions import Reader
 from dither.query.sql.syntax import refuse, shown
 from dither.query.sql.windows import read_window, window_keys
@@ -74,6 +75,8 @@ class DerivedReader:
             one = waiting.pop()
             if isinstance(one, exp.Subquery):
                 continue
+            if any(term_of(part) is not None for part in one.find_all(exp.Var)):
+                return True
             if one.find(*READERS, *RANKS, exp.Lag, exp.Lead) is not None:
                 return True
             for column in one.find_all(exp.Column):
@@ -116,6 +119,8 @@ class DerivedReader:
             return of(node.this)
         if kind in READERS:
             return ReleasedValue(self._released(node))
+        if (scalar := term_of(node)) is not None:
+            return scalar
         if kind is exp.Column and (stands := self.meant(node)) is not node:
             if node.name.lower() in names:
                 raise refuse(node, "the column would be computed from itself", "another name: ... AS another_name")

@@ -22,6 +22,7 @@ from dither.query.policy.policy import Policy
 from dither.query.policy.table import NAME_LENGTH
 from dither.query.sql.aggregates import READERS, read_aggregate
 from dither.query.sql.clauses.having import HavingReader
+from dither.query.sql.clauses.scalar_subqueries import SubqueryMarks, Values
 from dither.query.sql.derived import DerivedReader, column_name
 from dither.query.sql.expressions import Reader
 from dither.query.sql.from_clause import FromReader
@@ -37,8 +38,19 @@ MOST_GROUPS = 20  # columns of GROUP BY
 Read = tuple[exp.Expr, Expression | None]  # a column of the answer, and what it means where it is about single rows
 
 
-def read_tree(text: object) -> exp.Select:
-    """The tree of a text, in the words that are read here, or why there is none."""
+def read_tree(text: object, constants: Values = ()) -> exp.Select:
+    """The tree of a text, in the words that are read here, or why there is none; with what its subqueries released."""
+    tree = _tree(text)
+    SubqueryMarks(tree, constants)
+    return tree
+
+
+def read_subqueries(text: object) -> list[str]:
+    """The scalar subqueries of a text, each as a text of its own."""
+    return SubqueryMarks(_tree(text)).texts
+
+
+def _tree(text: object) -> exp.Select:
     tree = read(text)
     without_schemas(tree)
     rewrite(tree, str(text))
@@ -46,9 +58,9 @@ def read_tree(text: object) -> exp.Select:
     return tree
 
 
-def parse(text: object, policy: Policy) -> Question:
-    """The question that a text asks, or why there is none."""
-    tree = read_tree(text)
+def parse(text: object, policy: Policy, constants: Values = ()) -> Question:
+    """The question that a text asks, or why there is none; with `constants` that its scalar subqueries released."""
+    tree = read_tree(text, constants)
     scope = FromReader(policy).scope(tree)
     if tree.args.get("distinct") is not None:
         raise refuse(tree, "single rows are never shown, not even once", "COUNT(*), or DISTINCT in an inner question")

@@ -14,7 +14,7 @@ from sqlglot import exp
 
 from dither.errors import QuestionError
 from dither.query.plan.base import Expression
-from dither.query.plan.expressions import Compare, Comparison, Constant, InList, IsNull, Logic, Not
+from dither.query.plan.expressions import Compare, Comparison, Constant, InList, IsNull, Logic, Not, ReleasedConstant
 from dither.query.plan.question import Group, Having, HavingFilter, HavingLogic, HavingNot, HavingNull
 from dither.query.policy.column import Type
 from dither.query.sql.expressions import SIGNS, TURNED, Reader
@@ -62,6 +62,8 @@ class HavingReader:
 
     def _number(self, name: str, sign: Comparison, node: exp.Expr, whole: exp.Expr) -> HavingFilter:
         value = self.reader.meaning(node)
+        if isinstance(value, ReleasedConstant):
+            return HavingFilter(name, sign, value)
         if not isinstance(value, Constant) or not isinstance(value.value, Fraction):
             raise self._refused(whole)
         return HavingFilter(name, sign, value.value)
