@@ -82,6 +82,7 @@ def random_question(rng: random.Random, *, persons: bool = False) -> str:
     ]
     numbers += ["DATE_DIFF('day', seen - INTERVAL '1 month', seen + INTERVAL '9 days')", "day - CAST(seen AS DATE)"]
     aggregates = ["COUNT(*)", "COUNT(cost)", "COUNT(day)", "SUM(cost)", "SUM(age)"]
+    numbers.append("CASE WHEN cost <= (SELECT AVG(cost) FROM visits) THEN cost ELSE 7 END")
     aggregates += [f"{name}({rng.choice(numbers)})" for name in ("SUM", "AVG", "SUM", "AVG")]
     people = ["COUNT(DISTINCT person)", "COUNT(DISTINCT CASE WHEN age >= 30 THEN person END)"]
     people.append("COUNT(DISTINCT CASE WHEN cost > 0 THEN person WHEN day IS NULL THEN person END)")
@@ -100,6 +101,8 @@ def random_question(rng: random.Random, *, persons: bool = False) -> str:
         "ward LIKE 'i%' OR weight <= 2.2", "day >= DATE '2000-01-01'", "age IS NOT NULL AND cost * age < 50",
         "DATE_TRUNC('month', day) >= DATE '2000-01-01'", "LENGTH(ward || UPPER(ward)) > 2",
         "CAST(seen AS DATE) >= DATE '2024-01-15'", "seen - day > INTERVAL '36 hours'", "seen + INTERVAL '1 month' > day",
+        "cost > 0.7 * (SELECT AVG(cost) FROM visits) + 0.0123",
+        "NOT (age BETWEEN (SELECT AVG(age) FROM visits) / 3 AND 2 * (SELECT AVG(cost) FROM visits))",
         "EXTRACT(week FROM day) > 9", "seen < DATE '2024-02-01'", "day >= TIMESTAMP '2024-02-01 12:00:00'",
     ]  # fmt: skip
     where = f" WHERE {rng.choice(wheres)}" if rng.random() < 0.5 else ""
@@ -211,7 +214,8 @@ def random_case(
     if limits is None:
         limits = random_limits(rng) if person else {}
     stated = policy(rng.choice([1, 2, 3]), rng.choice([1, 2, 5]), person=person, unit=unit, **limits)
-    question = parse(random_question(rng, persons=persons), stated)
+    released = [None, Fraction(0), Fraction("23.4"), Fraction(5), Fraction(10) ** 400, -(Fraction(10) ** 400)]
+    question = parse(random_question(rng, persons=persons), stated, [rng.choice(released) for _ in range(3)])
     pure = way != "clip"
     strategy = choose_counters(question, pure=pure)
     cells = math.prod(len(group.keys) for group in question.groups)
