@@ -21,6 +21,7 @@ from dither.numeric.number import NumberLike
 from dither.privacy.guarantee.guarantee import Guarantee
 from dither.privacy.loss.loss import Loss
 from dither.query.answers.batch_answer import BatchAnswer
+from dither.query.answers.derived_errors import errors_of
 from dither.query.answers.explain import explain_batch
 from dither.query.counters.counter_sets import Reading, choose_counters
 from dither.query.engines.duckdb.run import Progress
@@ -119,7 +120,7 @@ class Batch:
     @property
     def errors(self) -> list[dict[str, float | None]]:
         """How far each aggregate of each question may be off because of noise."""
-        return [offer.errors for offer in self.offers]
+        return [errors_of(offer) for offer in self.offers]
 
     @property
     def affordable(self) -> int:

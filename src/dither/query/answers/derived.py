@@ -36,6 +36,7 @@ from dither.query.plan.derived import (
     Shift,
     Term,
     Total,
+    WindowStatistic,
 )
 from dither.query.policy.column import Type
 from dither.query.pricing.offer import Offer
@@ -129,6 +130,8 @@ def is_whole(term: Term, offer: Offer) -> bool:
             return whole
         case FirstKnown(parts):
             return all(is_whole(part, offer) for part in parts)
+        case WindowStatistic(_, kind, inner):
+            return kind == "count" or (kind != "avg" and is_whole(inner, offer))
         case Total() | Shift():
             return is_whole(term.of, offer)
     return isinstance(term, Rank)
@@ -157,14 +160,14 @@ def _said(term: Term, said: Mapping[str, Statement], *, chosen: bool) -> Stateme
             return said[name]
         case ConstantTerm():
             return Statement.TRUTH
-        case Rank():
+        case Rank() | WindowStatistic(kind="count"):
             return Statement.RELEASED
         case Operation(sign, left, right):
             first, second = (_said(part, said, chosen=chosen) for part in (left, right))
             return _together(sign, (left, first), (right, second))
         case Round(inner, _) | Cast(inner, _) | NullIf(inner, _):
             return _said(inner, said, chosen=chosen)
-        case Total() | Shift():
+        case Total() | Shift() | WindowStatistic():
             found = _said(term.of, said, chosen=chosen)
             return Statement.COUNTED if chosen and found is not Statement.RELEASED else found
         case FirstKnown(parts):

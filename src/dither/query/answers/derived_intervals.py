@@ -59,6 +59,7 @@ from dither.query.plan.derived import (
     Shift,
     Term,
     Total,
+    WindowStatistic,
 )
 from dither.query.pricing.offer import Offer
 from dither.query.statistics.counter_release import CounterRelease
@@ -83,7 +84,7 @@ class DerivedIntervals:
     ) -> None:
         self.offer, self.released, self.values, self.scalar = offer, released, values, scalar
         self.columns = {name: (at, place) for (name, _, _), (at, place) in zip(offer.columns, offer.readings, strict=True)}
-        self._totals: dict[tuple[Total, Part], Symbol | None] = {}
+        self._totals: dict[tuple[Total | WindowStatistic, Part], Symbol | None] = {}
         self._pieces: dict[int, tuple[Symbol, dict[Hashable, Piece]]] = {}
         self._ends: dict[tuple[Hashable, Fraction], Ends] = {}
         self._linear: dict[str, list[Fraction]] = {}
@@ -133,6 +134,8 @@ class DerivedIntervals:
                 return self._first(parts, row)
             case Total():
                 return self._total(term, self.values.part(term.by, row))
+            case WindowStatistic():
+                return self._over(term, self.values.part(term.by, row))
             case Shift():
                 source = self.values.source(term, row)
                 return None if source is None else self._symbol(term.of, source)
@@ -160,6 +163,18 @@ class DerivedIntervals:
                 if may_be_missing(term.of):  # a row may be passed over
                     found = [Node("hull", (symbol, Quotient(Form()))) for symbol in found]
                 self._totals[term, part] = Node("sum", tuple(found)) if found else None
+        return self._totals[term, part]
+
+    def _over(self, term: WindowStatistic, part: Part) -> Symbol | None:
+        """The average, least or largest of a part. Where a row may be passed over, it is between the ends of all of them."""
+        if (term, part) not in self._totals:
+            rows, missing = self.values.parts(term.by)[part[1]], may_be_missing(term.of)
+            if term.kind == "avg" and not missing:
+                total = self._total(Total(term.by, term.of), part)
+                self._totals[term, part] = operation("/", total, Quotient(Form(Fraction(len(rows)))))
+            else:
+                found = tuple(symbol for row in rows if (symbol := self._symbol(term.of, row)) is not None)
+                self._totals[term, part] = Node("hull" if missing else term.kind, found) if found else None
         return self._totals[term, part]
 
     def _of(self, symbol: Symbol) -> dict[Hashable, Piece]:
@@ -195,8 +210,8 @@ class DerivedIntervals:
         for pattern, several in alike.items():
             noise = self.noises(pattern.noises, pattern.times, pattern.level)
             above, below = (np.array([float(pair[at]) for pair in pattern.weights]) for at in (0, 1))
-            if pattern.plain:
-                half = Fraction(float(noise.reach(np.abs(above)[None, :])[0]))
+            if pattern.plain:  # without noise: a row less the total of a part that is this row
+                half = Fraction(float(noise.reach(np.abs(above)[None, :])[0]) if pattern.noises else 0)
                 self._ends |= {of: (middle - half, middle + half) for of, middle, _ in several}
                 continue
             over = np.array([float(top) for _, top, _ in several])

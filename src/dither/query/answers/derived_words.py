@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from dither.query.answers.derived import has_interval
+from dither.query.answers.derived_errors import error_words
 from dither.query.groups.top_groups import TopGroups
 from dither.query.plan.derived import derived_words
 from dither.query.plan.expressions import constants_of
@@ -18,7 +19,8 @@ def computed_words(offer: Offer) -> list[str]:
     keys = tuple(group.name for group in offer.question.groups)
     lines = []
     for column in offer.question.derived:
-        bar = "" if has_interval(column, offer) else "; it has no error bar"
+        bar = f"; {error_words(column.name, offer)}" if has_interval(column, offer) else "; it has no error bar"
+        bar += "" if column.name in offer.question.shown else " (for QUALIFY, not shown)"
         paid = "at no further price" if column.names else "at no price"
         lines.append(f"Computed   {column.name}: {derived_words(column.of, keys)}, of released numbers, {paid}{bar}")
     return lines
@@ -32,7 +34,7 @@ def selected_words(offer: Offer) -> list[str]:
     question = offer.question
     if not question.selects or isinstance(offer.choice, TopGroups):
         return []
-    by = "HAVING" if question.having else "ORDER BY and LIMIT"
+    by = "QUALIFY" if question.qualify else "HAVING" if question.having else "ORDER BY and LIMIT"
     return [f"{by} chose the rows by released numbers: error bars may fail more often among those that are shown"]
 
 

@@ -176,6 +176,8 @@ def _derived(offer: Offer, released: Released, whole: dict[str, Column], cells: 
         rows = [row for row in rows if keep.holds({name: whole[name][row] for name in keep.names})]
     values = DerivedValues(cells, whole, rows)
     by = {column.name: values.of(column.of) for column in question.derived}
+    for keep in question.qualify:
+        rows = [row for row in rows if keep.holds({name: by.get(name, whole.get(name, []))[row] for name in keep.names})]
     for order in reversed(question.order):
         if order.name not in whole and order.name not in by:
             raise QuestionError("ORDER BY", order.name, "the answer has no such column", ", ".join(whole))

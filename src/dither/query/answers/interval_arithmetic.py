@@ -1,8 +1,8 @@
 """Expressions as operations on pieces that have intervals, and interval arithmetic over the box of them.
 
 Sums and products take their extremes at the corners of a box; a quotient by an interval without zero is the product with
-its inverse, and with zero in it nothing bounds the quotient; ROUND and CAST never fall as their argument rises. Ends are
-exact fractions, or infinite.
+its inverse, and with zero in it nothing bounds the quotient; ROUND, CAST and the // of a quotient never fall as their
+argument rises, and neither do the least and the largest of several, in each of them. Ends are exact fractions, or infinite.
 """
 
 from __future__ import annotations
@@ -10,15 +10,27 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable
 from dataclasses import dataclass
 from fractions import Fraction
-from math import inf
+from math import inf, trunc
 
 from dither.query.answers.derived_values import rounded
 from dither.query.answers.linear_forms import Quotient
-from dither.query.plan.derived import Cast, ConstantTerm, FirstKnown, NullIf, Operation, Round, Shift, Term, Total
+from dither.query.plan.derived import (
+    Cast,
+    ConstantTerm,
+    FirstKnown,
+    NullIf,
+    Operation,
+    Round,
+    Shift,
+    Term,
+    Total,
+    WindowStatistic,
+)
 
 End = Fraction | float  # a number, or an infinite one
 Ends = tuple[End, End]
 NOTHING: Ends = (-inf, inf)
+DIVIDES = ("/", "//", "%")
 
 
 @dataclass(frozen=True)
@@ -48,7 +60,7 @@ class Scalar:
 
 @dataclass(frozen=True, eq=False)
 class Node:
-    """An operation on pieces: + - * /, 'round', 'cast', 'hull', or 'sum' of many."""
+    """An operation on pieces: + - * / // %, 'round', 'cast', 'hull', or 'sum', 'min' and 'max' of many."""
 
     what: str
     parts: tuple[Symbol, ...]
@@ -63,11 +75,11 @@ def may_be_missing(term: Term) -> bool:
     """Whether a term may be missing where the aggregates are numbers; a row that LAG does not find is known beforehand."""
     match term:
         case Operation(sign, left, right):
-            divides = sign == "/" and not isinstance(right, ConstantTerm)
+            divides = sign in DIVIDES and not (isinstance(right, ConstantTerm) and right.value)
             return divides or may_be_missing(left) or may_be_missing(right)
         case Round(inner, _) | Cast(inner, _):
             return may_be_missing(inner)
-        case Total() | Shift():
+        case Total() | Shift() | WindowStatistic():
             return may_be_missing(term.of)
         case FirstKnown(parts):
             return all(may_be_missing(part) for part in parts)
@@ -78,9 +90,9 @@ def operation(sign: str, left: Symbol | None, right: Symbol | None) -> Symbol | 
     """Arithmetic on two symbols: of forms where that is possible; None where it is missing, whatever was released."""
     if left is None or right is None:
         return None
-    if isinstance(right, Quotient) and right.is_constant and sign == "/" and not right.over.constant:
+    if isinstance(right, Quotient) and right.is_constant and sign in DIVIDES and not right.over.constant:
         return None
-    if isinstance(left, Quotient) and isinstance(right, Quotient):
+    if isinstance(left, Quotient) and isinstance(right, Quotient) and sign not in ("//", "%"):
         found = left.combined(sign, right)
         if found is not None:
             return found
@@ -96,17 +108,41 @@ def arithmetic(node: Node, parts: list[Ends]) -> Ends:
         return _finite(low, lambda end: Fraction(round(end))), _finite(high, lambda end: Fraction(round(end)))
     if node.what == "hull":
         return min(part[0] for part in parts), max(part[1] for part in parts)
+    if node.what in ("min", "max"):
+        least = min if node.what == "min" else max
+        return least(part[0] for part in parts), least(part[1] for part in parts)
     if node.what in ("sum", "+"):
         return sum((part[0] for part in parts), start=Fraction(0)), sum((part[1] for part in parts), start=Fraction(0))
     (first, last) = others[0]
     if node.what == "-":
         return low - last, high - first
-    if node.what == "/":
+    if node.what == "%":
+        return _remainder(parts[0], others[0])
+    if node.what in ("/", "//"):
         if first <= 0 <= last:
             return NOTHING
         first, last = _inverse(last), _inverse(first)
     corners = [_product(one, two) for one in (low, high) for two in (first, last)]
-    return min(corners), max(corners)
+    ends = min(corners), max(corners)
+    return (_finite(ends[0], _whole), _finite(ends[1], _whole)) if node.what == "//" else ends
+
+
+def _remainder(over: Ends, under: Ends) -> Ends:
+    """What is left of a division: nearer to zero than what is divided by, no farther than what is divided, on its side.
+
+    Where all quotients drop to one whole number q, it is also the difference of what is divided and q times the other.
+    """
+    most = min(max(map(abs, under)), max(map(abs, over)))
+    low, high = (-most if over[0] < 0 else Fraction(0)), (most if over[1] > 0 else Fraction(0))
+    whole = arithmetic(Node("//", ()), [over, under])
+    if whole[0] == whole[1] and inf not in (whole[1], -whole[0]):
+        times = arithmetic(Node("*", ()), [under, whole])
+        low, high = max(low, over[0] - times[1]), min(high, over[1] - times[0])
+    return low, high
+
+
+def _whole(end: Fraction) -> Fraction:
+    return Fraction(trunc(end))
 
 
 def _product(one: End, two: End) -> End:

@@ -11,8 +11,9 @@ from dataclasses import dataclass, fields
 from fractions import Fraction
 from typing import Literal
 
-Sign = Literal["+", "-", "*", "/"]
+Sign = Literal["+", "-", "*", "/", "//", "%"]
 RankKind = Literal["row_number", "rank", "dense_rank"]
+OverKind = Literal["avg", "min", "max", "count"]
 
 
 @dataclass(frozen=True)
@@ -52,7 +53,8 @@ class ScalarValue(Term):
 
 @dataclass(frozen=True)
 class Operation(Term):
-    """Arithmetic. A quotient by zero is missing; / is real division, whatever is divided."""
+    """Arithmetic. What is divided by zero is missing; / is real division, whatever is divided, // drops what is behind the
+    point, and % is what it leaves: it has the sign of what is divided."""
 
     sign: Sign
     left: Term
@@ -113,6 +115,14 @@ class Total(Window):
 
 
 @dataclass(frozen=True)
+class WindowStatistic(Window):
+    """AVG, MIN, MAX or COUNT (x) OVER (PARTITION BY ...): of the rows that have it; all rows of the answer count."""
+
+    kind: OverKind
+    of: Term
+
+
+@dataclass(frozen=True)
 class Shift(Window):
     """LAG and LEAD: the same of the row that is so many before; a negative number for rows behind."""
 
@@ -153,8 +163,10 @@ class Derived:
 
     @property
     def is_rank(self) -> bool:
-        """Whether it is, or is computed from, the place of a row among others."""
-        return any(isinstance(part, Rank) for part in self.parts)
+        """Whether it is, or is computed from, the place of a row among others, or how many they are."""
+        return any(
+            isinstance(part, Rank) or (isinstance(part, WindowStatistic) and part.kind == "count") for part in self.parts
+        )
 
 
 def terms(of: Term) -> Iterator[Term]:
@@ -191,6 +203,9 @@ def derived_words(of: Term, keys: tuple[str, ...]) -> str:
             return f"({derived_words(inner, keys)}, missing where it is {_number(value)})"
         case Total(by, inner):
             return f"the total of {derived_words(inner, keys)} over {_rows(by, keys)}"
+        case WindowStatistic(by, kind, inner):
+            told = {"avg": "the average", "min": "the least", "max": "the largest", "count": "the number"}[kind]
+            return f"{told} of {derived_words(inner, keys)} over {_rows(by, keys)}"
         case Shift(by, inner, offset, order):
             where = f"{abs(offset)} row{'s' if abs(offset) > 1 else ''} {'before' if offset > 0 else 'behind'}"
             return f"{derived_words(inner, keys)} of {where} in {_rows(by, keys)}{_sorted(order, keys)}"

@@ -68,7 +68,7 @@ def describe(question: Question) -> str:
     lines += [f"Asks       {aggregate.name}: {asked(aggregate)}" for aggregate in question.aggregates]
     keys = tuple(group.name for group in question.groups)
     lines += [f"Computes   {column.name}: {derived_words(column.of, keys)}" for column in question.derived]
-    lines += [f"Keeps      rows with {_kept(keep)}" for keep in question.having]
+    lines += [f"Keeps      rows with {_kept(keep)}" for keep in (*question.having, *question.qualify)]
     for order in question.order:
         lines.append(f"Sorted     by {order.name}{', largest first' if order.descending else ''}")
     if question.limit is not None:

@@ -144,6 +144,7 @@ class Question:
     order: tuple[OrderBy, ...] = ()
     limit: int | None = None
     derived: tuple[Derived, ...] = ()  # columns that are computed from aggregates
+    qualify: tuple[Having, ...] = ()  # all of them are met, once windows are known
 
     @property
     def of_all_groups(self) -> bool:
@@ -154,7 +155,7 @@ class Question:
     def selects(self) -> bool:
         """Whether released numbers decide which rows are shown."""
         keys = {group.name for group in self.groups}
-        tested = any(name not in keys for keep in self.having for name in keep.names)
+        tested = any(name not in keys for keep in (*self.having, *self.qualify) for name in keep.names)
         return tested or (self.limit is not None and any(order.name not in keys for order in self.order))
 
     @property

@@ -65,7 +65,7 @@ def _checked(text: str, offer: Offer) -> Offer:
     question, example = offer.question, "(SELECT AVG(x) FROM t)"
     if len(question.shown) != 1:
         raise QuestionError("subquery", text, "it gives more than one column, and one number is compared", example)
-    if question.groups or question.having or question.limit is not None:
+    if question.groups or question.having or question.qualify or question.limit is not None:
         why = "it gives one row for each group, or perhaps none, and one number is compared"
         raise QuestionError("subquery", text, why, f"{example}, without GROUP BY, HAVING and LIMIT")
     if any(one.name == question.shown[0] and not one.is_number for one in question.aggregates):

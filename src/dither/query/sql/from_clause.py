@@ -115,6 +115,7 @@ class FromReader:
             raise refuse(node, "an inner question is a SELECT, or several joined by UNION ALL", "SELECT ... FROM ...")
         for clause, why, instead in (
             ("limit", "LIMIT keeps some people's rows because of others'", "the question without LIMIT, or WHERE"),
+            ("qualify", "QUALIFY keeps some people's rows because of others'", "QUALIFY at the very end, or HAVING"),
             ("order", "the order of rows means nothing inside a question", "ORDER BY at the very end"),
         ):
             if node.args.get(clause) is not None:

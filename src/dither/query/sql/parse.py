@@ -22,6 +22,7 @@ from dither.query.policy.policy import Policy
 from dither.query.policy.table import NAME_LENGTH
 from dither.query.sql.aggregates import READERS, read_aggregate
 from dither.query.sql.clauses.having import HavingReader
+from dither.query.sql.clauses.qualify import read_qualify
 from dither.query.sql.clauses.scalar_subqueries import SubqueryMarks, Values
 from dither.query.sql.derived import DerivedReader, column_name
 from dither.query.sql.expressions import Reader
@@ -88,6 +89,7 @@ def parse(text: object, policy: Policy, constants: Values = ()) -> Question:
         columns.append(name)
     released = ReleasedColumns(aggregates, derived, computing)
     having = _having(tree, reader, groups, released, wanted)
+    qualify = read_qualify(tree.args.get("qualify"), reader, groups, derived, computing, released.named)
     if not aggregates:
         why = "a question asks for at least one COUNT, SUM, AVG, MEDIAN or the like; single rows are never shown"
         raise refuse(tree, why, "COUNT(*) in SELECT")
@@ -112,6 +114,7 @@ def parse(text: object, policy: Policy, constants: Values = ()) -> Question:
         shown=tuple(columns),
         derived=tuple(derived),
         having=having,
+        qualify=qualify,
         order=order_by(tree, reader, groups, released.named, columns),
         limit=limit_of(tree),
     )

@@ -46,6 +46,7 @@ ONE = (
         exp.From,
         exp.Where,
         exp.Having,
+        exp.Qualify,
         exp.TableAlias,
         exp.Paren,
         exp.Neg,
@@ -70,7 +71,19 @@ ONE = (
 ARGS: dict[type[exp.Expr], set[str]] = {
     **{kind: {"this", "expression"} for kind in TWO},
     **{kind: {"this"} for kind in ONE},
-    exp.Select: {"expressions", "from_", "joins", "with_", "distinct", "where", "group", "having", "order", "limit"},
+    exp.Select: {
+        "expressions",
+        "from_",
+        "joins",
+        "with_",
+        "distinct",
+        "where",
+        "group",
+        "having",
+        "qualify",
+        "order",
+        "limit",
+    },
     exp.Join: {"this", "on", "using", "kind", "side", "method"},
     exp.With: {"expressions", "recursive"},
     exp.CTE: {"this", "alias"},
@@ -217,7 +230,14 @@ def _extra(node: exp.Expr) -> list[str]:
     listed = ARGS.get(type(node))
     if listed is None:
         return []  # a reader refuses it by name, or reads none of it
+    if isinstance(node, exp.DataType) and node.this is exp.DataType.Type.DECIMAL and _of_aggregate(node.parent):
+        listed = listed | {"expressions"}  # DECIMAL(10, 2)
     return [name for name, found in node.args.items() if name not in listed and found not in (None, False, [])]
+
+
+def _of_aggregate(cast: exp.Expr | None) -> bool:
+    """Whether a released number is cast, whose reader looks at the digits."""
+    return isinstance(cast, exp.Cast) and cast.this.find(exp.AggFunc) is not None
 
 
 def _without(node: exp.Expr) -> str:

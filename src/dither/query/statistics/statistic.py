@@ -159,5 +159,13 @@ def counted_by(question: Question, by: Expression, keys: tuple[Key, ...]) -> Que
 def counted(question: Question, groups: tuple[Group, ...]) -> Question:
     """The question that counts the rows of groups."""
     return replace(
-        question, groups=groups, aggregates=(CountRows("n"),), shown=("n",), having=(), order=(), limit=None, derived=()
+        question,
+        groups=groups,
+        aggregates=(CountRows("n"),),
+        shown=("n",),
+        having=(),
+        qualify=(),
+        order=(),
+        limit=None,
+        derived=(),
     )
