@@ -75,7 +75,7 @@ def make_offer(ask: Ask, holdings: Holdings, *, promise: Spend | None = None, lo
     )
     check_wishes(pricing.searches, ask.limits, ask.bounds)
     text = read_options(ask.text)[0]
-    texts = read_subqueries(text)
+    texts = read_subqueries(text, policy)
     if not texts:
         offer = _under(pricing, facts, policy, options, promise)
     else:

@@ -28,6 +28,7 @@ from dither.query.sql.derived import DerivedReader, column_name
 from dither.query.sql.expressions import Reader
 from dither.query.sql.from_clause import FromReader
 from dither.query.sql.rewrites.equivalents import rewrite
+from dither.query.sql.rewrites.person_subqueries import PersonSubqueries
 from dither.query.sql.rewrites.qualified_names import without_schemas
 from dither.query.sql.syntax import check, read, refuse, shown
 from dither.query.sql.windows import read_window, window_keys
@@ -39,29 +40,30 @@ MOST_GROUPS = 20  # columns of GROUP BY
 Read = tuple[exp.Expr, Expression | None]  # a column of the answer, and what it means where it is about single rows
 
 
-def read_tree(text: object, constants: Values = ()) -> exp.Select:
+def read_tree(text: object, policy: Policy, constants: Values = ()) -> exp.Select:
     """The tree of a text, in the words that are read here, or why there is none; with what its subqueries released."""
-    tree = _tree(text)
+    tree = _tree(text, policy)
     SubqueryMarks(tree, constants)
     return tree
 
 
-def read_subqueries(text: object) -> list[str]:
+def read_subqueries(text: object, policy: Policy) -> list[str]:
     """The scalar subqueries of a text, each as a text of its own."""
-    return SubqueryMarks(_tree(text)).texts
+    return SubqueryMarks(_tree(text, policy)).texts
 
 
-def _tree(text: object) -> exp.Select:
+def _tree(text: object, policy: Policy) -> exp.Select:
     tree = read(text)
     without_schemas(tree)
     rewrite(tree, str(text))
     check(str(text), tree)
+    PersonSubqueries(tree, policy)
     return tree
 
 
 def parse(text: object, policy: Policy, constants: Values = ()) -> Question:
     """The question that a text asks, or why there is none; with `constants` that its scalar subqueries released."""
-    tree = read_tree(text, constants)
+    tree = read_tree(text, policy, constants)
     scope = FromReader(policy).scope(tree)
     if tree.args.get("distinct") is not None:
         raise refuse(tree, "single rows are never shown, not even once", "COUNT(*), or DISTINCT in an inner question")
