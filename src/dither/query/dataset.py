@@ -24,6 +24,7 @@ from dither.query.pricing.ask import (
     Terms,
     Way,
 )
+from dither.query.public_constants import with_public_constants
 from dither.query.quote import Quote, make_quote
 from dither.query.sources.find_source import find_source
 from dither.query.sql.ibis import as_sql
@@ -114,8 +115,8 @@ class Dataset(Holdings):
         terms |= {"size": size, "bounding": bounding, "delta": delta, "other": other, "noise": noise, "intervals": intervals}
         terms |= {"limits": limits, "bounds": bounds}
         if isinstance(sql, (list, tuple)):
-            return make_batch(Ask(text=[as_sql(one) for one in sql], **terms), self)
-        text = as_sql(sql)
+            return make_batch(Ask(text=[with_public_constants(as_sql(one), self) for one in sql], **terms), self)
+        text = with_public_constants(as_sql(sql), self)
         return free_quote(text, self) or make_quote(Ask(text=text, **terms), self)
 
     def explain(self) -> str:

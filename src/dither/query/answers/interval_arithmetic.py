@@ -109,8 +109,9 @@ def arithmetic(node: Node, parts: list[Ends]) -> Ends:
     if node.what == "hull":
         return min(part[0] for part in parts), max(part[1] for part in parts)
     if node.what in ("min", "max"):
-        least = min if node.what == "min" else max
-        return least(part[0] for part in parts), least(part[1] for part in parts)
+        if node.what == "min":
+            return min(part[0] for part in parts), min(part[1] for part in parts)
+        return max(part[0] for part in parts), max(part[1] for part in parts)
     if node.what in ("sum", "+"):
         return sum((part[0] for part in parts), start=Fraction(0)), sum((part[1] for part in parts), start=Fraction(0))
     (first, last) = others[0]
@@ -132,13 +133,18 @@ def _remainder(over: Ends, under: Ends) -> Ends:
 
     Where all quotients drop to one whole number q, it is also the difference of what is divided and q times the other.
     """
-    most = min(max(map(abs, under)), max(map(abs, over)))
+    most = min(_farthest(under), _farthest(over))
     low, high = (-most if over[0] < 0 else Fraction(0)), (most if over[1] > 0 else Fraction(0))
     whole = arithmetic(Node("//", ()), [over, under])
     if whole[0] == whole[1] and inf not in (whole[1], -whole[0]):
         times = arithmetic(Node("*", ()), [under, whole])
         low, high = max(low, over[0] - times[1]), min(high, over[1] - times[0])
     return low, high
+
+
+def _farthest(ends: Ends) -> End:
+    """How far from zero an interval reaches."""
+    return max(-ends[0], ends[1])
 
 
 def _whole(end: Fraction) -> Fraction:

@@ -95,7 +95,7 @@ class DerivedReader:
         inner = node.this
         if type(inner) in RANKS or isinstance(inner, (exp.Lag, exp.Lead)):
             return True
-        if node.args.get("order") is not None or not isinstance(inner, (exp.Sum, *OVERS)):
+        if node.args.get("order") is not None or not (isinstance(inner, exp.Sum) or type(inner) in OVERS):
             return False
         return (isinstance(inner, exp.Count) and isinstance(inner.this, exp.Star)) or self.computes(inner.this)
 

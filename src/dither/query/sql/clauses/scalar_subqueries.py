@@ -130,6 +130,15 @@ def _constants(tree: exp.Expr) -> Iterator[exp.Expr]:
             yield from _constants(part)
 
 
+def scalars_of(tree: exp.Expr) -> Iterator[exp.Subquery]:
+    """The scalar subqueries of a tree; not those within them."""
+    for part in tree.iter_expressions():
+        if isinstance(part, exp.Subquery) and _is_constant(part):
+            yield part
+        else:
+            yield from scalars_of(part)
+
+
 def _is_constant(node: exp.Expr) -> bool:
     if isinstance(node, exp.Subquery):
         of_rows = isinstance(node.parent, ROWS) or (isinstance(node.parent, exp.In) and node.arg_key == "query")
