@@ -18,7 +18,6 @@ from collections.abc import Sequence
 from fractions import Fraction
 from typing import Any
 
-import sqlglot
 from sqlglot import exp
 
 from dither.errors import DataError, QuestionError
@@ -31,11 +30,11 @@ from dither.query.plan.relations import FilterRows, Project, Relation, Scan
 from dither.query.policy.column import Column
 from dither.query.policy.table import Table
 from dither.query.sql import scope
-from dither.query.sql.clauses.scalar_subqueries import scalars_of
+from dither.query.sql.clauses.scalar_subqueries import reads_as, scalars_of
 from dither.query.sql.expressions import Reader
 from dither.query.sql.options import read_options
 from dither.query.sql.rewrites.qualified_names import without_schemas
-from dither.query.sql.syntax import DIALECT, check, read, refuse, shown
+from dither.query.sql.syntax import check, read, refuse, shown
 
 OF: dict[type[exp.Expr], str] = {
     **{exp.Count: "count", exp.Sum: "sum", exp.Avg: "avg"},
@@ -168,6 +167,6 @@ def _literal(node: exp.Expr, value: Fraction | None) -> exp.Expr:
 def _written(tree: exp.Expr) -> str:
     """The text of a tree that reads as the same tree again."""
     text = shown(tree)
-    if sqlglot.parse_one(text, read=DIALECT) != tree:
+    if not reads_as(text, tree):
         raise QuestionError("subquery", text, "it cannot be asked with a number in its place", "the number, written out")
     return text

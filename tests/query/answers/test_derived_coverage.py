@@ -26,6 +26,12 @@ COLUMNS = {
     "whole": "CAST(AVG(b) AS INTEGER)",
     "mixed": "ROUND(AVG(a), 1) * COUNT(*) / (1 + SUM(b))",
     "total": "SUM(SUM(a)) OVER ()",
+    "mean": "SUM(b) - AVG(SUM(b)) OVER ()",
+    "largest": "COUNT(*) / MAX(COUNT(*)) OVER ()",
+    "least": "MIN(SUM(a)) OVER ()",
+    "left": "COUNT(*) % 100",
+    "hundreds": "SUM(b) // 100",
+    "money": "CAST(SUM(a) / COUNT(*) AS DECIMAL(12, 2))",
 }
 PRICES = {"pure": (dither.pure(10**6), {"epsilon": "2"}), "rho": (dither.zcdp(10**6), {"rho": "0.3"})}
 

@@ -12,7 +12,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
-from typing import Any
 
 import sqlglot
 from sqlglot import exp
@@ -63,6 +62,8 @@ class SubqueryMarks:
         inner = node.unnest()
         if not isinstance(inner, exp.Select):
             raise refuse(node, "a subquery that gives one number is a SELECT", "(SELECT AVG(x) FROM t)")
+        if inner.args.get("from_") is None:
+            raise refuse(node, "a subquery that gives one number is about a table", "the number by itself")
         text = self._text(inner)
         if text not in self.texts:
             self.texts.append(text)
@@ -83,11 +84,7 @@ class SubqueryMarks:
             parts = [*(part.copy() for part in given), *([] if own is None else own.expressions)]
             copy.set("with_", exp.With(expressions=parts))
         text = shown(copy)
-        try:
-            again: Any = sqlglot.parse_one(text, read=DIALECT)
-        except Exception:  # whatever a parser cannot read again, it wrote wrongly
-            again = None
-        if again != copy:
+        if not reads_as(text, copy):
             raise refuse(inner, "it cannot be asked by itself", "the subquery first, then its number in this question")
         return text
 
@@ -98,6 +95,14 @@ class SubqueryMarks:
         around = inner.find_ancestor(exp.CTE)
         places = [at for at, part in enumerate(parts) if part is around]
         return parts[: places[0]] if places else parts
+
+
+def reads_as(text: str, tree: exp.Expr) -> bool:
+    """Whether a text that was written from a tree reads as that tree."""
+    try:
+        return bool(sqlglot.parse_one(text, read=DIALECT) == tree)
+    except Exception:  # whatever a parser cannot read again, it wrote wrongly
+        return False
 
 
 def constant_of(node: exp.Expr) -> ReleasedConstant | None:
@@ -123,20 +128,28 @@ def compared(node: exp.Expr, constant: ReleasedConstant) -> ReleasedConstant:
 
 def _constants(tree: exp.Expr) -> Iterator[exp.Expr]:
     """The largest parts of a tree that are computed of scalar subqueries and numbers, in the order of the tree."""
-    for part in tree.iter_expressions():
-        if _is_constant(part) and part.find(exp.Subquery) is not None:
+    for part in _parts(tree):
+        if part.find(exp.Subquery) is not None:
+            yield part
+
+
+def _parts(tree: exp.Expr) -> Iterator[exp.Expr]:
+    """The largest constant parts of a tree, in its order; without recursion, since a chain of OR may be thousands long."""
+    waiting = list(tree.iter_expressions(reverse=True))
+    while waiting:
+        part = waiting.pop()
+        if _is_constant(part):
             yield part
         else:
-            yield from _constants(part)
+            waiting += part.iter_expressions(reverse=True)
 
 
 def scalars_of(tree: exp.Expr) -> Iterator[exp.Subquery]:
     """The scalar subqueries of a tree; not those within them."""
-    for part in tree.iter_expressions():
-        if isinstance(part, exp.Subquery) and _is_constant(part):
-            yield part
-        else:
-            yield from scalars_of(part)
+    for part in _parts(tree):
+        for node in part.find_all(exp.Subquery):
+            if node.find_ancestor(exp.Select) is part.find_ancestor(exp.Select) and _is_constant(node):
+                yield node
 
 
 def _is_constant(node: exp.Expr) -> bool:
