@@ -103,7 +103,7 @@ SUBROOMS: dict[str, list[list[str]]] = {
         ["engines/duckdb", "groups"],
         ["holdings", "owner", "sql"],
         ["pricing", "public"],
-        ["answers", "counts"],
+        ["answers", "counts", "public_constants"],
         ["release"],
         ["quote"],
         ["batch", "free_quote"],

@@ -75,6 +75,8 @@ ANYTHING = {
         query/sql/ibis.py as_sql question
         query/sql/options.py read_options text
         query/sql/parse.py parse text
+        query/sql/parse.py _tree text
+        query/sql/parse.py read_subqueries text
         query/sql/parse.py read_tree text
         query/sql/clauses/public_table.py read_public_table text
         query/sql/syntax.py read text
@@ -82,6 +84,7 @@ ANYTHING = {
     "it is a node or a leaf of a tree: of a question, of SQL, or of Ibis": """
         query/engines/words.py Words.constant value
         query/plan/expressions.py columns_of node
+        query/plan/expressions.py constants_of node
         query/plan/spelling.py spell node
         query/plan/spelling.py spelled_as node
         query/sql/domains.py _as_key value

@@ -46,6 +46,8 @@ QUESTIONS: dict[str, str] = {
     "running counts": "SELECT ward, SUM(COUNT(*)) OVER (ORDER BY ward) AS n FROM visits GROUP BY ward",
     "running by new": "SELECT new, ward, SUM(COUNT(*)) OVER (PARTITION BY new ORDER BY ward) AS n FROM visits GROUP BY new, ward",
     "ratio": "SELECT ward, SUM(cost) / COUNT(*) AS r, 100.0 * COUNT(*) / SUM(COUNT(*)) OVER () AS share FROM visits GROUP BY ward",
+    "remainder": "SELECT ward, COUNT(*) % 7 AS r, COUNT(*) - AVG(COUNT(*)) OVER () AS d, 3 * COUNT(*) AS t FROM visits GROUP BY ward QUALIFY RANK() OVER (ORDER BY COUNT(*)) <= 2",
+    "scalar subquery": "SELECT ward, COUNT(*) AS n FROM visits WHERE cost > 0.5 * (SELECT AVG(cost) FROM visits) GROUP BY ward",
     "running months": "SELECT EXTRACT(month FROM day) AS m, SUM(COUNT(*)) OVER (ORDER BY m) AS n FROM visits GROUP BY m",
     # keys that nobody declared
     "unknown keys": "SELECT town, COUNT(DISTINCT person) AS n FROM visits GROUP BY town",

@@ -120,6 +120,15 @@ class Grammar:
     def condition(self, columns):
         rng = self.rng
         name, kind = rng.choice(columns)
+        people = [(who, what) for who, what in columns if what in ("id", "text id")]
+        if kind in ("number", "whole") and rng.random() < 0.25:
+            if not people or rng.random() < 0.5:
+                return f"{name} > 0.5 * (SELECT AVG(age) FROM visits)"
+            who, what = rng.choice(people)
+            table = rng.choice([one for one in PERSON if (one in ("notes", "calls")) == (what == "text id")])
+            total = rng.choice(["AVG(o.cost)", "2 * MAX(o.cost)", "COUNT(*)", "SUM(o.cost) / 3"])
+            also = rng.choice(["", " AND o.cost > 2"])
+            return f"{name} >= (SELECT {total} FROM {table} o WHERE o.{PERSON[table]} = {who}{also})"
         if kind in ("number", "whole", "id"):
             return rng.choice(
                 [f"{name} > {rng.choice(['1', '3', *LARGE])}", f"NOT {self.number(name)} <= 5", f"{name} IS NULL"]

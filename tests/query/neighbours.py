@@ -126,6 +126,7 @@ def random_question(rng: random.Random, *, persons: bool = False, sets: bool = F
         ]
         numbers += ["LEAST(GREATEST(cost / (weight - 2.2), -1), 1)", "LEAST(GREATEST(POWER(cost, -1), 0), 3)"]
     aggregates = ["COUNT(*)", "COUNT(cost)", "COUNT(day)", "SUM(cost)", "SUM(age)"]
+    numbers.append("CASE WHEN cost <= (SELECT AVG(cost) FROM visits) THEN cost ELSE 7 END")
     aggregates += [f"{name}({rng.choice(numbers)})" for name in ("SUM", "AVG", "SUM", "AVG")]
     if partial:
         aggregates += [f"{name}({rng.choice(numbers)}, {rng.choice(numbers)})" for name in rng.sample(PAIRS, 3)]
@@ -151,6 +152,8 @@ def random_question(rng: random.Random, *, persons: bool = False, sets: bool = F
         "DATE_TRUNC('month', day) >= DATE '2000-01-01'", "LENGTH(ward || UPPER(ward)) > 2",
         "CAST(seen AS DATE) >= DATE '2024-01-15'", "seen - day > INTERVAL '36 hours'", "seen + INTERVAL '1 month' > day",
         "cost / weight > 1 OR LN(weight) < 1", "age % 2 = 1 AND SQRT(weight) IS NOT NULL", "POWER(cost, 2) > EXP(weight)",
+        "cost > 0.7 * (SELECT AVG(cost) FROM visits) + 0.0123",
+        "NOT (age BETWEEN (SELECT AVG(age) FROM visits) / 3 AND 2 * (SELECT AVG(cost) FROM visits))",
         "EXTRACT(week FROM day) > 9", "seen < DATE '2024-02-01'", "day >= TIMESTAMP '2024-02-01 12:00:00'",
     ]  # fmt: skip
     where = f" WHERE {rng.choice(wheres)}" if rng.random() < 0.5 else ""
@@ -285,7 +288,10 @@ def random_case(
     if limits is None:
         limits = random_limits(rng) if person else {}
     stated = policy(rng.choice([1, 2, 3]), rng.choice([1, 2, 5]), person=person, unit=unit, **limits)
-    question = parse(random_question(rng, persons=persons, sets=sets, partial=not sets), stated)
+    released = [None, Fraction(0), Fraction("23.4"), Fraction(5), Fraction(10) ** 400, -(Fraction(10) ** 400)]
+    question = parse(
+        random_question(rng, persons=persons, sets=sets, partial=not sets), stated, [rng.choice(released) for _ in range(3)]
+    )
     pure = way != "clip"
     strategy = choose_counters(question, pure=pure)
     cells = math.prod(len(group.keys) for group in question.groups)

@@ -140,7 +140,7 @@ class Asked:
     kinds = TABLES
 
     def __init__(self, sql, way="weights", unit=Unit.ADD_REMOVE, groups=2, rows=2, salt=7, stated=None):
-        self.question = parse(sql, stated or policy(groups, rows, unit))
+        self.question = parse(sql, stated or policy(groups, rows, unit), (Fraction(6), Fraction(-1, 3), None))
         pure = way != "clip"
         self.pure, self.strategy = pure, choose_counters(self.question, pure=pure)
         strategy = self.strategy

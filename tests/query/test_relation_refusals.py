@@ -112,8 +112,8 @@ CONDITIONS = [
         "a name",
         "column of",
     ),
-    ("ward IN (SELECT ward FROM wards GROUP BY ward)", "it is public", "one of visits"),
-    ("cost > (SELECT AVG(cost) FROM visits)", "because of other people's rows", "JOIN with an inner question"),
+    ("ward IN (SELECT ward FROM wards GROUP BY ward)", "it is public", "without others"),
+    ("cost - (SELECT AVG(cost) FROM visits) > 5", "compared with values of a row", "+ 5"),
     ("person = ANY (SELECT patient FROM stays)", "ANY with a question", "JOIN with an inner question"),
     ("ROW_NUMBER() OVER (ORDER BY cost) < 3", "windows show single rows", "GROUP BY"),
 ]

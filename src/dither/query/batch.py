@@ -21,6 +21,7 @@ from dither.numeric.number import NumberLike
 from dither.privacy.guarantee.guarantee import Guarantee
 from dither.privacy.loss.loss import Loss
 from dither.query.answers.batch_answer import BatchAnswer
+from dither.query.answers.derived_errors import errors_of
 from dither.query.answers.explain import explain_batch
 from dither.query.counters.counter_sets import Reading, choose_counters
 from dither.query.engines.duckdb.run import Progress
@@ -106,7 +107,7 @@ class Batch:
     def parts(self) -> list[Statistic]:
         """The statistics that are not counters; one that serves several questions once."""
         found: list[Statistic] = []
-        for part in (part for offer in self.offers if offer.found is None for part in offer.others):
+        for part in (part for offer in self.offers if not offer.in_steps for part in offer.others):
             if all(part is not other for other in found):
                 found.append(part)
         return found
@@ -119,7 +120,7 @@ class Batch:
     @property
     def errors(self) -> list[dict[str, float | None]]:
         """How far each aggregate of each question may be off because of noise."""
-        return [offer.errors for offer in self.offers]
+        return [errors_of(offer) for offer in self.offers]
 
     @property
     def affordable(self) -> int:
@@ -226,7 +227,7 @@ def _alike(offers: list[Offer]) -> list[list[int]]:
     """Places of questions that count rows of one relation: two or more of each."""
     found: dict[Any, list[int]] = {}
     for at, offer in enumerate(offers):
-        if offer.choice is None and offer.found is None and countable(offer.question):
+        if offer.choice is None and not offer.in_steps and countable(offer.question):
             found.setdefault(offer.question.relation, []).append(at)
     return [places for places in found.values() if len(places) > 1]
 

@@ -24,6 +24,7 @@ from dither.query.pricing.ask import (
     Terms,
     Way,
 )
+from dither.query.public_constants import with_public_constants
 from dither.query.public_quote import public_quote
 from dither.query.quote import Quote, make_quote
 from dither.query.sources.find_source import find_source
@@ -115,9 +116,12 @@ class Dataset(Holdings):
         terms |= {"size": size, "bounding": bounding, "delta": delta, "other": other, "noise": noise, "intervals": intervals}
         terms |= {"limits": limits, "bounds": bounds}
         if isinstance(sql, (list, tuple)):
-            return make_batch(Ask(text=[as_sql(one) for one in sql], **terms), self)
-        text = as_sql(sql)
-        return public_quote(text, self) or free_quote(text, self) or make_quote(Ask(text=text, **terms), self)
+            return make_batch(Ask(text=[with_public_constants(as_sql(one), self) for one in sql], **terms), self)
+        found = public_quote(as_sql(sql), self)
+        if found is not None:
+            return found
+        text = with_public_constants(as_sql(sql), self)
+        return free_quote(text, self) or make_quote(Ask(text=text, **terms), self)
 
     def explain(self) -> str:
         """What is protected, how, and what is left of the budget."""

@@ -11,6 +11,7 @@ from dither.privacy.guarantee.guarantee import Guarantee
 from dither.privacy.loss.loss import Loss
 from dither.query.answers.answer import Answer
 from dither.query.answers.compare import Column, compare, other_noise
+from dither.query.answers.derived_errors import errors_of
 from dither.query.answers.explain import explain_offer
 from dither.query.answers.table import preformatted
 from dither.query.engines.duckdb.run import Progress
@@ -78,8 +79,9 @@ class Quote:
 
     @property
     def errors(self) -> dict[str, float | None]:
-        """How far each aggregate may be off because of noise; None for an average without a size hint."""
-        return dict(self.offer.errors)
+        """How far each aggregate may be off because of noise, and each computed column that is a sum of them; None for an
+        average without a size hint, and for what depends on the released numbers: `explain` says why."""
+        return errors_of(self.offer)
 
     @property
     def confidence(self) -> Fraction:

@@ -21,6 +21,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Any, cast
 
 from dither.errors import DataError, InProgressError, ReleaseError
@@ -28,7 +29,7 @@ from dither.ledger.entries.receipt import Receipt
 from dither.privacy.guarantee.guarantee import Guarantee
 from dither.query.answers.answer import Answer
 from dither.query.answers.batch_answer import BatchAnswer
-from dither.query.answers.estimates import read_answer
+from dither.query.answers.estimates import read_answer, scalar_text
 from dither.query.answers.released import Released, batch_from_json, batch_to_json
 from dither.query.counts import Count, TablePlaces, counts_of, histograms_of
 from dither.query.engines.duckdb.fan_out import check_matches
@@ -137,12 +138,13 @@ class Release:
         stored = ledger.recall(self.guarantee, self.question, **terms)
         if stored is not None and stored.answer is not None:
             return stored.answer, stored
-        tables = {table.name: table for offer in self.offers for table in offer.question.relation.tables}
+        relations = dict.fromkeys(one.question.relation for offer in self.offers for one in (offer, *offer.inner))
+        tables = {table.name: table for relation in relations for table in relation.tables}
         sources = {name: self.holdings.table_source(table) for name, table in tables.items()}
         texts = {name: source.texts for name, source in sources.items()}
         place = TablePlaces({name: rows_of(DUCKDB, name) for name in sources}, texts)
         engine.rehearse(sources, self._selects(place), threads=threads)
-        for relation in {offer.question.relation for offer in self.offers}:
+        for relation in relations:
             check_matches(relation, sources, engine, threads)
         with engine.opened([*sources.values()], threads) as opened:
             text = ";\n".join(offer.sql for offer in self.offers)[:LONGEST_TEXT]
@@ -181,7 +183,7 @@ class Release:
     def _selects(self, place: TablePlaces) -> list[str]:
         """All SELECTs, each once, to be rehearsed; where groups are chosen privately, for made-up groups."""
         found: dict[str, None] = {}
-        for offer in self.offers:
+        for offer in (one for each in self.offers for one in steps(each)):
             several = [offer]
             if offer.found is not None:  # what follows is rehearsed under the lowest limits and under the highest
                 found |= dict.fromkeys(one.select(place) for one in histograms_of(offer.found))
@@ -204,7 +206,12 @@ class Release:
 
 def released_numbers(offer: Offer, run: Run, place: TablePlaces, done: list[tuple[Statistic, Any]]) -> Released:
     """Where counts of private rows meet noise: limits, groups, then statistics, of which `done` has some."""
-    limits = None
+    limits, constants = None, list[tuple[str | None, Released]]()
+    if offer.constants is not None:
+        for one in offer.constants.offers:
+            first = released_numbers(one, run, place, done)
+            constants.append((scalar_text(one, first), first))
+        offer = offer.constants.at(Released([], constants=tuple(constants)).values)  # as they will be stored
     if offer.found is not None:
         limits = [noisy for count in histograms_of(offer.found) for _, noisy in _noisy(count, run, place)]
         offer = offer.found.offer(limits)
@@ -221,7 +228,16 @@ def released_numbers(offer: Offer, run: Run, place: TablePlaces, done: list[tupl
         found += known
     values = [next(value for other, value in found if other is one) for one in offer.statistics]
     counters = len(offer.counters)
-    return Released(values[:counters], released, tuple(values[counters:]), limits)
+    return Released(values[:counters], released, tuple(values[counters:]), limits, tuple(constants))
+
+
+def steps(offer: Offer) -> list[Offer]:
+    """The offers whose SELECTs run one after the other; of what follows from subqueries, for NULL and for a number."""
+    first = offer.constants
+    if first is None:
+        return [offer]
+    number = (Fraction(1, 3),) * len(first.offers)
+    return [*(step for one in first.offers for step in steps(one)), first.unknown, first.at(number)]
 
 
 def _noisy(count: Count, run: Run, place: TablePlaces) -> list[tuple[Statistic, Any]]:

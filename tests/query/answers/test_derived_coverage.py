@@ -27,6 +27,14 @@ COLUMNS = {
     "mixed": "ROUND(AVG(a), 1) * COUNT(*) / (1 + SUM(b))",
     "total": "SUM(SUM(a)) OVER ()",
 }
+WINDOWS = {
+    "mean": "SUM(b) - AVG(SUM(b)) OVER ()",
+    "largest": "COUNT(*) / MAX(COUNT(*)) OVER ()",
+    "least": "MIN(SUM(a)) OVER ()",
+    "left": "COUNT(*) % 100",
+    "hundreds": "SUM(b) // 100",
+    "money": "CAST(SUM(a) / COUNT(*) AS DECIMAL(12, 2))",
+}
 PRICES = {"pure": (dither.pure(10**6), {"epsilon": "2"}), "rho": (dither.zcdp(10**6), {"rho": "0.3"})}
 
 
@@ -80,6 +88,11 @@ def test_intervals_hold_the_truth(tmp_path, kind):
     found = held(tmp_path, COLUMNS, kind)
     assert min(found.values()) >= 0.94, found
     assert max(found[name] for name in ("ratio", "sums", "rounds", "whole")) <= 0.98, found  # by the law of the noise
+
+
+def test_intervals_over_the_answer_and_of_remainders_hold_the_truth(tmp_path):
+    found = held(tmp_path, WINDOWS, "pure", 400)
+    assert min(found.values()) >= 0.93, found
 
 
 def test_all_say_that_they_are_the_truth(tmp_path):

@@ -58,6 +58,7 @@ class Answer:
         frame_kind: the kind of table that was protected, such as 'pandas': `frame` gives the same.
         released: the whole numbers that were released.
         receipt: of the charge.
+        constants: what scalar subqueries gave, by their texts: 'value', 'low' and 'high'.
 
     Raises:
         DataError: there is no column of that name, or `scalar` or `plot` need another shape, or `from_json` another text.
@@ -93,6 +94,7 @@ class Answer:
     frame_kind: str = field(repr=False)  # the kind of table that was protected
     released: Released = field(repr=False)
     receipt: Receipt = field(repr=False)
+    constants: dict[str, dict[str, Any]] = field(default_factory=dict, repr=False)  # what scalar subqueries gave
 
     @property
     def is_replay(self) -> bool:
@@ -225,7 +227,8 @@ class Answer:
             "released": self.released.to_json(),
             "receipt": self.receipt.to_json(),
         }
-        return json.dumps({"answer": VERSION, **told, **words, **stored}, ensure_ascii=False)
+        first = {"constants": self.constants} if self.constants else {}
+        return json.dumps({"answer": VERSION, **told, **words, **stored, **first}, ensure_ascii=False)
 
     @classmethod
     def from_json(cls, text: str) -> Answer:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from fractions import Fraction
 from typing import NamedTuple
 
+from dither.query.answers.derived_errors import errors_of
 from dither.query.plan.text import number
 from dither.query.pricing.ask import NoiseKind, Terms
 from dither.query.pricing.offer import Offer
@@ -26,7 +27,7 @@ class Column(NamedTuple):
 def compare(columns: Sequence[Column]) -> str:
     """A table with a column for each offer."""
     quotes = [column.offer for column in columns]
-    names = list(dict.fromkeys(name for quote in quotes for name in quote.errors))
+    names = list(dict.fromkeys(name for quote in quotes for name in errors_of(quote)))
     asked = [" ".join(quote.sql.split()) for quote in quotes]
     beside = {"beside the first": [column.beside for column in columns]} if any(column.beside for column in columns) else {}
     rows: dict[str, list[str]] = {
@@ -78,7 +79,8 @@ def _percent(part: Fraction) -> str:
 
 
 def _error(quote: Offer, name: str) -> str:
-    if name not in quote.errors:
+    errors = errors_of(quote)
+    if name not in errors:
         return "not asked"
-    error = quote.errors[name]
+    error = errors[name]
     return "depends on the data" if error is None else f"{error:,.4g}"

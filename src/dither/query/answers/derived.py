@@ -34,13 +34,16 @@ from dither.query.plan.derived import (
     Rank,
     ReleasedValue,
     Round,
+    ScalarValue,
     Shift,
     Term,
     Total,
+    WindowStatistic,
 )
 from dither.query.policy.column import Type
 from dither.query.pricing.offer import Offer
 from dither.query.statistics.statement import Statement
+from dither.query.statistics.statistic import Statistic
 
 FULL = {Statement.TRUTH, Statement.CLAMPED}
 LEAST = {Statement.TRUTH, Statement.AT_LEAST}
@@ -88,8 +91,27 @@ def has_interval(column: Derived, offer: Offer) -> bool:
     found = [(statistic, place) for name, statistic, place in offer.columns if name in column.names]
     if not all(statistic.has_interval(place) for statistic, place in found):
         return False
-    fixed = any(statistic.at(1 - (1 - offer.confidence) / 2) is None for statistic, _ in found)
-    return not fixed or (len(found) == 1 and not column.has_window)
+    inner = [offer.inner[place] for place in {part.place for part in column.parts if isinstance(part, ScalarValue)}]
+    if not all(scalar_has_interval(one) for one in inner):
+        return False
+    fixed = any(is_fixed(statistic, offer) for statistic, _ in found) or any(
+        is_fixed(statistic, one) for one in inner for _, statistic, _ in one.columns
+    )
+    return not fixed or (len(found) + len(inner) == 1 and not column.has_window)
+
+
+def is_fixed(statistic: Statistic, offer: Offer) -> bool:
+    """Whether the ends of its intervals were released, for one confidence."""
+    return statistic.at(1 - (1 - offer.confidence) / 2) is None
+
+
+def scalar_has_interval(offer: Offer) -> bool:
+    """Whether the one number of a scalar subquery has the ends of an interval."""
+    (name,) = offer.question.shown
+    computed = next((column for column in offer.question.derived if column.name == name), None)
+    if computed is not None:
+        return has_interval(computed, offer)
+    return all(statistic.has_interval(place) for own, statistic, place in offer.columns if own == name)
 
 
 def is_whole(term: Term, offer: Offer) -> bool:
@@ -100,6 +122,8 @@ def is_whole(term: Term, offer: Offer) -> bool:
             return kinds[name] is Type.INTEGER
         case ConstantTerm(value):
             return value.denominator == 1
+        case ScalarValue(place):
+            return scalar_is_whole(offer.inner[place])
         case Operation(sign, left, right):
             return sign != "/" and is_whole(left, offer) and is_whole(right, offer)
         case Round(inner, _) | NullIf(inner, _):
@@ -108,9 +132,18 @@ def is_whole(term: Term, offer: Offer) -> bool:
             return whole
         case FirstKnown(parts):
             return all(is_whole(part, offer) for part in parts)
+        case WindowStatistic(_, kind, inner):
+            return kind == "count" or (kind != "avg" and is_whole(inner, offer))
         case Total() | Shift():
             return is_whole(term.of, offer)
     return isinstance(term, Rank)
+
+
+def scalar_is_whole(offer: Offer) -> bool:
+    """Whether the one number of a scalar subquery is a whole one."""
+    (name,) = offer.question.shown
+    computed = next((column for column in offer.question.derived if column.name == name), None)
+    return is_whole(ReleasedValue(name) if computed is None else computed.of, offer)
 
 
 def said_by(offer: Offer) -> dict[str, Statement]:
@@ -119,7 +152,8 @@ def said_by(offer: Offer) -> dict[str, Statement]:
     adds = frozenset(name for name, statistic, place in offer.columns if statistic.adds_up(place))
     chosen = offer.choice is not None or bool(offer.question.having)
     missing = any(group.meaning.facts.nullable for group in offer.question.groups)
-    of = Said(said, adds, chosen=chosen, missing=missing)
+    inner = {f"#{place}": said_by(one)[one.question.shown[0]] for place, one in enumerate(offer.inner)}
+    of = Said(said | inner, adds, chosen=chosen, missing=missing)
     return said | {column.name: of.term(column.of) for column in offer.question.derived}
 
 
@@ -127,7 +161,7 @@ def said_by(offer: Offer) -> dict[str, Statement]:
 class Said:
     """What terms say, by what aggregates say."""
 
-    said: Mapping[str, Statement]
+    said: Mapping[str, Statement]  # by the name of an aggregate, or # and the place of a scalar subquery
     adds: frozenset[str]  # aggregates to which no row adds less than nothing
     chosen: bool  # whether a private release or HAVING chose the rows of the answer
     missing: bool  # whether rows may have no key, and be in no row of the answer
@@ -135,17 +169,19 @@ class Said:
     def term(self, term: Term) -> Statement:
         """What a term says."""
         match term:
+            case ScalarValue(place):
+                return self.said[f"#{place}"]
             case ReleasedValue(name):
                 return self.said[name]
             case ConstantTerm():
                 return Statement.TRUTH
-            case Rank():
+            case Rank() | WindowStatistic(kind="count"):
                 return Statement.RELEASED
             case Operation(sign, left, right):
                 return _together(sign, (left, self.term(left)), (right, self.term(right)))
             case Round(inner, _) | Cast(inner, _) | NullIf(inner, _):
                 return self.term(inner)
-            case Total() | Shift():
+            case Total() | Shift() | WindowStatistic():
                 return self._window(term)
             case FirstKnown(parts):
                 last = next((at for at, part in enumerate(parts) if not may_be_missing(part)), len(parts) - 1)
@@ -153,13 +189,15 @@ class Said:
                 return found.pop() if len(found) == 1 else _weakest(found)
         raise AssertionError(term)
 
-    def _window(self, term: Total | Shift) -> Statement:
+    def _window(self, term: Total | Shift | WindowStatistic) -> Statement:
         found = self.term(term.of)
         if isinstance(term, Shift) and term.by_numbers:
             return Statement.RELEASED
-        if found is Statement.RELEASED or not (self.chosen or (self.missing and isinstance(term, Total))):
+        if found is Statement.RELEASED or not (self.chosen or (self.missing and not isinstance(term, Shift))):
             return found
-        sums = isinstance(term.of, ReleasedValue) and term.of.name in self.adds and found in LEAST
+        sums = (
+            isinstance(term, Total) and isinstance(term.of, ReleasedValue) and term.of.name in self.adds and found in LEAST
+        )
         return Statement.AT_LEAST if sums and not self.chosen else Statement.COUNTED
 
 

@@ -6,8 +6,8 @@ Theorem. Let T be an expression of the aggregates of an answer, alpha the probab
        `counters/noise_sums.py`, which knows which counters are the same and which are independent.
     2. T is a quotient of two such sums: Fieller's set, `counters/quotients.py`.
     3. Otherwise T is a function of k different pieces of the kinds 1 and 2 and of aggregates with intervals of their own
-       (averages, deviations): each piece gets an interval that fails with probability alpha / k, and the interval of T is
-       that of interval arithmetic over the box of all of them.
+       (averages, deviations, what a scalar subquery gave): each piece gets an interval that fails with probability
+       alpha / k, and the interval of T is that of interval arithmetic over the box of all of them.
 
 Each holds T with probability 1 - alpha at least, if T is a number.
 
@@ -30,7 +30,7 @@ An interval is widened to hold the released value, which is computed of rounded 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Hashable, Iterable
+from collections.abc import Callable, Hashable, Iterable
 from fractions import Fraction
 from functools import cache
 from math import inf
@@ -44,6 +44,7 @@ from dither.query.answers.interval_arithmetic import (
     Node,
     Opaque,
     Piece,
+    Scalar,
     Symbol,
     arithmetic,
     may_be_missing,
@@ -63,9 +64,11 @@ from dither.query.plan.derived import (
     Operation,
     ReleasedValue,
     Round,
+    ScalarValue,
     Shift,
     Term,
     Total,
+    WindowStatistic,
 )
 from dither.query.pricing.offer import Offer
 from dither.query.statistics.counter_release import CounterRelease
@@ -74,11 +77,13 @@ from dither.query.statistics.counter_release import CounterRelease
 class DerivedIntervals:
     """Intervals of terms of one answer."""
 
-    def __init__(self, offer: Offer, released: Released, values: DerivedValues) -> None:
-        self.offer, self.released, self.values = offer, released, values
+    def __init__(
+        self, offer: Offer, released: Released, values: DerivedValues, scalar: Callable[[int, Fraction], Ends]
+    ) -> None:
+        self.offer, self.released, self.values, self.scalar = offer, released, values, scalar
         self.columns = {name: (at, place) for (name, _, _), (at, place) in zip(offer.columns, offer.readings, strict=True)}
         self.values_of = least_values(offer)
-        self._totals: dict[tuple[Total, Part], Symbol | None] = {}
+        self._totals: dict[tuple[Total | WindowStatistic, Part], Symbol | None] = {}
         self._pieces: dict[int, tuple[Symbol, dict[Hashable, Piece]]] = {}
         self._ends: dict[tuple[Hashable, Fraction], Ends] = {}
         self._linear: dict[str, list[Fraction]] = {}
@@ -108,6 +113,8 @@ class DerivedIntervals:
         match term:
             case ConstantTerm(value):
                 return Quotient(Form(value))
+            case ScalarValue(place, _, value):
+                return None if value is None else Scalar(place)
             case ReleasedValue(name):
                 at, place = self.columns[name]
                 linear = self.offer.statistics[at].weights(place) is not None
@@ -126,6 +133,8 @@ class DerivedIntervals:
                 return self._first(parts, row)
             case Total():
                 return self._total(term, self.values.part(term.by, row))
+            case WindowStatistic():
+                return self._over(term, self.values.part(term.by, row))
             case Shift():
                 source = self.values.source(term, row)
                 return None if source is None else self._symbol(term.of, source)
@@ -156,6 +165,18 @@ class DerivedIntervals:
                 self._totals[term, part] = Node("sum", tuple(found)) if found else None
         return self._totals[term, part]
 
+    def _over(self, term: WindowStatistic, part: Part) -> Symbol | None:
+        """The average, least or largest of a part. Where a row may be passed over, it is between the ends of all of them."""
+        if (term, part) not in self._totals:
+            rows, missing = self.values.parts(term.by)[part[1]], may_be_missing(term.of)
+            if term.kind == "avg" and not missing:
+                total = self._total(Total(term.by, term.of), part)
+                self._totals[term, part] = operation("/", total, Quotient(Form(Fraction(len(rows)))))
+            else:
+                found = tuple(symbol for row in rows if (symbol := self._symbol(term.of, row)) is not None)
+                self._totals[term, part] = Node("hull" if missing else term.kind, found) if found else None
+        return self._totals[term, part]
+
     def _of(self, symbol: Symbol) -> dict[Hashable, Piece]:
         """The different pieces of a symbol that have noise."""
         if not isinstance(symbol, Node):
@@ -175,6 +196,9 @@ class DerivedIntervals:
 
         alike: dict[Pattern, list[Solved]] = {}
         for (key, level), piece in wanted.items():
+            if isinstance(piece, Scalar):
+                self._ends[key, level] = self.scalar(piece.place, level)
+                continue
             if isinstance(piece, Opaque):
                 least, most = self.opaque(piece.name, level)
                 self._ends[key, level] = _end(least[piece.row]), _end(most[piece.row])

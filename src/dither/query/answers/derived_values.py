@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
+from math import trunc
 from typing import Any
 
 from dither.query.answers.linear_forms import Part
@@ -21,10 +22,13 @@ from dither.query.plan.derived import (
     Rank,
     ReleasedValue,
     Round,
+    ScalarValue,
     Shift,
     SortBy,
     Term,
     Total,
+    Window,
+    WindowStatistic,
 )
 
 Value = Fraction | None
@@ -46,7 +50,7 @@ class DerivedValues:
     def of(self, term: Term) -> dict[int, Value]:
         """The value of a term in each row."""
         if term not in self._known:
-            self._known[term] = self._windowed(term) if isinstance(term, (Total, Shift, Rank)) else self._simple(term)
+            self._known[term] = self._windowed(term) if isinstance(term, Window) else self._simple(term)
         return self._known[term]
 
     def parts(self, by: tuple[int, ...]) -> dict[tuple[object, ...], list[int]]:
@@ -73,7 +77,7 @@ class DerivedValues:
             case ReleasedValue(name):
                 column = self.released[name]
                 return {row: _exact(column[row]) for row in self.rows}
-            case ConstantTerm(value):
+            case ConstantTerm(value) | ScalarValue(_, _, value):
                 return dict.fromkeys(self.rows, value)
             case Operation(sign, left, right):
                 first, second = self.of(left), self.of(right)
@@ -94,11 +98,11 @@ class DerivedValues:
 
     def _windowed(self, term: Term) -> dict[int, Value]:
         found: dict[int, Value] = {}
-        if isinstance(term, Total):
-            values = self.of(term.of)
+        if isinstance(term, (Total, WindowStatistic)):
+            values, kind = self.of(term.of), term.kind if isinstance(term, WindowStatistic) else "sum"
             for rows in self.parts(term.by).values():
                 known = [value for row in rows if (value := values[row]) is not None]
-                found |= dict.fromkeys(rows, sum(known, start=Fraction(0)) if known else None)
+                found |= dict.fromkeys(rows, gathered(kind, known))
         elif isinstance(term, Shift):
             values = self.of(term.of)
             for row in self.rows:
@@ -144,10 +148,25 @@ def in_order(rows: Sequence[int], by: Mapping[int, Any] | Sequence[Any], *, desc
     return known + [row for row in rows if by[row] is None]
 
 
+def gathered(kind: str, known: Sequence[Fraction]) -> Value:
+    """Of the values of several rows: their sum, average, least, largest or number. Of none, the number alone is known."""
+    if kind == "count":
+        return Fraction(len(known))
+    if not known:
+        return None
+    if kind in ("min", "max"):
+        return min(known) if kind == "min" else max(known)
+    total = sum(known, start=Fraction(0))
+    return total if kind == "sum" else total / len(known)
+
+
 def computed(sign: str, left: Value, right: Value) -> Value:
     """Arithmetic; missing where a part is, and where zero is divided by."""
-    if left is None or right is None or (sign == "/" and right == 0):
+    if left is None or right is None or (sign in ("/", "//", "%") and right == 0):
         return None
+    if sign in ("//", "%"):
+        whole = trunc(left / right)
+        return Fraction(whole) if sign == "//" else left - whole * right
     if sign in "+-":
         return left + right if sign == "+" else left - right
     return left * right if sign == "*" else left / right

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 from dither.query.answers.derived import has_interval
+from dither.query.answers.derived_errors import error_words
 from dither.query.groups.top_groups import TopGroups
 from dither.query.plan.derived import derived_words
+from dither.query.plan.expressions import constants_of
 from dither.query.plan.question import Question
 from dither.query.pricing.offer import Offer
 
@@ -16,7 +19,8 @@ def computed_words(offer: Offer) -> list[str]:
     keys = tuple(group.name for group in offer.question.groups)
     lines = []
     for column in offer.question.derived:
-        bar = "" if has_interval(column, offer) else "; it has no error bar"
+        bar = f"; {error_words(column.name, offer)}" if has_interval(column, offer) else "; it has no error bar"
+        bar += "" if column.name in offer.question.shown else " (for QUALIFY, not shown)"
         paid = "at no further price" if column.names else "at no price"
         lines.append(f"Computed   {column.name}: {derived_words(column.of, keys)}, of released numbers, {paid}{bar}")
     return lines
@@ -30,7 +34,7 @@ def selected_words(offer: Offer) -> list[str]:
     question = offer.question
     if not question.selects or isinstance(offer.choice, TopGroups):
         return []
-    by = "HAVING" if question.having else "ORDER BY and LIMIT"
+    by = "QUALIFY" if question.qualify else "HAVING" if question.having else "ORDER BY and LIMIT"
     return [f"{by} chose the rows by released numbers: error bars may fail more often among those that are shown"]
 
 
@@ -48,3 +52,24 @@ def open_words(question: Question, columns: Mapping[str, Sequence[object]]) -> l
         )
     ]
     return [f"no end (None) of {', '.join(found)}: what is divided by may be zero, by its error bar"] if found else []
+
+
+def constant_words(offer: Offer, constants: Mapping[str, Mapping[str, Any]]) -> list[str]:
+    """What scalar subqueries gave, and what is about these numbers instead of the true ones."""
+    told = []
+    for text, found in constants.items():
+        value, low, high = (found[which] for which in ("value", "low", "high"))
+        ends = "" if low is None or high is None else f" ({_plain(low)} to {_plain(high)})"
+        told.append(f"({text}) was released as {'NULL' if value is None else _plain(value)}{ends}")
+    about = ": rows are compared with the released numbers, not with the true ones, and error bars are about that"
+    return [f"{'; '.join(told)}{about if in_rows(offer) else ''}"] if told else []
+
+
+def in_rows(offer: Offer) -> bool:
+    """Whether rows are compared with what scalar subqueries gave; otherwise only released numbers are."""
+    question = offer.question
+    return bool(constants_of((question.relation, question.where, question.groups, question.aggregates)))
+
+
+def _plain(value: float) -> str:
+    return f"{value:,.12g}"

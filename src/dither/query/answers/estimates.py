@@ -7,8 +7,11 @@ the bounded data with the stated probability, each by itself.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from math import inf
+import json
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from fractions import Fraction
+from math import inf, isfinite
 from typing import Any
 
 from dither.errors import QuestionError
@@ -17,9 +20,10 @@ from dither.query.answers.answer import Answer, Column, Kind
 from dither.query.answers.derived import has_interval, is_whole, read_derived, said_by
 from dither.query.answers.derived_intervals import DerivedIntervals
 from dither.query.answers.derived_values import DerivedValues, in_order, plain
-from dither.query.answers.derived_words import open_words, selected_words
+from dither.query.answers.derived_words import constant_words, open_words, selected_words
 from dither.query.answers.explain import beyond_words, bound_note, explain_offer, found_words, statements
 from dither.query.answers.grouping_words import total_words
+from dither.query.answers.interval_arithmetic import Ends
 from dither.query.answers.released import Released
 from dither.query.policy.column import Type
 from dither.query.pricing.offer import Offer
@@ -39,11 +43,10 @@ ENDS = ("", "_low", "_high")
 
 def read_answer(offer: Offer, released: Released, receipt: Receipt) -> Answer:
     """The answer to a question, of what was stored of it."""
-    whole, found = offer, offer.found
-    if found is not None:
-        assert released.limits is not None
-        offer = found.offer(released.limits)
-    columns = _columns(offer, released)
+    whole, before = offer, offer if offer.constants is None else offer.constants.at(released.values)
+    found, offer = before.found, resolved(offer, released)
+    columns = table_of(offer, released)
+    constants = read_constants(whole, released)
     said = {name: one for name, one in said_by(offer).items() if name in offer.question.shown}
     says = [f"{head}: {', '.join(names)} ({told})" for head, names, told in statements(offer, said)]
     beyond = _beyond(offer, released) if found is None else found.beyond(released.limits or [])
@@ -66,7 +69,8 @@ def read_answer(offer: Offer, released: Released, receipt: Receipt) -> Answer:
                 *total_words(question),
                 *selected_words(offer),
                 *open_words(question, columns),
-                *found_words(whole, released.limits),
+                *found_words(before, released.limits),
+                *constant_words(whole, constants),
                 *([] if beyond is None else [beyond_words(beyond)]),
             ]
         ),
@@ -76,7 +80,62 @@ def read_answer(offer: Offer, released: Released, receipt: Receipt) -> Answer:
         frame_kind=offer.frame,
         released=released,
         receipt=receipt,
+        constants=constants,
     )
+
+
+def resolved(offer: Offer, released: Released) -> Offer:
+    """The offer that was released in the end: what its scalar subqueries gave, and the limits that were found, are known."""
+    if offer.constants is not None:
+        offer = offer.constants.at(released.values)
+    if offer.found is not None:
+        assert released.limits is not None
+        offer = offer.found.offer(released.limits)
+    return offer
+
+
+def scalar(offer: Offer, released: Released, level: Fraction | None = None) -> tuple[Any, Any, Any]:
+    """The number of a scalar subquery with the ends of its interval, None where it has none; at another confidence."""
+    offer = resolved(offer, released)
+    (name,) = offer.question.shown
+    if level is not None and level != offer.confidence:
+        used = {at for at, _ in offer.readings}
+        several = (one.at(level) if at in used else one for at, one in enumerate(offer.statistics))
+        made = tuple(one if again is None else again for one, again in zip(offer.statistics, several, strict=True))
+        offer = replace(offer, confidence=level, statistics=made)
+    columns = table_of(offer, released)
+    value, low, high = (columns[name + end][0] if name + end in columns else None for end in ENDS)
+    return value, low, high
+
+
+def scalar_text(offer: Offer, released: Released) -> str | None:
+    """The number of a scalar subquery as it is stored, and as the question around it sees it; None for NULL."""
+    value, _, _ = scalar(offer, released)
+    return None if value is None or not isfinite(value) else repr(value)
+
+
+def read_constants(offer: Offer, released: Released) -> dict[str, dict[str, Any]]:
+    """What scalar subqueries gave, with their own intervals, by their texts."""
+    if offer.constants is None:
+        return {}
+    found: dict[str, dict[str, Any]] = {}
+    for text, one, (value, own) in zip(offer.constants.texts, offer.constants.offers, released.constants, strict=True):
+        _, low, high = scalar(one, own)
+        found[text] = {"value": None if value is None else json.loads(value), "low": low, "high": high}
+    return found
+
+
+def _scalar_ends(offer: Offer, released: Released) -> Callable[[int, Fraction], Ends]:
+    def ends(place: int, level: Fraction) -> Ends:
+        value, own = released.values[place], released.constants[place][1]
+        _, low, high = scalar(offer.inner[place], own, level)
+        assert value is not None
+        return (
+            -inf if low is None else min(Fraction(low), value),
+            inf if high is None else max(Fraction(high), value),
+        )
+
+    return ends
 
 
 def _beyond(offer: Offer, released: Released) -> Beyond | None:
@@ -87,7 +146,7 @@ def _beyond(offer: Offer, released: Released) -> Beyond | None:
     return None
 
 
-def _columns(offer: Offer, released: Released) -> dict[str, Column]:
+def table_of(offer: Offer, released: Released) -> dict[str, Column]:
     """The table, column by column."""
     question = offer.question
     cells = offer.chosen(released.chosen).shown
@@ -124,13 +183,15 @@ def _derived(offer: Offer, released: Released, whole: dict[str, Column], cells: 
             whole[group.name] = [group.total if key is None else key for key in whole[group.name]]
     values = DerivedValues(cells, whole, rows)
     by = {column.name: values.of(column.of) for column in question.derived}
+    for keep in question.qualify:
+        rows = [row for row in rows if keep.holds({name: by.get(name, whole.get(name, []))[row] for name in keep.names})]
     for order in reversed(question.order):
         if order.name not in whole and order.name not in by:
             raise QuestionError("ORDER BY", order.name, "the answer has no such column", ", ".join(whole))
         rows = in_order(rows, by.get(order.name, whole.get(order.name, [])), descending=order.descending)
     rows = rows[question.offset :]
     rows = rows if question.limit is None else rows[: question.limit]
-    intervals = DerivedIntervals(offer, released, values)
+    intervals = DerivedIntervals(offer, released, values, _scalar_ends(offer, released))
     for column in question.derived:
         parts = read_derived(column, offer, values, rows, intervals)
         for end, part in zip(ENDS, parts, strict=False):

@@ -7,7 +7,7 @@ from math import isqrt
 
 from dither.query.answers.compare import noise_of, share_of
 from dither.query.answers.derived import said_by
-from dither.query.answers.derived_words import computed_words, selected_words
+from dither.query.answers.derived_words import computed_words, in_rows, selected_words
 from dither.query.answers.grouping_words import grouping_rows, grouping_words
 from dither.query.plan.describe import rows_of
 from dither.query.plan.expressions import ColumnValue
@@ -62,6 +62,7 @@ def explain_offer(offer: Offer, left: str = "") -> str:
         f"Sorted     {offer.weighed}" if offer.weighed else "",
         f"Limits     {offer.taken}" if offer.taken else "",
         *_searches(offer),
+        *_subqueries(offer),
         f"Error      with {percent} probability each number is off by no more than, because of noise:",
     ]
     lines += [f"             {name}{_hidden(name, question)}: {told}" for name, told in _errors(offer)]
@@ -177,6 +178,18 @@ def _searches(offer: Offer) -> list[str]:
     return [*lines, f"           (up to about {most} people beyond a limit may not show; the answer says how many they are)"]
 
 
+def _subqueries(offer: Offer) -> list[str]:
+    """What is released first, how far it may be off, and what is about the released number."""
+    if offer.constants is None:
+        return []
+    lines = []
+    for text, one in zip(offer.constants.texts, offer.constants.offers, strict=True):
+        told = "; ".join(f"{name}: {found}" for name, found in _errors(one))
+        lines.append(f"Subquery   ({text}): released first, at 1/{5 * len(offer.constants.texts)} of the price ({told})")
+    about = "rows are compared with the numbers as released: error bars are about these, not about the true ones"
+    return [*lines, f"           ({about})"] if in_rows(offer) else lines
+
+
 def _errors(offer: Offer) -> list[tuple[str, str]]:
     """How far each column may be off; where limits are found first, under the lowest and the highest."""
     if offer.found is None:
@@ -283,7 +296,7 @@ def _names(offer: Offer, statistic: Statistic) -> str:
 
 def _noises(offer: Offer) -> list[str]:
     """Each mechanism, for which columns, at which price."""
-    found = []
+    found = [noise for one in offer.inner for noise in _noises(one)] if offer.constants is not None else []
     for search in [] if offer.found is None else offer.found.histograms:
         found.append(f"{search.noise} for {search.fact} ({search.guarantee})")
     for one in mechanisms(offer.statistics):

@@ -1,6 +1,7 @@
 """What is stored of a release: whole numbers with noise, and nothing else that is private. Anybody may read it.
 
 {"dither": 1, "released": [...], "chosen": ..., "limits": [...], "parts": [...]}   of one question
+{..., "constants": [{"value": "23.4", "released": [...], ...}, ...]}   where scalar subqueries were released before it
 {"dither": 1, "batch": [{"released": ..., "parts": [0, 2]}, ...], "parts": [...]}   of a batch: parts may serve several
 """
 
@@ -9,6 +10,7 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Any
 
 from dither.errors import DataError
@@ -24,15 +26,21 @@ class Released:
     chosen: Any = None  # what the choice of groups released
     parts: tuple[Any, ...] = ()  # what each other statistic released
     limits: list[list[int]] | None = None  # the histograms by which limits were found
+    constants: tuple[tuple[str | None, Released], ...] = ()  # of scalar subqueries: the decimal that was taken, and of what
 
     @property
     def statistics(self) -> tuple[Any, ...]:
         """What each statistic of the offer released, in its order."""
         return *self.counters, *self.parts
 
+    @property
+    def values(self) -> tuple[Fraction | None, ...]:
+        """What scalar subqueries gave."""
+        return tuple(None if value is None else Fraction(value) for value, _ in self.constants)
+
     def to_json(self) -> str:
         """The released numbers as the JSON text that the ledger stores."""
-        return _text({**_facts(self), **({"parts": list(self.parts)} if self.parts else {})})
+        return _text(_whole(self))
 
     @classmethod
     def from_json(cls, text: str) -> Released:
@@ -58,14 +66,20 @@ def batch_from_json(text: str) -> list[Released]:
     return [_made(one, tuple(found["parts"][at] for at in one.get("parts", ()))) for one in found["batch"]]
 
 
+def _whole(released: Released) -> dict[str, Any]:
+    return {**_facts(released), **({"parts": list(released.parts)} if released.parts else {})}
+
+
 def _facts(released: Released) -> dict[str, Any]:
     chosen = {} if released.chosen is None else {"chosen": released.chosen}
     limits = {} if released.limits is None else {"limits": released.limits}
-    return {"released": released.counters, **chosen, **limits}
+    first = [{"value": value, **_whole(one)} for value, one in released.constants]
+    return {"released": released.counters, **chosen, **limits, **({"constants": first} if first else {})}
 
 
 def _made(found: dict[str, Any], parts: tuple[Any, ...]) -> Released:
-    return Released(found["released"], found.get("chosen"), parts, found.get("limits"))
+    first = ((one["value"], _made(one, tuple(one.get("parts", ())))) for one in found.get("constants", ()))
+    return Released(found["released"], found.get("chosen"), parts, found.get("limits"), tuple(first))
 
 
 def _text(found: dict[str, Any]) -> str:

@@ -16,7 +16,7 @@ all groups; chosen first, what `TopK` may fall short by.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from math import prod
@@ -29,12 +29,12 @@ from dither.privacy.loss.loss import Loss
 from dither.privacy.unit import Unit
 from dither.query.counters.counter_sets import LARGEST, CounterSet
 from dither.query.groups.group_choice import GroupChoice, GroupKeys, Groups, Row, all_groups, only
-from dither.query.plan.aggregates import CountRows
 from dither.query.plan.counters import Counter
 from dither.query.plan.question import Question
 from dither.query.plan.spelling import spell
 from dither.query.statistics.bounding import EachRow, KeepGroups
 from dither.query.statistics.limits import limits_of
+from dither.query.statistics.statistic import counted
 
 MANY = 50  # groups: fewer are counted all together, so that other questions about them are answered from what is stored
 MOST_CHOSEN = 1000  # groups that are chosen one by one
@@ -63,8 +63,7 @@ class TopGroups(GroupChoice):
         facts: dict[str, Any] = {"k": question.limit, "sensitivity": rows * measure.reach, "candidates": cells, "unit": unit}
         facts |= {"monotone": unit is Unit.ADD_REMOVE, "integers": True}
         mechanism = TopK(epsilon=amount, **facts) if pure else TopK.for_rho(amount, **facts)
-        asked = replace(question, aggregates=(CountRows("n"),), shown=("n",), having=(), order=(), limit=None, derived=())
-        return cls(asked, bounding, mechanism, measure)
+        return cls(counted(question, question.groups), bounding, mechanism, measure)
 
     @property
     def counters(self) -> CounterSet:
@@ -128,7 +127,7 @@ class TopGroups(GroupChoice):
 def sorted_by(question: Question) -> Counter | None:
     """What the groups are sorted by, where the largest k of them could be chosen first; otherwise None."""
     cells = prod(len(group.listed) for group in question.groups)
-    if question.offset:
+    if question.offset or question.qualify:
         return None
     if question.having or len(question.order) != 1 or not question.order[0].descending or question.limit is None:
         return None

@@ -44,7 +44,6 @@ from dither.query.counters.counter_sets import CounterSet
 from dither.query.engines.templates.group_keys import LONGEST_KEY
 from dither.query.groups.group_choice import GroupChoice, Groups, Row, only, read_key, unknown_groups, written
 from dither.query.groups.group_choice import GroupKeys as Keys
-from dither.query.plan.aggregates import CountRows
 from dither.query.plan.base import Expression
 from dither.query.plan.expressions import Case, ColumnValue, Compare, Constant, InList, Logic
 from dither.query.plan.question import Group, Question
@@ -53,6 +52,7 @@ from dither.query.plan.text import number
 from dither.query.policy.column import Key, Type
 from dither.query.statistics.bounding import Bounding, EachRow, KeepPersons
 from dither.query.statistics.limits import MANY, hard_limits, limits_of
+from dither.query.statistics.statistic import counted
 
 MOST_SHOWN = 100_000  # keys of an answer
 LONGEST_LIST = 16_000_000  # characters of all keys of an answer: it must fit into an entry of the ledger
@@ -230,10 +230,7 @@ def _counted(question: Question, other: str | None) -> Question:
         elif other is not None and group.by.facts.type is Type.TEXT:
             conditions.append(Compare("<>", group.by, Constant(other)))
     where = Logic(True, tuple(conditions)) if len(conditions) > 1 else conditions[0] if conditions else None
-    asked = (CountRows("n"),)
-    return replace(
-        question, where=where, groups=unknown, aggregates=asked, shown=("n",), having=(), order=(), limit=None, derived=()
-    )
+    return counted(replace(question, where=where), unknown)
 
 
 def _constant(key: Key) -> Constant:

@@ -11,8 +11,9 @@ from dataclasses import dataclass, fields
 from fractions import Fraction
 from typing import Literal
 
-Sign = Literal["+", "-", "*", "/"]
+Sign = Literal["+", "-", "*", "/", "//", "%"]
 RankKind = Literal["row_number", "rank", "dense_rank"]
+OverKind = Literal["avg", "min", "max", "count"]
 
 
 @dataclass(frozen=True)
@@ -42,8 +43,18 @@ class ConstantTerm(Term):
 
 
 @dataclass(frozen=True)
+class ScalarValue(Term):
+    """What a scalar subquery gave, by its place among those of the question; None while it is unknown, or if it is NULL."""
+
+    place: int
+    text: str  # as it was written
+    value: Fraction | None
+
+
+@dataclass(frozen=True)
 class Operation(Term):
-    """Arithmetic. A quotient by zero is missing; / is real division, whatever is divided."""
+    """Arithmetic. What is divided by zero is missing; / is real division, whatever is divided, // drops what is behind the
+    point, and % is what it leaves: it has the sign of what is divided."""
 
     sign: Sign
     left: Term
@@ -104,6 +115,14 @@ class Total(Window):
 
 
 @dataclass(frozen=True)
+class WindowStatistic(Window):
+    """AVG, MIN, MAX or COUNT (x) OVER (PARTITION BY ...): of the rows that have it; all rows of the answer count."""
+
+    kind: OverKind
+    of: Term
+
+
+@dataclass(frozen=True)
 class Shift(Window):
     """LAG and LEAD: the same of the row that is so many before; a negative number for rows behind."""
 
@@ -149,8 +168,11 @@ class Derived:
 
     @property
     def is_rank(self) -> bool:
-        """Whether it is, or is computed from, the place of a row among released numbers, or a row at such a place."""
-        return any(isinstance(part, Rank) or (isinstance(part, Shift) and part.by_numbers) for part in self.parts)
+        """Whether it is, or is computed from, the place of a row among released numbers, a row at such a place, or how many
+        rows there are."""
+        counts = any(isinstance(part, WindowStatistic) and part.kind == "count" for part in self.parts)
+        by_place = any(isinstance(part, Rank) or (isinstance(part, Shift) and part.by_numbers) for part in self.parts)
+        return counts or by_place
 
 
 def terms(of: Term) -> Iterator[Term]:
@@ -173,6 +195,8 @@ def derived_words(of: Term, keys: tuple[str, ...]) -> str:
             return keys[place]
         case ConstantTerm(value):
             return _number(value)
+        case ScalarValue(_, text, _):
+            return text
         case Operation(sign, left, right):
             return f"({derived_words(left, keys)} {sign} {derived_words(right, keys)})"
         case Round(inner, digits):
@@ -185,6 +209,9 @@ def derived_words(of: Term, keys: tuple[str, ...]) -> str:
             return f"({derived_words(inner, keys)}, missing where it is {_number(value)})"
         case Total(by, inner):
             return f"the total of {derived_words(inner, keys)} over {_rows(by, keys)}"
+        case WindowStatistic(by, kind, inner):
+            told = {"avg": "the average", "min": "the least", "max": "the largest", "count": "the number"}[kind]
+            return f"{told} of {derived_words(inner, keys)} over {_rows(by, keys)}"
         case Shift(by, inner, offset, order):
             where = f"{abs(offset)} row{'s' if abs(offset) > 1 else ''} {'before' if offset > 0 else 'behind'}"
             return f"{derived_words(inner, keys)} of {where} in {_rows(by, keys)}{_sorted(order, keys)}"

@@ -23,6 +23,7 @@ from dither.query.plan.expressions import (
     Like,
     Logic,
     Not,
+    ReleasedConstant,
 )
 from dither.query.plan.functions import (
     Abs,
@@ -78,7 +79,7 @@ def describe(question: Question) -> str:
     lines += [f"Asks       {aggregate.name}: {asked(aggregate)}" for aggregate in question.aggregates]
     keys = tuple(group.name for group in question.groups)
     lines += [f"Computes   {column.name}: {derived_words(column.of, keys)}" for column in question.derived]
-    lines += [f"Keeps      rows with {_kept(keep)}" for keep in question.having]
+    lines += [f"Keeps      rows with {_kept(keep)}" for keep in (*question.having, *question.qualify)]
     for order in question.order:
         lines.append(f"Sorted     by {order.name}{', largest first' if order.descending else ''}")
     if question.offset:
@@ -96,7 +97,7 @@ def set_words(question: Question, level: Sequence[int]) -> str:
 def _kept(keep: Having) -> str:
     match keep:
         case HavingFilter(name, sign, value):
-            return f"{name} {sign} {words(Constant(value))}"
+            return f"{name} {sign} {words(value if isinstance(value, ReleasedConstant) else Constant(value))}"
         case HavingNull(name):
             return f"{name} missing"
         case HavingNot(condition):
@@ -194,6 +195,8 @@ def words(node: Expression) -> str:
             return _called(column)
         case Constant(value):
             return _number(value) if isinstance(value, Fraction) else repr(value) if isinstance(value, str) else str(value)
+        case ReleasedConstant(_, text, value):
+            return f"the released {text}" if value is None else _number(value)
         case Arithmetic(operator, left, right):
             return f"({words(left)} {operator} {words(right)})"
         case DatePart(part, of):

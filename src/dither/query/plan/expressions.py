@@ -68,6 +68,25 @@ class Constant(Expression):
 
 
 @dataclass(frozen=True)
+class ReleasedConstant(Expression):
+    """A number that a scalar subquery released before, and arithmetic on it; NULL while nobody knows it, or if it is.
+
+    Its facts do not depend on its value. So nothing does that follows from facts: groups, bounds, noise and prices.
+    """
+
+    code: ClassVar[str] = "released_constant"
+    spelled_attributes: ClassVar[tuple[str, ...]] = ("of",)  # which constant it is; a question is stored before its value
+
+    of: str  # how it is computed: '#1' is the first subquery
+    text: str  # as it was written
+    value: Fraction | None
+
+    @property
+    def facts(self) -> Facts:
+        return Facts(Type.FLOAT)
+
+
+@dataclass(frozen=True)
 class Arithmetic(Expression):
     """Sum, difference, product of two numbers, or a number divided by a constant; bounds follow from theirs."""
 
@@ -225,6 +244,17 @@ class Bucket(Expression):
     @property
     def facts(self) -> Facts:
         return Facts(Type.INTEGER, Fraction(0), Fraction(self.size - 1), self.of.facts.nullable)
+
+
+def constants_of(node: object) -> set[ReleasedConstant]:
+    """The released constants in an expression, or in anything that is made of some."""
+    if isinstance(node, ReleasedConstant):
+        return {node}
+    if isinstance(node, tuple):
+        return {constant for part in node for constant in constants_of(part)}
+    if hasattr(node, "__dataclass_fields__"):
+        return {constant for field in node.__dataclass_fields__ for constant in constants_of(getattr(node, field))}
+    return set()
 
 
 def columns_of(node: object) -> set[Column]:

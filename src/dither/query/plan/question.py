@@ -10,7 +10,7 @@ from typing import Any
 from dither.query.plan.aggregates import Aggregate
 from dither.query.plan.base import Expression
 from dither.query.plan.derived import Derived
-from dither.query.plan.expressions import Comparison, Value
+from dither.query.plan.expressions import Comparison, ReleasedConstant, Value
 from dither.query.plan.relations import Relation
 from dither.query.policy.column import Key
 from dither.query.policy.table import Table
@@ -78,7 +78,7 @@ class HavingFilter:
 
     name: str
     operator: Comparison
-    value: Value
+    value: Value | ReleasedConstant
 
     @property
     def names(self) -> frozenset[str]:
@@ -87,8 +87,8 @@ class HavingFilter:
 
     def holds(self, row: Mapping[str, Any]) -> bool | None:
         """Whether a row meets it; None where that is not known, as in SQL."""
-        cell = row[self.name]
-        return None if cell is None else bool(OPERATORS[self.operator](cell, self.value))
+        cell, other = row[self.name], self.value.value if isinstance(self.value, ReleasedConstant) else self.value
+        return None if cell is None or other is None else bool(OPERATORS[self.operator](cell, other))
 
 
 @dataclass(frozen=True)
@@ -158,6 +158,7 @@ class Question:
     order: tuple[OrderBy, ...] = ()
     limit: int | None = None
     derived: tuple[Derived, ...] = ()  # columns that are computed from aggregates
+    qualify: tuple[Having, ...] = ()  # all of them are met, once windows are known
     offset: int = 0  # rows that are not shown, before those that are
     sets: tuple[tuple[int, ...], ...] = ()  # grouping sets: places of groups; none where all rows are by all groups
     grouping: tuple[Grouping, ...] = ()  # columns that tell rows of different sets apart
@@ -180,7 +181,7 @@ class Question:
     def selects(self) -> bool:
         """Whether released numbers decide which rows are shown."""
         keys = {group.name for group in self.groups} | {column.name for column in self.grouping}
-        tested = any(name not in keys for keep in self.having for name in keep.names)
+        tested = any(name not in keys for keep in (*self.having, *self.qualify) for name in keep.names)
         cut = self.limit is not None or self.offset > 0
         return tested or (cut and any(order.name not in keys for order in self.order))
 

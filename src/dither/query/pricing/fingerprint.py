@@ -25,7 +25,8 @@ MOST_KEYS = 100  # that are spelled out
 
 def question(offer: Offer) -> dict[str, object]:
     """The question as the ledger keeps it."""
-    return {**_counters(offer), **({"statistics": [_part(part) for part in offer.others]} if offer.others else {})}
+    first = {} if offer.constants is None else {"constants": [question(one) for one in offer.constants.offers]}
+    return {**_counters(offer), **first, **({"statistics": [_part(part) for part in offer.others]} if offer.others else {})}
 
 
 def _counters(offer: Offer) -> dict[str, object]:
@@ -52,7 +53,7 @@ def batch_question(offers: Sequence[Offer], parts: Sequence[Statistic]) -> dict[
     """A batch as the ledger keeps it: parts that several questions share are spelled once."""
     spelled = []
     for offer in offers:
-        if offer.found is not None:  # its statistics are its own: they depend on the limits that it finds
+        if offer.in_steps:  # its statistics are its own: they depend on what it finds, or releases, first
             spelled.append(question(offer))
             continue
         own = [next(at for at, part in enumerate(parts) if part is mine) for mine in offer.others]

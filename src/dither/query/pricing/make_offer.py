@@ -9,6 +9,7 @@ fit       where mechanisms promise less than was stated for all of them, at a lo
 
 from __future__ import annotations
 
+from dataclasses import replace
 from fractions import Fraction
 from functools import partial
 from typing import SupportsIndex
@@ -29,12 +30,13 @@ from dither.query.pricing.ask import Ask
 from dither.query.pricing.found_policy import HARD, with_auto
 from dither.query.pricing.key_delta import read_lost
 from dither.query.pricing.limit_searches import check_wishes
-from dither.query.pricing.offer import Offer
+from dither.query.pricing.offer import Offer, Values
 from dither.query.pricing.pricing import Pricing
+from dither.query.pricing.scalar_subqueries import TwoSteps, inner_ask
 from dither.query.pricing.spend import HOWS, Spend, counts_rho, largest_epsilon, read_noise, read_spend, rho_in, stated_price
 from dither.query.pricing.ways import Facts, Found, Made, Stated, Ways, better, check_hard
 from dither.query.sql.options import Options, apply_options, check_options, read_options, tightened
-from dither.query.sql.parse import parse
+from dither.query.sql.parse import parse, read_subqueries
 
 LARGEST_SIZE = 10**15
 LEAST_ALPHA = Fraction(1, 10**12)  # error bars that fail less often than this are not computed
@@ -72,17 +74,35 @@ def make_offer(ask: Ask, holdings: Holdings, *, promise: Spend | None = None, lo
         "" if first is None else first.kind,
     )
     check_wishes(pricing.searches, ask.limits, ask.bounds)
-    if pricing.searches:
-        found = Found(pricing, facts, policy, options)
-        offer, hard = _at_price(found, promise, budget), found.hard
-        offer = offer if hard is None else better(offer, _at_price(hard, promise, budget), hint)
+    text = read_options(ask.text)[0]
+    texts = read_subqueries(text, policy)
+    if not texts:
+        offer = _under(pricing, facts, policy, options, promise)
     else:
-        offer = _at_price(Stated(pricing, facts), promise, budget)
+
+        def scalar(subquery: str, part: Spend) -> Offer:
+            own = replace(inner_ask(ask, subquery), limits=HARD if ask.limits == HARD else None)
+            return make_offer(own, holdings, promise=part, lost=Fraction(0))
+
+        def around(part: Spend, values: Values) -> Offer:
+            asked = parse(text, apply_options(options, policy), values)
+            return _under(replace(pricing, question=asked), replace(facts, constants=values), policy, options, part)
+
+        offer = _at_price(TwoSteps(tuple(texts), scalar, around), promise, budget)
     if ask.limits == HARD:
         check_hard(offer)
     if alone:  # otherwise the batch is one question, and looked at as a whole
         price.check_limit(price.total(offer.released), policy.per_question)
     return offer
+
+
+def _under(pricing: Pricing, facts: Facts, policy: Policy, options: Options, promise: Spend | None) -> Offer:
+    """The offer under limits that are stated, or found privately, whichever is better."""
+    if not pricing.searches:
+        return _at_price(Stated(pricing, facts), promise, facts.budget)
+    found = Found(pricing, facts, policy, options)
+    offer, hard = _at_price(found, promise, facts.budget), found.hard
+    return offer if hard is None else better(offer, _at_price(hard, promise, facts.budget), pricing.size)
 
 
 def _at_price(ways: Ways[Made], promise: Spend | None, budget: Filter) -> Offer:

@@ -7,12 +7,12 @@ how the ledger will know it follow from its fields.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
 from typing import Any
 
-from dither.errors import DitherError
+from dither.errors import DitherError, GuaranteeError
 from dither.numeric.number import NumberLike
 from dither.privacy.budget.filter import Filter
 from dither.privacy.guarantee.guarantee import Guarantee
@@ -28,6 +28,8 @@ from dither.query.statistics.counter_release import CounterRelease, Priced
 from dither.query.statistics.limit_histogram import LimitHistogram
 from dither.query.statistics.people_beyond import Beyond
 from dither.query.statistics.statistic import Statistic
+
+Values = tuple[Fraction | None, ...]  # what scalar subqueries gave; None for NULL, and while nobody knows it
 
 
 @dataclass(frozen=True)
@@ -109,6 +111,50 @@ class FoundLimits:
 
 
 @dataclass(frozen=True)
+class Constants:
+    """Scalar subqueries that are released first, and the offer that follows from each outcome (`scalar_subqueries.py`)."""
+
+    texts: tuple[str, ...]
+    offers: tuple[Offer, ...]  # of each
+    second: Guarantee  # of what follows, whatever they gave
+    offer_at: Callable[[Values], Offer] = field(repr=False, compare=False)
+
+    @property
+    def guarantee(self) -> Guarantee:
+        """Of what follows."""
+        return self.second
+
+    def loss(self) -> Loss:
+        """Of what follows: that of its guarantee."""
+        return self.second.loss()
+
+    @property
+    def priced(self) -> list[Priced]:
+        """The releases whose guarantees add up to the price."""
+        return [*(one for offer in self.offers for one in offer.released), self]
+
+    @cached_property
+    def known(self) -> dict[Values, Offer]:
+        """Offers that were made."""
+        return {}
+
+    def at(self, values: Values) -> Offer:
+        """What follows from these numbers; refused should it promise less than was said, which the theorem rules out."""
+        if values not in self.known:
+            offer = self.offer_at(values)
+            if not price.total(offer.released).within(self.second):
+                why = f"what follows promises less than {self.second}"
+                raise GuaranteeError("subquery", ", ".join(self.texts), why, "the subquery first, by itself")
+            self.known[values] = replace(offer, inner=self.offers)
+        return self.known[values]
+
+    @property
+    def unknown(self) -> Offer:
+        """What follows while nobody knows them."""
+        return self.at((None,) * len(self.offers))
+
+
+@dataclass(frozen=True)
 class Offer:
     """A question with its noise: what is counted, how a person is bounded, the mechanisms, and how answers are read."""
 
@@ -127,6 +173,8 @@ class Offer:
     frame: str = field(default="arrow", repr=False)  # the kind of table that the rows are in
     taken: str = field(default="", repr=False)  # why limits are not found privately, where that was asked for
     found: FoundLimits | None = field(default=None, repr=False)  # limits that are found first; then it is one of its offers
+    constants: Constants | None = field(default=None, repr=False)  # scalar subqueries that are released first
+    inner: tuple[Offer, ...] = field(default=(), repr=False)  # the offers of these, also once their numbers are known
 
     @cached_property
     def guarantee(self) -> Guarantee:
@@ -136,6 +184,8 @@ class Offer:
     @property
     def released(self) -> list[Priced]:
         """The releases whose guarantees add up to the price."""
+        if self.constants is not None:
+            return self.constants.priced
         if self.found is not None:
             return self.found.priced
         return priced(self.choice, self.statistics)
@@ -156,10 +206,20 @@ class Offer:
     @cached_property
     def errors(self) -> dict[str, float | None]:
         """How far each aggregate may be off because of noise; None for an average without a size hint, and where the limits
-        are found first."""
+        are found first. Scalar subqueries stand behind, by their texts."""
+        first = {text: one.errors.get(one.question.shown[0]) for text, one in self._subqueries.items()}
         if self.found is not None:
-            return dict.fromkeys(aggregate.name for aggregate in self.question.aggregates)
-        return {name: statistic.error(place, self.confidence) for name, statistic, place in self.columns}
+            return dict.fromkeys(aggregate.name for aggregate in self.question.aggregates) | first
+        return {name: statistic.error(place, self.confidence) for name, statistic, place in self.columns} | first
+
+    @property
+    def _subqueries(self) -> dict[str, Offer]:
+        return {} if self.constants is None else dict(zip(self.constants.texts, self.constants.offers, strict=True))
+
+    @property
+    def in_steps(self) -> bool:
+        """Whether what is released depends on what was released before, so that its statistics are not known yet."""
+        return self.found is not None or self.constants is not None
 
     @property
     def columns(self) -> list[tuple[str, Statistic, int]]:

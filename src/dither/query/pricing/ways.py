@@ -25,7 +25,7 @@ from dither.query.pricing.ask import Way
 from dither.query.pricing.candidates import Candidate
 from dither.query.pricing.found_policy import HARD, is_hard, policy_with
 from dither.query.pricing.limit_searches import Search, one_table
-from dither.query.pricing.offer import FoundLimits, Offer
+from dither.query.pricing.offer import FoundLimits, Offer, Values
 from dither.query.pricing.pricing import Pricing
 from dither.query.pricing.spend import Spend
 from dither.query.sql.options import Options, apply_options, read_options
@@ -63,6 +63,7 @@ class Facts:
     asked: NumberLike | None  # the epsilon that was stated
     limits: Mapping[str, int]  # those that the question tightened
     frame: str
+    constants: Values = ()  # what its scalar subqueries gave
 
     def offer(self, made: Candidate) -> Offer:
         """The offer of these mechanisms."""
@@ -150,7 +151,8 @@ class Found:
         """The question under limits that were found."""
         name = one_table(self.pricing.question.relation)
         found = {search.fact: limit for search, limit in zip(searches, limits, strict=True)}
-        question = parse(read_options(self.facts.sql)[0], apply_options(self.options, policy_with(self.policy, name, found)))
+        policy = apply_options(self.options, policy_with(self.policy, name, found))
+        question = parse(read_options(self.facts.sql)[0], policy, self.facts.constants)
         return replace(self.pricing, question=question, second=True)
 
 

@@ -21,6 +21,7 @@ from dither.query.plan.derived import (
     KeyValue,
     NullIf,
     Operation,
+    OverKind,
     Rank,
     RankKind,
     ReleasedValue,
@@ -30,24 +31,28 @@ from dither.query.plan.derived import (
     SortBy,
     Term,
     Total,
+    WindowStatistic,
 )
 from dither.query.plan.expressions import Constant
 from dither.query.plan.question import Group
 from dither.query.policy.table import NAME_LENGTH
 from dither.query.sql.aggregates import READERS, read_aggregate
+from dither.query.sql.clauses.integer_division import is_whole_number
+from dither.query.sql.clauses.scalar_subqueries import term_of
 from dither.query.sql.expressions import Reader
 from dither.query.sql.syntax import refuse, shown
 from dither.query.sql.windows import read_window, window_keys
 
-SIGNS: dict[type[exp.Expr], Sign] = {exp.Add: "+", exp.Sub: "-", exp.Mul: "*", exp.Div: "/"}
+SIGNS: dict[type[exp.Expr], Sign] = {exp.Add: "+", exp.Sub: "-", exp.Mul: "*", exp.Div: "/", exp.Mod: "%", exp.IntDiv: "//"}
+OVERS: dict[type[exp.Expr], OverKind] = {exp.Avg: "avg", exp.Min: "min", exp.Max: "max", exp.Count: "count"}
 RANKS: dict[type[exp.Expr], RankKind] = {exp.RowNumber: "row_number", exp.Rank: "rank", exp.DenseRank: "dense_rank"}
 WHOLE = {exp.DataType.Type.INT, exp.DataType.Type.BIGINT}
 MOST_DIGITS = 15  # of ROUND, before and behind the point
 MOST_TERMS = 1000  # of all computed columns of a question, names written out
 MOST_OFFSET = 1_000_000  # rows of LAG and LEAD
 WHY = (
-    "an aggregate stands by itself, or in + - * /, ROUND, CAST, COALESCE, NULLIF, SUM(...) OVER (), RANK, ROW_NUMBER, LAG "
-    "and LEAD over the answer; anything else is computed after the answer has come"
+    "an aggregate stands by itself, or in + - * / // %, ROUND, CAST, COALESCE, NULLIF, SUM, AVG, MIN, MAX and COUNT (...) "
+    "OVER (), RANK, ROW_NUMBER, LAG and LEAD over the answer; anything else is computed after the answer has come"
 )
 
 
@@ -74,6 +79,8 @@ class DerivedReader:
             one = waiting.pop()
             if isinstance(one, exp.Subquery):
                 continue
+            if any(term_of(part) is not None for part in one.find_all(exp.Var)):
+                return True
             if one.find(*READERS, *RANKS, exp.Lag, exp.Lead) is not None:
                 return True
             for column in one.find_all(exp.Column):
@@ -88,7 +95,9 @@ class DerivedReader:
         inner = node.this
         if type(inner) in RANKS or isinstance(inner, (exp.Lag, exp.Lead)):
             return True
-        return isinstance(inner, exp.Sum) and node.args.get("order") is None and self.computes(inner.this)
+        if node.args.get("order") is not None or not (isinstance(inner, exp.Sum) or type(inner) in OVERS):
+            return False
+        return (isinstance(inner, exp.Count) and isinstance(inner.this, exp.Star)) or self.computes(inner.this)
 
     def meaning(self, node: exp.Expr) -> Term | None:
         """What a node means that is computed from aggregates of the question, in HAVING and ORDER BY; None for all else."""
@@ -116,6 +125,8 @@ class DerivedReader:
             return of(node.this)
         if kind in READERS:
             return ReleasedValue(self._released(node))
+        if (scalar := term_of(node)) is not None:
+            return scalar
         if kind is exp.Column and (stands := self.meant(node)) is not node:
             if node.name.lower() in names:
                 raise refuse(node, "the column would be computed from itself", "another name: ... AS another_name")
@@ -125,7 +136,11 @@ class DerivedReader:
         if kind in (exp.Literal, exp.Neg):
             return ConstantTerm(self._number(node))
         if kind in SIGNS:
-            return Operation(SIGNS[kind], of(node.this), of(node.expression))
+            made = Operation(SIGNS[kind], of(node.this), of(node.expression))
+            if kind is exp.IntDiv and not is_whole_number(made, self.aggregates):
+                why = "// divides whole numbers: of others no two engines mean the same"
+                raise refuse(node, why, f"{shown(node.this)} / {shown(node.expression)}")
+            return made
         if kind is exp.Round:
             return Round(of(node.this), self._digits(node))
         if kind is exp.Cast:
@@ -194,8 +209,11 @@ class DerivedReader:
 
     def _cast(self, node: exp.Expr, of: Term) -> Term:
         to = node.args["to"].this
+        if to is exp.DataType.Type.DECIMAL and len(node.args["to"].expressions) == 2:
+            digits = self._number(node.args["to"].expressions[1].this)
+            return Round(of, int(digits))
         if (to not in WHOLE and to is not exp.DataType.Type.DOUBLE) or node.args["to"].expressions:
-            why = "a released number is cast to INTEGER, BIGINT or DOUBLE"
+            why = "a released number is cast to INTEGER, BIGINT, DOUBLE or DECIMAL"
             raise refuse(node, why, f"CAST({shown(node.this)} AS DOUBLE), or ROUND({shown(node.this)}, 2)")
         return Cast(of, to in WHOLE)
 
@@ -209,6 +227,10 @@ class DerivedReader:
         by = tuple(dict.fromkeys(self._key(part) for part in node.args.get("partition_by") or []))
         if isinstance(inner, exp.Sum):
             return Total(by, self.term(inner.this, inside=True, names=names))
+        if type(inner) in OVERS:
+            every = isinstance(inner.this, exp.Star)
+            of = ConstantTerm(Fraction(1)) if every else self.term(inner.this, inside=True, names=names)
+            return WindowStatistic(by, OVERS[type(inner)], of)
         if order is None:
             raise refuse(node, "without ORDER BY nobody knows which row comes first", example)
         sorts = tuple(SortBy(self._sorted(item.this, names), bool(item.args.get("desc"))) for item in order.expressions)

@@ -26,6 +26,7 @@ from dither.query.plan.expressions import (
 )
 from dither.query.plan.facts import a
 from dither.query.policy.column import LONGEST_TEXT, Type
+from dither.query.sql.clauses.scalar_subqueries import compared, constant_of
 from dither.query.sql.dates.date_functions import (
     CASTS,
     DATE_CALLS,
@@ -87,6 +88,8 @@ class Reader:
             return self.value(node.this)
         if kind is exp.Column:
             return self._column(node)
+        if (released := constant_of(node)) is not None:
+            return compared(node, released)
         if kind in (exp.Literal, exp.Boolean, exp.Cast, exp.Neg) and (constant := self._constant(node)) is not None:
             return constant
         if kind is exp.Neg:

@@ -40,7 +40,7 @@ from dither.query.plan.base import Expression
 from dither.query.plan.calendar_periods import starts
 from dither.query.plan.dates import DateCast, DateDiff, DateTrunc
 from dither.query.plan.expression_parts import dated_column, exchanged, is_monotone
-from dither.query.plan.expressions import Case, ColumnValue, Constant, DatePart, columns_of
+from dither.query.plan.expressions import Case, ColumnValue, Constant, DatePart, columns_of, constants_of
 from dither.query.plan.facts import a
 from dither.query.plan.functions import Clamp, Rounding, WidthBucket
 from dither.query.plan.mathematics.division import Remainder, Sign, WholeQuotient
@@ -185,6 +185,9 @@ class _Finder:
         """What the engine makes of all values of its parts."""
         parts: dict[Expression, Domain] = {}
         columns = columns_of(by)
+        if constants_of(by):
+            why = "its keys would depend on what a subquery releases, and groups are known before"
+            raise refuse(self.node, why, "CASE WHEN x > (SELECT ...) THEN 'above' ELSE 'below' END")
         open_case = isinstance(by, Case) and by.otherwise is None and any(column.keys is None for column in columns)
         if not columns or open_case or not self._find_parts(by, parts):
             others = f"; or, at a price, GROUP BY k, where an inner question has {shown(self.node)} AS k"

@@ -24,12 +24,15 @@ from dither.query.sql.aggregates import READERS, read_aggregate
 from dither.query.sql.clauses import grouping_sets
 from dither.query.sql.clauses.grouping_sets import MARKS, Marks, place_of_group
 from dither.query.sql.clauses.having import HavingReader
+from dither.query.sql.clauses.qualify import read_qualify
+from dither.query.sql.clauses.scalar_subqueries import SubqueryMarks, Values
 from dither.query.sql.derived import DerivedReader, column_name
 from dither.query.sql.expressions import Reader
 from dither.query.sql.from_clause import FromReader
 from dither.query.sql.person_windows.one_row import filtered
 from dither.query.sql.rewrites.equivalents import rewrite
 from dither.query.sql.rewrites.named_windows import write_out_windows
+from dither.query.sql.rewrites.person_subqueries import PersonSubqueries
 from dither.query.sql.rewrites.qualified_names import without_schemas
 from dither.query.sql.rewrites.windows_over_groups import divide_windows
 from dither.query.sql.syntax import check, read, refuse, shown
@@ -42,20 +45,32 @@ MOST_GROUPS = 20  # columns of GROUP BY
 Read = tuple[exp.Expr, Expression | None]  # a column of the answer, and what it means where it is about single rows
 
 
-def read_tree(text: object) -> exp.Select:
-    """The tree of a text, in the words that are read here, or why there is none."""
+def read_tree(text: object, policy: Policy, constants: Values = ()) -> exp.Select:
+    """The tree of a text, in the words that are read here, or why there is none; with what its subqueries released."""
+    tree = _tree(text, policy)
+    SubqueryMarks(tree, constants)
+    return tree
+
+
+def read_subqueries(text: object, policy: Policy) -> list[str]:
+    """The scalar subqueries of a text, each as a text of its own."""
+    return SubqueryMarks(_tree(text, policy)).texts
+
+
+def _tree(text: object, policy: Policy) -> exp.Select:
     tree = read(text)
     without_schemas(tree)
     write_out_windows(tree)
     rewrite(tree, str(text))
     divide_windows(tree)
     check(str(text), tree)
+    PersonSubqueries(tree, policy)
     return tree
 
 
-def parse(text: object, policy: Policy) -> Question:
-    """The question that a text asks, or why there is none."""
-    tree = read_tree(text)
+def parse(text: object, policy: Policy, constants: Values = ()) -> Question:
+    """The question that a text asks, or why there is none; with `constants` that its scalar subqueries released."""
+    tree = read_tree(text, policy, constants)
     scope = FromReader(policy).scope(tree)
     if tree.args.get("distinct") is not None:
         raise refuse(tree, "single rows are never shown, not even once", "COUNT(*), or DISTINCT in an inner question")
@@ -84,6 +99,7 @@ def parse(text: object, policy: Policy) -> Question:
         columns.append(name)
     released = ReleasedColumns(aggregates, derived, computing, marks)
     having = _having(tree, reader, groups, released, wanted)
+    qualify = read_qualify(tree.args.get("qualify"), reader, groups, derived, computing, released.named)
     if not aggregates:
         why = "a question asks for at least one COUNT, SUM, AVG, MEDIAN or the like; single rows are never shown"
         raise refuse(tree, why, "COUNT(*) in SELECT")
@@ -113,6 +129,7 @@ def parse(text: object, policy: Policy) -> Question:
         shown=tuple(columns),
         derived=tuple(derived),
         having=having,
+        qualify=qualify,
         order=order_by(tree, reader, groups, released.named, columns),
         limit=limit_of(tree),
         offset=offset_of(tree),

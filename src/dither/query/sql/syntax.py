@@ -73,7 +73,7 @@ ARGS: dict[type[exp.Expr], set[str]] = {
     **{kind: {"this", "expression"} for kind in TWO},
     **{kind: {"this"} for kind in ONE},
     exp.Select: {"expressions", "from_", "joins", "with_", "distinct", "where", "group", "having", "order", "limit"}
-    | {"offset"},
+    | {"offset", "qualify"},
     exp.Join: {"this", "on", "using", "kind", "side", "method"},
     exp.With: {"expressions", "recursive"},
     exp.CTE: {"this", "alias"},
@@ -131,7 +131,6 @@ ARGS: dict[type[exp.Expr], set[str]] = {
     exp.WidthBucket: {"this", "min_value", "max_value", "num_buckets"},
 }
 INNER: dict[type[exp.Expr], set[str]] = {  # what is read in an inner question, for windows within one person
-    exp.Select: {"qualify"},
     exp.Window: {"spec"},
     exp.Ordered: {"nulls_first"},
 }
@@ -236,6 +235,8 @@ def _extra(node: exp.Expr) -> list[str]:
         return []  # a reader refuses it by name, or reads none of it
     if type(node) in INNER and _is_inner(node):
         listed = listed | INNER[type(node)]
+    if isinstance(node, exp.DataType) and node.this is exp.DataType.Type.DECIMAL and _of_aggregate(node.parent):
+        listed = listed | {"expressions"}  # DECIMAL(10, 2)
     return [name for name, found in node.args.items() if name not in listed and found not in (None, False, [])]
 
 
@@ -245,6 +246,11 @@ def _is_inner(node: exp.Expr) -> bool:
         return False
     select = node if isinstance(node, exp.Select) else node.find_ancestor(exp.Select)
     return select is not None and select.parent is not None
+
+
+def _of_aggregate(cast: exp.Expr | None) -> bool:
+    """Whether a released number is cast, whose reader looks at the digits."""
+    return isinstance(cast, exp.Cast) and cast.this.find(exp.AggFunc) is not None
 
 
 def _without(node: exp.Expr) -> str:

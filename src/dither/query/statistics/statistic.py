@@ -158,5 +158,6 @@ def counted_by(question: Question, by: Expression, keys: tuple[Key, ...]) -> Que
 
 def counted(question: Question, groups: tuple[Group, ...]) -> Question:
     """The question that counts the rows of groups."""
-    after: dict[str, Any] = {"having": (), "order": (), "limit": None, "derived": (), "sets": (), "grouping": ()}
+    after: dict[str, Any] = {"having": (), "qualify": (), "order": (), "limit": None, "offset": 0}
+    after |= {"derived": (), "sets": (), "grouping": ()}
     return replace(question, groups=groups, aggregates=(CountRows("n"),), shown=("n",), **after)

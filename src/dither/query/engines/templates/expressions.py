@@ -36,6 +36,7 @@ from dither.query.plan.expressions import (
     Like,
     Logic,
     Not,
+    ReleasedConstant,
 )
 from dither.query.plan.functions import (
     Abs,
@@ -94,6 +95,8 @@ def render(words: Words, node: Expression) -> str:
             return cell(words, column)
         case Constant(value):
             return words.constant(value)
+        case ReleasedConstant(_, _, value):  # written by us, from a fraction: a double, or NULL
+            return words.cast("NULL", words.types[Type.FLOAT]) if value is None else words.number(value)
         case Arithmetic(operator, left, right):
             return f"({_double(words, left)} {operator} {_double(words, right)})"
         case DatePart(part, of):

@@ -95,7 +95,11 @@ def check_sets(
             why = f"nobody declared the keys of {group.name}: which are shown is chosen privately, so parts need not add up"
             raise refuse(clause, why, _one_by_one(tree, groups, sets))
     for aggregate in aggregates:
-        if not aggregate.counted or isinstance(aggregate, (CountPersons, PairAggregate, Variance)) or aggregate.of_all_groups:
+        if (
+            not aggregate.counted
+            or isinstance(aggregate, (CountPersons, PairAggregate, Variance))
+            or aggregate.of_all_groups
+        ):
             why = (
                 f"{aggregate.name}: {aggregate.words} does not add up over groups, so each grouping is a question of its own"
             )

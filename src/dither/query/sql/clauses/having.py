@@ -16,7 +16,7 @@ from sqlglot import exp
 
 from dither.errors import QuestionError
 from dither.query.plan.base import Expression
-from dither.query.plan.expressions import Compare, Comparison, Constant, InList, IsNull, Logic, Not, Value
+from dither.query.plan.expressions import Compare, Comparison, Constant, InList, IsNull, Logic, Not, ReleasedConstant, Value
 from dither.query.plan.question import Group, Having, HavingFilter, HavingLogic, HavingNot, HavingNull
 from dither.query.policy.column import Key, Type
 from dither.query.sql.expressions import SIGNS, TURNED, Reader
@@ -32,6 +32,7 @@ class HavingReader:
     named: Callable[[exp.Expr], str | None]  # the released number that a node names or is; None where it is none
     meant: Callable[[exp.Expr], exp.Expr]  # what a name of SELECT stands for
     example: str
+    clause: str = "HAVING"
 
     def conditions(self, clause: exp.Expr) -> tuple[Having, ...]:
         """All of them must be met."""
@@ -64,9 +65,24 @@ class HavingReader:
 
     def _number(self, name: str, sign: Comparison, node: exp.Expr, whole: exp.Expr) -> HavingFilter:
         value = self.reader.meaning(node)
+        if isinstance(value, ReleasedConstant):
+            return HavingFilter(name, sign, value)
         if not isinstance(value, Constant) or not isinstance(value.value, Fraction):
-            raise self._refused(whole)
+            return self._difference(sign, whole)
         return HavingFilter(name, sign, value.value)
+
+    def _difference(self, sign: Comparison, whole: exp.Expr) -> HavingFilter:
+        """Two numbers of the answer: their difference is compared with zero, and missing where one of them is."""
+        if type(whole) not in SIGNS or self.clause != "QUALIFY":
+            raise self._refused(whole)
+        one, other = whole.this, whole.expression
+        turned = SIGNS[type(whole)] != sign and sign not in ("=", "<>")
+        first, second = (other, one) if turned else (one, other)
+        parts = {"this": exp.Paren(this=first.copy()), "expression": exp.Paren(this=second.copy())}
+        name = self.named(exp.Sub(**parts))
+        if name is None:
+            raise self._refused(whole)
+        return HavingFilter(name, sign, Fraction(0))
 
     def _key(self, node: exp.Expr) -> Having:
         """A condition on keys, read as one on rows: all rows of a group have its key."""
@@ -124,8 +140,9 @@ class HavingReader:
         return next((group for group in self.groups if group.meaning == of), None)
 
     def _refused(self, node: exp.Expr) -> QuestionError:
-        why = "HAVING compares an aggregate with a number, or a column of GROUP BY with constants; joined by AND, OR and NOT"
-        return refuse(node, why, f"HAVING {self.example} > 10")
+        why = f"{self.clause} compares an aggregate with a number, or a column of GROUP BY with constants"
+        more = "" if self.clause == "QUALIFY" else " > 10"
+        return refuse(node, f"{why}; joined by AND, OR and NOT", f"{self.clause} {self.example}{more}")
 
 
 ENDS: tuple[tuple[Comparison, str], ...] = ((">=", "low"), ("<=", "high"))

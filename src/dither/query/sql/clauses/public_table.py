@@ -48,8 +48,9 @@ class PublicTable:
 
 def read_public_table(text: object, policy: Policy) -> PublicTable | None:
     """The answer to a question that needs no row; None for all others. Refused where it would be one, and is wrong."""
-    tree = read_tree(text)
+    tree = read_tree(text, policy)
     counted = any(item.find(exp.AggFunc) for item in tree.expressions) or tree.args.get("having") is not None
+    counted = counted or tree.args.get("qualify") is not None
     grouped, distinct = tree.args.get("group") is not None, tree.args.get("distinct") is not None
     limit, where = tree.args.get("limit"), tree.args.get("where")
     none = isinstance(limit, exp.Limit) and limit_of(tree) == 0
