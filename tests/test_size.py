@@ -92,7 +92,6 @@ ANYTHING = {
         query/sql/group_keys.py _Finder._find_parts node
         query/sql/group_keys.py _Finder._label value
         query/sql/ibis.py _flat tree
-        query/sql/parse.py _whole node
         query/sql/rewrites/equivalents.py _is_one node
     """,
 }

@@ -21,7 +21,7 @@ from dither.numeric.number import NumberLike
 from dither.privacy.guarantee.guarantee import Guarantee
 from dither.privacy.loss.loss import Loss
 from dither.query.answers.batch_answer import BatchAnswer
-from dither.query.answers.derived_errors import errors_of
+from dither.query.answers.derived.errors import errors_of
 from dither.query.answers.explain import explain_batch
 from dither.query.counters.counter_sets import Reading, choose_counters
 from dither.query.engines.duckdb.run import Progress

@@ -11,7 +11,7 @@ from dither.privacy.guarantee.guarantee import Guarantee
 from dither.privacy.loss.loss import Loss
 from dither.query.answers.answer import Answer
 from dither.query.answers.compare import Column, compare, other_noise
-from dither.query.answers.derived_errors import errors_of
+from dither.query.answers.derived.errors import errors_of
 from dither.query.answers.explain import explain_offer
 from dither.query.answers.table import preformatted
 from dither.query.engines.duckdb.run import Progress

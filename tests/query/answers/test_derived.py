@@ -12,7 +12,7 @@ import pytest
 import dither
 from dither.errors import QuestionError
 from dither.query.answers.answer import Answer
-from dither.query.answers.derived_values import rounded
+from dither.query.answers.derived.values import rounded
 from dither.query.pricing.fingerprint import question as spelled
 from tests.query.clinics import clinic, ledger, visits
 

@@ -12,8 +12,8 @@ import pyarrow
 import pytest
 
 import dither
-from dither.query.answers.interval_arithmetic import plus, product
-from dither.query.answers.linear_forms import Form, Quotient
+from dither.query.answers.derived.interval_arithmetic import plus, product
+from dither.query.answers.derived.linear_forms import Form, Quotient
 from dither.testing import seeded
 from tests.query.clinics import ledger, repeated
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from fractions import Fraction
 from typing import NamedTuple
 
-from dither.query.answers.derived_errors import errors_of
+from dither.query.answers.derived.errors import errors_of
 from dither.query.plan.text import number
 from dither.query.pricing.ask import NoiseKind, Terms
 from dither.query.pricing.offer import Offer

@@ -6,11 +6,10 @@ from collections.abc import Mapping, Sequence
 from math import isqrt
 
 from dither.query.answers.compare import noise_of, share_of
-from dither.query.answers.derived import said_by
-from dither.query.answers.derived_words import computed_words, in_rows, selected_words
-from dither.query.answers.grouping_words import grouping_rows, grouping_words
+from dither.query.answers.derived.statements import said_by
+from dither.query.answers.derived.words import computed_words, in_rows, selected_words
+from dither.query.answers.grouping_words import edge_words, grouping_rows, grouping_words
 from dither.query.plan.describe import rows_of
-from dither.query.plan.expressions import ColumnValue
 from dither.query.plan.question import Question
 from dither.query.plan.relations import Scan
 from dither.query.plan.text import number
@@ -33,7 +32,6 @@ LABELS = {
     "chosen": "Chosen",
     "of released numbers": "Released",
 }
-MOST_NAMES = 4  # of keys, in a line
 NOT_INCLUDED = (
     "The error bars hold the noise. They do not hold what clamping, rounding to steps and bounding a person change, "
     "which depends on the data."
@@ -56,7 +54,7 @@ def explain_offer(offer: Offer, left: str = "") -> str:
         f"Protects   {_protected(offer)}",
         *_counts(offer),
         f"Rows       {_rows(offer)}",
-        *_edges(question),
+        *edge_words(question),
         *grouping_words(offer),
         *([] if offer.choice is None else offer.choice.told(question)),
         f"Sorted     {offer.weighed}" if offer.weighed else "",
@@ -269,24 +267,6 @@ def _rows(offer: Offer) -> str:
         return grouping_rows(offer.question)
     keys = " x ".join(f"{len(group.listed)} {group.name}" for group in offer.question.groups)
     return f"one for each of {keys}, whether the data has it or not"
-
-
-def _edges(question: Question) -> list[str]:
-    """Where rows are that are beyond the bounds of a key, or have none; of declared keys nothing is said."""
-    lines = []
-    for group in question.groups:
-        if group.keys is None or (isinstance(group.by, ColumnValue) and group.by.column.keys is not None):
-            continue
-        if group.asked is not None:
-            names = [repr(name) for _, name in group.names]
-            told = ", ".join(names[:MOST_NAMES]) + (
-                f" and {len(names) - MOST_NAMES} more" if len(names) > MOST_NAMES else ""
-            )
-            where = f"is in the group at the edge: {told}" if names else "is impossible, by the word of the owner"
-            lines.append(f"Clamped    {group.name}: a row beyond the bounds {where}")
-        if group.by.facts.nullable:
-            lines.append(f"Missing    {group.name}: a row that has none is in no group")
-    return lines
 
 
 def _names(offer: Offer, statistic: Statistic) -> str:

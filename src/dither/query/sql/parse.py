@@ -7,24 +7,29 @@ what is about single rows; here is what is about the whole question.
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import NamedTuple
 
 from sqlglot import exp
 
 from dither.query.plan.aggregates import Aggregate
 from dither.query.plan.base import Expression
 from dither.query.plan.derived import Derived
-from dither.query.plan.question import Group, Having, OrderBy, Question
+from dither.query.plan.question import Group, Question
 from dither.query.policy.policy import Policy
 from dither.query.policy.table import NAME_LENGTH
 from dither.query.sql.aggregates import READERS, read_aggregate
 from dither.query.sql.clauses import grouping_sets
 from dither.query.sql.clauses.grouping_sets import MARKS, Marks, place_of_group
-from dither.query.sql.clauses.having import HavingReader
 from dither.query.sql.clauses.qualify import read_qualify
+from dither.query.sql.clauses.released_columns import (
+    ReleasedColumns,
+    limit_of,
+    offset_of,
+    order_by,
+    read_having,
+    unused_name,
+    whole,
+)
 from dither.query.sql.clauses.scalar_subqueries import SubqueryMarks, Values
 from dither.query.sql.derived import DerivedReader, column_name
 from dither.query.sql.expressions import Reader
@@ -98,7 +103,7 @@ def parse(text: object, policy: Policy, constants: Values = ()) -> Question:
             raise refuse(item[0], f"the answer has a column {name} already", instead)
         columns.append(name)
     released = ReleasedColumns(aggregates, derived, computing, marks)
-    having = _having(tree, reader, groups, released, wanted)
+    having = read_having(tree, reader, groups, released, lambda node: _meant(node, reader, wanted))
     qualify = read_qualify(tree.args.get("qualify"), reader, groups, derived, computing, released.named)
     if not aggregates:
         why = "a question asks for at least one COUNT, SUM, AVG, MEDIAN or the like; single rows are never shown"
@@ -149,7 +154,7 @@ def group_by(tree: exp.Select, reader: Reader, wanted: list[Read]) -> tuple[list
 
     def place(node: exp.Expr) -> int:
         if isinstance(node, exp.Literal) and not node.is_string:  # GROUP BY 1
-            number = _whole(node)
+            number = whole(node)
             if number is None or not 1 <= number <= len(wanted):
                 raise refuse(node, "there is no such column in SELECT", "GROUP BY 1 for the first column of the answer")
             meant = wanted[number - 1][0].unalias()
@@ -199,12 +204,12 @@ def _output(
     if isinstance(node, exp.Star) or (isinstance(node, exp.Column) and isinstance(node.this, exp.Star)):
         raise refuse(node, "single rows are never shown", "COUNT(*)")
     if type(node) in READERS:
-        made = read_aggregate(node, reader, name or _unused(READERS[type(node)].name, aggregates))
+        made = read_aggregate(node, reader, name or unused_name(READERS[type(node)].name, aggregates))
         aggregates.append(made)
         return made.name
     if isinstance(node, exp.Window) and not computing.is_derived(node):
         means = [reader.meaning(_meant(key, reader, wanted)) for key in window_keys(node)]
-        aggregates.append(read_window(node, means, groups, name or _unused("sum", aggregates)))
+        aggregates.append(read_window(node, means, groups, name or unused_name("sum", aggregates)))
         return aggregates[-1].name
     if isinstance(node, MARKS):
         return marks.add(node, name)
@@ -219,115 +224,3 @@ def _output(
     reader.value(node)  # an unknown column or function is the better message
     why = "it is neither an aggregate nor in GROUP BY, so it would show single rows"
     raise refuse(node, why, f"COUNT({shown(node)}); SUM or AVG of it, or GROUP BY if it has keys")
-
-
-def _unused(name: str, named: Sequence[Aggregate | Group]) -> str:
-    taken = {one.name.lower() for one in named}
-    number = 1
-    while (candidate := name if number == 1 else f"{name}_{number}") in taken:
-        number += 1
-    return candidate
-
-
-# -- after the release -------------------------------------------------------------------------------------------------
-
-
-class ReleasedColumns(NamedTuple):
-    """What HAVING and ORDER BY may name: aggregates, and columns that are computed from them."""
-
-    aggregates: list[Aggregate]
-    derived: list[Derived]
-    computing: DerivedReader
-    marks: Marks
-
-    def named(self, node: exp.Expr) -> str | None:
-        """The column that a node names, by its name or written out again."""
-        if isinstance(node, MARKS):
-            return self.marks.named(node)
-        if isinstance(node, exp.Column):
-            name = None if node.table else node.name.lower()
-            names = [found.name for found in self.aggregates] + [found.name for found in self.derived] + self.marks.names
-            return next((found for found in names if found.lower() == name), None)
-        if type(node) in READERS:
-            again = read_aggregate(node, self.computing.reader, "")
-            return next((found.name for found in self.aggregates if replace(found, name="") == again), None)
-        meant = self.computing.meaning(node)
-        return None if meant is None else next((found.name for found in self.derived if found.of == meant), None)
-
-
-def _having(
-    tree: exp.Select, reader: Reader, groups: list[Group], released: ReleasedColumns, wanted: list[Read]
-) -> tuple[Having, ...]:
-    """The conditions of HAVING; what they need that SELECT does not name is added to the aggregates."""
-    clause = tree.args.get("having")
-    if clause is None:
-        return ()
-    if any(aggregate.of_all_groups for aggregate in released.aggregates):
-        raise refuse(clause, "a running sum is of all groups, and HAVING would leave some out before", "no HAVING")
-
-    aggregates = released.aggregates
-
-    def named(node: exp.Expr) -> str | None:
-        name = released.named(node)
-        if name is None and type(node) in READERS:
-            taken: list[Aggregate | Group] = [*groups, *aggregates]
-            aggregates.append(read_aggregate(node, reader, _unused(READERS[type(node)].name, taken)))
-            name = aggregates[-1].name
-        if any(found.name == name and not found.is_number for found in aggregates):
-            raise refuse(node, f"{name} is no number that could be compared with one", "no HAVING about it")
-        if any(found.name == name and found.has_window for found in released.derived):
-            why = "windows look at the rows that HAVING has kept, so it cannot look at them"
-            raise refuse(node, why, f"HAVING {example} > 10")
-        return name
-
-    example = shown(exp.to_identifier(aggregates[0].name)) if aggregates else "COUNT(*)"
-    return HavingReader(reader, groups, named, lambda node: _meant(node, reader, wanted), example).conditions(clause)
-
-
-def order_by(
-    tree: exp.Select, reader: Reader, groups: list[Group], named: Callable[[exp.Expr], str | None], columns: list[str]
-) -> tuple[OrderBy, ...]:
-    clause = tree.args.get("order")
-    orders = []
-    for item in [] if clause is None else clause.expressions:
-        node = item.this
-        number = _whole(node)
-        name = columns[number - 1] if number is not None and 1 <= number <= len(columns) else None
-        if isinstance(node, exp.Column) and not node.table:
-            name = next((other for other in columns if other.lower() == node.name.lower()), None)
-        if name is None and number is None:
-            meaning = None if type(node) in READERS else reader.meaning(node)
-            of_group = next((group.name for group in groups if group.meaning == meaning and group.name in columns), None)
-            name = named(node) or of_group
-        if name is None:
-            why = "ORDER BY sorts by columns of the answer"
-            raise refuse(item, why, f"ORDER BY {shown(exp.to_identifier(columns[-1]))}")
-        orders.append(OrderBy(name, bool(item.args.get("desc"))))
-    return tuple(orders)
-
-
-def limit_of(tree: exp.Select) -> int | None:
-    clause = tree.args.get("limit")
-    if clause is None:
-        return None
-    number = _whole(clause.expression) if isinstance(clause, exp.Limit) else None
-    if number is None:
-        raise refuse(clause, "LIMIT is a whole number", "LIMIT 10")
-    return number
-
-
-def offset_of(tree: exp.Select) -> int:
-    clause = tree.args.get("offset")
-    if clause is None:
-        return 0
-    number = _whole(clause.expression)
-    if number is None:
-        raise refuse(clause, "OFFSET is a whole number", "OFFSET 10")
-    return number
-
-
-def _whole(node: object) -> int | None:
-    """A number of at most 18 digits, as written."""
-    if not isinstance(node, exp.Literal) or node.is_string or not re.fullmatch(r"[0-9]{1,18}", str(node.this)):
-        return None
-    return int(node.this)

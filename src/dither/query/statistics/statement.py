@@ -7,7 +7,7 @@
     of clamped values   everybody is counted in full, with values beyond the bounds as the nearer bound, or between two steps
                         as the nearer step
     chosen              the most frequent key, by noisy counts: another may be more frequent; the quote says by how much
-    of released numbers a rank among what was released (`answers/derived.py` has what computed columns say)
+    of released numbers a rank among what was released (`answers/derived/statements.py` has what computed columns say)
 
 Why the low end holds. What is counted is the sum of (part of) the rows that there are, each at least zero, so that it is at
 most the truth; the interval holds what is counted with the stated probability, so its low end is at most what is counted,

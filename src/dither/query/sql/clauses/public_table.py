@@ -29,9 +29,10 @@ from dither.query.policy.column import Column, Key, Type
 from dither.query.policy.policy import Policy
 from dither.query.sql.aggregates import READERS, read_aggregate
 from dither.query.sql.clauses.grouping_sets import MARKS
+from dither.query.sql.clauses.released_columns import limit_of, offset_of, order_by
 from dither.query.sql.expressions import Reader
 from dither.query.sql.from_clause import FromReader
-from dither.query.sql.parse import MOST_COLUMNS, MOST_ROWS, group_by, limit_of, offset_of, order_by, read_tree
+from dither.query.sql.parse import MOST_COLUMNS, MOST_ROWS, group_by, read_tree
 from dither.query.sql.syntax import refuse, shown
 
 COUNTS = (CountRows, CountValues, CountPersons, CountDistinct, CountDistinctValues)

@@ -21,9 +21,9 @@ from dataclasses import dataclass
 from math import ceil, floor, inf
 from typing import Any
 
-from dither.query.answers.derived_intervals import DerivedIntervals
-from dither.query.answers.derived_values import DerivedValues, Value, plain
-from dither.query.answers.interval_arithmetic import Ends, may_be_missing
+from dither.query.answers.derived.interval_arithmetic import Ends, may_be_missing
+from dither.query.answers.derived.intervals import DerivedIntervals
+from dither.query.answers.derived.values import DerivedValues, Value, plain
 from dither.query.plan.derived import (
     Cast,
     ConstantTerm,

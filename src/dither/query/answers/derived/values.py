@@ -11,7 +11,7 @@ from fractions import Fraction
 from math import trunc
 from typing import Any
 
-from dither.query.answers.linear_forms import Part
+from dither.query.answers.derived.linear_forms import Part
 from dither.query.plan.derived import (
     Cast,
     ConstantTerm,

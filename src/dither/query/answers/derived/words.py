@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from dither.query.answers.derived import has_interval
-from dither.query.answers.derived_errors import error_words
+from dither.query.answers.derived.errors import error_words
+from dither.query.answers.derived.statements import has_interval
 from dither.query.groups.top_groups import TopGroups
 from dither.query.plan.derived import derived_words
 from dither.query.plan.expressions import constants_of

@@ -1,30 +1,8 @@
 """Intervals of computed columns: what holds the same expression of the true aggregates with the stated probability.
 
-Theorem. Let T be an expression of the aggregates of an answer, alpha the probability that its interval may fail.
-
-    1. T is a sum of counters with noise, each times a number: T + the noise of that sum, whose reach is that of
-       `counters/noise_sums.py`, which knows which counters are the same and which are independent.
-    2. T is a quotient of two such sums: Fieller's set, `counters/quotients.py`.
-    3. Otherwise T is a function of k different pieces of the kinds 1 and 2 and of aggregates with intervals of their own
-       (averages, deviations, what a scalar subquery gave): each piece gets an interval that fails with probability
-       alpha / k, and the interval of T is that of interval arithmetic over the box of all of them.
-
-Each holds T with probability 1 - alpha at least, if T is a number.
-
-Proof. 1 and 2 there. 3: by the union bound all pieces are within the box with probability 1 - alpha at least; interval
-arithmetic gives an interval that holds the value at every point of the box: sums and products take their extremes at the
-corners, a quotient by an interval without zero is the product with its inverse (with zero in it nothing bounds the
-quotient), and ROUND and CAST never fall as their argument rises, so that rounded ends hold what is rounded. COALESCE is
-one of its parts: the first that cannot be missing, or any before it, which the hull of them holds. NULLIF and a quotient
-by zero are missing or the number that their interval holds.
-
-An average of no values is missing in SQL, and a number here. Where COALESCE, or a total that passes over it, has something
-in its place, the interval is the hull with that, unless all averages in it end above the least that they can be. Proof. Of
-no values S and N are noise alone, and Fieller's set holds the least share, 0, but with probability alpha / k, which is what
-the piece may fail with anyway: it is of values or of none. Of deviations and quantiles, which have no such end, it is
-always the hull. A sum of nothing is 0.
-
-An interval is widened to hold the released value, which is computed of rounded numbers.
+Theorem. The interval of an expression holds it with probability 1 - alpha at least, if it is a number: by the law of a sum of
+noises, by Fieller's set of a quotient of two such sums, or by interval arithmetic over the box of k pieces of these kinds,
+each of which fails with probability alpha / k. The proof is in `intervals.md`.
 """
 
 from __future__ import annotations
@@ -36,8 +14,7 @@ from functools import cache
 from math import inf
 from typing import Any
 
-from dither.query.answers.derived_values import DerivedValues
-from dither.query.answers.interval_arithmetic import (
+from dither.query.answers.derived.interval_arithmetic import (
     NOTHING,
     End,
     Ends,
@@ -51,8 +28,9 @@ from dither.query.answers.interval_arithmetic import (
     operation,
     product,
 )
-from dither.query.answers.linear_forms import Form, Part, Quotient, Weights, weights_of
-from dither.query.answers.pieces import Pattern, Solved, least_values
+from dither.query.answers.derived.linear_forms import Form, Part, Quotient, Weights, weights_of
+from dither.query.answers.derived.pieces import Pattern, Solved, least_values
+from dither.query.answers.derived.values import DerivedValues
 from dither.query.answers.released import Released
 from dither.query.counters.noise_sums import Noise, NoiseSum
 from dither.query.counters.quotients import quotient_interval
@@ -73,13 +51,13 @@ from dither.query.plan.derived import (
 from dither.query.pricing.offer import Offer
 from dither.query.statistics.counter_release import CounterRelease
 
+ScalarEnds = Callable[[int, Fraction], Ends]  # the interval of a scalar subquery, by its place and a level
+
 
 class DerivedIntervals:
     """Intervals of terms of one answer."""
 
-    def __init__(
-        self, offer: Offer, released: Released, values: DerivedValues, scalar: Callable[[int, Fraction], Ends]
-    ) -> None:
+    def __init__(self, offer: Offer, released: Released, values: DerivedValues, scalar: ScalarEnds) -> None:
         self.offer, self.released, self.values, self.scalar = offer, released, values, scalar
         self.columns = {name: (at, place) for (name, _, _), (at, place) in zip(offer.columns, offer.readings, strict=True)}
         self.values_of = least_values(offer)

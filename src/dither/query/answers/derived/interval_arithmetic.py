@@ -13,8 +13,8 @@ from fractions import Fraction
 from functools import reduce
 from math import inf, trunc
 
-from dither.query.answers.derived_values import rounded
-from dither.query.answers.linear_forms import Quotient
+from dither.query.answers.derived.linear_forms import Quotient
+from dither.query.answers.derived.values import rounded
 from dither.query.plan.derived import (
     Cast,
     ConstantTerm,

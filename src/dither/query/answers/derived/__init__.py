@@ -1,0 +1,1 @@
+"""Columns of an answer that are computed from released numbers: values, intervals, statements, words."""
