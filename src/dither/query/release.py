@@ -31,10 +31,8 @@ from dither.query.answers.batch_answer import BatchAnswer
 from dither.query.answers.estimates import read_answer
 from dither.query.answers.released import Released, batch_from_json, batch_to_json
 from dither.query.counts import Count, TablePlaces, counts_of, histograms_of
-from dither.query.engines.duckdb.fan_out import check_matches
-from dither.query.engines.duckdb.run import Opened, Progress, Run
-from dither.query.engines.duckdb.table_source import TableSource
-from dither.query.engines.duckdb.words import DUCKDB
+from dither.query.engines.engine import Opened, Progress, Run, TableSource
+from dither.query.engines.fan_out import check_matches
 from dither.query.engines.templates.relations import rows_of, with_tables
 from dither.query.groups.group_choice import all_groups
 from dither.query.holdings import Holdings
@@ -140,7 +138,7 @@ class Release:
         tables = {table.name: table for offer in self.offers for table in offer.question.relation.tables}
         sources = {name: self.holdings.table_source(table) for name, table in tables.items()}
         texts = {name: source.texts for name, source in sources.items()}
-        place = TablePlaces({name: rows_of(DUCKDB, name) for name in sources}, texts)
+        place = TablePlaces(engine.words, {name: rows_of(engine.words, name) for name in sources}, texts)
         engine.rehearse(sources, self._selects(place), threads=threads)
         for relation in {offer.question.relation for offer in self.offers}:
             check_matches(relation, sources, engine, threads)
@@ -175,7 +173,7 @@ class Release:
         heads = {name: source.relation for name, source in sources.items()}
         with _untold():
             run = opened.read(progress, secrets.randbits(64))
-            return written(self.released(lambda sql, keep: run(with_tables(DUCKDB, heads, sql), keep), place))
+            return written(self.released(lambda sql, keep: run(with_tables(place.words, heads, sql), keep), place))
         return None
 
     def _selects(self, place: TablePlaces) -> list[str]:

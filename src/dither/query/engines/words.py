@@ -40,6 +40,7 @@ class Words:
         Type.TIMESTAMP: "TIMESTAMP",
     }
     wide_type: ClassVar[str] = "NUMERIC(38)"
+    salt: ClassVar[str] = "0"  # as the run of a SELECT knows it; a number is written where there is no run
 
     # -- names and constants: none depends on a row; what the engine cannot read is refused when the SELECT is rehearsed
 

@@ -9,7 +9,7 @@ from typing import Any
 from dither.errors import DataError
 from dither.query.engines.duckdb.from_source import from_source
 from dither.query.engines.duckdb.read_table import is_long, read_column
-from dither.query.engines.duckdb.run import Engine
+from dither.query.engines.duckdb.run import DuckDBEngine
 from dither.query.engines.duckdb.table_source import TableSource, table_source
 from dither.query.engines.duckdb.words import DUCKDB
 from dither.query.engines.templates.chains import chain_sql, orphans_sql
@@ -176,7 +176,7 @@ def _broken_sums(table: Table, owned: _Rows) -> Iterator[str]:
 
 def _one(sql: str, places: Sequence[TableSource]) -> tuple[Any, ...]:
     try:
-        with Engine([place.source for place in places]) as engine, engine.reading(places) as run:
+        with DuckDBEngine([place.source for place in places]) as engine, engine.reading(places) as run:
             (row,) = run(sql, lambda row: True)
     except RuntimeError:
         why = "it cannot be read to its end: a line or a page of it is broken"
