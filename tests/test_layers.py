@@ -100,7 +100,7 @@ SUBROOMS: dict[str, list[list[str]]] = {
         ["statistics"],
         ["engines/words", "workload"],
         ["engines/engine", "engines/templates"],
-        ["engines/duckdb", "engines/fan_out", "groups"],
+        ["engines/duckdb", "engines/fan_out", "engines/postgres", "groups"],
         ["holdings", "owner", "sql"],
         ["pricing"],
         ["answers", "counts"],

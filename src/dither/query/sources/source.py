@@ -43,6 +43,7 @@ class Source(ABC):
     """Where the rows of a table are."""
 
     kind: str
+    engine: str = "duckdb"  # who reads it
     paths: tuple[str, ...] = ()  # the files that the engine may read: these and no others
 
     @abstractmethod
