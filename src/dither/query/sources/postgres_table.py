@@ -76,7 +76,14 @@ COLUMNS = """SELECT a.attname::text, pg_catalog.format_type(a.atttypid, NULL), t
 FROM pg_catalog.pg_attribute AS a JOIN pg_catalog.pg_type AS t ON t.oid = a.atttypid
 LEFT JOIN pg_catalog.pg_collation AS k ON k.oid = a.attcollation
 WHERE a.attrelid = %s::oid AND a.attnum > 0 AND NOT a.attisdropped ORDER BY a.attnum"""
-KINDS = {"v": "a view", "f": "a foreign table", "S": "a sequence", "i": "an index", "c": "a type", "t": "a store of long values"}
+KINDS = {
+    "v": "a view",
+    "f": "a foreign table",
+    "S": "a sequence",
+    "i": "an index",
+    "c": "a type",
+    "t": "a store of long values",
+}
 
 
 @dataclass(frozen=True)

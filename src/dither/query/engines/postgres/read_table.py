@@ -29,8 +29,8 @@ def read_column(column: Column, held: Held, table: Table) -> str:
     if column.type is Type.TEXT:
         return _text(POSTGRES.cast(x, to), cut=not table.tells_whose(column.name))
     if column.type is Type.INTEGER and held.type is not Type.INTEGER:
-        ends = f"{x} >= -{LARGEST} AND {x} < {LARGEST}" if held.type is Type.FLOAT else f"{x} BETWEEN -{LARGEST} AND {LARGEST - 1}"
-        return f"CASE WHEN {ends} THEN {POSTGRES.cast(x, to)} END"
+        last = f"< {LARGEST}" if held.type is Type.FLOAT else f"<= {LARGEST - 1}"
+        return f"CASE WHEN {x} >= -{LARGEST} AND {x} {last} THEN {POSTGRES.cast(x, to)} END"
     if column.type in (Type.DECIMAL, Type.FLOAT) and held.stored == "numeric":
         large, small = f"abs({x}) > {OVER}", f"abs({x}) < {UNDER}"
         beyond = f"CASE WHEN {x} > 0 THEN {POSTGRES.number(float('inf'))} ELSE {POSTGRES.number(float('-inf'))} END"

@@ -16,7 +16,7 @@ from dither.query.plan.functions import Spelling
 from dither.query.policy.column import Type
 
 LONGEST_NAME = 63  # bytes: of longer names PostgreSQL reads the beginning, and two may become one
-SMALL = "1e-290"  # doubles below it are taken for zero where they are rounded: nothing underflows
+SMALL, LARGE = "1e-290", "1e290"  # doubles below are taken for zero where they are rounded, and above as they are
 
 
 class PostgresWords(Words):
@@ -38,7 +38,8 @@ class PostgresWords(Words):
         there, back = ("*", "/") if digits >= 0 else ("/", "*")
         size = f"(abs({sql}) {there} {power})"
         rounded = f"(floor({size}) + CASE WHEN {size} - floor({size}) >= 0.5 THEN 1 ELSE 0 END) {back} {power}"
-        return f"(CASE WHEN abs({sql}) < {SMALL} THEN 0 * {sql} WHEN abs({sql}) < 1e290 THEN sign({sql}) * {rounded} ELSE {sql} END)"
+        large = f"WHEN abs({sql}) < {LARGE} THEN sign({sql}) * {rounded} ELSE {sql}"
+        return f"(CASE WHEN abs({sql}) < {SMALL} THEN {self.number(0.0)} {large} END)"
 
     def change(self, how: Spelling, sql: str) -> str:
         """Capital and small letters of ASCII: others have rules of their own on every engine."""
