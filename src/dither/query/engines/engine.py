@@ -11,6 +11,7 @@ from contextlib import AbstractContextManager
 from typing import Any, Protocol
 
 from dither.query.engines.words import Words
+from dither.query.plan.question import Question
 from dither.query.policy.table import Table
 from dither.query.sources.schema import Schema
 from dither.query.sources.source import Source
@@ -66,6 +67,9 @@ class Engine(Protocol):
 
     def table(self, table: Table, source: Source) -> TableSource:
         """A source as a table; refused where it cannot be that."""
+
+    def check(self, question: Question) -> None:
+        """Refuse a question that it was not shown to answer; looks at no data."""
 
     def rehearse(self, sources: Mapping[str, Any], selects: Sequence[str], *, threads: int | None = None) -> None:
         """Run SELECTs on made-up rows, so that what can never work is refused before it is charged."""

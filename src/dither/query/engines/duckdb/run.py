@@ -23,6 +23,7 @@ from dither.query.engines.duckdb.table_source import TableSource, table_source
 from dither.query.engines.duckdb.words import DUCKDB
 from dither.query.engines.engine import Keep, Progress, Run
 from dither.query.engines.templates.relations import with_tables
+from dither.query.plan.question import Question
 from dither.query.policy.column import Type
 from dither.query.policy.table import Table
 from dither.query.sources.source import DuckDBFile, Source
@@ -67,6 +68,9 @@ class DuckDBEngine:
     def close(self) -> None:
         """Close what nobody uses; whoever comes next opens it anew."""
         self._idle.clear()
+
+    def check(self, question: Question) -> None:
+        """Every question that can be read is answered."""
 
     def table(self, table: Table, source: Source) -> TableSource:
         """A source as a table, checked; looked at again only if its files have changed."""

@@ -20,19 +20,21 @@ from fractions import Fraction
 from typing import Any
 
 from dither.errors import QuestionError
+from dither.query.engines.templates.counters import holds_integers
 from dither.query.plan.base import Expression
 from dither.query.plan.expressions import Arithmetic, Constant
 from dither.query.plan.functions import Round, WidthBucket
+from dither.query.plan.question import Question
 
 LEAF, WHOLE = (100, -153), (63, 0)
 FARTHEST = 1000
 Exponents = tuple[int, int]
 
 
-def check_numbers(nodes: object) -> None:
-    """Refuse what could overflow or underflow on some row; `nodes` is a question, or a part of one."""
-    for node in expressions(nodes):
-        found = exponents(node)
+def check_numbers(question: Question | Expression) -> None:
+    """Refuse what could overflow or underflow on some row; of a question, or a part of one."""
+    for node in nodes(question):
+        found = exponents(node) if isinstance(node, Expression) else None
         if found is not None and (found[0] > FARTHEST or found[1] < -FARTHEST):
             why = "numbers of so many factors, or so large or small, could overflow, and PostgreSQL fails there"
             raise QuestionError("question", type(node).__name__, why, "fewer factors, or constants nearer to 1")
@@ -46,6 +48,8 @@ def exponents(node: Expression) -> Exponents | None:
         return None
     if isinstance(node, Arithmetic):
         return _computed(node)
+    if holds_integers(node):
+        return WHOLE
     parts = [found for part in _parts(node) if (found := exponents(part)) is not None]
     largest, finest = max([LEAF[0], *(part[0] for part in parts)]), min([LEAF[1], *(part[1] for part in parts)])
     if isinstance(node, Round):
@@ -79,14 +83,14 @@ def _of_constant(value: int | Fraction) -> Exponents:
     return low + 1, low - 53
 
 
-def expressions(node: object) -> Iterator[Expression]:
-    """All expressions of a question, each with those inside it."""
-    if isinstance(node, Expression):
+def nodes(node: Any) -> Iterator[Any]:
+    """All nodes of a question, each with those inside it."""
+    if not isinstance(node, tuple):
         yield node
-    yield from (found for part in _fields(node) for found in expressions(part))
+    yield from (found for part in _fields(node) for found in nodes(part))
 
 
-def _parts(node: object) -> Iterator[Expression]:
+def _parts(node: Any) -> Iterator[Expression]:
     """The expressions that stand right inside a node."""
     for part in _fields(node):
         if isinstance(part, Expression):
@@ -95,7 +99,7 @@ def _parts(node: object) -> Iterator[Expression]:
             yield from _parts(part)
 
 
-def _fields(node: object) -> Iterator[Any]:
+def _fields(node: Any) -> Iterator[Any]:
     if isinstance(node, tuple):
         yield from node
     elif is_dataclass(node) and not isinstance(node, type):

@@ -11,13 +11,17 @@ import threading
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
 from dither.errors import DataError, QuestionError
+from dither.extras import needs
 from dither.query.engines.engine import Keep, Progress, Run
 from dither.query.engines.postgres.read_table import read_sql
+from dither.query.engines.postgres.support import check_support
 from dither.query.engines.postgres.words import POSTGRES
 from dither.query.engines.templates.relations import with_tables
+from dither.query.plan.question import Question
 from dither.query.policy.table import Table
 from dither.query.sources.postgres_table import PostgresTable, connection, read_catalogue
 from dither.query.sources.schema import Schema
@@ -62,6 +66,10 @@ class PostgresEngine:
     def close(self) -> None:
         """Nothing is kept open."""
 
+    def check(self, question: Question) -> None:
+        """Refuse a question with a node that was not shown to compute the same here, or that could overflow."""
+        check_support(question)
+
     def table(self, table: Table, source: Source) -> PostgresTableSource:
         """A source as a table, looked up in the catalogue."""
         assert isinstance(source, PostgresTable)
@@ -71,7 +79,8 @@ class PostgresEngine:
         self, sources: Mapping[str, PostgresTableSource], selects: Sequence[str], *, threads: int | None = None
     ) -> None:
         """Run SELECTs on a made-up row of NULLs, so that what can never work is refused before it is charged."""
-        import psycopg
+        with needs("dither[postgres]"):
+            import psycopg
 
         heads = {}
         for table, source in sources.items():
@@ -81,7 +90,7 @@ class PostgresEngine:
             try:
                 _begin(link, 0)
                 for sql in selects:
-                    link.execute(with_tables(POSTGRES, heads, sql)).fetchall()  # type: ignore[arg-type]
+                    link.execute(with_tables(POSTGRES, heads, sql)).fetchall()
             except psycopg.Error as error:
                 why = f"the engine cannot compute it, whatever the data is ({type(error).__name__})"
                 raise QuestionError("question", "as it was asked", why, "smaller numbers, or a simpler question") from None
@@ -89,13 +98,14 @@ class PostgresEngine:
     @contextmanager
     def opened(self, sources: Sequence[PostgresTableSource], threads: int | None = None) -> Iterator[PostgresOpened]:
         """A transaction in which the tables are what they were when they were checked. No row is read."""
-        import psycopg
+        with needs("dither[postgres]"):
+            import psycopg
 
         with connection(_one_url(sources)) as link:
             try:
                 link.execute(BEGIN)
                 for source in sources:
-                    link.execute(f"LOCK TABLE {source.source.relation} IN ACCESS SHARE MODE")  # type: ignore[arg-type]
+                    link.execute(f"LOCK TABLE {source.source.relation} IN ACCESS SHARE MODE")
                     found = read_catalogue(link, source.source)
                     if any(found.get(column) != held for column, held in source.schema.items()):
                         raise DataError("source", source.source.relation, "it was changed just now", "asking again")
@@ -177,7 +187,7 @@ def _rows(link: psycopg.Connection[Any], sql: str, keep: Keep) -> list[tuple[Any
     found = []
     with link.cursor(name="dither") as cursor:
         cursor.itersize = AT_ONCE
-        cursor.execute(sql)  # type: ignore[arg-type]
+        cursor.execute(sql)
         while rows := cursor.fetchmany(AT_ONCE):
             found += [kept for row in rows if keep(kept := tuple(_plain(value) for value in row))]
     return found
@@ -185,8 +195,6 @@ def _rows(link: psycopg.Connection[Any], sql: str, keep: Keep) -> list[tuple[Any
 
 def _plain(value: Any) -> Any:
     """Whole numbers come as decimals."""
-    from decimal import Decimal
-
     if isinstance(value, Decimal):
         whole = int(value)
         if whole != value:
