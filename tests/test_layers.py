@@ -101,6 +101,7 @@ SUBROOMS: dict[str, list[list[str]]] = {
         ["engines/words", "workload"],
         ["engines/engine", "engines/templates"],
         ["engines/duckdb", "engines/fan_out", "engines/postgres", "groups"],
+        ["engines/choose"],
         ["holdings", "owner", "sql"],
         ["pricing"],
         ["answers", "counts"],

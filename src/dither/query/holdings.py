@@ -6,11 +6,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from dither.errors import DataError, PolicyError
+from dither.errors import PolicyError
 from dither.ledger.ledger import Ledger
-from dither.query.engines.duckdb.run import DuckDBEngine
+from dither.query.engines.choose import choose_engine
 from dither.query.engines.engine import Engine, TableSource
-from dither.query.engines.postgres.run import PostgresEngine
 from dither.query.policy.policy import Policy
 from dither.query.policy.table import Table
 from dither.query.sources.source import Source
@@ -27,12 +26,7 @@ class Holdings:
     @cached_property
     def engine(self) -> Engine:
         """What reads the rows; opened when somebody releases."""
-        kinds = {source.engine for source in self.sources.values()}
-        if len(kinds) > 1:
-            came = ", ".join(sorted(self.sources))
-            why = "their rows are read by different engines, and one question is read by one"
-            raise DataError("sources", came, why, "all tables in one PostgreSQL database, or all in files and frames")
-        return PostgresEngine() if kinds == {"postgresql"} else DuckDBEngine(self.sources.values())
+        return choose_engine(self.sources)
 
     @cached_property
     def lost(self) -> set[int]:

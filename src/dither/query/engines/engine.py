@@ -12,6 +12,7 @@ from typing import Any, Protocol
 
 from dither.query.engines.words import Words
 from dither.query.plan.question import Question
+from dither.query.policy.column import Column
 from dither.query.policy.table import Table
 from dither.query.sources.schema import Schema
 from dither.query.sources.source import Source
@@ -44,8 +45,18 @@ class TableSource(Protocol):
     def relation(self) -> str:
         """What stands after FROM."""
 
+    @property
+    def stored(self) -> str:
+        """Where the rows are as they are stored: what stands after FROM, before the name `stored`."""
+
     def read(self, where: str) -> str:
         """What stands after FROM if rows stored in the same way are there."""
+
+    def read_column(self, column: Column) -> str:
+        """A column of what is stored as everything else gets it."""
+
+    def is_long(self, column: Column) -> str:
+        """Whether a cell is a text that is cut or let go. For its owner: it takes longer on longer texts."""
 
 
 class Opened(Protocol):

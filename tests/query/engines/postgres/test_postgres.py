@@ -14,6 +14,8 @@ import pytest
 import dither
 from dither.errors import DataError, PolicyError, QuestionError, ReleaseError
 from dither.query.engines.postgres.run import PostgresEngine
+from dither.query.owner.inspect import inspect
+from dither.query.sources.find_source import find_source
 from dither.query.sources.postgres_table import postgres_table
 from tests.query.engines.postgres.tables import load
 
@@ -328,3 +330,13 @@ def test_ctrl_c_stops_the_server(address, link, tmp_path, visits):
             return
         time.sleep(0.1)
     pytest.fail("the server went on")
+
+
+def test_the_owner_can_look_how_rows_fit(address, link, tmp_path, visits):
+    """As of the same rows in a frame."""
+    data = dataset(address, tmp_path, max_sum={"cost": 100}, hard=["max_sum.cost"])
+    table = data.policy.tables[0]
+    there = inspect(table, data.sources["visits"])
+    assert there == inspect(table, find_source(visits, tmp_path, "data"))
+    assert (there.rows, there.nobody, there.people) == (7, 1, 3)
+    assert there.broken == ("max_sum.cost",)

@@ -45,6 +45,15 @@ def read_column(column: Column, held: Held, table: Table) -> str:
     return POSTGRES.cast(x, to)
 
 
+def is_long(column: Column, held: Held, table: Table) -> str:
+    """Whether a cell is a text that is cut or let go."""
+    if held.type is not Type.TEXT:
+        return "FALSE"
+    found = POSTGRES.cast(f"stored.{POSTGRES.name(column.name)}", POSTGRES.types[Type.TEXT])
+    size = "octet_length" if table.tells_whose(column.name) else "length"
+    return f"coalesce({size}({found}) > {LONGEST_TEXT}, FALSE)"
+
+
 def _text(sql: str, *, cut: bool) -> str:
     kept = f" ELSE left({sql}, {LONGEST_TEXT})" if cut else ""
     return f"CASE WHEN octet_length({sql}) <= {LONGEST_TEXT} THEN {sql}{kept} END"

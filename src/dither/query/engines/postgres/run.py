@@ -17,11 +17,12 @@ from typing import TYPE_CHECKING, Any
 from dither.errors import DataError, QuestionError
 from dither.extras import needs
 from dither.query.engines.engine import Keep, Progress, Run
-from dither.query.engines.postgres.read_table import read_sql
+from dither.query.engines.postgres.read_table import is_long, read_column, read_sql
 from dither.query.engines.postgres.support import check_support
 from dither.query.engines.postgres.words import POSTGRES
 from dither.query.engines.templates.relations import with_tables
 from dither.query.plan.question import Question
+from dither.query.policy.column import Column
 from dither.query.policy.table import Table
 from dither.query.sources.postgres_table import PostgresTable, connection, read_catalogue
 from dither.query.sources.schema import Schema
@@ -52,6 +53,19 @@ class PostgresTableSource:
     def relation(self) -> str:
         """What stands after FROM."""
         return self.read(self.source.relation)
+
+    @property
+    def stored(self) -> str:
+        """Where the rows are as they are stored."""
+        return self.source.relation
+
+    def read_column(self, column: Column) -> str:
+        """A column as everything else gets it."""
+        return read_column(column, self.schema[column.name], self.table)
+
+    def is_long(self, column: Column) -> str:
+        """Whether a cell is a text that is cut or let go."""
+        return is_long(column, self.schema[column.name], self.table)
 
     def read(self, where: str) -> str:
         """What stands after FROM if rows stored in the same way are there."""
