@@ -73,6 +73,8 @@ def check(
         source, above = sources[table.name], parents(table, found.tables)
         source.check(table)
         console.print(f"{table.name}: {len(table.columns)} columns, {source.kind}: fits")
+        for caution in source.cautions():
+            console.print(f"  caution: {caution}", style="yellow", soft_wrap=True)
         missing = [one.name for one in above if one.name not in sources]
         if read_data and missing:
             console.print(f"  not read: the policy does not say where the rows of {missing[0]} are")

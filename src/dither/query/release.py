@@ -17,14 +17,16 @@ from __future__ import annotations
 
 import math
 import secrets
+import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from typing import Any, cast
 
-from dither.errors import DataError, InProgressError, ReleaseError
+from dither.errors import DataError, DitherError, InProgressError, ReleaseError
 from dither.ledger.entries.receipt import Receipt
+from dither.ledger.ledger import Ledger
 from dither.privacy.guarantee.guarantee import Guarantee
 from dither.query.answers.answer import Answer
 from dither.query.answers.batch_answer import BatchAnswer
@@ -52,6 +54,23 @@ def release(offer: Offer, holdings: Holdings, **how: Any) -> Answer:
     work = Release(holdings, (offer,), offer.guarantee, question(offer))
     stored, receipt = work.done(one_to_json, **how)
     return read_answer(offer, Released.from_json(stored), receipt)
+
+
+@contextmanager
+def lease_renewed(ledger: Ledger, receipt: Receipt, lease: int = LEASE) -> Iterator[None]:
+    """While an answer is computed, for however long, nobody else begins to: the lease is renewed at every third of it."""
+    ended = threading.Event()
+
+    def work() -> None:
+        while not ended.wait(lease / 3):
+            with suppress(DitherError):  # a ledger that cannot be written now may be later; the commit will tell
+                ledger.touch(receipt, lease=lease)
+
+    threading.Thread(target=work, name="dither-lease", daemon=True).start()
+    try:
+        yield
+    finally:
+        ended.set()
 
 
 @contextmanager
@@ -149,7 +168,8 @@ class Release:
                 return receipt.answer, receipt
             try:
                 ledger.touch(receipt)
-                found = self._computed(written, opened, sources, place, progress)
+                with lease_renewed(ledger, receipt):
+                    found = self._computed(written, opened, sources, place, progress)
                 answer = None if found is None else ledger.commit(receipt, found)
             except BaseException:
                 self.holdings.lost.add(receipt.number)

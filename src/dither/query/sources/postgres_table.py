@@ -109,6 +109,18 @@ class PostgresTable(Source):
         with connection(self.url) as link:
             return read_catalogue(link, self)
 
+    def cautions(self) -> list[str]:
+        """Rights of the role that reading does not need."""
+        with connection(self.url) as link:
+            tree = link.execute(TREE, (self.schema_name, self.table_name)).fetchall()
+            ((role, is_super),) = link.execute(
+                "SELECT current_user::text, current_setting('is_superuser') = 'on'"
+            ).fetchall()
+        found = [f"the role {role} is a superuser: let a role read that may do nothing else"] if is_super else []
+        if not is_super and any(writable for *_, writable in tree):
+            found.append(f"the role {role} may write to {self.relation}: let a role read that may do nothing else")
+        return found
+
     def check(self, table: Table) -> Schema:
         found = super().check(table)
         for column in table.columns:
@@ -195,12 +207,6 @@ def read_catalogue(link: psycopg.Connection[Any], source: PostgresTable) -> Sche
         told = stored if generated != "v" else f"{stored}, computed at the read"
         columns.append((column, Held(kind, told if deterministic else f"{told} with a collation that takes texts for one")))
     return unique(columns, "source")
-
-
-def may_write(link: psycopg.Connection[Any], source: PostgresTable) -> bool:
-    """Whether the role could write to the table: it should not."""
-    tree = link.execute(TREE, (source.schema_name, source.table_name)).fetchall()
-    return any(writable for *_, writable in tree)
 
 
 CERTIFIED = (15, 16, 18)  # the suite has run on these

@@ -57,6 +57,10 @@ class Source(ABC):
         except OSError:
             return None
 
+    def cautions(self) -> list[str]:
+        """What its owner should know of it: none for files and frames."""
+        return []
+
     def check(self, table: Table) -> Schema:
         """Refuse a source that cannot be the table of the policy, before anything is charged; what of it will be read."""
         found, where = self.schema(table.name), f"source of {table.name}"

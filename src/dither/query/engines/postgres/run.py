@@ -23,6 +23,7 @@ from dither.query.engines.postgres.words import POSTGRES
 from dither.query.engines.templates.relations import with_tables
 from dither.query.plan.question import Question
 from dither.query.policy.column import Column
+from dither.query.policy.engine_facts import EngineFacts
 from dither.query.policy.table import Table
 from dither.query.sources.postgres_table import PostgresTable, connection, read_catalogue
 from dither.query.sources.schema import Schema
@@ -77,6 +78,9 @@ class PostgresEngine:
 
     words = POSTGRES
 
+    def __init__(self, facts: EngineFacts | None = None) -> None:
+        self._facts = facts or EngineFacts()
+
     def close(self) -> None:
         """Nothing is kept open."""
 
@@ -127,7 +131,7 @@ class PostgresEngine:
                 came = ", ".join(source.source.relation for source in sources)
                 why = "it cannot be read now: it is gone, or somebody changes it"
                 raise DataError("source", came, why, "asking again") from None
-            yield PostgresOpened(link)
+            yield PostgresOpened(link, self._facts)
 
     @contextmanager
     def reading(self, sources: Sequence[PostgresTableSource], *, threads: int | None = None) -> Iterator[Run]:
@@ -139,12 +143,15 @@ class PostgresEngine:
 class PostgresOpened:
     """A transaction by which the rows of sources can be read."""
 
-    def __init__(self, link: psycopg.Connection[Any]) -> None:
-        self._link = link
+    def __init__(self, link: psycopg.Connection[Any], facts: EngineFacts) -> None:
+        self._link, self._facts = link, facts
 
     def read(self, progress: Progress | None = None, salt: int = 0) -> Run:
         """SELECTs can run. What they raise may tell of rows: not to be passed on."""
         _salt(self._link, salt)
+        for setting, amount in (("work_mem", self._facts.work_mem), ("statement_timeout", self._facts.time_limit)):
+            if amount is not None:
+                self._link.execute("SELECT set_config(%s, %s, true)", (setting, amount))
         return lambda sql, keep: _fetch(self._link, sql, keep)
 
 
