@@ -8,7 +8,7 @@ column that is computed at the read. Such code could fail, wait or tell by a sin
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -76,6 +76,10 @@ COLUMNS = """SELECT a.attname::text, pg_catalog.format_type(a.atttypid, NULL), t
 FROM pg_catalog.pg_attribute AS a JOIN pg_catalog.pg_type AS t ON t.oid = a.atttypid
 LEFT JOIN pg_catalog.pg_collation AS k ON k.oid = a.attcollation
 WHERE a.attrelid = %s::oid AND a.attnum > 0 AND NOT a.attisdropped ORDER BY a.attnum"""
+UNIQUE = """SELECT array_agg(a.attname::text) FROM pg_catalog.pg_index AS i
+JOIN pg_catalog.pg_attribute AS a ON a.attrelid = i.indrelid AND a.attnum = ANY (i.indkey::int2[])
+WHERE i.indrelid = %s::regclass AND i.indisunique AND i.indisvalid AND i.indimmediate AND i.indpred IS NULL
+    AND i.indexprs IS NULL AND i.indnkeyatts = i.indnatts GROUP BY i.indexrelid"""
 KINDS = {
     "v": "a view",
     "f": "a foreign table",
@@ -120,6 +124,13 @@ class PostgresTable(Source):
         if not is_super and any(writable for *_, writable in tree):
             found.append(f"the role {role} may write to {self.relation}: let a role read that may do nothing else")
         return found
+
+    def enforces_key(self, columns: Collection[str]) -> bool:
+        """Whether a primary key or a unique constraint is of these columns, or of some of them and of no others: then no two
+        rows have the same key at any time. Not where it is deferrable, partial, of expressions, or not valid."""
+        with connection(self.url) as link:
+            found = link.execute(UNIQUE, (self.relation,)).fetchall()
+        return any(set(names) <= set(columns) for (names,) in found)
 
     def check(self, table: Table) -> Schema:
         found = super().check(table)

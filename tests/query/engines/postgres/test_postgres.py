@@ -368,3 +368,16 @@ def test_limits_of_memory_and_time(address, link, tmp_path, visits, reader):
     assert postgres_table(f"{reader}&table=visits", "source").cautions() == []
     link.execute("GRANT INSERT ON visits TO reader")
     assert "may write" in postgres_table(f"{reader}&table=visits", "source").cautions()[0]
+
+
+@pytest.mark.parametrize(
+    ("made", "enforced"),
+    [
+        ("PRIMARY KEY (a, b)", True), ("UNIQUE (a)", True), ("UNIQUE (a, c)", False), ("CHECK (a > 0)", False),
+        ("UNIQUE (a, b) DEFERRABLE", False), ("UNIQUE (b) INCLUDE (c)", False),
+    ],
+)  # fmt: skip
+def test_keys_that_are_unique_by_the_catalogue(made, enforced, address, link):
+    link.execute(f"DROP TABLE IF EXISTS keyed; CREATE TABLE keyed (a bigint, b bigint, c bigint, {made})")
+    link.execute("CREATE UNIQUE INDEX ON keyed (b) WHERE a > 3; CREATE UNIQUE INDEX ON keyed ((a + b))")
+    assert postgres_table(f"{address}&table=keyed", "source").enforces_key({"a", "b"}) is enforced
