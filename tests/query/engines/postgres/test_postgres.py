@@ -381,3 +381,12 @@ def test_keys_that_are_unique_by_the_catalogue(made, enforced, address, link):
     link.execute(f"DROP TABLE IF EXISTS keyed; CREATE TABLE keyed (a bigint, b bigint, c bigint, {made})")
     link.execute("CREATE UNIQUE INDEX ON keyed (b) WHERE a > 3; CREATE UNIQUE INDEX ON keyed ((a + b))")
     assert postgres_table(f"{address}&table=keyed", "source").enforces_key({"a", "b"}) is enforced
+
+
+def test_letters_beyond_ascii_are_refused_beside_upper_and_lower(address, tmp_path, visits):
+    data = dataset(address, tmp_path, keys={"ward": ["A", "Ä"]})
+    grouped = "SELECT LOWER(ward) AS w, COUNT(*) AS n FROM visits GROUP BY w"
+    for sql in (grouped, "SELECT COUNT(*) AS n FROM visits WHERE UPPER(ward) = 'Ä'"):
+        with pytest.raises(QuestionError, match="letters of ASCII"):
+            data.quote(sql, epsilon=1)
+    data.quote("SELECT COUNT(*) AS n FROM visits WHERE UPPER(ward) = 'A'", epsilon=1)

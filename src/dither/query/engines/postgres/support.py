@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from dither.errors import QuestionError
 from dither.query.engines.postgres.magnitudes import check_numbers, nodes
+from dither.query.plan.expressions import Constant
+from dither.query.plan.functions import ChangeText
 from dither.query.plan.question import Question
 
 EXPRESSIONS = ["arithmetic", "bucket", "case", "column", "compare", "date_part", "in_list", "is_null", "like", "literal"]
@@ -23,4 +25,17 @@ def check_support(question: Question) -> None:
         if isinstance(code, str) and code not in CERTIFIED:
             why = f"PostgreSQL does not answer {code.replace('_', ' ')} yet: it was not shown to compute the same as DuckDB"
             raise QuestionError("question", code.replace("_", " "), why, "the same rows in files, or another question")
+    _check_letters(question)
     check_numbers(question)
+
+
+def _check_letters(question: Question) -> None:
+    """Refuse capital and small letters beside texts that have others than ASCII's, which PostgreSQL leaves as they are."""
+    found = list(nodes(question))
+    if any(isinstance(node, ChangeText) and node.how in ("upper", "lower") for node in found):
+        texts = [node.value for node in found if isinstance(node, Constant) and isinstance(node.value, str)]
+        texts += [key for group in question.groups for key in group.keys or () if isinstance(key, str)]
+        other = next((text for text in texts if not text.isascii()), None)
+        if other is not None:
+            why = "UPPER and LOWER change letters of ASCII alone on PostgreSQL"
+            raise QuestionError("question", other, why, "texts as they are stored, without UPPER and LOWER")
