@@ -18,8 +18,9 @@ import pyarrow.parquet
 import dither
 from benchmarks.report import console, table
 from dither.query import counts, release
-from dither.query.engines.duckdb.run import Engine
+from dither.query.engines.duckdb.run import DuckDBEngine
 from dither.query.engines.duckdb.table_source import table_source
+from dither.query.engines.duckdb.words import DUCKDB
 from dither.query.quote import Quote
 from dither.query.sources.find_source import find_source
 from dither.query.sources.frames import Frame
@@ -53,10 +54,10 @@ def times(quote: Quote, sources: Sequence[Source]) -> list[float]:
     for _ in range(RUNS):
         for at, source in enumerate(sources):
             place = table_source(quote.holdings.policy.tables[0], source)
-            with Engine([source]) as engine, engine.reading([place], threads=1) as run:
+            with DuckDBEngine([source]) as engine, engine.reading([place], threads=1) as run:
                 start = time.perf_counter()
                 release.released_numbers(
-                    quote.offer, run, counts.TablePlaces({"t": place.relation}, {"t": place.texts}, 5), []
+                    quote.offer, run, counts.TablePlaces(DUCKDB, {"t": place.relation}, {"t": place.texts}, 5), []
                 )
                 best[at] = min(best[at], time.perf_counter() - start)
     return best

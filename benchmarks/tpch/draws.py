@@ -72,7 +72,7 @@ def draw(quote: Quote, draws: int, seed: int) -> Drawn:
     sources = {table.name: quote.holdings.table_source(table) for table in offer.question.relation.tables}
     heads = {name: source.relation for name, source in sources.items()}
     place = TablePlaces(
-        {name: rows_of(DUCKDB, name) for name in sources}, {name: one.texts for name, one in sources.items()}
+        DUCKDB, {name: rows_of(DUCKDB, name) for name in sources}, {name: one.texts for name, one in sources.items()}
     )
     (at, where), answers = offer.readings[0], []
     with quote.holdings.engine.opened([*sources.values()], THREADS) as opened, warnings.catch_warnings():

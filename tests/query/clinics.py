@@ -20,6 +20,7 @@ from dither.query.answers.estimates import read_answer
 from dither.query.answers.released import Released
 from dither.query.dataset import Dataset
 from dither.query.engines.duckdb.table_source import table_source
+from dither.query.engines.duckdb.words import DUCKDB
 from dither.query.groups.group_choice import all_groups
 from dither.query.quote import Quote
 from dither.query.statistics.counter_release import CounterRelease
@@ -89,7 +90,7 @@ def _reading(quote: Quote, threads: int) -> Iterator[tuple[Any, counts.TablePlac
     texts = {name: source.texts for name, source in sources.items()}
     places = {name: source.relation for name, source in sources.items()}
     with quote.holdings.engine.reading([*sources.values()], threads=threads) as run:
-        yield run, counts.TablePlaces(places, texts, 7)
+        yield run, counts.TablePlaces(DUCKDB, places, texts, 7)
 
 
 def repeated(quote: Quote, runs: int) -> Iterator[Answer]:

@@ -17,7 +17,7 @@ import pytest
 import dither
 from dither.errors import BudgetError, DitherError, GuaranteeError, PolicyError, QuestionError, ReleaseError
 from dither.query import counts
-from dither.query.engines.duckdb.run import Engine
+from dither.query.engines.duckdb.run import DuckDBEngine
 from dither.query.engines.duckdb.table_source import TableSource
 from dither.query.sources.frames import FRAMES
 from dither.query.sources.source import ParquetFiles
@@ -253,7 +253,7 @@ def test_a21_the_second_wall_holds_by_itself(tmp_path, statement):
     before = path.read_bytes()
     source = TableSource(None, ParquetFiles((str(path),)), {})
     failed = pytest.raises(RuntimeError, match="the engine failed")
-    with Engine([source.source]) as engine, failed, engine.reading([source]) as run:
+    with DuckDBEngine([source.source]) as engine, failed, engine.reading([source]) as run:
         run(statement.format(folder=tmp_path), lambda row: True)
     assert path.read_bytes() == before
     assert [file.name for file in tmp_path.iterdir()] == ["visits.parquet"]

@@ -7,7 +7,7 @@ import pytest
 
 import dither
 from dither.errors import ConflictError, DataError
-from dither.query.engines.duckdb.run import Engine
+from dither.query.engines.duckdb.run import DuckDBEngine
 from dither.query.sources.source import ParquetFiles
 from tests.query.clinics import clinic, ledger, visits
 
@@ -19,7 +19,12 @@ def closed(monkeypatch):
     """From now on whoever touches an engine or a source fails the test."""
 
     def close() -> None:
-        for owner, verb in ((Engine, "opened"), (Engine, "rehearse"), (Engine, "table"), (ParquetFiles, "schema")):
+        for owner, verb in (
+            (DuckDBEngine, "opened"),
+            (DuckDBEngine, "rehearse"),
+            (DuckDBEngine, "table"),
+            (ParquetFiles, "schema"),
+        ):
             monkeypatch.setattr(owner, verb, lambda *_, **__: pytest.fail("the engine was asked"))
 
     return close

@@ -73,6 +73,12 @@ def check(
         source, above = sources[table.name], parents(table, found.tables)
         source.check(table)
         console.print(f"{table.name}: {len(table.columns)} columns, {source.kind}: fits")
+        if table.owner is not None and table.owner.through in sources:
+            through, key = table.owner.through, ", ".join(column for _, column in table.owner.on)
+            if sources[through].enforces_key({column for _, column in table.owner.on}):
+                console.print(f"  each key leads to one row of {through}: {source.kind} keeps {key} unique", soft_wrap=True)
+        for caution in source.cautions():
+            console.print(f"  caution: {caution}", style="yellow", soft_wrap=True)
         missing = [one.name for one in above if one.name not in sources]
         if read_data and missing:
             console.print(f"  not read: the policy does not say where the rows of {missing[0]} are")

@@ -20,12 +20,12 @@ import os
 from collections.abc import Mapping, Sequence
 from typing import Any, SupportsIndex
 
-from dither.errors import ConflictError, DataError, LedgerError, NumberError
+from dither.errors import ConflictError, DataError, LedgerError
 from dither.ledger import open as keeping
 from dither.ledger.entries import decisions as charge
 from dither.ledger.entries import shares as shared
 from dither.ledger.entries.budget import BudgetLike
-from dither.ledger.entries.charge_request import ChargeRequest, QuestionLike, read_request
+from dither.ledger.entries.charge_request import ChargeRequest, QuestionLike, read_lease, read_request
 from dither.ledger.entries.entry import digest
 from dither.ledger.entries.receipt import Receipt
 from dither.ledger.entries.texts import plain_text, read_name, read_text
@@ -35,12 +35,10 @@ from dither.ledger.reader import LedgerReader
 from dither.ledger.storage.database import Statement, latest, numbered
 from dither.ledger.storage.locations import LocationLike
 from dither.ledger.write_queue import Decide, WriteQueue
-from dither.numeric.number import integer
 from dither.privacy.budget.filter import Filter
 from dither.privacy.guarantee.guarantee import Guarantee
 
 LONGEST_ANSWER = 64_000_000
-LONGEST_LEASE = 31 * 24 * 3600
 
 
 class Ledger(LedgerReader):
@@ -146,9 +144,7 @@ class Ledger(LedgerReader):
             InProgressError: somebody else computes this answer now.
             LedgerError: the ledger cannot be written; nothing is granted.
         """
-        seconds = integer(lease, name="lease", least=1)
-        if seconds > LONGEST_LEASE:
-            raise NumberError("lease", seconds, f"it is longer than {LONGEST_LEASE} seconds", "300")
+        seconds = read_lease(lease)
         told: dict[str, Any] = {"data_version": data_version, "analyst": analyst, "key": idempotency_key}
         told |= {"text": text, "door": door}
         asked = read_request(self.budget, guarantee, question, in_force=self.policy_hash, policy_hash=policy_hash, **told)
@@ -183,10 +179,13 @@ class Ledger(LedgerReader):
                 self.handle.publish(head)  # the second place knows of an answer before it is shown
         return None if granted is None else self._receipt(asked, granted)
 
-    def touch(self, receipt: Receipt) -> None:
-        """Say that the data is about to be read for this receipt: from now on its charge cannot be given back."""
+    def touch(self, receipt: Receipt, *, lease: SupportsIndex | None = None) -> None:
+        """Say that data is about to be read for a `receipt`: its charge cannot be given back from now on. With a `lease`,
+        that it is still being read: nobody else computes the answer for so many seconds more."""
         own = self._own(receipt)
-        if not break_seal(self.identity, own.number):  # made elsewhere: only an entry can tell its maker
+        if lease is not None:
+            self._decide((), lambda page: charge.renew(page, own, read_lease(lease)))
+        elif not break_seal(self.identity, own.number):  # made elsewhere: only an entry can tell its maker
             self._decide((), lambda page: charge.touch(page, own))
 
     def commit(self, receipt: Receipt, answer: str) -> str:

@@ -175,7 +175,7 @@ class Audit:
                 return self._charged(entry)
             case "refunded":
                 return self._returned(entry)
-            case "answered" | "rerun" | "touched":
+            case "answered" | "renewed" | "rerun" | "touched":
                 self._used(entry, body["receipt"])
             case "replayed" | "exported":
                 if self._fates.get(body["receipt"]) != ANSWERED:
@@ -187,7 +187,8 @@ class Audit:
         if self._fates.get(number) not in (OPEN, USED):
             raise _fault(entry, f"receipt {number} has an answer already, or no charge")
         latest = self._attempts.get(number, 1)
-        expected = {"touched": {1}, "rerun": {latest + 1}, "answered": set(range(1, latest + 1))}[entry.kind]
+        of_one = {"touched": {1}, "renewed": {latest}, "rerun": {latest + 1}}
+        expected = of_one.get(entry.kind) or set(range(1, latest + 1))
         if entry.body["attempt"] not in expected or (entry.kind == "touched" and self._fates[number] == USED):
             raise _fault(entry, f"receipt {number} had no such attempt")
         self._fates[number] = ANSWERED if entry.kind == "answered" else USED

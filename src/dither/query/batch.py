@@ -24,7 +24,7 @@ from dither.query.answers.batch_answer import BatchAnswer
 from dither.query.answers.derived.errors import errors_of
 from dither.query.answers.explain import explain_batch
 from dither.query.counters.counter_sets import Reading, choose_counters
-from dither.query.engines.duckdb.run import Progress
+from dither.query.engines.engine import Progress
 from dither.query.groups.unknown_keys import read_other
 from dither.query.holdings import Holdings
 from dither.query.plan.text import number

@@ -11,10 +11,10 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from dither.query.counters.counter_sets import CounterSet
-from dither.query.engines.duckdb.run import Run
-from dither.query.engines.duckdb.words import DUCKDB
+from dither.query.engines.engine import Run
 from dither.query.engines.templates.relations import relation_sql
 from dither.query.engines.templates.totals import totals_sql
+from dither.query.engines.words import Words
 from dither.query.groups.group_choice import GroupChoice, GroupKeys, Groups, all_groups
 from dither.query.plan.question import Question
 from dither.query.plan.relations import Relation, Scan
@@ -31,9 +31,14 @@ class TablePlaces:
     """Writes the SELECTs of bounded totals, each once, for tables whose place in FROM is given."""
 
     def __init__(
-        self, places: Mapping[str, str], texts: Mapping[str, frozenset[str]], salt: int | str = DUCKDB.salt
+        self,
+        words: Words,
+        places: Mapping[str, str],
+        texts: Mapping[str, frozenset[str]],
+        salt: int | None = None,
     ) -> None:
-        self._places, self._texts, self._salt = places, texts, salt  # what stands after FROM; columns that are held as text
+        self.words, self._places, self._texts = words, places, texts  # what stands after FROM; columns that are held as text
+        self._salt = words.salt if salt is None else salt
         self._written: dict[tuple[int, ...], tuple[str, object]] = {}  # by object: 1 equals True, but not in SQL
 
     def select(
@@ -50,7 +55,7 @@ class TablePlaces:
         which = (min_people, packed or 0, *map(id, asked))
         if which not in self._written:
             where, texts = self._relation(question.relation)
-            written = totals_sql(DUCKDB, question, families, bounding, where, self._salt, texts, packed, min_people)
+            written = totals_sql(self.words, question, families, bounding, where, self._salt, texts, packed, min_people)
             self._written[which] = written, asked
         return self._written[which][0]
 
@@ -62,7 +67,7 @@ class TablePlaces:
         if isinstance(relation, Scan):
             return self._places[relation.table.name], self._texts[relation.table.name]
         found = {table: (place, self._texts[table]) for table, place in self._places.items()}
-        return f"({relation_sql(DUCKDB, relation, found)})", frozenset()
+        return f"({relation_sql(self.words, relation, found)})", frozenset()
 
 
 @dataclass(frozen=True)

@@ -8,8 +8,8 @@ from functools import cached_property
 
 from dither.errors import PolicyError
 from dither.ledger.ledger import Ledger
-from dither.query.engines.duckdb.run import Engine
-from dither.query.engines.duckdb.table_source import TableSource
+from dither.query.engines.choose import choose_engine
+from dither.query.engines.engine import Engine, TableSource
 from dither.query.policy.policy import Policy
 from dither.query.policy.table import Table
 from dither.query.sources.source import Source
@@ -26,7 +26,7 @@ class Holdings:
     @cached_property
     def engine(self) -> Engine:
         """What reads the rows; opened when somebody releases."""
-        return Engine(self.sources.values())
+        return choose_engine(self.sources, self.policy.engine)
 
     @cached_property
     def lost(self) -> set[int]:

@@ -21,7 +21,6 @@ from typing import Any
 from sqlglot import exp
 
 from dither.errors import DataError, QuestionError
-from dither.query.engines.duckdb.words import DUCKDB
 from dither.query.engines.templates.relations import relation_sql, rows_of, with_tables
 from dither.query.holdings import Holdings
 from dither.query.plan.base import Expression
@@ -109,10 +108,11 @@ class PublicSubquery:
         of = of if condition is None else FilterRows(of, condition)
         columns = tuple((Column(f"value {at}", part.facts.type), part) for at, part in enumerate(self._parts))
         source = self._holdings.table_source(self._table)
-        places = {self._table.name: (rows_of(DUCKDB, self._table.name), source.texts)}
-        sql = relation_sql(DUCKDB, Project(of, columns, hide=False), places)
+        words = self._holdings.engine.words
+        places = {self._table.name: (rows_of(words, self._table.name), source.texts)}
+        sql = relation_sql(words, Project(of, columns, hide=False), places)
         with self._holdings.engine.reading([source]) as run:
-            return run(with_tables(DUCKDB, {self._table.name: source.relation}, sql), lambda _: True)
+            return run(with_tables(words, {self._table.name: source.relation}, sql), lambda _: True)
 
     def _computed(self, node: exp.Expr, columns: Sequence[Sequence[Any]]) -> Fraction | None:
         node = node.unnest()

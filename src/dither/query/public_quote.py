@@ -9,7 +9,8 @@ from typing import Any
 from dither.errors import QuestionError
 from dither.query.answers.answer import Answer, Kind
 from dither.query.answers.free_answer import FreeAnswer
-from dither.query.engines.duckdb.table_source import TableSource
+from dither.query.engines.duckdb.words import DUCKDB
+from dither.query.engines.engine import TableSource
 from dither.query.free_quote import FreeQuote
 from dither.query.holdings import Holdings
 from dither.query.policy.table import Table
@@ -116,7 +117,12 @@ def public_quote(text: str, holdings: Holdings) -> PublicQuote | None:
     if not any(table.public for table in holdings.policy.tables):
         return None
     asked = read_public(read_options(text)[0], holdings.policy)
-    return None if asked is None else PublicQuote(text, PublicTable({}, {}, ()), holdings, asked).rehearsed()
+    if asked is None:
+        return None
+    if holdings.engine.words is not DUCKDB:
+        why = "questions about public tables alone are answered where rows are in files and frames"
+        raise QuestionError("question", text, why, "the same question, put to the database itself")
+    return PublicQuote(text, PublicTable({}, {}, ()), holdings, asked).rehearsed()
 
 
 def public_tables(node: Node | Rows | Order | None) -> list[Table]:

@@ -14,7 +14,7 @@ from dither.query.answers.compare import Column, compare, other_noise
 from dither.query.answers.derived.errors import errors_of
 from dither.query.answers.explain import explain_offer
 from dither.query.answers.table import preformatted
-from dither.query.engines.duckdb.run import Progress
+from dither.query.engines.engine import Progress
 from dither.query.holdings import Holdings
 from dither.query.plan.describe import describe
 from dither.query.plan.text import number

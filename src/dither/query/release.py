@@ -17,25 +17,25 @@ from __future__ import annotations
 
 import math
 import secrets
+import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, cast
 
-from dither.errors import DataError, InProgressError, ReleaseError
+from dither.errors import DataError, DitherError, InProgressError, ReleaseError
 from dither.ledger.entries.receipt import Receipt
+from dither.ledger.ledger import Ledger
 from dither.privacy.guarantee.guarantee import Guarantee
 from dither.query.answers.answer import Answer
 from dither.query.answers.batch_answer import BatchAnswer
 from dither.query.answers.estimates import read_answer, scalar_text
 from dither.query.answers.released import Released, batch_from_json, batch_to_json
 from dither.query.counts import Count, TablePlaces, counts_of, histograms_of
-from dither.query.engines.duckdb.fan_out import check_matches
-from dither.query.engines.duckdb.run import Opened, Progress, Run
-from dither.query.engines.duckdb.table_source import TableSource
-from dither.query.engines.duckdb.words import DUCKDB
+from dither.query.engines.engine import Opened, Progress, Run, TableSource
+from dither.query.engines.fan_out import check_matches
 from dither.query.engines.templates.relations import rows_of, with_tables
 from dither.query.groups.group_choice import all_groups
 from dither.query.holdings import Holdings
@@ -55,6 +55,23 @@ def release(offer: Offer, holdings: Holdings, **how: Any) -> Answer:
     work = Release(holdings, (offer,), offer.guarantee, question(offer))
     stored, receipt = work.done(one_to_json, **how)
     return read_answer(offer, Released.from_json(stored), receipt)
+
+
+@contextmanager
+def lease_renewed(ledger: Ledger, receipt: Receipt, lease: int = LEASE) -> Iterator[None]:
+    """While an answer is computed, for however long, nobody else begins to: the lease is renewed at every third of it."""
+    ended = threading.Event()
+
+    def work() -> None:
+        while not ended.wait(lease / 3):
+            with suppress(DitherError):  # a ledger that cannot be written now may be later; the commit will tell
+                ledger.touch(receipt, lease=lease)
+
+    threading.Thread(target=work, name="dither-lease", daemon=True).start()
+    try:
+        yield
+    finally:
+        ended.set()
 
 
 @contextmanager
@@ -142,7 +159,7 @@ class Release:
         tables = {table.name: table for relation in relations for table in relation.tables}
         sources = {name: self.holdings.table_source(table) for name, table in tables.items()}
         texts = {name: source.texts for name, source in sources.items()}
-        place = TablePlaces({name: rows_of(DUCKDB, name) for name in sources}, texts)
+        place = TablePlaces(engine.words, {name: rows_of(engine.words, name) for name in sources}, texts)
         engine.rehearse(sources, self._selects(place), threads=threads)
         for relation in relations:
             check_matches(relation, sources, engine, threads)
@@ -153,7 +170,8 @@ class Release:
                 return receipt.answer, receipt
             try:
                 ledger.touch(receipt)
-                found = self._computed(written, opened, sources, place, progress)
+                with lease_renewed(ledger, receipt):
+                    found = self._computed(written, opened, sources, place, progress)
                 answer = None if found is None else ledger.commit(receipt, found)
             except BaseException:
                 self.holdings.lost.add(receipt.number)
@@ -177,7 +195,7 @@ class Release:
         heads = {name: source.relation for name, source in sources.items()}
         with _untold():
             run = opened.read(progress, secrets.randbits(64))
-            return written(self.released(lambda sql, keep: run(with_tables(DUCKDB, heads, sql), keep), place))
+            return written(self.released(lambda sql, keep: run(with_tables(place.words, heads, sql), keep), place))
         return None
 
     def _selects(self, place: TablePlaces) -> list[str]:

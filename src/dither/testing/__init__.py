@@ -1,9 +1,7 @@
-"""For tests: noise that can be repeated, and a check that anyone can run on a mechanism. Never for a release."""
+"""For tests: noise that can be repeated, and checks of mechanisms and engines that anyone can run. Never for a release."""
 
 from __future__ import annotations
 
-from dither.testing.conformance import Report, check_mechanism, mechanism_checks
-from dither.testing.enumerate import Outcomes, outcomes
-from dither.testing.seeds import seeded
+from dither.lazy import attach
 
-__all__ = ["Outcomes", "Report", "check_mechanism", "mechanism_checks", "outcomes", "seeded"]
+__all__, __getattr__, __dir__, _LAZY = attach(globals())

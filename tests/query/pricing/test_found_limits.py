@@ -133,7 +133,9 @@ def again(quote):
     from dither.query.engines.templates.relations import rows_of, with_tables
 
     sources = {table.name: quote.holdings.table_source(table) for table in quote.offer.question.relation.tables}
-    place = TablePlaces({name: rows_of(DUCKDB, name) for name in sources}, {name: s.texts for name, s in sources.items()})
+    place = TablePlaces(
+        DUCKDB, {name: rows_of(DUCKDB, name) for name in sources}, {name: s.texts for name, s in sources.items()}
+    )
     heads = {name: source.relation for name, source in sources.items()}
     with quote.holdings.engine.opened([*sources.values()], 1) as opened:
         run = opened.read(None, 7)

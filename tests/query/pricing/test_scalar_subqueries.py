@@ -16,6 +16,7 @@ import dither
 from dither.errors import QuestionError, ReleaseError
 from dither.query import release as releasing
 from dither.query.counts import TablePlaces
+from dither.query.engines.duckdb.words import DUCKDB
 from dither.query.pricing import price
 from dither.query.pricing.fingerprint import question as spelled
 from dither.query.pricing.spend import Spend
@@ -95,7 +96,7 @@ def law_of(tmp_path, unit, rows, epsilon):
             known[sql] = engine.execute(sql).fetchall()
         return [row for row in known[sql] if keep(row)]
 
-    place = TablePlaces({"t": "t"}, {"t": frozenset()})
+    place = TablePlaces(DUCKDB, {"t": "t"}, {"t": frozenset()})
     return outcomes(lambda _: releasing.released_numbers(offer, run, place, []).to_json(), 0, cutoff="1e-6")
 
 

@@ -4,19 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import lru_cache
-from typing import TypeAlias
+from typing import SupportsIndex, TypeAlias
 
-from dither.errors import DataError, DitherError
+from dither.errors import DataError, DitherError, NumberError
 from dither.ledger.entries.budget import read_price
 from dither.ledger.entries.entry import Json, canonical, digest
 from dither.ledger.entries.texts import LONGEST_QUESTION, plain_text, read_name, read_text
 from dither.ledger.storage.database import Statement, latest
+from dither.numeric.number import integer
 from dither.privacy.budget.filter import Filter
 from dither.privacy.budget.filter_state import Totals
 from dither.privacy.guarantee.guarantee import Guarantee
 
 LARGEST_BITS = 4096  # of a whole number in a question
 DEEPEST = 50
+LONGEST_LEASE = 31 * 24 * 3600  # seconds
 # A text, or nested mappings and lists of texts, whole numbers and truth values.
 QuestionLike: TypeAlias = str | Mapping[str, object]
 
@@ -51,6 +53,14 @@ class ChargeRequest:
         """What must be looked up to decide on it."""
         asked = [latest("fingerprint", self.fingerprint)]
         return asked if self.key is None else [*asked, latest("key", self.key_tag)]
+
+
+def read_lease(lease: SupportsIndex) -> int:
+    """Seconds in which nobody else computes the same answer."""
+    seconds = integer(lease, name="lease", least=1)
+    if seconds > LONGEST_LEASE:
+        raise NumberError("lease", seconds, f"it is longer than {LONGEST_LEASE} seconds", "300")
+    return seconds
 
 
 def read_request(

@@ -73,6 +73,14 @@ def touch(page: LedgerTransaction, receipt: Receipt) -> None:
         page.add("touched", {"receipt": charged.number, "attempt": 1, "until": charged.body["until"]})
 
 
+def renew(page: LedgerTransaction, receipt: Receipt, lease: int) -> None:
+    """Write down that an answer is still being computed, unless it is there or somebody else took over."""
+    charged, state = _charge_of(page, receipt)
+    latest = 1 if state is None else state.body["attempt"]
+    if (state is None or state.answer is None) and receipt.attempt == latest:
+        page.add("renewed", {"receipt": charged.number, "attempt": latest, "until": page.now + lease * 1_000_000})
+
+
 def commit(page: LedgerTransaction, receipt: Receipt, answer: str) -> str:
     """Store an answer, unless there is one; the one that is stored."""
     charged, state = _charge_of(page, receipt)

@@ -27,7 +27,7 @@ VERSION = 2
 PURPOSE = b"dither ledger entry 2\n"  # the key signs nothing else by accident
 KINDS = (
     *("created", "bound", "policy", "share", "moved"),  # what the owner did
-    *("reserved", "touched", "rerun", "answered", "replayed", "refunded"),  # what became of a charge
+    *("reserved", "touched", "renewed", "rerun", "answered", "replayed", "refunded"),  # what became of a charge
     *("refused", "exported"),  # what was asked and not answered, and where answers went
 )
 
@@ -127,7 +127,7 @@ def write(
 
 def tags(kind: str, body: Mapping[str, Any]) -> tuple[int | None, str | None, str | None, str | None]:
     """What an entry is found by: the receipt it is about, the question, the idempotency key, the analyst's last state."""
-    about = body["receipt"] if kind in ("touched", "rerun", "answered", "refunded") else None
+    about = body["receipt"] if kind in ("touched", "renewed", "rerun", "answered", "refunded") else None
     question = body["fingerprint"] if kind == "reserved" else None
     used_key = digest(body["key"]) if body.get("key") is not None else None
     analyst = digest(body["analyst"]) if body.get("share") is not None else None

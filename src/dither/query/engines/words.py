@@ -15,8 +15,9 @@ import datetime
 import math
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
+from functools import cached_property
 from itertools import count
-from typing import ClassVar
+from typing import ClassVar, Self
 
 from dither.query.plan.calendar_periods import Period, Unit
 from dither.query.plan.expressions import Part
@@ -27,6 +28,7 @@ from dither.query.sources import sql_quotes
 
 WHOLE = "0|-?[1-9][0-9]*"  # the one spelling of a whole number
 LARGEST = 2**63
+LARGE = 2.0**100  # the largest and, turned over, the smallest number that arithmetic gets from a cell
 SECONDS: dict[Unit, int] = {"hour": 3600, "minute": 60, "second": 1}
 
 
@@ -43,6 +45,16 @@ class Words:
         Type.TIMESTAMP: "TIMESTAMP",
     }
     wide_type: ClassVar[str] = "NUMERIC(38)"
+    salt: ClassVar[str] = "0"  # as the run of a SELECT knows it; a number is written where there is no run
+
+    def __init__(self, *, cuts: bool = False) -> None:
+        self._cuts = cuts
+
+    @cached_property
+    def operands(self) -> Self:
+        """The same words, for what is added, multiplied or divided: cells so large or small that doubles would overflow or
+        underflow are cut. Some engines fail there, and all are to compute the same."""
+        return type(self)(cuts=True)
 
     # -- names and constants: none depends on a row; what the engine cannot read is refused when the SELECT is rehearsed
 
@@ -112,8 +124,14 @@ class Words:
         return self.cast(sql, self.types[kind])
 
     def real(self, sql: str) -> str:
-        """A double that is a number or an infinity; NULL for NaN, which equals itself."""
-        return f"nullif({sql}, {self.number(float('nan'))})"
+        """A double that is a number or an infinity; NULL for NaN, which equals itself. As an operand, of a size that
+        doubles can compute with, zero, or an infinity."""
+        found = f"nullif({sql}, {self.number(float('nan'))})"
+        if not self._cuts:
+            return found
+        large, small, infinite = (self.number(size) for size in (LARGE, 1 / LARGE, float("inf")))
+        big = f"WHEN abs({sql}) > {large} AND abs({sql}) < {infinite} THEN sign({sql}) * {large}"
+        return f"CASE {big} WHEN abs({sql}) < {small} THEN {self.number(0.0)} ELSE {found} END"
 
     def is_real(self, sql: str) -> str:
         """Whether a double is a number or an infinity; NaN is above them."""

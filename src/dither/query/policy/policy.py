@@ -23,6 +23,7 @@ from dither.privacy.guarantee.guarantee import Guarantee
 from dither.privacy.unit import Unit
 from dither.query.policy.chains import linked
 from dither.query.policy.column import Column, Fact
+from dither.query.policy.engine_facts import FACTS, EngineFacts, read_engine
 from dither.query.policy.table import MIN_PEOPLE, Table, read_table
 
 VERSION = 1
@@ -53,6 +54,7 @@ class Policy:
         tables: private and public ones, with their columns.
         data_version: a label of the data; stored answers are about one version.
         per_question: the most that one question may cost; None for no limit.
+        engine: how much memory and time PostgreSQL may take for one question.
 
     Raises:
         PolicyError: by those who read one; a policy itself is a plain value.
@@ -70,6 +72,7 @@ class Policy:
     tables: tuple[Table, ...]
     data_version: str = ""
     per_question: Guarantee | None = None  # the most that one question may cost
+    engine: EngineFacts | None = None  # how much an engine may take for one question
 
     def table(self, name: str) -> Table | None:
         """The table of that name, whatever its case; None if there is none."""
@@ -111,7 +114,7 @@ def load_policy(path: Path) -> Policy:
 def read_policy(stated: dict[str, Any], *, per_question: Guarantee | None = None) -> Policy:
     """A policy from nested facts; without a ledger in it, somebody hands one over."""
     _must_be_decided(stated, "")
-    known = {"version", "domain", "unit", "data_version", "ledger", "limits", "tables"}
+    known = {"version", "domain", "unit", "data_version", "engine", "ledger", "limits", "tables"}
     for extra in stated.keys() - known:
         raise PolicyError(extra, stated[extra], "no such part of a policy is known", ", ".join(sorted(known)))
     if stated.get("version") != VERSION or isinstance(stated.get("version"), bool):
@@ -134,6 +137,7 @@ def read_policy(stated: dict[str, Any], *, per_question: Guarantee | None = None
         tables=linked([read_table(name, facts, f"tables.{name}") for name, facts in tables.items()]),
         data_version=_text(stated.get("data_version", ""), "data_version", empty=True),
         per_question=_most(limits.get("per_question", per_question), unit),
+        engine=read_engine(_part(stated, "engine", FACTS)),
     )
 
 

@@ -46,6 +46,7 @@ def make_offer(ask: Ask, holdings: Holdings, *, promise: Spend | None = None, lo
     """The offer for a question. In a batch its price and its delta are given parts of the whole."""
     policy, budget = with_auto(holdings.policy, ask.limits, ask.bounds), holdings.ledger.budget
     question, options = read_question(ask.text, policy)
+    holdings.engine.check(question)
     if promise is not None and (options.epsilon is not None or options.delta is not None):
         why = "a batch has one price for all its questions"
         raise QuestionError("OPTIONS", ask.text, why, "quote([...], epsilon='0.5')")

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from dither.query.engines.duckdb.table_source import TableSource
 from dither.query.engines.duckdb.words import DUCKDB
+from dither.query.engines.engine import TableSource
 from dither.query.engines.templates.expressions import cell
 from dither.query.engines.templates.relations import rows_of
 from dither.query.policy.table import Table

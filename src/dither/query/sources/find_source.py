@@ -7,13 +7,16 @@ from pathlib import Path
 
 from dither.errors import DataError
 from dither.query.sources.frames import FRAMES
+from dither.query.sources.postgres_table import postgres_table
 from dither.query.sources.source import CsvFiles, DataLike, DuckDBFile, ParquetFiles, Source
 
-KINDS = "a .parquet, .csv or .duckdb file, a glob of such, a pandas or polars DataFrame, or an Arrow table"
+KINDS = "a .parquet, .csv or .duckdb file, a glob of such, postgresql://..., a pandas or polars DataFrame, or an Arrow table"
 
 
 def find_source(stated: DataLike, folder: Path, where: str) -> Source:
     """The source that a path, a glob or a frame stands for."""
+    if isinstance(stated, str) and stated.startswith(("postgresql://", "postgres://")):
+        return postgres_table(stated, where)
     if isinstance(stated, (str, Path)):
         return _files(str(stated), folder, where)
     module, kind = type(stated).__module__.split(".")[0], type(stated).__name__

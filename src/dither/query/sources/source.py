@@ -10,6 +10,7 @@ from __future__ import annotations
 import csv
 import hashlib
 from abc import ABC, abstractmethod
+from collections.abc import Collection
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
@@ -43,6 +44,7 @@ class Source(ABC):
     """Where the rows of a table are."""
 
     kind: str
+    engine: str = "duckdb"  # who reads it
     paths: tuple[str, ...] = ()  # the files that the engine may read: these and no others
 
     @abstractmethod
@@ -55,6 +57,14 @@ class Source(ABC):
             return tuple(_look(path) for path in self.paths) or None
         except OSError:
             return None
+
+    def cautions(self) -> list[str]:
+        """What its owner should know of it: none for files and frames."""
+        return []
+
+    def enforces_key(self, columns: Collection[str]) -> bool:
+        """Whether whoever keeps the rows makes sure that no two have the same key: nobody does for files and frames."""
+        return False
 
     def check(self, table: Table) -> Schema:
         """Refuse a source that cannot be the table of the policy, before anything is charged; what of it will be read."""

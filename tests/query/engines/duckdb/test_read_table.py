@@ -18,6 +18,7 @@ from dither.query.engines.duckdb import run as duckdb_engine
 from dither.query.engines.duckdb.from_source import from_source
 from dither.query.engines.duckdb.read_table import read_sql
 from dither.query.engines.duckdb.table_source import table_source
+from dither.query.engines.duckdb.words import DUCKDB
 from dither.query.owner.inspect import inspect
 from dither.query.plan.relations import Scan
 from dither.query.policy.column import LONGEST_TEXT, Type
@@ -252,7 +253,7 @@ class Read(Asked):
             held = {column.name: Held(column.type, "string") for column in table.columns}
             places[table.name] = read.read_sql(table, held, table.name)
             texts[table.name] = frozenset(name for name, found in held.items() if found.type is Type.TEXT)
-        place = counts.TablePlaces(places, texts, case.salt)
+        place = counts.TablePlaces(DUCKDB, places, texts, case.salt)
         return place.select(self.question, case.strategy.sets, case.bounding)
 
 

@@ -18,7 +18,7 @@ import pytest
 from dither.errors import DataError, QuestionError, ReleaseError
 from dither.query.engines.duckdb import run as running
 from dither.query.engines.duckdb.instance import Instance, lock
-from dither.query.engines.duckdb.run import Engine
+from dither.query.engines.duckdb.run import DuckDBEngine
 from dither.query.engines.duckdb.table_source import table_source
 from dither.query.policy.table import read_table
 from dither.query.sources.frames import ArrowTable
@@ -62,7 +62,7 @@ def test_a_quote_opens_none(tmp_path, monkeypatch):
 
 
 def test_cursors_do_not_see_each_other():
-    with Engine() as engine, engine.opened([frame(1)]) as first, engine.opened([frame(2, 3)]) as second:
+    with DuckDBEngine() as engine, engine.opened([frame(1)]) as first, engine.opened([frame(2, 3)]) as second:
         one, two = first.read(None, 5), second.read(None, 6)
         rows = "SELECT count(*), getvariable('salt') FROM \"protected frame t\""
         assert one(rows, lambda _: True) == [(1, 5)]
@@ -85,7 +85,7 @@ def test_the_lock_holds_for_later_cursors(tmp_path):
         f"ATTACH '{tmp_path / 'new.duckdb'}' AS n",
         f"COPY (SELECT 1) TO '{tmp_path / 'out.csv'}'",
     ):
-        with Engine([source.source]) as engine:
+        with DuckDBEngine([source.source]) as engine:
             with engine.reading([source]) as run:
                 assert run(f"SELECT count(*) FROM {source.relation}", lambda _: True) == [(1,)]
             assert len(engine._idle[None]) == 1
@@ -147,7 +147,7 @@ def test_rehearsals_are_remembered_by_their_text(tmp_path):
 
 
 def test_what_cannot_work_is_refused_each_time(monkeypatch):
-    with Engine() as engine:
+    with DuckDBEngine() as engine:
         for _ in range(2):
             with pytest.raises(QuestionError):
                 engine.rehearse({"t": frame(1)}, ["SELECT nothing FROM nowhere"])
@@ -200,7 +200,7 @@ def test_an_engine_that_failed_is_not_used_again(tmp_path, monkeypatch):
 def test_what_is_spilled_is_for_nobody_else_and_gone_afterwards(tmp_path, monkeypatch):
     """The engine makes its folder with the rights that the process gives: the one around it protects it."""
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
-    with Engine() as engine:
+    with DuckDBEngine() as engine:
         with engine.reading([frame(1)]) as run:
             (folder,) = tmp_path.glob("dither-*")
             assert folder.stat().st_mode & 0o777 == 0o700
@@ -217,7 +217,7 @@ def test_what_is_spilled_is_for_nobody_else_and_gone_afterwards(tmp_path, monkey
 
 
 def test_each_reader_has_an_instance(tmp_path):
-    with Engine() as engine:
+    with DuckDBEngine() as engine:
         with engine.reading([frame(1)]), engine.reading([frame(2)]), engine.reading([frame(3)]):
             assert engine._idle[None] == []
         assert len(engine._idle[None]) == 3
@@ -261,7 +261,7 @@ def test_a_file_rewritten_in_place_is_looked_at_again(tmp_path):
 
 
 def test_an_instance_of_another_process_is_never_used():
-    with Engine() as engine:
+    with DuckDBEngine() as engine:
         with engine.reading([frame(1)]):
             pass
         (instance,) = engine._idle[None]

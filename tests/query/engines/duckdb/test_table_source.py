@@ -16,7 +16,7 @@ import pytest
 
 import dither
 from dither.errors import DataError, QuestionError, ReleaseError
-from dither.query.engines.duckdb.run import Engine
+from dither.query.engines.duckdb.run import DuckDBEngine
 from dither.query.engines.duckdb.table_source import TableSource, table_source
 from dither.query.engines.duckdb.words import DUCKDB
 from dither.query.engines.templates.expressions import cell
@@ -267,7 +267,7 @@ def test_no_cell_of_a_column_fails_whatever_it_is_read_as(kind):
     place = table_source(read_table("t", POLICY | {"columns": WHO | facts}, "t"), ArrowTable(table))
     read = []
     for column in place.table.columns[1:]:
-        with Engine() as engine:
+        with DuckDBEngine() as engine:
             try:
                 engine.rehearse({"t": place}, [counted(column, rows_of(DUCKDB, "t"))])
             except QuestionError:

@@ -94,6 +94,13 @@ def double(value: Any) -> float:
     return float(value)
 
 
+def cut(value: float) -> float:
+    """What arithmetic gets from a cell: a size that doubles can compute with, zero, infinity or NaN."""
+    if 2.0**100 < abs(value) < math.inf:
+        return math.copysign(2.0**100, value)
+    return 0.0 if abs(value) < 2.0**-100 else value
+
+
 def evaluate(node: Expression, row: dict[str, Any]) -> Any:
     match node:
         case ColumnValue(column):
@@ -102,6 +109,7 @@ def evaluate(node: Expression, row: dict[str, Any]) -> Any:
         case Constant(value):
             return value
         case Arithmetic(operator, left, right):
+            row = {name: cut(value) if isinstance(value, float) else value for name, value in row.items()}
             a, b = evaluate(left, row), evaluate(right, row)
             if a is None or b is None:
                 return None

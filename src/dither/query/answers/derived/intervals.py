@@ -1,8 +1,8 @@
 """Intervals of computed columns: what holds the same expression of the true aggregates with the stated probability.
 
-Theorem. The interval of an expression holds it with probability 1 - alpha at least, if it is a number: by the law of a sum of
-noises, by Fieller's set of a quotient of two such sums, or by interval arithmetic over the box of k pieces of these kinds,
-each of which fails with probability alpha / k. The proof is in `intervals.md`.
+Theorem. The interval of an expression holds it with probability 1 - alpha at least, if it is a number: by the law of a sum
+of noises, by Fieller's set of a quotient of two such sums, or by interval arithmetic over the box of k pieces of these
+kinds, each of which fails with probability alpha / k. The proof is in `intervals.md`.
 """
 
 from __future__ import annotations
@@ -66,9 +66,7 @@ class DerivedIntervals:
         self._ends: dict[tuple[Hashable, Fraction], Ends] = {}
         self._linear: dict[str, list[Fraction]] = {}
         self._sums: dict[tuple[str, Part], Fraction] = {}
-        self.members = cache(self._members)
-        self.counted = cache(self._counted)
-        self.opaque = cache(self._opaque)
+        self.members, self.counted, self.opaque = cache(self._members), cache(self._counted), cache(self._opaque)
         self.noises = cache(NoiseSum)
 
     def of(self, term: Term, rows: Iterable[int]) -> dict[int, Ends | None]:

@@ -13,7 +13,7 @@ import os
 import threading
 import weakref
 from collections import OrderedDict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from typing import TYPE_CHECKING, Any, Self
 
@@ -21,7 +21,9 @@ from dither.errors import DataError, QuestionError
 from dither.query.engines.duckdb.instance import Instance
 from dither.query.engines.duckdb.table_source import TableSource, table_source
 from dither.query.engines.duckdb.words import DUCKDB
+from dither.query.engines.engine import Keep, Progress, Run
 from dither.query.engines.templates.relations import with_tables
+from dither.query.plan.question import Question
 from dither.query.policy.column import Type
 from dither.query.policy.table import Table
 from dither.query.sources.source import DuckDBFile, Source
@@ -34,9 +36,6 @@ POLL = 0.1  # seconds between two looks at the progress
 AT_ONCE = 10_000  # rows handed over at once
 MOST_REHEARSALS = 1000  # that are remembered
 MOST_IDLE = 4  # instances that wait for the next one who needs them
-Progress = Callable[[float], None]
-Keep = Callable[[tuple[Any, ...]], bool]
-Run = Callable[[str, Keep], list[tuple[Any, ...]]]  # a SELECT, and which of its rows are kept
 STORED_AS = {
     Type.INTEGER: "BIGINT",
     Type.DECIMAL: "DECIMAL(18, 4)",
@@ -48,8 +47,10 @@ STORED_AS = {
 }
 
 
-class Engine:
+class DuckDBEngine:
     """DuckDB for the sources of one dataset. Each release has a cursor of its own."""
+
+    words = DUCKDB
 
     def __init__(self, sources: Iterable[Source] = ()) -> None:
         self._sources = tuple(sources)
@@ -67,6 +68,9 @@ class Engine:
     def close(self) -> None:
         """Close what nobody uses; whoever comes next opens it anew."""
         self._idle.clear()
+
+    def check(self, question: Question) -> None:
+        """Every question that can be read is answered."""
 
     def table(self, table: Table, source: Source) -> TableSource:
         """A source as a table, checked; looked at again only if its files have changed."""
@@ -156,7 +160,7 @@ class Opened:
 
 
 _abandoned: list[Instance] = []  # copied from another process: kept, since closing them would wait for threads elsewhere
-_engines: weakref.WeakSet[Engine] = weakref.WeakSet()
+_engines: weakref.WeakSet[DuckDBEngine] = weakref.WeakSet()
 
 
 def _before_copy() -> None:

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from dither.query.engines.duckdb.from_source import from_source, hand_over
-from dither.query.engines.duckdb.read_table import read_sql
-from dither.query.policy.column import Type
+from dither.query.engines.duckdb.read_table import is_long, read_column, read_sql
+from dither.query.policy.column import Column, Type
 from dither.query.policy.table import Table
 from dither.query.sources.schema import Schema
 from dither.query.sources.source import Source
@@ -33,6 +33,19 @@ class TableSource:
     def relation(self) -> str:
         """What stands after FROM."""
         return self.read(from_source(self.source, self.table))
+
+    @property
+    def stored(self) -> str:
+        """Where the rows are as they are stored."""
+        return from_source(self.source, self.table)
+
+    def read_column(self, column: Column) -> str:
+        """A column as everything else gets it."""
+        return read_column(column, self.schema[column.name], self.table)
+
+    def is_long(self, column: Column) -> str:
+        """Whether a cell is a text that is cut or let go."""
+        return is_long(column, self.schema[column.name], self.table)
 
     def read(self, where: str) -> str:
         """What stands after FROM if rows stored in the same way are there."""

@@ -18,12 +18,15 @@ there the exact shares decide, which add up to 1. Otherwise Q <= T weighs K, w =
 T K // Q); whoever has S > 2^40 B somewhere counts as nothing, so that everything stays within 112 bits: a has 40 bits less
 than B, and c at most 31 bits, or 2^37 where B is small.
 
-r comes from a double, and the whole numbers decide whether it is used; where they say no, the person counts as nothing.
+r is the least whole number with r * r >= x, x = S K^2 or Q, on every engine. From a double near s = sqrt(x), d away from it,
+one step of Newton's, (r + x // r) // 2 in whole numbers, lies within [s - 1, s + 1) as d^2 < r: doubles know 15 digits, and
+r is below 2^64. Then it or the next is the root. The whole numbers decide once more whether it is used; should they say no,
+the person counts as nothing.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from math import ceil
 
@@ -32,7 +35,6 @@ from dither.query.engines.words import Words
 from dither.query.statistics.bounding import Clip, ClipSum
 
 WIDEST = 2**52  # of one weighted total: it fits into 64 bits, and 2^20 groups of 4 squares into 127
-MARGIN = "1.0000001"  # far more than the error of a square root in doubles
 BITS = 40  # of T, and of how many times its claim a family may be
 FINE = 30  # bits of c, where it is not larger by itself
 
@@ -83,23 +85,25 @@ def _claim(bounding: Clip | ClipSum, family: CounterSet) -> int:
 def _own_weights(words: Words, families: Sequence[CounterSet], bounding: Clip | ClipSum, sums: str) -> tuple[str, list[str]]:
     """Each family by itself."""
     finest = bounding.resolution
-    long, roots, weights = [], [], []
+    long, roots, weights, squares = [], [], [], dict[str, str]()
     for number, family in enumerate(families):
         s, r, w = f"s{number}", f"r{number}", f"w{number}"
         long.append(f"{s} > {words.wide(str(_claim(bounding, family)))}")
         if isinstance(bounding, ClipSum):
-            roots.append(f"CASE WHEN {long[-1]} THEN {s} END AS {r}, {s}")
+            roots.append(f"CASE WHEN {long[-1]} THEN {s} END AS {r}")
             share = words.divide(words.wide(str(_claim(bounding, family) * finest)), r)
             fits = f"{r} IS NOT NULL"
         else:
-            root = words.wide(words.ceil(f"sqrt({words.double(s)}) * {finest} * {MARGIN}"))
-            roots.append(f"CASE WHEN {long[-1]} THEN {root} + 1 END AS {r}, {s}")
+            squares[r] = f"x{number}"
+            roots.append(f"CASE WHEN {long[-1]} THEN {s} * {words.wide(str(finest**2))} END AS x{number}")
             share = words.divide(words.wide(str(bounding.length(family) * finest)), r)
-            fits = f"{r} * {r} >= {s} * {finest**2}"
+            fits = f"{r} * {r} >= x{number}"
         weight = f"WHEN {fits} THEN {words.least([str(finest), share])}"
         # NULL where she stays as she is, 0 where the root is too small
         weights.append(f"{words.narrow(f'(CASE {weight} WHEN {r} IS NOT NULL THEN 0 END)')} AS {w}")
     lengths = f"SELECT p, {', '.join(roots)} FROM ({sums}) AS sums WHERE {' OR '.join(long)}"
+    if not isinstance(bounding, ClipSum):
+        lengths = with_roots(words, ["p"], squares, lengths)
     norms = f"SELECT p, {', '.join(weights)} FROM ({lengths}) AS lengths"
     return norms, [f"w{number}" for number in range(len(families))]
 
@@ -123,12 +127,25 @@ def _one_weight(words: Words, families: Sequence[CounterSet], bounding: Clip | C
         weight = f"WHEN q > {target} THEN {share_of}"
         norms = f"SELECT p, q, {words.narrow(f'(CASE WHEN q IS NULL THEN 0 {weight} ELSE {finest} END)')} AS w"
         return f"{norms} FROM ({lengths}) AS lengths", ["w"] * len(families)
-    root = words.wide(words.ceil(f"sqrt({words.double('q')}) * {MARGIN}"))
-    roots = f"SELECT p, q, {root} + 1 AS r FROM ({lengths}) AS lengths"
+    roots = with_roots(words, ["p"], {"r": "q"}, lengths)
     share_of = words.least([str(finest), words.divide(words.wide(str(2 ** (BITS // 2) * finest)), "r")])
     weight = f"WHEN q <= {target} THEN {finest} WHEN r * r >= q THEN {share_of}"
     norms = f"SELECT p, {words.narrow(f'(CASE WHEN q IS NULL THEN 0 {weight} ELSE 0 END)')} AS w"
     return f"{norms} FROM ({roots}) AS roots", ["w"] * len(families)
+
+
+def with_roots(words: Words, kept: Sequence[str], squares: Mapping[str, str], rows: str) -> str:
+    """Rows with roots, each under its name: of a column of positive wide numbers the least whole number whose square is no
+    less; NULL of NULL."""
+    columns = [*kept, *squares.values()]
+    near = [words.greatest([words.wide(words.ceil(f"sqrt({words.double(x)})")), words.wide("1")]) for x in squares.values()]
+    near = [f"CASE WHEN {x} IS NOT NULL THEN {root} END" for x, root in zip(squares.values(), near, strict=True)]
+    newton = [words.divide(f"({r} + {words.divide(x, r)})", words.wide("2")) for r, x in squares.items()]
+    exact = [f"CASE WHEN {r} * {r} >= {x} THEN {r} ELSE {r} + 1 END" for r, x in squares.items()]
+    for step in (near, newton, exact):
+        found = [f"{root} AS {r}" for r, root in zip(squares, step, strict=True)]
+        rows = f"SELECT {', '.join([*columns, *found])} FROM ({rows}) AS roots"
+    return rows
 
 
 def coefficient(share: Fraction, claim: int) -> tuple[int, int, int]:

@@ -1,15 +1,18 @@
 """Expressions as SQL: one template a node, each total (it cannot fail on any row) and deterministic.
 
 Why total. What engines spell differently is written by its words (`engines/words.py`), each total by itself. Cells are read
-as their type, or NULL where they do not fit, and NaN in a cell is NULL. Numbers are doubles: sums and products overflow to
-infinities; infinity minus infinity is NaN, which compares as above every number and counts as missing when it is measured.
-(It is not made NULL inside expressions: each operand would be written twice, and nested sums would grow as 2^n.)
-Comparisons, LIKE with a constant pattern, IN with constants, CASE and parts of dates have a value, or NULL, for every
-input. Division is by constants, in doubles; other functions of numbers compare first (`templates/mathematics.py`). Texts
-are cut and made sound before a function gets them. There is no cast of analysts' values, no function with a pattern, a
-position or a length from a row. Why the analyst's text cannot get through: only numbers, dates, quoted texts and quoted
-names are ever written, each by its own word; names are those of the policy, or what a question calls the columns of an
-inner one, at most 128 printable characters."""
+as their type, or NULL where they do not fit, and NaN in a cell is NULL. Numbers are doubles. Cells that are computed with
+are cut to sizes from 2^-100 to 2^100 (`Words.operands`), infinities aside: some engines fail where doubles overflow or
+underflow, and refuse questions of so many factors that they still could. Infinity minus infinity is NaN, which compares as
+above every number and counts as missing when it is measured. (It is not made NULL inside expressions: each operand would be
+written twice, and nested sums would grow as 2^n.)
+Comparisons, LIKE with a constant pattern, IN with constants, CASE and parts of dates have a value, or NULL, for every input.
+Division is by constants, in doubles; other functions of numbers compare first (`templates/mathematics.py`). Texts are cut
+and made sound before a function gets them. There is no cast of analysts' values, no function with a pattern, a position or a
+length from a row. Why the analyst's text cannot get through: only numbers, dates, quoted texts and quoted names are ever
+written, each by its own word; names are those of the policy, or what a question calls the columns of an inner one, at most
+128 printable characters.
+"""
 
 from __future__ import annotations
 
@@ -98,7 +101,7 @@ def render(words: Words, node: Expression) -> str:
         case ReleasedConstant(_, _, value):  # written by us, from a fraction: a double, or NULL
             return words.cast("NULL", words.types[Type.FLOAT]) if value is None else words.number(value)
         case Arithmetic(operator, left, right):
-            return f"({_double(words, left)} {operator} {_double(words, right)})"
+            return f"({_double(words.operands, left)} {operator} {_double(words.operands, right)})"
         case DatePart(part, of):
             return words.part(part, render(words, of))
         case Compare(operator, left, right):
@@ -165,11 +168,11 @@ def _function(words: Words, node: Function) -> str:
         case Ceil(of):
             return words.ceil(_double(words, of))
         case Round(of, digits):
-            return words.round(_double(words, of), digits)
+            return words.round(_double(words.operands, of), digits)
         case Trunc(of):
             return words.trunc(_double(words, of))
         case WidthBucket(of, low, high, count):
-            return _width_bucket(words, _double(words, of), low, high, count)
+            return _width_bucket(words, _double(words.operands, of), low, high, count)
         case Quotient(of, by):
             return mathematics.quotient(words, _double(words, of), _double(words, by))
         case WholeQuotient(of, by):

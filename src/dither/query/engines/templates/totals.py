@@ -27,10 +27,12 @@ from typing import Any
 
 from dither.query.counters.counter_sets import CounterSet
 from dither.query.engines.templates.clip import clipped
+from dither.query.engines.templates.counters import holds_integers
 from dither.query.engines.templates.people_rows import Shape, group_totals, or_zero, rows_of_people, totals_of_people
 from dither.query.engines.templates.people_sizes import by_groups, by_rows, by_sums, by_values
 from dither.query.engines.words import Words
 from dither.query.plan.question import Question
+from dither.query.policy.column import Type
 from dither.query.statistics.bounding import Bounding, Clip, ClipSum, EachRow, KeepGroups, KeepPersons, Weights
 from dither.query.statistics.distinct_values import KeepValues
 from dither.query.statistics.people_by_size import (
@@ -152,16 +154,24 @@ def _chosen(shape: Shape, bounding: KeepGroups, rows: str, salt: int | str) -> s
     added = [_summed(words, part, total) for part, total in zip(scaled, shape.totals, strict=True)]
     if not shape.keys:
         return group_totals([], added, f"({person}) AS mine")
-    order = ", ".join([words.order(salt, ["p", *shape.keys]), *shape.keys])
+    order = ", ".join([words.order(salt, ["p", *_hashed(shape)]), *shape.keys])
     placed = f"SELECT *, row_number() OVER (PARTITION BY p ORDER BY {order}) AS place FROM ({person}) AS mine"
     return group_totals(shape.keys, added, f"({placed}) AS placed WHERE place <= {bounding.groups}")
+
+
+def _hashed(shape: Shape) -> list[str]:
+    """Keys as they are hashed: whole numbers that are doubles as whole numbers, of which engines write the same text."""
+    return [
+        shape.words.whole(name) if group.by.facts.type is Type.INTEGER and not holds_integers(group.by) else name
+        for name, group in zip(shape.keys, shape.question.groups, strict=True)
+    ]
 
 
 def _values(shape: Shape, bounding: KeepValues, rows: str, salt: int | str) -> str:
     pair = [*shape.keys, "x0"]
     there = " AND ".join(f"count({name}) > 0" for name in pair)
     pairs = f"SELECT p, {', '.join(pair)} FROM ({rows}) AS r GROUP BY p, {', '.join(pair)} HAVING {there}"
-    order = ", ".join([shape.words.order(salt, ["p", *pair]), *pair])
+    order = ", ".join([shape.words.order(salt, ["p", *_hashed(shape), "x0"]), *pair])
     placed = f"SELECT *, row_number() OVER (PARTITION BY p ORDER BY {order}) AS place FROM ({pairs}) AS mine"
     counted = shape.all_measured("count(*)", "count({})", "sum({})")
     return group_totals(shape.keys, counted, f"({placed}) AS placed WHERE place <= {bounding.groups}")

@@ -33,7 +33,7 @@ from dither.query.sql.scope import Name, Scope
 from dither.query.sql.syntax import refuse
 
 MOST_RELATIONS = 30
-MOST_PUBLIC = 8  # how many rows they make of one is counted before the charge (`engines/duckdb/fan_out.py`)
+MOST_PUBLIC = 8  # how many rows they make of one is counted before the charge (`engines/fan_out.py`)
 Beside = tuple[tuple[Column, Column], ...]  # columns of the right: as they are called here, and there
 Cell = tuple[Table, str]  # a column of a table of the policy
 Pair = tuple[str, str]  # of columns of two tables that are equal

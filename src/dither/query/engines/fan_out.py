@@ -10,9 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from dither.errors import DataError, QuestionError
-from dither.query.engines.duckdb.run import Engine
-from dither.query.engines.duckdb.table_source import TableSource
-from dither.query.engines.duckdb.words import DUCKDB
+from dither.query.engines.engine import Engine, TableSource
 from dither.query.engines.templates.relations import matches_sql, rows_of, with_tables
 from dither.query.plan.chain import MOST_REPEATED, Chain
 from dither.query.plan.expressions import Compare
@@ -39,12 +37,13 @@ def check_matches(relation: Relation, sources: Mapping[str, TableSource], engine
     joins = _joins(relation)
     if not joins:
         return
+    words = engine.words
     tables = dict.fromkeys(join.public.table.name for join in joins)
-    places = {name: (rows_of(DUCKDB, name), frozenset[str]()) for name in tables}
-    looked = ", ".join(f"({matches_sql(DUCKDB, join, places)})" for join in joins)
+    places = {name: (rows_of(words, name), frozenset[str]()) for name in tables}
+    looked = ", ".join(f"({matches_sql(words, join, places)})" for join in joins)
     try:
         with engine.reading([sources[name] for name in tables], threads=threads) as run:
-            sql = with_tables(DUCKDB, {name: sources[name].relation for name in tables}, f"SELECT {looked}")
+            sql = with_tables(words, {name: sources[name].relation for name in tables}, f"SELECT {looked}")
             ((*most,),) = run(sql, lambda _: True)
     except Exception:
         why = "a public table cannot be read"

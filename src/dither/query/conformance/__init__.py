@@ -1,0 +1,1 @@
+"""Conformance tests of engines: what `dither.testing.check_engine` runs."""

@@ -1,0 +1,1 @@
+"""PostgreSQL: its words, how it reads a table, and what runs SELECTs on it."""

@@ -1,0 +1,224 @@
+"""Reads the rows of a dataset by SELECTs on PostgreSQL: rehearsed on made-up rows, then run in one read-only transaction.
+
+Each release has a connection of its own. Its transaction sees one state of the database (repeatable read), writes nothing,
+and finds operators and functions in `pg_catalog` alone, so that nobody's own are called. Tables are locked against changes
+of their shape, and looked up in the catalogue again, before the charge. What the server says is never passed on.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import TYPE_CHECKING, Any
+
+from dither.errors import DataError, QuestionError
+from dither.extras import needs
+from dither.query.engines.engine import Keep, Progress, Run
+from dither.query.engines.postgres.read_table import is_long, read_column, read_sql
+from dither.query.engines.postgres.support import check_support
+from dither.query.engines.postgres.words import POSTGRES
+from dither.query.engines.templates.relations import with_tables
+from dither.query.plan.question import Question
+from dither.query.policy.column import Column
+from dither.query.policy.engine_facts import EngineFacts
+from dither.query.policy.table import Table
+from dither.query.sources.postgres_table import PostgresTable, connection, read_catalogue
+from dither.query.sources.schema import Schema
+from dither.query.sources.source import Source
+
+if TYPE_CHECKING:
+    import psycopg
+
+POLL = 0.1  # seconds between two looks whether it is done
+AT_ONCE = 10_000  # rows handed over at once
+BEGIN = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
+
+
+@dataclass(frozen=True, eq=False)
+class PostgresTableSource:
+    """Where the rows of a table are, and how the columns of the policy are stored there."""
+
+    table: Table
+    source: PostgresTable
+    schema: Schema
+
+    @property
+    def texts(self) -> frozenset[str]:
+        """None: a column that is stored as text is text in the policy."""
+        return frozenset()
+
+    @property
+    def relation(self) -> str:
+        """What stands after FROM."""
+        return self.read(self.source.relation)
+
+    @property
+    def stored(self) -> str:
+        """Where the rows are as they are stored."""
+        return self.source.relation
+
+    def read_column(self, column: Column) -> str:
+        """A column as everything else gets it."""
+        return read_column(column, self.schema[column.name], self.table)
+
+    def is_long(self, column: Column) -> str:
+        """Whether a cell is a text that is cut or let go."""
+        return is_long(column, self.schema[column.name], self.table)
+
+    def read(self, where: str) -> str:
+        """What stands after FROM if rows stored in the same way are there."""
+        return read_sql(self.table, self.schema, where)
+
+
+class PostgresEngine:
+    """PostgreSQL for the sources of one dataset."""
+
+    words = POSTGRES
+
+    def __init__(self, facts: EngineFacts | None = None) -> None:
+        self._facts = facts or EngineFacts()
+
+    def close(self) -> None:
+        """Nothing is kept open."""
+
+    def check(self, question: Question) -> None:
+        """Refuse a question with a node that was not shown to compute the same here, or that could overflow."""
+        check_support(question)
+
+    def table(self, table: Table, source: Source) -> PostgresTableSource:
+        """A source as a table, looked up in the catalogue."""
+        assert isinstance(source, PostgresTable)
+        return PostgresTableSource(table, source, source.check(table))
+
+    def rehearse(
+        self, sources: Mapping[str, PostgresTableSource], selects: Sequence[str], *, threads: int | None = None
+    ) -> None:
+        """Run SELECTs on a made-up row of NULLs, so that what can never work is refused before it is charged."""
+        with needs("dither[postgres]"):
+            import psycopg
+
+        heads = {}
+        for table, source in sources.items():
+            cells = [f"CAST(NULL AS {held.stored}) AS {POSTGRES.name(column)}" for column, held in source.schema.items()]
+            heads[table] = source.read(f"(SELECT {', '.join(cells)})")
+        with connection(_one_url(list(sources.values()))) as link:
+            try:
+                _begin(link, 0)
+                for sql in selects:
+                    link.execute(with_tables(POSTGRES, heads, sql)).fetchall()
+            except psycopg.Error as error:
+                why = f"the engine cannot compute it, whatever the data is ({type(error).__name__})"
+                raise QuestionError("question", "as it was asked", why, "smaller numbers, or a simpler question") from None
+
+    @contextmanager
+    def opened(self, sources: Sequence[PostgresTableSource], threads: int | None = None) -> Iterator[PostgresOpened]:
+        """A transaction in which the tables are what they were when they were checked. No row is read."""
+        with needs("dither[postgres]"):
+            import psycopg
+
+        with connection(_one_url(sources)) as link:
+            try:
+                link.execute(BEGIN)
+                for source in sources:
+                    link.execute(f"LOCK TABLE {source.source.relation} IN ACCESS SHARE MODE")
+                    found = read_catalogue(link, source.source)
+                    if any(found.get(column) != held for column, held in source.schema.items()):
+                        raise DataError("source", source.source.relation, "it was changed just now", "asking again")
+            except psycopg.Error:
+                came = ", ".join(source.source.relation for source in sources)
+                why = "it cannot be read now: it is gone, or somebody changes it"
+                raise DataError("source", came, why, "asking again") from None
+            yield PostgresOpened(link, self._facts)
+
+    @contextmanager
+    def reading(self, sources: Sequence[PostgresTableSource], *, threads: int | None = None) -> Iterator[Run]:
+        """SELECTs on the rows of sources. What they raise may tell of rows: not to be passed on."""
+        with self.opened(sources, threads) as opened:
+            yield opened.read()
+
+
+class PostgresOpened:
+    """A transaction by which the rows of sources can be read."""
+
+    def __init__(self, link: psycopg.Connection[Any], facts: EngineFacts) -> None:
+        self._link, self._facts = link, facts
+
+    def read(self, progress: Progress | None = None, salt: int = 0) -> Run:
+        """SELECTs can run. What they raise may tell of rows: not to be passed on."""
+        _salt(self._link, salt)
+        for setting, amount in (("work_mem", self._facts.work_mem), ("statement_timeout", self._facts.time_limit)):
+            if amount is not None:
+                self._link.execute("SELECT set_config(%s, %s, true)", (setting, amount))
+        return lambda sql, keep: _fetch(self._link, sql, keep)
+
+
+def _one_url(sources: Sequence[PostgresTableSource]) -> str:
+    """The one database in which all tables are."""
+    urls = list(dict.fromkeys(source.source.url for source in sources))
+    if len(urls) != 1:
+        why = "the tables of one question are in one database"
+        raise DataError("source", ", ".join(source.source.relation for source in sources), why, "tables of one database")
+    return urls[0]
+
+
+def _begin(link: psycopg.Connection[Any], salt: int) -> None:
+    link.execute(BEGIN)
+    _salt(link, salt)
+
+
+def _salt(link: psycopg.Connection[Any], salt: int) -> None:
+    signed = salt - 2**64 if salt >= 2**63 else salt
+    link.execute("SELECT set_config('dither.salt', %s, true)", (str(signed),))
+
+
+def _fetch(link: psycopg.Connection[Any], sql: str, keep: Keep) -> list[tuple[Any, ...]]:
+    """In a thread of its own, so that this one hears Ctrl-C."""
+    outcome: list[list[tuple[Any, ...]]] = []
+    ended = threading.Event()
+
+    def work() -> None:
+        try:
+            outcome.append(_rows(link, sql, keep))
+        except BaseException:  # noqa: S110 - what it says may tell of rows; that it failed is all that goes on
+            pass
+        finally:
+            ended.set()
+
+    threading.Thread(target=work, name="dither-engine", daemon=True).start()
+    try:
+        while not ended.wait(POLL):
+            pass
+    except BaseException:  # somebody pressed Ctrl-C: stop the server, then say so; a second time changes nothing
+        while True:
+            with suppress(BaseException):
+                link.cancel_safe(timeout=10)
+                ended.wait()
+                break
+        raise
+    if not outcome:
+        raise RuntimeError("the engine failed")
+    return outcome[0]
+
+
+def _rows(link: psycopg.Connection[Any], sql: str, keep: Keep) -> list[tuple[Any, ...]]:
+    """There may be many groups that nobody asks for: they are let go as they come."""
+    found = []
+    with link.cursor(name="dither") as cursor:
+        cursor.itersize = AT_ONCE
+        cursor.execute(sql)
+        while rows := cursor.fetchmany(AT_ONCE):
+            found += [kept for row in rows if keep(kept := tuple(_plain(value) for value in row))]
+    return found
+
+
+def _plain(value: Any) -> Any:
+    """Whole numbers come as decimals."""
+    if isinstance(value, Decimal):
+        whole = int(value)
+        if whole != value:
+            raise RuntimeError("the engine gave a fraction")
+        return whole
+    return [_plain(one) for one in value] if isinstance(value, list) else value
