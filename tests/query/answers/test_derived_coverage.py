@@ -11,7 +11,7 @@ import pyarrow
 import pytest
 
 import dither
-from dither.query.answers import derived_intervals
+from dither.query.answers.derived import intervals as derived_intervals
 from dither.testing import seeded
 from tests.query.clinics import ledger, repeated
 

@@ -297,7 +297,6 @@ KEYED = "FROM visits GROUP BY ward"
         (f"SELECT ward, COUNT(*) OVER (ORDER BY ward) AS s {KEYED}", "only the running sum"),
         (f"SELECT ward, ROW_NUMBER() OVER (ORDER BY ward) AS s {KEYED}", "windows show single rows"),
         (f"SELECT ward, CUME_DIST() OVER (ORDER BY ward) AS s {KEYED}", "divided after the answer"),
-        (f"SELECT ward, SUM(COUNT(*)) OVER w AS s {KEYED} WINDOW w AS (ORDER BY ward)", "not answered here"),
         (f"SELECT ward, SUM(COUNT(*)) FILTER (WHERE cost > 1) OVER (ORDER BY ward) AS s {KEYED}", "only the running sum"),
         (f"SELECT ward, SUM(COUNT(*)) OVER (ORDER BY ward) AS s {KEYED} HAVING s > 3", "HAVING would leave some out"),
         ("SELECT SUM(COUNT(*)) OVER (ORDER BY ward) AS s FROM visits", "key of GROUP BY"),

@@ -85,6 +85,16 @@ COLUMNS: Mapping[str, Mapping[str, Any]] = {
     "at": {"type": "timestamp"},
 }
 VALUES = [
+    *(
+        "cost / weight",
+        "weight / NULLIF(age, 0)",
+        "1 / cost",
+        "age // 7",
+        "age % 7",
+        "cost % 3",
+        "SIGN(cost)",
+        "TRUNC(cost)",
+    ),
     *("cost", "weight", "age", "name", "seen", "at", "smokes", "cost + weight", "cost - age * 2", "-cost", "cost * weight"),
     *("cost / 3", "weight / -0.25", "cost * 1e-30 * weight", "ABS(age)", "FLOOR(cost)", "CEIL(cost)", "ROUND(cost)"),
     *("ROUND(cost, 1)", "ROUND(weight, 2)", "ROUND(cost, -2)", "COALESCE(cost, age)", "NULLIF(age, 18)", "LENGTH(name)"),
@@ -114,6 +124,14 @@ CONDITIONS = [
 ADDED = ["cost", "age", "weight", "cost * 2 - age", "ABS(cost)", "ROUND(cost / 3, 1)", "COALESCE(cost, age)", "LENGTH(name)"]
 BY = ["ward", "smokes", "EXTRACT(quarter FROM seen)", "CASE WHEN age < 30 THEN 'young' ELSE 'old' END", "FLOOR(age / 40)"]
 FROM = [
+    "(SELECT person, ward, LAG(cost) OVER (PARTITION BY person ORDER BY age) AS cost,"
+    " ROW_NUMBER() OVER (PARTITION BY person ORDER BY seen DESC) AS age FROM rows) AS q",
+    "(SELECT person, ward, cost, SUM(age) OVER (PARTITION BY person, ward ORDER BY cost NULLS FIRST) AS age FROM rows) AS q",
+    "(SELECT person, ward, cost, age FROM rows AS a WHERE EXISTS (SELECT 1 FROM rows AS o WHERE o.person = a.person"
+    " AND o.cost > a.cost)) AS q",
+    "(SELECT a.person, a.ward, a.cost, b.n AS age FROM rows AS a LEFT JOIN (SELECT person, COUNT(*) AS n FROM rows"
+    " GROUP BY person) AS b ON a.person = b.person AND b.n > a.age) AS q",
+    "(SELECT person, ward, cost, age FROM rows WHERE person NOT IN (SELECT person FROM rows WHERE smokes)) AS q",
     "rows",
     "rows",
     "rows",

@@ -8,6 +8,7 @@ tables tell nothing of anybody, so they are looked at before anything is charged
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import NamedTuple
 
 from dither.errors import DataError, QuestionError
 from dither.query.engines.engine import Engine, TableSource
@@ -50,7 +51,7 @@ def check_matches(relation: Relation, sources: Mapping[str, TableSource], engine
         raise DataError(
             "source of a public table", ", ".join(tables), why, "files or frames of the policy's columns"
         ) from None
-    found = _most(relation, dict(zip(joins, most, strict=True)))
+    found = _made(relation, dict(zip(joins, most, strict=True))).pairs
     if found > MOST_MATCHES:
         named = ", ".join(dict.fromkeys(join.public.table.name for join in joins))
         why = f"one protected row would become {found}, and {MOST_MATCHES} are the most"
@@ -88,25 +89,40 @@ def _joins(relation: Relation) -> list[JoinPublic]:
             return list(dict.fromkeys(join for part in parts for join in _joins(part)))
 
 
-def _most(relation: Relation, matches: Mapping[JoinPublic, int]) -> int:
-    """The most rows that are made of one."""
+class Made(NamedTuple):
+    """Of one row: how many rows are made, and how many pairs are looked at in one place, at most."""
+
+    rows: int
+    pairs: int
+
+    def times(self, factor: int) -> Made:
+        """Each row is made so many."""
+        return Made(self.rows * factor, max(self.pairs, self.rows * factor))
+
+
+def _made(relation: Relation, matches: Mapping[JoinPublic, int]) -> Made:
+    """The most rows that are made of one, and pairs that are looked at."""
     match relation:
         case Scan():
-            return 1
+            return Made(1, 1)
         case Chain(links):
-            return MOST_REPEATED if len(links) > 1 else 1
+            return Made(1, 1).times(MOST_REPEATED if len(links) > 1 else 1)
         case FilterRows(of) | Project(of) | GroupByPerson(of) | WindowByPerson(of):
-            return _most(of, matches)
+            return _made(of, matches)
         case JoinPublic(of):
-            return _most(of, matches) * max(1, matches[relation])
+            return _made(of, matches).times(max(1, matches[relation]))
         case JoinOnPerson(left, right) | OuterJoin(left, right):
-            both = _most(left, matches), _most(right, matches)
-            return max(*both, PAIRED) if relation.most_rows[0] is not None else both[0] * both[1]
+            first, second = _made(left, matches), _made(right, matches)
+            paired = max(first.rows, second.rows, PAIRED)
+            rows = paired if relation.most_rows[0] is not None else first.rows * second.rows
+            return Made(rows, max(rows, first.pairs, second.pairs))
         case SemiJoin(of, other):
             # none is made of a row here; but where pairs are compared, as many are looked at
-            looked = _looked_up(relation)
+            looked, first = _looked_up(relation), _made(of, matches)
             pairs = [] if looked is None else [max(1, matches[looked])]
             pairs += [PAIRED] if relation.most_rows[0] is not None else []
-            return max(_most(of, matches) * max(pairs, default=1), _most(other, matches))
+            here = first.rows * max(pairs, default=1)
+            return Made(first.rows, max(first.pairs, here, _made(other, matches).pairs))
         case UnionAll(parts):
-            return max(_most(part, matches) for part in parts)
+            several = [_made(part, matches) for part in parts]
+            return Made(max(one.rows for one in several), max(one.pairs for one in several))

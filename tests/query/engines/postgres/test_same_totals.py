@@ -14,11 +14,12 @@ from typing import Any
 import pyarrow.parquet
 import pytest
 
-from dither.errors import DitherError
+from dither.errors import DitherError, QuestionError
 from dither.query.counts import TablePlaces
 from dither.query.engines.duckdb.run import DuckDBEngine
 from dither.query.engines.duckdb.words import DuckDBWords
 from dither.query.engines.postgres.run import PostgresEngine
+from dither.query.engines.postgres.support import check_support
 from dither.query.engines.postgres.words import PostgresWords
 from dither.query.engines.templates.relations import rows_of, with_tables
 from dither.query.engines.templates.totals import totals_sql
@@ -93,13 +94,18 @@ def test_golden_questions(kind, tmp_path, address, link):
 
 @pytest.mark.parametrize("way", [None, "weights", "clip", "groups", "clip sum", "persons"])
 def test_random_questions_on_hostile_rows(way, link, every):
-    rng = random.Random(str(way))
-    for _ in range(34 if every else 6):
+    rng, seen = random.Random(str(way)), 0
+    for _ in range(34 if every else 8):
         rows = [random_row(rng) for _ in range(rng.choice([5, 40, 300]))]
         table = table_of(rows, rng)
         load(link, "visits", table)
         for _ in range(4):
             case = random_case(rng, way)
+            try:
+                check_support(case.question)
+            except QuestionError:
+                continue
+            seen += 1
             here = engine_with(1)
             here.register("visits", table)
             asked = case.question, case.strategy.sets, case.bounding, "visits", case.salt
@@ -107,6 +113,7 @@ def test_random_questions_on_hostile_rows(way, link, every):
             second = link.execute(totals_sql(POSTGRES, *asked)).fetchall()
             plain = [tuple(int(cell) if type(cell).__name__ == "Decimal" else cell for cell in row) for row in second]
             assert ordered(first) == ordered(plain), case.question
+    assert seen > 5
 
 
 def test_a_hash_of_its_own_chooses_others(link):

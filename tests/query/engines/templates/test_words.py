@@ -64,6 +64,7 @@ SAME_EVERYWHERE = {
     "max",
 }
 SAME_EVERYWHERE |= {"min", "nullif", "right", "row_number", "rtrim", "sign", "sqrt", "substring", "sum", "trim", "upper"}
+SAME_EVERYWHERE |= {"ln", "mod"}
 SAME_EVERYWHERE |= {"dense_rank", "first_value", "lag", "last_value", "lead", "nth_value", "rank"}
 WORDS = {
     "array_agg",

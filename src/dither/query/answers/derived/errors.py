@@ -45,21 +45,29 @@ def _error(term: Term, offer: Offer) -> float | None:
         own = statistic.weights(place)
         if own is None or not isinstance(statistic, CounterRelease):
             alone = statistic.error(place, offer.confidence) if len(weights) == 1 else None
-            return None if alone is None else float(abs(weight)) * alone + float(rounding)
+            return None if alone is None else _double(abs(weight) * Fraction(alone) + rounding)
         for measure, part in enumerate(own):
             _, before = atoms.get((id(statistic), measure), (statistic, Fraction(0)))
             atoms[id(statistic), measure] = statistic, before + weight * part
     used = [(statistic, weight) for statistic, weight in atoms.values() if weight]
-    if not used:
-        return float(rounding)
-    return _reach(used, offer.confidence) + float(rounding)
+    return _double((_reach(used, offer.confidence) if used else 0) + rounding)
 
 
-def _reach(used: list[tuple[CounterRelease, Fraction]], confidence: Fraction) -> float:
+def _reach(used: list[tuple[CounterRelease, Fraction]], confidence: Fraction) -> Fraction:
+    """How far the sum of noises is off, each times its weight; weights that no double holds are scaled first."""
     import numpy as np
 
     noise = NoiseSum(tuple(statistic.mechanism for statistic, _ in used), (1,) * len(used), confidence)
-    return float(noise.reach(np.array([[abs(float(weight)) for _, weight in used]]))[0])
+    largest = max(abs(weight) for _, weight in used)
+    return largest * Fraction(float(noise.reach(np.array([[float(abs(weight) / largest) for _, weight in used]]))[0]))
+
+
+def _double(error: Fraction) -> float | None:
+    """None where no double holds it."""
+    try:
+        return float(error)
+    except OverflowError:
+        return None
 
 
 def _linear(term: Term) -> Linear | None:

@@ -123,7 +123,7 @@ class PostgresEngine:
             try:
                 link.execute(BEGIN)
                 for source in sources:
-                    link.execute(f"LOCK TABLE {source.source.relation} IN ACCESS SHARE MODE")
+                    link.execute(f"LOCK TABLE {source.source.relation} IN ACCESS SHARE mode")
                     found = read_catalogue(link, source.source)
                     if any(found.get(column) != held for column, held in source.schema.items()):
                         raise DataError("source", source.source.relation, "it was changed just now", "asking again")

@@ -14,8 +14,19 @@ from dither.query.plan.question import Question
 EXPRESSIONS = ["arithmetic", "bucket", "case", "column", "compare", "date_part", "in_list", "is_null", "like", "literal"]
 EXPRESSIONS += ["logic", "not", "abs", "ceil", "change_text", "clamp", "coalesce", "concat", "floor", "greatest_least"]
 EXPRESSIONS += ["length", "round", "substring", "width_bucket", "date_add", "date_cast", "date_diff", "date_trunc"]
+EXPRESSIONS += ["quotient", "remainder", "sign", "whole_quotient", "released_constant"]
 RELATIONS = ["chain", "filter", "group_by_person", "join_on_person", "join_public", "link", "project", "scan", "union_all"]
-CERTIFIED = frozenset([*EXPRESSIONS, *RELATIONS, "counter", "person_total"])
+RELATIONS += [
+    "outer_join",
+    "semi_join",
+    "window_by_person",
+    "window_place",
+    "window_total",
+    "window_value",
+    "frame",
+    "sort_key",
+]
+CERTIFIED = frozenset([*EXPRESSIONS, *RELATIONS, "counter", "pair_counter", "person_total"])
 
 
 def check_support(question: Question) -> None:

@@ -192,7 +192,7 @@ def _whole(words: Words, node: Expression, scale: int) -> str:
     return (
         render(words, node)
         if scale == 1 and holds_integers(node)
-        else mathematics.scaled(words, _double(words, node), scale)
+        else mathematics.scaled(words, _double(words.operands, node), scale)
     )
 
 
@@ -237,6 +237,14 @@ def is_there(words: Words, node: Expression, sql: str | None = None) -> str:
     if node.facts.type.is_number and not holds_integers(node):
         return f"coalesce({words.is_real(rendered)}, FALSE)"
     return f"({rendered} IS NOT NULL)"
+
+
+def settled(words: Words, node: Expression) -> str:
+    """A value of which what is equal is the same: NaN is missing, there is one zero, texts are compared by their bytes."""
+    sql = f"CASE WHEN {is_there(words, node)} THEN {render(words, node)} END"
+    if node.facts.type is Type.TEXT:
+        return words.binary(f"({sql})")
+    return words.one_zero(f"({sql})") if node.facts.type.is_number and not holds_integers(node) else sql
 
 
 def value(words: Words, measure: Counter) -> str:

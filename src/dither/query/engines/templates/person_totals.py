@@ -10,7 +10,7 @@ from collections.abc import Callable
 from typing import Any
 
 from dither.query.engines.templates.counters import clamped, counted
-from dither.query.engines.templates.expressions import is_there, render, value
+from dither.query.engines.templates.expressions import settled, value
 from dither.query.engines.words import Words
 from dither.query.plan.person_totals import (
     PersonDistinct,
@@ -29,7 +29,7 @@ def own_values(words: Words, own: PersonTotal, place: int) -> list[str]:
     if own.of is None:
         return []
     if own.counter is None:
-        return [f"CASE WHEN {is_there(words, own.of)} THEN {render(words, own.of)} END AS e{place}"]
+        return [f"{settled(words, own.of)} AS e{place}"]
     e = value(words, own.counter)
     return [f"{e} AS e{place}", f"{counted(words, own.counter, e)} AS n{place}"]
 

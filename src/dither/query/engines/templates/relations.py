@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from dither.query.engines.templates.chains import chain_sql
-from dither.query.engines.templates.expressions import cell, person, render
+from dither.query.engines.templates.expressions import cell, person, render, settled
 from dither.query.engines.templates.outer_joins import outer_join_sql
 from dither.query.engines.templates.pairs import few_rows, renamed
 from dither.query.engines.templates.person_totals import own_steps, own_total, own_values
@@ -126,7 +126,7 @@ def _per_person(words: Words, relation: GroupByPerson, places: Places) -> str:
     assert whose is not None
     inner, outer, by = [f"{words.name(whose)} AS p"], [f"p AS {words.name(relation.person.name)}"], ["p"]
     for place, (column, key) in enumerate(relation.keys):
-        inner.append(f"{render(words, key)} AS k{place}")
+        inner.append(f"{settled(words, key)} AS k{place}")  # of equal keys one, whichever row comes first
         outer.append(f"k{place} AS {words.name(column.name)}")
         by.append(f"k{place}")
     steps = []

@@ -14,15 +14,14 @@ that leaves out a column that is read later, and two windows side by side.
 
 from __future__ import annotations
 
-from dither.query.engines.templates.counters import holds_integers
-from dither.query.engines.templates.expressions import REAL, cell, is_there, render
+from dither.query.engines.templates.expressions import REAL, cell, settled
 from dither.query.engines.templates.person_totals import own_steps, own_total, own_values
 from dither.query.engines.words import Words
 from dither.query.plan.base import Expression
 from dither.query.plan.expressions import ColumnValue
 from dither.query.plan.person_windows.frames import Frame
 from dither.query.plan.person_windows.window_functions import PersonWindow, WindowPlace, WindowTotal, WindowValue
-from dither.query.policy.column import Column, Type
+from dither.query.policy.column import Column
 from dither.query.policy.table import Table
 
 FUNCTIONS = {"first": "first_value(e0)", "last": "last_value(e0)", "nth": "nth_value(e0, {})"}
@@ -55,14 +54,6 @@ def window_sql(words: Words, table: Table, window: PersonWindow, rows: str) -> s
     frame = "" if isinstance(window, WindowPlace) or window.frame is None else f" {_frame(window.frame)}"
     over = f"PARTITION BY {', '.join(dict.fromkeys([whose, *keys]))}{sort}{frame}"
     return f"SELECT {', '.join(shown)} FROM ({select}) AS q WINDOW w AS ({over})"
-
-
-def settled(words: Words, node: Expression) -> str:
-    """A value of which what is equal is the same: NaN is missing, there is one zero, texts are compared by their bytes."""
-    sql = f"CASE WHEN {is_there(words, node)} THEN {render(words, node)} END"
-    if node.facts.type is Type.TEXT:
-        return words.binary(f"({sql})")
-    return words.one_zero(f"({sql})") if node.facts.type.is_number and not holds_integers(node) else sql
 
 
 def _column(words: Words, column: Column) -> str:

@@ -70,6 +70,8 @@ class PersonSubqueries:
         if column.table:
             return any(source.alias_or_name.lower() == column.table.lower() for source in several)
         tables = [self._table(source) for source in several]
+        if any(isinstance(source, exp.Table) and table is None for source, table in zip(several, tables, strict=True)):
+            return True  # of a name that is not the policy's: SQL looks there first, and so will the reader
         return any(table is not None and table.column(column.name) is not None for table in tables)
 
     def _table(self, source: exp.Expr) -> Table | None:
