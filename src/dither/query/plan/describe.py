@@ -81,7 +81,7 @@ def describe(question: Question) -> str:
 def _kept(keep: Having) -> str:
     match keep:
         case HavingFilter(name, sign, value):
-            return f"{name} {sign} {words(Constant(value))}"
+            return f"{name} {sign} {words(Constant(value))}" + (f" ({keep.rule} of the policy)" if keep.rule else "")
         case HavingNull(name):
             return f"{name} missing"
         case HavingNot(condition):

@@ -65,6 +65,7 @@ class HavingFilter:
     name: str
     operator: Comparison
     value: Value
+    rule: str | None = None  # of the policy, where that asks for it and not the question
 
     @property
     def names(self) -> frozenset[str]:
@@ -156,6 +157,11 @@ class Question:
         keys = {group.name for group in self.groups}
         tested = any(name not in keys for keep in self.having for name in keep.names)
         return tested or (self.limit is not None and any(order.name not in keys for order in self.order))
+
+    @property
+    def rules(self) -> tuple[HavingFilter, ...]:
+        """The conditions that the policy asks for, and not the question."""
+        return tuple(keep for keep in self.having if isinstance(keep, HavingFilter) and keep.rule is not None)
 
     @property
     def table(self) -> Table:

@@ -22,6 +22,7 @@ from dither.query.policy.policy import Policy
 from dither.query.policy.table import NAME_LENGTH
 from dither.query.sql.aggregates import READERS, read_aggregate
 from dither.query.sql.clauses.having import HavingReader
+from dither.query.sql.clauses.min_group_size import with_min_group_size
 from dither.query.sql.derived import DerivedReader, column_name
 from dither.query.sql.expressions import Reader
 from dither.query.sql.from_clause import FromReader
@@ -99,7 +100,7 @@ def parse(text: object, policy: Policy) -> Question:
         raise refuse(tree.args["group"], why, "fewer columns in GROUP BY")
     kept = None if condition is None else filtered(scope.relation, condition)
     one_row = kept is not None and kept.alone
-    return Question(
+    question = Question(
         relation=kept if kept is not None and one_row else scope.relation,
         where=None if one_row else condition,
         groups=tuple(groups),
@@ -110,6 +111,7 @@ def parse(text: object, policy: Policy) -> Question:
         order=order_by(tree, reader, groups, released.named, columns),
         limit=limit_of(tree),
     )
+    return with_min_group_size(question, tree)
 
 
 def group_by(tree: exp.Select, reader: Reader, wanted: list[Read]) -> list[Group]:
