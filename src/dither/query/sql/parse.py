@@ -27,6 +27,9 @@ from dither.query.sql.derived import DerivedReader, column_name
 from dither.query.sql.expressions import Reader
 from dither.query.sql.from_clause import FromReader
 from dither.query.sql.person_windows.one_row import filtered
+from dither.query.sql.proposals.columns import each_once, renamed, with_count
+from dither.query.sql.proposals.group_keys import ungrouped
+from dither.query.sql.proposals.whole_question import with_rewrite, without
 from dither.query.sql.rewrites.equivalents import rewrite
 from dither.query.sql.rewrites.named_windows import write_out_windows
 from dither.query.sql.rewrites.qualified_names import without_schemas
@@ -53,11 +56,16 @@ def read_tree(text: object) -> exp.Select:
 
 
 def parse(text: object, policy: Policy) -> Question:
-    """The question that a text asks, or why there is none."""
+    """The question that a text asks, or why there is none, and which one there would be."""
+    return with_rewrite(text, lambda sql: _parse(sql, policy), read_tree)
+
+
+def _parse(text: object, policy: Policy) -> Question:
     tree = read_tree(text)
     scope = FromReader(policy).scope(tree)
     if tree.args.get("distinct") is not None:
-        raise refuse(tree, "single rows are never shown, not even once", "COUNT(*), or DISTINCT in an inner question")
+        instead = "COUNT(*), or DISTINCT in an inner question"
+        raise refuse(tree, "single rows are never shown, not even once", instead, without(tree, "distinct"))
     reader = Reader(scope)
     where = tree.args.get("where")
     condition = None if where is None else reader.kept(where.this)
@@ -84,20 +92,23 @@ def parse(text: object, policy: Policy) -> Question:
     having = _having(tree, reader, groups, released, wanted)
     if not aggregates:
         why = "a question asks for at least one COUNT, SUM, AVG, MEDIAN or the like; single rows are never shown"
-        raise refuse(tree, why, "COUNT(*) in SELECT")
+        raise refuse(tree, why, "COUNT(*) in SELECT", with_count(tree))
     names = [one.name for one in groups] + [one.name for one in aggregates] + [one.name for one in derived]
     for name in names:
         if [other.lower() for other in names].count(name.lower()) > 1:
-            raise refuse(tree, f"{name} is the name of two columns", "AS another_name behind one of them")
+            why, instead = f"{name} is the name of two columns", "AS another_name behind one of them"
+            raise refuse(tree, why, instead, renamed(tree, name))
     for name in columns:
         if name not in names:
-            raise refuse(tree, f"a column of GROUP BY is shown twice, once as {name}", "it once")
+            why = f"a column of GROUP BY is shown twice, once as {name}"
+            raise refuse(tree, why, "it once", each_once(tree))
     rows = 1
     for group in groups:
         rows *= 1 if group.keys is None else len(group.keys)
     if rows > MOST_ROWS:
         why = f"the answer would have {rows} rows, one for each combination of keys; {MOST_ROWS} are the most"
-        raise refuse(tree.args["group"], why, "fewer columns in GROUP BY")
+        last = tree.args["group"].expressions[-1]
+        raise refuse(tree.args["group"], why, "fewer columns in GROUP BY", ungrouped(last))
     kept = None if condition is None else filtered(scope.relation, condition)
     one_row = kept is not None and kept.alone
     question = Question(
@@ -119,14 +130,16 @@ def group_by(tree: exp.Select, reader: Reader, wanted: list[Read]) -> list[Group
     if clause is None:
         return []
     if not 0 < len(clause.expressions) <= MOST_GROUPS:
-        raise refuse(clause, f"GROUP BY names 1 to {MOST_GROUPS} columns or expressions", "fewer of them, or no GROUP BY")
+        why = f"GROUP BY names 1 to {MOST_GROUPS} columns or expressions"
+        raise refuse(clause, why, "fewer of them, or no GROUP BY", without(tree, "group"))
     groups: list[Group] = []
     for node in clause.expressions:
         meant = node
         if isinstance(node, exp.Literal) and not node.is_string:  # GROUP BY 1
             number = _whole(node)
             if number is None or not 1 <= number <= len(wanted):
-                raise refuse(node, "there is no such column in SELECT", "GROUP BY 1 for the first column of the answer")
+                instead = "GROUP BY 1 for the first column of the answer"
+                raise refuse(node, "there is no such column in SELECT", instead, ungrouped(node))
             meant = wanted[number - 1][0].unalias()
         else:
             meant = _meant(node, reader, wanted)
@@ -221,7 +234,8 @@ def _having(
     if clause is None:
         return ()
     if any(aggregate.of_all_groups for aggregate in released.aggregates):
-        raise refuse(clause, "a running sum is of all groups, and HAVING would leave some out before", "no HAVING")
+        why = "a running sum is of all groups, and HAVING would leave some out before"
+        raise refuse(clause, why, "no HAVING", without(clause))
 
     aggregates = released.aggregates
 
@@ -232,7 +246,7 @@ def _having(
             aggregates.append(read_aggregate(node, reader, _unused(READERS[type(node)].name, taken)))
             name = aggregates[-1].name
         if any(found.name == name and not found.is_number for found in aggregates):
-            raise refuse(node, f"{name} is no number that could be compared with one", "no HAVING about it")
+            raise refuse(node, f"{name} is no number that could be compared with one", "HAVING COUNT(*) > 10")
         if any(found.name == name and found.has_window for found in released.derived):
             why = "windows look at the rows that HAVING has kept, so it cannot look at them"
             raise refuse(node, why, f"HAVING {example} > 10")

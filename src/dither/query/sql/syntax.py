@@ -6,6 +6,7 @@ look at, and anything else that the parser filled in is refused.
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import sqlglot
@@ -14,8 +15,8 @@ from sqlglot.errors import ErrorLevel
 from sqlglot.tokenizer_core import TokenType
 
 from dither.errors import QuestionError
+from dither.query.sql.proposals.whole_question import DIALECT, edited, proposal
 
-DIALECT = "duckdb"
 LONGEST = 20_000  # characters
 MOST_TOKENS = 4_000
 DEEPEST = 60
@@ -155,7 +156,7 @@ def read(text: object) -> exp.Select:
         raise _unreadable(text, error) from None
     tree = trees[0] if len(trees) == 1 else None
     if not isinstance(tree, exp.Select):
-        raise QuestionError("question", text, "only SELECT is answered", example)
+        raise _not_select(text, trees)
     return tree
 
 
@@ -179,9 +180,11 @@ def shown(node: exp.Expr) -> str:
         return type(node).__name__
 
 
-def refuse(node: exp.Expr, why: str, instead: str) -> QuestionError:
-    """The refusal of a node, with its place."""
-    return QuestionError(place_of(node), shown(node), why, instead)
+def refuse(node: exp.Expr, why: str, instead: str, rewrite: str | None = None) -> QuestionError:
+    """The refusal of a node, with its place; `rewrite` is a whole question, where `instead` alone does not make one."""
+    error = QuestionError(place_of(node), shown(node), why, instead)
+    error.proposal = rewrite or proposal(node, instead)
+    return error
 
 
 def _limits(text: str, tokens: list[Any]) -> None:
@@ -194,9 +197,12 @@ def _limits(text: str, tokens: list[Any]) -> None:
         if depth + run > DEEPEST:
             raise _too_deep(text)
     if any(token.token_type is TokenType.SEMICOLON for token in tokens[:-1]):
-        raise QuestionError("question", text, "it is not one statement", "one SELECT, with no semicolon before its end")
+        error = QuestionError("question", text, "it is not one statement", "one SELECT, with no semicolon before its end")
+        parts = [part.strip() for part in text.split(";") if part.strip()]
+        error.proposal = parts[0] if parts else None
+        raise error
     if not tokens or tokens[0].token_type not in STARTS:  # a parser that does not know a statement takes any text for one
-        raise QuestionError("question", text, "only SELECT is answered", "SELECT COUNT(*) FROM ...")
+        raise _not_select(text, [])
 
 
 def check(text: str, tree: exp.Select) -> None:
@@ -214,7 +220,7 @@ def check(text: str, tree: exp.Select) -> None:
         if extra:
             name = type(node).__name__ if extra[0] == "this" else extra[0]  # SUM(cost ORDER BY age): the Order is about cost
             word = CALLED.get(name, name.strip("_").replace("_", " ").upper())
-            raise refuse(node, f"{word} is not answered here", _without(node))
+            raise refuse(node, f"{word} is not answered here", _without(node), _plain(tree) if "this" not in extra else None)
         for part in node.args.values():
             chained = isinstance(part, (exp.And, exp.Or)) and type(part) is type(node)
             waiting.append((part, depth if chained else depth + 1))  # a chain of AND is one level, however long
@@ -237,6 +243,17 @@ def _is_inner(node: exp.Expr) -> bool:
     return select is not None and select.parent is not None
 
 
+def _plain(tree: exp.Select) -> str | None:
+    """The whole question without any detail that is not answered."""
+
+    def drop(mine: exp.Expr) -> None:
+        for part in list(mine.walk()):
+            for name in _extra(part):
+                part.set(name, None)
+
+    return edited(tree, drop)
+
+
 def _without(node: exp.Expr) -> str:
     """The same without the details that are not answered."""
     if isinstance(node, exp.Group) and not node.expressions:
@@ -249,6 +266,17 @@ def _without(node: exp.Expr) -> str:
             part.set(name, None)
     text = shown(copy)
     return text if len(text) <= LONGEST_REWRITE else "the same without it"
+
+
+def _not_select(text: str, trees: list[Any]) -> QuestionError:
+    """The refusal of what is no SELECT; of a SELECT in parentheses, or behind EXPLAIN, that SELECT is proposed."""
+    error = QuestionError("question", text, "only SELECT is answered", "SELECT COUNT(*) FROM ...")
+    inner = trees[0] if len(trees) == 1 else None
+    if isinstance(inner, (exp.Subquery, exp.Union)):
+        error.proposal = shown(inner.this)
+    behind = re.match(r"\s*EXPLAIN(?:\s+ANALYZE)?\s+(SELECT\b.*)", text, re.IGNORECASE | re.DOTALL)
+    error.proposal = behind[1] if behind else error.proposal
+    return error
 
 
 def _too_deep(text: str) -> QuestionError:
