@@ -51,7 +51,7 @@ from dither.query.sql.proposals.row_expressions import (
     name_as_number,
     number_of,
 )
-from dither.query.sql.proposals.whole_question import proposal
+from dither.query.sql.proposals.whole_question import no_proposals, proposal
 from dither.query.sql.rewrites.date_constants import whole_days
 from dither.query.sql.scope import Scope
 from dither.query.sql.syntax import refuse, shown
@@ -78,7 +78,8 @@ class Reader:
     def meaning(self, node: exp.Expr) -> Expression | None:
         """What a node means, if it is an expression about a row."""
         try:
-            return self.value(node)
+            with no_proposals():
+                return self.value(node)
         except QuestionError:
             return None
 

@@ -14,7 +14,9 @@ Nothing private is near: a rewrite is made of the text and the policy.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from functools import wraps
 from itertools import islice
 from typing import ParamSpec, TypeVar
@@ -28,10 +30,21 @@ Made = TypeVar("Made")
 Other = TypeVar("Other")
 Given = ParamSpec("Given")
 DIALECT = "duckdb"
+_SILENT = ContextVar("_SILENT", default=False)
 MOST_STEPS = 4  # refusals that are followed, one from the other
 MOST_PARTS = 400  # nodes of a question: the rewrite of a longer one is not looked for
 CLAUSES = {"HAVING": "having", "ORDER BY": "order", "LIMIT": "limit", "GROUP BY": "group", "WHERE": "where", "FROM": "from_"}
 PROSE = re.compile(r"; |, or |, where |, and so on| for a |: |, with ")  # what follows is said to people
+
+
+@contextmanager
+def no_proposals() -> Iterator[None]:
+    """While it lasts, refusals propose no whole question: they are asked for whether there is one, and told to nobody."""
+    before = _SILENT.set(True)
+    try:
+        yield
+    finally:
+        _SILENT.reset(before)
 
 
 def never_fails(otherwise: Other) -> Callable[[Callable[Given, Made]], Callable[Given, Made | Other]]:
@@ -61,6 +74,8 @@ def proposal(node: exp.Expr, instead: str) -> str | None:
 
 def edited(node: exp.Expr, change: Callable[[exp.Expr], exp.Expr | None]) -> str | None:
     """The whole question after a change of a node in a copy of it; `change` may give another question altogether."""
+    if _SILENT.get():
+        return None
     root = node.root()
     if not isinstance(root, exp.Select) or len(list(islice(root.walk(), MOST_PARTS + 1))) > MOST_PARTS:
         return None
