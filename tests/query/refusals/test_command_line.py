@@ -20,10 +20,10 @@ PYTHON = re.compile(
 
 def test_no_refusal_is_told_in_words_of_python():
     found = [(sql, refusal(error)) for sql, policy in questions() if (error := refused(sql, policy)) is not None]
-    assert len(found) > 450
+    assert len(found) > 400
     told = {sql: said.partition(" is refused: ")[2] for sql, said in found}  # what came is shown as it came
     assert {sql: said for sql, said in told.items() if PYTHON.search(said)} == {}
-    assert sum("The whole question: " in said for said in told.values()) > 350
+    assert sum("The whole question: " in said for said in told.values()) > 300
 
 
 ASKED = [
