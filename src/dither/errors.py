@@ -126,7 +126,16 @@ class PolicyError(InputError):
 
 
 class QuestionError(InputError):
-    """SQL that dither does not answer; `where` is its place, `instead` a rewrite that works."""
+    """SQL that dither does not answer; `where` is its place, `instead` what works there.
+
+    `rewrite` is the whole question with it, where that is known to be answered; otherwise it is None. A traceback shows it.
+    """
+
+    proposal: str | None = None  # the whole question with `instead` in its place, before it was tried
+    rewrite: str | None = None
+
+    def __reduce__(self) -> tuple[type[DitherError], tuple[str, str, str, str], dict[str, str | None]]:  # type: ignore[override]
+        return *super().__reduce__(), {"rewrite": self.rewrite}
 
 
 class GuaranteeError(InputError):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from dither.errors import DitherError, show
+from dither.errors import DitherError, QuestionError, show
 
 FLAGS = (
     *(
@@ -50,4 +50,5 @@ def refusal(error: DitherError) -> str:
     """An error as the command line tells it. What came is shown as it came."""
     where = f"--{error.where}" if error.where in FLAGS else error.where
     why, instead = in_flags(error.why), in_flags(error.instead)
-    return f"{where} = {show(error.came)} is refused: {why}. What would work: {instead}."
+    whole = f" The whole question: {error.rewrite}" if isinstance(error, QuestionError) and error.rewrite else ""
+    return f"{where} = {show(error.came)} is refused: {why}. What would work: {instead}.{whole}"

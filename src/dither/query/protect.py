@@ -32,6 +32,7 @@ def protect(
     limits: str | None = None,
     hard: Sequence[str] = (),
     min_people: int | None = None,
+    min_group_size: int | None = None,
     bounds: Mapping[str, Sequence[float | str] | str] | None = None,
     steps: Mapping[str, float | str] | None = None,
     keys: Mapping[str, Sequence[Key]] | None = None,
@@ -55,6 +56,7 @@ def protect(
         limits: 'auto' to find limits privately for each question, at a part of its price, within those that are stated.
         hard: the limits that nobody can exceed, such as 'max_rows', 'max_sum.cost' or 'bounds.cost': answers believe it.
         min_people: the fewest people of a group that is shown, where nobody declared the keys; 2 unless said.
+        min_group_size: rows of an answer whose noisy number of people is below it are not shown; no such rule unless said.
         bounds: lower and upper bound of columns that are added up, by column; 'auto' to find them privately.
         steps: the unit in which a column is added up, such as '0.01' for cents, by column.
         keys: the values of a column that an answer shows groups for, by column.
@@ -103,7 +105,7 @@ def protect(
         raise unreadable(person, held[name][person], "person")
     table: dict[str, Any] = {"person": person, "columns": columns.pop(name)}
     stated: dict[str, Any] = {"max_rows": max_rows, "max_groups": max_groups, "max_rows_per_group": max_rows_per_group}
-    stated |= {"max_sum": max_sum, "min_people": min_people, "limits": limits}
+    stated |= {"max_sum": max_sum, "min_people": min_people, "min_group_size": min_group_size, "limits": limits}
     table |= {limit: value for limit, value in stated.items() if value is not None} | {"hard": hard}
     stated_policy: dict[str, Any] = {
         "version": VERSION,

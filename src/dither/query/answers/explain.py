@@ -204,7 +204,8 @@ def _errors(offer: Offer) -> list[tuple[str, str]]:
 def _hidden(name: str, question: Question) -> str:
     """That an aggregate is released, and paid for, without being shown."""
     tested = any(name in keep.names for keep in question.having)
-    return " (for HAVING, not shown)" if name not in question.shown and tested else ""
+    rule = next((keep.rule for keep in question.rules if keep.name == name), None)
+    return f" (for {rule or 'HAVING'}, not shown)" if name not in question.shown and tested else ""
 
 
 def _tracks(offer: Offer) -> list[str]:

@@ -97,7 +97,8 @@ def set_words(question: Question, level: Sequence[int]) -> str:
 def _kept(keep: Having) -> str:
     match keep:
         case HavingFilter(name, sign, value):
-            return f"{name} {sign} {words(value if isinstance(value, ReleasedConstant) else Constant(value))}"
+            told = words(value if isinstance(value, ReleasedConstant) else Constant(value))
+            return f"{name} {sign} {told}" + (f" ({keep.rule} of the policy)" if keep.rule else "")
         case HavingNull(name):
             return f"{name} missing"
         case HavingNot(condition):

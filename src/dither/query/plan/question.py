@@ -79,6 +79,7 @@ class HavingFilter:
     name: str
     operator: Comparison
     value: Value | ReleasedConstant
+    rule: str | None = None  # of the policy, where that asks for it and not the question
 
     @property
     def names(self) -> frozenset[str]:
@@ -184,6 +185,11 @@ class Question:
         tested = any(name not in keys for keep in (*self.having, *self.qualify) for name in keep.names)
         cut = self.limit is not None or self.offset > 0
         return tested or (cut and any(order.name not in keys for order in self.order))
+
+    @property
+    def rules(self) -> tuple[HavingFilter, ...]:
+        """The conditions that the policy asks for, and not the question."""
+        return tuple(keep for keep in self.having if isinstance(keep, HavingFilter) and keep.rule is not None)
 
     @property
     def table(self) -> Table:

@@ -236,6 +236,7 @@ def _plain(value: Any) -> Any:
             "hard": sorted(value.hard),
             "owner": None if value.owner is None else _plain(value.owner),
             "min_people": None if value.min_people == MIN_PEOPLE else value.min_people,
+            "min_group_size": value.min_group_size,
             "auto": value.auto,
         }
         others = {name: fact for name, fact in stated.items() if fact}

@@ -11,7 +11,8 @@ Where `limits = "auto"`, each question finds its own limits privately, at a part
 of limits that nobody stated, within 10^6 rows.
 
 `min_people` is about groups whose keys nobody declared: one that fewer people are in is never shown, and does not leave the
-engine.
+engine. `min_group_size` is about all groups, and acts on what was released: a row of an answer whose noisy number of people
+is below it is not shown. It is an extra rule of the owner's, and not what protects.
 
 A limit is *hard* if nobody can have more, by the owner's word: it is enforced for privacy all the same, and believed for
 truth. Where every limit that matters for a number is hard, bounding changes nothing, and the number's error bar holds the
@@ -35,6 +36,7 @@ EACH_ROW = "each row"  # instead of a column: one row is one person
 MOST = 10**6  # groups or rows a person
 NAME_LENGTH = 128
 MIN_PEOPLE = 2  # unless the owner says otherwise: a key of one person alone is never shown
+LEAST = ("min_people", "min_group_size")
 LIMITS = ("max_rows", "max_groups", "max_rows_per_group")
 
 
@@ -60,6 +62,7 @@ class Table:
     shares_rows: bool = False  # whether a row may count more than once: for each of several people that it belongs to
     hard: frozenset[str] = frozenset()  # what nobody can exceed: "max_rows", "max_sum.cost", "bounds.cost", "steps.cost"
     min_people: int = MIN_PEOPLE  # in a group whose key nobody declared: one that fewer are in is never shown
+    min_group_size: int = 0  # rows of an answer whose noisy number of people is below it are not shown
     owner: Owner | None = None  # through which table a row belongs to somebody, where no column says so
     ids: frozenset[str] = frozenset()  # columns that lead to an owner: of this table, or of one whose rows are owned by it
     child_keys: frozenset[tuple[str, ...]] = frozenset()  # keys of this table by which rows of others have their owner
@@ -97,7 +100,7 @@ def read_table(name: str, stated: Fact, where: str) -> Table:
     _name(name, where)
     if not isinstance(stated, dict):
         raise PolicyError(where, stated, "a table is a table of facts", 'person = "patient_id", and columns')
-    known = {"source", "person", "owner", *LIMITS, "max_sum", "hard", "min_people", "columns", "public", "limits"}
+    known = {"source", "person", "owner", *LIMITS, "max_sum", "hard", "columns", "public", "limits", *LEAST}
     for extra in stated.keys() - known:
         raise PolicyError(f"{where}.{extra}", stated[extra], "no such fact of a table is known", ", ".join(sorted(known)))
     facts = stated.get("columns")
@@ -118,7 +121,7 @@ def read_table(name: str, stated: Fact, where: str) -> Table:
     if not isinstance(public, bool):
         raise PolicyError(f"{where}.public", public, "it is not a truth value", "true or false")
     if public:
-        for fact in ("person", "owner", *LIMITS, "max_sum", "hard", "min_people", "limits"):
+        for fact in ("person", "owner", *LIMITS, "max_sum", "hard", *LEAST, "limits"):
             if fact in stated:
                 raise PolicyError(f"{where}.{fact}", stated[fact], "a public table is about nobody", "leaving it out")
         for column in (column for column in columns if column.auto):
@@ -141,7 +144,8 @@ def read_table(name: str, stated: Fact, where: str) -> Table:
     sums = _sums(stated.get("max_sum", {}), columns, person, f"{where}.max_sum")
     least = _min_people(stated.get("min_people", MIN_PEOPLE), f"{where}.min_people")
     table = Table(name, columns, person, groups, rows, source, public=public, max_rows=whole, max_sum=sums, min_people=least)
-    table = replace(table, auto=auto, owner=owner)
+    size = _min_people(stated["min_group_size"], f"{where}.min_group_size") if "min_group_size" in stated else 0
+    table = replace(table, auto=auto, owner=owner, min_group_size=size)
     return replace(table, hard=_hard(stated.get("hard", []), table, f"{where}.hard"))
 
 

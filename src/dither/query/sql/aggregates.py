@@ -28,7 +28,9 @@ from dither.query.plan.aggregates import (
 )
 from dither.query.plan.base import Expression
 from dither.query.plan.expressions import Case, ColumnValue, Constant, IsNull, Logic, Not, columns_of
+from dither.query.policy.column import Type
 from dither.query.sql.expressions import Reader
+from dither.query.sql.proposals.whole_question import part_with
 from dither.query.sql.quantiles import SHARED, read_quantile
 from dither.query.sql.syntax import refuse, shown
 
@@ -101,7 +103,8 @@ def _number(node: Any, reader: Reader) -> Expression:
 
 def _bounded(node: Any, inner: Any, reader: Reader) -> Expression:
     if isinstance(inner, exp.Distinct):
-        raise refuse(node, "DISTINCT is answered in COUNT only", "SUM or AVG without DISTINCT")
+        once = [inner.copy(), *inner.expressions][-1]
+        raise refuse(node, "DISTINCT is answered in COUNT only", part_with(node, inner, shown(once)))
     of = reader.value(inner)
     facts = of.facts
     if not facts.type.is_number:
@@ -124,8 +127,11 @@ def _distinct(node: exp.Expr, inner: exp.Distinct, reader: Reader, name: str) ->
     person = reader.scope.table.person
     if len(inner.expressions) != 1:
         why = "COUNT(DISTINCT ...) is of one expression; several texts are one by CONCAT"
-        first = [f"COUNT(DISTINCT {shown(one)})" for one in inner.expressions[:1]]
-        raise refuse(node, why, *(first or ["COUNT(*)"]))
+        several = inner.expressions
+        texts = all((known := reader.meaning(one)) is not None and known.facts.type is Type.TEXT for one in several)
+        joined = ", ' ', ".join(shown(one) for one in several)
+        first = f"COUNT(DISTINCT {shown(several[0])})" if several else "COUNT(*)"
+        raise refuse(node, why, f"COUNT(DISTINCT CONCAT({joined}))" if several and texts else first)
     only = reader.value(inner.expressions[0])
     if isinstance(only, ColumnValue) and only.column.name == person:
         return CountPersons(name)
@@ -149,7 +155,8 @@ def _met_by(value: Expression, person: str) -> Expression | None:
 
 def _mode(node: Any, reader: Reader, name: str) -> Aggregate:
     """Of a column with declared keys: only they can be shown."""
-    inner, example = node.this, "MODE(x) of a column with declared keys"
+    inner, keyed = node.this, [column.name for column in reader.scope.table.columns if column.keys is not None]
+    example = f"MODE({shown(exp.to_identifier(keyed[0]))})" if keyed else "MODE(x) of a column with declared keys"
     if not isinstance(inner, exp.Expr) or isinstance(inner, exp.Star) or node.args.get("deterministic") is not None:
         raise refuse(node, "MODE has one argument, a column", example)
     if isinstance(inner, exp.Distinct):

@@ -40,6 +40,7 @@ from dither.query.sql.aggregates import READERS, read_aggregate
 from dither.query.sql.clauses.integer_division import is_whole_number
 from dither.query.sql.clauses.scalar_subqueries import term_of
 from dither.query.sql.expressions import Reader
+from dither.query.sql.proposals.whole_question import without
 from dither.query.sql.syntax import refuse, shown
 from dither.query.sql.windows import read_window, window_keys
 
@@ -163,7 +164,7 @@ class DerivedReader:
         if found is not None:
             return refuse(node, WHY, shown(found))
         why = "columns are computed from aggregates and numbers only"
-        return refuse(node, why, f"MIN({shown(node)}), MAX or AVG of it" if isinstance(node, exp.Column) else "COUNT(*) / 2")
+        return refuse(node, why, f"MIN({shown(node)}); MAX or AVG of it" if isinstance(node, exp.Column) else "COUNT(*) / 2")
 
     # -- parts ---------------------------------------------------------------------------------------------------
 
@@ -254,7 +255,8 @@ class DerivedReader:
     def _key(self, node: exp.Expr) -> int:
         place = self._place(node)
         if place is None:
-            raise refuse(node, "rows of an answer are divided by columns of GROUP BY", "PARTITION BY a column of GROUP BY")
+            why, instead = "rows of an answer are divided by columns of GROUP BY", "PARTITION BY a column of GROUP BY"
+            raise refuse(node, why, instead, without(node.find_ancestor(exp.Window) or node, "partition_by"))
         return place
 
     def _place(self, node: exp.Expr) -> int | None:

@@ -37,12 +37,17 @@ from dither.query.sql.dates.date_functions import (
     interval_comparison,
     of_one_type,
 )
-from dither.query.sql.dates.refusals import instead_of
 from dither.query.sql.dates.written_dates import alike, written_date
 from dither.query.sql.functions import CALLS
 from dither.query.sql.group_keys import PossibleKeys, possible_keys
 from dither.query.sql.mathematics import CALLS as NUMBER_CALLS
-from dither.query.sql.person_windows.refusals import instead_of_window
+from dither.query.sql.proposals.row_expressions import (
+    as_text,
+    instead_of_pattern,
+    number_of,
+)
+from dither.query.sql.proposals.unknown_nodes import unknown_node, within_a_condition
+from dither.query.sql.proposals.whole_question import no_proposals, proposal
 from dither.query.sql.rewrites.date_constants import whole_days
 from dither.query.sql.scope import Scope
 from dither.query.sql.syntax import refuse, shown
@@ -54,7 +59,6 @@ OPERATORS: dict[Kind, Operator] = {exp.Add: "+", exp.Sub: "-", exp.Mul: "*"}
 MOST_OPTIONS = 1000
 LONGEST_PATTERN = 200  # the work of LIKE grows with the pattern and the text
 MOST_BITS = 4096  # of a bound
-ABSENT = "for those who are not there: UNION ALL, then GROUP BY the person"
 MOST_NODES = 10_000  # of all expressions of a question
 
 
@@ -69,7 +73,8 @@ class Reader:
     def meaning(self, node: exp.Expr) -> Expression | None:
         """What a node means, if it is an expression about a row."""
         try:
-            return self.value(node)
+            with no_proposals():
+                return self.value(node)
         except QuestionError:
             return None
 
@@ -119,7 +124,7 @@ class Reader:
         if call is not None:
             found = call(self, node)
             return _within(found, node) if found.facts.type.is_number else found
-        raise self._unknown(node)
+        raise unknown_node(node)
 
     def kept(self, node: exp.Expr) -> Expression:
         """The condition of WHERE, which may also tell which dates there can be."""
@@ -201,19 +206,23 @@ class Reader:
 
     def _one_of(self, node: exp.Expr) -> Expression:
         if node.args.get("query") is not None:
-            raise _within_a_condition(node)
+            raise within_a_condition(node)
         options, value = node.expressions, self.value(node.this)
         if not 0 < len(options) <= MOST_OPTIONS:
-            raise refuse(node, f"IN takes a list of 1 to {MOST_OPTIONS} constants", f"{shown(node.this)} IS NOT NULL")
+            two = [f"{shown(node.this)} IN ({shown(option)})" for option in (options[:1] + options[-1:])]
+            why = f"IN takes a list of 1 to {MOST_OPTIONS} constants; more are several lists, joined by OR"
+            raise refuse(node, why, " OR ".join(two) or "FALSE")
         value, *found = self.alike([value, *(self.pair(node.this, value, option)[1] for option in options)])
         if isinstance(value, Constant) or not all(isinstance(option, Constant) for option in found):
-            raise refuse(node, "IN compares a value with constants", "= for two columns")
+            each = " OR ".join(f"{shown(node.this)} = {shown(option)}" for option in options[:10])
+            raise refuse(node, "IN compares a value with constants", each)
         return InList(value, tuple(cast(Constant, option) for option in found))
 
     def _like(self, node: exp.Expr) -> Expression:
         value, pattern = self.value(node.this), node.expression.unnest()
         if value.facts.type is not Type.TEXT or not isinstance(pattern, exp.Literal) or not pattern.is_string:
-            raise refuse(node, "LIKE compares a text with a pattern that is written out", f"{shown(node.this)} IS NOT NULL")
+            why = "LIKE compares a text with a pattern that is written out"
+            raise refuse(node, why, instead_of_pattern(node))
         if len(str(pattern.this)) > LONGEST_PATTERN:
             raise refuse(node, f"a pattern has at most {LONGEST_PATTERN} characters", f"{shown(node.this)} LIKE 'A%'")
         like = Like(value, str(pattern.this))
@@ -235,42 +244,18 @@ class Reader:
         otherwise = None if otherwise is None else values[-1]
         kinds = {value.facts.type for _, value in branches} | ({otherwise.facts.type} if otherwise is not None else set())
         if len(kinds) > 1 and not all(kind.is_number for kind in kinds):
-            raise refuse(node, "its branches give values of different types", "texts in all branches, or numbers in all")
+            why = "its branches give values of different types, and are texts in all of them, or numbers in all"
+            raise refuse(node, why, as_text(node))
         return Case(tuple(branches), otherwise)
-
-    def _unknown(self, node: exp.Expr) -> QuestionError:
-        if isinstance(node, (exp.Subquery, exp.Select, exp.Exists, exp.Any, exp.All)):
-            return _within_a_condition(node)
-        if isinstance(node, exp.Window):
-            return refuse(node, "windows show single rows", instead_of_window(node))
-        if isinstance(node, exp.Null):
-            return refuse(node, "NULL is no value", "IS NULL in a condition; CASE without ELSE for a missing value")
-        if isinstance(node, exp.ILike):
-            why = "ILIKE is answered for patterns of ASCII that are written out: of other letters no two engines agree"
-            return refuse(node, why, f"LOWER({shown(node.this)}) LIKE 'a%'")
-        if isinstance(node, exp.Tuple) and node.expressions:
-            why = "several values at once are compared by IN, in WHERE and CASE; under NOT engines differ where one is NULL"
-            return refuse(node, why, "a = 1 AND b = 2, joined by OR")
-        dates = instead_of(node)
-        if dates is not None:
-            return refuse(node, *dates)
-        if isinstance(node, exp.AggFunc):
-            return refuse(node, "this aggregate is not answered here", "COUNT, SUM or AVG, in SELECT")
-        name = node.name if isinstance(node, exp.Anonymous) else type(node).__name__
-        allowed = "comparisons, AND, OR, NOT, IN, BETWEEN, LIKE, IS NULL, CASE, + - * / % and some functions: see the manual"
-        return refuse(node, f"{name} is not on the list of what may be computed from a row", allowed)
 
 
 def _number(found: Expression, node: exp.Expr) -> Expression:
     if not found.facts.type.is_number:
-        raise refuse(node, f"it is {a(found.facts.type)}; arithmetic needs numbers", "columns of numbers")
+        why = f"it is {a(found.facts.type)}; arithmetic needs numbers"
+        if isinstance(node.parent, exp.Cast):
+            raise refuse(node, why, shown(node), proposal(node.parent, shown(node)))
+        raise refuse(node, why, number_of(node, found.facts.type))
     return found
-
-
-def _within_a_condition(node: exp.Expr) -> QuestionError:
-    word = "" if isinstance(node, (exp.Subquery, exp.Select)) else f"{type(node).__name__.upper()} with "
-    why = f"{word}a question within a condition would keep or drop a row because of other people's rows"
-    return refuse(node, why, f"JOIN with an inner question on the person; {ABSENT}")
 
 
 def _within(found: Expression, node: exp.Expr) -> Expression:
@@ -285,4 +270,4 @@ def _fraction(node: exp.Expr, text: Any) -> Fraction:
     try:
         return Number(str(text)).fraction()
     except NumberError as error:
-        raise refuse(node, error.why, "a number such as 0.5") from error
+        raise refuse(node, error.why, "0.5") from error

@@ -31,6 +31,8 @@ from dither.query.plan.functions import (
     WidthBucket,
 )
 from dither.query.policy.column import LONGEST_TEXT, Type
+from dither.query.sql.proposals.whole_question import part_with
+from dither.query.sql.scope import Scope
 from dither.query.sql.syntax import refuse, shown
 
 MOST_DIGITS = 15  # a double has no more
@@ -50,6 +52,8 @@ Kind = type[exp.Expr]
 class Reader(Protocol):
     """What a call needs of the reader of expressions."""
 
+    scope: Scope
+
     def meaning(self, node: exp.Expr) -> Expression | None:
         """What a node means, if it is an expression about a row."""
 
@@ -66,10 +70,27 @@ class Reader(Protocol):
         """Two values of one kind."""
 
 
+def example_column(reader: Reader, *kinds: Type) -> str | None:
+    """A column of one of these types, as SQL; None where the question is about none."""
+    found = next((column for column in reader.scope.table.columns if column.type in kinds), None)
+    return None if found is None else shown(exp.to_identifier(found.name))
+
+
+def of_a_date(reader: Reader, node: exp.Expr, inner: exp.Expr) -> tuple[str]:
+    """The same of a column of dates, where there is one; of a text that may be one, of a constant."""
+    bare = inner.unnest()
+    date = "DATE '2026-01-31'" if isinstance(bare, exp.Literal) else example_column(reader, Type.DATE, Type.TIMESTAMP)
+    return ("a column of dates" if date is None else part_with(node, inner, date),)
+
+
 def _text(reader: Reader, node: exp.Expr, inner: exp.Expr) -> Expression:
     found = reader.value(inner)
     if found.facts.type is not Type.TEXT:
-        raise refuse(node, f"{shown(inner)} is {a(found.facts.type)}; the function is one of texts", "a column of texts")
+        why = f"{shown(inner)} is {a(found.facts.type)}; the function is one of texts"
+        literal = isinstance(inner.unnest(), exp.Literal)
+        text = shown(exp.Literal.string(str(inner.unnest().this))) if literal else example_column(reader, Type.TEXT)
+        instead = "a column of texts" if text is None else part_with(node, inner, text)
+        raise refuse(node, why, instead)
     return found
 
 
@@ -98,7 +119,7 @@ def _date_start(reader: Reader, node: exp.Expr) -> Expression:
     written = node.args["unit"].name.lower()
     period = next((period for period in PERIODS if period == written), None)
     if not of.facts.type.is_date:
-        raise refuse(node, f"{a(of.facts.type)} has no {written}", "a column of dates")
+        raise refuse(node, f"{a(of.facts.type)} has no {written}", *of_a_date(reader, node, node.this))
     if period is None or (period in OF_TIMES and of.facts.type is Type.DATE):
         kind, names = a(of.facts.type), ", ".join(PERIODS)
         why = f"of {kind}, the answered periods are {names}; hours, minutes and seconds are of timestamps"
@@ -157,7 +178,9 @@ def _first_present(reader: Reader, node: exp.Expr) -> Expression:
 def _extreme(reader: Reader, node: exp.Expr) -> Expression:
     parts = _alike(reader, node, [node.this, *node.expressions])
     if parts[0].facts.type is Type.BOOLEAN:
-        raise refuse(node, "conditions are neither large nor small", "AND or OR")
+        word = " OR " if isinstance(node, exp.Greatest) else " AND "
+        either = word.join(shown(part) for part in (node.this, *node.expressions))
+        raise refuse(node, "conditions are neither large nor small", either)
     return parts[0] if len(parts) == 1 else GreatestLeast(isinstance(node, exp.Greatest), parts)
 
 
@@ -210,7 +233,7 @@ def _cast(reader: Reader, node: exp.Expr) -> Expression:
         reader.number(node.this)  # that it is no number is the better message
         raise refuse(node, "it may have digits after the point, which a cast would drop", f"FLOOR({shown(node.this)})")
     why = f"it is {a(of.facts.type)}; values are not cast to other types: the policy says what a column is"
-    raise refuse(node, why, "DATE '2026-01-31' for a constant")
+    raise refuse(node, why, shown(node.this))
 
 
 def _made_date(reader: Reader, node: exp.Expr) -> Expression:

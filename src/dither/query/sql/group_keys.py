@@ -47,6 +47,8 @@ from dither.query.plan.mathematics.division import Remainder, Sign, WholeQuotien
 from dither.query.plan.relations import Relation
 from dither.query.policy.column import MOST_KEYS, Column, Key, Type
 from dither.query.sql.domains import Domain, check_span, column_domain, column_span, number_domain
+from dither.query.sql.proposals.group_keys import buckets, instead_of_key, ungrouped
+from dither.query.sql.proposals.row_expressions import as_text
 from dither.query.sql.syntax import refuse, shown
 from dither.query.statistics.statement import may_be_clamped
 
@@ -91,7 +93,8 @@ class _Finder:
     def keys(self, by: Expression) -> PossibleKeys:
         if self._is_person(by):
             why = "it says whose a row is: each group would be about one person"
-            raise refuse(self.node, why, f"COUNT(DISTINCT {shown(self.node)})")
+            people = f"COUNT(DISTINCT {shown(self.node)})"
+            raise refuse(self.node, why, people, ungrouped(self.node, people))
         found = self._domain(by)
         if found is not None:
             return PossibleKeys(found.by, found.keys, _names(found))
@@ -148,7 +151,7 @@ class _Finder:
                 keys.append(start if isinstance(by, DateTrunc) else datetime.date(start.year, start.month, start.day))
                 if len(keys) > MOST_KEYS:
                     why = f"there are more than {MOST_KEYS} between {first} and {last}"
-                    raise refuse(self.node, why, "fewer days in WHERE")
+                    raise refuse(self.node, why, f"DATE_TRUNC('year', {shown(exp.column(column.name))})")
         hard = f"bounds.{column.name}" in self.relation.table.hard
         clamped = exchanged(by, {ColumnValue(column): span.clamp(ColumnValue(column))})
         return Domain(clamped, tuple(keys), span.below and not hard, span.above and not hard)
@@ -167,7 +170,7 @@ class _Finder:
         if lower is None or upper is None:
             return None
         if (upper - lower) / step >= MOST_KEYS:
-            raise refuse(self.node, f"it has more than {MOST_KEYS} possible values", "WIDTH_BUCKET with fewer of them")
+            raise refuse(self.node, f"it has more than {MOST_KEYS} possible values", buckets(by, shown(self.node)))
         ends = constant_images([replace(by, of=Constant(end)) for end in (lower, upper)])
         if ends is None or max(abs(lower), abs(upper)) + step >= LARGEST:
             raise refuse(
@@ -193,14 +196,13 @@ class _Finder:
             others = f"; or, at a price, GROUP BY k, where an inner question has {shown(self.node)} AS k"
             others = others if by.facts.type in KEYED and columns else ""
             if isinstance(by, Case):
-                example = "CASE WHEN ... THEN 'some' ELSE 'others' END"
-                raise refuse(self.node, "a CASE to group by gives constants, and has an ELSE", example + others)
+                why = "a CASE to group by gives constants, and has an ELSE"
+                raise refuse(self.node, why, *instead_of_key(by, self.node))
             why = "its possible values are not known beforehand"
-            known = "a column with keys or bounds, a CASE with labels, or dates between two days of WHERE"
-            raise refuse(self.node, why, known + others)
+            raise refuse(self.node, why, *instead_of_key(by, self.node))
         if prod(len(domain.keys) + 1 for domain in parts.values()) > MOST_KEYS:
             why = f"its columns have more than {MOST_KEYS} combinations of keys"
-            raise refuse(self.node, why, "fewer columns, or CASE WHEN ... THEN 'label' ELSE 'other' END")
+            raise refuse(self.node, why, *instead_of_key(by, self.node))
         public = {
             part: Column(f"part {at}", part.facts.type, keys=domain.keys) for at, (part, domain) in enumerate(parts.items())
         }
@@ -240,7 +242,8 @@ class _Finder:
     def _listed(self, by: Expression, columns: list[Column]) -> tuple[Key, ...]:
         found = images(by, columns)
         if not found:
-            raise refuse(self.node, "keys are texts, dates or whole numbers", "ROUND, or a CASE with labels")
+            why = "keys are texts, dates or whole numbers"
+            raise refuse(self.node, why, f"ROUND({shown(self.node)}), or a CASE with labels")
         return tuple(found)
 
     # -- refusals ------------------------------------------------------------------------------------------------------
@@ -253,15 +256,14 @@ class _Finder:
         """Refuse what can be no key. Of others, a private release chooses some."""
         if column.type not in KEYED:
             why = f"the policy declares no keys for it, and {a(column.type)} is none: nearly every row has one of its own"
-            instead = "a column of text, whole numbers or dates; or CASE WHEN ... THEN 'label' ELSE 'other' END"
-            raise refuse(self.node, why, instead)
+            raise refuse(self.node, why, *instead_of_key(ColumnValue(column), self.node))
 
     def _label(self, value: object) -> Key:
         if isinstance(value, Fraction) and value.denominator == 1 and -(2**63) <= value < 2**63:
             return int(value)
         if isinstance(value, (Fraction, datetime.datetime)):
             why = "labels are texts, dates or whole numbers of 64 bits"
-            raise refuse(self.node, why, "labels such as 'low' and 'high'")
+            raise refuse(self.node, why, as_text(self.node) if isinstance(self.node, exp.Case) else "'low' and 'high'")
         assert isinstance(value, (str, bool, datetime.date))
         return value
 

@@ -20,7 +20,8 @@ from dither.errors import NumberError, QuestionError
 from dither.numeric.number import Number
 from dither.query.plan.question import Question
 from dither.query.policy.policy import Policy
-from dither.query.sql.syntax import DIALECT, LONGEST
+from dither.query.sql.proposals.whole_question import DIALECT
+from dither.query.sql.syntax import LONGEST
 
 CLAUSE, BOUNDS = "differential_privacy", "contribution_bounds"
 NAMES = ("epsilon", "delta", "max_groups_contributed", "privacy_unit_column")

@@ -20,6 +20,7 @@ from dither.query.policy.table import NAME_LENGTH
 from dither.query.sql.aggregates import READERS, read_aggregate
 from dither.query.sql.clauses import grouping_sets
 from dither.query.sql.clauses.grouping_sets import MARKS, Marks, place_of_group
+from dither.query.sql.clauses.min_group_size import with_min_group_size
 from dither.query.sql.clauses.qualify import read_qualify
 from dither.query.sql.clauses.released_columns import (
     ReleasedColumns,
@@ -35,6 +36,9 @@ from dither.query.sql.derived import DerivedReader, column_name
 from dither.query.sql.expressions import Reader
 from dither.query.sql.from_clause import FromReader
 from dither.query.sql.person_windows.one_row import filtered
+from dither.query.sql.proposals.columns import each_once, renamed, with_count
+from dither.query.sql.proposals.group_keys import ungrouped
+from dither.query.sql.proposals.whole_question import with_rewrite, without
 from dither.query.sql.rewrites.equivalents import rewrite
 from dither.query.sql.rewrites.named_windows import write_out_windows
 from dither.query.sql.rewrites.person_subqueries import PersonSubqueries
@@ -74,11 +78,17 @@ def _tree(text: object, policy: Policy) -> exp.Select:
 
 
 def parse(text: object, policy: Policy, constants: Values = ()) -> Question:
-    """The question that a text asks, or why there is none; with `constants` that its scalar subqueries released."""
+    """The question that a text asks, or why there is none, and which one there would be; with `constants` that its scalar
+    subqueries released."""
+    return with_rewrite(text, lambda sql: _parse(sql, policy, constants), lambda sql: read_tree(sql, policy, constants))
+
+
+def _parse(text: object, policy: Policy, constants: Values) -> Question:
     tree = read_tree(text, policy, constants)
     scope = FromReader(policy).scope(tree)
     if tree.args.get("distinct") is not None:
-        raise refuse(tree, "single rows are never shown, not even once", "COUNT(*), or DISTINCT in an inner question")
+        instead = "COUNT(*), or DISTINCT in an inner question"
+        raise refuse(tree, "single rows are never shown, not even once", instead, without(tree, "distinct"))
     reader = Reader(scope)
     where = tree.args.get("where")
     condition = None if where is None else reader.kept(where.this)
@@ -107,26 +117,29 @@ def parse(text: object, policy: Policy, constants: Values = ()) -> Question:
     qualify = read_qualify(tree.args.get("qualify"), reader, groups, derived, computing, released.named)
     if not aggregates:
         why = "a question asks for at least one COUNT, SUM, AVG, MEDIAN or the like; single rows are never shown"
-        raise refuse(tree, why, "COUNT(*) in SELECT")
+        raise refuse(tree, why, "COUNT(*) in SELECT", with_count(tree))
     names = [one.name for one in groups] + [one.name for one in aggregates] + [one.name for one in derived]
     names += marks.names
     if sets:
         grouping_sets.check_sets(tree, groups, sets, aggregates, derived)
     for name in names:
         if [other.lower() for other in names].count(name.lower()) > 1:
-            raise refuse(tree, f"{name} is the name of two columns", "AS another_name behind one of them")
+            why, instead = f"{name} is the name of two columns", "AS another_name behind one of them"
+            raise refuse(tree, why, instead, renamed(tree, name))
     for name in columns:
         if name not in names:
-            raise refuse(tree, f"a column of GROUP BY is shown twice, once as {name}", "it once")
+            why = f"a column of GROUP BY is shown twice, once as {name}"
+            raise refuse(tree, why, "it once", each_once(tree))
     rows = 1
     for group in groups:
         rows *= 1 if group.keys is None else len(group.keys)
     if rows > MOST_ROWS:
         why = f"the answer would have {rows} rows, one for each combination of keys; {MOST_ROWS} are the most"
-        raise refuse(tree.args["group"], why, "fewer columns in GROUP BY")
+        last = tree.args["group"].expressions[-1]
+        raise refuse(tree.args["group"], why, "fewer columns in GROUP BY", ungrouped(last))
     kept = None if condition is None else filtered(scope.relation, condition)
     one_row = kept is not None and kept.alone
-    return Question(
+    question = Question(
         relation=kept if kept is not None and one_row else scope.relation,
         where=None if one_row else condition,
         groups=tuple(groups),
@@ -141,6 +154,7 @@ def parse(text: object, policy: Policy, constants: Values = ()) -> Question:
         sets=sets,
         grouping=tuple(marks.found),
     )
+    return with_min_group_size(question, tree)
 
 
 def group_by(tree: exp.Select, reader: Reader, wanted: list[Read]) -> tuple[list[Group], tuple[tuple[int, ...], ...]]:
@@ -149,14 +163,16 @@ def group_by(tree: exp.Select, reader: Reader, wanted: list[Read]) -> tuple[list
     if clause is None:
         return [], ()
     if not 0 < len(clause.expressions) <= MOST_GROUPS:
-        raise refuse(clause, f"GROUP BY names 1 to {MOST_GROUPS} columns or expressions", "fewer of them, or no GROUP BY")
+        why = f"GROUP BY names 1 to {MOST_GROUPS} columns or expressions"
+        raise refuse(clause, why, "fewer of them, or no GROUP BY", without(tree, "group"))
     groups: list[Group] = []
 
     def place(node: exp.Expr) -> int:
         if isinstance(node, exp.Literal) and not node.is_string:  # GROUP BY 1
             number = whole(node)
             if number is None or not 1 <= number <= len(wanted):
-                raise refuse(node, "there is no such column in SELECT", "GROUP BY 1 for the first column of the answer")
+                instead = "GROUP BY 1 for the first column of the answer"
+                raise refuse(node, "there is no such column in SELECT", instead, ungrouped(node))
             meant = wanted[number - 1][0].unalias()
         else:
             meant = _meant(node, reader, wanted)

@@ -46,6 +46,9 @@ from dither.query.sql import scope
 from dither.query.sql.expressions import Reader
 from dither.query.sql.group_keys import keeps_order
 from dither.query.sql.join_kinds.owners import leads_to_owner
+from dither.query.sql.proposals.columns import renamed
+from dither.query.sql.proposals.inner_questions import as_where, with_person
+from dither.query.sql.proposals.whole_question import part_with, without
 from dither.query.sql.syntax import refuse, shown
 
 OWN: dict[type[Any], type[PersonTotal]] = {
@@ -61,18 +64,20 @@ def per_person(node: exp.Select, of: Relation, reader: Reader, items: list[exp.E
     whose = _whose(reader)
     if whose is None:
         why = "one row is one person here: there is nothing to group by person"
-        raise refuse(node, why, "the question without the inner GROUP BY or DISTINCT")
+        rewrite = without(node, "group", "distinct", "having")
+        raise refuse(node, why, "the question without the inner GROUP BY or DISTINCT", rewrite)
     group = node.args.get("group")
     if group is not None and node.args.get("distinct") is not None:
-        raise refuse(node, "DISTINCT beside GROUP BY is not answered", "GROUP BY alone")
+        raise refuse(node, "DISTINCT beside GROUP BY is not answered", "GROUP BY alone", without(node, "distinct"))
     if group is None and node.args.get("having") is not None:
-        raise refuse(node.args["having"], "HAVING needs GROUP BY", "WHERE")
+        having = node.args["having"]
+        raise refuse(having, "HAVING needs GROUP BY", f"WHERE {shown(having.this)}", as_where(having))
     keys = [reader.value(_grouped(part, items)) for part in group.expressions] if group is not None else []
     if group is None:
         keys = [reader.value(item.unalias()) for item in items]
     if ColumnValue(whose) not in keys and not leads_to_owner(of, keys):
         why = "an inner GROUP BY or DISTINCT without the person would make rows of several people"
-        raise refuse(group or node, why, f"{person_words(of.table)} among its columns")
+        raise refuse(group or node, why, f"{person_words(of.table)} among its columns", with_person(node, of.table.person))
     person, columns, totals = replace(whose, name=HIDDEN), list[tuple[Column, Expression]](), list[PersonTotal]()
     for item in items:
         inner = item.unalias()
@@ -85,9 +90,8 @@ def per_person(node: exp.Select, of: Relation, reader: Reader, items: list[exp.E
             totals.append(own_total(written_name(item), inner, reader))
         else:
             reader.value(inner)  # an unknown column is the better message
-            raise refuse(
-                item, "it is neither in GROUP BY nor one of the person's own totals", "SUM or MAX of it, or GROUP BY"
-            )
+            why = "it is neither in GROUP BY nor one of the person's own totals"
+            raise refuse(item, why, f"MAX({shown(inner)}) AS {shown(exp.to_identifier(written_name(item)))}, or GROUP BY")
     beside = [(column_of(None, key, reader, f"key {at}{OURS}"), key) for at, key in enumerate(keys)]
     shown_keys = [by for _, by in columns]
     columns += [(column, by) for column, by in beside if by != ColumnValue(whose) and by not in shown_keys]
@@ -105,7 +109,8 @@ def _grouped(part: exp.Expr, items: list[exp.Expr]) -> exp.Expr:
         return part
     places = {str(place): item.unalias() for place, item in enumerate(items, 1)}
     if part.is_string or str(part.this) not in places or places[str(part.this)].find(exp.AggFunc):
-        raise refuse(part, "there is no such column in SELECT that could be grouped by", "GROUP BY with names")
+        why = "there is no such column in SELECT that could be grouped by"
+        raise refuse(part, why, "GROUP BY with names", without(part))
     return places[str(part.this)]
 
 
@@ -117,7 +122,9 @@ def own_total(name: str, inner: exp.Expr, reader: Reader, most: int | None = Non
         return PersonRows.make(name, rows)
     if isinstance(argument, exp.Distinct):
         if not isinstance(inner, exp.Count) or len(argument.expressions) != 1:
-            raise refuse(inner, "DISTINCT is answered in COUNT of one column only", "COUNT(DISTINCT ward)")
+            first = shown(argument.expressions[0]) if argument.expressions else "*"
+            once = f"COUNT(DISTINCT {first})" if isinstance(inner, exp.Count) else part_with(inner, argument, first)
+            raise refuse(inner, "DISTINCT is answered in COUNT of one column only", once)
         return PersonDistinct.make(name, rows, reader.value(argument.expressions[0]))
     of = reader.value(argument)
     if kind.adds:
@@ -196,7 +203,8 @@ def check_names(node: exp.Expr, columns: list[Column]) -> None:
     names = [column.name.lower() for column in columns]
     for column in columns:
         if names.count(column.name.lower()) > 1:
-            raise refuse(node, f"two columns of an inner question are called {column.name}", "AS another_name")
+            why = f"two columns of an inner question are called {column.name}"
+            raise refuse(node, why, "AS another_name", renamed(node, column.name))
 
 
 def _whose(reader: Reader) -> Column | None:

@@ -38,7 +38,8 @@ def read_quantile(node: Any, reader: Reader, name: str) -> Aggregate:
         what = shown(argument.expressions[0]) if argument.expressions else "x"
         raise refuse(node, "DISTINCT is answered in COUNT only", f"MEDIAN({what})")
     if not isinstance(argument, exp.Expr) or isinstance(argument, exp.Star):
-        raise refuse(node, "it is of one number a row", "MEDIAN of a column of numbers")
+        example = f"MEDIAN({_example(reader)})"
+        raise refuse(node, "it is of one number a row", example)
     of = reader.value(argument)
     facts = of.facts
     if not facts.type.is_number:
@@ -62,17 +63,23 @@ def _asked(node: Any, reader: Reader) -> tuple[Any, Fraction]:
         percentile = isinstance(node, (exp.PercentileCont, exp.PercentileDisc))
         key = "expression" if percentile else "quantile"
         if percentile and node.expression is None:
-            instead = f"PERCENTILE_CONT({shown(node.this)}) WITHIN GROUP (ORDER BY x)"
-            raise refuse(node, "it does not say of what", instead)
+            raise refuse(node, "it does not say of what", f"QUANTILE({_example(reader)}, {shown(node.this)})")
         return node.this, _share(node, node.this, node.args.get(key), reader)
     inner, order = node.this, node.expression
     if not isinstance(inner, (exp.PercentileCont, exp.PercentileDisc)) or inner.expression is not None:
-        raise refuse(node, "WITHIN GROUP is answered for a percentile", "PERCENTILE_CONT(0.5) WITHIN GROUP (ORDER BY x)")
+        raise refuse(node, "WITHIN GROUP is answered for a percentile", f"MEDIAN({_example(reader)})")
     if not isinstance(order, exp.Order) or len(order.expressions) != 1:
-        raise refuse(node, "a percentile is of one column", "PERCENTILE_CONT(0.5) WITHIN GROUP (ORDER BY x)")
+        first = shown(order.expressions[0].this) if isinstance(order, exp.Order) else _example(reader)
+        raise refuse(node, "a percentile is of one column", f"QUANTILE({first}, {shown(inner.this)})")
     (item,) = order.expressions
     share = _share(node, item.this, inner.this, reader)
     return item.this, 1 - share if item.args.get("desc") else share
+
+
+def _example(reader: Reader) -> str:
+    """A column that has quantiles: the first of numbers with bounds."""
+    columns = [column for column in reader.scope.table.columns if column.type.is_number and column.has_bounds]
+    return shown(exp.to_identifier(columns[0].name)) if columns else "x"
 
 
 def _share(node: exp.Expr, argument: Any, stated: Any, reader: Reader) -> Fraction:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from difflib import get_close_matches
 
 from sqlglot import exp
 
@@ -11,6 +12,7 @@ from dither.query.plan.relations import OURS, Relation, Scan, shown_columns
 from dither.query.policy.column import Column
 from dither.query.policy.table import Table
 from dither.query.sources.schema import Held, reason
+from dither.query.sql.proposals.whole_question import proposal
 from dither.query.sql.syntax import refuse, shown
 
 
@@ -60,9 +62,11 @@ class Scope:
             names = ", ".join(dict.fromkeys(known.name for known in self.names if not known.name.endswith(OURS)))
             alone = isinstance(self.relation, Scan) or (isinstance(self.relation, Chain) and len(self.relation.links) == 1)
             where = f"the table {self.table.name}" if alone else "what the question is about"
-            raise refuse(node, f"{where} has no such column", f"one of its columns: {names}")
+            near = get_close_matches(node.name, [known.name for known in self.names], n=1)
+            rewrite = proposal(node, shown(exp.to_identifier(near[0]))) if near else None
+            raise refuse(node, f"{where} has no such column", f"one of its columns: {names}", rewrite)
         if len({known.column for known in found}) > 1:
-            instead = " or ".join(f"{known.called}.{known.name}" for known in found)
+            instead = ", or ".join(f"{known.called}.{known.name}" for known in found)
             raise refuse(node, "more than one table has a column of that name", instead)
         return found[0].column
 

@@ -6,6 +6,7 @@ look at, and anything else that the parser filled in is refused.
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import sqlglot
@@ -14,8 +15,8 @@ from sqlglot.errors import ErrorLevel
 from sqlglot.tokenizer_core import TokenType
 
 from dither.errors import QuestionError
+from dither.query.sql.proposals.whole_question import DIALECT, edited, proposal
 
-DIALECT = "duckdb"
 LONGEST = 20_000  # characters
 MOST_TOKENS = 4_000
 DEEPEST = 60
@@ -25,46 +26,15 @@ CLOSING = {TokenType.R_PAREN, TokenType.R_BRACKET, TokenType.R_BRACE, TokenType.
 PREFIXES = {TokenType.NOT, TokenType.DASH, TokenType.PLUS, TokenType.TILDE}
 STARTS = {TokenType.SELECT, TokenType.FROM, TokenType.WITH, TokenType.L_PAREN}
 
-TWO: tuple[type[exp.Expr], ...] = (
-    exp.And,
-    exp.Or,
-    exp.EQ,
-    exp.NEQ,
-    exp.LT,
-    exp.LTE,
-    exp.GT,
-    exp.GTE,
-    exp.Add,
-    exp.Sub,
-    exp.Mul,
-    exp.Is,
-    exp.Extract,
-)
+TWO: tuple[type[exp.Expr], ...] = (exp.And, exp.Or, exp.EQ, exp.NEQ, exp.LT, exp.LTE, exp.GT, exp.GTE, exp.Add, exp.Sub)
+TWO += (exp.Mul, exp.Is, exp.Extract)
 TWO += (exp.Left, exp.Right, exp.Nullif, exp.Mod, exp.IntDiv, exp.Pow, exp.Log)
 TWO += (exp.Corr, exp.CovarPop, exp.CovarSamp, exp.RegrSlope, exp.RegrIntercept, exp.RegrR2)
 TWO += (exp.RegrCount, exp.RegrAvgx, exp.RegrAvgy)
 ONE = (
-    *(
-        exp.From,
-        exp.Where,
-        exp.Having,
-        exp.Qualify,
-        exp.Paren,
-        exp.Neg,
-        exp.Not,
-        exp.Boolean,
-        exp.Sum,
-        exp.Avg,
-        exp.VariancePop,
-        exp.Variance,
-        exp.StddevPop,
-        exp.StddevSamp,
-        exp.Stddev,
-        exp.Var,
-        exp.Min,
-        exp.Max,
-        exp.Median,
-    ),
+    *(exp.From, exp.Where, exp.Having, exp.Qualify, exp.Paren, exp.Neg, exp.Not, exp.Boolean, exp.Var),
+    *(exp.Sum, exp.Avg, exp.Min, exp.Max, exp.Median),
+    *(exp.VariancePop, exp.Variance, exp.StddevPop, exp.StddevSamp, exp.Stddev),
     *(exp.Upper, exp.Lower, exp.Length, exp.Abs, exp.Ln, exp.Sqrt, exp.Exp, exp.Sign),
     *(exp.Year, exp.Quarter, exp.Month, exp.Day, exp.DayOfMonth, exp.DayOfWeek, exp.Hour, exp.DataType),
     *(exp.Minute, exp.Second, exp.Week, exp.WeekOfYear, exp.DayOfWeekIso, exp.DayOfYear, exp.TimeToUnix, exp.Date),
@@ -164,7 +134,7 @@ def read(text: object) -> exp.Select:
         why = "the answer to each SELECT is a table of its own: they are put together after they have come"
         raise QuestionError("question", text, why, "GROUP BY ROLLUP (ward) for totals, or a list of questions: one batch")
     if not isinstance(tree, exp.Select):
-        raise QuestionError("question", text, "only SELECT is answered", example)
+        raise _not_select(text, trees)
     return tree
 
 
@@ -188,9 +158,11 @@ def shown(node: exp.Expr) -> str:
         return type(node).__name__
 
 
-def refuse(node: exp.Expr, why: str, instead: str) -> QuestionError:
-    """The refusal of a node, with its place."""
-    return QuestionError(place_of(node), shown(node), why, instead)
+def refuse(node: exp.Expr, why: str, instead: str, rewrite: str | None = None) -> QuestionError:
+    """The refusal of a node, with its place; `rewrite` is a whole question, where `instead` alone does not make one."""
+    error = QuestionError(place_of(node), shown(node), why, instead)
+    error.proposal = rewrite or proposal(node, instead)
+    return error
 
 
 def _limits(text: str, tokens: list[Any]) -> None:
@@ -203,9 +175,12 @@ def _limits(text: str, tokens: list[Any]) -> None:
         if depth + run > DEEPEST:
             raise _too_deep(text)
     if any(token.token_type is TokenType.SEMICOLON for token in tokens[:-1]):
-        raise QuestionError("question", text, "it is not one statement", "one SELECT, with no semicolon before its end")
+        error = QuestionError("question", text, "it is not one statement", "one SELECT, with no semicolon before its end")
+        parts = [part.strip() for part in text.split(";") if part.strip()]
+        error.proposal = parts[0] if parts else None
+        raise error
     if not tokens or tokens[0].token_type not in STARTS:  # a parser that does not know a statement takes any text for one
-        raise QuestionError("question", text, "only SELECT is answered", "SELECT COUNT(*) FROM ...")
+        raise _not_select(text, [])
 
 
 def check(text: str, tree: exp.Select) -> None:
@@ -223,7 +198,7 @@ def check(text: str, tree: exp.Select) -> None:
         if extra:
             name = type(node).__name__ if extra[0] == "this" else extra[0]  # SUM(cost ORDER BY age): the Order is about cost
             word = CALLED.get(name, name.strip("_").replace("_", " ").upper())
-            raise refuse(node, f"{word} is not answered here", _without(node))
+            raise refuse(node, f"{word} is not answered here", _without(node), _plain(tree) if "this" not in extra else None)
         for part in node.args.values():
             chained = isinstance(part, (exp.And, exp.Or)) and type(part) is type(node)
             waiting.append((part, depth if chained else depth + 1))  # a chain of AND is one level, however long
@@ -253,6 +228,17 @@ def _of_aggregate(cast: exp.Expr | None) -> bool:
     return isinstance(cast, exp.Cast) and cast.this.find(exp.AggFunc) is not None
 
 
+def _plain(tree: exp.Select) -> str | None:
+    """The whole question without any detail that is not answered."""
+
+    def drop(mine: exp.Expr) -> None:
+        for part in list(mine.walk()):
+            for name in _extra(part):
+                part.set(name, None)
+
+    return edited(tree, drop)
+
+
 def _without(node: exp.Expr) -> str:
     """The same without the details that are not answered."""
     if isinstance(node, exp.Group) and not node.expressions:
@@ -265,6 +251,17 @@ def _without(node: exp.Expr) -> str:
             part.set(name, None)
     text = shown(copy)
     return text if len(text) <= LONGEST_REWRITE else "the same without it"
+
+
+def _not_select(text: str, trees: list[Any]) -> QuestionError:
+    """The refusal of what is no SELECT; of a SELECT in parentheses, or behind EXPLAIN, that SELECT is proposed."""
+    error = QuestionError("question", text, "only SELECT is answered", "SELECT COUNT(*) FROM ...")
+    inner = trees[0] if len(trees) == 1 else None
+    if isinstance(inner, (exp.Subquery, exp.Union)):
+        error.proposal = shown(inner.this)
+    behind = re.match(r"\s*EXPLAIN(?:\s+ANALYZE)?\s+(SELECT\b.*)", text, re.IGNORECASE | re.DOTALL)
+    error.proposal = behind[1] if behind else error.proposal
+    return error
 
 
 def _too_deep(text: str) -> QuestionError:

@@ -35,7 +35,11 @@ def selected_words(offer: Offer) -> list[str]:
     if not question.selects or isinstance(offer.choice, TopGroups):
         return []
     by = "QUALIFY" if question.qualify else "HAVING" if question.having else "ORDER BY and LIMIT"
-    return [f"{by} chose the rows by released numbers: error bars may fail more often among those that are shown"]
+    rules = [f"{keep.rule} of the policy" for keep in question.rules]
+    by = " and ".join(rules if len(rules) == len(question.having) and rules else [by, *rules])
+    hidden = "rows whose noisy number of people is below {} are not shown ({})"
+    told = [hidden.format(keep.value, keep.rule) for keep in question.rules]
+    return [*told, f"{by} chose the rows by released numbers: error bars may fail more often among those that are shown"]
 
 
 def open_words(question: Question, columns: Mapping[str, Sequence[object]]) -> list[str]:

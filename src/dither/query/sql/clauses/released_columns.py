@@ -17,6 +17,7 @@ from dither.query.sql.clauses.grouping_sets import MARKS, Marks
 from dither.query.sql.clauses.having import HavingReader
 from dither.query.sql.derived import DerivedReader
 from dither.query.sql.expressions import Reader
+from dither.query.sql.proposals.whole_question import without
 from dither.query.sql.syntax import refuse, shown
 
 
@@ -55,7 +56,8 @@ def read_having(
     if clause is None:
         return ()
     if any(aggregate.of_all_groups for aggregate in released.aggregates):
-        raise refuse(clause, "a running sum is of all groups, and HAVING would leave some out before", "no HAVING")
+        why = "a running sum is of all groups, and HAVING would leave some out before"
+        raise refuse(clause, why, "no HAVING", without(clause))
 
     aggregates = released.aggregates
 
@@ -66,7 +68,7 @@ def read_having(
             aggregates.append(read_aggregate(node, reader, unused_name(READERS[type(node)].name, taken)))
             name = aggregates[-1].name
         if any(found.name == name and not found.is_number for found in aggregates):
-            raise refuse(node, f"{name} is no number that could be compared with one", "no HAVING about it")
+            raise refuse(node, f"{name} is no number that could be compared with one", "HAVING COUNT(*) > 10")
         if any(found.name == name and found.has_window for found in released.derived):
             why = "windows look at the rows that HAVING has kept, so it cannot look at them"
             raise refuse(node, why, f"HAVING {example} > 10")

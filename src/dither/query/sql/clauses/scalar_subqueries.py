@@ -20,7 +20,8 @@ from dither.errors import NumberError
 from dither.numeric.number import Number
 from dither.query.plan.derived import ConstantTerm, Operation, ScalarValue, Sign, Term
 from dither.query.plan.expressions import ReleasedConstant
-from dither.query.sql.syntax import DIALECT, refuse, shown
+from dither.query.sql.proposals.whole_question import DIALECT
+from dither.query.sql.syntax import refuse, shown
 
 Values = Sequence[Fraction | None]
 CONSTANT, TERM = "constant", "term"  # where a node of the tree keeps what it stands for

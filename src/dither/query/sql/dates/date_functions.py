@@ -25,7 +25,8 @@ from dither.query.plan.expressions import PARTS, Arithmetic, Compare, Comparison
 from dither.query.plan.facts import a
 from dither.query.policy.column import Type
 from dither.query.sql.dates.intervals import Interval, read_interval
-from dither.query.sql.functions import CALLS, Kind, Reader
+from dither.query.sql.functions import CALLS, Kind, Reader, example_column, of_a_date
+from dither.query.sql.proposals.whole_question import proposal
 from dither.query.sql.syntax import refuse, shown
 
 CASTS = {exp.DataType.Type.DATE: Type.DATE, exp.DataType.Type.TIMESTAMPNTZ: Type.TIMESTAMP}  # how DuckDB's TIMESTAMP is read
@@ -37,6 +38,7 @@ DATE_FUNCTIONS: dict[Kind, str] = {
 NAMED_PARTS = ("date_part", "datepart", "isoyear")  # calls that the parser has no node for
 SAME_PART = {"dow": "weekday", "dayofweek": "weekday", "weekofyear": "week", "dayofyear": "doy"}
 EPOCH = Constant(datetime.datetime(1970, 1, 1))
+MOMENT = "TIMESTAMP '2026-01-31 12:30:00'"
 PER_SECOND = Fraction(10**6)
 
 
@@ -71,7 +73,7 @@ def _cast(reader: Reader, node: exp.Expr) -> Expression:
     of = reader.value(node.this)
     if not of.facts.type.is_date:
         why = f"values are not cast, and {a(of.facts.type)} is no date; the policy says what a column is"
-        raise refuse(node, why, "DATE '2026-01-31' for a constant")
+        raise refuse(node, why, "DATE '2026-01-31'")
     return as_type(to, of)
 
 
@@ -79,7 +81,7 @@ def _day(reader: Reader, node: exp.Expr) -> Expression:
     """DATE(ts)."""
     of = reader.value(node.this)
     if not of.facts.type.is_date:
-        raise refuse(node, f"{a(of.facts.type)} has no day", "DATE '2026-01-31' for a constant, or a column of dates")
+        raise refuse(node, f"{a(of.facts.type)} has no day", *of_a_date(reader, node, node.this))
     return as_type(Type.DATE, of)
 
 
@@ -91,7 +93,7 @@ def date_part(reader: Reader, node: exp.Expr) -> Expression:
         return _seconds(reader, node, inner)
     of = reader.value(inner)
     if not of.facts.type.is_date:
-        raise refuse(node, f"{a(of.facts.type)} has no parts", "a column of dates")
+        raise refuse(node, f"{a(of.facts.type)} has no parts", *of_a_date(reader, node, inner))
     part = _part(written)
     if part is None or (part in OF_TIMES and of.facts.type is Type.DATE):
         kind, names = a(of.facts.type), ", ".join(PARTS)
@@ -110,7 +112,7 @@ def _asked_part(node: exp.Expr) -> tuple[str, exp.Expr]:
     if node.name.lower() == "isoyear" and len(parts) == 1:
         return "isoyear", parts[0]
     if len(parts) != 2 or not isinstance(parts[0], exp.Literal):
-        raise refuse(node, "it takes the name of a part, and a date", "EXTRACT(month FROM day)")
+        raise refuse(node, "it takes the name of a part, and a date", f"EXTRACT(month FROM {shown(parts[-1])})")
     return str(parts[0].name).lower(), parts[1]
 
 
@@ -133,7 +135,7 @@ def _seconds(reader: Reader, node: exp.Expr, inner: exp.Expr) -> Expression:
     else:
         start, end = EPOCH, reader.value(inner)
         if not end.facts.type.is_date:
-            raise refuse(node, f"{a(end.facts.type)} has no parts", "a column of dates")
+            raise refuse(node, f"{a(end.facts.type)} has no parts", *of_a_date(reader, node, inner))
         if end.facts.type is Type.DATE:
             return DateDiff("second", start, as_type(Type.TIMESTAMP, end))
     return Arithmetic("/", DateDiff("microsecond", start, end), Constant(PER_SECOND))
@@ -168,7 +170,8 @@ def _dates(reader: Reader, node: exp.Expr, one: exp.Expr, other: exp.Expr) -> tu
     left, right = reader.pair(one, reader.value(one), other)
     for side, found in ((one, left), (other, right)):
         if not found.facts.type.is_date:
-            raise refuse(node, f"{shown(side)} is {a(found.facts.type)}, and a difference is of dates", "a column of dates")
+            why = f"{shown(side)} is {a(found.facts.type)}, and a difference is of dates"
+            raise refuse(node, why, *of_a_date(reader, node, side))
     return left, right
 
 
@@ -183,7 +186,8 @@ def interval_arithmetic(reader: Reader, node: exp.Expr) -> Expression | None:
     if isinstance(left, exp.Interval) and isinstance(node, exp.Add):
         return _later(reader, node, node.expression, read_interval(left))
     if isinstance(left, exp.Interval) or isinstance(right, exp.Interval):
-        raise refuse(node, "an interval is added to a date, or subtracted from one", "day + INTERVAL '3 days'")
+        date = example_column(reader, Type.DATE, Type.TIMESTAMP) or "day"
+        raise refuse(node, "an interval is added to a date, or subtracted from one", f"{date} + INTERVAL '3 days'")
     return None
 
 
@@ -198,7 +202,8 @@ def _added(reader: Reader, node: exp.Expr) -> Expression:
 def _later(reader: Reader, node: exp.Expr, inner: exp.Expr, by: Interval) -> Expression:
     of = reader.value(inner)
     if not of.facts.type.is_date:
-        raise refuse(node, f"an interval is added to dates, and this is {a(of.facts.type)}", "a column of dates")
+        why = f"an interval is added to dates, and this is {a(of.facts.type)}"
+        raise refuse(node, why, *of_a_date(reader, node, inner))
     if isinstance(of, Constant):
         assert isinstance(of.value, datetime.date)
         found = later(moment(of.value), by.months, by.days, by.microseconds)
@@ -219,11 +224,17 @@ def date_arithmetic(reader: Reader, node: exp.Expr, left: Expression, right: Exp
             _count_again(reader, node.this, node.expression)
             return DateDiff("day", right, left)
         why = "the difference of timestamps is an interval, and no number"
+        around = node.parent.parent if isinstance(node.parent, exp.Paren) else node.parent
+        if isinstance(around, exp.Extract):
+            counted = f"DATE_DIFF('day', {shown(node.expression)}, {shown(node.this)})"
+            raise refuse(node, why, f"EXTRACT(epoch FROM {shown(node)})", proposal(around, counted))
         raise refuse(node, why, f"EXTRACT(epoch FROM {shown(node)})")
     day, days = (left, right) if kinds[0].is_date else (right, left)
     value = days.value if isinstance(days, Constant) else None
     if isinstance(node, exp.Mul) or day.facts.type is not Type.DATE or not isinstance(value, Fraction):
-        raise refuse(node, f"to {a(day.facts.type)} an interval is added that is written out", "day + INTERVAL '3 days'")
+        written = shown(node.this if kinds[0].is_date else node.expression)
+        why = f"to {a(day.facts.type)} an interval is added that is written out"
+        raise refuse(node, why, f"{written} + INTERVAL '3 days'")
     if value.denominator != 1:
         raise refuse(node, "a date has no parts of days", f"{shown(node.this)} + 1")
     interval = exp.Interval(this=exp.Literal.string(str(value)), unit=exp.var("day"))
@@ -239,12 +250,16 @@ def interval_comparison(reader: Reader, sign: Comparison, one: exp.Expr, other: 
     interval, taken = other.unnest(), one.unnest()
     if not isinstance(interval, exp.Interval):
         return None
-    example = "finished - started > INTERVAL '90 minutes'"
+    column = example_column(reader, Type.TIMESTAMP)
+    example = f"{column or 'finished'} - {'started' if column is None else MOMENT} > INTERVAL '90 minutes'"
     if not isinstance(taken, exp.Sub) or isinstance(taken.expression.unnest(), exp.Interval):
-        raise refuse(other, "an interval is compared with the difference of two timestamps", example)
+        why = "an interval is compared with the difference of two timestamps"
+        raise refuse(other, why, example, proposal(other.parent or other, example))
     end, start = _dates(reader, taken, taken.this, taken.expression)
     if start.facts.type is Type.DATE:
-        raise refuse(taken, "the difference of two dates is a number of days", f"{shown(taken)} > 3")
+        days = str(read_interval(interval).days or 3)
+        why = "the difference of two dates is a number of days"
+        raise refuse(taken, why, f"{shown(taken)} > {days}", proposal(other, days))
     by = read_interval(interval)
     if by.months:
         raise refuse(interval, "a month has no fixed length", "INTERVAL '30 days'")

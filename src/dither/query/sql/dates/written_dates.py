@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from sqlglot import exp
 
 from dither.query.plan.base import Expression
@@ -10,6 +12,7 @@ from dither.query.plan.expressions import Constant
 from dither.query.plan.facts import a
 from dither.query.policy.column import Type
 from dither.query.sql.dates.date_functions import CASTS, of_one_type
+from dither.query.sql.proposals.whole_question import DIALECT, part_with, proposal
 from dither.query.sql.rewrites.date_constants import as_kind, read_constant
 from dither.query.sql.syntax import refuse
 
@@ -20,14 +23,34 @@ def alike(first: exp.Expr, left: Expression, second: exp.Expr, right: Expression
     ours, theirs = left.facts.type, right.facts.type
     if ours is theirs or (ours.is_number and theirs.is_number):
         return left, right
-    raise refuse(second.parent or second, f"{a(ours)} is compared with {a(theirs)}", f"{a(ours)} on both sides")
+    around, why = second.parent or second, f"{a(ours)} is compared with {a(theirs)}"
+    for node, beside, kind in ((second, left, ours), (first, right, theirs)):
+        literal = _literal_of(node, kind)
+        if literal is not None and not isinstance(beside, Constant):
+            raise refuse(around, why, part_with(around, node, literal), proposal(node, literal))
+    raise refuse(around, why, f"{a(ours)} on both sides")
+
+
+def _literal_of(node: exp.Expr, kind: Type) -> str | None:
+    """A constant as one of another type; None for what is no constant."""
+    bare = node.unnest()
+    if not isinstance(bare, (exp.Literal, exp.Boolean)):
+        return None
+    text = str(bare.this)
+    if kind is Type.TEXT:
+        return str(exp.Literal.string(text).sql(DIALECT))
+    if kind is Type.BOOLEAN:
+        return "FALSE" if text.lower() in ("0", "f", "false", "n", "no") else "TRUE"
+    if kind.is_number:
+        return text if re.fullmatch(r"-?[0-9]+(\.[0-9]+)?", text) else "1"
+    return "DATE '2026-01-31'" if kind is Type.DATE else "TIMESTAMP '2026-01-31 12:30:00'"
 
 
 def written_date(node: exp.Cast) -> Constant:
     """DATE '2026-01-31' and TIMESTAMP '...': written out, so read by us."""
     kind = CASTS.get(node.to.this)
     if kind is None or not isinstance(node.this, exp.Literal) or not node.this.is_string:
-        raise refuse(node, "values are not cast; the policy says what a column is", "DATE '2026-01-31' for a constant")
+        raise refuse(node, "values are not cast; the policy says what a column is", "DATE '2026-01-31'")
     return _read_date(str(node.this.this), kind, node)
 
 

@@ -13,7 +13,6 @@ from dither.query.plan.relations import OURS, FilterRows, JoinPublic, Relation
 from dither.query.policy.column import Column
 from dither.query.sql import scope
 from dither.query.sql.chains import chain_words
-from dither.query.sql.expressions import ABSENT
 from dither.query.sql.join_kinds.conditions import on_conditions, parts_of
 from dither.query.sql.join_kinds.owners import (
     Beside,
@@ -24,6 +23,7 @@ from dither.query.sql.join_kinds.owners import (
     renamed,
     shown_tables,
 )
+from dither.query.sql.proposals.unknown_nodes import ABSENT
 from dither.query.sql.scope import Name, Scope
 from dither.query.sql.syntax import refuse
 

@@ -1,0 +1,1 @@
+"""Refusals of questions: each with a question that is answered."""
