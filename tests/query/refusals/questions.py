@@ -29,7 +29,7 @@ MORE = [
         "COUNT(*) + 'a'", " + ".join(["COUNT(*)"] * 600), "MODE(ward) + 1", "NULLIF(COUNT(*), 'a')", "ROUND(COUNT(*), 99)",
         "CAST(COUNT(*) AS VARCHAR)", "COUNT(*) + n AS n", "MEDIAN(cost * 1e300)", "SUM(cost) WITHIN GROUP (ORDER BY cost)",
         "STRING_AGG(name, ',')", "ARRAY_AGG(cost)", "APPROX_COUNT_DISTINCT(name)", "COUNT(DISTINCT name, ward)",
-        "SUM(COUNT(*)) OVER (ORDER BY age)", "AVG(COUNT(*)) OVER ()",
+        "SUM(COUNT(*)) OVER (ORDER BY age)",
     )),
     *(BY_WARD.format(what) for what in (
         "RANK() OVER ()", "LAG(COUNT(*), 1, 0) OVER (ORDER BY ward)", "LAG(COUNT(*), -1) OVER (ORDER BY ward)",
@@ -51,8 +51,8 @@ MORE = [
     *(f"SELECT COUNT(*) FROM visits GROUP BY {key}" for key in ("ROUND(cost * 1e15, -14)", "age * 1000 + FLOOR(cost)")),
     *(f"SELECT COUNT(*) FROM visits WHERE {condition}" for condition in (
         "seen * INTERVAL '1 day' > born", "DATE_ADD(seen, 3) > born", "visits.* = 1", f"name LIKE '{'a' * 201}'",
-        f"name = '{'a' * 3000}'", f"CONCAT({', '.join(['name'] * 101)}) = 'a'", "name ~ '^a'", "(age + 1) % 2 * 3 = 1",
-        "POWER(age + 1, 2) > 3", "SUM(age) > 3 AND age > 2", "agee = 1",
+        f"name = '{'a' * 3000}'", f"CONCAT({', '.join(['name'] * 101)}) = 'a'", "name ~ '^a'",
+        "SUM(age) > 3 AND age > 2", "agee = 1",
     )),
     'SELECT COUNT(*) FROM visits AS "a\nb"',
     'WITH "a\nb" AS (SELECT * FROM visits) SELECT COUNT(*) FROM visits',
