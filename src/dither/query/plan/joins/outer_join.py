@@ -64,7 +64,13 @@ class OuterJoin(Generic[R]):
             table,
             alone=left.alone and right.alone and not apart,
             drops_people=left.drops_people or right.drops_people or self.most_rows != (None, None),
-            clamps_values=left.clamps_values or right.clamps_values,
+            drops_rows=left.drops_rows or right.drops_rows or (self.full and (left.drops_people or right.drops_people)),
+            # whose rows were left out of one side before, her rows of the other are in no pair here, and in some in truth
+            clamps_values=left.clamps_values
+            or right.clamps_values
+            or right.drops_people
+            or (self.full and left.drops_people),
+            shares_rows=left.shares_rows or right.shares_rows,
             min_people=max(left.min_people, right.min_people),
         )
 
