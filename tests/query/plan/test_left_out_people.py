@@ -28,7 +28,8 @@ UNCERTAIN = [
     " ON t.p = v.person WHERE t.k IS NULL",
     f"SELECT p FROM (SELECT p, COUNT(*) AS k FROM ({BOTH}) u GROUP BY p) t WHERE k < 9",
     f"SELECT p FROM (SELECT p, COUNT(*) OVER (PARTITION BY p) AS k FROM ({BOTH}) u) t WHERE k < 9",
-    f"SELECT p FROM (SELECT p, RANK() OVER (PARTITION BY p ORDER BY c DESC) AS k, c FROM ({BOTH}) u) t WHERE k = 1 AND c < 40",
+    f"SELECT p FROM (SELECT p, RANK() OVER (PARTITION BY p ORDER BY c DESC) AS k, c FROM ({BOTH}) u) t"
+    " WHERE k = 1 AND c < 40",
 ]  # fmt: skip
 CERTAIN = [
     PAIRS,
