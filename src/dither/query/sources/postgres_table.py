@@ -204,9 +204,12 @@ def read_catalogue(link: psycopg.Connection[Any], source: PostgresTable) -> Sche
         raise DataError("source", where, "there is no such table, or this role may not see it", NAME)
     for place, (_, kind, method, secured, readable, _) in enumerate(tree):
         part = "it" if place == 0 and len(tree) == 1 else "one of its parts"
-        if kind not in "rpm":
+        if kind == "m":
+            why = "it is a materialized view, which nobody can lock: it could change between the look at it and the read"
+            raise DataError("source", where, why, f"a table: CREATE TABLE ... AS TABLE {where}")
+        if kind not in "rp":
             why = f"{part} is {KINDS.get(kind, 'no table')}, and the code of others would run with the rows"
-            raise DataError("source", where, why, "a table, or a materialized view")
+            raise DataError("source", where, why, "a table")
         if method != "heap":
             raise DataError("source", where, f"{part} is stored by {method}, code of an extension", "a table of USING heap")
         if secured:
