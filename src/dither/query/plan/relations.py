@@ -203,7 +203,7 @@ class WindowByPerson:
 
     @cached_property
     def table(self) -> Table:
-        before, column = self.of.table, self.window.column
+        before, column = self.of.table.hard_by_rows, self.window.column
         # nobody has more rows than the owner says, and so no place is beyond
         counted = isinstance(self.window, WindowPlace) and before.hard_rows is not None
         hard = before.hard | {f"bounds.{column.name}"} if counted else before.hard

@@ -89,6 +89,15 @@ class Table:
             found.append(self.max_groups * self.max_rows_per_group)
         return min(found, default=None)
 
+    @property
+    def hard_by_rows(self) -> Table:
+        """The same, with no other hard limit of rows than that of all together: for columns that are no cells of it, by which
+        a person's rows may fall into more groups than the owner speaks of."""
+        most, hard = self.hard_rows, self.hard - {"max_groups", "max_rows_per_group", "max_rows"}
+        if most is None or (self.max_rows is not None and self.max_rows < most):
+            return replace(self, hard=hard)
+        return replace(self, max_rows=most, hard=hard | {"max_rows"})
+
     def sum_limit(self, name: str) -> Fraction | None:
         """What a person's values of a column add up to at most, in absolute value; None where nothing is stated."""
         return next((most for column, most in self.max_sum if column == name), None)

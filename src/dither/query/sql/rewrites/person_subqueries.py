@@ -144,9 +144,10 @@ def _given(source: exp.Expr) -> exp.Expr | None:
     around = source.parent
     while around is not None:
         clause = around.args.get("with_")
-        parts = [] if clause is None else [part for part in clause.expressions if part.alias.lower() == source.name.lower()]
-        if parts and not source.args.get("db"):
-            return parts[0]
+        named: list[exp.Expr] = [] if clause is None else clause.expressions
+        found = next((part for part in named if part.alias.lower() == source.name.lower()), None)
+        if found is not None:
+            return found
         around = around.parent
     return None
 
