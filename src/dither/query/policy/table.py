@@ -91,8 +91,8 @@ class Table:
 
     @property
     def hard_by_rows(self) -> Table:
-        """The same, with no other hard limit of rows than that of all together: for columns that are no cells of it, by which
-        a person's rows may fall into more groups than the owner speaks of."""
+        """The same, with one hard limit of rows, that of all together: for columns that are no cells of it, by which a
+        person's rows may fall into more groups than the owner speaks of."""
         most, hard = self.hard_rows, self.hard - {"max_groups", "max_rows_per_group", "max_rows"}
         if most is None or (self.max_rows is not None and self.max_rows < most):
             return replace(self, hard=hard)
