@@ -49,7 +49,7 @@ WHOLE = [
     ("SELECT COUNT(*) FROM (SELECT ward, RANK() OVER (ORDER BY COUNT(*)) AS c FROM visits GROUP BY ward) q",
      "rows of several people", "person among"),
     ("SELECT COUNT(*) FROM (SELECT * FROM visits QUALIFY age = 1) q", "there is none", "WHERE"),
-    ("SELECT COUNT(*) FROM visits QUALIFY ROW_NUMBER() ~) = 1", "QUALIFY", "SELECT"),
+    ("SELECT COUNT(*) FROM visits QUALIFY ROW_NUMBER() ~) = 1", "divided by columns of GROUP BY", "PARTITION BY"),
     ("SELECT COUNT(*) FROM (SELECT RANK() OVER (PARTITION BY ward ORDER BY pages) AS r FROM letters) q", "one row is", ""),
     ("SELECT COUNT(*) FROM (SELECT LAG(n) OVER (PARTITION BY n ORDER BY n) AS c FROM (SELECT age AS n FROM visits) u) q",
      "other people's rows", "shows her"),
