@@ -82,6 +82,10 @@ JOINS = [
     "(SELECT person AS who, cost FROM visits) v LEFT JOIN (SELECT patient AS who, cost AS c FROM stays) s USING (who)"
     " WHERE who IN (SELECT mover FROM moves)",
 ]  # fmt: skip
+CONDITIONS += [
+    "v.ward NOT IN (SELECT s.ward FROM stays s WHERE s.patient = v.person AND s.nights > v.age) OR v.cost > 20",
+    "(v.ward IN (SELECT s.ward FROM stays s WHERE s.patient = v.person)) IS NULL",
+]
 FROM = [f"visits v WHERE {condition}" for condition in CONDITIONS] + JOINS
 
 

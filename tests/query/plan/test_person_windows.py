@@ -14,11 +14,13 @@ from hypothesis import strategies as st
 import dither
 from dither.errors import QuestionError
 from dither.privacy.unit import Unit
+from dither.query.counters.counter_sets import choose_counters
 from dither.query.plan.describe import describe
 from dither.query.plan.relations import FilterRows, Project, Scan, WindowByPerson
 from dither.query.plan.spelling import spell
 from dither.query.policy.policy import read_policy
 from dither.query.sql.parse import parse
+from dither.query.statistics.choose_bounding import choose_bounding
 from tests.query.chain_shop import AskedShop, shop
 from tests.query.clinics import ledger
 from tests.query.grammar import Grammar
@@ -325,3 +327,17 @@ def test_windows_are_told_in_words_and_stored_by_codes():
     assert len(spelled) == len(INNER)
     for inner in INNER.values():
         assert "of the same person" in describe(parse(f"SELECT COUNT(*) FROM ({inner}) q", policy()))
+
+
+@pytest.mark.parametrize("unit", [Unit.ADD_REMOVE, Unit.REPLACE_ONE])
+def test_hard_limits_of_groups_are_not_about_places(unit):
+    """Nobody is in two wards, by the owner's word; by the places of her rows she is in as many groups as she has rows."""
+    columns = {"person": {"type": "integer"}, "ward": {"type": "text", "keys": ["A", "B"]}, "cost": {"type": "integer"}}
+    hard = {"max_groups": 1, "max_rows_per_group": 4, "hard": ["max_groups", "max_rows_per_group"]}
+    rules = policy(unit=unit, visits={"person": "person", "columns": columns, **hard})
+    inner = "(SELECT person, ward, ROW_NUMBER() OVER (PARTITION BY person ORDER BY cost) AS k FROM visits) q"
+    for aggregate, is_complete in (("COUNT(*)", True), ("COUNT(DISTINCT person)", False)):
+        question = parse(f"SELECT k, {aggregate} AS n FROM {inner} GROUP BY k", rules)
+        assert question.table.hard_rows == 4
+        counters = choose_counters(question, pure=True)
+        assert choose_bounding(question, counters, None, cells=4, unit=unit, pure=True).complete is is_complete

@@ -72,6 +72,7 @@ class Chain:
         for link in self.links:
             facts = [one.partition(".") for one in link.table.hard if "." in one]
             hard |= {f"{fact}.{link.here(name).name}" for fact, _, name in facts if fact != "max_sum" or link is child}
+        drops = shares or any("owner" not in link.table.hard for link in self.links[:-1])
         return replace(
             child.table,
             columns=tuple(columns),
@@ -79,7 +80,8 @@ class Chain:
             source=None,
             max_sum=tuple((child.here(name).name, most) for name, most in child.table.max_sum),
             hard=frozenset(hard),
-            drops_people=shares or any("owner" not in link.table.hard for link in self.links[:-1]),
+            drops_people=drops,
+            drops_rows=drops,
             clamps_values=shares,  # what is counted may be more than there is: it is no lower bound of it either
             shares_rows=shares,
             min_people=max(table.min_people for table in self.tables),

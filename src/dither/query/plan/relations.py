@@ -156,10 +156,9 @@ class JoinOnPerson:
         least = max(left.min_people, right.min_people)
         table = Table(name, tuple(columns), left.person, groups, rows, alone=alone, min_people=least)
         drops = self.most_rows != (None, None) or left.drops_people or right.drops_people
-        shares = left.shares_rows or right.shares_rows
-        return replace(
-            table, drops_people=drops, clamps_values=left.clamps_values or right.clamps_values, shares_rows=shares
-        )
+        shares, clamps = left.shares_rows or right.shares_rows, left.clamps_values or right.clamps_values
+        some = left.drops_rows or right.drops_rows
+        return replace(table, drops_people=drops, drops_rows=some, clamps_values=clamps, shares_rows=shares)
 
     @property
     def tables(self) -> tuple[Table, ...]:
@@ -182,7 +181,8 @@ class GroupByPerson:
         before = self.of.table
         columns = [self.person, *(column for column, _ in self.keys), *(own.column for own in self.totals)]
         table = replace(before, columns=tuple(columns), person=self.person.name, source=None, alone=not self.keys)
-        table = replace(table, clamps_values=before.clamps_values or any(total.adds for total in self.totals))
+        clamps = before.clamps_values or before.drops_rows or any(total.adds for total in self.totals)
+        table = replace(table, clamps_values=clamps)
         # she has no more rows here than there
         return replace(table, max_sum=(), hard=frozenset(one for one in before.hard if "." not in one))
 
@@ -203,11 +203,11 @@ class WindowByPerson:
 
     @cached_property
     def table(self) -> Table:
-        before, column = self.of.table, self.window.column
+        before, column = self.of.table.hard_by_rows, self.window.column
         # nobody has more rows than the owner says, and so no place is beyond
         counted = isinstance(self.window, WindowPlace) and before.hard_rows is not None
         hard = before.hard | {f"bounds.{column.name}"} if counted else before.hard
-        clamps = before.clamps_values or self.window.adds
+        clamps = before.clamps_values or before.drops_rows or self.window.adds
         return replace(before, columns=(*before.columns, column), source=None, hard=hard, clamps_values=clamps)
 
     @property
@@ -240,7 +240,8 @@ class UnionAll:
         table = Table(name, tuple(columns), tables[0].person, groups, rows, min_people=least)
         drops, clamps = any(one.drops_people for one in tables), any(one.clamps_values for one in tables)
         shares = any(one.shares_rows for one in tables)
-        table = replace(table, drops_people=drops, clamps_values=clamps, shares_rows=shares)
+        # whoever is left out of one part has her rows of the others
+        table = replace(table, drops_people=drops, drops_rows=drops, clamps_values=clamps, shares_rows=shares)
         return replace(table, max_rows=most, hard=frozenset({"max_rows"} if hard else ())) if stated else table
 
     @property

@@ -58,7 +58,9 @@ class Table:
     max_rows: int | None = None  # of a person, in all groups; None: as many as the other two limits allow
     max_sum: tuple[tuple[str, Fraction], ...] = ()  # of a person, by column
     drops_people: bool = False  # whether people with very many rows are left out of it, as in joins on the person
-    clamps_values: bool = False  # whether conditions may have looked at a person's sums of clamped values
+    drops_rows: bool = False  # whether some rows of a person may be left out of it, and others not
+    clamps_values: bool = False  # whether conditions may have looked at a person's sums of clamped values, or at what she
+    # lacks because rows were left out: then there may be more rows than the truth has
     shares_rows: bool = False  # whether a row may count more than once: for each of several people that it belongs to
     hard: frozenset[str] = frozenset()  # what nobody can exceed: "max_rows", "max_sum.cost", "bounds.cost", "steps.cost"
     min_people: int = MIN_PEOPLE  # in a group whose key nobody declared: one that fewer are in is never shown
@@ -89,6 +91,15 @@ class Table:
         if {"max_groups", "max_rows_per_group"} <= self.hard:
             found.append(self.max_groups * self.max_rows_per_group)
         return min(found, default=None)
+
+    @property
+    def hard_by_rows(self) -> Table:
+        """The same, with one hard limit of rows, that of all together: for columns that are no cells of it, by which a
+        person's rows may fall into more groups than the owner speaks of."""
+        most, hard = self.hard_rows, self.hard - {"max_groups", "max_rows_per_group", "max_rows"}
+        if most is None or (self.max_rows is not None and self.max_rows < most):
+            return replace(self, hard=hard)
+        return replace(self, max_rows=most, hard=hard | {"max_rows"})
 
     def sum_limit(self, name: str) -> Fraction | None:
         """What a person's values of a column add up to at most, in absolute value; None where nothing is stated."""

@@ -79,7 +79,9 @@ WHERE a.attrelid = %s::oid AND a.attnum > 0 AND NOT a.attisdropped ORDER BY a.at
 UNIQUE = """SELECT array_agg(a.attname::text) FROM pg_catalog.pg_index AS i
 JOIN pg_catalog.pg_attribute AS a ON a.attrelid = i.indrelid AND a.attnum = ANY (i.indkey::int2[])
 WHERE i.indrelid = %s::regclass AND i.indisunique AND i.indisvalid AND i.indimmediate AND i.indpred IS NULL
-    AND i.indexprs IS NULL AND i.indnkeyatts = i.indnatts GROUP BY i.indexrelid"""
+    AND i.indexprs IS NULL AND i.indnkeyatts = i.indnatts
+    AND NOT EXISTS (SELECT 1 FROM pg_catalog.pg_inherits AS h JOIN pg_catalog.pg_class AS c ON c.oid = h.inhparent
+        WHERE h.inhparent = i.indrelid AND c.relkind <> 'p') GROUP BY i.indexrelid"""
 KINDS = {
     "v": "a view",
     "f": "a foreign table",
@@ -127,7 +129,8 @@ class PostgresTable(Source):
 
     def enforces_key(self, columns: Collection[str]) -> bool:
         """Whether a primary key or a unique constraint is of these columns, or of some of them and of no others: then no two
-        rows have the same key at any time. Not where it is deferrable, partial, of expressions, or not valid."""
+        rows have the same key at any time. Not where it is deferrable, partial, of expressions, or not valid; nor where
+        the table has children by inheritance, for whose rows it does not hold."""
         with connection(self.url) as link:
             found = link.execute(UNIQUE, (self.relation,)).fetchall()
         return any(set(names) <= set(columns) for (names,) in found)
@@ -201,9 +204,12 @@ def read_catalogue(link: psycopg.Connection[Any], source: PostgresTable) -> Sche
         raise DataError("source", where, "there is no such table, or this role may not see it", NAME)
     for place, (_, kind, method, secured, readable, _) in enumerate(tree):
         part = "it" if place == 0 and len(tree) == 1 else "one of its parts"
-        if kind not in "rpm":
+        if kind == "m":
+            why = "it is a materialized view, which nobody can lock: it could change between the look at it and the read"
+            raise DataError("source", where, why, f"a table: CREATE TABLE ... AS TABLE {where}")
+        if kind not in "rp":
             why = f"{part} is {KINDS.get(kind, 'no table')}, and the code of others would run with the rows"
-            raise DataError("source", where, why, "a table, or a materialized view")
+            raise DataError("source", where, why, "a table")
         if method != "heap":
             raise DataError("source", where, f"{part} is stored by {method}, code of an extension", "a table of USING heap")
         if secured:

@@ -122,6 +122,7 @@ def test_a_server_that_is_not_there(tmp_path):
 
 MADE = {
     "a view": "CREATE VIEW odd AS SELECT * FROM visits",
+    "a materialized view": "CREATE MATERIALIZED VIEW odd AS SELECT * FROM visits",
     "row security is on": "CREATE TABLE odd AS TABLE visits; ALTER TABLE odd ENABLE ROW LEVEL SECURITY",
     "there is no such table": "SELECT 1",
     "a foreign table": "CREATE FOREIGN TABLE odd (patient bigint, ward text, cost numeric) SERVER elsewhere",
@@ -141,7 +142,6 @@ def reader(address, link):
 
 @pytest.mark.parametrize("why", MADE)
 def test_what_is_no_plain_table(why, reader, link, visits):
-    link.execute("DROP VIEW IF EXISTS odd") if "view" in why else None
     link.execute(MADE[why])
     if why != "may not read" and "no such" not in why:
         link.execute("GRANT SELECT ON odd TO reader")
@@ -149,7 +149,8 @@ def test_what_is_no_plain_table(why, reader, link, visits):
         with pytest.raises(DataError, match=why):
             postgres_table(f"{reader}&table=odd", "source").schema("odd")
     finally:
-        kind = "VIEW" if why == "a view" else "FOREIGN TABLE" if why == "a foreign table" else "TABLE"
+        kinds = {"a view": "VIEW", "a materialized view": "MATERIALIZED VIEW", "a foreign table": "FOREIGN TABLE"}
+        kind = kinds.get(why, "TABLE")
         link.execute(f"DROP {kind} IF EXISTS odd CASCADE")
 
 

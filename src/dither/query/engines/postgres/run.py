@@ -124,6 +124,8 @@ class PostgresEngine:
                 link.execute(BEGIN)
                 for source in sources:
                     link.execute(f"LOCK TABLE {source.source.relation} IN ACCESS SHARE mode")
+                # the first SELECT fixes the state that all later ones see, of the catalogue too: all locks come before it
+                for source in sources:
                     found = read_catalogue(link, source.source)
                     if any(found.get(column) != held for column, held in source.schema.items()):
                         raise DataError("source", source.source.relation, "it was changed just now", "asking again")

@@ -60,11 +60,15 @@ class OuterJoin(Generic[R]):
             rows = max(left.max_rows_per_group, right.max_rows_per_group)
             table = Table(f"{left.name} and {right.name}", tuple(columns), self.owner.name, groups, rows)
         apart = self.full and bool(self.on)  # one row of hers on each side, and no pair: she has two
+        # whose rows were left out of one side before, her rows of the other are in no pair here, and in some in truth
+        lacks = right.drops_people or (self.full and left.drops_people)
         return replace(
             table,
             alone=left.alone and right.alone and not apart,
             drops_people=left.drops_people or right.drops_people or self.most_rows != (None, None),
-            clamps_values=left.clamps_values or right.clamps_values,
+            drops_rows=left.drops_rows or right.drops_rows or (self.full and (left.drops_people or right.drops_people)),
+            clamps_values=left.clamps_values or right.clamps_values or lacks,
+            shares_rows=left.shares_rows or right.shares_rows,
             min_people=max(left.min_people, right.min_people),
         )
 

@@ -65,7 +65,8 @@ class SemiJoin(Generic[R]):
             columns=(*before.columns, self.match),
             source=None,
             drops_people=before.drops_people or other.drops_people or self.most_rows != (None, None),
-            clamps_values=before.clamps_values or other.clamps_values,
+            # NOT EXISTS keeps rows whose match was left out before
+            clamps_values=before.clamps_values or other.clamps_values or other.drops_people,
             min_people=max(before.min_people, other.min_people),
         )
 

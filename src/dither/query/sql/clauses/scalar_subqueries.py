@@ -90,12 +90,17 @@ class SubqueryMarks:
         return text
 
     def _given(self, inner: exp.Expr) -> list[exp.Expr]:
-        """What WITH of the whole question names before it."""
-        clause = self._tree.args.get("with_")
-        parts: list[exp.Expr] = [] if clause is None else list(clause.expressions)
-        around = inner.find_ancestor(exp.CTE)
-        places = [at for at, part in enumerate(parts) if part is around]
-        return parts[: places[0]] if places else parts
+        """What WITH names before it, of the question and of all inner ones around it, the outermost first."""
+        found: list[exp.Expr] = []
+        below, around = inner, inner.parent
+        while around is not None:
+            clause = around.args.get("with_")
+            parts: list[exp.Expr] = [] if clause is None or clause is below else list(clause.expressions)
+            if isinstance(around, exp.With):  # it stands within one of them, and knows those before
+                parts = around.expressions[: next(at for at, part in enumerate(around.expressions) if part is below)]
+            found = [*parts, *found]
+            below, around = around, around.parent
+        return found
 
 
 def reads_as(text: str, tree: exp.Expr) -> bool:

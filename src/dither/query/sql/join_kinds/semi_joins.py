@@ -62,8 +62,9 @@ def member(node: exp.Expr, around: Scope, looked: Looked) -> tuple[Scope, exp.Ex
     """The relation with a column more, or several, and what stands for x IN (SELECT y ...).
 
     It is TRUE where a row has y = x. Otherwise it is NULL where x is and there is a row, and where a row has no y; else it
-    is FALSE. Persons are there in all rows. Whether others have rows at all is not looked at: of protected rows it is NULL
-    where x is. Where only TRUE counts, none of that matters.
+    is FALSE. Persons are there in all rows. Whether others have rows at all is not looked at: where rows are found by x
+    alone, along a chain, it is NULL where x is, and y is there in all rows that have an owner. Where only TRUE counts, none
+    of that matters.
     """
     this = node.this.unnest()
     mine = list(this.expressions) if isinstance(this, exp.Tuple) else [this]
@@ -81,13 +82,13 @@ def member(node: exp.Expr, around: Scope, looked: Looked) -> tuple[Scope, exp.Ex
         equal.append((Compare("=", *pair), exp.EQ(this=one.copy(), expression=other.copy())))
     others = [(match.inside.condition(one), one) for one in looked.where]
     found, is_there = match.made([*equal, *others])
-    public, value = looked.rows.table.public, equal[0][0].left
-    whose = person_of(around)
-    if sure or not (public or (value.facts.nullable and (whose is None or value != ColumnValue(whose)))):
+    value, other_value = equal[0][0].left, equal[0][0].right
+    known = match.looks_at_own([one for one, _ in others])  # whether there is a row, and whether one has no y
+    if sure or match.are_persons(value, other_value) or not (value.facts.nullable or (known and other_value.facts.nullable)):
         return found, is_there
     unknown: exp.Expr = exp.Is(this=mine[0].copy(), expression=exp.Null())
-    if public:
-        nothing = IsNull(equal[0][0].right), exp.Is(this=looked.items[0].unalias().copy(), expression=exp.Null())
+    if known:
+        nothing = IsNull(other_value), exp.Is(this=looked.items[0].unalias().copy(), expression=exp.Null())
         found, any_row = replace(match, around=found).made(others)
         found, no_value = replace(match, around=found).made([*others, nothing])
         unknown = exp.Or(this=exp.Paren(this=exp.And(this=unknown, expression=any_row)), expression=no_value)
@@ -131,6 +132,16 @@ class _Match:
     def inside(self) -> Reader:
         """Reads what stands inside the SELECT."""
         return Reader(CorrelatedScope(self.rows.relation, renamed(self.rows, self.columns), around=self.around))
+
+    def looks_at_own(self, conditions: Sequence[Expression]) -> bool:
+        """Whether conditions alone leave public rows, or rows of the same person."""
+        return self.rows.table.public or owned_alike(self.around, self.rows, self.columns, conditions) is not None
+
+    def are_persons(self, mine: Expression, theirs: Expression) -> bool:
+        """Whether they are the persons of both rows, who are there."""
+        whose, other = person_of(self.around), person_of(self.rows)
+        hers = {ColumnValue(here) for here, there in self.columns if there == other}
+        return whose is not None and mine == ColumnValue(whose) and theirs in hers
 
     def made(self, conditions: Sequence[Condition]) -> tuple[Scope, exp.Expr]:
         """The relation with the column, and what stands for the condition: the column, and what is about the row alone."""

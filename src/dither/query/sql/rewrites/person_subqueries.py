@@ -69,10 +69,16 @@ class PersonSubqueries:
         several = _sources(select)
         if column.table:
             return any(source.alias_or_name.lower() == column.table.lower() for source in several)
-        tables = [self._table(source) for source in several]
-        if any(isinstance(source, exp.Table) and table is None for source, table in zip(several, tables, strict=True)):
-            return True  # of a name that is not the policy's: SQL looks there first, and so will the reader
-        return any(table is not None and table.column(column.name) is not None for table in tables)
+        return any(self._has(source, column.name.lower()) for source in several)
+
+    def _has(self, source: exp.Expr, name: str) -> bool:
+        """Whether a table, or an inner question, has a column; also where it is not known which it has."""
+        given = source if isinstance(source, exp.Subquery) else _given(source)
+        if given is not None:
+            names = [*(source.alias_column_names or given.alias_column_names or given.this.named_selects)]
+            return "*" in names or name in [one.lower() for one in names]
+        table = self._table(source)
+        return table is None or table.column(name) is not None
 
     def _table(self, source: exp.Expr) -> Table | None:
         return self._policy.table(source.name) if isinstance(source, exp.Table) else None
@@ -133,6 +139,19 @@ def _sources(select: exp.Expr) -> list[exp.Expr]:
     return [*([] if source is None else [source.this]), *(join.this for join in select.args.get("joins") or [])]
 
 
+def _given(source: exp.Expr) -> exp.Expr | None:
+    """The question that WITH gives the name of a table, in the SELECT where it stands or around it."""
+    around = source.parent
+    while around is not None:
+        clause = around.args.get("with_")
+        named: list[exp.Expr] = [] if clause is None else clause.expressions
+        found = next((part for part in named if part.alias.lower() == source.name.lower()), None)
+        if found is not None:
+            return found
+        around = around.parent
+    return None
+
+
 def _sides(part: exp.Expr) -> list[exp.Expr]:
     """The two sides of an equality; none of anything else."""
     equal = part.unnest()
@@ -150,6 +169,7 @@ def _means_the_same(
     """Whether a join means the same where the person of a row has no row in the subquery."""
     several = [_sources(inner), _sources(around)]
     alone = all(len(one) == 1 and isinstance(one[0], exp.Table) for one in several)
+    alone = alone and inner.args.get("with_") is None  # it may give the same name to other rows
     if rest is None and alone and several[0][0].name.lower() == several[1][0].name.lower():
         return True
     compared = node.parent
