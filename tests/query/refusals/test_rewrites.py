@@ -157,7 +157,7 @@ UNREACHED = {
     "syntax.py": "the refusal of a node, which others call",
     "windows.py": "running sums of what cannot be one: tests/query/statistics/test_running_counts.py",
     "aggregates.py": "of two columns: tests/query/counters/test_pair_estimators.py",
-    "clauses/grouping_sets.py": "of several groupings: tests/query/workload/test_grouping_answers.py",
+    "clauses/grouping_sets.py": "of several groupings: tests/query/test_grouping_answers.py",
     "clauses/having.py": "groups beyond the bounds: tests/query/sql/test_having.py",
     "clauses/qualify.py": "of windows over the answer: tests/query/answers/test_derived.py",
     "clauses/released_columns.py": "OFFSET that is no number",
@@ -167,7 +167,7 @@ UNREACHED = {
     "join_kinds/conditions.py": "conditions of outer joins: tests/query/plan/test_other_rows.py",
     "mathematics.py": "of functions of numbers: tests/query/plan/test_mathematics.py",
     "rewrites/column_lists.py": "names of columns: tests/query/sql/rewrites/test_column_lists.py",
-    "rewrites/person_subqueries.py": "of subqueries about the person: tests/query/pricing/test_subquery_joins.py",
+    "rewrites/person_subqueries.py": "of subqueries about the person: tests/query/test_subquery_joins.py",
 }
 
 
