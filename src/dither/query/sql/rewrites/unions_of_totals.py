@@ -1,12 +1,14 @@
 """UNION ALL of totals: `SELECT ward, COUNT(*) ... GROUP BY ward UNION ALL SELECT 'all', COUNT(*) ...` as grouping sets.
 
 Where the parts ask for the same aggregates of the same rows, and differ in their groups alone, they are one question by
-several groupings: `GROUP BY GROUPING SETS ((ward), ())`, with COALESCE(ward, 'all') for the constant that stands in the place
-of a key. So they have one price, a person counts in all of them with one weight, and parts add up to their totals. Rows
+several groupings: `GROUP BY GROUPING SETS ((ward), ())`, with COALESCE(ward, 'all') for the constant that stands in the
+place of a key. So they have one price, a person counts in all of them with one weight, and parts add up to their totals. Rows
 without a key are in no group here, and in no total; SQL has a row of NULL for them.
 """
 
 from __future__ import annotations
+
+from typing import Any
 
 from sqlglot import exp
 
@@ -53,10 +55,10 @@ def _rest(part: exp.Select) -> list[str]:
     return [_text(part.args.get(word)) for word in SAME]
 
 
-def _text(found: object) -> str:
+def _text(found: Any) -> str:
     if isinstance(found, list):
         return "; ".join(_text(one) for one in found)
-    return found.sql("duckdb") if isinstance(found, exp.Expr) else ""
+    return str(found.sql("duckdb")) if isinstance(found, exp.Expr) else ""
 
 
 def _groups(part: exp.Select) -> dict[str, exp.Expr] | None:
@@ -78,7 +80,7 @@ def _groups(part: exp.Select) -> dict[str, exp.Expr] | None:
 
 
 def _item(items: list[exp.Expr], groups: list[dict[str, exp.Expr] | None]) -> exp.Expr | None:
-    """What stands in one place of SELECT: one aggregate; or a key of some parts, and one constant, or NULL, in the others."""
+    """What stands in one place of SELECT: one aggregate; or a key of some parts, and one constant or NULL in the others."""
     bare, name = [item.unalias() for item in items], items[0].alias
     texts = {node.sql("duckdb") for node in bare}
     if len(texts) == 1 and bare[0].find(exp.AggFunc):
