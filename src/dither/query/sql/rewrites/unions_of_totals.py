@@ -2,8 +2,8 @@
 
 Where the parts ask for the same aggregates of the same rows, and differ in their groups alone, they are one question by
 several groupings: `GROUP BY GROUPING SETS ((ward), ())`, with COALESCE(ward, 'all') for the constant that stands in the
-place of a key. So they have one price, a person counts in all of them with one weight, and parts add up to their totals. Rows
-without a key are in no group here, and in no total; SQL has a row of NULL for them.
+place of a key. So they have one price, a person counts in all of them with one weight, and parts add up to their totals.
+Rows without a key are in no group here, and in no total; SQL has a row of NULL for them.
 """
 
 from __future__ import annotations
