@@ -16,6 +16,7 @@ from sqlglot.tokenizer_core import TokenType
 
 from dither.errors import QuestionError
 from dither.query.sql.proposals.whole_question import DIALECT, edited, proposal
+from dither.query.sql.rewrites.unions_of_totals import as_grouping_sets
 
 LONGEST = 20_000  # characters
 MOST_TOKENS = 4_000
@@ -130,6 +131,8 @@ def read(text: object) -> exp.Select:
     except Exception as error:  # whatever goes wrong in a parser is a question that it cannot read
         raise _unreadable(text, error) from None
     tree = trees[0] if len(trees) == 1 else None
+    if isinstance(tree, exp.SetOperation):
+        tree = as_grouping_sets(tree) or tree
     if isinstance(tree, exp.SetOperation):
         why = "the answer to each SELECT is a table of its own: they are put together after they have come"
         raise QuestionError("question", text, why, "GROUP BY ROLLUP (ward) for totals, or a list of questions: one batch")
