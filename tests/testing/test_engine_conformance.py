@@ -119,7 +119,11 @@ def test_a_planted_bug_is_found(put, words):
         pass
 
     Broken.words = words()
-    checks = [check for name, check in engine_checks(Broken(), put, questions=24) if name.startswith(PLANTED[words])]
+    checks = [
+        check
+        for name, check in engine_checks(Broken(), put, questions=24 if words is not Twice else 90)
+        if name.startswith(PLANTED[words])
+    ]
     with pytest.raises(BrokenPromise):
         [check() for check in checks]
 

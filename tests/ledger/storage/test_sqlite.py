@@ -263,6 +263,7 @@ def test_what_a_writer_goes_on_with_is_what_a_reader_finds(tmp_path, monkeypatch
         lost = ledger.reserve(pure(ln(3)), {"rows": [1, True, None]}, analyst="ana", lease=1)
         seals.forget()  # as if another process had made it
         ledger.touch(lost)
+        ledger.touch(lost, lease=1)
         time.sleep(1.1)
         again = ledger.reserve(pure(ln(3)), {"rows": [1, True, None]}, analyst="ana")
         assert ledger.commit(again, "é \U0001f600") == "é \U0001f600"
