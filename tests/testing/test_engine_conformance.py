@@ -119,11 +119,8 @@ def test_a_planted_bug_is_found(put, words):
         pass
 
     Broken.words = words()
-    checks = [
-        check
-        for name, check in engine_checks(Broken(), put, questions=24 if words is not Twice else 90)
-        if name.startswith(PLANTED[words])
-    ]
+    named = engine_checks(Broken(), put, questions=90 if words is Twice else 24)
+    checks = [check for name, check in named if name.startswith(PLANTED[words])]
     with pytest.raises(BrokenPromise):
         [check() for check in checks]
 

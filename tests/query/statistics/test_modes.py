@@ -371,7 +371,7 @@ def test_a_wished_error_is_met_in_rows(tmp_path):
         ("MODE()", "one argument, a column", "MODE(ward)"),
         ("MODE(ward, TRUE)", "one argument, a column", "MODE(ward)"),
         ("MODE(ward, sex)", "one argument, a column", "MODE(ward)"),
-        ("MODE() WITHIN GROUP (ORDER BY ward)", "written without WITHIN GROUP", "MODE(x)"),
+        ("MODE() WITHIN GROUP (ORDER BY ward)", "written without WITHIN GROUP", "MODE(ward)"),
         ("MODE() WITHIN GROUP (ORDER BY ward DESC, sex)", "written without WITHIN GROUP", "MODE(x)"),
         ("MODE(ward) FILTER (WHERE age > 3)", "stands by itself", "MODE(ward)"),
         ("MODE(ward) OVER ()", "only the running sum", "SUM"),
