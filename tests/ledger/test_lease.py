@@ -12,10 +12,10 @@ from dither.query.release import lease_renewed
 
 
 def test_nobody_else_begins_while_it_is_renewed(ledger):
-    receipt = ledger.reserve(pure("0.1"), "q", lease=1)
+    receipt = ledger.reserve(pure("0.1"), "q", lease=2)
     ledger.touch(receipt)
     with lease_renewed(ledger, receipt, lease=3):
-        time.sleep(2)
+        time.sleep(3)
         with pytest.raises(InProgressError):
             ledger.reserve(pure("0.1"), "q", lease=1)
     assert ledger.commit(receipt, "answer") == "answer"
