@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from math import isqrt
 
 from dither.query.answers.compare import noise_of, share_of
-from dither.query.answers.derived.statements import said_by
+from dither.query.answers.derived.statements import compares_released, said_by
 from dither.query.answers.derived.words import computed_words, in_rows, selected_words
 from dither.query.answers.grouping_words import edge_words, grouping_rows, grouping_words
 from dither.query.plan.describe import rows_of
@@ -119,6 +119,8 @@ def _meaning(one: Statement, offer: Offer) -> str:
     if one is Statement.AT_LEAST:
         return "rows of people beyond the limits are left out: low ends are of the truth, high ends of what was counted"
     if one is Statement.COUNTED:
+        if compares_released(offer.question):
+            return "rows are compared with released numbers, not with the true ones; error bars hold what was counted"
         if table.shares_rows:
             return "a row that several people reach counts once for each; error bars hold what was counted"
         if complete:

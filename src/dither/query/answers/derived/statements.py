@@ -11,7 +11,8 @@ What a column says is the weakest statement that is true of it:
 
 Windows look at rows of the answer. Where a private release or HAVING chose them, the truth of all rows is not what they
 hold, and they are of counted rows. Rows that have no key are in no row of the answer, and in no total: where there may be
-some, the total of a count is at least so much, and any other of counted rows.
+some, the total of a count is at least so much, and any other of counted rows. So is everything where rows are compared with
+what a scalar subquery released.
 """
 
 from __future__ import annotations
@@ -40,6 +41,8 @@ from dither.query.plan.derived import (
     Total,
     WindowStatistic,
 )
+from dither.query.plan.expressions import constants_of
+from dither.query.plan.question import Question
 from dither.query.policy.column import Type
 from dither.query.pricing.offer import Offer
 from dither.query.statistics.statement import Statement
@@ -149,12 +152,19 @@ def scalar_is_whole(offer: Offer) -> bool:
 def said_by(offer: Offer) -> dict[str, Statement]:
     """What each column of numbers says: aggregates, then those that are computed."""
     said = {name: statistic.statement(place) for name, statistic, place in offer.columns}
+    if compares_released(offer.question):  # which rows count was decided by a number with noise
+        said = {name: Statement.COUNTED if one in (*FULL, *LEAST) else one for name, one in said.items()}
     adds = frozenset(name for name, statistic, place in offer.columns if statistic.adds_up(place))
     chosen = offer.choice is not None or bool(offer.question.having)
     missing = any(group.meaning.facts.nullable for group in offer.question.groups)
     inner = {f"#{place}": said_by(one)[one.question.shown[0]] for place, one in enumerate(offer.inner)}
     of = Said(said | inner, adds, chosen=chosen, missing=missing)
     return said | {column.name: of.term(column.of) for column in offer.question.derived}
+
+
+def compares_released(question: Question) -> bool:
+    """Whether rows are compared with what scalar subqueries released: then the numbers are not those of the true ones."""
+    return bool(constants_of((question.relation, question.where, question.groups, question.aggregates)))
 
 
 @dataclass(frozen=True)
