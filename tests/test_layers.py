@@ -99,7 +99,7 @@ SUBROOMS: dict[str, list[list[str]]] = {
         ["counters"],
         ["statistics"],
         ["engines/words", "workload"],
-        ["engines/engine", "engines/templates"],
+        ["engines/engine", "engines/interruptible", "engines/templates"],
         ["engines/duckdb", "engines/fan_out", "engines/postgres", "groups"],
         ["engines/choose"],
         ["holdings", "owner", "sql"],

@@ -10,11 +10,10 @@ one that came along: the threads of an engine do not, and it would fall over the
 from __future__ import annotations
 
 import os
-import threading
 import weakref
 from collections import OrderedDict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import ExitStack, contextmanager
 from typing import TYPE_CHECKING, Any, Self
 
 from dither.errors import DataError, QuestionError
@@ -22,6 +21,7 @@ from dither.query.engines.duckdb.instance import Instance
 from dither.query.engines.duckdb.table_source import TableSource, table_source
 from dither.query.engines.duckdb.words import DUCKDB
 from dither.query.engines.engine import Keep, Progress, Run
+from dither.query.engines.interruptible import interruptible
 from dither.query.engines.templates.relations import with_tables
 from dither.query.plan.question import Question
 from dither.query.policy.column import Type
@@ -32,7 +32,6 @@ from dither.query.sources.sql_quotes import name
 if TYPE_CHECKING:
     import duckdb
 
-POLL = 0.1  # seconds between two looks at the progress
 AT_ONCE = 10_000  # rows handed over at once
 MOST_REHEARSALS = 1000  # that are remembered
 MOST_IDLE = 4  # instances that wait for the next one who needs them
@@ -181,30 +180,8 @@ def _rows(connection: duckdb.DuckDBPyConnection, sql: str, keep: Keep) -> list[t
 
 
 def _fetch(connection: duckdb.DuckDBPyConnection, sql: str, keep: Keep, progress: Progress | None) -> list[tuple[Any, ...]]:
-    """In a thread of its own, so that this one can look at the progress and hear Ctrl-C."""
-    outcome: list[list[tuple[Any, ...]]] = []
-    ended = threading.Event()
+    def look() -> None:
+        if progress is not None:
+            progress(max(0.0, connection.query_progress()) / 100)
 
-    def work() -> None:
-        try:
-            outcome.append(_rows(connection, sql, keep))
-        except BaseException:  # noqa: S110 - what it says may tell of rows; that it failed is all that goes on
-            pass
-        finally:
-            ended.set()
-
-    threading.Thread(target=work, name="dither-engine", daemon=True).start()
-    try:
-        while not ended.wait(POLL):
-            if progress is not None:
-                progress(max(0.0, connection.query_progress()) / 100)
-    except BaseException:  # somebody pressed Ctrl-C: stop the engine, then say so; a second time changes nothing
-        while True:
-            with suppress(BaseException):
-                connection.interrupt()
-                ended.wait()
-                break
-        raise
-    if not outcome:
-        raise RuntimeError("the engine failed")
-    return outcome[0]
+    return interruptible(lambda: _rows(connection, sql, keep), connection.interrupt, look)

@@ -7,9 +7,8 @@ of their shape, and looked up in the catalogue again, before the charge. What th
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any
@@ -17,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 from dither.errors import DataError, QuestionError
 from dither.extras import needs
 from dither.query.engines.engine import Keep, Progress, Run
+from dither.query.engines.interruptible import interruptible
 from dither.query.engines.postgres.read_table import is_long, read_column, read_sql
 from dither.query.engines.postgres.support import check_support
 from dither.query.engines.postgres.words import POSTGRES
@@ -32,7 +32,6 @@ from dither.query.sources.source import Source
 if TYPE_CHECKING:
     import psycopg
 
-POLL = 0.1  # seconds between two looks whether it is done
 AT_ONCE = 10_000  # rows handed over at once
 BEGIN = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
 
@@ -154,7 +153,8 @@ class PostgresOpened:
         for setting, amount in (("work_mem", self._facts.work_mem), ("statement_timeout", self._facts.time_limit)):
             if amount is not None:
                 self._link.execute("SELECT set_config(%s, %s, true)", (setting, amount))
-        return lambda sql, keep: _fetch(self._link, sql, keep)
+        link = self._link
+        return lambda sql, keep: interruptible(lambda: _rows(link, sql, keep), lambda: link.cancel_safe(timeout=10))
 
 
 def _one_url(sources: Sequence[PostgresTableSource]) -> str:
@@ -174,35 +174,6 @@ def _begin(link: psycopg.Connection[Any], salt: int) -> None:
 def _salt(link: psycopg.Connection[Any], salt: int) -> None:
     signed = salt - 2**64 if salt >= 2**63 else salt
     link.execute("SELECT set_config('dither.salt', %s, true)", (str(signed),))
-
-
-def _fetch(link: psycopg.Connection[Any], sql: str, keep: Keep) -> list[tuple[Any, ...]]:
-    """In a thread of its own, so that this one hears Ctrl-C."""
-    outcome: list[list[tuple[Any, ...]]] = []
-    ended = threading.Event()
-
-    def work() -> None:
-        try:
-            outcome.append(_rows(link, sql, keep))
-        except BaseException:  # noqa: S110 - what it says may tell of rows; that it failed is all that goes on
-            pass
-        finally:
-            ended.set()
-
-    threading.Thread(target=work, name="dither-engine", daemon=True).start()
-    try:
-        while not ended.wait(POLL):
-            pass
-    except BaseException:  # somebody pressed Ctrl-C: stop the server, then say so; a second time changes nothing
-        while True:
-            with suppress(BaseException):
-                link.cancel_safe(timeout=10)
-                ended.wait()
-                break
-        raise
-    if not outcome:
-        raise RuntimeError("the engine failed")
-    return outcome[0]
 
 
 def _rows(link: psycopg.Connection[Any], sql: str, keep: Keep) -> list[tuple[Any, ...]]:
