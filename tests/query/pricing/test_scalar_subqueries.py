@@ -358,3 +358,18 @@ def test_limits_that_are_found_and_subqueries_together(tmp_path):
     answer = quote.release()
     assert "limits found privately" in answer.says
     assert "was released as" in answer.says
+
+
+def test_numbers_of_rows_that_were_compared_with_released_ones_do_not_say_truth(tmp_path):
+    """The bar of a count above the released average need not hold the count above the true one."""
+    rows = pyarrow.table({"p": list(range(100)), "x": [float(at) for at in range(100)]})
+    ledger = dither.Ledger(str(tmp_path / "l"), budget=dither.pure(1000))
+    stated = {"person": "p", "max_rows": 1, "hard": ["max_rows", "bounds.x"], "bounds": {"x": (0, 100)}}
+    data = dither.protect(rows, name="t", ledger=ledger, **stated)
+    average = "(SELECT AVG(x) FROM t)"
+    answer = data.quote(f"SELECT COUNT(*) AS n, COUNT(*) / 2 AS h FROM t WHERE x > {average}", epsilon=10).release()
+    assert set(answer.statements.values()) == {"of counted rows"}
+    assert "rows are compared with released numbers" in " ".join(answer.says.split())
+    assert "holds what was counted" in " ".join(answer.caption.split())
+    beside = data.quote(f"SELECT COUNT(*) AS n FROM t HAVING COUNT(*) > {average}", epsilon=10).release()
+    assert beside.statements == {"n": "truth"}
