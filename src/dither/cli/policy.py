@@ -8,24 +8,38 @@ from typing import Annotated
 import typer
 
 from dither.errors import ConflictError
+from dither.query.owner.database_draft import draft_database
 from dither.query.owner.draft import draft
 from dither.query.owner.inspect import BANNER, inspect
 from dither.query.owner.smartnoise import import_smartnoise
 from dither.query.policy.chains import parents
 from dither.query.policy.policy import load_policy
 from dither.query.sources.find_source import find_source
+from dither.query.sources.postgres_catalogue import is_address
 
 policy = typer.Typer(no_args_is_help=True, help="What is protected, and how: draft a policy, check one.")
 
 
 @policy.command()
 def init(
-    file: Annotated[Path, typer.Argument(help="A .parquet, .csv or .duckdb file, or a glob of such, in quotes.")],
+    file: Annotated[
+        str,
+        typer.Argument(
+            help="A .parquet, .csv or .duckdb file, a glob of such, or postgresql://host/database?table=schema.visits "
+            "(?schema=clinic: all of its tables), in quotes."
+        ),
+    ],
     out: Annotated[Path | None, typer.Option(help="Where to write; left out, it is printed.")] = None,
     table: Annotated[str | None, typer.Option(help="Which table of a .duckdb file.")] = None,
 ) -> None:
     """Draft a policy from names and types of columns; no row is read."""
-    _write(draft(file, Path.cwd() if out is None else out.parent, table), out)
+    if is_address(file):
+        found = draft_database(file)
+        _write(found.text, out)
+        for caution in found.cautions:
+            typer.echo(f"caution: {caution}", err=True)
+        return
+    _write(draft(Path(file), Path.cwd() if out is None else out.parent, table), out)
 
 
 @policy.command("import")

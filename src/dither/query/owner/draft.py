@@ -13,14 +13,15 @@ from dither.query.sources.find_source import find_source
 from dither.query.sources.schema import reason
 from dither.query.sources.source import DuckDBFile
 
+LIMITS = (
+    f'max_rows = "{MARK}: how many rows of one person count in an answer, such as 10"',
+    '# hard = ["max_rows"]  # if nobody can have more: then answers say that they are about all rows',
+)
 
-def draft(path: Path, folder: Path, table: str | None = None) -> str:
-    """TOML for a policy in a folder, which `dither policy check` refuses until every mark is gone."""
-    source = find_source(str(path), Path.cwd(), "file")
-    name = table or "".join(sign if sign.isalnum() else "_" for sign in path.stem.replace("*", "")).strip("_") or "rows"
-    if isinstance(source, DuckDBFile) and table is None:
-        name = _only(source)
-    lines = [
+
+def policy_head(name: str) -> list[str]:
+    """What stands before the tables: the domain, the ledger and the limits of a question."""
+    return [
         "# A policy says what is protected. Nothing in it comes from the rows: only names and types were read.",
         f"# Decide every line that says {MARK}, then run: dither policy check THIS-FILE",
         "version = 1",
@@ -35,13 +36,23 @@ def draft(path: Path, folder: Path, table: str | None = None) -> str:
         "[limits]",
         f'per_question = {{ epsilon = "{MARK}: such as 1", delta = "1e-6" }}  # the most for one question',
         "",
+    ]
+
+
+def draft(path: Path, folder: Path, table: str | None = None) -> str:
+    """TOML for a policy in a folder, which `dither policy check` refuses until every mark is gone."""
+    source = find_source(str(path), Path.cwd(), "file")
+    name = table or "".join(sign if sign.isalnum() else "_" for sign in path.stem.replace("*", "")).strip("_") or "rows"
+    if isinstance(source, DuckDBFile) and table is None:
+        name = _only(source)
+    lines = [
+        *policy_head(name),
         f"[tables.{json.dumps(name)}]",
         f"source = {json.dumps(os.path.relpath(path.absolute(), folder.absolute()))}",
         f'person = "{MARK}: the column that says whose a row is, or: each row"',
         "# or, instead of person, if a row belongs to whoever owns a row of another table with the same key:",
         '# owner = { through = "orders", on = "order_id" }',
-        f'max_rows = "{MARK}: how many rows of one person count in an answer, such as 10"',
-        '# hard = ["max_rows"]  # if nobody can have more: then answers say that they are about all rows',
+        *LIMITS,
         "",
         f"[tables.{json.dumps(name)}.columns]",
     ]
@@ -49,7 +60,7 @@ def draft(path: Path, folder: Path, table: str | None = None) -> str:
         if held.type is None:
             lines.append(f"# {json.dumps(column)}: {' '.join(reason(column, held)[0].split())}")
         else:
-            lines.append(f"{json.dumps(column)} = {{ {_facts(held.type, source.kind)} }}{_advice(held.type)}")
+            lines.append(f"{json.dumps(column)} = {{ {_facts(held.type, source.kind)} }}{column_advice(held.type)}")
     return "\n".join(lines) + "\n"
 
 
@@ -66,7 +77,8 @@ def _facts(kind: Type, source: str) -> str:
     return f'type = "{kind.value}"'
 
 
-def _advice(kind: Type) -> str:
+def column_advice(kind: Type) -> str:
+    """What a question may need to know of a column beside its type."""
     if kind.is_number:
         return "  # to add it up: bounds = [0, 2000]"
     if kind is Type.TEXT:

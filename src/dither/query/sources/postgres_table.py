@@ -12,7 +12,7 @@ from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
-from urllib.parse import parse_qsl, urlencode, urlsplit, urlunsplit
+from urllib.parse import parse_qsl, quote, urlencode, urlsplit
 
 from dither.errors import DataError
 from dither.extras import needs
@@ -163,8 +163,9 @@ def postgres_table(stated: str, where: str) -> PostgresTable:
     found = [quoted.replace('""', '"') or plain for quoted, plain in names]
     if any(len(part.encode()) > 63 or "\0" in part for part in found):
         raise DataError(where, named[0], "PostgreSQL has names of at most 63 bytes", NAME)
-    rest = urlencode([(option, value) for option, value in options if option != "table"])
-    base = urlunsplit(("postgresql", parts.netloc, parts.path, rest, ""))
+    # libpq reads no + as a blank, and urlunsplit leaves // out where no host is named
+    rest = urlencode([(option, value) for option, value in options if option != "table"], quote_via=quote)
+    base = f"postgresql://{parts.netloc}{parts.path}{'?' if rest else ''}{rest}"
     schema, table = found if len(found) == 2 else ("public", found[0])
     return PostgresTable(base, schema, table)
 
@@ -186,7 +187,7 @@ def connection(url: str) -> Iterator[psycopg.Connection[Any]]:
             url, autocommit=True, application_name="dither", client_encoding="utf8", options=settings, connect_timeout=10
         )
     except (psycopg.Error, UnicodeError):
-        shown = urlunsplit(urlsplit(url)._replace(query=""))
+        shown = url.partition("?")[0]
         why = "no connection to it can be made"
         raise DataError("source", shown, why, "an address that psql takes, with PGPASSWORD or .pgpass") from None
     try:
