@@ -9,11 +9,10 @@ from typing import Any
 from dither.errors import QuestionError
 from dither.query.answers.answer import Answer, Kind
 from dither.query.answers.free_answer import FreeAnswer
-from dither.query.engines.duckdb.words import DUCKDB
-from dither.query.engines.engine import TableSource
 from dither.query.free_quote import FreeQuote
 from dither.query.holdings import Holdings
 from dither.query.policy.table import Table
+from dither.query.public.engine import public_engine
 from dither.query.public.nodes import Node, Order, PublicSelect, PublicUnion, Rows, Term
 from dither.query.public.parse import read_public
 from dither.query.public.template import MOST_ROWS, public_sql
@@ -42,7 +41,7 @@ class PublicQuote(FreeQuote):
 
     Raises:
         QuestionError: the engine cannot compute it, or the answer has more than a million rows.
-        DataError: as `FreeQuote`.
+        DataError: as `FreeQuote`; or a table in a database has more than a million rows.
 
     Example:
         >>> import tempfile, pyarrow, dither
@@ -67,23 +66,20 @@ class PublicQuote(FreeQuote):
 
     def describe(self) -> str:
         """How dither understood the SQL."""
-        return f"Of         {', '.join(self._sources())}\nAsks       {EXACT}"
-
-    def _sources(self) -> dict[str, TableSource]:
-        return {table.name: self.holdings.table_source(table) for table in public_tables(self.asked)}
+        return f"Of         {', '.join(table.name for table in public_tables(self.asked))}\nAsks       {EXACT}"
 
     def rehearsed(self) -> PublicQuote:
         """The same, once its SELECT has run on made-up rows: what can never work is refused here."""
-        sources = self._sources()
-        self.holdings.engine.rehearse(sources, [public_sql(self.asked, sources, placed=False)], threads=1)
+        engine, sources = public_engine(public_tables(self.asked), self.holdings, fetch=False)
+        engine.rehearse(sources, [public_sql(self.asked, sources, placed=False)], threads=1)
         return self
 
     def release(self, **how: Any) -> Answer:
         """The answer, at no charge; `how` are the keywords of `Quote.release`, and change nothing."""
-        sources = self._sources()
+        engine, sources = public_engine(public_tables(self.asked), self.holdings, fetch=True)
         select = public_sql(self.asked, sources, placed=True)
         try:
-            with self.holdings.engine.reading([*sources.values()], threads=1) as run:  # in one thread: floats add up alike
+            with engine.reading([*sources.values()], threads=1) as run:  # in one thread: floats add up alike
                 head = run(f"DESCRIBE {select}", lambda _: True)
                 rows = run(select, lambda _: True)
         except Exception:
@@ -119,9 +115,6 @@ def public_quote(text: str, holdings: Holdings) -> PublicQuote | None:
     asked = read_public(read_options(text)[0], holdings.policy)
     if asked is None:
         return None
-    if holdings.engine.words is not DUCKDB:
-        why = "questions about public tables alone are answered where rows are in files and frames"
-        raise QuestionError("question", text, why, "the same question, put to the database itself")
     return PublicQuote(text, PublicTable({}, {}, ()), holdings, asked).rehearsed()
 
 
