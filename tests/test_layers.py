@@ -101,6 +101,7 @@ SUBROOMS: dict[str, list[list[str]]] = {
         ["engines/words", "workload"],
         ["engines/engine", "engines/interruptible", "engines/templates"],
         ["engines/duckdb", "engines/fan_out", "engines/postgres", "groups"],
+        ["engines/mixed"],
         ["engines/choose"],
         ["holdings", "owner", "sql"],
         ["pricing", "public"],

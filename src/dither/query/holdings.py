@@ -26,7 +26,7 @@ class Holdings:
     @cached_property
     def engine(self) -> Engine:
         """What reads the rows; opened when somebody releases."""
-        return choose_engine(self.sources, self.policy.engine)
+        return choose_engine(self.sources, self.policy.engine, [table.name for table in self.policy.tables if table.public])
 
     @cached_property
     def lost(self) -> set[int]:

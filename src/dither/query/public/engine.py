@@ -14,7 +14,7 @@ from collections.abc import Mapping, Sequence
 from dither.query.engines.duckdb.run import DuckDBEngine
 from dither.query.engines.engine import Engine, TableSource
 from dither.query.engines.postgres.public_rows import public_rows
-from dither.query.engines.postgres.run import PostgresEngine
+from dither.query.engines.postgres.run import PostgresEngine, PostgresTableSource
 from dither.query.holdings import Holdings
 from dither.query.policy.table import Table
 from dither.query.sources.frames import ArrowTable
@@ -41,7 +41,8 @@ def public_engine(tables: Sequence[Table], holdings: Holdings, *, fetch: bool) -
     here: dict[str, Source] = dict(sources)
     server = PostgresEngine(holdings.policy.engine)
     for several in by_database.values():
-        fetched = public_rows(server, [server.table(*one) for one in several], fetch=fetch)
+        places = [PostgresTableSource(table, source, source.check(table)) for table, source in several]
+        fetched = public_rows(server, places, fetch=fetch)
         here |= {name: ArrowTable(rows) for name, rows in fetched.items()}
     engine = DuckDBEngine(here.values())
     return engine, {table.name: engine.table(table, here[table.name]) for table in tables}

@@ -138,7 +138,7 @@ class PostgresTable(Source):
     def check(self, table: Table) -> Schema:
         found = super().check(table)
         for column in table.columns:
-            _must_be_read(column, found[column.name], f"source of {table.name}", table)
+            must_be_read(column, found[column.name], f"source of {table.name}", table)
         return found
 
 
@@ -240,7 +240,7 @@ def _check_server(link: psycopg.Connection[Any]) -> None:
         raise DataError("source", encoding, "texts of that encoding are compared otherwise", "a database with UTF8")
 
 
-def _must_be_read(column: Column, held: Held, where: str, table: Table) -> None:
+def must_be_read(column: Column, held: Held, where: str, table: Table) -> None:
     """Refuse a column that PostgreSQL cannot read as what the policy says, on every row."""
     if column.type not in READABLE[held.stored]:
         why = f"it is stored as {held.stored}, and not every such value is {column.type.value}"

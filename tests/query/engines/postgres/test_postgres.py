@@ -240,10 +240,12 @@ def test_char_says_of_nobody_who_it_is(address, link, tmp_path):
 
 
 def test_tables_of_two_engines(address, tmp_path, visits):
-    wards = pyarrow.table({"ward": ["A"], "site": ["north"]})
-    data = dataset(address, tmp_path, public={"wards": wards})
-    with pytest.raises(DataError, match="different engines"):
-        data.quote("SELECT COUNT(*) AS n FROM visits JOIN wards ON visits.ward = wards.ward", epsilon=1)
+    """Protected rows in files are sent nowhere: not to the database of a public table."""
+    ledger = dither.Ledger(str(tmp_path / "l"), budget=dither.pure(9))
+    public = {"others": f"{address}&table=visits"}
+    data = dither.protect(visits, name="mine", person="patient", max_rows=3, public=public, ledger=ledger)
+    with pytest.raises(DataError, match=r"mine \(arrow\), others \(postgresql\).*different engines"):
+        data.quote("SELECT COUNT(*) AS n FROM mine JOIN others ON mine.ward = others.ward", epsilon=1)
 
 
 def test_nodes_that_were_not_shown_to_be_the_same(address, tmp_path, visits, monkeypatch):

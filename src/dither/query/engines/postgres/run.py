@@ -17,6 +17,7 @@ from dither.errors import DataError, QuestionError
 from dither.extras import needs
 from dither.query.engines.engine import Keep, Progress, Run
 from dither.query.engines.interruptible import interruptible
+from dither.query.engines.postgres.public_values import PublicValues
 from dither.query.engines.postgres.read_table import is_long, read_column, read_sql
 from dither.query.engines.postgres.support import check_support
 from dither.query.engines.postgres.words import POSTGRES
@@ -72,13 +73,16 @@ class PostgresTableSource:
         return read_sql(self.table, self.schema, where)
 
 
+PostgresPlace = PostgresTableSource | PublicValues
+
+
 class PostgresEngine:
     """PostgreSQL for the sources of one dataset."""
 
     words = POSTGRES
 
-    def __init__(self, facts: EngineFacts | None = None) -> None:
-        self._facts = facts or EngineFacts()
+    def __init__(self, facts: EngineFacts | None = None, urls: Sequence[str] = ()) -> None:
+        self._facts, self._urls = facts or EngineFacts(), urls  # of databases, for questions whose tables are all sent along
 
     def close(self) -> None:
         """Nothing is kept open."""
@@ -87,14 +91,12 @@ class PostgresEngine:
         """Refuse a question with a node that was not shown to compute the same here, or that could overflow."""
         check_support(question)
 
-    def table(self, table: Table, source: Source) -> PostgresTableSource:
+    def table(self, table: Table, source: Source) -> PostgresTableSource | PublicValues:
         """A source as a table, looked up in the catalogue."""
         assert isinstance(source, PostgresTable)
         return PostgresTableSource(table, source, source.check(table))
 
-    def rehearse(
-        self, sources: Mapping[str, PostgresTableSource], selects: Sequence[str], *, threads: int | None = None
-    ) -> None:
+    def rehearse(self, sources: Mapping[str, PostgresPlace], selects: Sequence[str], *, threads: int | None = None) -> None:
         """Run SELECTs on a made-up row of NULLs, so that what can never work is refused before it is charged."""
         with needs("dither[postgres]"):
             import psycopg
@@ -103,7 +105,7 @@ class PostgresEngine:
         for table, source in sources.items():
             cells = [f"CAST(NULL AS {held.stored}) AS {POSTGRES.name(column)}" for column, held in source.schema.items()]
             heads[table] = source.read(f"(SELECT {', '.join(cells)})")
-        with connection(_one_url(list(sources.values()))) as link:
+        with connection(_one_url(list(sources.values()), self._urls)) as link:
             try:
                 _begin(link, 0)
                 for sql in selects:
@@ -113,29 +115,30 @@ class PostgresEngine:
                 raise QuestionError("question", "as it was asked", why, "smaller numbers, or a simpler question") from None
 
     @contextmanager
-    def opened(self, sources: Sequence[PostgresTableSource], threads: int | None = None) -> Iterator[PostgresOpened]:
+    def opened(self, sources: Sequence[PostgresPlace], threads: int | None = None) -> Iterator[PostgresOpened]:
         """A transaction in which the tables are what they were when they were checked. No row is read."""
         with needs("dither[postgres]"):
             import psycopg
 
-        with connection(_one_url(sources)) as link:
+        stored = [source for source in sources if isinstance(source, PostgresTableSource)]
+        with connection(_one_url(sources, self._urls)) as link:
             try:
                 link.execute(BEGIN)
-                for source in sources:
+                for source in stored:
                     link.execute(f"LOCK TABLE {source.source.relation} IN ACCESS SHARE mode")
                 # the first SELECT fixes the state that all later ones see, of the catalogue too: all locks come before it
-                for source in sources:
+                for source in stored:
                     found = read_catalogue(link, source.source)
                     if any(found.get(column) != held for column, held in source.schema.items()):
                         raise DataError("source", source.source.relation, "it was changed just now", "asking again")
             except psycopg.Error:
-                came = ", ".join(source.source.relation for source in sources)
+                came = ", ".join(source.source.relation for source in stored)
                 why = "it cannot be read now: it is gone, or somebody changes it"
                 raise DataError("source", came, why, "asking again") from None
-            yield PostgresOpened(link, self._facts)
+            yield PostgresOpened(link, self._facts, [one for one in sources if isinstance(one, PublicValues)])
 
     @contextmanager
-    def reading(self, sources: Sequence[PostgresTableSource], *, threads: int | None = None) -> Iterator[Run]:
+    def reading(self, sources: Sequence[PostgresPlace], *, threads: int | None = None) -> Iterator[Run]:
         """SELECTs on the rows of sources. What they raise may tell of rows: not to be passed on."""
         with self.opened(sources, threads) as opened:
             yield opened.read()
@@ -144,8 +147,8 @@ class PostgresEngine:
 class PostgresOpened:
     """A transaction by which the rows of sources can be read."""
 
-    def __init__(self, link: psycopg.Connection[Any], facts: EngineFacts) -> None:
-        self._link, self._facts = link, facts
+    def __init__(self, link: psycopg.Connection[Any], facts: EngineFacts, values: Sequence[PublicValues] = ()) -> None:
+        self._link, self._facts, self._values = link, facts, values
 
     def read(self, progress: Progress | None = None, salt: int = 0) -> Run:
         """SELECTs can run. What they raise may tell of rows: not to be passed on."""
@@ -153,16 +156,19 @@ class PostgresOpened:
         for setting, amount in (("work_mem", self._facts.work_mem), ("statement_timeout", self._facts.time_limit)):
             if amount is not None:
                 self._link.execute("SELECT set_config(%s, %s, true)", (setting, amount))
+        for setting, array in (pair for source in self._values for pair in source.settings()):
+            self._link.execute("SELECT set_config(%s, %s, true)", (setting, array))
         link = self._link
         return lambda sql, keep: interruptible(lambda: _rows(link, sql, keep), lambda: link.cancel_safe(timeout=10))
 
 
-def _one_url(sources: Sequence[PostgresTableSource]) -> str:
-    """The one database in which all tables are."""
-    urls = list(dict.fromkeys(source.source.url for source in sources))
+def _one_url(sources: Sequence[PostgresPlace], known: Sequence[str]) -> str:
+    """The one database in which all tables are that are not sent along; the first that is known, if all are."""
+    stored = [source.source for source in sources if isinstance(source, PostgresTableSource)]
+    urls = list(dict.fromkeys(source.url for source in stored)) or list(known[:1])
     if len(urls) != 1:
         why = "the tables of one question are in one database"
-        raise DataError("source", ", ".join(source.source.relation for source in sources), why, "tables of one database")
+        raise DataError("source", ", ".join(source.relation for source in stored), why, "tables of one database")
     return urls[0]
 
 
