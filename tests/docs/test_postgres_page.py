@@ -15,6 +15,13 @@ from tests.ledger.servers import postgres
 
 PAGE = Path(__file__).parent.parent.parent / "docs" / "postgres.md"
 
+ADDRESS = re.compile(r"postgresql://dither_reader@localhost/clinic\?")
+
+
+def plain(text: str) -> str:
+    """Words, however wide the columns of a table are."""
+    return " ".join(text.split())
+
 
 def test_from_an_empty_database_to_a_private_answer(tmp_path):
     ran = 0
@@ -29,17 +36,20 @@ def test_from_an_empty_database_to_a_private_answer(tmp_path):
                 with psycopg.connect(clinic, autocommit=True) as link:
                     link.execute(text)
             elif kind == "toml":
-                address = re.search(r'"(postgresql://[^"]+)\?(table=[^"]+)"', text)
-                (tmp_path / "policy.toml").write_text(text.replace(address[0], f'"{reader}&{address[2]}"'))
+                (tmp_path / "policy.toml").write_text(ADDRESS.sub(f"{reader}&", text))
             elif kind == "text":
-                lines = text.splitlines()
+                lines = ADDRESS.sub(f"{reader}&", text).splitlines()
+                if not any(line.startswith("$ ") for line in lines):
+                    (tmp_path / "sites.csv").write_text(text)
+                    continue
                 promised = [line for line in lines if not line.startswith("$ ")]
+                done = ""
                 for line in lines:
                     if line.startswith("$ "):
-                        done = command(line, tmp_path)
-                        assert all(part in done for part in promised), done
+                        done += command(line, tmp_path)
                         ran += 1
-        assert ran == 4
+                assert all(plain(part) in plain(done) for part in promised), done
+        assert ran == 8
         with psycopg.connect(clinic) as link:
             (truth,) = link.execute("SELECT count(*) FROM visits WHERE ward = 'A'").fetchone()
     assert truth == 7500

@@ -3,7 +3,7 @@
 Theorem. PostgreSQL scans the same rows of such a table as DuckDB does. Proof. The rows are those that DuckDB's own scan
 gives: each cell a value of the policy's type, or missing. They are sent in spellings that stand for one value (whole numbers
 in digits, doubles in the digits that tell them apart, days and times as ISO has them, texts with quotes and backslashes
-escaped), each read back as that type. What PostgreSQL's scan does to a cell once more changes none: it is no NaN, lies within
+escaped), each read back as that type. What PostgreSQL's scan does to a cell once more changes none: it is no NaN, lies in
 the years 1 to 9999, and has no more than the longest text.
 
 So nothing can fail by a protected row: the arrays are a function of public rows, taken once a release, before the charge.
