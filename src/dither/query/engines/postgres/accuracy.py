@@ -13,14 +13,14 @@ both are missing or |v - v'| <= r M + a, on every row. s is the step, B the larg
 
 Proof. Functions of libraries are within 2^-50 of the truth, and get exact values, so that missing is decided alike: (2^-48,
 0), with one sign, and zero alike. By induction, with sizes of at most S = 2^l (`magnitudes.py`): a product of two with a = 0
-has (r + r' + 2^-48, 0), one by a constant c (r + 2^-48, a |c|), a quotient by c (r + 2^-48, a / |c|), a sum (2^-48, r S + a +
-r' S' + a'); 2^-48 is more than rounding and r r' take. (Where a > 0 signs may differ: beside an infinity that would be all.)
-CASE and COALESCE choose alike, by exact conditions and by what is missing. |x| differs by no more than x. Of the largest or
-least of several the values lie between v and v' of one of them, so that it has twice the largest r, and the largest a. All
-else is refused. Now let 2 r B + a <= s / 8. If v or v' is between the ends, M <= 2 B, and they differ by at most s / 8; if
-both are beyond, they are beyond the same end, or they would differ by s or more, which takes M <= 2 a < s. Since r >= 2^-48,
-B <= 2^44 s: the rounding of e - c and of the quotient by s (`templates/counters.py`) takes less than s / 16, so that the
-quotients differ by less than 1, their floors by 0 or 1, and at the ends, half a step from a border, by 0.
+has (r + r' + 2^-48, 0), one by a constant c (r + 2^-48, a |c|), a quotient by c (r + 2^-48, a / |c|), a sum (2^-48,
+r S + a + r' S' + a'); 2^-48 is more than rounding and r r' take. (Where a > 0, signs may differ; a product with an infinity
+would tell.) CASE and COALESCE choose alike, by exact conditions and by what is missing. |x| differs as x does. Of the
+largest or least of several the values lie between v and v' of one of them, so that it has twice the largest r, and the
+largest a. All else is refused. Now let 2 r B + a <= s / 8. If v or v' is between the ends, M <= 2 B, and they differ by at
+most s / 8; if both are beyond, they are beyond the same end, or they would differ by s or more, which takes M <= 2 a < s.
+Since r >= 2^-48, B <= 2^44 s: rounding e - c and its quotient by s (`templates/counters.py`) takes less than s / 16,
+so that the quotients differ by less than 1, their floors by 0 or 1, and at the ends, half a step from a border, by 0.
 """
 
 from __future__ import annotations

@@ -7,12 +7,12 @@
 
 *Proof.* By induction. Cells that are computed with are zero or of sizes 2^-100 to 2^100 (`Words.operands`): (100, -153);
 whole numbers of 64 bits are (63, 0). Sums are (1 + max l, min f), products (l + l', f + f'), quotients by a constant of size
-between 2^a and 2^b, b <= a + 1, (l - a, f - b - 53). Quotients of two, powers, roots, logarithms and exponentials compare their
-operands first (`templates/mathematics.py`) and so fail nowhere; of operands of sizes from 2^f to 2^l follow sizes from 2^m to
-2^n of theirs, no further than that comparison lets them, and (n, m - 53). Rounding to a double keeps this: numbers that are multiples of 2^f and
-no doubles lie between doubles which are multiples of 2^f. What only chooses or rounds (CASE, greatest, floor, abs) has the
-largest l and the least f of its parts, or of 1, and computes nothing. With l <= 1000 and f >= -1000 of all that is computed,
-nothing leaves the doubles.
+between 2^a and 2^b, b <= a + 1, (l - a, f - b - 53). Quotients of two, powers, roots, logarithms and exponentials compare
+their operands first (`templates/mathematics.py`) and so fail nowhere; of operands of sizes from 2^f to 2^l follow sizes of
+theirs from 2^m to 2^n, no further than that comparison lets them, and (n, m - 53). Rounding to a double keeps this: numbers
+that are multiples of 2^f and no doubles lie between doubles which are multiples of 2^f. What only chooses or rounds (CASE,
+greatest, floor, abs) has the largest l and the least f of its parts, or of 1, and computes nothing. With l <= 1000 and
+f >= -1000 of all that is computed, nothing leaves the doubles.
 """
 
 from __future__ import annotations

@@ -248,8 +248,8 @@ def settled(words: Words, node: Expression) -> str:
 
 
 def as_column(words: Words, node: Expression, sql: str) -> str:
-    """The SQL of a value as a column of its type. Whole numbers that were computed in doubles are of 64 bits from here on, or
-    NULL: whoever reads the column casts it to its type, and without a cast that tries an engine would fail on one row."""
+    """The SQL of a value as a column of its type. Whole numbers that were computed in doubles are of 64 bits from here on,
+    or NULL: whoever reads the column casts it to its type, and an engine whose casts fail would fail on one row."""
     computed = node.facts.type is Type.INTEGER and not holds_integers(node) and not isinstance(node, Constant)
     return f"({words.whole(f'({sql})')})" if computed else sql
 

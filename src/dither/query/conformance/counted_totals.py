@@ -1,0 +1,56 @@
+"""What is counted for a question, whatever it costs, and how far two engines are apart in it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+from fractions import Fraction
+from typing import Any
+
+from dither.numeric.number import Number
+from dither.privacy.unit import Unit
+from dither.query.counters.counter_sets import CounterSet, choose_counters
+from dither.query.plan.question import Question
+from dither.query.policy.policy import Policy
+from dither.query.sql.parse import parse
+from dither.query.statistics.bounding import Bounding
+from dither.query.statistics.choose_bounding import choose_bounding
+from dither.query.statistics.registry import make_statistic
+from dither.query.statistics.statistic import Price
+
+Counted = tuple[Question, tuple[CounterSet, ...], Bounding]
+Totals = Mapping[tuple[Any, ...], tuple[int, ...]]
+ACCURACY = 2.0**-50  # how far values of libraries may differ, in parts of them
+
+
+def same(ours: Any, theirs: Any) -> bool:
+    """Whether two values are one; NaN is itself, and no number is a truth value."""
+    if isinstance(ours, float) and isinstance(theirs, float) and math.isnan(ours) and math.isnan(theirs):
+        return True
+    return bool(ours == theirs) and isinstance(ours, bool) == isinstance(theirs, bool)
+
+
+def near(ours: Any, theirs: Any) -> bool:
+    """Whether two values differ in the last digits at most; both are missing, or none is."""
+    if ours is None or theirs is None or not (math.isfinite(ours) and math.isfinite(theirs)):
+        return same(ours, theirs)
+    return bool(abs(ours - theirs) <= ACCURACY * max(abs(ours), abs(theirs)))
+
+
+def farthest(ours: Totals, theirs: Totals) -> int:
+    """How far totals of the same groups are from each other, at most."""
+    return max((abs(int(a) - int(b)) for key in ours for a, b in zip(ours[key], theirs[key], strict=True)), default=0)
+
+
+def counted(sql: str, policy: Policy) -> Iterator[Counted]:
+    """All that is counted for a question, under a budget in epsilon and under one in rho."""
+    question = parse(sql, policy, [Fraction(5, 2)])  # what a subquery would have released
+    cells = math.prod(len(group.listed) for group in question.groups)
+    for pure in (True, False):
+        plan = choose_counters(question, pure=pure)
+        if plan.sets:
+            yield question, plan.sets, choose_bounding(question, plan, None, cells=cells, unit=Unit.ADD_REMOVE, pure=pure)
+        for request in plan.requests:
+            price = Price(Number(1), pure, Unit.ADD_REMOVE, cells, Fraction(19, 20))
+            own = make_statistic(request, question, price)
+            yield own.question, (own.counters,), own.bounding
