@@ -72,7 +72,7 @@ EXPRESSIONS: Mapping[type, str] = {
     functions.Length: "SELECT SUM(LENGTH(name)) AS s FROM rows",
     functions.Substring: WHERE.format("SUBSTRING(name, 2, 3) = 'ay '"),
     functions.Concat: WHERE.format("name || ward = 'AA'"),
-    functions.ChangeText: WHERE.format("UPPER(TRIM(name)) = 'A'"),
+    functions.ChangeText: WHERE.format("TRIM(name) = 'A'"),
     dates.DateTrunc: "SELECT DATE_TRUNC('month', seen) AS m, COUNT(*) AS n FROM rows GROUP BY m",
     expressions.DatePart: "SELECT EXTRACT(quarter FROM seen) AS k, COUNT(*) AS n FROM rows GROUP BY k",
     dates.DateCast: WHERE.format("CAST(at AS DATE) < DATE '2024-03-01'"),
