@@ -10,16 +10,27 @@ from typing import Any
 from dither.numeric.number import Number
 from dither.privacy.unit import Unit
 from dither.query.counters.counter_sets import CounterSet, choose_counters
+from dither.query.plan.aggregates import Sum
+from dither.query.plan.counters import RowCounter
 from dither.query.plan.question import Question
 from dither.query.policy.policy import Policy
 from dither.query.sql.parse import parse
 from dither.query.statistics.bounding import Bounding
 from dither.query.statistics.choose_bounding import choose_bounding
+from dither.query.statistics.people_by_size import (
+    PeopleByGroups,
+    PeopleByRows,
+    PeopleBySize,
+    PeopleBySums,
+    PeopleByValues,
+    PeopleHistogram,
+)
 from dither.query.statistics.registry import make_statistic
 from dither.query.statistics.statistic import Price
 
 Counted = tuple[Question, tuple[CounterSet, ...], Bounding]
 Totals = Mapping[tuple[Any, ...], tuple[int, ...]]
+EDGES = (1, 3, 40)  # sizes of people
 ACCURACY = 2.0**-50  # how far values of libraries may differ, in parts of them
 
 
@@ -54,3 +65,17 @@ def counted(sql: str, policy: Policy) -> Iterator[Counted]:
             price = Price(Number(1), pure, Unit.ADD_REMOVE, cells, Fraction(19, 20))
             own = make_statistic(request, question, price)
             yield own.question, (own.counters,), own.bounding
+    if question.groups and isinstance(question.aggregates[0], Sum) and question.table.person is not None:
+        yield from _by_size(question, question.aggregates[0])
+
+
+def _by_size(question: Question, total: Sum) -> Iterator[Counted]:
+    """People by their size, by which limits and bounds are found."""
+    rest: dict[str, Any] = {"unit": Unit.ADD_REMOVE, "reason": "", "of": question, "edges": EDGES, "complete": True}
+    kinds: list[PeopleBySize] = [PeopleByGroups(1, 1, 1, **rest)]
+    for flag in (False, True):
+        kinds.append(PeopleByRows(1, 1, 1, **rest, squared=flag))
+        kinds.append(PeopleBySums(1, 1, 1, **rest, counter=total.counter, squared=flag))
+        kinds.append(PeopleByValues(1, 1, 1, **rest, counter=total.counter, negative=flag))
+    for kind in kinds:
+        yield PeopleHistogram.question_of(kind), (CounterSet((RowCounter(),)),), kind
