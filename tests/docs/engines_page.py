@@ -17,7 +17,7 @@ from typing import Any
 from dither.errors import QuestionError
 from dither.query import plan, statistics
 from dither.query.conformance import node_examples
-from dither.query.conformance.counted_totals import counted
+from dither.query.conformance.counted_totals import counted, read_question
 from dither.query.conformance.engine_checks import WAYS
 from dither.query.conformance.node_examples import ELEMENTARY, POWERS, QUESTIONS, tables_policy
 from dither.query.engines.postgres.accuracy import is_exact
@@ -53,7 +53,7 @@ WIDE["of quotients, many times"] = f"SELECT COUNT(*) AS n FROM rows WHERE {' * '
 
 
 def coded() -> list[type]:
-    """The classes of nodes that stand in questions and in what is counted for them; without those that others are made of."""
+    """The classes of nodes of questions and of what is counted for them; without those that others are made of."""
     found = []
     for module in pkgutil.walk_packages(plan.__path__, f"{plan.__name__}."):
         for kind in vars(importlib.import_module(module.name)).values():
@@ -71,8 +71,8 @@ def leaves(base: type) -> Iterator[type]:
 
 def asked(sql: str) -> list[Any]:
     """All nodes of a question and of what is counted for it."""
-    policy = tables_policy()
-    parts = [(parse(sql, policy), ()), *((question, sets) for question, sets, _ in counted(sql, policy))]
+    question = read_question(sql, tables_policy())
+    parts = [question, *((asked, sets) for asked, sets, _ in counted(question))]
     return [node for part in parts for node in nodes(part)]
 
 
@@ -130,7 +130,8 @@ def ways() -> Iterator[str]:
     for module in pkgutil.iter_modules(statistics.__path__, f"{statistics.__name__}."):
         importlib.import_module(module.name)
     yield from ("| way | | DuckDB | PostgreSQL |", "|---|---|---|---|")
-    compared = {*WAYS, *(asked[2].way for sql in QUESTIONS for asked in counted(sql, tables_policy()))}
+    questions = [read_question(sql, tables_policy()) for sql in QUESTIONS]
+    compared = {*WAYS, *(bounding.way for question in questions for _, _, bounding in counted(question))}
     for kind in sorted(leaves(Bounding), key=lambda one: one.way):
         yield f"| {kind.way} | {_words(kind)} | exact | {'exact' if kind.way in compared else 'refused'} |"
 

@@ -144,7 +144,7 @@ PLANTED = {
     Escapes: "value: name LIKE", Uncut: "value: cost * weight", Even: "value: ROUND(cost)", Collated: "value: name <",
     Padded: "value: name IN", Zoned: "value: DATE_TRUNC", Weekly: "value: EXTRACT(dow", Short: "value: EXTRACT(epoch",
     Twice: "neighbours: weights", Careless: "library: LN(cost)", Coarse: "library: POWER",
-    Failing: "question: SELECT SUM(v) AS s FROM (SELECT person, ROUND(cost) - age", Unequal: "question: SELECT ward, SUM(price)",
+    Failing: "question: SELECT SUM(v) AS s FROM (SELECT person, ROUND", Unequal: "question: SELECT ward, SUM(price)",
 }  # fmt: skip
 
 

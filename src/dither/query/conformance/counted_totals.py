@@ -53,20 +53,26 @@ def farthest(ours: Totals, theirs: Totals) -> int:
     return max((abs(int(a) - int(b)) for key in ours for a, b in zip(ours[key], theirs[key], strict=True)), default=0)
 
 
-def counted(sql: str, policy: Policy) -> Iterator[Counted]:
-    """All that is counted for a question, under a budget in epsilon and under one in rho."""
-    question = parse(sql, policy, [Fraction(5, 2)])  # what a subquery would have released
+def read_question(sql: str, policy: Policy) -> Question:
+    """A question, with a number in the place of what its subqueries would have released."""
+    return parse(sql, policy, [Fraction(5, 2)])
+
+
+def counted(question: Question) -> list[Counted]:
+    """All that is counted for a question, under a budget in epsilon and under one in rho; each once."""
+    found: list[Counted] = []
     cells = math.prod(len(group.listed) for group in question.groups)
     for pure in (True, False):
         plan = choose_counters(question, pure=pure)
         if plan.sets:
-            yield question, plan.sets, choose_bounding(question, plan, None, cells=cells, unit=Unit.ADD_REMOVE, pure=pure)
+            bounding = choose_bounding(question, plan, None, cells=cells, unit=Unit.ADD_REMOVE, pure=pure)
+            found.append((question, plan.sets, bounding))
         for request in plan.requests:
-            price = Price(Number(1), pure, Unit.ADD_REMOVE, cells, Fraction(19, 20))
-            own = make_statistic(request, question, price)
-            yield own.question, (own.counters,), own.bounding
+            own = make_statistic(request, question, Price(Number(1), pure, Unit.ADD_REMOVE, cells, Fraction(19, 20)))
+            found.append((own.question, (own.counters,), own.bounding))
     if question.groups and isinstance(question.aggregates[0], Sum) and question.table.person is not None:
-        yield from _by_size(question, question.aggregates[0])
+        found += _by_size(question, question.aggregates[0])
+    return [one for place, one in enumerate(found) if one not in found[:place]]
 
 
 def _by_size(question: Question, total: Sum) -> Iterator[Counted]:

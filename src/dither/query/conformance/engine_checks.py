@@ -11,16 +11,16 @@ from __future__ import annotations
 
 import math
 import random
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping
 from fractions import Fraction
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from dither.errors import BrokenPromise, DataError, DitherError, QuestionError
+from dither.errors import BrokenPromise, DataError, QuestionError
 from dither.privacy.unit import Unit
-from dither.query.conformance.counted_totals import Totals, counted, farthest, near, same
+from dither.query.conformance.counted_totals import counted, farthest, near, read_question, same
+from dither.query.conformance.engine_reader import EngineReader
 from dither.query.conformance.hostile_rows import (
     CONDITIONS,
     LIBRARY,
@@ -31,14 +31,11 @@ from dither.query.conformance.hostile_rows import (
     random_question,
 )
 from dither.query.conformance.node_examples import QUESTIONS, hostile_tables, tables_policy
-from dither.query.counters.counter_sets import CounterPlan, CounterSet, choose_counters
-from dither.query.counts import TablePlaces
+from dither.query.counters.counter_sets import CounterPlan, choose_counters
 from dither.query.engines.duckdb.run import DuckDBEngine
 from dither.query.engines.engine import Engine
 from dither.query.engines.postgres.accuracy import is_exact
-from dither.query.engines.templates.expressions import render
-from dither.query.engines.templates.relations import rows_of, with_tables
-from dither.query.engines.words import Words
+from dither.query.engines.templates.relations import rows_of
 from dither.query.plan.base import Expression
 from dither.query.plan.question import Question
 from dither.query.policy.policy import Policy
@@ -53,7 +50,7 @@ if TYPE_CHECKING:
 
 Load = Callable[[str, "pyarrow.Table"], Source]
 WAYS = ("each row", "weights", "clip", "groups", "clip sum", "persons")
-ROWS, SALT = 240, 12345
+ROWS = 240
 
 
 def check_engine(engine: Engine, load: Load, *, questions: int = 30, seed: int = 1) -> int:
@@ -111,64 +108,26 @@ def engine_checks(engine: Engine, load: Load, *, questions: int = 30, seed: int 
     return [*named, ("failures", checks.failures)]
 
 
-class _Side:
-    """An engine with rows of its own, and the portable hash."""
-
-    def __init__(self, engine: Engine, sources: Mapping[str, Source], policy: Policy) -> None:
-        portable = type("Portable", (type(engine.words),), {"order": Words.order, "salt": str(SALT)})
-        self.engine, self.words = engine, portable()
-        self._tables = {table.name: engine.table(table, sources[table.name]) for table in policy.tables}
-
-    @contextmanager
-    def reading(self) -> Iterator[Callable[[str], list[tuple[Any, ...]]]]:
-        heads = {name: table.relation for name, table in self._tables.items()}
-        with self.engine.reading([*self._tables.values()]) as run:
-            yield lambda sql: run(with_tables(self.words, heads, sql), lambda _: True)
-
-    def select(self, question: Question, sets: tuple[CounterSet, ...], bounding: Bounding) -> str:
-        texts = {name: table.texts for name, table in self._tables.items()}
-        places = {name: rows_of(self.words, name) for name in self._tables}
-        return TablePlaces(self.words, places, texts).select(question, sets, bounding)
-
-    def totals(self, question: Question, sets: tuple[CounterSet, ...], bounding: Bounding) -> Totals:
-        width = len(question.groups)
-        return {row[:width]: row[width:] for row in self.run(self.select(question, sets, bounding))}
-
-    def values(self, node: Expression) -> dict[int, Any]:
-        """The value of an expression in every row."""
-        select = (
-            f"SELECT {self.words.name('row')}, {render(self.words, node)} AS v FROM {rows_of(self.words, TABLE)} AS source"  # noqa: S608
-        )
-        return dict(self.run(select))
-
-    def run(self, sql: str) -> list[tuple[Any, ...]]:
-        try:
-            with self.reading() as run:
-                return run(sql)
-        except (RuntimeError, DitherError) as error:
-            raise BrokenPromise("engine", type(self.engine).__name__, f"it failed: {error}", sql[:300]) from error
-
-
 class _EngineChecks:
     def __init__(self, engine: Engine, load: Load, rng: random.Random, each: int) -> None:
         self._engine, self._load, self._rng, self._each = engine, load, rng, each
-        self._kept: tuple[str, tuple[_Side, _Side]] | None = None
+        self._kept: tuple[str, tuple[EngineReader, EngineReader]] | None = None
 
-    def _sides(self, tables: Mapping[str, pyarrow.Table], policy: Policy) -> tuple[_Side, _Side]:
+    def _sides(self, tables: Mapping[str, pyarrow.Table], policy: Policy) -> tuple[EngineReader, EngineReader]:
         """DuckDB and the engine, with the same rows, in the place of all that was there."""
         self._kept = None
         frames = {name: find_source(table, Path(), name) for name, table in tables.items()}
         theirs = {name: self._load(name, table) for name, table in tables.items()}
-        return _Side(DuckDBEngine(frames.values()), frames, policy), _Side(self._engine, theirs, policy)
+        return EngineReader(DuckDBEngine(frames.values()), frames, policy), EngineReader(self._engine, theirs, policy)
 
-    def _each_row(self) -> tuple[_Side, _Side]:
+    def _each_row(self) -> tuple[EngineReader, EngineReader]:
         """With hostile rows, each of a person of her own."""
         if self._kept is None or self._kept[0] != "each row":
             tables = {TABLE: hostile_table(random.Random(7), ROWS)}  # noqa: S311
             self._kept = "each row", self._sides(tables, hostile_policy(person=False))
         return self._kept[1]
 
-    def _three_tables(self) -> tuple[_Side, _Side]:
+    def _three_tables(self) -> tuple[EngineReader, EngineReader]:
         """With hostile rows of people, and two tables beside."""
         if self._kept is None or self._kept[0] != "three tables":
             self._kept = "three tables", self._sides(hostile_tables(7, ROWS // 4), tables_policy())
@@ -191,15 +150,17 @@ class _EngineChecks:
     def question(self, sql: str) -> None:
         """A question has DuckDB's whole numbers in all that is counted for it; of values that libraries round, within a
         step a row."""
-        exact = all(is_exact(one.of) for one in parse(sql, tables_policy()).aggregates if one.of is not None)
-        policy = tables_policy() if exact else hostile_policy(person=False)
-        sides = self._three_tables() if exact else self._each_row()
-        for asked in counted(sql, policy):
-            if self._answers(asked[0]):
-                ours, theirs = (side.totals(*asked) for side in sides)
-                if ours.keys() != theirs.keys() or farthest(ours, theirs) > (0 if exact else ROWS):
-                    told = f"{list(ours.items())[:3]} on DuckDB, {list(theirs.items())[:3]} here"
-                    raise BrokenPromise("question", sql, told, "the same whole numbers")
+        question = read_question(sql, tables_policy())
+        exact = all(is_exact(one.of) for one in question.aggregates if one.of is not None)
+        if not exact:
+            question = read_question(sql, hostile_policy(person=False))
+        if not self._answers(question):
+            return
+        asked, sides = counted(question), self._three_tables() if exact else self._each_row()
+        for ours, theirs in zip(*(side.totals(*asked) for side in sides), strict=True):
+            if ours.keys() != theirs.keys() or farthest(ours, theirs) > (0 if exact else ROWS):
+                told = f"{list(ours.items())[:3]} on DuckDB, {list(theirs.items())[:3]} here"
+                raise BrokenPromise("question", sql, told, "the same whole numbers")
 
     def _answers(self, question: Question) -> bool:
         """Whether the engine does not refuse a question, before the charge."""
@@ -221,7 +182,7 @@ class _EngineChecks:
         for _ in range(self._each):
             policy, question, plan, bounding, _ = self._asked(way)
             sides = self._sides({TABLE: hostile_table(self._rng, self._rng.choice([5, 60, 300]))}, policy)
-            found = [sorted(map(repr, side.run(side.select(question, plan.sets, bounding)))) for side in sides]
+            found = [sorted(map(repr, *side.run(side.select(question, plan.sets, bounding)))) for side in sides]
             if found[0] != found[1]:
                 raise BrokenPromise("totals", way, f"{found[0][:3]} on DuckDB, {found[1][:3]} here", question.relation.code)
 
@@ -236,8 +197,9 @@ class _EngineChecks:
                 rest = table.slice(1)
             found = []
             for rows in (table, rest):
-                side = _Side(self._engine, {TABLE: self._load(TABLE, rows)}, policy)
-                totals, keys = side.totals(question, plan.sets, bounding), [set(group.listed) for group in question.groups]
+                side = EngineReader(self._engine, {TABLE: self._load(TABLE, rows)}, policy)
+                (totals,) = side.totals((question, plan.sets, bounding))
+                keys = [set(group.listed) for group in question.groups]
                 found.append({r: n for r, n in totals.items() if all(k in of for k, of in zip(r, keys, strict=True))})
             if _breaks(found[0], found[1], plan, bounding, shares):
                 raise BrokenPromise("neighbours", way, "one person moves the totals by more than is claimed", "its claim")
@@ -245,7 +207,7 @@ class _EngineChecks:
     def failures(self) -> None:
         """What goes wrong says nothing, and the next SELECT works."""
         policy, self._kept = hostile_policy(person=True), None
-        side = _Side(self._engine, {TABLE: self._load(TABLE, hostile_table(self._rng, 9))}, policy)
+        side = EngineReader(self._engine, {TABLE: self._load(TABLE, hostile_table(self._rng, 9))}, policy)
         try:
             with side.reading() as run:
                 run(f"SELECT CAST({side.words.text('canary')} AS BIGINT) AS x")

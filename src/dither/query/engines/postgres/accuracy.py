@@ -43,7 +43,7 @@ from dither.query.plan.question import Question
 from dither.query.plan.relations import Relation
 
 ROUNDED = Fraction(1, 2**48)  # how far libraries differ, in parts of a value; rounding to a double takes less
-INSTEAD = "SUM, AVG or another aggregate of it, without a condition or a key of it, or the same rows in files"
+INSTEAD = "SUM(...) or another aggregate of it, in the outer question; or the same rows in files"
 Difference = tuple[Fraction, Fraction]
 EXACT: Difference = (Fraction(0), Fraction(0))
 
@@ -55,7 +55,8 @@ def is_exact(node: Expression | Relation) -> bool:
 
 def check_accuracy(question: Question) -> None:
     """Refuse functions that engines round differently, but where a row counts within one step."""
-    for part in (question.relation, question.where, *question.groups):
+    _must_be_exact(question.relation, "stands in an inner question, where all that follows could hang on it")
+    for part in (question.where, *question.groups):
         _must_be_exact(part, "decides which rows or groups there are")
     for aggregate in question.aggregates:
         values = aggregate.pair if isinstance(aggregate, PairAggregate) else (aggregate.of,)
@@ -69,14 +70,14 @@ def _check_aggregate(aggregate: Aggregate, of: Expression) -> None:
         _must_be_exact(of, "decides what is counted")
     found = difference(of)
     if found is None:
-        _must_be_exact(of, "decides by a border, or is computed with by a function that could tell its last digits")
+        _must_be_exact(of, "is compared, rounded or put into another function")
     if isinstance(aggregate, CountValues):
         return
     if any(isinstance(node, ColumnValue) and node.column.auto for node in nodes(of)):
         _must_be_exact(of, "has bounds that are found later")
     step = bounded_step(of)
     if step is not None and found is not None and not is_within_a_step(of, step, found):
-        _must_be_exact(of, "has so many digits that the last ones count")
+        _must_be_exact(of, "is counted in steps as fine as doubles")
 
 
 def is_within_a_step(of: Expression, step: Fraction, found: Difference) -> bool:
@@ -147,5 +148,5 @@ def _must_be_exact(part: Any, role: str) -> None:
     found = _inexact(part)
     if found is not None:
         name = found.name.upper() if isinstance(found, Elementary) else f"POWER by {found.exponent}"
-        why = f"{name} {role} here, and engines differ in its last digits"
+        why = f"{name} {role}, and engines differ in its last digits"
         raise QuestionError("question", name, why, INSTEAD)
