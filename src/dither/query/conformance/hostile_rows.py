@@ -107,6 +107,13 @@ VALUES = [
     *(f"DATE_DIFF('{unit}', seen, at)" for unit in ("year", "month", "day", "hour")),
     *("CAST(at AS DATE)", "at + INTERVAL '1 month'", "seen - INTERVAL '3 days'"),
 ]
+VALUES += ["SQRT(cost)", "SQRT(cost / weight)", "POWER(cost, 2)", "POWER(weight, 3)", "SQRT(age) * POWER(age, 2)"]
+LIBRARY = [  # values that a machine's library rounds
+    *("LN(cost)", "LN(age)", "LOG10(weight)", "LOG2(cost)", "EXP(cost)", "EXP(-weight)", "EXP(cost * weight)"),
+    *(f"POWER(cost, {exponent})" for exponent in ("-1", "-2", "0.5", "1.7", "7", "100", "-100", "0.01")),
+    *("POWER(age, 5)", "LN(cost / weight)", "10 * LOG10(cost)", "weight * LN(weight)", "LN(cost) / 3"),
+    *("CASE WHEN age > 18 THEN LN(cost) ELSE EXP(cost) END", "LEAST(ABS(LN(cost)), 2)", "COALESCE(LN(cost), weight)"),
+]
 CONDITIONS = [
     *(
         "cost > 3",

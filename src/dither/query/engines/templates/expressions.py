@@ -247,6 +247,13 @@ def settled(words: Words, node: Expression) -> str:
     return words.one_zero(f"({sql})") if node.facts.type.is_number and not holds_integers(node) else sql
 
 
+def as_column(words: Words, node: Expression, sql: str) -> str:
+    """The SQL of a value as a column of its type. Whole numbers that were computed in doubles are of 64 bits from here on,
+    or NULL: whoever reads the column casts it to its type, and an engine whose casts fail would fail on one row."""
+    computed = node.facts.type is Type.INTEGER and not holds_integers(node) and not isinstance(node, Constant)
+    return f"({words.whole(f'({sql})')})" if computed else sql
+
+
 def value(words: Words, measure: Counter) -> str:
     """An expression that is about to be measured in steps: of 64 bits where it is a whole number of them, else a double."""
     node = measure.values

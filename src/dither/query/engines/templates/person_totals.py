@@ -10,7 +10,7 @@ from collections.abc import Callable
 from typing import Any
 
 from dither.query.engines.templates.counters import clamped, counted
-from dither.query.engines.templates.expressions import settled, value
+from dither.query.engines.templates.expressions import as_column, settled, value
 from dither.query.engines.words import Words
 from dither.query.plan.person_totals import (
     PersonDistinct,
@@ -69,6 +69,6 @@ TOTALS: dict[type[PersonTotal], Callable[[Words, Any, int, str], str]] = {
     PersonDistinct: lambda words, own, place, over: f"count(DISTINCT e{place}){over}",
     PersonSum: _sum,
     PersonMean: _mean,
-    PersonMin: lambda words, own, place, over: f"min(e{place}){over}",
-    PersonMax: lambda words, own, place, over: f"max(e{place}){over}",
+    PersonMin: lambda words, own, place, over: as_column(words, own.values, f"min(e{place}){over}"),
+    PersonMax: lambda words, own, place, over: as_column(words, own.values, f"max(e{place}){over}"),
 }

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from dither.query.engines.templates.chains import chain_sql
-from dither.query.engines.templates.expressions import cell, person, render, settled
+from dither.query.engines.templates.expressions import as_column, cell, person, render, settled
 from dither.query.engines.templates.outer_joins import outer_join_sql
 from dither.query.engines.templates.pairs import few_rows, renamed
 from dither.query.engines.templates.person_totals import own_steps, own_total, own_values
@@ -60,7 +60,7 @@ def relation_sql(words: Words, relation: Relation, places: Places) -> str:
         case FilterRows(of, condition):
             return f"SELECT * FROM ({relation_sql(words, of, places)}) AS q WHERE {render(words, condition)}"
         case Project(of, columns, hide):
-            spelled = [f"{render(words, by)} AS {words.name(column.name)}" for column, by in columns]
+            spelled = [f"{as_column(words, by, render(words, by))} AS {words.name(column.name)}" for column, by in columns]
             if hide and of.table.person is not None:
                 spelled.append(f"{words.name(of.table.person)} AS {words.name(relation.table.columns[-1].name)}")
             return f"SELECT {', '.join(spelled)} FROM ({relation_sql(words, of, places)}) AS q"
@@ -127,7 +127,7 @@ def _per_person(words: Words, relation: GroupByPerson, places: Places) -> str:
     inner, outer, by = [f"{words.name(whose)} AS p"], [f"p AS {words.name(relation.person.name)}"], ["p"]
     for place, (column, key) in enumerate(relation.keys):
         inner.append(f"{settled(words, key)} AS k{place}")  # of equal keys one, whichever row comes first
-        outer.append(f"k{place} AS {words.name(column.name)}")
+        outer.append(f"{as_column(words, key, f'k{place}')} AS {words.name(column.name)}")
         by.append(f"k{place}")
     steps = []
     for place, own in enumerate(relation.totals):

@@ -14,7 +14,7 @@ that leaves out a column that is read later, and two windows side by side.
 
 from __future__ import annotations
 
-from dither.query.engines.templates.expressions import REAL, cell, settled
+from dither.query.engines.templates.expressions import REAL, as_column, cell, settled
 from dither.query.engines.templates.person_totals import own_steps, own_total, own_values
 from dither.query.engines.words import Words
 from dither.query.plan.base import Expression
@@ -78,10 +78,10 @@ def _function(words: Words, window: PersonWindow) -> str:
     match window:
         case WindowPlace(_, kind, _, _):
             return f"{kind}() OVER w"
-        case WindowValue(_, "shift", _, offset, _, _, _):
-            return f"{'lag' if offset >= 0 else 'lead'}(e0, {abs(offset)}) OVER w"
-        case WindowValue(_, kind, _, offset, _, _, _):
-            return f"{FUNCTIONS[kind].format(offset)} OVER w"
+        case WindowValue(_, "shift", of, offset, _, _, _):
+            return as_column(words, of, f"{'lag' if offset >= 0 else 'lead'}(e0, {abs(offset)}) OVER w")
+        case WindowValue(_, kind, of, offset, _, _, _):
+            return as_column(words, of, f"{FUNCTIONS[kind].format(offset)} OVER w")
         case WindowTotal(total, _, _, _):
             return own_total(words, total, 0, " OVER w")
 

@@ -1,0 +1,62 @@
+"""docs/engines.md: a row for every node that there is, each with a question that both engines were asked."""
+
+from __future__ import annotations
+
+import pytest
+
+from dither.errors import QuestionError
+from dither.query.conformance.node_examples import AGGREGATES, ELEMENTARY, EXAMPLES, POWERS, QUESTIONS, tables_policy
+from dither.query.engines.postgres import support
+from dither.query.plan.aggregates import Aggregate
+from dither.query.plan.expressions import Like
+from dither.query.plan.mathematics.elementary import Elementary, Power
+from dither.query.sql.parse import parse
+from tests.docs import engines_page
+from tests.docs.engines_page import PAGE, asked, coded, leaves, verdicts, written
+
+NODES = {kind: sql for each in EXAMPLES for kind, sql in each.items()}
+
+
+def test_it_is_as_the_code_is():
+    page = PAGE.read_text()
+    assert written(page) == page
+
+
+def test_every_node_and_every_aggregate_has_a_row():
+    assert {*coded(), *leaves(Aggregate)} == {*NODES, Elementary, Power}
+    assert set(AGGREGATES) == set(leaves(Aggregate))
+    assert {kind.code for kind in coded()} == support.CERTIFIED, "codes that there are not, or nodes that nobody tried"
+
+
+def test_every_certified_node_is_tried_on_both_engines():
+    """Each row's question is one of the conformance suite, and holds the node."""
+    for kind, sql in NODES.items():
+        assert sql in QUESTIONS
+        assert kind in {type(node) for node in asked(sql)}, kind
+    for name, sql in ELEMENTARY.items():
+        assert name in {node.name for node in asked(sql) if isinstance(node, Elementary)}
+    assert [{node.exact for node in asked(sql) if isinstance(node, Power)} for sql in POWERS] == [{True}, {False}]
+
+
+def test_a_node_without_a_row_is_found(monkeypatch):
+    class Unlisted(Like):
+        code = "unlisted"
+
+    module = "dither.query.plan.expressions"
+    Unlisted.__module__ = module
+    monkeypatch.setattr(f"{module}.Unlisted", Unlisted, raising=False)
+    assert Unlisted in coded()
+
+
+def test_what_is_no_longer_certified_is_refused_on_the_page(monkeypatch):
+    assert verdicts(NODES[Like]) == ("exact", "exact")
+    monkeypatch.setattr(support, "CERTIFIED", support.CERTIFIED - {"like"})
+    assert verdicts(NODES[Like]) == ("exact", "refused")
+    page = PAGE.read_text()
+    assert written(page) != page
+
+
+@pytest.mark.parametrize("sql", engines_page.BORDERS.values(), ids=engines_page.BORDERS)
+def test_what_hangs_on_last_digits_is_refused_with_words(sql):
+    with pytest.raises(QuestionError, match="engines differ in its last digits"):
+        support.check_support(parse(sql, tables_policy()))
