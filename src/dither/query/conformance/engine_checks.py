@@ -17,6 +17,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from dither.arguments import argument_errors
 from dither.errors import BrokenPromise, DataError, DitherError
 from dither.privacy.unit import Unit
 from dither.query.conformance.hostile_rows import (
@@ -51,6 +52,7 @@ ROWS, SALT = 240, 12345
 Totals = dict[tuple[Any, ...], tuple[int, ...]]
 
 
+@argument_errors
 def check_engine(engine: Engine, load: Load, *, questions: int = 30, seed: int = 1) -> int:
     """Raise BrokenPromise unless an engine computes what DuckDB computes: a conformance test; gives how many checks passed.
 
@@ -77,6 +79,7 @@ def check_engine(engine: Engine, load: Load, *, questions: int = 30, seed: int =
     return len(checks)
 
 
+@argument_errors
 def engine_checks(engine: Engine, load: Load, *, questions: int = 30, seed: int = 1) -> list[tuple[str, Callable[[], None]]]:
     """What `check_engine` checks, one by one: pairs of a name and a function that raises BrokenPromise.
 

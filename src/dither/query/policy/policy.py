@@ -17,6 +17,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from dither.arguments import argument_errors
 from dither.errors import DitherError, PolicyError
 from dither.privacy.guarantee.definitions import approx, zcdp
 from dither.privacy.guarantee.guarantee import Guarantee
@@ -43,6 +44,7 @@ class LedgerFacts:
     witness: str | None = None
 
 
+@argument_errors
 @dataclass(frozen=True)
 class Policy:
     """What an owner protects, and how: tables, privacy unit, limits. Made by `dither.open` and `dither.protect`.
