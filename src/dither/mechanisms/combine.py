@@ -189,8 +189,7 @@ class Together:
 
     def error(self, confidence: NumberLike) -> tuple[Any, ...]:
         """One half-width for each; together they hold with a probability of at least `confidence`."""
-        level = each_of(confidence, len(self.mechanisms))
-        return tuple(mechanism.error(level) for mechanism in self.mechanisms)
+        return tuple(one.error(each_of(confidence, len(self.mechanisms))) for one in self.mechanisms)
 
     def release(self, values: Sequence[Any] | SupportsArray) -> tuple[Any, ...]:
         """Each of the `values` from its mechanism. Raises DataError or SizeError where they are no list of so many."""
@@ -271,9 +270,8 @@ def each_of(confidence: NumberLike, count: int) -> Fraction:
 
 def _read_mechanism(mechanism: Mechanism) -> Mechanism:
     if isinstance(mechanism, type) or not isinstance(mechanism, Mechanism):
-        raise DataError(
-            "mechanism", mechanism, "it has no guarantee, error and release", "Geometric(epsilon=1, sensitivity=1)"
-        )
+        why = "it has no guarantee, error and release"
+        raise DataError("mechanism", mechanism, why, "Geometric(epsilon=1, sensitivity=1)")
     return mechanism
 
 
