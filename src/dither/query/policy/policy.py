@@ -28,6 +28,7 @@ from dither.query.policy.engine_facts import FACTS, EngineFacts, read_engine
 from dither.query.policy.table import MIN_PEOPLE, Table, read_table
 
 VERSION = 1
+DRAFT = "a file such as policy.toml; dither policy init FILE drafts one for the data in FILE"
 MARK = "FILL IN"  # where a draft leaves a decision to the owner
 LEDGER_FACTS = {"location", "budget", "identity", "witness"}
 OLD_FACTS = ("name", "type", "lower", "upper", "step", "keys", "nullable")  # of a column
@@ -105,10 +106,10 @@ def load_policy(path: Path) -> Policy:
     try:
         stated = tomllib.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
-        raise PolicyError(
-            "policy", str(path), f"it cannot be read: {error.strerror}", "a file such as policy.toml"
-        ) from error
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise PolicyError("policy", str(path), f"it cannot be read: {error.strerror}", DRAFT) from error
+    except UnicodeDecodeError as error:
+        raise PolicyError("policy", str(path), "it is not TOML, nor any text: perhaps the data itself", DRAFT) from error
+    except tomllib.TOMLDecodeError as error:
         raise PolicyError("policy", str(path), f"it is not TOML: {error}", "what `dither policy init` writes") from error
     return read_policy(stated)
 
