@@ -1,8 +1,8 @@
 """What the library says in the words of Python, in those of the command line: `epsilon='0.5'` is `--epsilon 0.5`.
 
-`WORDS` holds for whatever is refused; `PLAIN` also takes the quotes of Python off, so it is not for questions, whose SQL has
-quotes of its own, nor for policies. A test reads every refusal in the source that a command can meet, and another those that the tests of the
-command line do meet: none has a Python spelling left.
+`WORDS` holds for whatever is refused; `PLAIN` also takes the quotes of Python off, so it is not for questions and policies,
+whose texts have quotes of their own. A test reads every refusal in the source that a command can meet, and another those
+that the tests of the command line do meet: none has a Python spelling left.
 """
 
 from __future__ import annotations

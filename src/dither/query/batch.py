@@ -137,6 +137,7 @@ class Batch:
     def _explained(self, left: str) -> str:
         return explain_batch(self.offers, self.gains, f"{self.price}{left}")
 
+    @argument_errors
     def release(
         self,
         *,

@@ -65,6 +65,7 @@ class Dataset(Holdings):
     @overload
     def quote(self, sql: QuestionsLike, **terms: Unpack[Terms]) -> Batch: ...
 
+    @argument_errors
     def quote(
         self,
         sql: QuestionLike | QuestionsLike,

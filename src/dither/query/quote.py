@@ -131,6 +131,7 @@ class Quote:
     def _repr_html_(self) -> str:
         return preformatted(self.explain())
 
+    @argument_errors
     def release(
         self,
         *,
