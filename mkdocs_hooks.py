@@ -43,16 +43,21 @@ def reference() -> dict[str, Any]:
     """Every module with public names, by the name that a user writes."""
     found = {front: importlib.import_module(front) for front in FRONTS}
     for front in FRONTS:
-        for name in found[front].__all__:
+        for name in _names(found[front]):
             inner = getattr(found[front], name)
             if inspect.ismodule(inner) and inner not in found.values():
                 found[f"{front}.{name}"] = inner
     return found
 
 
+def _names(module: Any) -> list[str]:
+    """The public names of a module; those of a front that are also builtins stand not in its `__all__`."""
+    return sorted({*module.__all__, *getattr(module, "_LAZY", ())})
+
+
 def _page(called: str, module: Any) -> str:
     lines = [f"# {called}", "", (module.__doc__ or "").strip(), "", TYPES, ""]
-    for name in module.__all__:
+    for name in _names(module):
         found = getattr(module, name)
         if isinstance(found, type) or inspect.isfunction(found):
             lines += [f"::: {found.__module__}.{found.__qualname__}", ""]
@@ -67,7 +72,7 @@ class Reference(Extension):
     """
 
     def __init__(self) -> None:
-        public = (getattr(module, name) for module in reference().values() for name in module.__all__)
+        public = (getattr(module, name) for module in reference().values() for name in _names(module))
         self.made = {f"{one.__module__}.{one.__qualname__}": one for one in public if isinstance(one, type) and _makes(one)}
 
     def on_instance(self, *, obj: Any, **_: Any) -> None:

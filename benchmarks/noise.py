@@ -13,7 +13,7 @@ import numpy as np
 from benchmarks import report
 from benchmarks.clock import best, in_turns
 from benchmarks.peer import ask
-from dither.noise import Bernoulli, Categorical, DiscreteGaussian, DiscreteLaplace, RoundedGaussian
+from dither.noise import Bernoulli, Categorical, DiscreteLaplace, DiscreteNormal, RoundedGaussian
 from dither.noise.entropy import Keystream
 
 COUNT = 1_000_000
@@ -41,13 +41,13 @@ def vectors(runs: int) -> None:
             "DiscreteLaplace": partial(DiscreteLaplace(scale).sample, COUNT),
             "numpy normal": partial(numpy.normal, 0, scale, COUNT),
             "RoundedGaussian": partial(RoundedGaussian(scale).sample, COUNT),
-            "DiscreteGaussian": partial(DiscreteGaussian(scale**2).sample, COUNT),
+            "DiscreteNormal": partial(DiscreteNormal(scale**2).sample, COUNT),
         }
         seconds = in_turns(laws, runs=runs)
         for name, peer in (
             ("DiscreteLaplace", "numpy laplace"),
             ("RoundedGaussian", "numpy normal"),
-            ("DiscreteGaussian", "numpy normal"),
+            ("DiscreteNormal", "numpy normal"),
         ):
             ratios[name, scale] = seconds[peer] / seconds[name]
             ours, theirs = (f"{seconds[key] / COUNT * 1e9:.2f}" for key in (name, peer))
@@ -101,7 +101,7 @@ def singles() -> None:
     rows.append(["numpy laplace", "", "", f"{peer * 1e6:.2f}", ""])
     laws = [
         *(DiscreteLaplace(10), DiscreteLaplace(10**6)),
-        *(RoundedGaussian(10), RoundedGaussian(10**6), DiscreteGaussian(10**12)),
+        *(RoundedGaussian(10), RoundedGaussian(10**6), DiscreteNormal(10**12)),
     ]
     for law in laws:
         building = best(law._build, runs=3)
@@ -178,7 +178,7 @@ def timing(draws: int) -> None:
         DiscreteLaplace(10**6),
         RoundedGaussian(10),
         RoundedGaussian(10**6),
-        DiscreteGaussian(100),
+        DiscreteNormal(100),
     ):
         law.sample()
         size, spent = [], []

@@ -17,8 +17,8 @@ SOURCE = Path(dither.__file__).parent
 
 # Lowest first. Rooms on one line do not import each other. A room is a folder or a file of the package.
 FLOORS = [
-    ["errors", "fields", "lazy", "table"],
-    ["extras"],
+    ["errors", "fields", "hints", "lazy", "table"],
+    ["arguments", "extras"],
     ["numeric"],
     ["noise"],
     ["privacy"],

@@ -26,6 +26,7 @@ CALLED_BY_PYTHON = {"__eq__", "__ne__", "__lt__", "__le__", "__gt__", "__ge__", 
 # the parameter says more; a new one needs a reason.
 ANYTHING = {
     "it is only shown, in an error": """
+        cli/flags.py _shown came
         errors.py show value
         errors.py DitherError.__init__ came
     """,

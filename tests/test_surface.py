@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import ast
+import builtins
 import importlib
 import re
 import subprocess
 import sys
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 
@@ -41,20 +43,41 @@ def test_all_lazy_names_and_the_stub_agree(name):
     assert rest == ["__version__: str"] * (name == "dither")  # and no `__getattr__`: a checker knows what is not there
     assert seen == module._LAZY
     own = {"__version__"} & set(module.__all__)
-    assert set(module.__all__) == set(seen) | own
-    assert module.__all__ == sorted(module.__all__)
-    for public in module.__all__:
+    assert dir(module) == sorted(set(seen) | own)
+    assert module.__all__ == [public for public in dir(module) if not hasattr(builtins, public)]
+    for public in dir(module):
         assert getattr(module, public) is not None
-    assert dir(module) == sorted(module.__all__)
     with pytest.raises(AttributeError, match="no_such_name"):
         _ = module.no_such_name
+
+
+def test_a_star_takes_no_builtin_away():
+    given: dict[str, object] = {}
+    exec("from dither import *", given)
+    assert not [name for name in given if hasattr(builtins, name) and not name.startswith("__")]
+    assert {"Laplace", "protect"} <= set(given)
+    assert callable(dither.open)
+
+
+def names(module: ModuleType) -> list[str]:
+    return sorted({*module.__all__, *getattr(module, "_LAZY", ())})
+
+
+def test_no_two_public_classes_have_one_name():
+    found: dict[str, set[type]] = {}
+    for front in [*FRONTS, *MODULES]:
+        module = importlib.import_module(front)
+        for name in names(module):
+            if isinstance(value := getattr(module, name), type):
+                found.setdefault(name, set()).add(value)
+    assert [name for name, classes in found.items() if len(classes) > 1] == []
 
 
 @pytest.mark.parametrize("name", [*FRONTS, *MODULES])
 def test_every_public_name_is_documented(name):
     module = importlib.import_module(name)
     pages = "\n".join(path.read_text() for path in [ROOT / "README.md", *(ROOT / "docs").rglob("*.md")])
-    for public in module.__all__:
+    for public in names(module):
         value = getattr(module, public)
         if public != "__version__":
             assert len(value.__doc__ or "") > 20, f"{name}.{public} has no docstring"
@@ -64,7 +87,7 @@ def test_every_public_name_is_documented(name):
 def test_public_methods_have_docstrings():
     for name in FRONTS:
         module = importlib.import_module(name)
-        for public in module.__all__:
+        for public in names(module):
             value = getattr(module, public)
             if isinstance(value, type):
                 for member, thing in vars(value).items():

@@ -22,8 +22,8 @@ from dither.mechanisms.combine import Processed as Processed
 from dither.mechanisms.combine import Repeated as Repeated
 from dither.mechanisms.combine import Together as Together
 from dither.mechanisms.protocol import Mechanism as Mechanism
-from dither.mechanisms.response.grid_response import Grid as Grid
 from dither.mechanisms.response.k_ary_response import Flat as Flat
+from dither.mechanisms.response.location_response import LocationResponse as LocationResponse
 from dither.mechanisms.response.randomized_response import RandomizedResponse as RandomizedResponse
 from dither.mechanisms.selection.exponential import Exponential as Exponential
 from dither.mechanisms.selection.interval_mean import IntervalMean as IntervalMean

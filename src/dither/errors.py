@@ -2,6 +2,7 @@
 
 DitherError
 ├── InputError (also a ValueError)     something you gave is refused; nothing has happened yet
+│   ├── ArgumentError (also a TypeError) a call without an argument that is needed, or with one that is not known
 │   ├── NumberError                    not an exact number, or outside the range that is allowed here
 │   ├── SizeError                      a size or shape that no array can have
 │   ├── DataError                      an array or a list of the wrong kind
@@ -27,7 +28,10 @@ Each error says where, what came, why it is refused and what would work; the fou
 
 from __future__ import annotations
 
+from typing import Self
+
 __all__ = [
+    "ArgumentError",
     "BrokenPromise",
     "BudgetError",
     "ConflictError",
@@ -76,15 +80,16 @@ class DitherError(Exception):
 
     def __reduce__(self) -> tuple[type[DitherError], tuple[str, str, str, str]]:
         # Errors cross process borders (worker pools); the offending value itself stays behind.
-        return type(self)._from_text, (self.where, show(self.came), self.why, self.instead)  # type: ignore[return-value]
+        return type(self).from_text, (self.where, show(self.came), self.why, self.instead)  # type: ignore[return-value]
 
     @classmethod
-    def _from_text(cls, where: str, came: str, why: str, instead: str) -> DitherError:
+    def from_text(cls, where: str, came: str, why: str, instead: str) -> Self:
+        """An error about what is described in words: a value of another process, or one that was left out."""
         return cls(where, _Shown(came), why, instead)
 
 
 class _Shown:
-    """Stands for a value that was described in another process."""
+    """Stands for a value that has words of its own: one of another process, or one that was left out."""
 
     def __init__(self, text: str) -> None:
         self._text = text
@@ -95,6 +100,10 @@ class _Shown:
 
 class InputError(DitherError, ValueError):
     """Something given by the caller is refused before anything happened."""
+
+
+class ArgumentError(InputError, TypeError):
+    """A call without an argument that is needed, or with one too many, or of a name or a kind that is not known."""
 
 
 class NumberError(InputError):

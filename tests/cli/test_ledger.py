@@ -6,10 +6,14 @@ import json
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
+from typer.testing import CliRunner
 
 from dither import Ledger, pure
+from dither.cli.flags import refusal
+from dither.cli.main import app
 
 
 @pytest.fixture
@@ -110,3 +114,20 @@ def test_a_ledger_is_made_once(dither):
     refused(dither(*make), "there is a ledger already")
     refused(dither("show", "a.ledger", "--analyst", "eve"), "no such share")
     refused(dither("show", "a.ledger", "--like", "-1"), "below zero")
+
+
+def test_a_ledger_that_was_moved(tmp_path, monkeypatch):
+    monkeypatch.setenv("DITHER_HOME", str(tmp_path / "home"))
+    monkeypatch.chdir(tmp_path)
+    Ledger("clinic.ledger", budget=pure(1), domain="clinic").close()
+    Path("clinic.ledger").rename("moved.ledger")
+
+    def typed(*arguments: str) -> Any:
+        return CliRunner().invoke(app, ["ledger", *arguments])
+
+    told = refusal(typed("show", "moved.ledger").exception)
+    assert "the original; or dither ledger move, once the original is gone" in told
+    assert typed("move", "moved.ledger").exit_code == 0
+    assert "0.0 % used" in typed("show", "moved.ledger").output
+    with Ledger("moved.ledger") as found:
+        assert [entry.kind for entry in found.history()][-1] == "moved"

@@ -30,7 +30,7 @@ _ENTRY = re.compile(r"^    \*{0,2}(\w+)[^:\n]*:", re.MULTILINE)
 def public(front: str) -> Iterator[tuple[str, Any]]:
     """The classes and functions that a front lists, and those of its modules; not errors, which dither alone makes."""
     module = importlib.import_module(front)
-    for name in module.__all__:
+    for name in dir(module):
         value = getattr(module, name)
         if inspect.ismodule(value) and value is not errors and value.__name__ not in FRONTS:
             for inner in value.__all__:

@@ -390,7 +390,7 @@ def test_norms():
 
 
 def test_no_pure_epsilon_for_gaussian_noise():
-    assert gdp("0.001").epsilon() == math.inf
+    assert gdp("0.001").epsilon(0) == math.inf
     assert math.isfinite(gdp("0.001").epsilon("1e-300"))
 
 
@@ -517,7 +517,7 @@ def test_gaussian_noise_is_concentrated():
 def test_between_pure_and_approximate():
     assert pure(1).within(zcdp("0.5"))
     assert math.isfinite(zcdp("0.5").epsilon("1e-300"))
-    assert zcdp("0.5").epsilon() == math.inf
+    assert zcdp("0.5").epsilon(0) == math.inf
     assert approx(1, "1e-6").rho() == math.inf
 
 

@@ -245,7 +245,7 @@ def test_the_law_of_squared_errors_is_private_on_the_interval(rows):
 def test_a_full_normal_law_has_no_epsilon():
     for n in (1, 4, 100):
         promise = gdp(mu2=Fraction(1, n))  # epsilon = 1
-        assert promise.epsilon() == math.inf
+        assert promise.epsilon(0) == math.inf
         assert promise.epsilon("1e-6") < 6
     # the log ratio of N(0, 1/n) and N(1/n, 1/n) at report is 1/(2n) - report, without bound
     assert [Fraction(n * ((report - Fraction(1, n)) ** 2 - report**2), 2) for n in (1, 5) for report in (-9, 9)] == [

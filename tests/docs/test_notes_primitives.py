@@ -14,8 +14,8 @@ from dither import (
     Exponential,
     Flat,
     Geometric,
-    Grid,
     Laplace,
+    LocationResponse,
     Processed,
     RandomizedResponse,
     Together,
@@ -544,7 +544,7 @@ def test_scores_on_a_grid():
         flat = chooser(1, lambda a, b: int(a == b), cells, unit=Unit.REPLACE_ONE).channel(cells)
         near = chooser(1, distance, cells, diameter, unit=Unit.REPLACE_ONE).channel(cells)
         assert flat == Flat(cells, epsilon=HALF).channel()
-        assert near == Grid(epsilon=HALF, width=k, height=k).channel()
+        assert near == LocationResponse(epsilon=HALF, width=k, height=k).channel()
         for found in (flat, near):
             assert found.epsilon(graph.complete(cells)).exact == HALF
 

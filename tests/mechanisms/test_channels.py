@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from dither import Exponential, Flat, Geometric, Grid, NoisyMax, PermuteAndFlip, RandomizedResponse, ln, optimal
+from dither import Exponential, Flat, Geometric, LocationResponse, NoisyMax, PermuteAndFlip, RandomizedResponse, ln, optimal
 from dither.channels import graph
 from dither.errors import InputError
 from dither.numeric.balls import precision
@@ -21,7 +21,7 @@ CASES = [
     Flat([1, 2, 3, 4], epsilon=ln(3)),
     Geometric(epsilon=1, sensitivity=1, bounds=(-2, 3)),
     Geometric(epsilon=ln(2), sensitivity=3, bounds=(0, 2)),
-    Grid(epsilon=1, width=3, height=2),
+    LocationResponse(epsilon=1, width=3, height=2),
     optimal(range(5), epsilon=1, gain="absolute", prior=["1/2", 0, 0, 0, "1/2"]),
     optimal(["a", "b", "c"], epsilon=1, graph="complete"),
     optimal(range(4), epsilon=ln(2), gain=lambda w, x: int((w - x) % 2 == 0)),

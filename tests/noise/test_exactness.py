@@ -15,7 +15,7 @@ from dither.noise.bernoulli import Bernoulli
 from dither.noise.categorical import Categorical
 from dither.noise.cell_sampler import CellSampler
 from dither.noise.entropy import stream
-from dither.noise.gaussian import DiscreteGaussian, RoundedGaussian
+from dither.noise.gaussian import DiscreteNormal, RoundedGaussian
 from dither.noise.laplace import DiscreteLaplace, OneSidedGeometric
 from dither.noise.law import Law
 from dither.noise.samplers import large_scale as staircase
@@ -35,8 +35,8 @@ LAWS = [
     (OneSidedGeometric(2), exact.geometric(Fraction(2))),
     (RoundedGaussian(SMALL), exact.rounded(SMALL**2)),
     (RoundedGaussian(sigma2=5), exact.rounded(Fraction(5))),
-    (DiscreteGaussian(SMALL), exact.gaussian(SMALL)),
-    (DiscreteGaussian(6), exact.gaussian(Fraction(6))),
+    (DiscreteNormal(SMALL), exact.gaussian(SMALL)),
+    (DiscreteNormal(6), exact.gaussian(Fraction(6))),
 ]
 NAMES = [repr(law) for law, _ in LAWS]
 
@@ -215,8 +215,8 @@ PRODUCTION = [
     (RoundedGaussian("0.3"), exact.rounded(Fraction(9, 100))),
     (RoundedGaussian(10), exact.rounded(Fraction(100))),
     (RoundedGaussian(100), exact.rounded(Fraction(10000))),
-    (DiscreteGaussian("0.09"), exact.gaussian(Fraction(9, 100))),
-    (DiscreteGaussian(100), exact.gaussian(Fraction(100))),
+    (DiscreteNormal("0.09"), exact.gaussian(Fraction(9, 100))),
+    (DiscreteNormal(100), exact.gaussian(Fraction(100))),
 ]
 
 
@@ -236,8 +236,8 @@ LARGE = [
     OneSidedGeometric(10**6),
     RoundedGaussian(1000),
     RoundedGaussian(2**60),
-    DiscreteGaussian(10**6),
-    DiscreteGaussian(2**120),
+    DiscreteNormal(10**6),
+    DiscreteNormal(2**120),
 ]
 
 
@@ -246,7 +246,7 @@ def staircase_weights(law: Law, sampler: StaircaseSampler) -> list[tuple[Fractio
     width, half = sampler.width, Fraction(1, 2)
 
     def weight(point: Fraction):
-        if law.rounded or isinstance(law, DiscreteGaussian):
+        if law.rounded or isinstance(law, DiscreteNormal):
             return (-exact.ball(point * point / (2 * law.sigma2))).exp()
         return (-(law.rate.ball() * exact.ball(abs(point)))).exp()
 
@@ -263,7 +263,7 @@ def staircase_weights(law: Law, sampler: StaircaseSampler) -> list[tuple[Fractio
             levels.append(weight(far))
             slopes.append(top - levels[-1])
         beyond = to_ball(0)
-        if isinstance(law, (RoundedGaussian, DiscreteGaussian)):
+        if isinstance(law, (RoundedGaussian, DiscreteNormal)):
             shifts = (-half, half) if law.rounded else (Fraction(0), Fraction(1))
             for shift in shifts:
                 for ring in range(sampler.cells, far_away):
@@ -363,7 +363,7 @@ def test_every_word_next_to_a_boundary_goes_to_refinement():
     assert table.search(far)[1].all()
 
 
-@pytest.mark.parametrize("law", [DiscreteLaplace(40), RoundedGaussian(30), DiscreteGaussian(900)], ids=repr)
+@pytest.mark.parametrize("law", [DiscreteLaplace(40), RoundedGaussian(30), DiscreteNormal(900)], ids=repr)
 def test_the_integer_bracket_agrees_with_balls(law):
     """Every slope that integers settle is settled the same way by balls, for all fractions of the cell."""
     sampler = StaircaseSampler(law, 2, 8, prefix_bits=8, word_bits=8)

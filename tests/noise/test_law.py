@@ -16,8 +16,8 @@ from dither.errors import DataError, DitherError, NumberError, SizeError
 from dither.noise import (
     Bernoulli,
     Categorical,
-    DiscreteGaussian,
     DiscreteLaplace,
+    DiscreteNormal,
     OneSidedGeometric,
     RoundedGaussian,
     choose,
@@ -33,7 +33,7 @@ EVERY = [
     (DiscreteLaplace, exact.laplace),
     (OneSidedGeometric, exact.geometric),
     (lambda s: RoundedGaussian(sigma2=s), exact.rounded),
-    (DiscreteGaussian, exact.gaussian),
+    (DiscreteNormal, exact.gaussian),
 ]
 
 
@@ -61,7 +61,7 @@ def test_tail_is_the_sum_of_what_lies_beyond(kind, truth, parameter):
         assert low <= Fraction(found.upper)
 
 
-@pytest.mark.parametrize("law", [DiscreteLaplace(7), OneSidedGeometric(7), RoundedGaussian(7), DiscreteGaussian(50)])
+@pytest.mark.parametrize("law", [DiscreteLaplace(7), OneSidedGeometric(7), RoundedGaussian(7), DiscreteNormal(50)])
 @given(p=st.fractions(min_value=Fraction(1, 1000), max_value=Fraction(999, 1000)))
 def test_quantile_is_the_first_that_reaches(law, p):
     lower, upper = law.quantile(p)
@@ -78,7 +78,7 @@ def test_quantile_on_a_step_admits_doubt_or_decides():
 
 @pytest.mark.parametrize("sigma2", [400, 2**15 + 1, 10**6])
 def test_the_two_ways_to_sum_a_discrete_tail_agree(sigma2, monkeypatch):
-    law, sigma = DiscreteGaussian(sigma2), math.isqrt(sigma2)
+    law, sigma = DiscreteNormal(sigma2), math.isqrt(sigma2)
     for k in (0, sigma // 2, sigma, 3 * sigma, 6 * sigma):
         with precision(200):
             monkeypatch.setattr(gaussian_file, "LARGEST_SUMMED", 2**60)
@@ -91,7 +91,7 @@ def test_the_two_ways_to_sum_a_discrete_tail_agree(sigma2, monkeypatch):
 
 def test_the_two_ways_to_normalise_agree():
     for variance in (Fraction(1), Fraction(3, 2), Fraction(7), Fraction(5000)):
-        law = DiscreteGaussian(variance)
+        law = DiscreteNormal(variance)
         with precision(128):
             assert law.normaliser().overlaps(1 + 2 * law.series(1, 1))
 
@@ -103,8 +103,8 @@ EXTREMES = [
     OneSidedGeometric(2**60),
     RoundedGaussian(Fraction(1, 2**20)),
     RoundedGaussian(2**60),
-    DiscreteGaussian(Fraction(1, 2**40)),
-    DiscreteGaussian(2**120),
+    DiscreteNormal(Fraction(1, 2**40)),
+    DiscreteNormal(2**120),
     DiscreteLaplace(rate=ln(3)),
     DiscreteLaplace(rate=ln(3) / 2**40),
 ]
@@ -142,7 +142,7 @@ def test_a_draw_beyond_64_bits_widens_the_array(monkeypatch):
 def test_laws_are_values():
     assert DiscreteLaplace(2) == DiscreteLaplace("2.0") == DiscreteLaplace(rate="1/2")
     assert DiscreteLaplace(2) != OneSidedGeometric(2)
-    assert RoundedGaussian(3) == RoundedGaussian(sigma2=9) != DiscreteGaussian(9)
+    assert RoundedGaussian(3) == RoundedGaussian(sigma2=9) != DiscreteNormal(9)
     assert len({DiscreteLaplace(2), DiscreteLaplace(rate=Fraction(1, 2)), DiscreteLaplace(3)}) == 2
     for law in (*EXTREMES, Bernoulli("1/3"), Bernoulli.exp(ln(2)), Bernoulli.response(1, 5)):
         again = pickle.loads(pickle.dumps(law))
@@ -168,7 +168,7 @@ def test_bad_scales_are_refused_with_words(kind, bad):
 
 @pytest.mark.parametrize("bad", [0, -1, "nan", float("inf"), True, "1e999999999", 2**121, Fraction(1, 2**41), ln(3)])
 def test_bad_variances_are_refused_with_words(bad):
-    for build in (DiscreteGaussian, lambda value: RoundedGaussian(sigma2=value)):
+    for build in (DiscreteNormal, lambda value: RoundedGaussian(sigma2=value)):
         with pytest.raises(NumberError, match="What would work"):
             build(bad)
 

@@ -14,8 +14,8 @@ from dither.errors import NotPrivateWarning
 from dither.noise import (
     Bernoulli,
     Categorical,
-    DiscreteGaussian,
     DiscreteLaplace,
+    DiscreteNormal,
     OneSidedGeometric,
     RoundedGaussian,
     choose,
@@ -54,7 +54,7 @@ def fits(draws, law) -> bool:
 
 LAWS = [
     kind(scale)
-    for kind in (DiscreteLaplace, OneSidedGeometric, RoundedGaussian, lambda s: DiscreteGaussian(Fraction(s) ** 2))
+    for kind in (DiscreteLaplace, OneSidedGeometric, RoundedGaussian, lambda s: DiscreteNormal(Fraction(s) ** 2))
     for scale in ("0.4", 1, 10, 100, 1000, 10**6, 2**40)
 ]
 
@@ -69,7 +69,7 @@ def test_single_draws_follow_the_law(law):
     assert fits([law.sample() for _ in range(30_000)], law)
 
 
-@pytest.mark.parametrize("law", [DiscreteLaplace(1), RoundedGaussian(1), DiscreteGaussian(2)], ids=repr)
+@pytest.mark.parametrize("law", [DiscreteLaplace(1), RoundedGaussian(1), DiscreteNormal(2)], ids=repr)
 def test_arrays_with_four_bit_prefixes_follow_the_law(law):
     sampler = DirectSampler(law, 3, prefix_bits=4, word_bits=8)  # most draws are extended, many refined or tails
     draws = sampler.many(20_000)
@@ -77,7 +77,7 @@ def test_arrays_with_four_bit_prefixes_follow_the_law(law):
     assert fits(draws, law)
 
 
-@pytest.mark.parametrize("law", [DiscreteLaplace(20), RoundedGaussian(20), DiscreteGaussian(400)], ids=repr)
+@pytest.mark.parametrize("law", [DiscreteLaplace(20), RoundedGaussian(20), DiscreteNormal(400)], ids=repr)
 def test_staircases_with_short_words_follow_the_law(law):
     draws = StaircaseSampler(law, 3, 4, prefix_bits=4, word_bits=8).many(20_000)
     assert abs(draws).max() > 32
@@ -97,7 +97,7 @@ def test_a_wrong_scale_fails(wrong):
 
 
 def test_rounded_and_discrete_gaussian_are_told_apart():
-    assert not fits(DiscreteGaussian(1).sample(DRAWS), RoundedGaussian(1))
+    assert not fits(DiscreteNormal(1).sample(DRAWS), RoundedGaussian(1))
 
 
 @pytest.mark.parametrize("p", [Fraction(1, 3), Fraction(1, 2), Fraction(1, 1000), Fraction(255, 256)])

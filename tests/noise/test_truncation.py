@@ -13,7 +13,7 @@ from scipy.stats import chi2
 
 import dither
 from dither.errors import NotPrivateWarning, NumberError
-from dither.noise import DiscreteGaussian, DiscreteLaplace, OneSidedGeometric, RoundedGaussian, Truncated
+from dither.noise import DiscreteLaplace, DiscreteNormal, OneSidedGeometric, RoundedGaussian, Truncated
 from dither.noise.truncation import _Rejection
 from dither.numeric.balls import precision
 from dither.numeric.enclosure import to_ball
@@ -24,7 +24,7 @@ LAWS = [
     Truncated(DiscreteLaplace(rate=dither.ln(3)), 3),
     Truncated(DiscreteLaplace(5), 9),
     Truncated(RoundedGaussian(2), 5),
-    Truncated(DiscreteGaussian(9), 4),
+    Truncated(DiscreteNormal(9), 4),
 ]
 
 

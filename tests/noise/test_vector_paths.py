@@ -7,7 +7,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from dither.noise import DiscreteGaussian, DiscreteLaplace, RoundedGaussian, cell_sampler
+from dither.noise import DiscreteLaplace, DiscreteNormal, RoundedGaussian, cell_sampler
 from dither.noise import uniform_integers as integers
 from dither.noise.cell_sampler import CellSampler
 from dither.noise.entropy import swapped
@@ -39,7 +39,7 @@ class Scripted:
         return self._pattern & ((1 << count) - 1)
 
 
-@pytest.mark.parametrize("law", [DiscreteLaplace(40), RoundedGaussian(30), DiscreteGaussian(900)], ids=repr)
+@pytest.mark.parametrize("law", [DiscreteLaplace(40), RoundedGaussian(30), DiscreteNormal(900)], ids=repr)
 @pytest.mark.parametrize("pattern", [0x3333333333333333, 0xCCCCCCCCCCCCCCCC])
 def test_slopes_settled_at_once_agree_with_balls(law, pattern):
     """Every acceptance uniform of 8 bits, every place in a cell of 4, on both sides and at the peak."""
@@ -64,7 +64,7 @@ def test_slopes_settled_at_once_agree_with_balls(law, pattern):
         assert part[at] == (v * 4 + low if kept else 10**9)
 
 
-@pytest.mark.parametrize("law", [RoundedGaussian(1000), DiscreteLaplace(1000), DiscreteGaussian(10**6)], ids=repr)
+@pytest.mark.parametrize("law", [RoundedGaussian(1000), DiscreteLaplace(1000), DiscreteNormal(10**6)], ids=repr)
 def test_slopes_of_production_samplers_agree_with_balls_at_the_edge_of_the_bracket(law):
     sampler = law.sampler()
     one, fractions = sampler.unit, sampler.fraction_bits
@@ -185,7 +185,7 @@ def test_proposals_from_the_tail_are_replaced(monkeypatch):
 
 def test_the_rest_of_a_series_is_enclosed():
     """With one term the sum is 1 + e^-50 + ...: the ball must reach beyond 1."""
-    law = DiscreteGaussian(Fraction(1, 100))
+    law = DiscreteNormal(Fraction(1, 100))
     with precision(400):
         truth = law.series(0, 1)
     with precision(53):
@@ -197,7 +197,7 @@ def test_the_error_of_euler_maclaurin_is_not_understated(monkeypatch):
     from dither.noise import gaussian
 
     for sigma2 in (Fraction(1, 2), Fraction(1), Fraction(2), Fraction(9, 2)):
-        law = DiscreteGaussian(sigma2)
+        law = DiscreteNormal(sigma2)
         for k in range(12):
             with precision(300):
                 monkeypatch.setattr(gaussian, "LARGEST_SUMMED", 2**60)
@@ -210,7 +210,7 @@ def test_the_error_of_euler_maclaurin_is_not_understated(monkeypatch):
 
 
 def test_far_tails_are_relatively_tight():
-    law = DiscreteGaussian(40_000)
+    law = DiscreteNormal(40_000)
     low, high = law.tail(4_000)
     assert 0 < low <= high <= low * (1 + 1e-12)
     assert law.quantile(1 - Fraction(1, 10**100))[0] == law.quantile(1 - Fraction(1, 10**100))[1]

@@ -9,6 +9,7 @@ from collections.abc import Hashable, Iterable, Mapping
 from fractions import Fraction
 from typing import Any
 
+from dither.arguments import argument_errors
 from dither.channels import privacy, utility
 from dither.channels.matrix import StochasticMatrix
 from dither.channels.neighbour_graph import Graph
@@ -18,6 +19,7 @@ from dither.errors import DataError
 from dither.numeric.number import NumberLike
 
 
+@argument_errors
 class Channel(StochasticMatrix):
     """A row-stochastic matrix with labelled inputs and outputs: a mechanism on finitely many inputs.
 

@@ -15,6 +15,7 @@ from contextlib import suppress
 from itertools import combinations, product
 from typing import Any, Literal, SupportsIndex, TypeAlias
 
+from dither.arguments import argument_errors
 from dither.channels.labels import check_callable, check_hashable, plain, read_labels
 from dither.channels.neighbour_graph import Graph
 from dither.errors import DataError, SizeError
@@ -26,6 +27,7 @@ MOST_DATABASES = 2_000_000
 GraphLike: TypeAlias = Graph | Literal["path", "complete"]
 
 
+@argument_errors
 def of(nodes: Iterable[Hashable], pairs: Iterable[tuple[Hashable, Hashable]]) -> Graph:
     """Any graph, by its nodes and its edges.
 
@@ -59,6 +61,7 @@ def of(nodes: Iterable[Hashable], pairs: Iterable[tuple[Hashable, Hashable]]) ->
     return Graph(listed, tuple(sorted(edges)))
 
 
+@argument_errors
 def path(nodes: Iterable[Hashable]) -> Graph:
     """A path: each node beside the next, as the answers of a counting query are.
 
@@ -77,6 +80,7 @@ def path(nodes: Iterable[Hashable]) -> Graph:
     return Graph(listed, tuple((at, at + 1) for at in range(len(listed) - 1)))
 
 
+@argument_errors
 def complete(nodes: Iterable[Hashable]) -> Graph:
     """A complete graph: all nodes beside each other, as the values of one person are in local privacy.
 
@@ -95,6 +99,7 @@ def complete(nodes: Iterable[Hashable]) -> Graph:
     return Graph(listed, tuple(combinations(range(len(listed)), 2)))
 
 
+@argument_errors
 def grid(rows: SupportsIndex, columns: SupportsIndex) -> Graph:
     """The cells of a map, each beside the next in its row and in its column.
 
@@ -117,6 +122,7 @@ def grid(rows: SupportsIndex, columns: SupportsIndex) -> Graph:
     return Graph(tuple(nodes), tuple(sorted(edges)))
 
 
+@argument_errors
 def metric(nodes: Iterable[Hashable], distance: Callable[[Any, Any], NumberLike]) -> Graph:
     """All nodes beside each other at given distances: the requirement of d-privacy (metric privacy).
 
@@ -140,6 +146,7 @@ def metric(nodes: Iterable[Hashable], distance: Callable[[Any, Any], NumberLike]
     return Graph(listed, edges, lengths)
 
 
+@argument_errors
 def hamming(one: Sequence[object], other: Sequence[object]) -> int:
     """The Hamming distance: in how many records two databases of one size differ.
 
@@ -163,6 +170,7 @@ def hamming(one: Sequence[object], other: Sequence[object]) -> int:
     return sum(a != b for a, b in zip(one, other, strict=True))
 
 
+@argument_errors
 def databases(universe: Iterable[Hashable], records: SupportsIndex) -> Graph:
     """All databases of n records over a universe, neighbours when they differ in one record.
 
@@ -188,6 +196,7 @@ def databases(universe: Iterable[Hashable], records: SupportsIndex) -> Graph:
     return Graph(tuple(nodes), tuple(sorted(edges)))
 
 
+@argument_errors
 def induced(query: Callable[[Any], Hashable], universe: Iterable[Hashable], records: SupportsIndex) -> Graph:
     """The graph that a query induces on its answers: neighbours are answers for databases that differ in one record.
 

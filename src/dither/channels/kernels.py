@@ -26,6 +26,7 @@ from typing import TYPE_CHECKING, Any, SupportsIndex, TypeAlias
 
 from attrs import frozen
 
+from dither.arguments import argument_errors
 from dither.errors import DataError, SizeError
 from dither.numeric.number import Number, NumberLike, RealLike, exact, integer
 from dither.privacy.records import read_epsilon
@@ -40,6 +41,7 @@ VectorLike: TypeAlias = "Sequence[RealLike] | Sequence[Sequence[RealLike]] | NDA
 BLOCK = 64  # places that are multiplied out at once
 
 
+@argument_errors
 @frozen(slots=False, init=False)
 class FlatKernel:
     """k-ary randomized response: the truth with weight e^epsilon, every other value with weight 1.
@@ -90,6 +92,7 @@ class FlatKernel:
         return np.asarray(own * (own + 2 * every) * vector + every**2 * vector.sum(axis=-1, keepdims=True))
 
 
+@argument_errors
 @frozen(slots=False, init=False)
 class GeometricKernel:
     """The truncated geometric mechanism on 0..size - 1.
@@ -203,6 +206,7 @@ def _edges(rate: float) -> NDArray[np.float64]:
     return np.stack([falling, falling[::-1]])
 
 
+@argument_errors
 @frozen(slots=False, init=False)
 class GridKernel:
     """The exponential mechanism on the cells of a grid: likelier the nearer to the true cell; vectors go row by row.

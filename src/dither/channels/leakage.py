@@ -14,6 +14,7 @@ from collections.abc import Hashable, Iterable
 from fractions import Fraction
 from typing import Any
 
+from dither.arguments import argument_errors
 from dither.channels.channel import Channel
 from dither.channels.matrix import check_channel
 from dither.channels.prior import PriorLike, read_prior
@@ -33,6 +34,7 @@ __all__ = [
 ]
 
 
+@argument_errors
 def prior_vulnerability(
     channel: Channel, prior: PriorLike, gain: GainLike = "identity", guesses: Iterable[Hashable] | None = None
 ) -> Fraction:
@@ -59,6 +61,7 @@ def prior_vulnerability(
     return max(sum((p * g for p, g in zip(chances, row, strict=True)), start=Fraction(0)) for row in table.rows)
 
 
+@argument_errors
 def posterior_vulnerability(
     channel: Channel, prior: PriorLike, gain: GainLike = "identity", guesses: Iterable[Hashable] | None = None
 ) -> Any:
@@ -84,6 +87,7 @@ def posterior_vulnerability(
     return utility(channel, prior, gain, guesses).value
 
 
+@argument_errors
 def multiplicative(
     channel: Channel, prior: PriorLike, gain: GainLike = "identity", guesses: Iterable[Hashable] | None = None
 ) -> Any:
@@ -116,6 +120,7 @@ def multiplicative(
     return after / float(before) if isinstance(after, float) else after / before
 
 
+@argument_errors
 def bayes_capacity(channel: Channel) -> Any:
     """The largest factor for guessing the input, over all priors: the sum over outputs of the largest entry.
 
@@ -140,6 +145,7 @@ def bayes_capacity(channel: Channel) -> Any:
     return total
 
 
+@argument_errors
 def min_capacity(channel: Channel) -> Enclosure:
     """The min-capacity: ln of the Bayes capacity, in nats.
 
@@ -169,6 +175,7 @@ def _largest(column: tuple[Any, ...]) -> Any:
     return most
 
 
+@argument_errors
 def mutual_information(channel: Channel, prior: PriorLike) -> Enclosure:
     """The mutual information of input and output, in nats.
 

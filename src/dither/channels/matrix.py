@@ -17,6 +17,7 @@ from fractions import Fraction
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Self, TypeAlias
 
+from dither.arguments import argument_errors
 from dither.channels.labels import read_labels
 from dither.channels.prior import PriorLike, read_prior
 from dither.channels.rational_function import Ratio
@@ -34,6 +35,7 @@ TOLERANCE = 1e-9  # of the sum of a row of floats
 EXAMPLE = "[['3/4', '1/4'], ['1/4', '3/4']]"
 
 
+@argument_errors
 class StochasticMatrix:
     """Rows that are distributions, with labelled inputs and outputs: what a `Channel` is without its questions."""
 

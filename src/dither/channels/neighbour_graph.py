@@ -11,12 +11,14 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 
+from dither.arguments import argument_errors
 from dither.channels.labels import read_labels
 from dither.errors import DataError
 
 Edge = tuple[int, int]
 
 
+@argument_errors
 @dataclass(frozen=True)
 class Graph:
     """A graph of neighbouring inputs, whose edges have lengths: 1, unless it is a metric.

@@ -17,6 +17,7 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Iterable
 from typing import Any, SupportsIndex
 
+from dither.arguments import argument_errors
 from dither.channels.channel import Channel
 from dither.channels.graph import databases
 from dither.channels.labels import check_callable, check_hashable, plain
@@ -28,6 +29,7 @@ __all__ = ["is_oblivious", "lift", "lower"]
 QueryFunction = Callable[[Any], Hashable]
 
 
+@argument_errors
 def lift(channel: Channel, query: QueryFunction, universe: Iterable[Hashable], records: SupportsIndex) -> Channel:
     """The mechanism on databases of n records that gives the answer of a query to a channel.
 
@@ -56,6 +58,7 @@ def lift(channel: Channel, query: QueryFunction, universe: Iterable[Hashable], r
     return Channel(matrix, nodes, channel.outputs)
 
 
+@argument_errors
 def lower(channel: Channel, query: QueryFunction) -> Channel:
     """The channel on answers that an oblivious mechanism on databases is made of.
 
@@ -82,6 +85,7 @@ def lower(channel: Channel, query: QueryFunction) -> Channel:
     return Channel(matrix, list(first), channel.outputs)
 
 
+@argument_errors
 def is_oblivious(channel: Channel, query: QueryFunction) -> bool:
     """Whether a mechanism on databases depends on the answer of the query only.
 

@@ -31,6 +31,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from itertools import combinations, product
 
+from dither.arguments import argument_errors
 from dither.channels.channel import Channel
 from dither.channels.graph import GraphLike, read_graph
 from dither.channels.matrix import check_channel
@@ -48,6 +49,7 @@ __all__ = ["Case", "Joint", "joint", "shortfall", "witness"]
 MOST_PAIRS = 2000
 
 
+@argument_errors
 @dataclass(frozen=True)
 class Case:
     """One case of `shortfall`: what the channel gains for a prior and a gain, and the best that is possible.
@@ -76,6 +78,7 @@ class Case:
         return self.best.lower - self.reached
 
 
+@argument_errors
 def shortfall(
     channel: Channel, graph: Graph, epsilon: NumberLike, cases: Iterable[tuple[PriorLike, GainLike]]
 ) -> tuple[Case, ...]:
@@ -119,6 +122,7 @@ def shortfall(
     return tuple(found)
 
 
+@argument_errors
 @dataclass(frozen=True)
 class Joint:
     """What several users gain, each with a mechanism of her own, and all with one.
@@ -153,6 +157,7 @@ class Joint:
         return self.lost.lower > 0
 
 
+@argument_errors
 def joint(
     inputs: Iterable[Hashable],
     *,
@@ -192,6 +197,7 @@ def joint(
     return Joint(tuple(priors), separate, Enclosure(*best_on_graph(sums, nodes, promised)[1:]))
 
 
+@argument_errors
 def witness(
     inputs: Iterable[Hashable], *, epsilon: NumberLike, gain: GainLike = "identity", graph: GraphLike = "complete"
 ) -> Joint | None:

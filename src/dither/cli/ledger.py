@@ -116,6 +116,17 @@ def amend(
 
 
 @ledger.command()
+def move(
+    location: Location,
+    witness: Annotated[str | None, typer.Option(help="The second place from now on; left out, there is none.")] = None,
+    key: Key = None,
+) -> None:
+    """Say that a ledger was moved here, or has another second place: an entry of its own. The original must be gone."""
+    with Ledger(location, witness=witness, key=key, moved=True) as found:
+        _show(found, as_json=False)
+
+
+@ledger.command()
 def export(
     location: Location,
     to: Annotated[Path | None, typer.Option(help="A file; without one, standard output.")] = None,

@@ -7,7 +7,7 @@ from typing import Annotated, ClassVar
 import typer
 
 from dither import __version__
-from dither.cli.flags import refusal
+from dither.cli.flags import disk_refusal, refusal
 from dither.cli.lazy_group import Home, LazyGroup
 from dither.errors import DitherError
 
@@ -56,5 +56,5 @@ def main() -> None:
         typer.echo(f"dither: {said}", err=True)
         raise SystemExit(2) from None
     except OSError as error:  # a folder that is not there, a disk that is full
-        typer.echo(f"dither: {error.filename or 'the disk'}: {error.strerror}", err=True)
+        typer.echo(f"dither: {disk_refusal(error)}", err=True)
         raise SystemExit(2) from None

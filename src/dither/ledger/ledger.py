@@ -20,6 +20,7 @@ import os
 from collections.abc import Mapping, Sequence
 from typing import Any, SupportsIndex
 
+from dither.arguments import argument_errors
 from dither.errors import ConflictError, DataError, LedgerError
 from dither.ledger import open as keeping
 from dither.ledger.entries import decisions as charge
@@ -41,6 +42,7 @@ from dither.privacy.guarantee.guarantee import Guarantee
 LONGEST_ANSWER = 64_000_000
 
 
+@argument_errors
 class Ledger(LedgerReader):
     """The ledger of a privacy budget. With a budget it is made where there is none; without, it is opened.
 

@@ -28,6 +28,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Protocol, SupportsIndex, TypeAlias, Union, cast
 
+from dither.arguments import argument_errors
 from dither.errors import DataError, GuaranteeError, NumberError, UnitError
 from dither.local.survey import Survey
 from dither.local.surveys.coin_flip import CoinFlip
@@ -59,6 +60,7 @@ class PureMechanism(Protocol):
 PersonLike: TypeAlias = Union[NumberLike, PureMechanism, "Sequence[PersonLike]"]
 
 
+@argument_errors
 def for_any_query(people: Iterable[PersonLike]) -> Guarantee:
     """What a collection promises for any query: the largest epsilon of a person counts.
 
@@ -109,6 +111,7 @@ def _same_unit(units: Iterable[Unit | None]) -> Unit | None:
     return named.pop() if named else None
 
 
+@argument_errors
 def shuffled(survey: Survey, people: SupportsIndex, delta: NumberLike) -> Guarantee:
     """Privacy amplification by shuffling: what reports promise in random order, epsilon rounded up.
 
@@ -145,6 +148,7 @@ def _answers(survey: Survey) -> int | None:
     return 2 if isinstance(survey, CoinFlip) and sum(survey.chances) == 1 else None
 
 
+@argument_errors
 @dataclass(frozen=True)
 class Trust:
     """The standard deviation of a count, with a trusted curator and without one.
@@ -179,6 +183,7 @@ class Trust:
         )
 
 
+@argument_errors
 def compare(people: SupportsIndex, epsilon: NumberLike) -> Trust:
     """Laplace noise at a trusted curator against randomized response: standard deviations of a count, rounded up.
 
@@ -198,6 +203,7 @@ def compare(people: SupportsIndex, epsilon: NumberLike) -> Trust:
     return Trust(count, promise, deviation_of_count(promise), deviation_of_survey(promise, count))
 
 
+@argument_errors
 def people_needed(epsilon: NumberLike, deviation: NumberLike) -> tuple[int, int]:
     """How many people give a frequency this standard deviation: with a trusted curator, and without one.
 

@@ -22,6 +22,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, SupportsIndex
 
+from dither.arguments import argument_errors
 from dither.errors import DataError, NumberError, SizeError
 from dither.local.collect.intervals import normal_quantile
 from dither.local.registry import by_name
@@ -80,6 +81,7 @@ class SurveyChoice:
         return "\n".join([*lines, self.why])
 
 
+@argument_errors
 def choose(
     domain_size: SupportsIndex,
     epsilon: NumberLike,

@@ -9,12 +9,14 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+from dither.arguments import argument_errors
 from dither.errors import DataError
 
 BATCH = 1 << 16  # rows
 Progress = Callable[[int, int], None]  # rows done, rows in all
 
 
+@argument_errors
 def read_values(path: Path | str, column: str, progress: Progress | None = None) -> Iterator[list[Any]]:
     """The values of one column of a Parquet or CSV file, batch by batch; those of CSV are text.
 

@@ -14,6 +14,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from dither.arguments import argument_errors
 from dither.errors import DataError
 from dither.local.collect.reports import Reports, read_record, same_survey
 from dither.local.collect.tally import Tally
@@ -32,6 +33,7 @@ LARGEST_BATCH = 1 << 26  # bytes
 WROTE = "what `dither local randomize` wrote"
 
 
+@argument_errors
 def to_arrow(reports: Reports) -> pa.Table:
     """Reports as an Arrow table, with the record of their survey among its metadata.
 
@@ -79,6 +81,7 @@ def _column(payload: NDArray[Any], field: pa.Field) -> pa.Array:
     return pa.array(np.ascontiguousarray(payload if payload.dtype.names is None else payload[field.name]))
 
 
+@argument_errors
 def write(path: Path | str, batches: Iterable[Reports]) -> int:
     """Write reports of one survey to a Parquet file, piece by piece; how many there were.
 
@@ -119,6 +122,7 @@ def write(path: Path | str, batches: Iterable[Reports]) -> int:
     return count
 
 
+@argument_errors
 def survey_of(path: Path | str) -> AnySurvey:
     """The survey that a file of reports answers.
 
@@ -148,6 +152,7 @@ def _record(path: Path | str) -> dict[str, object]:
     return read_record(record)
 
 
+@argument_errors
 def tally_file(path: Path | str, survey: AnySurvey | None = None, progress: Progress | None = None) -> Tally:
     """The tally of a file of reports: of the survey that is expected, or of the one that it names.
 

@@ -26,6 +26,7 @@ from itertools import islice
 from numbers import Integral
 from typing import TYPE_CHECKING, Any, ClassVar, Self, SupportsIndex, TypeAlias
 
+from dither.arguments import argument_errors
 from dither.channels.channel import Channel
 from dither.errors import DataError, NumberError, SizeError
 from dither.local.collect.estimate import Estimate
@@ -50,6 +51,7 @@ LEAST_EPSILON, MOST_EPSILON = Fraction(1, 10**9), 500
 DomainLike: TypeAlias = Iterable[Hashable] | SupportsIndex  # the values that an answer can have, or how many there are
 
 
+@argument_errors
 class Survey(ABC):
     """A frequency oracle: a question with finitely many answers, each randomised by the person who gives it."""
 

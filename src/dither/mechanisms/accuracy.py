@@ -21,6 +21,7 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import SupportsIndex
 
+from dither.arguments import argument_errors
 from dither.errors import NumberError
 from dither.numeric.enclosure import certify, to_ball
 from dither.numeric.number import NumberLike, exact, integer, rational
@@ -36,6 +37,7 @@ __all__ = [
 ]
 
 
+@argument_errors
 def laplace_tail(t: NumberLike) -> float:
     """The probability that Laplace noise exceeds t times its scale: e^-t.
 
@@ -54,6 +56,7 @@ def laplace_tail(t: NumberLike) -> float:
     return certify(lambda: (-times.ball()).exp()).upper
 
 
+@argument_errors
 def laplace_half_width(
     epsilon: NumberLike, beta: NumberLike, *, sensitivity: NumberLike = 1, count: SupportsIndex = 1
 ) -> float:
@@ -78,6 +81,7 @@ def laplace_half_width(
     return certify(lambda: to_ball(d) / e.ball() * to_ball(inside).log()).upper
 
 
+@argument_errors
 def gaussian_half_width(sigma: NumberLike, beta: NumberLike, *, count: SupportsIndex = 1) -> float:
     """What `count` numbers with Gaussian noise stay within, with probability 1 - beta: sigma sqrt(2 ln(2 count / beta)).
 
@@ -99,6 +103,7 @@ def gaussian_half_width(sigma: NumberLike, beta: NumberLike, *, count: SupportsI
     return certify(lambda: to_ball(s) * (2 * to_ball(inside).log()).sqrt()).upper
 
 
+@argument_errors
 def exponential_shortfall(
     epsilon: NumberLike, candidates: SupportsIndex, t: NumberLike, *, sensitivity: NumberLike = 1, best: SupportsIndex = 1
 ) -> float:
@@ -127,6 +132,7 @@ def exponential_shortfall(
     return certify(lambda: 2 * to_ball(d) / e.ball() * (to_ball(Fraction(n, m)).log() + more.ball())).upper
 
 
+@argument_errors
 def deviation_of_count(epsilon: NumberLike) -> float:
     """The standard deviation of a count with Laplace noise, from a trusted collector: sqrt 2 / epsilon.
 
@@ -145,6 +151,7 @@ def deviation_of_count(epsilon: NumberLike) -> float:
     return certify(lambda: to_ball(2).sqrt() / e.ball()).upper
 
 
+@argument_errors
 def deviation_of_survey(epsilon: NumberLike, people: SupportsIndex) -> float:
     """The standard deviation of a count estimated from randomized responses: sqrt(n) e^(epsilon/2) / (e^epsilon - 1).
 
@@ -164,6 +171,7 @@ def deviation_of_survey(epsilon: NumberLike, people: SupportsIndex) -> float:
     return certify(lambda: to_ball(n).sqrt() * (e.ball() / 2).exp() / e.ball().expm1()).upper
 
 
+@argument_errors
 def both_vanish(people: SupportsIndex, *, exponent: NumberLike = 1) -> tuple[float, float]:
     """(epsilon, scale) for a value of sensitivity n^-exponent when epsilon is its root: both go to zero as n grows.
 

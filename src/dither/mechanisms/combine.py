@@ -16,6 +16,7 @@ from typing import Any, SupportsIndex
 
 from attrs import frozen
 
+from dither.arguments import argument_errors
 from dither.errors import DataError, GuaranteeError, SizeError
 from dither.mechanisms.additive.additive import read_confidence
 from dither.mechanisms.protocol import Mechanism, SupportsArray
@@ -26,7 +27,10 @@ from dither.privacy.guarantee.guarantee import Guarantee
 from dither.privacy.loss.loss import Loss
 from dither.privacy.unit import Unit, UnitLike, read_unit
 
+PERSON = Unit.ADD_REMOVE
 
+
+@argument_errors
 @frozen(kw_only=True, slots=False, init=False)
 class Repeated:
     """Sequential composition: one mechanism for each of several values, all of which one person may move.
@@ -80,6 +84,7 @@ class Repeated:
         return (([one] * self.times, [other] * self.times) for one, other in _neighbours(self.mechanism))
 
 
+@argument_errors
 @frozen(kw_only=True, slots=False, init=False)
 class Partitioned:
     """Parallel composition: one mechanism for each cell of a partition, each person's records lying in one cell.
@@ -110,12 +115,7 @@ class Partitioned:
     inside: Guarantee | None  # what a change inside a cell costs, where a person is replaced; see `dither.parallel`
 
     def __init__(
-        self,
-        *,
-        mechanism: Mechanism,
-        cells: SupportsIndex,
-        unit: UnitLike = Unit.ADD_REMOVE,
-        inside: Guarantee | None = None,
+        self, *, mechanism: Mechanism, cells: SupportsIndex, unit: UnitLike = PERSON, inside: Guarantee | None = None
     ) -> None:
         one, count = _read_mechanism(mechanism), integer(cells, name="cells", least=1)
         if inside is not None and not isinstance(inside, Guarantee):
@@ -148,6 +148,7 @@ class Partitioned:
             yield [one, *[other] * moves, *rest], [other, *[one] * moves, *rest]
 
 
+@argument_errors
 @frozen(kw_only=True, slots=False, init=False)
 class Together:
     """Sequential composition: several mechanisms on one data set, each with a value of its own.
@@ -188,8 +189,7 @@ class Together:
 
     def error(self, confidence: NumberLike) -> tuple[Any, ...]:
         """One half-width for each; together they hold with a probability of at least `confidence`."""
-        level = each_of(confidence, len(self.mechanisms))
-        return tuple(mechanism.error(level) for mechanism in self.mechanisms)
+        return tuple(one.error(each_of(confidence, len(self.mechanisms))) for one in self.mechanisms)
 
     def release(self, values: Sequence[Any] | SupportsArray) -> tuple[Any, ...]:
         """Each of the `values` from its mechanism. Raises DataError or SizeError where they are no list of so many."""
@@ -208,6 +208,7 @@ class Together:
             yield [one for one, _ in chosen], [other for _, other in chosen]
 
 
+@argument_errors
 @frozen(kw_only=True, slots=False, init=False)
 class Processed:
     """Post-processing: a function of a release, at the same guarantee. The function must not see the data.

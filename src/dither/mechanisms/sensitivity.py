@@ -22,6 +22,7 @@ from typing import Any, SupportsIndex, TypeAlias, Union
 
 from attrs import frozen
 
+from dither.arguments import argument_errors
 from dither.errors import DataError, NumberError, UnitError
 from dither.mechanisms.norms import float_root
 from dither.numeric.number import Number, NumberLike, integer, rational
@@ -36,6 +37,7 @@ MOST_DATA_SETS = 200_000
 _total = builtins.sum  # this module has a public `sum` of its own
 
 
+@argument_errors
 @frozen(kw_only=True, slots=False, init=False)
 class Sensitivity:
     """The largest change that one person can make, in the L1 and the L2 norm, exactly.
@@ -75,6 +77,7 @@ class Sensitivity:
         return f"L1 {Number(self.l1)}, L2 {self.l2:.6g} ({self.unit})"
 
 
+@argument_errors
 def count(*, unit: UnitLike = Unit.ADD_REMOVE) -> Sensitivity:
     """The sensitivity of a count: how many rows have a property, one row a person.
 
@@ -92,6 +95,7 @@ def count(*, unit: UnitLike = Unit.ADD_REMOVE) -> Sensitivity:
     return _number(Fraction(1), read_unit(unit))
 
 
+@argument_errors
 def sum(low: NumberLike, high: NumberLike, *, unit: UnitLike = Unit.ADD_REMOVE) -> Sensitivity:  # noqa: A001 - said with its module
     """The sensitivity of a sum of numbers between `low` and `high`, one row a person.
 
@@ -115,6 +119,7 @@ def sum(low: NumberLike, high: NumberLike, *, unit: UnitLike = Unit.ADD_REMOVE) 
     return _number(b - a if _replaces(wanted) else max(abs(a), abs(b)), wanted)
 
 
+@argument_errors
 def mean(low: NumberLike, high: NumberLike, *, rows: SupportsIndex, unit: UnitLike = Unit.REPLACE_ONE) -> Sensitivity:
     """The sensitivity of a mean of numbers between `low` and `high`, one row a person.
 
@@ -138,6 +143,7 @@ def mean(low: NumberLike, high: NumberLike, *, rows: SupportsIndex, unit: UnitLi
     return _number((b - a) / (n if _replaces(wanted) else n + 1), wanted)
 
 
+@argument_errors
 def histogram(*, unit: UnitLike = Unit.ADD_REMOVE) -> Sensitivity:
     """The sensitivity of a histogram: how many rows fall into each of several disjoint cells, one row a person.
 
@@ -157,6 +163,7 @@ def histogram(*, unit: UnitLike = Unit.ADD_REMOVE) -> Sensitivity:
     return Sensitivity(l1=moved, l2_squared=moved, unit=wanted)
 
 
+@argument_errors
 def of(
     function: Callable[[tuple[Any, ...]], Any],
     *,

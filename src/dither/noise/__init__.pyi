@@ -1,6 +1,6 @@
 from dither.noise.bernoulli import Bernoulli as Bernoulli
 from dither.noise.categorical import Categorical as Categorical
-from dither.noise.gaussian import DiscreteGaussian as DiscreteGaussian
+from dither.noise.gaussian import DiscreteNormal as DiscreteNormal
 from dither.noise.gaussian import RoundedGaussian as RoundedGaussian
 from dither.noise.laplace import DiscreteLaplace as DiscreteLaplace
 from dither.noise.laplace import OneSidedGeometric as OneSidedGeometric

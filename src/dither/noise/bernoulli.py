@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, SupportsIndex, overload
 
 import numpy as np
 
+from dither.arguments import argument_errors
 from dither.errors import NumberError, show
 from dither.noise.entropy import _rehearsal, stream
 from dither.noise.laplace import OneSidedGeometric
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
 LONG_CHUNK = 4 * CHUNK  # a draw takes one byte, so more of them fit the cache
 
 
+@argument_errors
 class Bernoulli:
     """True with an exact probability: a biased coin.
 

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, SupportsIndex, TypeAlias, overload
 
 import numpy as np
 
+from dither.arguments import argument_errors
 from dither.errors import DataError
 from dither.noise.cell_sampler import CellSampler
 from dither.noise.entropy import _rehearsal, stream
@@ -29,6 +30,7 @@ MOST_CANDIDATES = 2**27
 ScoresLike: TypeAlias = "Sequence[SupportsIndex] | NDArray[Any]"
 
 
+@argument_errors
 class Categorical:
     """A softmax draw: candidate i of 0..n-1 with probability proportional to exp(rate * scores[i]).
 

@@ -1,7 +1,7 @@
 """Gaussian noise on the integers, drawn exactly: the rounded normal law, and the discrete Gaussian.
 
     RoundedGaussian     X = round(Z), Z normal with variance sigma2:  P(k) = Phi((k+1/2)/sigma) - Phi((k-1/2)/sigma)
-    DiscreteGaussian    P(k) proportional to exp(-k^2 / (2 sigma2))
+    DiscreteNormal    P(k) proportional to exp(-k^2 / (2 sigma2))
 
 The rounded one is the default: for a whole number f, f + round(Z) = round(f + Z), so every theorem about continuous
 Gaussian noise holds for it by post-processing. The discrete one has the zCDP bound of the continuous one, but not
@@ -27,6 +27,7 @@ from fractions import Fraction
 
 from flint import arb, ctx
 
+from dither.arguments import argument_errors
 from dither.errors import NumberError
 from dither.noise.law import Sampler, TableLaw, check_scale, check_variance
 from dither.noise.samplers.large_scale import StaircaseSampler
@@ -126,6 +127,7 @@ class _NormalLaw(TableLaw):
         raise AssertionError("a ladder has no end")
 
 
+@argument_errors
 class RoundedGaussian(_NormalLaw):
     """A normal variable rounded to the nearest integer: the default Gaussian noise.
 
@@ -166,8 +168,9 @@ class RoundedGaussian(_NormalLaw):
         return self.series(cells * width - HALF, width) + self.series(cells * width + HALF, width)
 
 
-class DiscreteGaussian(_NormalLaw):
-    """Integer noise with P(k) proportional to exp(-k^2 / (2 sigma2)): the discrete Gaussian.
+@argument_errors
+class DiscreteNormal(_NormalLaw):
+    """Integer noise with P(k) proportional to exp(-k^2 / (2 sigma2)): the discrete normal law, or discrete Gaussian.
 
     Args:
         sigma2: The variance parameter, rational, between 2^-40 and 2^120.
@@ -176,10 +179,10 @@ class DiscreteGaussian(_NormalLaw):
         NumberError: `sigma2` is not rational, or out of range.
 
     Example:
-        >>> from dither.noise import DiscreteGaussian
-        >>> DiscreteGaussian(100).quantile("0.975")
+        >>> from dither.noise import DiscreteNormal
+        >>> DiscreteNormal(100).quantile("0.975")
         (20, 20)
-        >>> DiscreteGaussian(100).sample(1000).shape
+        >>> DiscreteNormal(100).sample(1000).shape
         (1000,)
     """
 

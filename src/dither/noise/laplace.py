@@ -18,6 +18,7 @@ from collections.abc import Iterator
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
+from dither.arguments import argument_errors
 from dither.errors import NumberError
 from dither.noise.law import Sampler, TableLaw, check_rate, check_scale
 from dither.noise.samplers.large_scale import StaircaseSampler
@@ -34,6 +35,7 @@ LARGEST_REACH = 1024  # beyond this a staircase is smaller and faster than a dir
 CELLS_PER_SCALE_BITS = 5
 
 
+@argument_errors
 class _GeometricLaw(TableLaw):
     """What the two laws share: q, its powers, and how they are sampled."""
 
@@ -96,6 +98,7 @@ class _GeometricLaw(TableLaw):
         return self.weight(cells * width) / -(-(to_ball(self._rate) * width)).expm1()
 
 
+@argument_errors
 class DiscreteLaplace(_GeometricLaw):
     """Integer noise with P(x) proportional to exp(-|x| / scale): the noise of counts under pure epsilon.
 
@@ -129,6 +132,7 @@ class DiscreteLaplace(_GeometricLaw):
         return self._geometric_series(cells, width) * (1 + self.weight(1))
 
 
+@argument_errors
 class OneSidedGeometric(_GeometricLaw):
     """Waiting-time noise with P(x) proportional to exp(-x / scale) on 0, 1, 2, ...; not private by itself.
 

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, SupportsIndex
 
 import numpy as np
 
+from dither.arguments import argument_errors
 from dither.errors import NumberError
 from dither.noise.bernoulli import Bernoulli
 from dither.noise.laplace import OneSidedGeometric
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
 WIDEST = 2**40  # strides that stay far inside 64 bits
 
 
+@argument_errors
 class DiscreteStaircase(Law):
     """Integer noise in flat steps, falling by exp(-rate) every `width` integers, after `flat` of them.
 

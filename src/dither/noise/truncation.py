@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING, Any, SupportsIndex
 
 import numpy as np
 
+from dither.arguments import argument_errors
 from dither.errors import NumberError
 from dither.noise.law import Law, Sampler, TableLaw
 from dither.numeric.enclosure import to_ball
@@ -36,6 +37,7 @@ LARGEST_BOUND = 2**62
 LEAST_KEPT = Fraction(1, 2)  # of the draws
 
 
+@argument_errors
 class Truncated(Law):
     """A symmetric law within -bound..bound: noise of which the farthest is known.
 

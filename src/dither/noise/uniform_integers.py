@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, SupportsIndex, TypeVar, overload
 
 import numpy as np
 
+from dither.arguments import argument_errors
 from dither.errors import DataError, NumberError
 from dither.noise.entropy import Bits, _rehearsal, stream
 from dither.noise.law import check_size
@@ -40,6 +41,7 @@ def uniform(below: SupportsIndex, size: None = None) -> int: ...
 def uniform(below: SupportsIndex, size: int | tuple[int, ...]) -> NDArray[np.int64]: ...
 
 
+@argument_errors
 def uniform(below: SupportsIndex, size: int | tuple[int, ...] | None = None) -> int | NDArray[np.int64]:
     """Uniform integers 0..below-1, each equally likely.
 
@@ -70,6 +72,7 @@ def uniform(below: SupportsIndex, size: int | tuple[int, ...] | None = None) -> 
     return _many(bound, math.prod(shape), stream()).reshape(shape)
 
 
+@argument_errors
 def weighted(weights: Sequence[int]) -> int:
     """A number 0..n-1, number i with probability weights[i] / sum(weights).
 
@@ -140,6 +143,7 @@ def uniform_each(bounds: NDArray[np.int64], bits: Bits) -> NDArray[np.int64]:
     return result
 
 
+@argument_errors
 def permutation(count: SupportsIndex) -> NDArray[np.int64]:
     """The integers 0..count-1 in random order, every order equally likely.
 
@@ -167,6 +171,7 @@ def permutation(count: SupportsIndex) -> NDArray[np.int64]:
             return order.astype(np.int64)
 
 
+@argument_errors
 def choose(population: SupportsIndex, count: SupportsIndex) -> NDArray[np.int64]:
     """A sample without replacement: different integers from 0..population-1 in random order, every such list equally likely.
 

@@ -24,6 +24,7 @@ from decimal import Decimal
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, Protocol, SupportsIndex, TypeAlias, overload
 
+from dither.arguments import argument_errors
 from dither.errors import DataError, NumberError
 from dither.numeric.balls import nearest_float
 from dither.numeric.enclosure import certify, to_ball
@@ -48,6 +49,7 @@ MOST_SCALING = 1000  # a power-of-two step must scale floats without loss
 LARGEST_DECIMAL = 20_000  # decimal exponents: a step has at most 4096 bits above and below its line
 
 
+@argument_errors
 class Lattice:
     """The multiples of `step`; powers of two are fastest and exact for floats.
 

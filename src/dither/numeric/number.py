@@ -16,6 +16,7 @@ from decimal import Decimal
 from fractions import Fraction
 from typing import NamedTuple, SupportsIndex, TypeAlias, Union
 
+from dither.arguments import argument_errors
 from dither.errors import NumberError
 from dither.numeric.balls import sharpen
 from dither.numeric.log_sum import LogSum
@@ -128,6 +129,7 @@ def _below(end: float, point: Number) -> bool:
     return point >= Fraction(end)
 
 
+@argument_errors
 def ln(value: NumberLike) -> Number:
     """The natural logarithm of a positive rational, exactly.
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterable
 from typing import TYPE_CHECKING
 
+from dither.arguments import argument_errors
 from dither.channels.channel import Channel
 from dither.channels.closed_form_rows import flat
 from dither.channels.graph import GraphLike, read_graph
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
 MOST_CELLS = 40_000  # of a heat map
 
 
+@argument_errors
 def channel(matrix: Channel) -> altair.Chart:
     """A channel as a heat map: a row for each input, darker where an output is likelier.
 
@@ -61,6 +63,7 @@ def channel(matrix: Channel) -> altair.Chart:
     return chart
 
 
+@argument_errors
 def utility(
     inputs: Iterable[Hashable],
     *,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, SupportsIndex
 
+from dither.arguments import argument_errors
 from dither.extras import needs
 from dither.local.bridge import compare
 from dither.numeric.number import NumberLike, integer
@@ -12,6 +13,7 @@ if TYPE_CHECKING:
     import altair
 
 
+@argument_errors
 def trust(epsilon: NumberLike, *, most: SupportsIndex = 10**6) -> altair.Chart:
     """The standard deviation of a count: Laplace noise by a trusted collector, and randomized response without one.
 

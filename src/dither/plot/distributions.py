@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from dither.arguments import argument_errors
 from dither.density.histograms.axis import Bins
 from dither.density.histograms.distribution import Distribution
 from dither.errors import DataError, SizeError
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
 MOST_CELLS = 40_000  # of one picture
 
 
+@argument_errors
 def density(distribution: Distribution) -> altair.Chart:
     """A released histogram: people in each cell, and the confidence band of the true counts. The true shape is never shown.
 
@@ -55,6 +57,7 @@ def density(distribution: Distribution) -> altair.Chart:
     return chart
 
 
+@argument_errors
 def cdf(distribution: Distribution) -> altair.Chart:
     """The released cumulative distribution: the share of people below each edge, with a simultaneous confidence band.
 

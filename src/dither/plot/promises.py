@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from fractions import Fraction
 from typing import TYPE_CHECKING, SupportsIndex
 
+from dither.arguments import argument_errors
 from dither.errors import DataError
 from dither.extras import needs
 from dither.mechanisms.additive.additive import Additive
@@ -23,6 +24,7 @@ LEVELS = [Fraction(i, 400) for i in (0, 1, 2, 4, 6, 8, 12, 16, 24, 32, *range(40
 Promise = Guarantee | Loss
 
 
+@argument_errors
 def tradeoff(guarantees: Mapping[str, Promise] | Promise) -> altair.Chart:
     """The trade-off curve: the power that a test of "was this person in?" can reach at each level.
 
@@ -63,6 +65,7 @@ def tradeoff(guarantees: Mapping[str, Promise] | Promise) -> altair.Chart:
     return chart
 
 
+@argument_errors
 def epsilon(guarantees: Mapping[str, Promise] | Promise) -> altair.Chart:
     """The epsilon at each delta, from 1e-2 down to 1e-12.
 
@@ -102,6 +105,7 @@ def epsilon(guarantees: Mapping[str, Promise] | Promise) -> altair.Chart:
     return chart
 
 
+@argument_errors
 def composition(losses: Mapping[str, Promise] | Promise, *, delta: NumberLike, most: SupportsIndex = 1000) -> altair.Chart:
     """How epsilon grows under composition with itself, at one delta.
 
@@ -162,6 +166,7 @@ def _guarantee(promise: Promise) -> Guarantee:
     )
 
 
+@argument_errors
 def neighbours(mechanism: Additive, value: RealLike, other: RealLike) -> altair.Chart:
     """The laws of a release for two values, with exact probabilities: what epsilon bounds the ratio of.
 

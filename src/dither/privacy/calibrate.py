@@ -12,6 +12,7 @@ from collections.abc import Callable
 from fractions import Fraction
 from typing import SupportsIndex
 
+from dither.arguments import argument_errors
 from dither.errors import GuaranteeError, NumberError, PrecisionError
 from dither.numeric.enclosure import certify, to_ball
 from dither.numeric.number import Number, NumberLike, exact, integer, rational
@@ -23,19 +24,11 @@ from dither.privacy.loss.loss import Loss
 from dither.privacy.loss.profile.solve_epsilon import log_of
 from dither.privacy.records import read_delta
 
-__all__ = [
-    "epsilon_each",
-    "gaussian",
-    "gaussian_classical",
-    "gaussian_for_rho",
-    "laplace",
-    "largest_rho",
-    "largest_shuffled",
-    "least_noise",
-    "sampled_gaussian",
-]
+__all__ = ["epsilon_each", "gaussian", "gaussian_classical", "gaussian_for_rho", "laplace"]
+__all__ += ["largest_rho", "largest_shuffled", "least_noise", "sampled_gaussian"]
 
 
+@argument_errors
 def gaussian(
     epsilon: NumberLike, delta: NumberLike, *, l2_sensitivity: NumberLike = 1, count: SupportsIndex = 1
 ) -> Fraction:
@@ -63,6 +56,7 @@ def gaussian(
     return _finite(certify(lambda: to_ball(k).sqrt() * to_ball(one * reach)).upper)
 
 
+@argument_errors
 def gaussian_for_rho(rho: NumberLike, *, l2_sensitivity: NumberLike = 1, count: SupportsIndex = 1) -> Fraction:
     """The variance sigma^2 = count sensitivity^2 / (2 rho), exactly: sigma = sensitivity / sqrt(2 rho).
 
@@ -84,6 +78,7 @@ def gaussian_for_rho(rho: NumberLike, *, l2_sensitivity: NumberLike = 1, count: 
     return integer(count, name="count", least=1) * reach**2 / (2 * budget)
 
 
+@argument_errors
 def gaussian_classical(epsilon: NumberLike, delta: NumberLike, *, l2_sensitivity: NumberLike = 1) -> Fraction:
     """sigma = sqrt(2 ln(1.25/delta)) sensitivity / epsilon, for 0 < epsilon < 1 only (Dwork and Roth 2014).
 
@@ -110,6 +105,7 @@ def gaussian_classical(epsilon: NumberLike, delta: NumberLike, *, l2_sensitivity
     return _finite(certify(lambda: (2 * to_ball(inside).log()).sqrt() * to_ball(reach) / target.ball()).upper)
 
 
+@argument_errors
 def laplace(
     epsilon: NumberLike, *, sensitivity: NumberLike = 1, count: SupportsIndex = 1, delta: NumberLike = 0
 ) -> Fraction:
@@ -139,6 +135,7 @@ def laplace(
     return _finite(certify(lambda: to_ball(reach) / each.ball()).upper)
 
 
+@argument_errors
 def epsilon_each(epsilon: NumberLike, *, count: SupportsIndex, delta: NumberLike = 0) -> Number:
     """The largest epsilon that `count` equal pure questions may have each, by optimal composition.
 
@@ -168,6 +165,7 @@ def epsilon_each(epsilon: NumberLike, *, count: SupportsIndex, delta: NumberLike
     return Number(found) if even <= found else even
 
 
+@argument_errors
 def largest_rho(epsilon: Number, delta: Fraction) -> Fraction:
     """The largest rho for which rho-zCDP is proved to be (epsilon, delta)-DP, rounded down.
 
@@ -190,6 +188,7 @@ def largest_rho(epsilon: Number, delta: Fraction) -> Fraction:
     return largest(lambda rho: Fraction(zcdp(rho).delta(epsilon)) <= delta, 0.0, high)
 
 
+@argument_errors
 def least_noise(
     build: Callable[[Fraction], Loss], epsilon: NumberLike, delta: NumberLike, *, start: NumberLike = 1
 ) -> Fraction:
@@ -232,6 +231,7 @@ def least_noise(
     return narrow(excess, *around(excess, first))
 
 
+@argument_errors
 def sampled_gaussian(
     epsilon: NumberLike, delta: NumberLike, *, rate: NumberLike, count: SupportsIndex = 1, l2_sensitivity: NumberLike = 1
 ) -> Fraction:
@@ -259,6 +259,7 @@ def sampled_gaussian(
     return reach * least_noise(lambda sigma: number * Loss.gaussian(sigma).poisson_subsampled(rate), epsilon, delta)
 
 
+@argument_errors
 def largest_shuffled(
     epsilon: NumberLike, delta: NumberLike, *, people: SupportsIndex, answers: SupportsIndex | None = 2
 ) -> Fraction:

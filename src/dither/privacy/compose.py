@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import overload
 
+from dither.arguments import argument_errors
 from dither.errors import GuaranteeError, UnitError
 from dither.privacy.guarantee.approx import Approx
 from dither.privacy.guarantee.guarantee import Guarantee
@@ -19,6 +20,7 @@ def compose(guarantees: Iterable[Guarantee]) -> Guarantee: ...
 def compose(guarantees: Iterable[Loss]) -> Loss: ...
 
 
+@argument_errors
 def compose(guarantees: Iterable[Guarantee] | Iterable[Loss]) -> Guarantee | Loss:
     """Adaptive composition of all of them, one after the other: g + h + ...
 
@@ -57,6 +59,7 @@ def read_guarantees(values: Iterable[object], *, name: str, empty: str) -> list[
     return found
 
 
+@argument_errors
 def parallel(cells: Iterable[Guarantee], *, unit: UnitLike = Unit.ADD_REMOVE, inside: Guarantee | None = None) -> Guarantee:
     """Parallel composition: mechanisms on disjoint cells of the data, each person's records lying in one cell.
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import SupportsIndex
 
+from dither.arguments import argument_errors
 from dither.errors import NumberError
 from dither.numeric.enclosure import certify, to_ball
 from dither.numeric.number import NumberLike, exact, integer, rational
@@ -11,6 +12,7 @@ from dither.privacy.formulas import discrete_laplace, randomized_response
 from dither.privacy.records import read_delta
 
 
+@argument_errors
 def pure_to_zcdp(epsilon: NumberLike) -> float:
     """The classical rho of epsilon-DP: every such mechanism is epsilon^2/2-zCDP (Bun and Steinke 2016).
 
@@ -31,6 +33,7 @@ def pure_to_zcdp(epsilon: NumberLike) -> float:
     return certify(lambda: e.ball() ** 2 / 2).upper
 
 
+@argument_errors
 def pure_to_zcdp_tight(epsilon: NumberLike) -> float:
     """The least rho of epsilon-DP: every such mechanism is epsilon tanh(epsilon/2)-zCDP (Harrison and Manurangsi 2025).
 
@@ -51,6 +54,7 @@ def pure_to_zcdp_tight(epsilon: NumberLike) -> float:
     return certify(lambda: randomized_response.rho(e)).upper
 
 
+@argument_errors
 def geometric_to_zcdp(epsilon: NumberLike, sensitivity: SupportsIndex) -> float:
     """The least rho of geometric noise: epsilon - (1 - e^-epsilon) r / sinh(r), r = epsilon / sensitivity.
 
@@ -73,6 +77,7 @@ def geometric_to_zcdp(epsilon: NumberLike, sensitivity: SupportsIndex) -> float:
     return certify(lambda: discrete_laplace.rho(e, e / moved)).upper
 
 
+@argument_errors
 def zcdp_to_approx(rho: NumberLike, delta: NumberLike) -> float:
     """rho-zCDP is (rho + 2 sqrt(rho ln 1/delta), delta)-DP for every delta > 0: simple, and never the best.
 
@@ -94,6 +99,7 @@ def zcdp_to_approx(rho: NumberLike, delta: NumberLike) -> float:
     return certify(lambda: to_ball(amount) + 2 * (-to_ball(amount) * to_ball(d).log()).sqrt()).upper
 
 
+@argument_errors
 def gaussian_for_zcdp(l2_sensitivity: NumberLike, rho: NumberLike) -> float:
     """The sigma of Gaussian noise that is rho-zCDP: sensitivity / sqrt(2 rho).
 

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import math
 import re
 from fractions import Fraction
 
-from dither.errors import NumberError
+from dither.errors import GuaranteeError, NumberError
 from dither.numeric.number import Number, NumberLike, exact, rational
 
 MOST_COPIES = 10**18  # of one guarantee in a sum
@@ -47,8 +48,17 @@ def read_delta(delta: NumberLike) -> Fraction:
     """The front door for a delta: a rational, at least 0 and below 1."""
     value = rational(delta, name="delta", nonnegative=True)
     if value >= 1:
-        raise NumberError("delta", delta, "with delta = 1 nothing is promised", "a small probability such as '1e-6'")
+        why = "it is a probability below 1: with a delta of 1 or more nothing is promised"
+        raise NumberError("delta", delta, why, "a small probability such as '1e-6'")
     return value
+
+
+def finite_epsilon(epsilon: float, delta: NumberLike | None, promise: str) -> float:
+    """An epsilon that was found at a delta, or at none: then it is refused where it is infinite, since a delta is wanted."""
+    if delta is None and epsilon == math.inf:
+        why = f"{promise} has no epsilon without a delta"
+        raise GuaranteeError.from_text("delta", "nothing", why, ".epsilon('1e-6'); .epsilon(0) is inf")
+    return epsilon
 
 
 # -- stored records: dither wrote them, but somebody else may have touched them -------------------------------------

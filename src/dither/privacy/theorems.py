@@ -12,6 +12,7 @@ from typing import SupportsIndex
 
 from flint import arb
 
+from dither.arguments import argument_errors
 from dither.errors import GuaranteeError, NumberError
 from dither.numeric.enclosure import certify, to_ball
 from dither.numeric.number import Number, NumberLike, exact, integer, rational
@@ -48,6 +49,7 @@ __all__ = [
 # -- composition ---------------------------------------------------------------------------------------------------
 
 
+@argument_errors
 def basic(epsilons: Sequence[NumberLike], deltas: Sequence[NumberLike] = ()) -> tuple[float, float]:
     """Basic composition: the epsilons add up, and the deltas add up.
 
@@ -68,6 +70,7 @@ def basic(epsilons: Sequence[NumberLike], deltas: Sequence[NumberLike] = ()) -> 
     return sum(values, start=Number(0)).bounds().upper, min(1.0, Number(sum(lost, start=Fraction(0))).bounds().upper)
 
 
+@argument_errors
 def advanced(
     epsilon: NumberLike, count: SupportsIndex, delta: NumberLike, *, each_delta: NumberLike = 0
 ) -> tuple[float, float]:
@@ -94,6 +97,7 @@ def advanced(
     return bound.upper, lost
 
 
+@argument_errors
 def advanced_simple(
     epsilon: NumberLike, count: SupportsIndex, delta: NumberLike, *, each_delta: NumberLike = 0
 ) -> tuple[float, float]:
@@ -127,6 +131,7 @@ def advanced_simple(
     return certify(lambda: e.ball() * (-6 * k * to_ball(d).log()).sqrt()).upper, lost
 
 
+@argument_errors
 def optimal(epsilon: NumberLike, count: SupportsIndex, delta: NumberLike, *, each_delta: NumberLike = 0) -> float:
     """Optimal composition of equal guarantees (Kairouz, Oh and Viswanath 2015): exact, nothing smaller is true.
 
@@ -151,6 +156,7 @@ def optimal(epsilon: NumberLike, count: SupportsIndex, delta: NumberLike, *, eac
     return (k * approx(e, each_delta)).epsilon(d)
 
 
+@argument_errors
 def optimal_closed(epsilon: NumberLike, count: SupportsIndex, delta: NumberLike) -> float:
     """The closed form beside the optimal theorem: the least of three, b = k epsilon tanh(epsilon/2).
 
@@ -176,6 +182,7 @@ def optimal_closed(epsilon: NumberLike, count: SupportsIndex, delta: NumberLike)
     return min((e * k).bounds().upper, second, with_log(lambda: 1 / to_ball(d)))
 
 
+@argument_errors
 def heterogeneous(epsilons: Sequence[NumberLike], delta: NumberLike, *, deltas: Sequence[NumberLike] = ()) -> float:
     """Optimal composition of unequal guarantees (Murtagh and Vadhan 2016).
 
@@ -225,6 +232,7 @@ def _k_fold(
     return e, k, d, min(1.0, Number(d + k * lost).bounds().upper)
 
 
+@argument_errors
 def power_of_pure(epsilon: NumberLike, level: NumberLike) -> float:
     """A test with this false-alarm rate detects a person with probability at most level e^epsilon.
 

@@ -14,7 +14,7 @@ replacing one is not a group of replaced rows, since the other person may have m
 from __future__ import annotations
 
 from enum import Enum
-from typing import TypeAlias, Union
+from typing import Any, NoReturn, TypeAlias, Union
 
 from dither.errors import UnitError
 
@@ -27,7 +27,7 @@ class Unit(Enum):
     `Unit(text)` is the member with this text.
 
     Raises:
-        ValueError: the text names no neighbouring relation.
+        UnitError: the text names no neighbouring relation.
 
     Example:
         >>> from dither import Unit
@@ -39,6 +39,10 @@ class Unit(Enum):
     REPLACE_ONE = "replace one person"
     ADD_REMOVE_ROW = "add/remove one row"
     REPLACE_ONE_ROW = "replace one row"
+
+    @classmethod
+    def _missing_(cls, value: Any) -> NoReturn:
+        raise UnitError("unit", value, "it names no neighbouring relation", ", ".join(repr(unit.value) for unit in cls))
 
     @property
     def replacement(self) -> Unit:
@@ -57,7 +61,7 @@ def read_unit(value: UnitLike) -> Unit:
         for unit in Unit:
             if value == unit.value:
                 return unit
-    raise UnitError("unit", value, "it names no neighbouring relation", ", ".join(repr(unit.value) for unit in Unit))
+    return Unit._missing_(value)
 
 
 def read_replacement(value: UnitLike) -> Unit:

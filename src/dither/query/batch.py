@@ -16,10 +16,12 @@ from fractions import Fraction
 from math import prod
 from typing import Any
 
+from dither.arguments import argument_errors
 from dither.errors import NumberError, PrecisionError, QuestionError, SizeError
 from dither.numeric.number import NumberLike
 from dither.privacy.guarantee.guarantee import Guarantee
 from dither.privacy.loss.loss import Loss
+from dither.privacy.records import finite_epsilon
 from dither.query.answers.batch_answer import BatchAnswer
 from dither.query.answers.derived.errors import errors_of
 from dither.query.answers.explain import explain_batch
@@ -48,6 +50,7 @@ MOST_QUESTIONS = 1000
 EXAMPLE = "['SELECT COUNT(*) FROM visits', 'SELECT AVG(cost) FROM visits']"
 
 
+@argument_errors
 @dataclass(frozen=True)
 class Batch:
     """What several questions would cost together, and how far their answers may be off. Made by `Dataset.quote`.
@@ -87,9 +90,9 @@ class Batch:
         """The privacy loss of all questions together, by the exact laws of their noise."""
         return price.loss(self._released)
 
-    def epsilon(self, delta: NumberLike = 0) -> float:
+    def epsilon(self, delta: NumberLike | None = None) -> float:
         """The epsilon of all questions together at a delta of your choice, by the exact law of the loss; rounded up."""
-        return price.epsilon(self._released, delta)
+        return finite_epsilon(price.epsilon(self._released, 0 if delta is None else delta), delta, self.price)
 
     @property
     def price(self) -> str:
@@ -134,6 +137,7 @@ class Batch:
     def _explained(self, left: str) -> str:
         return explain_batch(self.offers, self.gains, f"{self.price}{left}")
 
+    @argument_errors
     def release(
         self,
         *,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import SupportsIndex, Unpack, overload
 
+from dither.arguments import argument_errors
 from dither.errors import ConflictError, DataError, PolicyError
 from dither.ledger.ledger import Ledger
 from dither.numeric.number import NumberLike
@@ -31,6 +32,7 @@ from dither.query.sources.find_source import find_source
 from dither.query.sql.ibis import as_sql
 
 
+@argument_errors
 class Dataset(Holdings):
     """Private tables under a policy, with the ledger of their budget. Made by `dither.open` and `dither.protect`.
 
@@ -63,6 +65,7 @@ class Dataset(Holdings):
     @overload
     def quote(self, sql: QuestionsLike, **terms: Unpack[Terms]) -> Batch: ...
 
+    @argument_errors
     def quote(
         self,
         sql: QuestionLike | QuestionsLike,
@@ -128,6 +131,7 @@ class Dataset(Holdings):
         return f"{self.policy.explain()}\nBudget     {self.ledger.remaining()}"
 
 
+@argument_errors
 def open(path: str | Path) -> Dataset:  # noqa: A001 - as `dither.open`
     """The dataset of a policy file; its ledger is made if there is none.
 

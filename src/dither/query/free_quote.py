@@ -69,7 +69,7 @@ class FreeQuote(Quote):
         """None at all."""
         return self.guarantee.loss()
 
-    def epsilon(self, delta: NumberLike = 0) -> float:
+    def epsilon(self, delta: NumberLike | None = None) -> float:
         """0."""
         return 0.0
 

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 
+from dither.arguments import argument_errors
 from dither.errors import PolicyError
 from dither.ledger.ledger import Ledger
 from dither.query.engines.choose import choose_engine
@@ -15,6 +16,7 @@ from dither.query.policy.table import Table
 from dither.query.sources.source import Source
 
 
+@argument_errors
 @dataclass(frozen=True)
 class Holdings:
     """Policy, ledger and sources of a dataset. Answers hold no reference to it: who has an answer cannot reach the rows."""

@@ -7,6 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from dither.arguments import argument_errors
 from dither.errors import DataError, PolicyError
 from dither.ledger.ledger import Ledger
 from dither.numeric.number import NumberLike
@@ -19,6 +20,7 @@ from dither.query.sources.schema import Schema, unreadable
 from dither.query.sources.source import DataLike
 
 
+@argument_errors
 def protect(
     data: DataLike,
     *,

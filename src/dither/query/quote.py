@@ -5,10 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 
+from dither.arguments import argument_errors
 from dither.errors import DataError, DitherError
 from dither.numeric.number import NumberLike
 from dither.privacy.guarantee.guarantee import Guarantee
 from dither.privacy.loss.loss import Loss
+from dither.privacy.records import finite_epsilon
 from dither.query.answers.answer import Answer
 from dither.query.answers.compare import Column, compare, other_noise
 from dither.query.answers.derived.errors import errors_of
@@ -25,6 +27,7 @@ from dither.query.pricing.offer import Offer
 from dither.query.release import WAIT, release
 
 
+@argument_errors
 @dataclass(frozen=True)
 class Quote:
     """What a question would cost and how far its answer may be off; `release` asks it. Made by `Dataset.quote`.
@@ -68,9 +71,9 @@ class Quote:
         """The privacy loss of this one question, by the exact laws of its noise, which is fixed before any release."""
         return self.offer.loss()
 
-    def epsilon(self, delta: NumberLike = 0) -> float:
+    def epsilon(self, delta: NumberLike | None = None) -> float:
         """The epsilon of this one question at a delta of your choice, by the exact law of its loss; rounded up."""
-        return self.offer.epsilon(delta)
+        return finite_epsilon(self.offer.epsilon(0 if delta is None else delta), delta, self.price)
 
     @property
     def price(self) -> str:
@@ -128,6 +131,7 @@ class Quote:
     def _repr_html_(self) -> str:
         return preformatted(self.explain())
 
+    @argument_errors
     def release(
         self,
         *,

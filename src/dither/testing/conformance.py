@@ -20,6 +20,7 @@ from typing import Any
 
 from flint import arb
 
+from dither.arguments import argument_errors
 from dither.errors import BrokenPromise, DataError, InputError, show
 from dither.fields import field_names
 from dither.mechanisms.protocol import Mechanism
@@ -34,6 +35,7 @@ from dither.testing.laws import Laws
 CONFIDENCES = ("0.5", "0.9", "0.95", "0.999")
 
 
+@argument_errors
 @dataclass(frozen=True)
 class Report:
     """What `check_mechanism` looked at, and found true.
@@ -68,6 +70,7 @@ class Report:
         )
 
 
+@argument_errors
 def check_mechanism(
     mechanism: Mechanism,
     *,
@@ -106,6 +109,7 @@ def check_mechanism(
     return checks.report()
 
 
+@argument_errors
 def mechanism_checks(
     mechanism: Mechanism,
     *,

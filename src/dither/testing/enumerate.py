@@ -19,6 +19,7 @@ from typing import Any, NoReturn, TypeVar
 import numpy as np
 from flint import arb
 
+from dither.arguments import argument_errors
 from dither.errors import DataError, SizeError
 from dither.fields import field_names
 from dither.noise.entropy import rehearsed, swapped
@@ -35,6 +36,7 @@ T = TypeVar("T")
 OutcomeStream = Callable[[], Iterator[tuple[Any, arb]]]
 
 
+@argument_errors
 @dataclass(frozen=True)
 class Outcomes:
     """The exact law of a release: its outputs, each with its probability, and how much probability was left out.
@@ -65,6 +67,7 @@ class Outcomes:
         return float(ball.lower()), float((ball + self.missing).upper())
 
 
+@argument_errors
 def outcomes(release: Callable[[T], Any], value: T, *, cutoff: NumberLike = "1e-30") -> Outcomes:
     """The law of release(value), by going through every outcome of every draw.
 

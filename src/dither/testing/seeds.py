@@ -8,11 +8,13 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import SupportsIndex
 
+from dither.arguments import argument_errors
 from dither.errors import NotPrivateWarning
 from dither.noise.entropy import Keystream, swapped
 from dither.numeric.number import integer
 
 
+@argument_errors
 @contextmanager
 def seeded(seed: SupportsIndex) -> Iterator[None]:
     """Draw all noise of this thread, inside the block, from a seed. NOT PRIVATE: who knows the seed knows the noise.

@@ -14,7 +14,7 @@ from dither.local.collect.reports import Reports
 from dither.local.collect.tally import Tally
 from dither.local.surveys import grid_response as grid
 from dither.local.surveys.grid_response import GridResponse
-from dither.mechanisms.response.grid_response import Grid
+from dither.mechanisms.response.location_response import LocationResponse
 from tests.local import suite
 
 SMALL = [
@@ -160,7 +160,7 @@ def test_for_error():
 def test_a_planted_bug_is_caught(monkeypatch):
     """A client that looks at twice the rate has twice the epsilon; its law is no longer that of the channel."""
     survey = GridResponse(width=3, height=2, epsilon=1)
-    lying = Grid(width=3, height=2, epsilon=2)
+    lying = LocationResponse(width=3, height=2, epsilon=2)
     survey._grid, exact = lying, survey.channel()
     assert lying.channel().epsilon(graph.complete(survey.domain)).exact > survey.epsilon
     survey.channel = lambda: exact
@@ -182,7 +182,7 @@ def test_bad_grids_are_refused_with_words():
         lambda: good.randomize(np.array([[0, -1]])),
         lambda: good.randomize(np.array([[0.5, 1.0]])),
         lambda: good.support,
-        lambda: Grid(width=3, height=2, epsilon=1).randomize_places(np.array([3]), np.array([0])),
+        lambda: LocationResponse(width=3, height=2, epsilon=1).randomize_places(np.array([3]), np.array([0])),
     ):
         with pytest.raises(InputError, match="is refused"):
             bad()

@@ -13,7 +13,7 @@ from scipy.special import ndtr
 from dither import Gaussian, Unit, gdp, sensitivity
 from dither.errors import InputError, NumberError
 from dither.mechanisms.additive.lattice_step import SPARE
-from dither.noise import DiscreteGaussian
+from dither.noise import DiscreteNormal
 from dither.testing import check_mechanism
 
 CASES = [
@@ -123,7 +123,7 @@ def test_no_delta_lies_above_the_curve(sigma, shift):
 @pytest.mark.parametrize(("sigma", "shift"), [(0.5, (1,)), (1, (1,)), (5, (1,)), (1, (1, 1, 1, 1)), (2, (1, 1))])
 def test_the_discrete_gaussian_does_lie_above_it(sigma, shift):
     assert excess(discrete, sigma, shift) > 1e-5
-    law = DiscreteGaussian(Fraction(sigma) ** 2)
+    law = DiscreteNormal(Fraction(sigma) ** 2)
     assert abs(law.pmf(1).lower - discrete(sigma, 0)[0][int(8.5 * sigma) + 7]) < 1e-12  # the control is what it says
 
 

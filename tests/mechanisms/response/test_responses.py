@@ -9,9 +9,9 @@ from itertools import product
 import numpy as np
 import pytest
 
-from dither import Flat, Grid, RandomizedResponse, Unit, ln, pure
+from dither import Flat, LocationResponse, RandomizedResponse, Unit, ln, pure
 from dither.errors import BrokenPromise, InputError, UnitError
-from dither.mechanisms.response.grid_response import axis_covers
+from dither.mechanisms.response.location_response import axis_covers
 from dither.noise import Bernoulli
 from dither.testing import check_mechanism, outcomes
 
@@ -23,9 +23,9 @@ CASES = [
     Flat(["a", "b", "c"], epsilon=ln(3)),
     Flat([1, 2], epsilon="0.5"),
     Flat([(0, 0), (0, 1), (1, 0), (1, 1)], epsilon=2),
-    Grid(epsilon=1, width=3, height=4),
-    Grid(epsilon=ln(5), width=1, height=6),
-    Grid(epsilon=2, width=2, height=2),
+    LocationResponse(epsilon=1, width=3, height=4),
+    LocationResponse(epsilon=ln(5), width=1, height=6),
+    LocationResponse(epsilon=2, width=2, height=2),
 ]
 
 
@@ -38,7 +38,7 @@ class LiesTooLittle(RandomizedResponse):
     truthful = Bernoulli("4/5")
 
 
-class TooNear(Grid):
+class TooNear(LocationResponse):
     """The rate of one axis for both."""
 
     rate = property(lambda self: self.epsilon / (self.width - 1))
@@ -81,7 +81,7 @@ def test_bad_answers_are_refused():
     assert coin.release(np.int64(1)) in (True, False)
     for unit in (Unit.ADD_REMOVE, Unit.ADD_REMOVE_ROW):
         for make in (lambda u: RandomizedResponse(p="3/4", unit=u), lambda u: Flat([1, 2], epsilon=1, unit=u),
-                     lambda u: Grid(epsilon=1, width=2, height=2, unit=u)):  # fmt: skip
+                     lambda u: LocationResponse(epsilon=1, width=2, height=2, unit=u)):  # fmt: skip
             with pytest.raises(UnitError, match="public"):
                 make(unit)
     with pytest.raises(InputError, match="deviation_of_survey"):
@@ -144,12 +144,12 @@ def test_the_exact_epsilon_of_a_bounded_grid(width, height):
     """The rate times the diameter: half of what the exponential mechanism's own theorem charges."""
     for rate in (0.1, 0.5, 2):
         assert by_enumeration(rate, width, height) == pytest.approx(rate * (width + height - 2), rel=1e-12)
-    mechanism = Grid(epsilon=1, width=width, height=height)
+    mechanism = LocationResponse(epsilon=1, width=width, height=height)
     assert by_enumeration(float(mechanism.rate), width, height) == pytest.approx(1, rel=1e-12)
 
 
 def test_grid_errors_cover_everywhere():
-    mechanism = Grid(epsilon=3, width=5, height=3)
+    mechanism = LocationResponse(epsilon=3, width=5, height=3)
     laws = {true: outcomes(mechanism.release, true) for true in product(range(5), range(3))}
     for level in ("0.3", "0.5", "0.9"):
         columns, rows = mechanism.error(level)
@@ -161,16 +161,18 @@ def test_grid_errors_cover_everywhere():
             )
             assert inside >= float(Fraction(level)) - 1e-12
     assert mechanism.error("0.999999") == (4, 2)
-    assert Grid(epsilon=50, width=5, height=3).error("0.5") == (0, 0)
-    assert Grid(epsilon=10, width=9, height=1).error("0.95") == (3, 0)  # wider in the middle than at the ends
+    assert LocationResponse(epsilon=50, width=5, height=3).error("0.5") == (0, 0)
+    assert LocationResponse(epsilon=10, width=9, height=1).error("0.95") == (3, 0)  # wider in the middle than at the ends
     for place, radius in product(range(9), (0, 1, 3)):
         weights = [math.exp(-10 / 8 * abs(place - c)) for c in range(9)]
         inside = sum(w for c, w in enumerate(weights) if abs(place - c) <= radius) / sum(weights)
-        assert axis_covers(Grid(epsilon=10, width=9, height=1).rate, radius, 9, Fraction(1, 2)) <= (inside >= 0.5)
+        assert axis_covers(LocationResponse(epsilon=10, width=9, height=1).rate, radius, 9, Fraction(1, 2)) <= (
+            inside >= 0.5
+        )
 
 
 def test_grid_input():
-    mechanism = Grid(epsilon=1000, width=4, height=4)
+    mechanism = LocationResponse(epsilon=1000, width=4, height=4)
     assert mechanism.release((9, -3)) == (3, 0)  # moved to the border
     assert mechanism.release([1, 2]) == (1, 2)
     for value in (3, "ab", (1,), (1, 2, 3), (1.5, 2), None):
@@ -178,4 +180,4 @@ def test_grid_input():
             mechanism.release(value)
     for bad in ({"width": 0}, {"width": 1, "height": 1}, {"width": 10**6}, {"epsilon": 0}, {"height": "x"}):
         with pytest.raises(InputError, match="is refused"):
-            Grid(**{"epsilon": 1, "width": 3, "height": 3, **bad})
+            LocationResponse(**{"epsilon": 1, "width": 3, "height": 3, **bad})

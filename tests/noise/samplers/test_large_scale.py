@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from dither.noise.entropy import Keystream, stream, swapped
-from dither.noise.gaussian import DiscreteGaussian, RoundedGaussian
+from dither.noise.gaussian import DiscreteNormal, RoundedGaussian
 from dither.noise.laplace import DiscreteLaplace, OneSidedGeometric
 from dither.noise.samplers.large_scale import StaircaseSampler
 from dither.numeric.balls import ends, precision
@@ -26,9 +26,9 @@ PRODUCTION = [
     RoundedGaussian(sigma2=Fraction(10**60 + 7, 3**60)),
     RoundedGaussian(10**12),
     RoundedGaussian(2**60),
-    DiscreteGaussian(Fraction(2**31 - 1, 7)),
-    DiscreteGaussian(10**24 + 1),
-    DiscreteGaussian(2**120),
+    DiscreteNormal(Fraction(2**31 - 1, 7)),
+    DiscreteNormal(10**24 + 1),
+    DiscreteNormal(2**120),
 ]
 COARSE = [  # a fall of many times the weight within a cell: shapes that no law chooses, and the bound must hold for them too
     (DiscreteLaplace(Fraction(1, 2**20)), 0, 3),
@@ -37,15 +37,15 @@ COARSE = [  # a fall of many times the weight within a cell: shapes that no law 
     (RoundedGaussian(Fraction(1, 1000)), 2, 4),
     (RoundedGaussian(5), 4, 4),
     (RoundedGaussian(10**6), 24, 4),
-    (DiscreteGaussian(Fraction(1, 3)), 0, 5),
-    (DiscreteGaussian(900), 1, 60),
-    (DiscreteGaussian(900), 9, 3),
+    (DiscreteNormal(Fraction(1, 3)), 0, 5),
+    (DiscreteNormal(900), 1, 60),
+    (DiscreteNormal(900), 9, 3),
 ]
 
 
 def certain_gap(law, near, far):
     """width^2 max|weight''| / 8 / (near - far) from the definition, in balls."""
-    if isinstance(law, (DiscreteGaussian, RoundedGaussian)):
+    if isinstance(law, (DiscreteNormal, RoundedGaussian)):
         variance = exact.ball(law.sigma2)
         bends = [abs(exact.ball(Fraction(y) ** 2 / law.sigma2) - 1) / variance for y in (near, far)]
         bend = bends[0].max(bends[1]) * law.weight(near)
@@ -102,7 +102,7 @@ def kept_too_often_or_too_rarely(sampler, truth) -> int:
     ("law", "truth"),
     [
         (DiscreteLaplace(20), exact.laplace(Fraction(20))),
-        (DiscreteGaussian(900), exact.gaussian(Fraction(900))),
+        (DiscreteNormal(900), exact.gaussian(Fraction(900))),
     ],
     ids=["laplace", "gaussian"],
 )
@@ -123,7 +123,7 @@ class Fixed(Keystream):
 SAMPLERS = {
     "production, laplace": (DiscreteLaplace(10**6), {}, 20_000),
     "production, rounded": (RoundedGaussian(10**6), {}, 20_000),
-    "production, discrete": (DiscreteGaussian(10**12), {}, 20_000),
+    "production, discrete": (DiscreteNormal(10**12), {}, 20_000),
     # words of 8 bits, so that many uniforms are open and get more bits
     "short words, laplace": (DiscreteLaplace(40), {"cell_bits": 4, "cells": 60}, 500),
     "short words, rounded": (RoundedGaussian(30), {"cell_bits": 3, "cells": 20}, 500),

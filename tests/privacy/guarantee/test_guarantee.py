@@ -435,9 +435,9 @@ def test_text_is_short_and_rounded_up():
 
 
 def test_no_epsilon_without_delta_for_gaussians():
-    assert gdp(1).epsilon() == math.inf
-    assert zcdp(1).epsilon() == math.inf
-    assert renyi({2: 1}).epsilon() == math.inf
+    assert gdp(1).epsilon(0) == math.inf
+    assert zcdp(1).epsilon(0) == math.inf
+    assert renyi({2: 1}).epsilon(0) == math.inf
     assert approx(1, "1e-6").epsilon("1e-7") == math.inf
     assert approx(1, "1e-6").rho() == math.inf
     assert renyi({2: 1}).rho() == math.inf
@@ -452,7 +452,8 @@ def test_bad_parameters_are_refused_with_words(bad):
     doors = [
         *(pure, zcdp, gdp, lambda x: approx(x, 0), lambda x: approx(1, x), lambda x: zcdp(1, delta=x)),
         *(lambda x: renyi({2: x}), lambda x: renyi({str(x): 1})),
-        *(pure(1).epsilon, pure(1).delta, pure(1).renyi, pure(1).tradeoff, gdp(1).bracket),
+        *([] if bad is None else [pure(1).epsilon]),  # None: without a delta
+        *(pure(1).delta, pure(1).renyi, pure(1).tradeoff, gdp(1).bracket),
     ]
     for door in doors:
         with pytest.raises(NumberError, match="What would work"):

@@ -216,7 +216,7 @@ def test_sums_do_not_overflow(tmp_path):
 @pytest.mark.parametrize("budget", [dither.pure(10**9), dither.zcdp(10**10)])
 @pytest.mark.parametrize("column", ["age", "cost", "age * 2 - 30"])
 def test_it_means_what_plain_sql_means(tmp_path, budget, column):
-    price = {"epsilon": 10**7} if budget.epsilon() < math.inf else {"rho": 10**9}
+    price = {"epsilon": 10**7} if budget.epsilon(0) < math.inf else {"rho": 10**9}
     columns = ", ".join(f"{name}({column}) AS a{place}" for place, name in enumerate([*NAMES, "AVG", "SUM", "COUNT"]))
     question = f"SELECT ward, {columns}, COUNT(*) AS n FROM visits GROUP BY ward"
     answer = clinic(tmp_path, budget=budget).quote(question, **price, confidence="0.9999999999").release()

@@ -25,6 +25,7 @@ from fractions import Fraction
 from functools import cached_property
 from typing import Any
 
+from dither.arguments import argument_errors
 from dither.channels.channel import Channel
 from dither.channels.graph import GraphLike, read_graph
 from dither.channels.labels import plain
@@ -47,6 +48,7 @@ ROUNDING = 1e-12  # of the gain, where guesses change nothing
 MOST_CELLS = 9_000_000
 
 
+@argument_errors
 @dataclass(frozen=True, eq=False)
 class Optimal:
     """A mechanism on finitely many answers that gains as much as any, up to its gap. Made by `optimal`.
@@ -179,6 +181,7 @@ class Optimal:
         return f"Optimal({size}, epsilon='{self.epsilon}', utility={self.utility:.6g}, gap={self.gap:.1e})"
 
 
+@argument_errors
 def optimal(
     inputs: Iterable[Hashable],
     *,

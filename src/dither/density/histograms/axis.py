@@ -13,6 +13,7 @@ from collections.abc import Hashable, Iterable
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, SupportsIndex
 
+from dither.arguments import argument_errors
 from dither.channels.labels import plain, read_labels
 from dither.density.histograms.columns import EstimatesLike, ValuesLike, floats
 from dither.errors import DataError, NumberError, SizeError
@@ -54,6 +55,7 @@ class Axis(ABC):
         return self.size
 
 
+@argument_errors
 class Bins(Axis):
     """Cells of a line between given edges: each from its lower edge up to, but without, its upper one; the last with it.
 
@@ -167,6 +169,7 @@ class Bins(Axis):
         return f"<{self.size} bins from {self.text(self._edges[0])} to {self.text(self._edges[-1])}>"
 
 
+@argument_errors
 class Categories(Axis):
     """A list of names, in the order in which they are given. What is not on the list is counted nowhere.
 

@@ -19,6 +19,7 @@ from fractions import Fraction
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, SupportsIndex
 
+from dither.arguments import argument_errors
 from dither.density.histograms.axis import Axis, Bins, read_axis, read_bins
 from dither.density.histograms.columns import CountsLike, EstimatesLike
 from dither.density.histograms.consistency import isotonic, simplex, tie_down
@@ -46,6 +47,7 @@ COMPARED = {  # by what
 ROOTS = {"noisy": "with a noisy root", "absent": "without root", "exact": "with an exact root"}
 
 
+@argument_errors
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Plan:
     """The mechanism that was chosen for a distribution, and why. `histogram` and `cdf` make it.
@@ -162,6 +164,7 @@ class Plan:
         return "\n".join(lines)
 
 
+@argument_errors
 def histogram(
     axis: Axis,
     *,
@@ -196,6 +199,7 @@ def histogram(
     return _plan(cells, epsilon, rho, read_rows(rows, whom), whom, ordered=False)
 
 
+@argument_errors
 def cdf(
     bins: Bins,
     *,

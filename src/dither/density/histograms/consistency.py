@@ -20,6 +20,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from dither.arguments import argument_errors
 from dither.density.histograms.columns import EstimatesLike
 from dither.errors import DataError, NumberError, SizeError
 from dither.numeric.number import NumberLike, rational
@@ -35,6 +36,7 @@ ROUNDS = 64  # of pooling whole runs at once, before what is left is pooled one 
 EXAMPLE = "[3.2, -0.5, 1.1]"
 
 
+@argument_errors
 def nonnegative(counts: EstimatesLike) -> Floats:
     """The nearest counts that are not below 0.
 
@@ -56,6 +58,7 @@ def nonnegative(counts: EstimatesLike) -> Floats:
     return np.maximum(read_estimates(counts), 0.0)
 
 
+@argument_errors
 def simplex(counts: EstimatesLike, total: NumberLike) -> Floats:
     """The nearest counts that are not below 0 and add up to a total.
 
@@ -79,6 +82,7 @@ def simplex(counts: EstimatesLike, total: NumberLike) -> Floats:
     return nearest(y, size) if size else np.zeros(y.size)
 
 
+@argument_errors
 def isotonic(values: EstimatesLike, *, low: NumberLike | None = None, high: NumberLike | None = None) -> Floats:
     """The nearest sequence that never falls, and stays within low and high where they are given.
 
@@ -137,6 +141,7 @@ def _pooled(means: list[float], weights: list[float]) -> tuple[Floats, Floats]:
     return np.array(found), np.array(sizes)
 
 
+@argument_errors
 def tie_down(prefixes: EstimatesLike, total: NumberLike) -> Floats:
     """Prefixes moved so that the last is the total, the j-th of m by j/m of what the last is moved by.
 

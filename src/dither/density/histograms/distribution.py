@@ -16,6 +16,7 @@ from collections.abc import Hashable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, NamedTuple, SupportsIndex
 
+from dither.arguments import argument_errors
 from dither.density.histograms.axis import Axis, Bins
 from dither.errors import DataError, NumberError
 from dither.noise.uniform_integers import uniform
@@ -49,6 +50,7 @@ class Interval(NamedTuple):
     high: float
 
 
+@argument_errors
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Distribution:
     """What was released of a distribution, with its error. A `Plan` makes it.

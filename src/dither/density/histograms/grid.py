@@ -10,6 +10,7 @@ import math
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
+from dither.arguments import argument_errors
 from dither.density.histograms.axis import MOST_CELLS, Axis, read_axis
 from dither.density.histograms.columns import ColumnsLike
 from dither.errors import DataError, SizeError
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 
+@argument_errors
 class Grid(Axis):
     """The product of axes; the last one runs fastest.
 

@@ -28,6 +28,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, SupportsIndex
 
 from attrs import field, frozen
 
+from dither.arguments import argument_errors
 from dither.density.histograms.axis import MOST_CELLS
 from dither.density.histograms.columns import CountsLike
 from dither.density.histograms.counts import LARGEST_COUNT, read_counts
@@ -55,6 +56,7 @@ def read_cells(value: SupportsIndex, *, least: int = 1) -> int:
     return cells
 
 
+@argument_errors
 @frozen(kw_only=True, slots=False)
 class Histogram:
     """Whole-number noise in every cell: pure epsilon, or zCDP.

@@ -32,6 +32,7 @@ from typing import TYPE_CHECKING, Any, SupportsIndex
 
 from attrs import frozen
 
+from dither.arguments import argument_errors
 from dither.density.histograms.axis import MOST_CELLS
 from dither.density.histograms.columns import ColumnsLike, CountsLike
 from dither.density.histograms.consistency import simplex
@@ -61,6 +62,7 @@ MOST_COLUMNS = 10  # of a table
 COMBINATIONS = 7  # of cells that neighbours are made of
 
 
+@argument_errors
 @frozen(kw_only=True, slots=False, init=False)
 class Marginals:
     """Some tables of a few columns each, with one promise for all of them.

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, ClassVar, SupportsIndex
 
 from attrs import field, frozen
 
+from dither.arguments import argument_errors
 from dither.density.histograms.columns import CountsLike
 from dither.density.histograms.counts import read_counts
 from dither.density.histograms.histogram import count_neighbours, read_cells, replaces
@@ -39,6 +40,7 @@ def _read_cells(value: SupportsIndex) -> int:
     return cells
 
 
+@argument_errors
 @frozen(kw_only=True, slots=False)
 class PrefixWorkload:
     """The optimal strategy for prefixes: zCDP.

@@ -11,6 +11,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+from dither.arguments import argument_errors
 from dither.density.histograms.axis import Bins, read_bins
 from dither.density.histograms.columns import CountsLike
 from dither.density.histograms.counts import read_counts
@@ -29,6 +30,7 @@ RangeLike: TypeAlias = tuple[NumberLike, NumberLike] | list[Any]  # a pair of ed
 EXAMPLE = "[(0, 18), (18, 65), (0, 65)], with ends that are edges of the bins"
 
 
+@argument_errors
 @dataclass(frozen=True, kw_only=True, eq=False)
 class RangePlan:
     """The strategy that was chosen for given ranges, and why. `ranges` makes it.
@@ -95,6 +97,7 @@ class RangePlan:
         )
 
 
+@argument_errors
 def ranges(
     bins: Bins,
     queries: Iterable[RangeLike],

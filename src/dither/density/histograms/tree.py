@@ -39,6 +39,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, SupportsIndex
 
 from attrs import frozen
 
+from dither.arguments import argument_errors
 from dither.density.histograms.columns import CountsLike
 from dither.density.histograms.counts import LARGEST_COUNT, read_counts
 from dither.density.histograms.histogram import count_neighbours, count_noise, read_cells, replaces
@@ -63,6 +64,7 @@ if TYPE_CHECKING:
 LISTED = 2**16  # prefixes whose variances are computed one by one; beyond, all have the bound on them
 
 
+@argument_errors
 @frozen(kw_only=True, slots=False, init=False)
 class Tree:
     """Noise in every node of a tree over the cells, made consistent: pure epsilon, or zCDP.

@@ -25,6 +25,7 @@ from typing import Any, SupportsIndex, TypeAlias
 
 from attrs import field, frozen
 
+from dither.arguments import argument_errors
 from dither.density.histograms.columns import CountsLike, ValuesLike
 from dither.density.moments.moments import FARTHEST
 from dither.density.moments.pair_summary import PairSummary
@@ -42,6 +43,7 @@ BoundsLike: TypeAlias = tuple[NumberLike, NumberLike] | list[Any]  # of a column
 EXAMPLE = "first=(0, 5000), second=(18, 65)"
 
 
+@argument_errors
 @frozen(kw_only=True, slots=False, init=False)
 class Covariance:
     """A covariance of two columns between public bounds, and their means: pure epsilon.

@@ -44,6 +44,7 @@ from typing import SupportsIndex
 
 from attrs import field, frozen
 
+from dither.arguments import argument_errors
 from dither.density.histograms.columns import CountsLike, ValuesLike
 from dither.density.moments.steps import STEPS, Quantisation, exact_sum, read_whole, whole
 from dither.density.moments.summary import Summary
@@ -59,6 +60,7 @@ from dither.privacy.unit import Unit, UnitLike, read_replacement, read_unit
 FARTHEST = 2**200  # numbers are moved to this before the noise: a contraction of each, beyond every count
 
 
+@argument_errors
 @frozen(kw_only=True, slots=False, init=False)
 class Moments:
     """A mean (degree 1), or a mean and a variance (degree 2), of values between public bounds: pure epsilon.

@@ -18,6 +18,7 @@ from functools import cached_property
 from itertools import product
 from typing import TYPE_CHECKING, Protocol
 
+from dither.arguments import argument_errors
 from dither.density.moments.ratio_intervals import Pivot, interval, ratio_interval
 from dither.density.moments.steps import Quantisation
 from dither.density.moments.summary import noise_in_records
@@ -48,6 +49,7 @@ class CovarianceLike(Protocol):
     def noise(self) -> Geometric: ...
 
 
+@argument_errors
 @dataclass(frozen=True)
 class PairSummary:
     """A released count, two means and a covariance, with confidence intervals. `Covariance` makes it.

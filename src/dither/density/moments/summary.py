@@ -24,6 +24,7 @@ from fractions import Fraction
 from functools import cached_property
 from typing import TYPE_CHECKING, Protocol
 
+from dither.arguments import argument_errors
 from dither.density.moments.ratio_intervals import CounterNoise, quantile, ratio_interval
 from dither.density.moments.steps import Quantisation, weights_of
 from dither.density.moments.variance_intervals import deviation_interval
@@ -59,6 +60,7 @@ class MomentsLike(Protocol):
     def noise(self) -> Geometric: ...
 
 
+@argument_errors
 @dataclass(frozen=True)
 class Summary:
     """A released count, mean and variance of values between public bounds, with confidence intervals. `Moments` makes it.

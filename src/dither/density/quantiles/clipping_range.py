@@ -30,6 +30,7 @@ from typing import TYPE_CHECKING, Literal, SupportsIndex
 
 from attrs import field, frozen
 
+from dither.arguments import argument_errors
 from dither.density.histograms.axis import MOST_CELLS, Bins, read_bins
 from dither.density.histograms.columns import CountsLike
 from dither.density.histograms.counts import read_counts
@@ -61,6 +62,7 @@ def _read_ends(ends: Literal["upper", "both"]) -> str:
     return ends
 
 
+@argument_errors
 @frozen(kw_only=True, slots=False)
 class ClippingRange:
     """Bounds that hold all but a few people: pure epsilon, or of bounded range for a rho.
@@ -163,6 +165,7 @@ class ClippingRange:
         return moves(self.bins.size, replace=self.unit.replacement is self.unit)
 
 
+@argument_errors
 def log_bins(smallest: NumberLike, largest: NumberLike, *, signed: bool = False, each: SupportsIndex = 4) -> Bins:
     """Cells that grow in proportion, `each` of them until they double, from 0 and `smallest` to `largest` or just beyond.
 

@@ -1,5 +1,4 @@
-"""Many quantiles at once: the middle one first, then those on either side of it among the people there. For deciles,
-percentiles, box plots.
+"""Many quantiles at once, such as deciles: the middle one first, then those on either side of it among the people there.
 
 Theorem. Choose the middle share by the score of `Quantile` with a part of epsilon, cut the line there, and go on with the
 shares below among the people below and with those above among the people above, on each side with what is left of epsilon.
@@ -11,8 +10,7 @@ rho-zCDP. When a person is replaced the same holds with twice the noise, but for
 A person's counts are spread evenly over the K parts of their cell, in fact and not by chance, so a cut divides her mass
 between its two sides and each side pays for its own. With up to W counts a person (`mass`), in any cells of any of several
 histograms, noise is W times as large, and one price pays for all. Where no choice follows nothing is cut, and a *cell* is
-chosen by its distance.
-`quantiles/many_quantiles.md` has the proof, and what the error leaves out.
+chosen by its distance. `quantiles/many_quantiles.md` has the proof, and what the error leaves out.
 
 Kaplan, Schnapp and Stemmer 2022, for distinct values; the parts are ours.
 """
@@ -27,6 +25,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, SupportsIndex
 
 from attrs import frozen
 
+from dither.arguments import argument_errors
 from dither.density.histograms.axis import Bins, read_bins
 from dither.density.histograms.columns import CountsLike
 from dither.density.histograms.counts import LARGEST_COUNT, read_rows_of_counts
@@ -63,6 +62,7 @@ MOST_CUTS = 2**20  # parts are made until there are so many of them: about 20 mi
 MOST_COUNTS = 2**59  # parts of counts in all cells together
 
 
+@argument_errors
 @frozen(kw_only=True, slots=False, init=False)
 class Quantiles:
     """The values below which given shares of the people lie: pure epsilon, or zCDP.

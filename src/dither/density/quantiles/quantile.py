@@ -34,6 +34,7 @@ from typing import Any
 
 from attrs import evolve, field, frozen
 
+from dither.arguments import argument_errors
 from dither.density.histograms.axis import Bins, read_bins
 from dither.density.histograms.columns import CountsLike
 from dither.density.histograms.counts import read_counts
@@ -49,6 +50,7 @@ from dither.privacy.records import check_price, read_epsilon_if_any, read_rho_if
 from dither.privacy.unit import Unit, UnitLike, read_unit
 
 
+@argument_errors
 @frozen(kw_only=True, slots=False)
 class Quantile:
     """The value below which a share q of the people lie: pure epsilon, or of bounded range for a rho.

@@ -28,6 +28,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from attrs import field, frozen
 
+from dither.arguments import argument_errors
 from dither.density.histograms.axis import Bins, read_bins
 from dither.density.histograms.columns import CountsLike
 from dither.density.histograms.counts import read_rows_of_counts
@@ -68,6 +69,7 @@ def read_part(value: NumberLike) -> Fraction:
     return share
 
 
+@argument_errors
 @frozen(kw_only=True, slots=False)
 class QuantileBand:
     """Many quantiles, each with an interval that holds it with a stated probability: pure epsilon, or zCDP.

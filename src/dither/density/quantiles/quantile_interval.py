@@ -29,6 +29,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from attrs import field, frozen
 
+from dither.arguments import argument_errors
 from dither.density.histograms.axis import Bins, read_bins
 from dither.density.histograms.columns import CountsLike
 from dither.density.histograms.counts import read_rows_of_counts
@@ -71,6 +72,7 @@ ValueInterval = tuple[float, float, float]  # the quantile, and the two ends
 CellInterval = tuple[int, int, int]  # the same as cells
 
 
+@argument_errors
 @frozen(kw_only=True, slots=False)
 class QuantileInterval:
     """A quantile and an interval that holds it with a stated probability: pure epsilon, or of bounded range for a rho.

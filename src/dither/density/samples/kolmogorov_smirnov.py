@@ -38,6 +38,7 @@ from typing import TYPE_CHECKING, Literal, SupportsIndex
 
 from attrs import field, frozen
 
+from dither.arguments import argument_errors
 from dither.density.histograms.axis import Bins, read_bins
 from dither.density.histograms.columns import CountsLike
 from dither.density.histograms.counts import LARGEST_COUNT, read_counts
@@ -63,6 +64,7 @@ MOST_BITS = 2**11  # points times log2(cells), for sequences: beyond, doubles kn
 WIDER = 1 + 2.0**-20  # what is computed in doubles is rounded up by this
 
 
+@argument_errors
 @frozen(kw_only=True, slots=False, init=False)
 class KolmogorovSmirnov:
     """A private sample, likelier the closer its distribution function is to that of the data: pure epsilon.

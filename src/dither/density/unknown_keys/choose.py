@@ -16,6 +16,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, SupportsIndex
 
+from dither.arguments import argument_errors
 from dither.density.unknown_keys.key_counts import PairsLike, PlainKey, TotalsLike
 from dither.density.unknown_keys.key_rule import KeyRule
 from dither.density.unknown_keys.magic_keys import MagicKeys
@@ -45,6 +46,7 @@ SHOWS = {
 }
 
 
+@argument_errors
 @dataclass(frozen=True)
 class KeyChoice:
     """The rule to take, and what the others would need. `keys` makes it.
@@ -107,6 +109,7 @@ class KeyChoice:
         return self.explain()
 
 
+@argument_errors
 def keys(
     *,
     epsilon: NumberLike,

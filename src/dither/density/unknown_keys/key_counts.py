@@ -26,6 +26,7 @@ from datetime import date
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any, SupportsIndex, TypeAlias
 
+from dither.arguments import argument_errors
 from dither.density.histograms.columns import SupportsArray
 from dither.density.histograms.counts import LARGEST_COUNT, read_counts
 from dither.errors import DataError
@@ -85,6 +86,7 @@ def order(key: PlainKey) -> tuple[Any, ...]:
     return KINDS[type(key)], tuple(map(order, key)) if isinstance(key, tuple) else key
 
 
+@argument_errors
 def bound_keys(pairs: PairsLike, *, max_keys: SupportsIndex) -> list[tuple[PlainKey, ...]]:
     """At most `max_keys` different keys of each person, chosen at random, from pairs (person, key). Not to be published.
 

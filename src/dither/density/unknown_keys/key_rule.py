@@ -20,6 +20,7 @@ from typing import Any, SupportsIndex
 
 from attrs import field, frozen
 
+from dither.arguments import argument_errors
 from dither.density.unknown_keys.key_counts import PairsLike, PlainKey, TotalsLike, bound_keys
 from dither.errors import NumberError, PrecisionError, UnitError
 from dither.numeric.lattice import LARGEST_INDEX
@@ -62,6 +63,7 @@ def _read_person(value: UnitLike) -> Unit:
     return unit
 
 
+@argument_errors
 @frozen(kw_only=True, slots=False, init=False)
 class KeyRule(ABC):
     """Which keys are shown, where each person holds at most `max_keys` of them."""

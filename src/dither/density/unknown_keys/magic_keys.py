@@ -42,6 +42,7 @@ from typing import ClassVar, SupportsIndex
 
 from attrs import frozen
 
+from dither.arguments import argument_errors
 from dither.density.unknown_keys.key_counts import PlainKey, TotalsLike, order, read_totals
 from dither.density.unknown_keys.key_rule import KeyRule
 from dither.errors import NumberError
@@ -56,6 +57,7 @@ LARGEST_RATE = 1000  # beyond this epsilon a key, g stays what it is
 SPARE_BITS = 64  # of the grid below d, and of g above 1: what rounding costs is less than one part in 2^40
 
 
+@argument_errors
 @frozen(kw_only=True, slots=False, init=False)
 class MagicKeys(KeyRule):
     """Keys without counts: the most that can be shown where people who hold one key come or go.

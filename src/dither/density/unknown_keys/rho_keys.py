@@ -31,6 +31,7 @@ from typing import TYPE_CHECKING, ClassVar, SupportsIndex
 
 from attrs import field, frozen
 
+from dither.arguments import argument_errors
 from dither.density.unknown_keys.sole_holder_loss import BITS, any_shown
 from dither.density.unknown_keys.threshold_keys import ThresholdKeys
 from dither.noise.gaussian import RoundedGaussian
@@ -45,6 +46,7 @@ if TYPE_CHECKING:
     from flint import arb
 
 
+@argument_errors
 @frozen(kw_only=True, slots=False, init=False)
 class RhoKeys(ThresholdKeys):  # type: ignore[override]  # its __attrs_init__ takes rho as well
     """Keys and counts with Gaussian noise, priced in rho. `epsilon` is 0: all but delta is in rho.

@@ -45,6 +45,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, SupportsIndex
 
 from attrs import frozen
 
+from dither.arguments import argument_errors
 from dither.density.unknown_keys.key_counts import PlainKey, TotalsLike, order, read_totals
 from dither.density.unknown_keys.key_rule import KeyRule, first
 from dither.density.unknown_keys.sole_holder_loss import BITS, KeyContribution, any_shown, hardest, within
@@ -190,6 +191,7 @@ class ThresholdKeys(KeyRule):
         return {key: count if self.parts == 1 else count / self.parts for key, count in found}
 
 
+@argument_errors
 @frozen(kw_only=True, slots=False, init=False)
 class GeometricKeys(ThresholdKeys):
     """Keys and counts with geometric noise: for one key a person, or few.
@@ -234,6 +236,7 @@ class GeometricKeys(ThresholdKeys):
         return log_odds(self.max_keys, 1 - self.delta) / float(self.law.rate)
 
 
+@argument_errors
 @frozen(kw_only=True, slots=False, init=False)
 class GaussianKeys(ThresholdKeys):
     """Keys and counts with Gaussian noise: for several keys a person.

@@ -39,6 +39,7 @@ from typing import TYPE_CHECKING, ClassVar, SupportsIndex
 
 from attrs import field, frozen
 
+from dither.arguments import argument_errors
 from dither.density.unknown_keys.key_rule import first
 from dither.density.unknown_keys.sole_holder_loss import BITS, any_shown
 from dither.density.unknown_keys.threshold_keys import ThresholdKeys
@@ -115,6 +116,7 @@ class TruncatedKeys(ThresholdKeys):
         raise AssertionError("keys of one's own are never shown")
 
 
+@argument_errors
 @frozen(kw_only=True, slots=False, init=False)
 class TruncatedGeometricKeys(TruncatedKeys):
     """Keys and counts with truncated geometric noise: for one key a person, or few, and keys of few people never shown.
@@ -153,6 +155,7 @@ class TruncatedGeometricKeys(TruncatedKeys):
         return (log_odds(self.changed, 1 - self.delta) + math.log(math.tanh(rate / 2))) / rate
 
 
+@argument_errors
 @frozen(kw_only=True, slots=False, init=False)
 class TruncatedGaussianKeys(TruncatedKeys):
     """Keys and counts with truncated Gaussian noise: for several keys a person, and keys of few people never shown.
@@ -209,6 +212,7 @@ class TruncatedGaussianKeys(TruncatedKeys):
         return float(self.bound)
 
 
+@argument_errors
 @frozen(kw_only=True, slots=False, init=False)
 class TruncatedRhoKeys(TruncatedKeys):  # type: ignore[override]  # its __attrs_init__ takes rho as well
     """Keys and counts with truncated Gaussian noise, priced in rho. `epsilon` is 0: all but delta is in rho.

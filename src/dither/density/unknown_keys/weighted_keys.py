@@ -26,6 +26,7 @@ from typing import ClassVar, SupportsIndex
 
 from attrs import frozen
 
+from dither.arguments import argument_errors
 from dither.density.unknown_keys.threshold_keys import GaussianKeys
 from dither.errors import NumberError
 from dither.mechanisms.additive.additive import read_confidence
@@ -33,6 +34,7 @@ from dither.numeric.number import NumberLike, integer
 from dither.privacy import calibrate
 
 
+@argument_errors
 @frozen(kw_only=True, slots=False, init=False)
 class WeightedKeys(GaussianKeys):
     """Keys and weights with Gaussian noise: for people who hold few keys or many.

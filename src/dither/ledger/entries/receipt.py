@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from dataclasses import asdict, dataclass
 
+from dither.arguments import argument_errors
 from dither.errors import DataError, InputError
 from dither.ledger.entries.entry import Head, canonical
 from dither.privacy.guarantee.guarantee import Guarantee
@@ -12,6 +13,7 @@ from dither.privacy.guarantee.guarantee import Guarantee
 VERSION = 1
 
 
+@argument_errors
 @dataclass(frozen=True)
 class Receipt:
     """What `Ledger.reserve` gives: the charge is made. Without an answer, one may be computed under it.

@@ -22,6 +22,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, Protocol, SupportsIndex
 
+from dither.arguments import argument_errors
 from dither.channels.channel import Channel
 from dither.errors import DataError
 from dither.local.collect.reconstruct import CountsLike, read_counts
@@ -91,6 +92,7 @@ class BayesianEstimate:
         return f"{self.frequency.size} frequencies after {self.iterations} iterations: {why}"
 
 
+@argument_errors
 def bayes(
     channel: Channel | Kernel,
     counts: CountsLike,

@@ -6,6 +6,7 @@ from collections.abc import Hashable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, SupportsIndex
 
+from dither.arguments import argument_errors
 from dither.numeric.number import integer
 from dither.table import table
 
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
 SHOWN = 20
 
 
+@argument_errors
 @dataclass(frozen=True, eq=False)
 class Estimate:
     """Frequencies of all values, with confidence intervals on the raw estimate.

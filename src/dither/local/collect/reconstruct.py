@@ -21,6 +21,7 @@ import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+from dither.arguments import argument_errors
 from dither.channels.channel import Channel
 from dither.errors import DataError, NumberError, SizeError
 from dither.numeric.number import NumberLike, RealLike, exact
@@ -45,6 +46,7 @@ def project(raw: NDArray[np.float64], method: str) -> NDArray[np.float64]:
     return clip(raw) if method == "clip" else simplex(raw)
 
 
+@argument_errors
 def clip(raw: CountsLike) -> NDArray[np.float64]:
     """Negative entries to zero, and the rest divided by their sum; uniform where none is above zero.
 
@@ -66,6 +68,7 @@ def clip(raw: CountsLike) -> NDArray[np.float64]:
     return np.asarray(kept / whole) if whole > 0 else np.full_like(kept, 1 / kept.size)
 
 
+@argument_errors
 def simplex(raw: CountsLike) -> NDArray[np.float64]:
     """The nearest distribution (least squares): max(raw - t, 0) for the t that makes it add up to one.
 
@@ -83,6 +86,7 @@ def simplex(raw: CountsLike) -> NDArray[np.float64]:
     return nearest(read_estimate(raw), 1.0)
 
 
+@argument_errors
 def water_filling(shares: CountsLike, epsilon: NumberLike) -> NDArray[np.float64]:
     """The maximum-likelihood distribution for k-ary randomized response (direct encoding); time d log d.
 
@@ -112,6 +116,7 @@ def water_filling(shares: CountsLike, epsilon: NumberLike) -> NDArray[np.float64
     return np.asarray(found / found.sum())
 
 
+@argument_errors
 def invert(channel: Channel | MatrixLike, shares: CountsLike) -> NDArray[np.float64]:
     """The raw estimate by inversion: the p with p C = shares, for a square channel. It may have entries below zero.
 

@@ -13,6 +13,7 @@ import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, SupportsIndex, TypeAlias
 
+from dither.arguments import argument_errors
 from dither.errors import DataError
 from dither.numeric.number import integer
 
@@ -26,6 +27,7 @@ MAGIC = b"dither\x00\x01"
 LONGEST_RECORD = 2**26
 
 
+@argument_errors
 @dataclass(frozen=True, eq=False)
 class Reports:
     """Randomised answers, with the record of the survey that they answer.

@@ -6,6 +6,7 @@ import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from dither.arguments import argument_errors
 from dither.errors import DataError
 from dither.local.collect.reports import same_survey
 
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
 LARGEST = 2**53  # reports, and counts: their sums and shares are exact
 
 
+@argument_errors
 @dataclass(frozen=True, eq=False)
 class Tally:
     """What a collector keeps of many reports.

@@ -20,6 +20,7 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, ClassVar, SupportsIndex
 
+from dither.arguments import argument_errors
 from dither.channels.channel import Channel
 from dither.errors import NumberError
 from dither.local.survey import Survey
@@ -36,6 +37,7 @@ if TYPE_CHECKING:
 LEAST = Fraction(1, 10**9)  # so rarely may a coin fall on either side
 
 
+@argument_errors
 class CoinFlip(Survey):
     """Randomized response to a yes-no question, by two coins of any bias.
 

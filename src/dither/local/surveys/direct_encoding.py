@@ -12,6 +12,7 @@ import math
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from dither.arguments import argument_errors
 from dither.channels.channel import Channel
 from dither.channels.kernels import FlatKernel
 from dither.local.collect.bayesian_update import bayes
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 
+@argument_errors
 class DirectEncoding(Survey):
     """K-ary randomized response: a value among d, the true one likeliest; for few values.
 

@@ -1,6 +1,6 @@
 """Cells of a grid under local differential privacy: how many people are where, each place randomised at the source.
 
-    scores="distance"   near cells are likelier than far ones: the client is `mechanisms/response/grid_response.py`
+    scores="distance"   near cells are likelier than far ones: the client is `mechanisms/response/location_response.py`
     scores="uniform"    all false cells are equally likely: the client is `mechanisms/response/k_ary_response.py`
 
 Both have exactly the epsilon that is promised, for any two cells (theorems and proofs there).
@@ -26,6 +26,7 @@ from functools import cached_property
 from itertools import product
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, SupportsIndex, TypeAlias
 
+from dither.arguments import argument_errors
 from dither.channels.channel import Channel
 from dither.channels.kernels import FlatKernel
 from dither.errors import DataError, GuaranteeError, SizeError
@@ -39,8 +40,8 @@ from dither.local.least_epsilon import least_epsilon
 from dither.local.survey import MOST_VALUES, Survey
 from dither.local.surveys.axis_matrices import AxisMatrices, KroneckerKernel, axis_matrices
 from dither.local.surveys.direct_encoding import histogram, smallest
-from dither.mechanisms.response.grid_response import Grid
 from dither.mechanisms.response.k_ary_response import Flat
+from dither.mechanisms.response.location_response import LocationResponse
 from dither.numeric.number import NumberLike, integer, rational
 from dither.privacy.unit import Unit, UnitLike
 
@@ -52,6 +53,7 @@ Scores: TypeAlias = Literal["distance", "uniform"]
 SCORES = ("distance", "uniform")
 
 
+@argument_errors
 class GridResponse(Survey):
     """Cells (column, row) of a grid, each person's place randomised by herself.
 
@@ -91,7 +93,7 @@ class GridResponse(Survey):
     ) -> None:
         if scores not in SCORES:
             raise DataError("scores", scores, "cells are likelier the nearer they are, or all alike", ", ".join(SCORES))
-        self._grid = Grid(width=width, height=height, epsilon=epsilon, unit=unit)
+        self._grid = LocationResponse(width=width, height=height, epsilon=epsilon, unit=unit)
         self.width, self.height, self.scores = self._grid.width, self._grid.height, scores
         if self.width * self.height > MOST_VALUES:
             raise SizeError("width, height", (width, height), f"a survey has up to {MOST_VALUES} cells", "coarser cells")

@@ -26,6 +26,7 @@ import math
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from dither.arguments import argument_errors
 from dither.channels.channel import Channel
 from dither.channels.closed_form_rows import power
 from dither.errors import SizeError
@@ -42,6 +43,7 @@ PART = 1 << 16  # people at a time: they stay in the cache
 MOST_ENTRIES = 1 << 14  # of a whole channel
 
 
+@argument_errors
 class HadamardResponse(Survey):
     """A number of few bits, and the fastest collector: for many values.
 

@@ -21,6 +21,7 @@ from functools import cached_property
 from statistics import NormalDist
 from typing import TYPE_CHECKING, Any, ClassVar, SupportsIndex
 
+from dither.arguments import argument_errors
 from dither.channels.channel import Channel
 from dither.errors import DataError, NumberError, SizeError
 from dither.local.collect.intervals import interval, normal_quantile
@@ -50,6 +51,7 @@ MOST_REPORTS = 2**25  # different ones
 AT_ONCE = 2**15  # hashes in the cache
 
 
+@argument_errors
 class HeavyHitters:
     """The most frequent texts of up to `longest` bytes, or whole numbers of so many bits.
 

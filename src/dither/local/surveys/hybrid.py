@@ -18,6 +18,7 @@ from fractions import Fraction
 from functools import cached_property
 from typing import TYPE_CHECKING, ClassVar, SupportsIndex
 
+from dither.arguments import argument_errors
 from dither.channels.closed_form_rows import power
 from dither.channels.matrix import MatrixEntry
 from dither.local.surveys.number_survey import NumberSurvey
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
 LEAST_MIXED = Fraction(61, 100)  # below this epsilon a mixture is worse than its better part
 
 
+@argument_errors
 class Hybrid(NumberSurvey):
     """Piecewise or Duchi, by a coin that the report tells: little noise at every epsilon.
 

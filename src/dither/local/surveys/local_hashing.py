@@ -26,6 +26,7 @@ import math
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, SupportsIndex
 
+from dither.arguments import argument_errors
 from dither.channels.channel import Channel
 from dither.errors import NumberError, SizeError
 from dither.local.collect.intervals import normal_quantile
@@ -48,6 +49,7 @@ MOST_LOOKUPS = 1 << 31  # of mixed seeds: minutes
 MOST_ENTRIES = 1 << 14  # of a whole channel
 
 
+@argument_errors
 class LocalHashing(Survey):
     """A cell of a public hash function: few bytes, for many values.
 

@@ -36,6 +36,7 @@ from fractions import Fraction
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, SupportsIndex
 
+from dither.arguments import argument_errors
 from dither.channels.channel import Channel
 from dither.errors import DataError, NumberError, PrecisionError
 from dither.local.collect.reports import Reports
@@ -57,6 +58,7 @@ KEPT_BITS = 96  # of E2, where it is rounded
 FINENESS = 2**16  # in how many parts `for_error` divides `forever`
 
 
+@argument_errors
 class Longitudinal(Survey):
     """One value among d, reported many times: `first` for one report, `forever` for all of them.
 

@@ -20,6 +20,7 @@ from fractions import Fraction
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, SupportsIndex
 
+from dither.arguments import argument_errors
 from dither.channels.closed_form_rows import power, truncated
 from dither.channels.kernels import GeometricKernel
 from dither.channels.matrix import MatrixEntry
@@ -37,6 +38,7 @@ if TYPE_CHECKING:
 USUAL_STEPS = 2**10
 
 
+@argument_errors
 class NoisyNumber(NumberSurvey):
     """The number and geometric noise, with what lies beyond the bounds counted at its mean.
 

@@ -22,6 +22,7 @@ from fractions import Fraction
 from functools import cached_property
 from typing import TYPE_CHECKING, ClassVar, SupportsIndex
 
+from dither.arguments import argument_errors
 from dither.channels.closed_form_rows import flat, power
 from dither.channels.matrix import MatrixEntry
 from dither.errors import NumberError
@@ -39,6 +40,7 @@ if TYPE_CHECKING:
 FEWEST, NARROWEST = 2**10, 16  # reports, and reports in a window, unless others are asked for
 
 
+@argument_errors
 class Duchi(NumberSurvey):
     """One bit: the number is rounded at random to one bound, and the bound is told by randomized response.
 
@@ -97,6 +99,7 @@ class Duchi(NumberSurvey):
         return np.array([(1 - q) * low + q * high, q * low + (1 - q) * high])
 
 
+@argument_errors
 class Piecewise(NumberSurvey):
     """A window of reports around the number is likelier than all others: for large epsilon.
 

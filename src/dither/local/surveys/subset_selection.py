@@ -23,6 +23,7 @@ from functools import cached_property
 from itertools import combinations
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from dither.arguments import argument_errors
 from dither.channels.channel import Channel
 from dither.channels.closed_form_rows import power
 from dither.errors import SizeError
@@ -41,6 +42,7 @@ MOST_ENTRIES = 1 << 14  # of a whole channel
 PART = 1 << 12  # rows whose ones are counted at once
 
 
+@argument_errors
 class SubsetSelection(Survey):
     """A subset of the values, the own one often in it: the least error of all surveys, by a little.
 

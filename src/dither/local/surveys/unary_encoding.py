@@ -25,6 +25,7 @@ from functools import cached_property
 from itertools import product
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from dither.arguments import argument_errors
 from dither.channels.channel import Channel
 from dither.channels.closed_form_rows import power
 from dither.errors import DataError, NumberError, SizeError
@@ -44,6 +45,7 @@ PART = 1 << 20  # bytes of reports at a time
 MOST_VALUES = 10  # of a whole channel: it has 2^d outputs
 
 
+@argument_errors
 class UnaryEncoding(Survey):
     """A bit for each value, each of them randomised: for many values.
 

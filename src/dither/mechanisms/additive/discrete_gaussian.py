@@ -27,12 +27,13 @@ from typing import ClassVar, SupportsIndex
 
 from attrs import evolve, field, frozen
 
+from dither.arguments import argument_errors
 from dither.errors import NumberError
 from dither.mechanisms.additive.additive import Additive, read_dimension
 from dither.mechanisms.additive.gaussian import guess_gaussian, read_either
 from dither.mechanisms.norms import l2_shifts
 from dither.mechanisms.sensitivity import SensitivityLike
-from dither.noise.gaussian import DiscreteGaussian as DiscreteGaussianLaw
+from dither.noise.gaussian import DiscreteNormal
 from dither.numeric.number import NumberLike, rational
 from dither.privacy.guarantee.definitions import zcdp
 from dither.privacy.guarantee.guarantee import Guarantee
@@ -41,6 +42,7 @@ from dither.privacy.records import read_rho
 from dither.privacy.unit import Unit, UnitLike
 
 
+@argument_errors
 @frozen(kw_only=True, slots=False, init=False)
 class DiscreteGaussian(Additive):
     """Discrete Gaussian noise for whole numbers, promised in zCDP only.
@@ -118,7 +120,7 @@ class DiscreteGaussian(Additive):
         is that small.
         """
         model = cls(l2_sensitivity=l2_sensitivity, l2_squared=l2_squared, sigma2=1, dimension=dimension, unit=unit)
-        inverse = model._least_rate(half_width, confidence, lambda x: DiscreteGaussianLaw(1 / x**2), guess_gaussian)
+        inverse = model._least_rate(half_width, confidence, lambda x: DiscreteNormal(1 / x**2), guess_gaussian)
         return evolve(model, sigma2=1 / inverse**2)
 
     @property
@@ -137,9 +139,9 @@ class DiscreteGaussian(Additive):
         return Loss(Loss.discrete_gaussian(self.sigma2, shift=shift).terms if shift else (), self.unit)
 
     @cached_property
-    def law(self) -> DiscreteGaussianLaw:
+    def law(self) -> DiscreteNormal:
         """The discrete Gaussian law of the noise."""
-        return DiscreteGaussianLaw(self.sigma2)
+        return DiscreteNormal(self.sigma2)
 
     @property
     def lattice(self) -> None:

@@ -30,6 +30,7 @@ from typing import ClassVar, SupportsIndex
 
 from attrs import evolve, frozen
 
+from dither.arguments import argument_errors
 from dither.errors import NumberError
 from dither.mechanisms.additive.additive import Additive, read_dimension, read_flag
 from dither.mechanisms.additive.lattice_step import choose_step, spare
@@ -47,6 +48,7 @@ from dither.privacy.unit import Unit, UnitLike, read_unit
 WAYS = "sigma=2, sigma2=4, rho='0.1', or epsilon=1 with delta='1e-6'"
 
 
+@argument_errors
 @frozen(kw_only=True, slots=False, init=False)
 class Gaussian(Additive):
     """Gaussian noise for a known L2 sensitivity: the mechanism of vectors and of long compositions.

@@ -32,6 +32,7 @@ from typing import ClassVar, SupportsIndex
 
 from attrs import evolve, field, frozen
 
+from dither.arguments import argument_errors
 from dither.channels.channel import Channel
 from dither.channels.closed_form_rows import truncated
 from dither.errors import GuaranteeError, NumberError, SizeError
@@ -53,6 +54,7 @@ from dither.privacy.unit import Unit, UnitLike
 LARGEST_CHANNEL = 1000  # rows of an exact matrix
 
 
+@argument_errors
 @frozen(kw_only=True, slots=False, init=False)
 class Geometric(Additive):
     """Two-sided geometric (discrete Laplace) noise for whole numbers: pure epsilon, and the best there is for counts.

@@ -26,6 +26,7 @@ from typing import ClassVar, SupportsIndex
 
 from attrs import evolve, field, frozen
 
+from dither.arguments import argument_errors
 from dither.mechanisms.additive.additive import Additive, guess_laplace, read_dimension
 from dither.mechanisms.additive.lattice_step import choose_step, spare
 from dither.mechanisms.norms import SLIVERS, l1_shifts
@@ -41,6 +42,7 @@ from dither.privacy.records import read_epsilon
 from dither.privacy.unit import Unit, UnitLike
 
 
+@argument_errors
 @frozen(kw_only=True, slots=False, init=False)
 class Laplace(Additive):
     """Laplace noise for real numbers and vectors, on a lattice: pure epsilon, for a known L1 sensitivity.

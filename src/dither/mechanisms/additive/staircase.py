@@ -28,6 +28,7 @@ from typing import ClassVar
 
 from attrs import frozen
 
+from dither.arguments import argument_errors
 from dither.errors import NumberError
 from dither.mechanisms.additive.additive import Additive, log_odds
 from dither.mechanisms.additive.lattice_step import choose_step, spare
@@ -42,6 +43,7 @@ from dither.privacy.records import read_epsilon
 from dither.privacy.unit import Unit, UnitLike
 
 
+@argument_errors
 @frozen(kw_only=True, slots=False, init=False)
 class Staircase(Additive):
     """Staircase noise for one real number: pure epsilon, with less error than Laplace when epsilon is large.

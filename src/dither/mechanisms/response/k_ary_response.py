@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 from attrs import field, frozen
 
+from dither.arguments import argument_errors
 from dither.channels.channel import Channel
 from dither.channels.closed_form_rows import flat
 from dither.errors import DataError, GuaranteeError, SizeError
@@ -45,6 +46,7 @@ def _read_values(values: Sequence[Hashable]) -> tuple[Hashable, ...]:
     return listed
 
 
+@argument_errors
 @frozen(slots=False)
 class Flat:
     """K-ary randomized response: the true value with probability e^epsilon / (e^epsilon + k - 1), any other equally likely.

@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Any, SupportsIndex, TypeAlias
 
 from attrs import field, frozen
 
+from dither.arguments import argument_errors
 from dither.channels.channel import Channel
 from dither.channels.closed_form_rows import flat
 from dither.errors import DataError, GuaranteeError, NumberError
@@ -40,6 +41,7 @@ if TYPE_CHECKING:
     YesNo: TypeAlias = SupportsIndex | np.bool_  # True or False, or 1 or 0
 
 
+@argument_errors
 @frozen(kw_only=True, slots=False, init=False)
 class RandomizedResponse:
     """Randomized response: a truthful yes or no with a known probability, for pure epsilon.

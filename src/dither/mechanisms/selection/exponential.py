@@ -24,6 +24,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from attrs import frozen
 
+from dither.arguments import argument_errors
 from dither.channels.closed_form_rows import exponential
 from dither.channels.matrix import MatrixEntry
 from dither.errors import DataError, GuaranteeError
@@ -44,6 +45,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 
+@argument_errors
 @frozen(kw_only=True, slots=False, init=False)
 class Exponential(Selection):
     """The exponential mechanism, a choice with probability proportional to exp(rate * score): pure epsilon, bounded range.

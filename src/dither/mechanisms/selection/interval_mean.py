@@ -34,6 +34,7 @@ from typing import SupportsIndex
 
 from attrs import field, frozen
 
+from dither.arguments import argument_errors
 from dither.errors import DataError, NumberError
 from dither.mechanisms.additive.additive import read_flag
 from dither.mechanisms.additive.lattice_step import choose_step
@@ -48,6 +49,7 @@ from dither.privacy.unit import Unit, UnitLike, read_replacement
 MOST_POINTS = 100_000
 
 
+@argument_errors
 @frozen(kw_only=True, slots=False, init=False)
 class IntervalMean:
     """A mean of a public number of rows, as a point of its interval: pure epsilon, by the exponential mechanism.

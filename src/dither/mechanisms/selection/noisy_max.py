@@ -27,6 +27,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from attrs import frozen
 
+from dither.arguments import argument_errors
 from dither.errors import SizeError
 from dither.mechanisms.selection.selection import Selection
 from dither.noise.laplace import DiscreteLaplace
@@ -43,6 +44,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 
+@argument_errors
 @frozen(kw_only=True, slots=False, init=False)
 class NoisyMax(Selection):
     """Report noisy max: the winner after noise, and the gap by which it won, for pure epsilon.

@@ -24,6 +24,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from attrs import frozen
 
+from dither.arguments import argument_errors
 from dither.channels.closed_form_rows import flips
 from dither.channels.matrix import MatrixEntry
 from dither.mechanisms.selection.selection import Selection
@@ -39,6 +40,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 
+@argument_errors
 @frozen(kw_only=True, slots=False, init=False)
 class PermuteAndFlip(Selection):
     """Permute-and-flip, the first candidate in random order that passes a coin flip: pure epsilon, with the least error.

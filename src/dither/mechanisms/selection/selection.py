@@ -27,6 +27,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 from attrs import field, frozen
 
+from dither.arguments import argument_errors
 from dither.channels.channel import Channel
 from dither.channels.matrix import MatrixEntry
 from dither.errors import DataError, GuaranteeError, NumberError, SizeError
@@ -53,6 +54,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 
+@argument_errors
 @frozen(kw_only=True, slots=False, init=False)
 class Selection(ABC):
     """A choice among candidates, better ones being likelier."""

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, SupportsIndex
 
 from attrs import frozen
 
+from dither.arguments import argument_errors
 from dither.errors import NumberError
 from dither.mechanisms.norms import root_below
 from dither.mechanisms.selection.scoring import CandidatesLike, Score, read_scoring
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 
+@argument_errors
 @frozen(kw_only=True, slots=False, init=False)
 class TopK(Selection):  # type: ignore[override]  # its __attrs_init__ takes k as well
     """The best k candidates, in order, by the exponential mechanism without replacement: pure epsilon, of bounded range.

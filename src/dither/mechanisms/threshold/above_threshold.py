@@ -30,6 +30,7 @@ from typing import Any, ClassVar, SupportsIndex
 
 from attrs import field, frozen
 
+from dither.arguments import argument_errors
 from dither.errors import BudgetError, DataError, NumberError, UnitError
 from dither.mechanisms.additive.additive import half_width, read_flag
 from dither.mechanisms.additive.lattice_step import choose_step, spare
@@ -49,6 +50,7 @@ from dither.privacy.unit import Unit, UnitLike
 MOST = 10**12
 
 
+@argument_errors
 @frozen(kw_only=True, slots=False, init=False)
 class AboveThreshold:
     """The sparse vector technique: which of many answers exceed a threshold, and by how much, for pure epsilon.

@@ -38,6 +38,7 @@ from fractions import Fraction
 from threading import Lock
 from typing import TYPE_CHECKING, Any, SupportsIndex, TypeAlias
 
+from dither.arguments import argument_errors
 from dither.errors import BudgetError, DataError
 from dither.mechanisms.additive.laplace import Laplace
 from dither.mechanisms.threshold.above_threshold import AboveThreshold, NoisyThreshold
@@ -63,6 +64,7 @@ class HoldoutAnswer:
     overfitted: bool
 
 
+@argument_errors
 class ReusableHoldout:
     """The reusable holdout (Thresholdout): training data, and a holdout that is asked through a noisy threshold.
 

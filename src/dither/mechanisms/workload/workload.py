@@ -35,6 +35,7 @@ from typing import TYPE_CHECKING
 from attrs import frozen
 from flint import fmpz_mat
 
+from dither.arguments import argument_errors
 from dither.errors import DataError, SizeError
 from dither.mechanisms.additive.additive import half_width, read_confidence
 from dither.mechanisms.additive.discrete_gaussian import DiscreteGaussian
@@ -59,6 +60,7 @@ if TYPE_CHECKING:
 WIDER = 1 + 2.0**-20  # what is computed in doubles is rounded up by this
 
 
+@argument_errors
 @frozen(kw_only=True, slots=False, init=False, eq=False, repr=False)
 class Workload:
     """The matrix mechanism: a fixed set of linear queries of a histogram, answered together; pure epsilon, or zCDP.

@@ -31,6 +31,7 @@ import json
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
 
+from dither.arguments import argument_errors
 from dither.errors import GuaranteeError, NumberError
 from dither.numeric.balls import ends, precision
 from dither.numeric.enclosure import to_ball
@@ -67,6 +68,7 @@ KINDS: dict[str, type[Filter]] = {
 }
 
 
+@argument_errors
 def sum_filter(epsilon: NumberLike, delta: NumberLike = 0, *, unit: UnitLike = Unit.ADD_REMOVE) -> SumFilter:
     """Basic composition: epsilons and deltas add up.
 
@@ -88,6 +90,7 @@ def sum_filter(epsilon: NumberLike, delta: NumberLike = 0, *, unit: UnitLike = U
     return SumFilter(exact(epsilon, name="epsilon", nonnegative=True), read_delta(delta), read_unit(unit))
 
 
+@argument_errors
 def zcdp_filter(rho: NumberLike, delta: NumberLike = 0, *, unit: UnitLike = Unit.ADD_REMOVE) -> ZcdpFilter:
     """zCDP: rhos and deltas add up.
 
@@ -109,6 +112,7 @@ def zcdp_filter(rho: NumberLike, delta: NumberLike = 0, *, unit: UnitLike = Unit
     return ZcdpFilter(rational(rho, name="rho", nonnegative=True), read_delta(delta), read_unit(unit))
 
 
+@argument_errors
 def gaussian_filter(mu: NumberLike, *, unit: UnitLike = Unit.ADD_REMOVE) -> GaussianFilter:
     """Gaussian DP: squares of mu add up.
 
@@ -129,6 +133,7 @@ def gaussian_filter(mu: NumberLike, *, unit: UnitLike = Unit.ADD_REMOVE) -> Gaus
     return GaussianFilter(rational(mu, name="mu", nonnegative=True) ** 2, read_unit(unit))
 
 
+@argument_errors
 def renyi_filter(
     caps: Mapping[RenyiOrder, NumberLike] | Mapping[NumberLike, NumberLike], *, unit: UnitLike = Unit.ADD_REMOVE
 ) -> RenyiFilter:
@@ -154,6 +159,7 @@ def renyi_filter(
     return RenyiFilter(part.curve, read_unit(unit))
 
 
+@argument_errors
 def approx_filter(
     epsilon: NumberLike, delta: NumberLike, *, delta_events: NumberLike = 0, unit: UnitLike = Unit.ADD_REMOVE
 ) -> ApproxFilter:
@@ -185,6 +191,7 @@ def approx_filter(
     return ApproxFilter(target, total, events, largest_rho(target, total - events), read_unit(unit))
 
 
+@argument_errors
 def some_order_filter(
     epsilon: NumberLike, delta: NumberLike, orders: Sequence[NumberLike], *, unit: UnitLike = Unit.ADD_REMOVE
 ) -> SomeOrderFilter:
@@ -225,6 +232,7 @@ def some_order_filter(
     return SomeOrderFilter(target, total, tuple(caps), read_unit(unit))
 
 
+@argument_errors
 def from_json(text: str) -> Filter:
     """The filter whose text `to_json` wrote.
 

@@ -14,6 +14,7 @@ from fractions import Fraction
 from math import ceil
 from typing import ClassVar, Self
 
+from dither.arguments import argument_errors
 from dither.errors import GuaranteeError
 from dither.numeric.balls import ends, precision
 from dither.numeric.number import Number
@@ -33,6 +34,7 @@ Totals = tuple[Number, ...]  # what a filter tracks, in its own order
 Caps = tuple[tuple[Fraction, Number], ...]  # Rényi orders and the divergence that each may reach
 
 
+@argument_errors
 @dataclass(frozen=True)
 class Spent:
     """What was admitted so far under one filter. Only `Filter.nothing`, `after` and `stored` make these.
@@ -55,6 +57,7 @@ class Spent:
     totals: Totals
 
 
+@argument_errors
 class Filter(ABC):
     """A privacy filter: a budget for an adaptive analyst. States are values; `after` gives the next, or None if refused.
 

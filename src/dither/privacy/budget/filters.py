@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import ClassVar
 
+from dither.arguments import argument_errors
 from dither.numeric.number import Number
 from dither.privacy.budget.filter_state import ZERO, Filter, Spent, Totals, part_of, ratio, room_text
 from dither.privacy.guarantee.definitions import approx, gdp, zcdp
@@ -18,6 +19,7 @@ from dither.privacy.text import four_digits
 from dither.privacy.unit import Unit
 
 
+@argument_errors
 @dataclass(frozen=True)
 class SumFilter(Filter):
     """Basic composition: sum of epsilons at most epsilon, sum of deltas at most delta. `sum_filter` makes it.
@@ -70,6 +72,7 @@ class SumFilter(Filter):
         return f"ε = {four_digits(total[0])}, δ = {four_digits(total[1])}"
 
 
+@argument_errors
 @dataclass(frozen=True)
 class ZcdpFilter(Filter):
     """zCDP: sum of rhos at most rho, sum of deltas at most delta. `zcdp_filter` makes it.
@@ -125,6 +128,7 @@ class ZcdpFilter(Filter):
         return f"ρ = {four_digits(total[0])}, δ = {four_digits(total[1])}"
 
 
+@argument_errors
 @dataclass(frozen=True)
 class GaussianFilter(Filter):
     """Gaussian DP: sum of mu^2 at most mu2; questions must be Gaussian. `gaussian_filter` makes it.
@@ -175,6 +179,7 @@ class GaussianFilter(Filter):
         return f"μ² = {four_digits(total[0])}"
 
 
+@argument_errors
 @dataclass(frozen=True)
 class ApproxFilter(Filter):
     """Target (epsilon, delta) by rho, with the plain sum of epsilons beside it. `approx_filter` makes it.

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import ClassVar
 
+from dither.arguments import argument_errors
 from dither.numeric.number import Number
 from dither.privacy.budget.filter_state import ZERO, Caps, Filter, Spent, Totals, part_of, room_text
 from dither.privacy.guarantee.definitions import approx, renyi
@@ -46,6 +47,7 @@ class OrderFilter(Filter):
         return ", ".join(f"D_{four_digits(a)} = {four_digits(s)}" for (a, _), s in zip(self.caps, total, strict=True))
 
 
+@argument_errors
 @dataclass(frozen=True)
 class RenyiFilter(OrderFilter):
     """The sum of divergences at *every* listed order stays below its cap. `renyi_filter` makes it.
@@ -80,6 +82,7 @@ class RenyiFilter(OrderFilter):
         return all(divergence <= cap for divergence, (_, cap) in zip(total, self.caps, strict=True))
 
 
+@argument_errors
 @dataclass(frozen=True)
 class SomeOrderFilter(OrderFilter):
     """Target (epsilon, delta): continue while some order of a list has room. `some_order_filter` makes it.

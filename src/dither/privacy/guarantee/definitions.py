@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from fractions import Fraction
 from typing import TypeVar
 
+from dither.arguments import argument_errors
 from dither.errors import GuaranteeError, NumberError
 from dither.numeric.number import Number, NumberLike, exact, rational
 from dither.privacy.guarantee.approx import Approx
@@ -20,6 +21,7 @@ from dither.privacy.unit import Unit, UnitLike, read_unit
 RenyiOrder = TypeVar("RenyiOrder", bound=NumberLike)  # keys of a mapping are invariant: {2: ...} is one from int
 
 
+@argument_errors
 def pure(epsilon: NumberLike, *, rho: NumberLike | None = None, unit: UnitLike = Unit.ADD_REMOVE) -> Guarantee:
     """epsilon-differential privacy. In zCDP every such mechanism has rho = epsilon tanh(epsilon/2).
 
@@ -44,6 +46,7 @@ def pure(epsilon: NumberLike, *, rho: NumberLike | None = None, unit: UnitLike =
     return Guarantee(read_unit(unit), (part,))
 
 
+@argument_errors
 def bounded_range(epsilon: NumberLike, *, unit: UnitLike = Unit.ADD_REMOVE) -> Guarantee:
     """epsilon-differential privacy of bounded range: the promise of the exponential mechanism, with rho = epsilon^2/8.
 
@@ -64,6 +67,7 @@ def bounded_range(epsilon: NumberLike, *, unit: UnitLike = Unit.ADD_REMOVE) -> G
     return Guarantee(read_unit(unit), (part,))
 
 
+@argument_errors
 def approx(epsilon: NumberLike, delta: NumberLike, *, unit: UnitLike = Unit.ADD_REMOVE) -> Guarantee:
     """(epsilon, delta)-differential privacy.
 
@@ -85,6 +89,7 @@ def approx(epsilon: NumberLike, delta: NumberLike, *, unit: UnitLike = Unit.ADD_
     return Guarantee(read_unit(unit), (part,))
 
 
+@argument_errors
 def zcdp(rho: NumberLike, *, delta: NumberLike = 0, unit: UnitLike = Unit.ADD_REMOVE) -> Guarantee:
     """rho-zero-concentrated differential privacy; with delta, up to an event of that probability.
 
@@ -106,6 +111,7 @@ def zcdp(rho: NumberLike, *, delta: NumberLike = 0, unit: UnitLike = Unit.ADD_RE
     return Guarantee(read_unit(unit), (part,))
 
 
+@argument_errors
 def renyi(
     curve: Mapping[RenyiOrder, NumberLike] | Mapping[NumberLike, NumberLike], *, unit: UnitLike = Unit.ADD_REMOVE
 ) -> Guarantee:
@@ -138,6 +144,7 @@ def renyi(
     return Guarantee(read_unit(unit), (Renyi(tuple(sorted(points))),))
 
 
+@argument_errors
 def gdp(mu: NumberLike | None = None, *, mu2: NumberLike | None = None, unit: UnitLike = Unit.ADD_REMOVE) -> Guarantee:
     """mu-Gaussian differential privacy, by mu or by its square: exactly one of them is given.
 

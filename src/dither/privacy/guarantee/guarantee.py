@@ -19,7 +19,8 @@ from typing import SupportsIndex
 
 from flint import arb
 
-from dither.errors import GuaranteeError, NumberError, UnitError
+from dither.arguments import argument_errors
+from dither.errors import ArgumentError, GuaranteeError, NumberError, UnitError
 from dither.numeric.enclosure import certify
 from dither.numeric.number import Enclosure, Number, NumberLike, exact, integer, rational
 from dither.privacy.guarantee.approx import Approx
@@ -28,17 +29,19 @@ from dither.privacy.guarantee.by_loss import ByLoss
 from dither.privacy.guarantee.convert import Conversion
 from dither.privacy.guarantee.currency import Charge, Currency
 from dither.privacy.guarantee.gaussian import Gdp
+from dither.privacy.guarantee.operands import operand_error
 from dither.privacy.guarantee.renyi import Renyi
 from dither.privacy.guarantee.tradeoff import power
 from dither.privacy.guarantee.zcdp import Zcdp
 from dither.privacy.loss.loss import Loss
-from dither.privacy.records import MOST_COPIES, read_delta
+from dither.privacy.records import MOST_COPIES, finite_epsilon, read_delta
 from dither.privacy.unit import Unit, UnitLike, read_unit
 
 VERSION = 2  # a rho beside an epsilon; what has none is written as version 1, as ever
 KINDS: dict[str, type[Currency]] = {part.kind: part for part in (Approx, BoundedRange, Zcdp, Renyi, Gdp, ByLoss)}
 
 
+@argument_errors
 @dataclass(frozen=True)
 class Guarantee:
     """A promise about one neighbouring relation: a sum of parts, each in a definition of differential privacy.
@@ -84,9 +87,12 @@ class Guarantee:
 
     # -- questions ---------------------------------------------------------------------------------------------
 
-    def epsilon(self, delta: NumberLike = 0) -> float:
-        """The smallest epsilon that is proved at this delta, rounded up; inf where there is none."""
-        return self.conversion.epsilon(read_delta(delta))
+    def epsilon(self, delta: NumberLike | None = None) -> float:
+        """The smallest epsilon that is proved at this delta, rounded up; inf where there is none.
+
+        Without a delta, the epsilon of pure differential privacy, and a refusal where that is not promised.
+        """
+        return finite_epsilon(self.conversion.epsilon(read_delta(0 if delta is None else delta)), delta, str(self))
 
     def delta(self, epsilon: NumberLike) -> float:
         """The smallest delta that is proved at this epsilon, rounded up."""
@@ -137,7 +143,7 @@ class Guarantee:
 
     def __add__(self, other: Guarantee) -> Guarantee:
         if not isinstance(other, Guarantee):
-            return NotImplemented
+            return operand_error("+", other)
         if self.unit is not other.unit:
             raise UnitError(
                 "unit",
@@ -151,11 +157,11 @@ class Guarantee:
         return Guarantee(self.unit, _ordered(merged.values()))
 
     def __radd__(self, other: int) -> Guarantee:
-        return self if other == 0 and isinstance(other, int) else NotImplemented  # so that sum() works
+        return self if isinstance(other, int) and other == 0 else operand_error("+", other)  # so that sum() works
 
     def __mul__(self, count: SupportsIndex) -> Guarantee:
         if isinstance(count, (float, complex, str)):
-            return NotImplemented
+            raise ArgumentError("count", count, "a guarantee is repeated a whole number of times", "2 * pure('0.5')")
         copies = integer(count, name="count", least=0)
         if copies > MOST_COPIES:
             raise NumberError("count", count, f"sums of more than {MOST_COPIES} copies are not kept", "a smaller count")

@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import SupportsIndex
 
+from dither.arguments import argument_errors
 from dither.errors import GuaranteeError, NumberError, UnitError
 from dither.numeric.number import Enclosure, Number, NumberLike, exact, integer, rational
 from dither.privacy.loss.pairs.discrete_gaussian import DiscreteGaussianPair
@@ -31,7 +32,7 @@ from dither.privacy.loss.pairs.poisson_sampled import PoissonSampledPair
 from dither.privacy.loss.pairs.poisson_sampled_normal import PoissonSampledNormalPair
 from dither.privacy.loss.pairs.shuffled import ShuffledPair
 from dither.privacy.loss.profile.profile import delta_in_order, epsilon_in_order, lost_of, refuse_extreme
-from dither.privacy.records import MOST_COPIES, read_delta
+from dither.privacy.records import MOST_COPIES, finite_epsilon, read_delta
 from dither.privacy.unit import Unit, read_unit
 
 VERSION = 1
@@ -40,6 +41,7 @@ SMALLEST_RATE = Fraction(1, 10**100)
 SMALLEST_VARIANCE = Fraction(1, 1000)
 
 
+@argument_errors
 @dataclass(frozen=True)
 class Loss:
     """The privacy loss of mechanisms that are fixed in advance: dominating pairs with their counts.
@@ -189,9 +191,10 @@ class Loss:
 
     # -- questions ---------------------------------------------------------------------------------------------
 
-    def epsilon(self, delta: NumberLike = 0) -> float:
-        """The smallest epsilon that is proved at this delta, rounded up; inf where there is none."""
-        return self.epsilon_bracket(read_delta(delta), both=False).upper
+    def epsilon(self, delta: NumberLike | None = None) -> float:
+        """The smallest epsilon that is proved at this delta, rounded up; inf where there is none. Without one, as at 0."""
+        found = self.epsilon_bracket(read_delta(0 if delta is None else delta), both=False).upper
+        return finite_epsilon(found, delta, "this loss")
 
     def bracket(self, delta: NumberLike = 0) -> Enclosure:
         """(lower, upper) around the exact epsilon of this list at this delta."""

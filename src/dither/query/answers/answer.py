@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
+from dither.arguments import argument_errors
 from dither.errors import DataError, DitherError
 from dither.extras import needs
 from dither.ledger.entries.receipt import Receipt
@@ -36,6 +37,7 @@ READ: dict[str, Callable[[str], datetime.date]] = {
 }  # from such a text
 
 
+@argument_errors
 @dataclass(frozen=True, eq=False)
 class Answer:
     """The answer to a question: released numbers as a table; x_low to x_high is the confidence interval of x.

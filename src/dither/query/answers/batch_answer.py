@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
+from dither.arguments import argument_errors
 from dither.ledger.entries.receipt import Receipt
 from dither.privacy.guarantee.guarantee import Guarantee
 from dither.query.answers.answer import Answer
 from dither.query.answers.table import page
 
 
+@argument_errors
 @dataclass(frozen=True, eq=False)
 class BatchAnswer:
     """An answer to each question of a batch; all were charged at once.

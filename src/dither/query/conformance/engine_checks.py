@@ -17,6 +17,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from dither.arguments import argument_errors
 from dither.errors import BrokenPromise, DataError, QuestionError
 from dither.privacy.unit import Unit
 from dither.query.conformance.counted_totals import counted, farthest, near, read_question, same
@@ -53,6 +54,7 @@ WAYS = ("each row", "weights", "clip", "groups", "clip sum", "persons")
 ROWS = 240
 
 
+@argument_errors
 def check_engine(engine: Engine, load: Load, *, questions: int = 30, seed: int = 1) -> int:
     """Raise BrokenPromise unless an engine computes what DuckDB computes: a conformance test; gives how many checks passed.
 
@@ -79,6 +81,7 @@ def check_engine(engine: Engine, load: Load, *, questions: int = 30, seed: int =
     return len(checks)
 
 
+@argument_errors
 def engine_checks(engine: Engine, load: Load, *, questions: int = 30, seed: int = 1) -> list[tuple[str, Callable[[], None]]]:
     """What `check_engine` checks, one by one: pairs of a name and a function that raises BrokenPromise.
 

@@ -17,6 +17,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from dither.arguments import argument_errors
 from dither.errors import DitherError, PolicyError
 from dither.privacy.guarantee.definitions import approx, zcdp
 from dither.privacy.guarantee.guarantee import Guarantee
@@ -27,6 +28,7 @@ from dither.query.policy.engine_facts import FACTS, EngineFacts, read_engine
 from dither.query.policy.table import MIN_PEOPLE, Table, read_table
 
 VERSION = 1
+DRAFT = "a file such as policy.toml; dither policy init FILE drafts one for the data in FILE"
 MARK = "FILL IN"  # where a draft leaves a decision to the owner
 LEDGER_FACTS = {"location", "budget", "identity", "witness"}
 OLD_FACTS = ("name", "type", "lower", "upper", "step", "keys", "nullable")  # of a column
@@ -43,6 +45,7 @@ class LedgerFacts:
     witness: str | None = None
 
 
+@argument_errors
 @dataclass(frozen=True)
 class Policy:
     """What an owner protects, and how: tables, privacy unit, limits. Made by `dither.open` and `dither.protect`.
@@ -103,10 +106,10 @@ def load_policy(path: Path) -> Policy:
     try:
         stated = tomllib.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
-        raise PolicyError(
-            "policy", str(path), f"it cannot be read: {error.strerror}", "a file such as policy.toml"
-        ) from error
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise PolicyError("policy", str(path), f"it cannot be read: {error.strerror}", DRAFT) from error
+    except UnicodeDecodeError as error:
+        raise PolicyError("policy", str(path), "it is not TOML, nor any text: perhaps the data itself", DRAFT) from error
+    except tomllib.TOMLDecodeError as error:
         raise PolicyError("policy", str(path), f"it is not TOML: {error}", "what `dither policy init` writes") from error
     return read_policy(stated)
 

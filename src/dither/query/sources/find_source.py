@@ -12,6 +12,8 @@ from dither.query.sources.source import CsvFiles, DataLike, DuckDBFile, ParquetF
 
 KINDS = "a .parquet, .csv or .duckdb file, a glob of such, postgresql://..., a pandas or polars DataFrame, or an Arrow table"
 
+PLAIN = {"dict": "pyarrow.table(data)", "list": "pyarrow.Table.from_pylist(data) of a list of dicts"}
+
 
 def find_source(stated: DataLike, folder: Path, where: str) -> Source:
     """The source that a path, a glob or a frame stands for."""
@@ -26,6 +28,8 @@ def find_source(stated: DataLike, folder: Path, where: str) -> Source:
         raise DataError(where, kind, "it is not computed yet", "frame.collect()")
     if hasattr(stated, "__arrow_c_stream__"):  # it may be read only once, and a second question would find nothing
         raise DataError(where, kind, "it may be a stream that can be read only once", "pyarrow.table(data)")
+    if kind in PLAIN:
+        raise DataError(where, kind, "its columns have no types and may differ in length", f"{PLAIN[kind]}; or {KINDS}")
     raise DataError(where, kind, "it is no table that can be read", KINDS)
 
 

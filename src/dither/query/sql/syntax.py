@@ -276,4 +276,4 @@ def _unreadable(text: str, error: Exception) -> QuestionError:
     place = f"line {found['line']}, column {found['col']}" if found.get("line") else "question"
     near = found.get("highlight")
     why = "it does not read as SQL" + (f" near {near!r}" if near else "")
-    return QuestionError(place, text, why, "one SELECT in plain SQL")
+    return QuestionError(place, text, why, "one SELECT in plain SQL; names with spaces or signs in double quotes")

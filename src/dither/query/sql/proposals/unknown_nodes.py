@@ -42,7 +42,15 @@ def unknown_node(node: exp.Expr) -> QuestionError:
     allowed = "comparisons, AND, OR, NOT, IN, BETWEEN, LIKE, IS NULL, CASE, + - * and some functions: see the manual"
     why = f"{name} is not on the list of what may be computed from a row"
     near = instead_of_expression(node)
-    return refuse(node, why, near or allowed)
+    return refuse(node, why, near or f"{_as_name(node)}{allowed}")
+
+
+def _as_name(node: exp.Expr) -> str:
+    """A column called "Kosten (EUR)" reads as a function without quotes."""
+    inner = node.expressions[0] if isinstance(node, exp.Anonymous) and len(node.expressions) == 1 else None
+    if not isinstance(inner, exp.Column):
+        return ""
+    return f'"{node.name} ({inner.name})" in double quotes, if a column is called so; '
 
 
 def within_a_condition(node: exp.Expr) -> QuestionError:

@@ -28,6 +28,7 @@ from typing import TYPE_CHECKING, SupportsIndex
 from attrs import field, frozen
 from flint import arb
 
+from dither.arguments import argument_errors
 from dither.channels.channel import Channel
 from dither.channels.closed_form_rows import exponential
 from dither.errors import DataError, NumberError
@@ -53,8 +54,9 @@ MOST_PLACES = 1024  # along one axis
 Cell = tuple[int, int]
 
 
+@argument_errors
 @frozen(kw_only=True, slots=False, init=False)
-class Grid:
+class LocationResponse:
     """A cell of a grid, likelier the nearer to the true one: pure epsilon, exactly.
 
     Args:
@@ -68,8 +70,8 @@ class Grid:
         UnitError: the unit is unknown, or none of replacement.
 
     Example:
-        >>> from dither import Grid
-        >>> mechanism = Grid(epsilon=10, width=9, height=1)
+        >>> from dither import LocationResponse
+        >>> mechanism = LocationResponse(epsilon=10, width=9, height=1)
         >>> mechanism.error("0.95")
         (3, 0)
         >>> column, row = mechanism.release((4, 0))

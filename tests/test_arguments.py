@@ -1,0 +1,168 @@
+"""Calls with wrong arguments are refused in words; those that fit are left as they are, with their errors."""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+import pickle
+from collections.abc import Iterator
+from enum import Enum
+from typing import Any
+
+import pytest
+
+import dither
+from dither.arguments import argument_errors
+from dither.errors import ArgumentError, DitherError
+from tests.test_surface import FRONTS, MODULES, names
+
+BARE = {  # public names that have no words of their own, by the reason
+    "Number": "every number that is read is one: a call more costs a tenth of it",
+    "Enclosure": "a named tuple",
+    "Filter": "made by the functions of its module; it has no constructor",
+    "Mechanism": "a protocol, which nobody makes",
+}
+
+
+def public() -> Iterator[tuple[str, Any]]:
+    """Every public class and function; errors are made by dither alone."""
+    for front in [*FRONTS, *MODULES]:
+        module = importlib.import_module(front)
+        for name in names(module) if front != "dither.errors" else ():
+            value = getattr(module, name)
+            if inspect.isfunction(value) or (inspect.isclass(value) and not issubclass(value, Enum)):
+                yield f"{front}.{name}", value
+
+
+PUBLIC = {name: value for name, value in public() if value.__name__ not in BARE}
+
+
+@pytest.mark.parametrize("name", PUBLIC)
+def test_an_unknown_name_is_refused_with_those_that_are_known(name):
+    signature = inspect.signature(PUBLIC[name])
+    kinds = {parameter.kind for parameter in signature.parameters.values()}
+    if inspect.Parameter.VAR_KEYWORD in kinds:
+        return
+    with pytest.raises(ArgumentError, match=r"no_such_argument of .*has no parameter of that name.*What would work") as told:
+        PUBLIC[name](no_such_argument=1)
+    for known, parameter in signature.parameters.items():
+        if parameter.kind in (inspect.Parameter.KEYWORD_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD):
+            assert known in told.value.instead
+
+
+def constructors() -> Iterator[tuple[str, Any]]:
+    """Class methods of public classes, which make one too."""
+    for name, value in PUBLIC.items():
+        for member in vars(value) if inspect.isclass(value) else ():
+            if isinstance(vars(value)[member], classmethod) and not member.startswith("_"):
+                yield f"{name}.{member}", getattr(value, member)
+
+
+@pytest.mark.parametrize(("name", "made"), [*constructors()], ids=lambda each: each if isinstance(each, str) else "")
+def test_other_constructors_refuse_likewise(name, made):
+    with pytest.raises(ArgumentError, match=f"no_such_argument of {'.'.join(name.rsplit('.', 2)[-2:])}"):
+        made(no_such_argument=1)
+
+
+@pytest.mark.parametrize(
+    ("call", "words"),
+    [
+        (lambda: dither.Geometric(1), "argument 1 of Geometric = 1 is refused: its arguments are given by name.*"
+         r"What would work: Geometric\(epsilon=1, sensitivity=1\)"),
+        (lambda: dither.Geometric(epsilom=1, sensitivity=2), r"mean epsilon\?.*Geometric\(epsilon=1, sensitivity=2\)"),
+        (lambda: dither.Gaussian(sensitivity=1), r"sensitivity of Gaussian = 1.*mean l2_sensitivity\?.*l2_sensitivity=1"),
+        (lambda: dither.Geometric(epsilon=1), r"sensitivity of Geometric = nothing.*Geometric\(epsilon=1, sensitivity=1\)"),
+        (lambda: dither.approx(1), r"delta of approx = nothing.*approx\(epsilon=1, delta='1e-6'\)"),
+        (lambda: dither.pure(1, epsilon=2), "epsilon of pure = 2 is refused: it is given by position, and again by name"),
+        (lambda: dither.pure(1, 2, 3), "argument 2 of pure = 2 is refused: no more than 1 are given by position"),
+        (lambda: dither.Exponential(1), "argument 1 of Exponential"),
+        (lambda: dither.Geometric.for_error(5), r"confidence of Geometric\.for_error = nothing"),
+        (lambda: dither.open(), r"open\(path='policy.toml'\); dither policy init FILE"),
+    ],
+)  # fmt: skip
+def test_a_call_is_refused_with_the_one_that_works(call, words):
+    with pytest.raises(ArgumentError, match=words) as told:
+        call()
+    assert isinstance(told.value, TypeError)  # as before, for whoever caught that
+    assert told.value.__cause__ is told.value.__context__ is None
+    assert str(pickle.loads(pickle.dumps(told.value))) == str(told.value)
+
+
+def test_data_is_not_shown():
+    rows = [("Ann", 31), ("Bob", 44)]
+    with pytest.raises(ArgumentError) as told:
+        dither.protect(rows)
+    assert "Ann" not in str(told.value)
+    assert "protect(data=..., name='visits', person='patient_id', ledger=" in told.value.instead
+    with pytest.raises(ArgumentError) as told:
+        dither.Geometric(rows)
+    assert "Ann" not in str(told.value)
+
+
+def test_an_error_inside_a_call_that_fits_is_left_as_it_is():
+    @argument_errors
+    def add(first, /, second=1, *more, third):
+        return first + second + third
+
+    assert add(1, third=3) == 5
+    with pytest.raises(TypeError, match="unsupported operand") as told:
+        add(1, [], third=3)
+    assert not isinstance(told.value, DitherError)
+    with pytest.raises(ArgumentError, match=r"add\(1, second=2, third=\.\.\.\)"):
+        add(1, 2)
+
+
+def test_signatures_and_pickles_stay():
+    assert list(inspect.signature(dither.Geometric).parameters) == ["epsilon", "sensitivity", "bounds", "dimension", "unit"]
+    assert "epsilon: 'NumberLike', delta: 'NumberLike'" in str(inspect.signature(dither.approx))
+    for value in (dither.pure, dither.Geometric, dither.Geometric(epsilon=1, sensitivity=1)):
+        assert pickle.loads(pickle.dumps(value)) == value
+    assert dither.Geometric.__init__.__name__ == "__init__"
+
+
+@pytest.mark.parametrize(
+    ("front", "name", "words"),
+    [
+        ("dither", "laplace", "did you mean Laplace?"),
+        ("dither", "Ledgr", "did you mean Ledger?"),
+        ("dither", "Histogram", "did you mean dither.density.Histogram?"),
+        ("dither", "randomized_response", "did you mean RandomizedResponse?"),
+        ("dither", "mean", "SELECT AVG(cost) AS a FROM visits"),
+        ("dither", "Grid", "did you mean dither.density.Grid?"),
+        ("dither.noise", "DiscreteGaussian", "did you mean dither.DiscreteGaussian?"),
+        ("dither.density", "Ledger", "did you mean dither.Ledger?"),
+    ],
+)
+def test_a_name_that_is_not_there_says_which_may_be_meant(front, name, words):
+    module = importlib.import_module(front)
+    with pytest.raises(AttributeError) as told:
+        getattr(module, name)
+    assert str(told.value) == f"module '{front}' has no attribute '{name}': {words}" or words in str(told.value)
+    assert not hasattr(module, name)
+    with pytest.raises(AttributeError, match=r"'_private'$"):
+        _ = module._private
+    with pytest.raises(AttributeError, match=r"'xyzzy'$"):
+        _ = module.xyzzy
+
+
+@pytest.mark.parametrize("other", [1, 0.5, "0.5", dither.ln(3)], ids=str)
+def test_a_guarantee_and_a_number_do_not_add_up(other):
+    for call in (lambda: dither.pure(1) + other, lambda: other + dither.pure(1)):
+        with pytest.raises(ArgumentError, match=r"added to guarantees, not to numbers.*pure\('0.5'\) \+ pure\(1\)"):
+            call()
+    with pytest.raises(TypeError, match="unsupported operand"):
+        _ = dither.pure(1) + object()
+    with pytest.raises(ArgumentError, match="whole number of times"):
+        dither.pure(1) * 0.5
+    assert sum([dither.pure(1), dither.pure(2)]).epsilon() == 3
+
+
+def test_an_epsilon_without_a_delta_is_refused_where_there_is_none():
+    losses = (dither.zcdp(1), dither.gdp(1).loss(), dither.approx(1, "1e-6"))
+    for each in losses:
+        with pytest.raises(DitherError, match=r"has no epsilon without a delta. What would work: \.epsilon\('1e-6'\)"):
+            each.epsilon()
+        assert each.epsilon(0) == float("inf")
+        assert each.epsilon("1e-3") < 10
+    with pytest.raises(dither.errors.UnitError, match="add/remove one person"):
+        dither.Unit("person")
