@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     import psycopg
 
 SETTINGS = {
+    "quote_all_identifiers": "off",  # types go by their plain names; first, since lists of names are kept as it says
     "search_path": "pg_catalog, pg_temp",  # nobody's operators and functions; temporary tables last
     "client_encoding": "UTF8",  # as the server's: a cell that another encoding lacks would fail
     "client_min_messages": "error",  # notices may hold cells
@@ -33,34 +34,14 @@ SETTINGS = {
     "extra_float_digits": "1",  # two doubles have two texts; a hash of texts chooses groups
     "array_nulls": "on",  # in a list that was sent, NULL is none and no text
     "transform_null_equals": "off",
-    "quote_all_identifiers": "off",  # types go by their plain names
     "gin_fuzzy_search_limit": "0",  # above, an index gives some of its rows, at random
     "constraint_exclusion": "off",  # no CHECK is computed when a SELECT is planned
     "cursor_tuple_fraction": "1",  # all rows are fetched: no plan for the first few
 }
 LISTS = {"search_path", "DateStyle"}  # several values, each by itself
 FIRST_MADE = 16384  # objects of lower numbers came with the server (FirstNormalObjectId)
-TYPES = [
-    "bool",
-    "int2",
-    "int4",
-    "int8",
-    "float4",
-    "float8",
-    "numeric",
-    "text",
-    "varchar",
-    "bpchar",
-    "name",
-    "uuid",
-    "date",
-    "timestamp",
-    "timestamptz",
-    "interval",
-    "oid",
-    "_int8",
-    "_text",
-]
+TYPES = ["bool", "int2", "int4", "int8", "float4", "float8", "numeric", "text", "varchar", "bpchar", "name", "uuid",
+         "date", "timestamp", "timestamptz", "interval", "oid", "_int8", "_text"]  # fmt: skip
 
 BEGIN = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
 SERVER = """SELECT current_setting('server_version_num')::int, current_setting('server_encoding'),
