@@ -24,8 +24,9 @@ CANARY = "canary-5b1e"
 QUESTIONS = [
     "SELECT ward, COUNT(*) AS n, SUM(cost) AS s FROM visits GROUP BY ward",
     "SELECT COUNT(*) AS n FROM visits WHERE seen >= TIMESTAMP '2024-06-01'",
-    "SELECT COUNT(*) AS n FROM visits WHERE day - INTERVAL '1 month' + INTERVAL '5 days' >= DATE '2024-05-05'",
+    "SELECT COUNT(*) AS n FROM visits WHERE day + INTERVAL '-1 month 5 days' >= DATE '2024-05-05'",
     r"SELECT COUNT(*) AS n FROM visits WHERE ward LIKE 'A\%' OR LOWER(ward) = 'b' OR LENGTH(note) = 2",
+    "SELECT COUNT(*) AS n FROM visits WHERE age >= 40",
 ]
 SETTINGS = {
     "statement_timeout": "0",
@@ -104,6 +105,7 @@ class connected:  # noqa: N801 - as a function
             "patient": [1, 1, 2, 3, 3, 3, None],
             "ward": ["A", "B", "A", "A", None, CANARY, "A\\%"],
             "note": ["é", "éé", "字", "字字", "", None, "x"],
+            "age": [31, 31, 44, 62, 62, 62, 50],
             "cost": [1.5, 99.25, 3.0, 7.0, 8.25, 1000.0, 3.0],
             "seen": [f"2024-05-31 {hour}:00:00+00" for hour in (9, 13, 20, 23)] + ["2024-06-01 00:00:00+00"] * 3,
             "day": ["2024-05-31", "2024-06-01", "2024-03-10", "2024-02-29", None, "2024-06-30", "2023-12-31"],
@@ -263,16 +265,17 @@ GIVE = "GRANT SELECT ON visits TO stranger"
 TELLS = (
     f"LANGUAGE plpgsql VOLATILE AS $$ BEGIN RAISE WARNING '{CANARY} %', $1; PERFORM pg_notify('told', $1); RETURN $1; END $$"
 )
-COLUMNS = "patient bigint, ward text, note text, cost numeric, seen timestamptz, day date"
+COLUMNS = "patient bigint, ward text, note text, age bigint, cost numeric, seen timestamptz, day date"
 INHERIT = [f"CREATE TABLE visits ({COLUMNS})", "CREATE TABLE part () INHERITS (visits)", "GRANT SELECT ON part TO stranger"]
 FOREIGN_PART = "one of its parts is a foreign table"
 NOT_PLAIN = {  # what is made, what it is, and why it is refused
     "a view with 1/cost": (
-        ["CREATE VIEW visits AS SELECT patient, ward, note, 1 / (cost - 3) AS cost, seen, day FROM kept"], "VIEW", "a view",
+        ["CREATE VIEW visits AS SELECT patient, ward, note, age, 1 / (cost - 3) AS cost, seen, day FROM kept"],
+        "VIEW", "a view",
     ),
     "a view with a volatile function": (
         [f"CREATE FUNCTION evil.tell(text) RETURNS text {TELLS}",
-         "CREATE VIEW visits AS SELECT patient, evil.tell(ward) AS ward, note, cost, seen, day FROM kept"],
+         "CREATE VIEW visits AS SELECT patient, evil.tell(ward) AS ward, note, age, cost, seen, day FROM kept"],
         "VIEW", "a view",
     ),
     "a rule": (
@@ -311,7 +314,7 @@ NOT_PLAIN = {  # what is made, what it is, and why it is refused
         "TABLE", "euros",
     ),
     "a column computed at the read": (
-        ["CREATE TABLE visits (patient bigint, ward text, note text, seen timestamptz, day date,"
+        ["CREATE TABLE visits (patient bigint, ward text, note text, age bigint, seen timestamptz, day date,"
          "cost numeric GENERATED ALWAYS AS (1/patient) VIRTUAL)"],
         "TABLE", "computed at the read",
     ),
@@ -401,11 +404,11 @@ BESIDE = {
         "ALTER ROLE stranger SET enable_seqscan = off",
     ],
     "an index by somebody's order": [
-        "CREATE FUNCTION evil.compare(text, text) RETURNS int LANGUAGE sql IMMUTABLE AS 'SELECT bttextcmp($1, $2)'",
-        """CREATE OPERATOR CLASS evil.others FOR TYPE text USING btree AS OPERATOR 1 <, OPERATOR 2 <=, OPERATOR 3 =,
-            OPERATOR 4 >=, OPERATOR 5 >, FUNCTION 1 evil.compare(text, text)""",
-        "CREATE INDEX ON visits (ward evil.others)",
-        f"CREATE OR REPLACE FUNCTION evil.compare(text, text) RETURNS int {RAISES}",
+        "CREATE FUNCTION evil.compare(bigint, bigint) RETURNS int LANGUAGE sql IMMUTABLE AS 'SELECT btint8cmp($1, $2)'",
+        """CREATE OPERATOR CLASS evil.others FOR TYPE bigint USING btree AS OPERATOR 1 <, OPERATOR 2 <=, OPERATOR 3 =,
+            OPERATOR 4 >=, OPERATOR 5 >, FUNCTION 1 evil.compare(bigint, bigint)""",
+        "CREATE INDEX ON visits (age evil.others)",
+        f"CREATE OR REPLACE FUNCTION evil.compare(bigint, bigint) RETURNS int {RAISES}",
         "ALTER ROLE stranger SET enable_seqscan = off",
     ],
 }
