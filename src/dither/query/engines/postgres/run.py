@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     import psycopg
 
 AT_ONCE = 10_000  # rows handed over at once
+CANCEL = 10.0  # seconds in which the server hears that it should cancel
 STOPS = 10  # attempts to cancel on the server before the line to it is cut
 
 
@@ -180,7 +181,7 @@ def _salt(link: psycopg.Connection[Any], salt: int) -> None:
 def _stop(link: psycopg.Connection[Any], attempt: int) -> None:
     """Cancel on the server; where it does not hear, end what waits for it here."""
     try:
-        link.cancel_safe(timeout=10)
+        link.cancel_safe(timeout=CANCEL)
         unheard = attempt >= STOPS
     except BaseException:  # nobody to tell
         unheard = True
