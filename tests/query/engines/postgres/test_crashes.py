@@ -128,24 +128,39 @@ class Release(threading.Thread):
         return self.error
 
 
+class Heard(logging.Handler):
+    """All that is logged, as text. (What pytest captures is gone when a fixture ends.)"""
+
+    def __init__(self) -> None:
+        super().__init__(logging.DEBUG)
+        self.texts: list[str] = []
+
+    def emit(self, record: logging.LogRecord) -> None:
+        self.texts.append(self.format(record))
+
+
 @pytest.fixture
-def quiet(tmp_path, monkeypatch, caplog, capfd):
+def quiet(tmp_path, monkeypatch, capfd):
     """Nothing that is said, logged, warned of or written has a canary; also temporary files are looked through."""
     folder = tmp_path / "temporary"
     folder.mkdir()
     monkeypatch.setenv("TMPDIR", str(folder))
     monkeypatch.setattr("tempfile.tempdir", None)
-    levels = {name: logging.getLogger(name).level for name in ("psycopg", "dither", "duckdb")}
-    for name in levels:
-        logging.getLogger(name).setLevel(logging.DEBUG)
-    errors: list[BaseException] = []
-    with warnings.catch_warnings(record=True) as warned, caplog.at_level(logging.DEBUG):
+    heard, errors, root = Heard(), list[BaseException](), logging.getLogger()
+    loggers = [root, *(logging.getLogger(name) for name in ("psycopg", "dither", "duckdb"))]
+    levels = [logger.level for logger in loggers]
+    for logger in loggers:
+        logger.setLevel(logging.DEBUG)
+    root.addHandler(heard)
+    with warnings.catch_warnings(record=True) as warned:
         warnings.simplefilter("always")
         yield errors
         gc.collect()
-    for name, level in levels.items():
-        logging.getLogger(name).setLevel(level)
-    said = [*capfd.readouterr(), caplog.text, *(str(one.message) for one in warned)]
+    root.removeHandler(heard)
+    for logger, level in zip(loggers, levels, strict=True):
+        logger.setLevel(level)
+    assert heard.texts  # psycopg tells of connections: somebody listens
+    said = [*capfd.readouterr(), *heard.texts, *(str(one.message) for one in warned)]
     said += [text for error in errors for text in told(error)]
     for canary in CANARIES:
         assert not [text for text in said if canary in text]
@@ -195,11 +210,20 @@ def test_kill_of_the_servers_process(server, tmp_path, monkeypatch, quiet):
         work.start()
         os.kill(until(lambda: waiting(link), "no SELECT began"), signal.SIGKILL)
         error = work.ended()
+        until(lambda: _ended(link), "the server did not end the others")
     quiet.append(error)
     assert type(error) is ReleaseError
     assert error.why == releasing.FAILED
     until(lambda: _up(server), "the server did not come back")
     afterwards(data, quote)
+
+
+def _ended(link) -> bool:
+    try:
+        link.execute("SELECT 1")
+    except psycopg.OperationalError:
+        return True
+    return False
 
 
 def _up(server) -> bool:
