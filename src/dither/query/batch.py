@@ -132,7 +132,8 @@ class Batch:
 
     def explain(self) -> str:
         """Price and error of all questions, and which of them are answered together."""
-        return self._explained(f"; {number(self.affordable)} such batches are left")
+        told = self._explained(f"; {number(self.affordable)} such batches are left")
+        return "\n".join([told, *self.holdings.engine_words])
 
     def _explained(self, left: str) -> str:
         return explain_batch(self.offers, self.gains, f"{self.price}{left}")

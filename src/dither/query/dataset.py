@@ -128,7 +128,7 @@ class Dataset(Holdings):
 
     def explain(self) -> str:
         """What is protected, how, and what is left of the budget."""
-        return f"{self.policy.explain()}\nBudget     {self.ledger.remaining()}"
+        return "\n".join([self.policy.explain(), *self.engine_words, f"Budget     {self.ledger.remaining()}"])
 
 
 @argument_errors
@@ -171,7 +171,7 @@ def open(path: str | Path) -> Dataset:  # noqa: A001 - as `dither.open`
             "ledger", None, "a policy names the ledger that keeps the budget", '[ledger] location = "clinic.ledger"'
         )
     sources = {
-        table.name: find_source(table.source, folder, f"tables.{table.name}.source")
+        table.name: find_source(table.source, folder, f"tables.{table.name}.source").under(policy.engine)
         for table in policy.tables
         if table.source is not None
     }

@@ -30,6 +30,13 @@ class Holdings:
         """What reads the rows; opened when somebody releases."""
         return choose_engine(self.sources, self.policy.engine, [table.name for table in self.policy.tables if table.public])
 
+    @property
+    def engine_words(self) -> list[str]:
+        """What a quote says of the engine: nothing where it is certified."""
+        told = None if self.policy.engine is None else self.policy.engine.uncertified
+        read = any(source.engine == "postgresql" for source in self.sources.values())
+        return [f"Engine     {told}"] if read and told else []
+
     @cached_property
     def lost(self) -> set[int]:
         """Receipts whose answers were being computed here when something went wrong: nobody here waits for them."""

@@ -103,7 +103,8 @@ class Quote:
 
     def explain(self) -> str:
         """Price, error, bounds and what they mean, in words."""
-        return explain_offer(self.offer, f"; {number(self.affordable)} such questions are left")
+        told = explain_offer(self.offer, f"; {number(self.affordable)} such questions are left")
+        return "\n".join([told, *self.holdings.engine_words])
 
     def describe(self) -> str:
         """How dither understood the SQL, clause by clause."""

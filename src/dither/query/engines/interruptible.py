@@ -8,6 +8,7 @@ from contextlib import suppress
 from typing import TypeVar
 
 POLL = 0.1  # seconds between two looks
+AGAIN = 1.0  # seconds between two stops
 Found = TypeVar("Found")
 
 
@@ -33,12 +34,12 @@ def interruptible(work: Callable[[], Found], stop: Callable[[], None], look: Cal
         while not ended.wait(POLL):
             if look is not None:
                 look()
-    except BaseException:  # stop the engine, then say so; a second time changes nothing
-        while True:
+    except BaseException:  # stop the engine, then say so; a second Ctrl-C changes nothing
+        while not ended.is_set():  # again and again: a stop that comes between two SELECTs stops none, or cannot be sent
             with suppress(BaseException):
                 stop()
-                ended.wait()
-                break
+            with suppress(BaseException):
+                ended.wait(AGAIN)
         raise
     if not outcome:
         raise RuntimeError("the engine failed")

@@ -102,7 +102,6 @@ def find_tables(stated: str) -> Catalogue:
     sources = [postgres_table(start + urlencode([*rest, ("table", one)]), "address") for one in named]
     try:
         with connection(database.url) as link:
-            link.execute("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
             tables = [_looked_up(link, source) for source in sources]
             unread: list[tuple[str, str]] = []
             for schema in schemas:

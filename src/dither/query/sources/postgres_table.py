@@ -10,14 +10,16 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qsl, quote, urlencode, urlsplit
 
 from dither.errors import DataError
 from dither.extras import needs
 from dither.query.policy.column import Column, Type
+from dither.query.policy.engine_facts import CERTIFIED, EngineFacts
 from dither.query.policy.table import Table
+from dither.query.sources.postgres_server import ROLE, avoid_indexes, begin, check_server, start_options
 from dither.query.sources.schema import Held, Schema, unique
 from dither.query.sources.source import Source
 from dither.query.sources.sql_quotes import name
@@ -99,6 +101,7 @@ class PostgresTable(Source):
     url: str = field(repr=False)  # of the database, without a password
     schema_name: str
     table_name: str
+    server_version: int | None = None  # by the owner's word, beside those that are certified
     kind = "postgresql"
     engine = "postgresql"
 
@@ -112,26 +115,32 @@ class PostgresTable(Source):
         return
 
     def schema(self, table: str) -> Schema:
-        with connection(self.url) as link:
+        with catalogue(self.url) as link:
             return read_catalogue(link, self)
 
+    def under(self, facts: EngineFacts | None) -> PostgresTable:
+        return self if facts is None else replace(self, server_version=facts.server_version)
+
     def cautions(self) -> list[str]:
-        """Rights of the role that reading does not need."""
-        with connection(self.url) as link:
+        """Rights of the role that reading does not need, and a version that nobody certified."""
+        with catalogue(self.url) as link:
             tree = link.execute(TREE, (self.schema_name, self.table_name)).fetchall()
-            ((role, is_super),) = link.execute(
-                "SELECT current_user::text, current_setting('is_superuser') = 'on'"
-            ).fetchall()
+            ((role, is_super, beyond),) = link.execute(ROLE).fetchall()
+            version = link.info.server_version // 10000
         found = [f"the role {role} is a superuser: let a role read that may do nothing else"] if is_super else []
         if not is_super and any(writable for *_, writable in tree):
             found.append(f"the role {role} may write to {self.relation}: let a role read that may do nothing else")
+        if not is_super and beyond:
+            found.append(f"the role {role} may reach files or other servers: let a role read that may do nothing else")
+        if version not in CERTIFIED:
+            found.append(str(EngineFacts(server_version=version).uncertified))
         return found
 
     def enforces_key(self, columns: Collection[str]) -> bool:
         """Whether a primary key or a unique constraint is of these columns, or of some of them and of no others: then no two
         rows have the same key at any time. Not where it is deferrable, partial, of expressions, or not valid; nor where
         the table has children by inheritance, for whose rows it does not hold."""
-        with connection(self.url) as link:
+        with catalogue(self.url) as link:
             found = link.execute(UNIQUE, (self.relation,)).fetchall()
         return any(set(names) <= set(columns) for (names,) in found)
 
@@ -172,34 +181,56 @@ def postgres_table(stated: str, where: str) -> PostgresTable:
 
 @contextmanager
 def connection(url: str) -> Iterator[psycopg.Connection[Any]]:
-    """A connection that only reads, from a place where nobody can put operators of their own.
+    """A connection in a transaction that only reads, from a place where nobody can put operators of their own.
 
     Raises:
         DataError: The server cannot be reached. Its own words are not passed on: they may hold whatever it wishes.
     """
     with needs("dither[postgres]"):
         import psycopg
-    settings = "-c search_path=pg_catalog,pg_temp -c default_transaction_read_only=on -c TimeZone=UTC -c DateStyle=ISO"
-    settings += " -c standard_conforming_strings=on -c client_min_messages=error -c lock_timeout=5s -c row_security=off"
-    settings += " -c idle_in_transaction_session_timeout=0 -c cursor_tuple_fraction=1"
+    link = None
     try:
         link = psycopg.connect(
-            url, autocommit=True, application_name="dither", client_encoding="utf8", options=settings, connect_timeout=10
-        )
+            url, autocommit=True, application_name="dither", client_encoding="utf8", options=start_options(),
+            connect_timeout=10,
+        )  # fmt: skip
+        begin(link)
     except (psycopg.Error, UnicodeError):
-        shown = url.partition("?")[0]
+        if link is not None:
+            link.close()
         why = "no connection to it can be made"
-        raise DataError("source", shown, why, "an address that psql takes, with PGPASSWORD or .pgpass") from None
+        raise DataError("source", _shown(url), why, "an address that psql takes, with PGPASSWORD or .pgpass") from None
     try:
         yield link
     finally:
         link.close()
 
 
+@contextmanager
+def catalogue(url: str) -> Iterator[psycopg.Connection[Any]]:
+    """A connection for looks at the catalogue alone; a server that fails meanwhile is one that cannot be reached."""
+    with needs("dither[postgres]"):
+        import psycopg
+    with connection(url) as link:
+        try:
+            yield link
+        except psycopg.Error:
+            raise lost(url) from None
+
+
+def lost(url: str) -> DataError:
+    """What is said of a server that failed before anything was charged."""
+    return DataError("source", _shown(url), "the server broke off before anything was charged", "asking again")
+
+
+def _shown(url: str) -> str:
+    return url.partition("?")[0]
+
+
 def read_catalogue(link: psycopg.Connection[Any], source: PostgresTable) -> Schema:
     """Names and types of the columns of a table; refused if anybody's code runs when it is read."""
     where = source.relation
-    _check_server(link)
+    check_server(link, source.server_version)
     tree = link.execute(TREE, (source.schema_name, source.table_name)).fetchall()
     if not tree:
         raise DataError("source", where, "there is no such table, or this role may not see it", NAME)
@@ -218,6 +249,7 @@ def read_catalogue(link: psycopg.Connection[Any], source: PostgresTable) -> Sche
             raise DataError("source", where, why, "a role with BYPASSRLS, or a table without row security")
         if not readable and kind != "p":
             raise DataError("source", where, f"this role may not read {part}", f"GRANT SELECT ON {where} TO the role")
+    avoid_indexes(link, [number for number, *_ in tree])
     columns = []
     told_of = link.execute(COLUMNS, (tree[0][0],)).fetchall()
     for column, stored, plain, generated, deterministic in told_of:
@@ -225,19 +257,6 @@ def read_catalogue(link: psycopg.Connection[Any], source: PostgresTable) -> Sche
         told = stored if generated != "v" else f"{stored}, computed at the read"
         columns.append((column, Held(kind, told if deterministic else f"{told} with a collation that takes texts for one")))
     return unique(columns, "source")
-
-
-CERTIFIED = (15, 16, 18)  # the suite has run on these
-
-
-def _check_server(link: psycopg.Connection[Any]) -> None:
-    asked = "SELECT current_setting('server_version_num')::int, current_setting('server_encoding')"
-    ((version, encoding),) = link.execute(asked).fetchall()
-    if int(version) // 10000 not in CERTIFIED:
-        why = f"PostgreSQL {int(version) // 10000} was never run with the conformance suite"
-        raise DataError("source", f"PostgreSQL {int(version) // 10000}", why, "PostgreSQL 15, 16 or 18")
-    if encoding != "UTF8":
-        raise DataError("source", encoding, "texts of that encoding are compared otherwise", "a database with UTF8")
 
 
 def must_be_read(column: Column, held: Held, where: str, table: Table) -> None:

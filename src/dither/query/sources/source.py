@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 from dither.errors import DataError
 from dither.query.policy.column import Type
+from dither.query.policy.engine_facts import EngineFacts
 from dither.query.policy.table import Table
 from dither.query.sources.schema import Held, Schema, from_arrow, from_duckdb, must_fit, unique
 from dither.query.sources.sql_quotes import text
@@ -57,6 +58,10 @@ class Source(ABC):
             return tuple(_look(path) for path in self.paths) or None
         except OSError:
             return None
+
+    def under(self, facts: EngineFacts | None) -> Source:
+        """The same source, read under the owner's word about the engine: of no matter for files and frames."""
+        return self
 
     def cautions(self) -> list[str]:
         """What its owner should know of it: none for files and frames."""

@@ -7,10 +7,13 @@ of their shape, and looked up in the catalogue again, before the charge. What th
 
 from __future__ import annotations
 
+import os
+import socket
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from decimal import Decimal
+from itertools import count
 from typing import TYPE_CHECKING, Any
 
 from dither.errors import DataError, QuestionError
@@ -26,7 +29,7 @@ from dither.query.plan.question import Question
 from dither.query.policy.column import Column
 from dither.query.policy.engine_facts import EngineFacts
 from dither.query.policy.table import Table
-from dither.query.sources.postgres_table import PostgresTable, connection, read_catalogue
+from dither.query.sources.postgres_table import PostgresTable, connection, lost, read_catalogue
 from dither.query.sources.schema import Schema
 from dither.query.sources.source import Source
 
@@ -34,7 +37,8 @@ if TYPE_CHECKING:
     import psycopg
 
 AT_ONCE = 10_000  # rows handed over at once
-BEGIN = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
+CANCEL = 10.0  # seconds in which the server hears that it should cancel
+STOPS = 10  # attempts to cancel on the server before the line to it is cut
 
 
 @dataclass(frozen=True, eq=False)
@@ -105,12 +109,15 @@ class PostgresEngine:
         for table, source in sources.items():
             cells = [f"CAST(NULL AS {held.stored}) AS {POSTGRES.name(column)}" for column, held in source.schema.items()]
             heads[table] = source.read(f"(SELECT {', '.join(cells)})")
-        with connection(_one_url(list(sources.values()), self._urls)) as link:
+        url = _one_url(list(sources.values()), self._urls)
+        with connection(url) as link:
             try:
-                _begin(link, 0)
+                _salt(link, 0)
                 for sql in selects:
                     link.execute(with_tables(POSTGRES, heads, sql)).fetchall()
             except psycopg.Error as error:
+                if link.closed:
+                    raise lost(url) from None
                 why = f"the engine cannot compute it, whatever the data is ({type(error).__name__})"
                 raise QuestionError("question", "as it was asked", why, "smaller numbers, or a simpler question") from None
 
@@ -123,7 +130,6 @@ class PostgresEngine:
         stored = [source for source in sources if isinstance(source, PostgresTableSource)]
         with connection(_one_url(sources, self._urls)) as link:
             try:
-                link.execute(BEGIN)
                 for source in stored:
                     link.execute(f"LOCK TABLE {source.source.relation} IN ACCESS SHARE mode")
                 # the first SELECT fixes the state that all later ones see, of the catalogue too: all locks come before it
@@ -159,7 +165,8 @@ class PostgresOpened:
         for setting, array in (pair for source in self._values for pair in source.settings()):
             self._link.execute("SELECT set_config(%s, %s, true)", (setting, array))
         link = self._link
-        return lambda sql, keep: interruptible(lambda: _rows(link, sql, keep), lambda: link.cancel_safe(timeout=10))
+        stops = count(1)
+        return lambda sql, keep: interruptible(lambda: _rows(link, sql, keep), lambda: _stop(link, next(stops)))
 
 
 def _one_url(sources: Sequence[PostgresPlace], known: Sequence[str]) -> str:
@@ -172,14 +179,21 @@ def _one_url(sources: Sequence[PostgresPlace], known: Sequence[str]) -> str:
     return urls[0]
 
 
-def _begin(link: psycopg.Connection[Any], salt: int) -> None:
-    link.execute(BEGIN)
-    _salt(link, salt)
-
-
 def _salt(link: psycopg.Connection[Any], salt: int) -> None:
     signed = salt - 2**64 if salt >= 2**63 else salt
     link.execute("SELECT set_config('dither.salt', %s, true)", (str(signed),))
+
+
+def _stop(link: psycopg.Connection[Any], attempt: int) -> None:
+    """Cancel on the server; where it does not hear, end what waits for it here."""
+    try:
+        link.cancel_safe(timeout=CANCEL)
+        unheard = attempt >= STOPS
+    except BaseException:  # nobody to tell
+        unheard = True
+    if unheard:
+        with socket.socket(fileno=os.dup(link.fileno())) as line:
+            line.shutdown(socket.SHUT_RDWR)
 
 
 def _rows(link: psycopg.Connection[Any], sql: str, keep: Keep) -> list[tuple[Any, ...]]:
