@@ -58,7 +58,7 @@ class PostgresWords(Words):
         return f"{name} AS MATERIALIZED ({select})"
 
     def computed_once(self, select: str) -> str:
-        """PostgreSQL writes what a column stands for wherever it is used, but where it is told how many rows to leave out."""
+        """PostgreSQL writes what a column stands for wherever it is used, unless OFFSET says how many rows to leave out."""
         return f"{select} OFFSET 0"
 
     def inline(self, name: str, select: str) -> str:
