@@ -3,6 +3,7 @@
 `python -m benchmarks tpch verdicts` says what becomes of TPC-H's queries, `python -m benchmarks clickbench` of ClickBench's;
 `--record` writes what was found into the file that the tests compare with.
 
+`--rows` is the number of rows of engines: `python -m benchmarks engines --rows 100000`.
 `--scale` is the scale of TPC-H's tables, 1 unless it is said: `python -m benchmarks tpch --scale 0.1`.
 """
 
@@ -27,7 +28,10 @@ def main() -> int:
     parser.add_argument("--record", action="store_true", help="of verdicts: write them down")
     parser.add_argument("--soak", action="store_true", help="more of it")
     parser.add_argument("--scale", choices=SCALES, help="of TPC-H's tables; for tpch alone")
+    parser.add_argument("--rows", type=int, help="how many; for engines alone")
     asked = parser.parse_args()
+    if asked.rows is not None and asked.name != "engines":
+        parser.error("--rows is for engines alone")
     if asked.scale is not None and asked.name != "tpch":
         parser.error("--scale is for tpch alone")
     if asked.part is not None or asked.name == "clickbench":
@@ -35,7 +39,8 @@ def main() -> int:
             parser.error("verdicts are of tpch and clickbench")
         importlib.import_module(f"benchmarks.{VERDICTS[asked.name]}").main(again=asked.record)
         return 0
-    options = {} if asked.scale is None else {"scale": asked.scale}
+    given = {"scale": asked.scale, "rows": asked.rows}
+    options = {name: value for name, value in given.items() if value is not None}
     importlib.import_module(f"benchmarks.{asked.name}").main(soak=asked.soak, **options)
     return 0
 

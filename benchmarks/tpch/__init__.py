@@ -7,7 +7,7 @@ import tempfile
 from pathlib import Path
 
 from benchmarks.report import console
-from benchmarks.tpch import errors, example, tables, times
+from benchmarks.tpch import errors, example, other_rows, tables, times
 
 DRAWS = 1_000
 NOTES = [
@@ -27,4 +27,5 @@ def main(*, soak: bool, scale: str = "1") -> None:
         errors.main(folder, Path(name), draws=draws, whole=whole)
         example.main(folder, Path(name), draws=draws, whole=whole)
         times.main(folder, Path(name))
+        other_rows.main(folder, Path(name))
     console.print(*NOTES, sep="\n")

@@ -15,7 +15,7 @@ from dither.errors import QuestionError
 from dither.privacy.unit import Unit
 from dither.query.counters.counter_sets import choose_counters
 from dither.query.engines.duckdb.words import DUCKDB
-from dither.query.engines.templates.relations import relation_sql
+from dither.query.engines.templates.relations import question_sql
 from dither.query.engines.templates.totals import totals_sql
 from dither.query.plan.relations import Scan
 from dither.query.policy.policy import read_policy
@@ -163,7 +163,7 @@ class Asked:
     def sql(self, case=None):
         places = {name: (name, frozenset()) for name in self.kinds}
         relation, case = self.question.relation, case or self.cases[0]
-        where = relation.table.name if isinstance(relation, Scan) else f"({relation_sql(DUCKDB, relation, places)})"
+        where = relation.table.name if isinstance(relation, Scan) else f"({question_sql(DUCKDB, self.question, places)})"
         return totals_sql(DUCKDB, self.question, case.strategy.sets, case.bounding, where, case.salt)
 
     def totals(self, data, rng):

@@ -12,14 +12,15 @@ from typing import TYPE_CHECKING, Any
 
 from dither.query.counters.counter_sets import CounterSet
 from dither.query.engines.engine import Run
-from dither.query.engines.templates.relations import relation_sql
+from dither.query.engines.templates.relations import question_sql
 from dither.query.engines.templates.totals import totals_sql
 from dither.query.engines.words import Words
 from dither.query.groups.group_choice import GroupChoice, GroupKeys, Groups, all_groups
 from dither.query.plan.question import Question
-from dither.query.plan.relations import Relation, Scan
+from dither.query.plan.relations import Scan
 from dither.query.pricing.offer import FoundLimits, Offer
 from dither.query.statistics.bounding import Bounding
+from dither.query.statistics.people_by_size import PeopleBySize
 from dither.query.statistics.statistic import Counts, Statistic
 
 if TYPE_CHECKING:
@@ -54,7 +55,7 @@ class TablePlaces:
         asked = question, bounding, *families
         which = (min_people, packed or 0, *map(id, asked))
         if which not in self._written:
-            where, texts = self._relation(question.relation)
+            where, texts = self._rows(bounding.of if isinstance(bounding, PeopleBySize) else question)
             written = totals_sql(self.words, question, families, bounding, where, self._salt, texts, packed, min_people)
             self._written[which] = written, asked
         return self._written[which][0]
@@ -63,11 +64,12 @@ class TablePlaces:
         """The SELECT by which groups are chosen."""
         return self.select(choice.question, (choice.counters,), choice.bounding, min_people=choice.min_people)
 
-    def _relation(self, relation: Relation) -> tuple[str, frozenset[str]]:
+    def _rows(self, question: Question) -> tuple[str, frozenset[str]]:
+        relation = question.relation
         if isinstance(relation, Scan):
             return self._places[relation.table.name], self._texts[relation.table.name]
         found = {table: (place, self._texts[table]) for table, place in self._places.items()}
-        return f"({relation_sql(self.words, relation, found)})", frozenset()
+        return f"({question_sql(self.words, question, found)})", frozenset()
 
 
 @dataclass(frozen=True)

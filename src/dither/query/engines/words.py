@@ -255,6 +255,10 @@ class Words:
         """A sum of whole numbers, wide: as many rows as there are cannot overflow it; NULL of none."""
         return f"sum({self.wide(sql)})"
 
+    def narrow_total(self, sql: str) -> str:
+        """The same of whole numbers of 64 bits, which some engines add up faster."""
+        return self.total(sql)
+
     def collected(self, sql: str) -> str:
         """All values of a group as one list, in any order; NULL of none."""
         return f"array_agg({sql})"
@@ -272,6 +276,10 @@ class Words:
         """A SELECT within WITH that is read twice, and computed once where the engine can. It is a function of content:
         computed twice, it gives the same."""
         return f"{name} AS ({select})"
+
+    def computed_once(self, select: str) -> str:
+        """A SELECT whose columns are computed once a row, however often they are used outside, where an engine would not."""
+        return select
 
     def inline(self, name: str, select: str) -> str:
         """A SELECT within WITH that is read as if it stood there."""

@@ -45,6 +45,10 @@ class PostgresWords(Words):
         """Capital and small letters of ASCII: others have rules of their own on every engine."""
         return f'{how}({sql} COLLATE "C")'
 
+    def narrow_total(self, sql: str) -> str:
+        """A sum of bigints is a numeric, and is kept in 128 bits until then; numerics are added digit by digit."""
+        return f"sum({self.narrow(sql)})"
+
     def order(self, salt: int | str, columns: Sequence[str]) -> str:
         """A hash of 64 bits, keyed by the salt; every value has a text."""
         texts = ", ".join(self.cast(part, self.types[Type.TEXT]) for part in columns)
@@ -52,6 +56,10 @@ class PostgresWords(Words):
 
     def materialized(self, name: str, select: str) -> str:
         return f"{name} AS MATERIALIZED ({select})"
+
+    def computed_once(self, select: str) -> str:
+        """PostgreSQL writes what a column stands for wherever it is used, unless OFFSET says how many rows to leave out."""
+        return f"{select} OFFSET 0"
 
     def inline(self, name: str, select: str) -> str:
         return f"{name} AS NOT MATERIALIZED ({select})"

@@ -63,7 +63,7 @@ def clipped(
         for mine, weight in zip(own, weights, strict=True)
         for total in mine
     ]
-    taken = [f"{words.wide(f'coalesce({words.total(part)}, 0)')} AS {total}" for total, part in weighed]
+    taken = [f"{words.wide(f'coalesce({words.narrow_total(part)}, 0)')} AS {total}" for total, part in weighed]
     # only those who are too long are joined, by the same equality by which they were grouped: they are few
     by = f" GROUP BY {', '.join(keys)}" if keys else ""
     grouped = f"SELECT {', '.join([*keys, *taken])} FROM v LEFT JOIN ({norms}) AS norms USING (p){by}"

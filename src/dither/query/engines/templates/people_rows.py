@@ -70,13 +70,15 @@ def rows_of_people(shape: Shape, relation: str, texts: frozenset[str]) -> str:
     read = f"SELECT {', '.join(inner) or '1'} FROM {relation} AS source{where}"
     if not outer:
         return read
-    return f"SELECT {', '.join(outer)} FROM ({read}) AS e" + (f" WHERE {' AND '.join(kept)}" if kept else "")
+    return f"SELECT {', '.join(outer)} FROM ({words.computed_once(read)}) AS e" + (
+        f" WHERE {' AND '.join(kept)}" if kept else ""
+    )
 
 
 def totals_of_people(shape: Shape, rows: str) -> str:
     """What each person adds to each group."""
     by, number = ["p", *shape.keys], f"count({shape.keys[0]})" if shape.keys else "count(*)"
-    mine = shape.all_measured(number, "count({})", or_zero(shape.words.total("{}")))
+    mine = shape.all_measured(number, "count({})", or_zero(shape.words.narrow_total("{}")))
     # as counts, these conditions stay above the grouping; a group of rows has one key, so that each is all or nothing
     declared = " AND ".join(f"count({name}) > 0" for name in shape.keys)
     person = f"SELECT {', '.join([*by, f'{number} AS n', *mine])} FROM ({rows}) AS r GROUP BY {', '.join(by)}"

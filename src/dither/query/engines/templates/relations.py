@@ -15,12 +15,13 @@ from dither.query.engines.templates.expressions import as_column, cell, person, 
 from dither.query.engines.templates.outer_joins import outer_join_sql
 from dither.query.engines.templates.pairs import few_rows, renamed
 from dither.query.engines.templates.person_totals import own_steps, own_total, own_values
-from dither.query.engines.templates.semi_joins import semi_join_sql
+from dither.query.engines.templates.semi_joins import asserted, child_semi_join_sql, own_children, semi_join_sql
 from dither.query.engines.templates.window_functions import window_sql
 from dither.query.engines.words import Words
 from dither.query.plan.chain import Chain
 from dither.query.plan.joins.outer_join import OuterJoin
 from dither.query.plan.joins.semi_join import SemiJoin
+from dither.query.plan.question import Question
 from dither.query.plan.relations import (
     FilterRows,
     GroupByPerson,
@@ -50,15 +51,23 @@ def with_tables(words: Words, places: Mapping[str, str], select: str) -> str:
     return f"WITH {', '.join(heads)} SELECT * FROM ({select}) AS answer"
 
 
-def relation_sql(words: Words, relation: Relation, places: Places) -> str:
-    """A SELECT with all columns of the relation."""
+def question_sql(words: Words, question: Question, places: Places) -> str:
+    """A SELECT with all columns of the relation of a question, and at least those of its rows that meet the condition."""
+    return relation_sql(words, question.relation, places, asserted(question.where))
+
+
+def relation_sql(words: Words, relation: Relation, places: Places, kept: Mapping[str, bool] | None = None) -> str:
+    """A SELECT with all columns of the relation. `kept`: of columns that say whether there is a match, the value that rows
+    have which are kept later; others may be left out (`templates/semi_joins.py`)."""
+    kept = kept or {}
     match relation:
         case Scan(table):
             return scan_sql(words, table, *places[table.name])
         case Chain():
             return chain_sql(words, relation, lambda table: scan_sql(words, table, *places[table.name]))
         case FilterRows(of, condition):
-            return f"SELECT * FROM ({relation_sql(words, of, places)}) AS q WHERE {render(words, condition)}"
+            rows = relation_sql(words, of, places, {**kept, **asserted(condition)})
+            return f"SELECT * FROM ({rows}) AS q WHERE {render(words, condition)}"
         case Project(of, columns, hide):
             spelled = [f"{as_column(words, by, render(words, by))} AS {words.name(column.name)}" for column, by in columns]
             if hide and of.table.person is not None:
@@ -78,8 +87,13 @@ def relation_sql(words: Words, relation: Relation, places: Places) -> str:
             return _joined(words, sides[0], "JOIN", sides[1], columns, [same, *(render(words, one) for one in on)])
         case OuterJoin():
             return outer_join_sql(words, relation, lambda side: relation_sql(words, side, places))
-        case SemiJoin():
-            return semi_join_sql(words, relation, lambda side: relation_sql(words, side, places))
+        case SemiJoin(of, other):
+            # where people's rows are counted, none is left out before
+            rows = relation_sql(words, of, places, kept if relation.most_rows == (None, None) else None)
+            children = own_children(relation)
+            if children is None:
+                return semi_join_sql(words, relation, rows, relation_sql(words, other, places), kept)
+            return child_semi_join_sql(words, relation, rows, scan_sql(words, children, *places[children.name]), kept)
         case GroupByPerson():
             return _per_person(words, relation, places)
         case WindowByPerson(of, window):

@@ -97,7 +97,7 @@ def _each_row(shape: Shape, bounding: EachRow, rows: str, salt: int | str) -> st
 
 def _added(shape: Shape, rows: str) -> str:
     """Totals of rows, of which each is a person."""
-    added = shape.all_measured("count(*)", "count({})", or_zero(shape.words.total("{}")))
+    added = shape.all_measured("count(*)", "count({})", or_zero(shape.words.narrow_total("{}")))
     return group_totals(shape.keys, added, f"({rows}) AS r")
 
 
@@ -131,10 +131,10 @@ def _weighted(shape: Shape, bounding: Weights, rows: str, salt: int | str) -> st
     declared = " AND ".join(f"{name} IS NOT NULL" for name in shape.keys)
     inside = f" WHERE {declared}" if declared else ""
     weight = words.least([words.integer(finest), words.divide(words.integer(most), "count(*)")])
-    weights = f"SELECT p, {weight} AS w FROM r{inside} GROUP BY p"
+    weights = f"SELECT p, {words.narrow(weight)} AS w FROM r{inside} GROUP BY p"
     # a product is at most LARGEST of bounding.py: it fits into 64 bits
-    here, product = words.total("CASE WHEN {} IS NOT NULL THEN w END"), words.total("{} * w")
-    added = shape.all_measured(or_zero(words.total("w")), or_zero(here), or_zero(product))
+    here, product = words.narrow_total("CASE WHEN {} IS NOT NULL THEN w END"), words.narrow_total("{} * w")
+    added = shape.all_measured(or_zero(words.narrow_total("w")), or_zero(here), or_zero(product))
     grouped = group_totals(shape.keys, added, f"r JOIN ({weights}) AS weights USING (p){inside}")
     return f"WITH {words.materialized('r', rows)} {grouped}"
 
