@@ -100,7 +100,7 @@ def _parts(node: Any) -> Iterator[Expression]:
 
 
 def _fields(node: Any) -> Iterator[Any]:
-    if isinstance(node, tuple):
-        yield from node
+    if isinstance(node, tuple):  # of keys, of which there may be a million, none is a node
+        yield from (one for one in node if isinstance(one, tuple) or is_dataclass(one))
     elif is_dataclass(node) and not isinstance(node, type):
         yield from (getattr(node, one.name) for one in fields(node))

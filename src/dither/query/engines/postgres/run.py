@@ -17,6 +17,8 @@ from dither.errors import DataError, QuestionError
 from dither.extras import needs
 from dither.query.engines.engine import Keep, Progress, Run
 from dither.query.engines.interruptible import interruptible
+from dither.query.engines.key_lists import KeyLists
+from dither.query.engines.postgres.key_settings import KeySettings
 from dither.query.engines.postgres.read_table import is_long, read_column, read_sql
 from dither.query.engines.postgres.support import check_support
 from dither.query.engines.postgres.words import POSTGRES
@@ -93,7 +95,12 @@ class PostgresEngine:
         return PostgresTableSource(table, source, source.check(table))
 
     def rehearse(
-        self, sources: Mapping[str, PostgresTableSource], selects: Sequence[str], *, threads: int | None = None
+        self,
+        sources: Mapping[str, PostgresTableSource],
+        selects: Sequence[str],
+        *,
+        threads: int | None = None,
+        lists: KeyLists | None = None,
     ) -> None:
         """Run SELECTs on a made-up row of NULLs, so that what can never work is refused before it is charged."""
         with needs("dither[postgres]"):
@@ -106,6 +113,7 @@ class PostgresEngine:
         with connection(_one_url(list(sources.values()))) as link:
             try:
                 _begin(link, 0)
+                KeySettings(link, lists).hand_over()
                 for sql in selects:
                     link.execute(with_tables(POSTGRES, heads, sql)).fetchall()
             except psycopg.Error as error:
@@ -147,14 +155,19 @@ class PostgresOpened:
     def __init__(self, link: psycopg.Connection[Any], facts: EngineFacts) -> None:
         self._link, self._facts = link, facts
 
-    def read(self, progress: Progress | None = None, salt: int = 0) -> Run:
+    def read(self, progress: Progress | None = None, salt: int = 0, lists: KeyLists | None = None) -> Run:
         """SELECTs can run. What they raise may tell of rows: not to be passed on."""
         _salt(self._link, salt)
         for setting, amount in (("work_mem", self._facts.work_mem), ("statement_timeout", self._facts.time_limit)):
             if amount is not None:
                 self._link.execute("SELECT set_config(%s, %s, true)", (setting, amount))
-        link = self._link
-        return lambda sql, keep: interruptible(lambda: _rows(link, sql, keep), lambda: link.cancel_safe(timeout=10))
+        link, settings = self._link, KeySettings(self._link, lists)
+
+        def run(sql: str, keep: Keep) -> list[tuple[Any, ...]]:
+            settings.hand_over()
+            return interruptible(lambda: _rows(link, sql, keep), lambda: link.cancel_safe(timeout=10))
+
+        return run
 
 
 def _one_url(sources: Sequence[PostgresTableSource]) -> str:
