@@ -16,6 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import fields, is_dataclass
+from datetime import date
 from fractions import Fraction
 from typing import Any
 
@@ -28,6 +29,7 @@ from dither.query.plan.question import Question
 
 LEAF, WHOLE = (100, -153), (63, 0)
 FARTHEST = 1000
+PLAIN = {str, int, bool, date}
 Exponents = tuple[int, int]
 
 
@@ -100,7 +102,8 @@ def _parts(node: Any) -> Iterator[Expression]:
 
 
 def _fields(node: Any) -> Iterator[Any]:
-    if isinstance(node, tuple):  # of keys, of which there may be a million, none is a node
-        yield from (one for one in node if isinstance(one, tuple) or is_dataclass(one))
+    if isinstance(node, tuple):
+        if not set(map(type, node)) <= PLAIN:  # of keys, of which there may be a million, none is a node
+            yield from node
     elif is_dataclass(node) and not isinstance(node, type):
         yield from (getattr(node, one.name) for one in fields(node))

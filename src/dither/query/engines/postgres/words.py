@@ -39,9 +39,10 @@ class PostgresWords(Words):
         return super().name(text)
 
     def key_list(self, listed: KeyList) -> str:
-        """From a setting of the transaction, as an array: an uncorrelated SELECT, which is hashed once."""
+        """From a setting of the transaction, as an array. The SELECT within keeps the planner from looking at its length:
+        a list that it thinks too long for a hash table would be gone through for every row."""
         held = f"current_setting({self.text(setting(listed))})"
-        return f"SELECT unnest({self.cast(held, f'{self.types[listed.type]}[]')})"
+        return f"SELECT unnest((SELECT {self.cast(held, f'{self.types[listed.type]}[]')}))"
 
     def round(self, sql: str, digits: int) -> str:
         """To so many digits, halves away from zero. A double less its floor is exact, so that no half is missed."""
