@@ -20,7 +20,7 @@ policy = typer.Typer(no_args_is_help=True, help="What is protected, and how: dra
 
 @policy.command()
 def init(
-    file: Annotated[Path, typer.Argument(help="A .parquet, .csv or .duckdb file, or a glob of such, in quotes.")],
+    file: Annotated[Path, typer.Argument(help="A .parquet, .csv or .duckdb file, a glob in quotes, or a directory.")],
     out: Annotated[Path | None, typer.Option(help="Where to write; left out, it is printed.")] = None,
     table: Annotated[str | None, typer.Option(help="Which table of a .duckdb file.")] = None,
 ) -> None:

@@ -158,7 +158,7 @@ class Release:
             return stored.answer, stored
         relations = dict.fromkeys(one.question.relation for offer in self.offers for one in (offer, *offer.inner))
         tables = {table.name: table for relation in relations for table in relation.tables}
-        sources = {name: self.holdings.table_source(table) for name, table in tables.items()}
+        sources = self.holdings.table_sources(tables.values())
         texts = {name: source.texts for name, source in sources.items()}
         place = TablePlaces(engine.words, {name: rows_of(engine.words, name) for name in sources}, texts, lists=KeyLists())
         engine.rehearse(sources, self._selects(place), threads=threads, lists=place.lists)

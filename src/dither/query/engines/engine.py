@@ -81,6 +81,9 @@ class Engine(Protocol):
     def table(self, table: Table, source: Source) -> TableSource:
         """A source as a table; refused where it cannot be that."""
 
+    def tables(self, given: Mapping[Table, Source]) -> dict[str, TableSource]:
+        """Several sources as tables, by name."""
+
     def check(self, question: Question) -> None:
         """Refuse a question that it was not shown to answer; looks at no data."""
 

@@ -81,6 +81,10 @@ class DuckDBEngine:
             known = self._tables[table.name] = ((table, source, stamp), table_source(table, source))
         return known[1]
 
+    def tables(self, given: Mapping[Table, Source]) -> dict[str, Any]:
+        """Several sources as tables, by name."""
+        return {table.name: self.table(table, source) for table, source in given.items()}
+
     def rehearse(
         self,
         sources: Mapping[str, TableSource],

@@ -3,10 +3,13 @@
 Each release has a connection of its own. Its transaction sees one state of the database (repeatable read), writes nothing,
 and finds operators and functions in `pg_catalog` alone, so that nobody's own are called. Tables are locked against changes
 of their shape, and looked up in the catalogue again, before the charge. What the server says is never passed on.
+
+What is remembered between questions is public: SELECTs that worked on a made-up row. Catalogues are looked at each time.
 """
 
 from __future__ import annotations
 
+from collections import OrderedDict
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -35,6 +38,7 @@ if TYPE_CHECKING:
     import psycopg
 
 AT_ONCE = 10_000  # rows handed over at once
+MOST_REHEARSALS = 1000  # that are remembered
 BEGIN = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
 
 
@@ -81,6 +85,7 @@ class PostgresEngine:
 
     def __init__(self, facts: EngineFacts | None = None) -> None:
         self._facts = facts or EngineFacts()
+        self._rehearsed: OrderedDict[tuple[str, str], None] = OrderedDict()  # SELECTs that worked, and where
 
     def close(self) -> None:
         """Nothing is kept open."""
@@ -94,6 +99,20 @@ class PostgresEngine:
         assert isinstance(source, PostgresTable)
         return PostgresTableSource(table, source, source.check(table))
 
+    def tables(self, given: Mapping[Table, Source]) -> dict[str, Any]:
+        """Several sources as tables, by name: looked up by one connection a database."""
+        places: dict[str, list[tuple[Table, PostgresTable]]] = {}
+        for table, source in given.items():
+            assert isinstance(source, PostgresTable)
+            places.setdefault(source.url, []).append((table, source))
+        found: dict[str, PostgresTableSource] = {}
+        for url, several in places.items():
+            with connection(url) as link:
+                for table, source in several:
+                    held = source.fitting(table, read_catalogue(link, source))
+                    found[table.name] = PostgresTableSource(table, source, held)
+        return {table.name: found[table.name] for table in given}
+
     def rehearse(
         self,
         sources: Mapping[str, PostgresTableSource],
@@ -102,7 +121,11 @@ class PostgresEngine:
         threads: int | None = None,
         lists: KeyLists | None = None,
     ) -> None:
-        """Run SELECTs on a made-up row of NULLs, so that what can never work is refused before it is charged."""
+        """Run SELECTs on a made-up row of NULLs, so that what can never work is refused before it is charged.
+
+        One that worked is not run again on the same database: it holds the types of all columns, and lists of keys by
+        names that follow from them. One that failed is not remembered.
+        """
         with needs("dither[postgres]"):
             import psycopg
 
@@ -110,15 +133,23 @@ class PostgresEngine:
         for table, source in sources.items():
             cells = [f"CAST(NULL AS {held.stored}) AS {POSTGRES.name(column)}" for column, held in source.schema.items()]
             heads[table] = source.read(f"(SELECT {', '.join(cells)})")
-        with connection(_one_url(list(sources.values()))) as link:
+        url = _one_url(list(sources.values()))
+        known = [(url, with_tables(POSTGRES, heads, sql)) for sql in selects]
+        new = [key for key in known if key not in self._rehearsed]
+        if not new:
+            return
+        with connection(url) as link:
             try:
                 _begin(link, 0)
                 KeySettings(link, lists).hand_over()
-                for sql in selects:
-                    link.execute(with_tables(POSTGRES, heads, sql)).fetchall()
+                for _, sql in new:
+                    link.execute(sql).fetchall()
             except psycopg.Error as error:
                 why = f"the engine cannot compute it, whatever the data is ({type(error).__name__})"
                 raise QuestionError("question", "as it was asked", why, "smaller numbers, or a simpler question") from None
+        self._rehearsed.update(dict.fromkeys(new))
+        while len(self._rehearsed) > MOST_REHEARSALS:
+            self._rehearsed.popitem(last=False)
 
     @contextmanager
     def opened(self, sources: Sequence[PostgresTableSource], threads: int | None = None) -> Iterator[PostgresOpened]:
@@ -163,9 +194,13 @@ class PostgresOpened:
                 self._link.execute("SELECT set_config(%s, %s, true)", (setting, amount))
         link, settings = self._link, KeySettings(self._link, lists)
 
+        def look() -> None:
+            if progress is not None:  # the server does not tell how far it is
+                progress(0.0)
+
         def run(sql: str, keep: Keep) -> list[tuple[Any, ...]]:
             settings.hand_over()
-            return interruptible(lambda: _rows(link, sql, keep), lambda: link.cancel_safe(timeout=10))
+            return interruptible(lambda: _rows(link, sql, keep), lambda: link.cancel_safe(timeout=10), look)
 
         return run
 
