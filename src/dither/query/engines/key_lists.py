@@ -47,7 +47,8 @@ class KeyLists:
         if known is not None and known.keys is keys:
             return known
         kinds = {type(key) for key in keys} if len(keys) > LONGEST_LIST else set()
-        if len(kinds) != 1 or (kind := KINDS.get(*kinds)) is None:
+        kind = KINDS.get(kinds.pop()) if len(kinds) == 1 else None
+        if kind is None:
             return None
         held = keys if isinstance(keys, tuple) else tuple(keys)
         spelled = "".join(f"{len(text)}:{text}" for text in map(str, held))
