@@ -25,8 +25,8 @@ def init(
     file: Annotated[
         str,
         typer.Argument(
-            help="A .parquet, .csv or .duckdb file, a glob of such, or postgresql://host/database?table=schema.visits "
-            "(?schema=clinic: all of its tables), in quotes."
+            help="A .parquet, .csv or .duckdb file, a glob of such, a directory, or "
+            "postgresql://host/database?table=schema.visits (?schema=clinic: all of its tables), in quotes."
         ),
     ],
     out: Annotated[Path | None, typer.Option(help="Where to write; left out, it is printed.")] = None,

@@ -9,6 +9,7 @@ from typing import Annotated, Any
 
 import typer
 
+from dither.cli.waiting_bar import waiting_bar
 from dither.errors import DataError
 from dither.query.answers.answer import Answer
 from dither.query.answers.batch_answer import BatchAnswer
@@ -167,12 +168,9 @@ def _wish(text: str) -> tuple[str, str]:
 
 
 def _ask(made: Quote | Batch, key: str | None, analyst: str) -> Answer | BatchAnswer:
-    from rich.console import Console
-    from rich.progress import Progress
-
-    with Progress(console=Console(stderr=True), transient=True, disable=not sys.stderr.isatty()) as bar:
-        task = bar.add_task("the engine works", total=1.0)
-        return made.release(idempotency_key=key, analyst=analyst, progress=lambda part: bar.update(task, completed=part))
+    shown = sys.stderr.isatty() and sys.stdout.isatty()
+    with waiting_bar(shown=shown) as progress:
+        return made.release(idempotency_key=key, analyst=analyst, progress=progress)
 
 
 def _write(answer: Answer, kind: str, out: Path | None) -> None:

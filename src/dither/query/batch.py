@@ -154,7 +154,8 @@ class Batch:
             idempotency_key: a name for this charge: the same key never pays twice, and stands for one question.
             analyst: who asks; needed where the ledger has shares.
             threads: of the engine, 1 to 1024; left out, as many as there are cores.
-            progress: called with the part of the reading that is done, from 0 to 1.
+            progress: called with the part of the reading that is done, from 0 to 1, several times a second; always with 0
+                where the engine does not tell it (PostgreSQL).
             wait: seconds that the same answer is waited for while somebody else computes it.
 
         Raises:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from dither.query.counters.counter_sets import CounterSet
 from dither.query.engines.engine import Run
+from dither.query.engines.key_lists import KeyLists
 from dither.query.engines.templates.relations import question_sql
 from dither.query.engines.templates.totals import totals_sql
 from dither.query.engines.words import Words
@@ -37,8 +38,10 @@ class TablePlaces:
         places: Mapping[str, str],
         texts: Mapping[str, frozenset[str]],
         salt: int | None = None,
+        lists: KeyLists | None = None,
     ) -> None:
-        self.words, self._places, self._texts = words, places, texts  # what stands after FROM; columns that are held as text
+        self.words = words if lists is None else words.with_lists(lists)
+        self.lists, self._places, self._texts = lists, places, texts  # what stands after FROM; columns that are held as text
         self._salt = words.salt if salt is None else salt
         self._written: dict[tuple[int, ...], tuple[str, object]] = {}  # by object: 1 equals True, but not in SQL
 

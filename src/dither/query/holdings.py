@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -45,6 +45,10 @@ class Holdings:
     def table_source(self, table: Table) -> TableSource:
         """Where the rows of a table are, and how they are stored there."""
         return self.engine.table(table, self.source(table))
+
+    def table_sources(self, tables: Iterable[Table]) -> dict[str, TableSource]:
+        """The same of several tables, by name."""
+        return self.engine.tables({table: self.source(table) for table in tables})
 
     def source(self, table: Table) -> Source:
         """Where the rows of a table are."""

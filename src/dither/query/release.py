@@ -36,6 +36,7 @@ from dither.query.answers.released import Released, batch_from_json, batch_to_js
 from dither.query.counts import Count, TablePlaces, counts_of, histograms_of
 from dither.query.engines.engine import Opened, Progress, Run, TableSource
 from dither.query.engines.fan_out import check_matches
+from dither.query.engines.key_lists import KeyLists
 from dither.query.engines.templates.relations import rows_of, with_tables
 from dither.query.groups.group_choice import all_groups
 from dither.query.holdings import Holdings
@@ -157,10 +158,10 @@ class Release:
             return stored.answer, stored
         relations = dict.fromkeys(one.question.relation for offer in self.offers for one in (offer, *offer.inner))
         tables = {table.name: table for relation in relations for table in relation.tables}
-        sources = {name: self.holdings.table_source(table) for name, table in tables.items()}
+        sources = self.holdings.table_sources(tables.values())
         texts = {name: source.texts for name, source in sources.items()}
-        place = TablePlaces(engine.words, {name: rows_of(engine.words, name) for name in sources}, texts)
-        engine.rehearse(sources, self._selects(place), threads=threads)
+        place = TablePlaces(engine.words, {name: rows_of(engine.words, name) for name in sources}, texts, lists=KeyLists())
+        engine.rehearse(sources, self._selects(place), threads=threads, lists=place.lists)
         for relation in relations:
             check_matches(relation, sources, engine, threads)
         with engine.opened([*sources.values()], threads) as opened:
@@ -194,7 +195,7 @@ class Release:
         """The noisy counts as text to store; None if computing failed: the cause is not told."""
         heads = {name: source.relation for name, source in sources.items()}
         with _untold():
-            run = opened.read(progress, secrets.randbits(64))
+            run = opened.read(progress, secrets.randbits(64), place.lists)
             return written(self.released(lambda sql, keep: run(with_tables(place.words, heads, sql), keep), place))
         return None
 

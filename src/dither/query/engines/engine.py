@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from typing import Any, Protocol
 
+from dither.query.engines.key_lists import KeyLists
 from dither.query.engines.words import Words
 from dither.query.plan.question import Question
 from dither.query.policy.column import Column
@@ -62,8 +63,9 @@ class TableSource(Protocol):
 class Opened(Protocol):
     """Sources that can be read."""
 
-    def read(self, progress: Progress | None = None, salt: int = 0) -> Run:
-        """Hand over what is in memory; then SELECTs can run. What they raise may tell of rows: not to be passed on."""
+    def read(self, progress: Progress | None = None, salt: int = 0, lists: KeyLists | None = None) -> Run:
+        """Hand over what is in memory; then SELECTs can run, each with the lists that there are when it does. What they
+        raise may tell of rows: not to be passed on."""
 
 
 class Engine(Protocol):
@@ -79,10 +81,20 @@ class Engine(Protocol):
     def table(self, table: Table, source: Source) -> TableSource:
         """A source as a table; refused where it cannot be that."""
 
+    def tables(self, given: Mapping[Table, Source]) -> dict[str, TableSource]:
+        """Several sources as tables, by name."""
+
     def check(self, question: Question) -> None:
         """Refuse a question that it was not shown to answer; looks at no data."""
 
-    def rehearse(self, sources: Mapping[str, Any], selects: Sequence[str], *, threads: int | None = None) -> None:
+    def rehearse(
+        self,
+        sources: Mapping[str, Any],
+        selects: Sequence[str],
+        *,
+        threads: int | None = None,
+        lists: KeyLists | None = None,
+    ) -> None:
         """Run SELECTs on made-up rows, so that what can never work is refused before it is charged."""
 
     def opened(self, sources: Sequence[Any], threads: int | None = None) -> AbstractContextManager[Opened]:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from typing import Any
 
 from dither.errors import DataError
 from dither.query.engines.duckdb.run import DuckDBEngine
@@ -27,6 +28,11 @@ class MixedEngine(PostgresEngine):
     def close(self) -> None:
         """Close what nobody uses; whoever comes next opens it anew."""
         self._files.close()
+
+    def tables(self, given: Mapping[Table, Source]) -> dict[str, Any]:
+        """Several sources as tables, by name."""
+        stored = super().tables({table: source for table, source in given.items() if isinstance(source, PostgresTable)})
+        return {table.name: stored.get(table.name) or self.table(table, source) for table, source in given.items()}
 
     def table(self, table: Table, source: Source) -> PostgresTableSource | PublicValues:
         """A source as a table, looked up in the catalogue; of one that is no table of the database, with its rows."""

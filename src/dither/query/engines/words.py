@@ -19,11 +19,12 @@ from functools import cached_property
 from itertools import count
 from typing import ClassVar, Self
 
+from dither.query.engines.key_lists import KeyList, KeyLists
 from dither.query.plan.calendar_periods import Period, Unit
 from dither.query.plan.expressions import Part
 from dither.query.plan.functions import Spelling
 from dither.query.plan.mathematics.elementary import ElementaryName
-from dither.query.policy.column import Type
+from dither.query.policy.column import Key, Type
 from dither.query.sources import sql_quotes
 
 WHOLE = "0|-?[1-9][0-9]*"  # the one spelling of a whole number
@@ -47,14 +48,18 @@ class Words:
     wide_type: ClassVar[str] = "NUMERIC(38)"
     salt: ClassVar[str] = "0"  # as the run of a SELECT knows it; a number is written where there is no run
 
-    def __init__(self, *, cuts: bool = False) -> None:
-        self._cuts = cuts
+    def __init__(self, *, cuts: bool = False, lists: KeyLists | None = None) -> None:
+        self._cuts, self._lists = cuts, lists
+
+    def with_lists(self, lists: KeyLists | None) -> Self:
+        """The same words, with a place for lists of keys that are too long to be written."""
+        return type(self)(cuts=self._cuts, lists=lists)
 
     @cached_property
     def operands(self) -> Self:
         """The same words, for what is added, multiplied or divided: cells so large or small that doubles would overflow or
         underflow are cut. Some engines fail there, and all are to compute the same."""
-        return type(self)(cuts=True)
+        return type(self)(cuts=True, lists=self._lists)
 
     # -- names and constants: none depends on a row; what the engine cannot read is refused when the SELECT is rehearsed
 
@@ -153,6 +158,21 @@ class Words:
     def sound(self, sql: str) -> str:
         """A text that functions can take; NULL where its bytes are no text. As it is: where such cannot be stored."""
         return sql
+
+    def among(self, sql: str, keys: Sequence[Key]) -> str:
+        """Whether a value is one of these keys; a long list stands beside the SELECT (`engines/key_lists.py`)."""
+        listed = None if self._lists is None else self._lists.add(keys)
+        if listed is None:
+            return f"{sql} IN ({', '.join(self.constant(key) for key in keys)})"
+        return f"{sql} IN ({self.key_list(listed)})"
+
+    def is_listed(self, keys: Sequence[Key]) -> bool:
+        """Whether a list of keys stands beside the SELECT."""
+        return self._lists is not None and self._lists.add(keys) is not None
+
+    def key_list(self, listed: KeyList) -> str:
+        """A SELECT of the keys of a list, as the run of a SELECT knows them."""
+        return f"SELECT k FROM {self.name(f'declared keys, {listed.name}')}"
 
     def key(self, sql: str, options: Sequence[str]) -> str:
         """A text that is one of these constants, or NULL, in as little room as there is."""

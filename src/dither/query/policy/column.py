@@ -20,7 +20,8 @@ from dither.numeric.number import Number
 
 FINEST = 2**20  # steps between the bounds of a float, unless the owner says otherwise
 MOST_STEPS = 2**52  # beyond this a double cannot tell the steps apart
-MOST_KEYS = 100_000
+MOST_KEYS = 100_000  # that follow from bounds, or are combinations of others
+MOST_LISTED = 1_000_000  # that an owner lists
 AUTO = "auto"  # instead of bounds or limits: they are found privately
 MOST_FOUND = 2**30  # steps from zero, within which bounds are found
 LONGEST_TEXT = 2000  # characters of a text that are read
@@ -233,8 +234,8 @@ def _keys(stated: Fact, kind: Type, where: str) -> tuple[Key, ...] | None:
         return None
     if kind in (Type.FLOAT, Type.DECIMAL, Type.TIMESTAMP):
         raise PolicyError(where, stated, f"a {kind.value} column has no keys", "text, integer, boolean or date")
-    if not isinstance(stated, (list, tuple)) or not 0 < len(stated) <= MOST_KEYS:
-        raise PolicyError(where, stated, f"keys are a list of 1 to {MOST_KEYS}", '["A", "B", "C"]')
+    if not isinstance(stated, (list, tuple)) or not 0 < len(stated) <= MOST_LISTED:
+        raise PolicyError(where, stated, f"keys are a list of 1 to {MOST_LISTED}", '["A", "B", "C"]')
     wanted: dict[Type, type] = {Type.TEXT: str, Type.INTEGER: int, Type.BOOLEAN: bool, Type.DATE: datetime.date}
     for key in stated:
         if type(key) is not wanted[kind]:

@@ -7,10 +7,12 @@ from pathlib import Path
 
 from dither.errors import DataError
 from dither.query.sources.frames import FRAMES
+from dither.query.sources.partitioned_files import PartitionedFiles, cells_of, files_below
 from dither.query.sources.postgres_table import postgres_table
 from dither.query.sources.source import CsvFiles, DataLike, DuckDBFile, ParquetFiles, Source
 
-KINDS = "a .parquet, .csv or .duckdb file, a glob of such, postgresql://..., a pandas or polars DataFrame, or an Arrow table"
+KINDS = "a .parquet, .csv or .duckdb file, a glob of such, a directory of Parquet, "
+KINDS += "postgresql://..., a pandas or polars DataFrame, or an Arrow table"
 
 PLAIN = {"dict": "pyarrow.table(data)", "list": "pyarrow.Table.from_pylist(data) of a list of dicts"}
 
@@ -33,10 +35,22 @@ def find_source(stated: DataLike, folder: Path, where: str) -> Source:
     raise DataError(where, kind, "it is no table that can be read", KINDS)
 
 
+def _fixed(pattern: Path) -> Path | None:
+    """The folder below which names of folders are cells: a directory, or what stands before the first `year=*` of a glob."""
+    if pattern.is_dir():
+        return pattern
+    places = [place for place, part in enumerate(pattern.parts[:-1]) if "=" in part and glob.has_magic(part)]
+    return Path(*pattern.parts[: places[0]]) if places and not pattern.is_file() else None
+
+
 def _files(stated: str, folder: Path, where: str) -> Source:
     pattern = str(folder / stated)
-    found = [pattern] if Path(pattern).is_file() else sorted(glob.glob(pattern, recursive=True))  # noqa: PTH207
-    paths = tuple(str(Path(path).resolve()) for path in found if Path(path).is_file())
+    if Path(pattern).is_dir():
+        found = files_below(Path(pattern), where)
+    else:
+        found = [pattern] if Path(pattern).is_file() else sorted(glob.glob(pattern, recursive=True))  # noqa: PTH207
+        found = [path for path in found if Path(path).is_file()]
+    paths = tuple(str(Path(path).resolve()) for path in found)
     if not paths:
         raise DataError(where, stated, f"there is no such file in {folder}", KINDS)
     files = [(Path(path).stat().st_dev, Path(path).stat().st_ino) for path in paths]
@@ -47,7 +61,8 @@ def _files(stated: str, folder: Path, where: str) -> Source:
             raise DataError(where, path, "the engine would read that name as a pattern", "a plain file name")
     endings = {Path(path).suffix.lower() for path in paths}
     if endings <= {".parquet", ".pq"}:
-        return ParquetFiles(paths)
+        cells = cells_of(found, fixed, where) if (fixed := _fixed(Path(pattern))) is not None else ((),)
+        return PartitionedFiles(paths, cells) if cells[0] else ParquetFiles(paths)
     if endings == {".csv"}:
         return CsvFiles(paths)
     if endings <= {".duckdb", ".db"} and len(paths) == 1:

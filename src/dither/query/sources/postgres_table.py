@@ -144,8 +144,8 @@ class PostgresTable(Source):
             found = link.execute(UNIQUE, (self.relation,)).fetchall()
         return any(set(names) <= set(columns) for (names,) in found)
 
-    def check(self, table: Table) -> Schema:
-        found = super().check(table)
+    def fitting(self, table: Table, found: Schema) -> Schema:
+        found = super().fitting(table, found)
         for column in table.columns:
             must_be_read(column, found[column.name], f"source of {table.name}", table)
         return found

@@ -73,7 +73,11 @@ class Source(ABC):
 
     def check(self, table: Table) -> Schema:
         """Refuse a source that cannot be the table of the policy, before anything is charged; what of it will be read."""
-        found, where = self.schema(table.name), f"source of {table.name}"
+        return self.fitting(table, self.schema(table.name))
+
+    def fitting(self, table: Table, found: Schema) -> Schema:
+        """Of a schema, what will be read; refused where it cannot be the table of the policy."""
+        where = f"source of {table.name}"
         for column in table.columns:
             if column.name not in found:
                 why = f"the policy describes a column {column.name} that is not there"

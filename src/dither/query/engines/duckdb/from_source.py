@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 from dither.errors import DataError
 from dither.query.policy.table import Table
 from dither.query.sources.csv_quotes import misplaced_quote
 from dither.query.sources.frames import Frame
+from dither.query.sources.partitioned_files import PartitionedFiles
 from dither.query.sources.schema import Schema
 from dither.query.sources.source import CsvFiles, DuckDBFile, ParquetFiles, Source
 from dither.query.sources.sql_quotes import name, text
@@ -19,11 +21,10 @@ if TYPE_CHECKING:
 def from_source(source: Source, table: Table) -> str:
     """What stands after FROM."""
     match source:
+        case PartitionedFiles():
+            return _partitions(source, table)
         case ParquetFiles(paths):
-            files = ", ".join(text(path) for path in paths)
-            # Names of folders are not cells. Least and largest number of a file leave NaN out: taken for those of all
-            # cells, they decide what becomes of all rows with NaN: one person's number would count or drop others.
-            return f"read_parquet([{files}], hive_partitioning = false, can_have_nan = true)"
+            return _parquet(paths)
         case CsvFiles(paths):
             columns = ", ".join(f"{text(column)}: 'VARCHAR'" for column in source.header())
             files = ", ".join(text(path) for path in paths)
@@ -35,6 +36,25 @@ def from_source(source: Source, table: Table) -> str:
             return f"{source.called}.main.{name(table.name)}"
         case _:
             return name(_frame(table))
+
+
+def _parquet(paths: Iterable[str]) -> str:
+    """Parquet files. What names of folders hold is for us to say, not for the engine to guess. Least and largest number of
+    a file leave NaN out: taken for those of all cells, they decide what becomes of all rows with NaN: one person's number
+    would count or drop others."""
+    files = ", ".join(text(path) for path in paths)
+    return f"read_parquet([{files}], hive_partitioning = false, can_have_nan = true)"
+
+
+def _partitions(source: PartitionedFiles, table: Table) -> str:
+    """Files in folders, those with the same cells in one SELECT: columns by name, and cells of folders as constants. A
+    folder that a condition on its cells leaves out need not be read: by names and the question alone, never by a row."""
+    inside = [name(column.name) for column in table.columns if column.name not in source.columns]
+    selects = []
+    for cells, paths in source.partitions().items():
+        held = [f"{'NULL' if cell is None else text(cell)}::VARCHAR AS {name(column)}" for column, cell in cells]
+        selects.append(f"SELECT {', '.join([*inside, *held])} FROM {_parquet(paths)}")
+    return f"({' UNION ALL '.join(selects)})"
 
 
 def hand_over(source: Source, cursor: duckdb.DuckDBPyConnection, table: Table, schema: Schema) -> None:

@@ -18,10 +18,12 @@ from typing import TYPE_CHECKING, Any, Self
 
 from dither.errors import DataError, QuestionError
 from dither.query.engines.duckdb.instance import Instance
+from dither.query.engines.duckdb.key_tables import KeyTables
 from dither.query.engines.duckdb.table_source import TableSource, table_source
 from dither.query.engines.duckdb.words import DUCKDB
 from dither.query.engines.engine import Keep, Progress, Run
 from dither.query.engines.interruptible import interruptible
+from dither.query.engines.key_lists import KeyLists
 from dither.query.engines.templates.relations import with_tables
 from dither.query.plan.question import Question
 from dither.query.policy.column import Type
@@ -79,7 +81,18 @@ class DuckDBEngine:
             known = self._tables[table.name] = ((table, source, stamp), table_source(table, source))
         return known[1]
 
-    def rehearse(self, sources: Mapping[str, TableSource], selects: Sequence[str], *, threads: int | None = None) -> None:
+    def tables(self, given: Mapping[Table, Source]) -> dict[str, Any]:
+        """Several sources as tables, by name."""
+        return {table.name: self.table(table, source) for table, source in given.items()}
+
+    def rehearse(
+        self,
+        sources: Mapping[str, TableSource],
+        selects: Sequence[str],
+        *,
+        threads: int | None = None,
+        lists: KeyLists | None = None,
+    ) -> None:
         """Run SELECTs on made-up rows of NULLs, so that what can never work is refused before it is charged."""
         import duckdb
 
@@ -95,6 +108,7 @@ class DuckDBEngine:
             return
         try:
             with self._instance(threads) as instance, instance.cursor() as cursor:
+                KeyTables(cursor, lists).hand_over()
                 for statement in (*made, *(key[-1] for key in new)):
                     cursor.execute(statement).fetchall()
         except duckdb.Error as error:
@@ -150,12 +164,18 @@ class Opened:
     def __init__(self, cursor: duckdb.DuckDBPyConnection, sources: Sequence[TableSource]) -> None:
         self._cursor, self._sources = cursor, sources
 
-    def read(self, progress: Progress | None = None, salt: int = 0) -> Run:
+    def read(self, progress: Progress | None = None, salt: int = 0, lists: KeyLists | None = None) -> Run:
         """Hand over what is in memory; then SELECTs can run. What they raise may tell of rows: not to be passed on."""
         self._cursor.execute(f"SET VARIABLE salt = {int(salt)}::UBIGINT")
         for source in self._sources:
             source.attach(self._cursor)
-        return lambda sql, keep: _fetch(self._cursor, sql, keep, progress)
+        tables = KeyTables(self._cursor, lists)
+
+        def run(sql: str, keep: Keep) -> list[tuple[Any, ...]]:
+            tables.hand_over()
+            return _fetch(self._cursor, sql, keep, progress)
+
+        return run
 
 
 _abandoned: list[Instance] = []  # copied from another process: kept, since closing them would wait for threads elsewhere

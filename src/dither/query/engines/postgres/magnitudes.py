@@ -19,6 +19,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import fields, is_dataclass
+from datetime import date
 from fractions import Fraction
 from math import ceil, floor
 from typing import Any
@@ -37,6 +38,7 @@ FARTHEST = 1000
 QUOTIENT, POWER = 1000, 997  # how far comparisons let them: 2^500 / 2^-500, and 10^300
 EXPONENTIAL = (-1011, 1011)  # e^-700 to e^700
 LOGARITHM = (-55, 11)  # by ten of 1 - 2^-53, by two of 2^-1074
+PLAIN = {str, int, bool, date}
 Exponents = tuple[int, int]
 
 
@@ -138,6 +140,7 @@ def _parts(node: Any) -> Iterator[Expression]:
 
 def _fields(node: Any) -> Iterator[Any]:
     if isinstance(node, tuple):
-        yield from node
+        if not set(map(type, node)) <= PLAIN:  # of keys, of which there may be a million, none is a node
+            yield from node
     elif is_dataclass(node) and not isinstance(node, type):
         yield from (getattr(node, one.name) for one in fields(node))

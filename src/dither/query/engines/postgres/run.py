@@ -3,12 +3,15 @@
 Each release has a connection of its own. Its transaction sees one state of the database (repeatable read), writes nothing,
 and finds operators and functions in `pg_catalog` alone, so that nobody's own are called. Tables are locked against changes
 of their shape, and looked up in the catalogue again, before the charge. What the server says is never passed on.
+
+What is remembered between questions is public: SELECTs that worked on a made-up row. Catalogues are looked at each time.
 """
 
 from __future__ import annotations
 
 import os
 import socket
+from collections import OrderedDict
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -20,6 +23,8 @@ from dither.errors import DataError, QuestionError
 from dither.extras import needs
 from dither.query.engines.engine import Keep, Progress, Run
 from dither.query.engines.interruptible import interruptible
+from dither.query.engines.key_lists import KeyLists
+from dither.query.engines.postgres.key_settings import KeySettings
 from dither.query.engines.postgres.public_values import PublicValues
 from dither.query.engines.postgres.read_table import is_long, read_column, read_sql
 from dither.query.engines.postgres.support import check_support
@@ -39,6 +44,7 @@ if TYPE_CHECKING:
 AT_ONCE = 10_000  # rows handed over at once
 CANCEL = 10.0  # seconds in which the server hears that it should cancel
 STOPS = 10  # attempts to cancel on the server before the line to it is cut
+MOST_REHEARSALS = 1000  # that are remembered
 
 
 @dataclass(frozen=True, eq=False)
@@ -87,6 +93,7 @@ class PostgresEngine:
 
     def __init__(self, facts: EngineFacts | None = None, urls: Sequence[str] = ()) -> None:
         self._facts, self._urls = facts or EngineFacts(), urls  # of databases, for questions whose tables are all sent along
+        self._rehearsed: OrderedDict[tuple[str, str], None] = OrderedDict()  # SELECTs that worked, and where
 
     def close(self) -> None:
         """Nothing is kept open."""
@@ -100,8 +107,33 @@ class PostgresEngine:
         assert isinstance(source, PostgresTable)
         return PostgresTableSource(table, source, source.check(table))
 
-    def rehearse(self, sources: Mapping[str, PostgresPlace], selects: Sequence[str], *, threads: int | None = None) -> None:
-        """Run SELECTs on a made-up row of NULLs, so that what can never work is refused before it is charged."""
+    def tables(self, given: Mapping[Table, Source]) -> dict[str, Any]:
+        """Several sources as tables, by name: looked up by one connection a database."""
+        places: dict[str, list[tuple[Table, PostgresTable]]] = {}
+        for table, source in given.items():
+            assert isinstance(source, PostgresTable)
+            places.setdefault(source.url, []).append((table, source))
+        found: dict[str, PostgresTableSource] = {}
+        for url, several in places.items():
+            with connection(url) as link:
+                for table, source in several:
+                    held = source.fitting(table, read_catalogue(link, source))
+                    found[table.name] = PostgresTableSource(table, source, held)
+        return {table.name: found[table.name] for table in given}
+
+    def rehearse(
+        self,
+        sources: Mapping[str, PostgresPlace],
+        selects: Sequence[str],
+        *,
+        threads: int | None = None,
+        lists: KeyLists | None = None,
+    ) -> None:
+        """Run SELECTs on a made-up row of NULLs, so that what can never work is refused before it is charged.
+
+        One that worked is not run again on the same database: it holds the types of all columns, and lists of keys by
+        names that follow from them. One that failed is not remembered.
+        """
         with needs("dither[postgres]"):
             import psycopg
 
@@ -110,16 +142,24 @@ class PostgresEngine:
             cells = [f"CAST(NULL AS {held.stored}) AS {POSTGRES.name(column)}" for column, held in source.schema.items()]
             heads[table] = source.read(f"(SELECT {', '.join(cells)})")
         url = _one_url(list(sources.values()), self._urls)
+        known = [(url, with_tables(POSTGRES, heads, sql)) for sql in selects]
+        new = [key for key in known if key not in self._rehearsed]
+        if not new:
+            return
         with connection(url) as link:
             try:
                 _salt(link, 0)
-                for sql in selects:
-                    link.execute(with_tables(POSTGRES, heads, sql)).fetchall()
+                KeySettings(link, lists).hand_over()
+                for _, sql in new:
+                    link.execute(sql).fetchall()
             except psycopg.Error as error:
                 if link.closed:
                     raise lost(url) from None
                 why = f"the engine cannot compute it, whatever the data is ({type(error).__name__})"
                 raise QuestionError("question", "as it was asked", why, "smaller numbers, or a simpler question") from None
+        self._rehearsed.update(dict.fromkeys(new))
+        while len(self._rehearsed) > MOST_REHEARSALS:
+            self._rehearsed.popitem(last=False)
 
     @contextmanager
     def opened(self, sources: Sequence[PostgresPlace], threads: int | None = None) -> Iterator[PostgresOpened]:
@@ -156,7 +196,7 @@ class PostgresOpened:
     def __init__(self, link: psycopg.Connection[Any], facts: EngineFacts, values: Sequence[PublicValues] = ()) -> None:
         self._link, self._facts, self._values = link, facts, values
 
-    def read(self, progress: Progress | None = None, salt: int = 0) -> Run:
+    def read(self, progress: Progress | None = None, salt: int = 0, lists: KeyLists | None = None) -> Run:
         """SELECTs can run. What they raise may tell of rows: not to be passed on."""
         _salt(self._link, salt)
         for setting, amount in (("work_mem", self._facts.work_mem), ("statement_timeout", self._facts.time_limit)):
@@ -164,9 +204,17 @@ class PostgresOpened:
                 self._link.execute("SELECT set_config(%s, %s, true)", (setting, amount))
         for setting, array in (pair for source in self._values for pair in source.settings()):
             self._link.execute("SELECT set_config(%s, %s, true)", (setting, array))
-        link = self._link
-        stops = count(1)
-        return lambda sql, keep: interruptible(lambda: _rows(link, sql, keep), lambda: _stop(link, next(stops)))
+        link, settings, stops = self._link, KeySettings(self._link, lists), count(1)
+
+        def look() -> None:
+            if progress is not None:  # the server does not tell how far it is
+                progress(0.0)
+
+        def run(sql: str, keep: Keep) -> list[tuple[Any, ...]]:
+            settings.hand_over()
+            return interruptible(lambda: _rows(link, sql, keep), lambda: _stop(link, next(stops)), look)
+
+        return run
 
 
 def _one_url(sources: Sequence[PostgresPlace], known: Sequence[str]) -> str:

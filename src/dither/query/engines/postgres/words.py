@@ -11,12 +11,18 @@ from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from typing import ClassVar
 
+from dither.query.engines.key_lists import KeyList
 from dither.query.engines.words import Words
 from dither.query.plan.functions import Spelling
 from dither.query.policy.column import Type
 
 LONGEST_NAME = 63  # bytes: of longer names PostgreSQL reads the beginning, and two may become one
 SMALL, LARGE = "1e-290", "1e290"  # doubles below are taken for zero where they are rounded, and above as they are
+
+
+def setting(listed: KeyList) -> str:
+    """The setting that holds a list of keys."""
+    return f"dither.keys_{listed.name.replace(' ', '_')}"
 
 
 class PostgresWords(Words):
@@ -31,6 +37,12 @@ class PostgresWords(Words):
         if len(text.encode()) > LONGEST_NAME:
             text = f"name {hashlib.sha256(text.encode()).hexdigest()[:40]}"
         return super().name(text)
+
+    def key_list(self, listed: KeyList) -> str:
+        """From a setting of the transaction, as an array. The SELECT within keeps the planner from looking at its length:
+        a list that it thinks too long for a hash table would be gone through for every row."""
+        held = f"current_setting({self.text(setting(listed))})"
+        return f"SELECT unnest((SELECT {self.cast(held, f'{self.types[listed.type]}[]')}))"
 
     def round(self, sql: str, digits: int) -> str:
         """To so many digits, halves away from zero. A double less its floor is exact, so that no half is missed."""

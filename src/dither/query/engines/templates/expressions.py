@@ -109,6 +109,9 @@ def render(words: Words, node: Expression) -> str:
             spell = render if exact else _double
             return f"({spell(words, left)} {operator} {spell(words, right)})"
         case InList(value, options):
+            texts = tuple(option.value for option in options if isinstance(option.value, str))
+            if len(texts) == len(options):
+                return f"({words.among(render(words, value), texts)})"
             spell = _double if value.facts.type in REAL else render
             return f"({render(words, value)} IN ({_listed(words, options, spell)}))"
         case Like(value, pattern):

@@ -22,15 +22,17 @@ def key(words: Words, by: Expression, keys: tuple[Key, ...] | None) -> str:
     numbers = set(range(by.size)) if isinstance(by, Bucket) else _numbers(by) if isinstance(by, Case) else None
     if numbers is not None and numbers <= set(keys):  # one of them by itself, or NULL
         return render(words, by)
-    options = [words.constant(key) for key in keys]
     texts = all(isinstance(key, str) for key in keys)
     found = render(words, by)
     if not _sorts_out(by, keys):  # before the small type: a cast that fails takes far longer
-        inside = f"IN ({', '.join(options)})"
         if len(keys) > MANY and by.facts.type is Type.INTEGER and _are_all_between(keys):
-            inside = f"BETWEEN {options[0]} AND {options[-1]}"
-        found = f"CASE WHEN {found} {inside} THEN {found} END"
-    return words.key(found, options) if texts else found
+            inside = f"{found} BETWEEN {words.constant(keys[0])} AND {words.constant(keys[-1])}"
+        else:
+            inside = words.among(found, keys)
+        found = f"CASE WHEN {inside} THEN {found} END"
+    if not texts or words.is_listed(keys):  # a type of that many texts takes longer to make than it saves
+        return found
+    return words.key(found, [words.constant(key) for key in keys])
 
 
 def _numbers(node: Expression) -> set[Fraction] | None:

@@ -32,7 +32,7 @@ from dither.query.engines.templates.people_rows import Shape, group_totals, or_z
 from dither.query.engines.templates.people_sizes import by_groups, by_rows, by_sums, by_values
 from dither.query.engines.words import Words
 from dither.query.plan.question import Question
-from dither.query.policy.column import Type
+from dither.query.policy.column import Key, Type
 from dither.query.statistics.bounding import Bounding, Clip, ClipSum, EachRow, KeepGroups, KeepPersons, Weights
 from dither.query.statistics.distinct_values import KeepValues
 from dither.query.statistics.people_by_size import (
@@ -87,7 +87,7 @@ def _packed(shape: Shape, select: str, most: int) -> str:
     packed = words.collected(words.narrow(f"({total} * {size} + {keys[-1]})"))
     known = " AND ".join(f"{name} IS NOT NULL" for name in keys)
     found = group_totals(keys[:-1], [f"{packed} AS t0"], f"({select}) AS counted WHERE {known}")
-    texts = " AND ".join(f"{name} IN ({options})" for name, options in zip(keys, _texts(shape), strict=True) if options)
+    texts = " AND ".join(words.among(name, texts) for name, texts in zip(keys, _texts(shape), strict=True) if texts)
     return f"{found} HAVING {texts}" if texts else found
 
 
@@ -101,13 +101,11 @@ def _added(shape: Shape, rows: str) -> str:
     return group_totals(shape.keys, added, f"({rows}) AS r")
 
 
-def _texts(shape: Shape) -> list[str]:
+def _texts(shape: Shape) -> list[tuple[Key, ...]]:
     """Of each key, the declared texts, where `rows_of_people` leaves it to a later SELECT to look; otherwise nothing."""
     alone = isinstance(shape.bounding, EachRow)
     return [
-        ", ".join(shape.words.constant(key) for key in group.listed)
-        if alone and group.keys is not None and isinstance(group.keys[0], str)
-        else ""
+        group.keys if alone and group.keys is not None and isinstance(group.keys[0], str) else ()
         for group in shape.question.groups
     ]
 
@@ -119,8 +117,8 @@ def _declared(shape: Shape, grouped: str) -> str:
     if not any(lists):
         return grouped
     shown = [
-        f"CASE WHEN {name} IN ({options}) THEN {name} END AS {name}" if options else name
-        for name, options in zip(shape.keys, lists, strict=True)
+        f"CASE WHEN {shape.words.among(name, texts)} THEN {name} END AS {name}" if texts else name
+        for name, texts in zip(shape.keys, lists, strict=True)
     ]
     return f"SELECT {', '.join([*shown, *shape.totals])} FROM ({grouped}) AS found"
 
