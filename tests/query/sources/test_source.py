@@ -79,7 +79,7 @@ def test_files_are_found_when_the_policy_is_opened(tmp_path):
     (tmp_path / "a[1].parquet").write_bytes((tmp_path / "visits.parquet").read_bytes())
     with pytest.raises(DataError, match="as a pattern"):
         find_source("a[1].parquet", tmp_path, "source")
-    with pytest.raises(DataError, match="no table that can be read"):
+    with pytest.raises(DataError, match="its columns have no types"):
         find_source([1, 2], tmp_path, "source")
     with pytest.raises(DataError, match="collect"):
         find_source(polars.DataFrame(visits()).lazy(), tmp_path, "source")

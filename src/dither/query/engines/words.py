@@ -37,14 +37,9 @@ class Words:
     """The portable spelling."""
 
     types: ClassVar[Mapping[Type, str]] = {
-        Type.INTEGER: "BIGINT",
-        Type.DECIMAL: "DOUBLE PRECISION",
-        Type.FLOAT: "DOUBLE PRECISION",
-        Type.TEXT: "VARCHAR",
-        Type.BOOLEAN: "BOOLEAN",
-        Type.DATE: "DATE",
-        Type.TIMESTAMP: "TIMESTAMP",
-    }
+        Type.INTEGER: "BIGINT", Type.DECIMAL: "DOUBLE PRECISION", Type.FLOAT: "DOUBLE PRECISION", Type.TEXT: "VARCHAR",
+        Type.BOOLEAN: "BOOLEAN", Type.DATE: "DATE", Type.TIMESTAMP: "TIMESTAMP",
+    }  # fmt: skip
     wide_type: ClassVar[str] = "NUMERIC(38)"
     salt: ClassVar[str] = "0"  # as the run of a SELECT knows it; a number is written where there is no run
 

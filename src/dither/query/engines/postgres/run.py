@@ -34,7 +34,7 @@ from dither.query.plan.question import Question
 from dither.query.policy.column import Column
 from dither.query.policy.engine_facts import EngineFacts
 from dither.query.policy.table import Table
-from dither.query.sources.postgres_table import PostgresTable, connection, lost, read_catalogue
+from dither.query.sources.postgres_table import PostgresTable, catalogue, connection, lost, read_catalogue
 from dither.query.sources.schema import Schema
 from dither.query.sources.source import Source
 
@@ -115,7 +115,7 @@ class PostgresEngine:
             places.setdefault(source.url, []).append((table, source))
         found: dict[str, PostgresTableSource] = {}
         for url, several in places.items():
-            with connection(url) as link:
+            with catalogue(url) as link:
                 for table, source in several:
                     held = source.fitting(table, read_catalogue(link, source))
                     found[table.name] = PostgresTableSource(table, source, held)
