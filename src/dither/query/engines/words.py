@@ -41,7 +41,7 @@ class Words:
         Type.BOOLEAN: "BOOLEAN", Type.DATE: "DATE", Type.TIMESTAMP: "TIMESTAMP",
     }  # fmt: skip
     wide_type: ClassVar[str] = "NUMERIC(38)"
-    salt: ClassVar[str] = "0"  # as the run of a SELECT knows it; a number is written where there is no run
+    salt: ClassVar[str] = "0"  # as the run of a SELECT knows it
 
     def __init__(self, *, cuts: bool = False, lists: KeyLists | None = None) -> None:
         self._cuts, self._lists = cuts, lists
@@ -52,8 +52,7 @@ class Words:
 
     @cached_property
     def operands(self) -> Self:
-        """The same words, for what is added, multiplied or divided: cells so large or small that doubles would overflow or
-        underflow are cut. Some engines fail there, and all are to compute the same."""
+        """The same words for arithmetic: cells so large or small that some engines would fail are cut, on all alike."""
         return type(self)(cuts=True, lists=self._lists)
 
     # -- names and constants: none depends on a row; what the engine cannot read is refused when the SELECT is rehearsed
