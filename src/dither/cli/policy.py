@@ -62,7 +62,7 @@ def check(
     found = load_policy(file)
     console, bad, folder = Console(markup=False), list[str](), file.resolve().parent
     sources = {
-        table.name: find_source(table.source, folder, f"tables.{table.name}.source")
+        table.name: find_source(table.source, folder, f"tables.{table.name}.source", table.dialect)
         for table in found.tables
         if table.source is not None
     }

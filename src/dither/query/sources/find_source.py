@@ -6,19 +6,29 @@ import glob
 from pathlib import Path
 
 from dither.errors import DataError
+from dither.query.policy.csv_dialect import PLAIN, CsvDialect
+from dither.query.sources.csv_files import CsvFiles
 from dither.query.sources.frames import FRAMES
 from dither.query.sources.postgres_table import postgres_table
-from dither.query.sources.source import CsvFiles, DataLike, DuckDBFile, ParquetFiles, Source
+from dither.query.sources.source import DataLike, DuckDBFile, ParquetFiles, Source
 
 KINDS = "a .parquet, .csv or .duckdb file, a glob of such, postgresql://..., a pandas or polars DataFrame, or an Arrow table"
 
 
-def find_source(stated: DataLike, folder: Path, where: str) -> Source:
-    """The source that a path, a glob or a frame stands for."""
+def find_source(stated: DataLike, folder: Path, where: str, dialect: CsvDialect | None = None) -> Source:
+    """The source that a path, a glob or a frame stands for; `dialect` where its owner says that it is CSV, and which."""
+    source = _find_source(stated, folder, where, dialect)
+    if dialect is not None and not isinstance(source, CsvFiles):
+        facts = ", ".join(dialect.stated()) or "separator, encoding, quote, header"
+        raise DataError(where, source.kind, f"only CSV files have what is stated of it: {facts}", "leaving that out")
+    return source
+
+
+def _find_source(stated: DataLike, folder: Path, where: str, dialect: CsvDialect | None) -> Source:
     if isinstance(stated, str) and stated.startswith(("postgresql://", "postgres://")):
         return postgres_table(stated, where)
     if isinstance(stated, (str, Path)):
-        return _files(str(stated), folder, where)
+        return _files(str(stated), folder, where, dialect)
     module, kind = type(stated).__module__.split(".")[0], type(stated).__name__
     if (module, kind) in FRAMES:
         return FRAMES[module, kind](stated)
@@ -29,7 +39,7 @@ def find_source(stated: DataLike, folder: Path, where: str) -> Source:
     raise DataError(where, kind, "it is no table that can be read", KINDS)
 
 
-def _files(stated: str, folder: Path, where: str) -> Source:
+def _files(stated: str, folder: Path, where: str, dialect: CsvDialect | None) -> Source:
     pattern = str(folder / stated)
     found = [pattern] if Path(pattern).is_file() else sorted(glob.glob(pattern, recursive=True))  # noqa: PTH207
     paths = tuple(str(Path(path).resolve()) for path in found if Path(path).is_file())
@@ -44,8 +54,8 @@ def _files(stated: str, folder: Path, where: str) -> Source:
     endings = {Path(path).suffix.lower() for path in paths}
     if endings <= {".parquet", ".pq"}:
         return ParquetFiles(paths)
-    if endings == {".csv"}:
-        return CsvFiles(paths)
+    if endings == {".csv"} or (dialect is not None and endings <= {".csv", ".tsv", ".txt"}):
+        return CsvFiles(paths, dialect or PLAIN)
     if endings <= {".duckdb", ".db"} and len(paths) == 1:
         return DuckDBFile(paths[0])
     raise DataError(where, stated, "it does not say by its ending what it is, or mixes several kinds", KINDS)
