@@ -125,6 +125,8 @@ def protect(
     facts |= {fact: said for fact, said in cells.items() if isinstance(said, Mapping)}
     facts |= {"format": format, "true": true, "false": false}
     held = {table: source.schema(table) for table, source in sources.items()}
+    if isinstance(person, str) and person not in held[name] and (hint := sources[name].hint()):
+        raise PolicyError("person", person, "the data has no such column", hint)
     columns = _columns(name, held, {fact: _mapping(stated, fact) for fact, stated in facts.items()})
     if isinstance(person, str) and person in held[name] and held[name][person].type is None:
         raise unreadable(person, held[name][person], "person")
