@@ -61,13 +61,19 @@ class CsvFiles(Source):
             raise DataError("source", path, why, f"encoding = one of {others}, beside the source")
         return found
 
+    @property
+    def other_separator(self) -> str | None:
+        """The sign that stands in its header where that is one name: cells may be separated by it."""
+        names = [] if self.dialect.names is not None else self.header()
+        signs = [sign for sign in SEPARATORS if sign not in (":", self.dialect.separator)]
+        return next((sign for sign in signs if len(names) == 1 and sign in names[0]), None)
+
     def hint(self) -> str:
         """That cells are separated by another sign, where the header is one name with such signs in it."""
-        names = [] if self.dialect.names is not None else self.header()
-        for sign, called in SEPARATORS.items():
-            if len(names) == 1 and sign in names[0] and sign not in (":", self.dialect.separator):
-                return f"separator = {json.dumps(sign)} beside the source: its header is one name with a {called} in it"
-        return ""
+        sign = self.other_separator
+        if sign is None:
+            return ""
+        return f"separator = {json.dumps(sign)} beside the source: its header is one name with a {SEPARATORS[sign]} in it"
 
     @property
     def decoded(self) -> str:

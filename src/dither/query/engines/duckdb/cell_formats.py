@@ -39,7 +39,9 @@ def value_sql(sql: str, cells: CellFormat, *, kind: Type, is_id: bool) -> str:
 
 def is_missing(sql: str, cells: CellFormat) -> str:
     """Whether a text is NULL or a word for missing; for its owner."""
-    return f"({sql} IS NULL OR {_among(f'trim({sql}, {text(chr(32))})', cells.null)})" if cells.null else f"({sql} IS NULL)"
+    trimmed = f"trim({sql}, ' ')"
+    words = f" OR {_among(trimmed, cells.null)}" if cells.null else ""
+    return f"({sql} IS NULL{words})"
 
 
 def _number(sql: str, decimal: str, thousands: str) -> str:
