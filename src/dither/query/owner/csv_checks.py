@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dither.query.owner.csv_draft import proposal
-from dither.query.owner.csv_sniffer import first_rows, sniff
+from dither.query.owner.csv_sniffer import first_rows, sniff, wrong_row
 from dither.query.policy.column import Column
 from dither.query.sources.csv_encoding import is_text, lines
 from dither.query.sources.csv_files import CsvFiles
@@ -22,9 +22,8 @@ def broken_line(source: Source) -> str:
             guess = sniff(path).encoding
             other = f': encoding = "{guess}" beside the source would read it' if guess != source.dialect.encoding else ""
             return f"line {number:,} of {path} is not {source.dialect.encoding.upper()}{other}"
-        for number, row in enumerate(first_rows(path, source.dialect, 10**9), start=1):
-            if len(row) < width or any(row[width:]):
-                return f"row {number:,} of {path} has {len(row)} cells, and there are {width} columns"
+        if (found := wrong_row(path, source.dialect, width)) is not None:
+            return f"row {found[0]:,} of {path} has {found[1]} cells, and there are {width} columns"
     return ""
 
 

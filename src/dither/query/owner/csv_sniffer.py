@@ -8,6 +8,7 @@ from __future__ import annotations
 import csv
 import io
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from itertools import islice
 from pathlib import Path
 from typing import Literal
@@ -29,6 +30,15 @@ def first_rows(path: str, dialect: CsvDialect, most: int = FIRST_ROWS) -> list[l
         except csv.Error:
             return found
     return found
+
+
+def wrong_row(path: str, dialect: CsvDialect, width: int) -> tuple[int, int] | None:
+    """The number of the first row that has too few cells or too many, the header being 1, and how many it has."""
+    with lines(path, dialect.encoding) as read, suppress(csv.Error):
+        for number, row in enumerate(_reader(read, dialect), start=1):
+            if row and (len(row) < width or any(row[width:])):
+                return number, len(row)
+    return None
 
 
 def sniff(path: str) -> CsvDialect:
