@@ -209,5 +209,5 @@ def test_on_the_command_line(tmp_path, monkeypatch):
         dither("policy", "import", "pums.yaml", "-o", "policy.toml")
     with pytest.raises(PolicyError, match="not decided"):
         load_policy(Path("policy.toml"))
-    with pytest.raises(AssertionError, match="5 decisions of policy.toml are open"):
+    with pytest.raises(AssertionError, match=r"5 decisions of policy\.toml are open"):
         dither("policy", "check", "policy.toml")
