@@ -8,14 +8,19 @@ from typing import Annotated
 import typer
 
 from dither.errors import ConflictError
+from dither.query.owner.csv_checks import mending_line
+from dither.query.owner.csv_draft import draft_from_rows
 from dither.query.owner.database_draft import draft_database
 from dither.query.owner.draft import draft
 from dither.query.owner.inspect import BANNER, inspect
+from dither.query.owner.open_lines import open_lines, seen_lines
 from dither.query.owner.smartnoise import import_smartnoise
 from dither.query.policy.chains import parents
 from dither.query.policy.policy import load_policy
+from dither.query.policy.table import Table
 from dither.query.sources.find_source import find_source
 from dither.query.sources.postgres_catalogue import is_address
+from dither.query.sources.source import Source
 
 policy = typer.Typer(no_args_is_help=True, help="What is protected, and how: draft a policy, check one.")
 
@@ -31,15 +36,21 @@ def init(
     ],
     out: Annotated[Path | None, typer.Option(help="Where to write; left out, it is printed.")] = None,
     table: Annotated[str | None, typer.Option(help="Which table of a .duckdb file.")] = None,
+    read_data: Annotated[
+        bool, typer.Option("--read-data", help="Look at the first rows of a CSV file. NOT PRIVATE: for the owner alone.")
+    ] = False,
 ) -> None:
-    """Draft a policy from names and types of columns; no row is read."""
+    """Draft a policy from names and types of columns; no row is read unless you say so."""
     if is_address(file):
+        if read_data:
+            raise ConflictError("--read-data", file, "only CSV files are looked into", "leaving it out")
         found = draft_database(file)
         _write(found.text, out)
         for caution in found.cautions:
             typer.echo(f"caution: {caution}", err=True)
         return
-    _write(draft(Path(file), Path.cwd() if out is None else out.parent, table), out)
+    make = draft_from_rows if read_data else draft
+    _write(make(Path(file), Path.cwd() if out is None else out.parent, table), out)
 
 
 @policy.command("import")
@@ -70,13 +81,19 @@ def check(
 ) -> None:
     """Check a policy and that its sources have the columns it describes."""
     from rich.console import Console
-    from rich.table import Table
+    from rich.table import Table as Columns
     from rich.text import Text
 
-    found = load_policy(file)
     console, bad, folder = Console(markup=False), list[str](), file.resolve().parent
+    text = file.read_text(encoding="utf-8", errors="replace") if file.is_file() else ""
+    if undecided := open_lines(text):
+        console.print(f"{len(undecided)} decisions of {file} are open:", soft_wrap=True)
+        for one in undecided:
+            console.print(f"  {one}", soft_wrap=True, highlight=False)
+        raise typer.Exit(1)
+    found = load_policy(file)
     sources = {
-        table.name: find_source(table.source, folder, f"tables.{table.name}.source").under(found.engine)
+        table.name: find_source(table.source, folder, f"tables.{table.name}.source", table.dialect).under(found.engine)
         for table in found.tables
         if table.source is not None
     }
@@ -86,7 +103,11 @@ def check(
             continue
         source, above = sources[table.name], parents(table, found.tables)
         source.check(table)
-        console.print(f"{table.name}: {len(table.columns)} columns, {source.kind}: fits")
+        hint = source.hint()
+        console.print(
+            f"{table.name}: {len(table.columns)} columns, {source.kind}: {'does not look right' if hint else 'fits'}"
+        )
+        bad += [f"{table.name}: say {hint}"] if hint else []
         if table.owner is not None and table.owner.through in sources:
             through, key = table.owner.through, ", ".join(column for _, column in table.owner.on)
             if sources[through].enforces_key({column for _, column in table.owner.on}):
@@ -107,19 +128,27 @@ def check(
                 by = "without GROUP BY" if lost.by is None else f"GROUP BY {lost.by}"
                 share = f"{lost.rows:,} rows of {lost.people:,} people are beyond the limits ({lost.limit})"
                 console.print(f"  {by}: {share}", soft_wrap=True)
-            shown = Table("column", "missing", "unreadable", "clamped", "outside the keys", "too long")
+            shown = Columns("column", "missing", "unreadable", "clamped", "outside the keys", "too long")
             for column in report.columns:
                 counts = (column.missing, column.unreadable, column.clamped, column.undeclared, column.long)
                 shown.add_row(Text(column.name), *(f"{count:,}" for count in counts))
             console.print(shown)
             bad += [f"{table.name}: somebody exceeds {limit}, which the policy calls hard" for limit in report.broken]
-            bad += [
-                f"{table.name}.{column.name}: most cells are no {table.column(column.name).type.value}"  # type: ignore[union-attr]
-                for column in report.columns
-                if column.is_mostly_unreadable
-            ]
+            bad += [_unreadable(table, column.name, source) for column in report.columns if column.is_mostly_unreadable]
+    if seen := seen_lines(text):
+        where = ", ".join(map(str, seen[:20]))
+        told = f"caution: lines {where} tell what was seen in the data: delete them before anybody else reads the file"
+        console.print(told, style="yellow", soft_wrap=True, highlight=False)
     console.print(f"policy hash {found.hash}", highlight=False, soft_wrap=True)
     for line in bad:
         console.print(line, style="bold red", soft_wrap=True)
     if bad:
         raise typer.Exit(1)
+
+
+def _unreadable(table: Table, name: str, source: Source) -> str:
+    """That most cells of a column are no value of its type, and what would mend it."""
+    column = table.column(name)
+    assert column is not None
+    line = mending_line(column, source)
+    return f"{table.name}.{name}: most cells are no {column.type.value}" + (f"; as they look: {line}" if line else "")

@@ -171,7 +171,7 @@ def open(path: str | Path) -> Dataset:  # noqa: A001 - as `dither.open`
             "ledger", None, "a policy names the ledger that keeps the budget", '[ledger] location = "clinic.ledger"'
         )
     sources = {
-        table.name: find_source(table.source, folder, f"tables.{table.name}.source").under(policy.engine)
+        table.name: find_source(table.source, folder, f"tables.{table.name}.source", table.dialect).under(policy.engine)
         for table in policy.tables
         if table.source is not None
     }

@@ -14,6 +14,7 @@ from dither.numeric.number import NumberLike
 from dither.privacy.guarantee.guarantee import Guarantee
 from dither.query.dataset import Dataset, put_in_force
 from dither.query.policy.column import Key
+from dither.query.policy.csv_dialect import CsvDialect, read_csv_dialect
 from dither.query.policy.policy import VERSION, read_policy
 from dither.query.sources.find_source import find_source
 from dither.query.sources.schema import Schema, unreadable
@@ -40,6 +41,16 @@ def protect(
     keys: Mapping[str, Sequence[Key]] | None = None,
     types: Mapping[str, str] | None = None,
     complete: Sequence[str] = (),
+    separator: str | None = None,
+    encoding: str | None = None,
+    quote: str | None = None,
+    header: bool | Sequence[str] | None = None,
+    decimal: str | Mapping[str, str] | None = None,
+    thousands: str | Mapping[str, str] | None = None,
+    null: Sequence[str] | Mapping[str, Sequence[str]] | None = None,
+    format: Mapping[str, str] | None = None,  # noqa: A002 - the word of the policy
+    true: Mapping[str, Sequence[str]] | None = None,
+    false: Mapping[str, Sequence[str]] | None = None,
     public: Mapping[str, DataLike] | None = None,
     per_question: Guarantee | None = None,
     data_version: str = "",
@@ -64,6 +75,16 @@ def protect(
         keys: the values of a column that an answer shows groups for, by column.
         types: types of columns, such as 'date', where those of the table are others.
         complete: columns that have a value in every row.
+        separator: of the cells of a CSV file, ',' unless said; this and the next three are about `data`, not `public`.
+        encoding: of a CSV file: 'utf-8' unless said, 'latin-1', 'windows-1252' or 'utf-16'.
+        quote: around cells of a CSV file, '"' unless said; '' if there is none.
+        header: the names of all columns of a CSV file, in order, if its first line does not have them.
+        decimal: the decimal sign of numbers in text, such as ','; for all columns, or by column.
+        thousands: the mark before each three digits of numbers in text, such as '.'; for all columns, or by column.
+        null: words for missing in text, such as ['NA']; for all columns, or by column.
+        format: how dates and times in text are written, such as 'DD.MM.YYYY', by column.
+        true: words for true in text, such as ['ja'], by column; beside it `false`.
+        false: words for false in text, such as ['nein'], by column.
         public: tables to join with that say nothing of anybody, by name.
         per_question: the most that one question may cost.
         data_version: a label of the data; change it when the data changes.
@@ -93,7 +114,8 @@ def protect(
         )
     if not isinstance(name, str) or not name:
         raise PolicyError("name", name, "a table has a name", "'visits'")
-    sources = {name: find_source(data, Path.cwd(), "data")}
+    dialect = _dialect(separator, encoding, quote, header)
+    sources = {name: find_source(data, Path.cwd(), "data", dialect)}
     for other, frame in _mapping(public, "public").items():
         if other in sources:
             raise PolicyError("public", other, "the protected table has that name", "another name for the public one")
@@ -101,13 +123,19 @@ def protect(
     if isinstance(complete, str) or not isinstance(complete, Sequence):
         raise PolicyError("complete", complete, "it lists columns that have a value in every row", "['age']")
     facts = {"type": types, "bounds": bounds, "step": steps, "keys": keys, "nullable": dict.fromkeys(complete, False)}
+    cells = {"decimal": decimal, "thousands": thousands, "null": null}
+    facts |= {fact: said for fact, said in cells.items() if isinstance(said, Mapping)}
+    facts |= {"format": format, "true": true, "false": false}
     held = {table: source.schema(table) for table, source in sources.items()}
+    if isinstance(person, str) and person not in held[name] and (hint := sources[name].hint()):
+        raise PolicyError("person", person, "the data has no such column", hint)
     columns = _columns(name, held, {fact: _mapping(stated, fact) for fact, stated in facts.items()})
     if isinstance(person, str) and person in held[name] and held[name][person].type is None:
         raise unreadable(person, held[name][person], "person")
     table: dict[str, Any] = {"person": person, "columns": columns.pop(name)}
     stated: dict[str, Any] = {"max_rows": max_rows, "max_groups": max_groups, "max_rows_per_group": max_rows_per_group}
     stated |= {"max_sum": max_sum, "min_people": min_people, "min_group_size": min_group_size, "limits": limits}
+    stated |= {fact: said for fact, said in cells.items() if not isinstance(said, Mapping)}
     table |= {limit: value for limit, value in stated.items() if value is not None} | {"hard": hard}
     stated_policy: dict[str, Any] = {
         "version": VERSION,
@@ -117,11 +145,25 @@ def protect(
         "tables": {name: table, **{other: {"public": True, "columns": held} for other, held in columns.items()}},
     }
     policy = read_policy(stated_policy, per_question=per_question)
-    policy = replace(policy, tables=tuple(replace(table, unread=_unread(held[table.name])) for table in policy.tables))
+    policy = replace(policy, tables=tuple(replace(one, unread=_unread(held[one.name])) for one in policy.tables))
+    policy = replace(
+        policy, tables=tuple(replace(one, dialect=dialect) if one.name == name else one for one in policy.tables)
+    )
     if ledger.domain is None:
         ledger.bind(policy.domain, policy.hash)
     put_in_force(policy, ledger)
     return Dataset(policy, ledger, sources)
+
+
+def _dialect(
+    separator: str | None, encoding: str | None, quote: str | None, header: bool | Sequence[str] | None
+) -> CsvDialect | None:
+    """The dialect of a CSV file, as a policy states it."""
+    given: dict[str, Any] = {"separator": separator, "encoding": encoding, "quote": quote, "header": header}
+    if header is False:
+        why = "without a header line the names of the columns are nowhere"
+        raise PolicyError("header", False, why, "header=['patient', 'ward', 'cost'], all of them in order")
+    return read_csv_dialect({fact: said for fact, said in given.items() if said is not None}, (), "data")
 
 
 def _columns(

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from dither.errors import ConflictError, PolicyError
 from dither.query.owner.smartnoise import import_smartnoise
-from dither.query.policy.policy import MARK, read_policy
+from dither.query.policy.policy import MARK, load_policy, read_policy
 from tests.cli.test_query import dither
 
 yaml = pytest.importorskip("yaml", reason="PyYAML is not installed: pip install 'dither[yaml]'")
@@ -208,4 +208,6 @@ def test_on_the_command_line(tmp_path, monkeypatch):
     with pytest.raises(ConflictError):
         dither("policy", "import", "pums.yaml", "-o", "policy.toml")
     with pytest.raises(PolicyError, match="not decided"):
+        load_policy(Path("policy.toml"))
+    with pytest.raises(AssertionError, match=r"5 decisions of policy\.toml are open"):
         dither("policy", "check", "policy.toml")

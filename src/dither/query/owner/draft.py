@@ -8,7 +8,9 @@ from pathlib import Path
 
 from dither.errors import DataError
 from dither.query.policy.column import Type
+from dither.query.policy.csv_dialect import CsvDialect
 from dither.query.policy.policy import MARK
+from dither.query.sources.csv_files import CsvFiles
 from dither.query.sources.find_source import find_source
 from dither.query.sources.schema import reason
 from dither.query.sources.source import DuckDBFile
@@ -39,16 +41,21 @@ def policy_head(name: str) -> list[str]:
     ]
 
 
-def draft(path: Path, folder: Path, table: str | None = None) -> str:
+def draft(path: Path, folder: Path, table: str | None = None, dialect: CsvDialect | None = None) -> str:
     """TOML for a policy in a folder, which `dither policy check` refuses until every mark is gone."""
-    source = find_source(str(path), Path.cwd(), "file")
+    source = find_source(str(path), Path.cwd(), "file", dialect)
     name = table or "".join(sign if sign.isalnum() else "_" for sign in path.stem.replace("*", "")).strip("_") or "rows"
     if isinstance(source, DuckDBFile) and table is None:
         name = _only(source)
+    stated = []
+    if isinstance(source, CsvFiles) and dialect is None and source.other_separator is not None:
+        source = CsvFiles(source.paths, CsvDialect(source.other_separator))
+        stated = [f"separator = {json.dumps(source.dialect.separator)}"]
     lines = [
         *policy_head(name),
         f"[tables.{json.dumps(name)}]",
         f"source = {json.dumps(os.path.relpath(path.absolute(), folder.absolute()))}",
+        *stated,
         f'person = "{MARK}: the column that says whose a row is, or: each row"',
         "# or, instead of person, if a row belongs to whoever owns a row of another table with the same key:",
         '# owner = { through = "orders", on = "order_id" }',
@@ -56,6 +63,10 @@ def draft(path: Path, folder: Path, table: str | None = None) -> str:
         "",
         f"[tables.{json.dumps(name)}.columns]",
     ]
+    if source.kind == "csv" and dialect is None:
+        lines.insert(
+            1, f"# dither policy init {path} --read-data looks at rows too, for your eyes: it proposes types and formats."
+        )
     for column, held in source.schema(name).items():
         if held.type is None:
             lines.append(f"# {json.dumps(column)}: {' '.join(reason(column, held)[0].split())}")

@@ -8,11 +8,13 @@ from typing import Any
 
 from dither.errors import DataError
 from dither.query.engines.choose import choose_engine
+from dither.query.engines.duckdb.cell_formats import is_missing
 from dither.query.engines.engine import Engine, TableSource
 from dither.query.engines.templates.chains import chain_sql, orphans_sql
 from dither.query.engines.templates.expressions import cell, person
 from dither.query.engines.templates.relations import scan_sql
 from dither.query.engines.words import Words
+from dither.query.owner.csv_checks import broken_line
 from dither.query.plan.chain import Chain, scanned
 from dither.query.policy.column import Column
 from dither.query.policy.owner import HIDDEN
@@ -86,7 +88,7 @@ def inspect(table: Table, source: Source, above: Sequence[tuple[Table, Source]] 
     for at, column in enumerate(table.columns):
         parts += _counts(words, column, at)
         read.append(f"{place.read_column(column)} AS {words.name(column.name)}")
-        there = f"stored.{words.name(column.name)} IS NOT NULL"
+        there = f"NOT {is_missing(f'stored.{words.name(column.name)}', column.cells)}"
         read += [f"{there} AS {_there(words, at)}", f"{place.is_long(column)} AS {_long(words, at)}"]
     rows = f"SELECT {', '.join(read)} FROM {place.stored} AS stored"  # noqa: S608
     whole = _one(engine, f"SELECT {', '.join(parts)} FROM ({rows}) AS r", (place,))  # noqa: S608
@@ -187,6 +189,8 @@ def _one(engine: Engine, sql: str, places: Sequence[TableSource]) -> tuple[Any, 
             (row,) = run(sql, lambda row: True)
     except RuntimeError:
         why = "it cannot be read to its end: a line or a page of it is broken"
+        told = next((line for place in places if (line := broken_line(place.source))), "")
+        why += f" ({told})" if told else ""
         came = [place.source.paths or place.source.kind for place in places]
         raise DataError("source", came[0] if len(came) == 1 else came, why, "files that are whole") from None
     return row

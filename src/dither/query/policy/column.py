@@ -9,14 +9,15 @@ from __future__ import annotations
 
 import datetime
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import Enum
 from fractions import Fraction
 from math import ceil
-from typing import Any, TypeAlias
 
 from dither.errors import NumberError, PolicyError
 from dither.numeric.number import Number
+from dither.query.policy.cell_format import COLUMN_FACTS, CellFormat, read_cell_format
+from dither.query.policy.fact import Fact
 
 FINEST = 2**20  # steps between the bounds of a float, unless the owner says otherwise
 MOST_STEPS = 2**52  # beyond this a double cannot tell the steps apart
@@ -48,8 +49,6 @@ class Type(Enum):
 
 
 Key = str | int | bool | datetime.date
-# What a policy states: a value of TOML, or the same in Python. It is checked where it is read.
-Fact: TypeAlias = str | float | datetime.date | datetime.time | list[Any] | tuple[Any, ...] | dict[str, Any] | None
 
 
 @dataclass(frozen=True)
@@ -67,6 +66,7 @@ class Column:
     last: datetime.date | None = None
     clamped: bool = False  # of an inner question: whether a value beyond the first or the last key counts as that key
     auto: bool = False  # whether bounds are found privately, within those that stand here
+    cells: CellFormat = field(default=CellFormat(), repr=False)  # how cells are written that are stored as text
 
     @property
     def is_bounded(self) -> bool:
@@ -96,14 +96,15 @@ class Column:
         if self.keys is not None:
             shown = ", ".join(str(key) for key in self.keys[:5])
             words.append(f"one of {shown}" + (f" and {len(self.keys) - 5} more" if len(self.keys) > 5 else ""))
+        words += [written] if (written := self.cells.describe()) else []
         return ", ".join([*words, "may be missing" if self.nullable else "never missing"])
 
 
-def read_column(name: str, stated: Fact, where: str) -> Column:
-    """A column from the words of a policy; `where` is its place in it, for the refusals."""
+def read_column(name: str, stated: Fact, where: str, of_table: CellFormat | None = None) -> Column:
+    """A column from the words of a policy; `where` is its place in it, `of_table` how all cells of its table are written."""
     if not isinstance(stated, dict):
         raise PolicyError(where, stated, "a column is a table of facts", 'cost = { type = "decimal", bounds = [0, 2000] }')
-    known = {"type", "bounds", "step", "keys", "nullable"}
+    known = {"type", "bounds", "step", "keys", "nullable", *COLUMN_FACTS}
     for extra in stated.keys() - known:
         raise PolicyError(f"{where}.{extra}", stated[extra], "no such fact of a column is known", ", ".join(sorted(known)))
     kind = _type(stated.get("type"), f"{where}.type")
@@ -121,7 +122,8 @@ def read_column(name: str, stated: Fact, where: str) -> Column:
         lower, upper = _bounds(stated.get("bounds"), kind, f"{where}.bounds")
     step = _step(stated.get("step"), kind, lower, upper, f"{where}.step")
     keys = _keys(stated.get("keys"), kind, f"{where}.keys")
-    return Column(name, kind, lower, upper, step, keys, nullable, first, last, auto=auto)
+    cells = read_cell_format(stated, kind.value, of_table or CellFormat(), where)
+    return Column(name, kind, lower, upper, step, keys, nullable, first, last, auto=auto, cells=cells)
 
 
 def _type(stated: Fact, where: str) -> Type:

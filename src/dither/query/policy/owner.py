@@ -9,7 +9,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from dither.errors import PolicyError
-from dither.query.policy.column import Column, Fact, Type
+from dither.query.policy.column import Column, Type
+from dither.query.policy.fact import Fact
 
 OURS = "\u200b"  # ends names of columns that no question can name: it is not printable
 HIDDEN = f"whose row it is{OURS}"  # the person where no column has her

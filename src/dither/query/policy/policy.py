@@ -23,8 +23,9 @@ from dither.privacy.guarantee.definitions import approx, zcdp
 from dither.privacy.guarantee.guarantee import Guarantee
 from dither.privacy.unit import Unit
 from dither.query.policy.chains import linked
-from dither.query.policy.column import Column, Fact
+from dither.query.policy.column import Column
 from dither.query.policy.engine_facts import FACTS, EngineFacts, read_engine
+from dither.query.policy.fact import Fact
 from dither.query.policy.table import MIN_PEOPLE, Table, read_table
 
 VERSION = 1
@@ -241,6 +242,7 @@ def _plain(value: Any) -> Any:
             "min_people": None if value.min_people == MIN_PEOPLE else value.min_people,
             "min_group_size": value.min_group_size,
             "auto": value.auto,
+            "dialect": None if value.dialect is None else value.dialect.stated(),
         }
         others = {name: fact for name, fact in stated.items() if fact}
         return {"name": value.name, "columns": _plain(value.columns), **limits, **others}
@@ -248,6 +250,7 @@ def _plain(value: Any) -> Any:
         bounds = {"first": value.first, "last": value.last}  # left out where there are none: hashes of old stay
         facts = {name: _plain(getattr(value, name)) for name in OLD_FACTS}
         facts |= {"auto": True} if value.auto else {}
+        facts |= {"cells": cells} if (cells := value.cells.stated()) else {}
         return facts | {name: _plain(end) for name, end in bounds.items() if end is not None}
     if hasattr(value, "__dataclass_fields__"):
         return {name: _plain(getattr(value, name)) for name in value.__dataclass_fields__}

@@ -29,7 +29,10 @@ from typing import Any
 
 from dither.errors import NumberError, PolicyError
 from dither.numeric.number import rational
-from dither.query.policy.column import AUTO, Column, Fact, Type, read_column
+from dither.query.policy.cell_format import NUMBER_FACTS, CellFormat, read_number_format, read_words
+from dither.query.policy.column import AUTO, Column, Type, read_column
+from dither.query.policy.csv_dialect import DIALECT_FACTS, CsvDialect, read_csv_dialect
+from dither.query.policy.fact import Fact
 from dither.query.policy.owner import HIDDEN, Owner, read_owner
 
 EACH_ROW = "each row"  # instead of a column: one row is one person
@@ -69,6 +72,7 @@ class Table:
     ids: frozenset[str] = frozenset()  # columns that lead to an owner: of this table, or of one whose rows are owned by it
     child_keys: frozenset[tuple[str, ...]] = frozenset()  # keys of this table by which rows of others have their owner
     auto: bool = False  # whether limits are found privately for each question, within those that stand here
+    dialect: CsvDialect | None = None  # of its CSV files; None: the plain one
 
     def tells_whose(self, name: str) -> bool:
         """Whether a column says whose a row is, or leads there: two values of it must never become one."""
@@ -112,6 +116,7 @@ def read_table(name: str, stated: Fact, where: str) -> Table:
     if not isinstance(stated, dict):
         raise PolicyError(where, stated, "a table is a table of facts", 'person = "patient_id", and columns')
     known = {"source", "person", "owner", *LIMITS, "max_sum", "hard", "columns", "public", "limits", *LEAST}
+    known |= {*DIALECT_FACTS, *NUMBER_FACTS, "null"}
     for extra in stated.keys() - known:
         raise PolicyError(f"{where}.{extra}", stated[extra], "no such fact of a table is known", ", ".join(sorted(known)))
     facts = stated.get("columns")
@@ -119,8 +124,12 @@ def read_table(name: str, stated: Fact, where: str) -> Table:
         raise PolicyError(
             f"{where}.columns", facts, "a table has columns", '[tables.visits.columns] cost = { type = "decimal" }'
         )
+    written = CellFormat(
+        *read_number_format(stated, CellFormat(), where), null=read_words(stated.get("null", []), f"{where}.null")
+    )
     columns = tuple(
-        read_column(_name(column, f"{where}.columns"), facts[column], f"{where}.columns.{column}") for column in facts
+        read_column(_name(column, f"{where}.columns"), facts[column], f"{where}.columns.{column}", written)
+        for column in facts
     )
     lowered = [column.name.lower() for column in columns]
     for column in columns:
@@ -156,7 +165,8 @@ def read_table(name: str, stated: Fact, where: str) -> Table:
     least = _min_people(stated.get("min_people", MIN_PEOPLE), f"{where}.min_people")
     table = Table(name, columns, person, groups, rows, source, public=public, max_rows=whole, max_sum=sums, min_people=least)
     size = _min_people(stated["min_group_size"], f"{where}.min_group_size") if "min_group_size" in stated else 0
-    table = replace(table, auto=auto, owner=owner, min_group_size=size)
+    dialect = read_csv_dialect(stated, [column.name for column in columns], where)
+    table = replace(table, auto=auto, owner=owner, min_group_size=size, dialect=dialect)
     return replace(table, hard=_hard(stated.get("hard", []), table, f"{where}.hard"))
 
 

@@ -13,25 +13,26 @@ from pathlib import Path
 
 import numpy as np
 
-QUOTE = ord('"')
-BORDERS = np.isin(np.arange(256), np.frombuffer(b',\r\n"', dtype=np.uint8))  # beside a cell in quotes
 AT_ONCE = 1 << 24  # bytes
 MARK = b"\xef\xbb\xbf"  # of UTF-8, before the first cell
 
 
-def misplaced_quote(path: str) -> int | None:
-    """The byte at which the first quote out of order stands; None if all are in order. By pieces."""
+def misplaced_quote(path: str, separator: str = ",", quote: str = '"') -> int | None:
+    """The byte at which the first quote out of order stands; None if all are in order. By pieces. Of a file in UTF-8."""
     size = Path(path).stat().st_size
-    if size == 0:
+    if size == 0 or not quote:
         return None
+    borders = np.isin(
+        np.arange(256), np.frombuffer(f"{separator}\r\n{quote}".encode(), dtype=np.uint8)
+    )  # of a cell in quotes
     data = np.memmap(path, dtype=np.uint8, mode="r")
     start = len(MARK) if bytes(data[: len(MARK)]) == MARK else 0
     seen, last = 0, 0
     for at in range(start, size, AT_ONCE):
-        quotes = at + np.flatnonzero(data[at : at + AT_ONCE] == QUOTE)
+        quotes = at + np.flatnonzero(data[at : at + AT_ONCE] == ord(quote))
         opens = (np.arange(len(quotes)) + seen) % 2 == 0
-        before = (quotes == start) | BORDERS[data[np.maximum(quotes - 1, 0)]]
-        after = (quotes == size - 1) | BORDERS[data[np.minimum(quotes + 1, size - 1)]]
+        before = (quotes == start) | borders[data[np.maximum(quotes - 1, 0)]]
+        after = (quotes == size - 1) | borders[data[np.minimum(quotes + 1, size - 1)]]
         fine = np.where(opens, before, after)
         if not fine.all():
             return int(quotes[np.argmin(fine)])

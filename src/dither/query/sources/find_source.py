@@ -6,23 +6,33 @@ import glob
 from pathlib import Path
 
 from dither.errors import DataError
+from dither.query.policy.csv_dialect import PLAIN, CsvDialect
+from dither.query.sources.csv_files import CsvFiles
 from dither.query.sources.frames import FRAMES
 from dither.query.sources.partitioned_files import PartitionedFiles, cells_of, files_below
 from dither.query.sources.postgres_table import postgres_table
-from dither.query.sources.source import CsvFiles, DataLike, DuckDBFile, ParquetFiles, Source
+from dither.query.sources.source import DataLike, DuckDBFile, ParquetFiles, Source
 
 KINDS = "a .parquet, .csv or .duckdb file, a glob of such, a directory of Parquet, "
 KINDS += "postgresql://..., a pandas or polars DataFrame, or an Arrow table"
 
-PLAIN = {"dict": "pyarrow.table(data)", "list": "pyarrow.Table.from_pylist(data) of a list of dicts"}
+EXAMPLES = {"dict": "pyarrow.table(data)", "list": "pyarrow.Table.from_pylist(data) of a list of dicts"}
 
 
-def find_source(stated: DataLike, folder: Path, where: str) -> Source:
-    """The source that a path, a glob or a frame stands for."""
+def find_source(stated: DataLike, folder: Path, where: str, dialect: CsvDialect | None = None) -> Source:
+    """The source that a path, a glob or a frame stands for; `dialect` where its owner says that it is CSV, and which."""
+    source = _find_source(stated, folder, where, dialect)
+    if dialect is not None and not isinstance(source, CsvFiles):
+        facts = ", ".join(dialect.stated()) or "separator, encoding, quote, header"
+        raise DataError(where, source.kind, f"only CSV files have what is stated of it: {facts}", "leaving that out")
+    return source
+
+
+def _find_source(stated: DataLike, folder: Path, where: str, dialect: CsvDialect | None) -> Source:
     if isinstance(stated, str) and stated.startswith(("postgresql://", "postgres://")):
         return postgres_table(stated, where)
     if isinstance(stated, (str, Path)):
-        return _files(str(stated), folder, where)
+        return _files(str(stated), folder, where, dialect)
     module, kind = type(stated).__module__.split(".")[0], type(stated).__name__
     if (module, kind) in FRAMES:
         return FRAMES[module, kind](stated)
@@ -30,8 +40,8 @@ def find_source(stated: DataLike, folder: Path, where: str) -> Source:
         raise DataError(where, kind, "it is not computed yet", "frame.collect()")
     if hasattr(stated, "__arrow_c_stream__"):  # it may be read only once, and a second question would find nothing
         raise DataError(where, kind, "it may be a stream that can be read only once", "pyarrow.table(data)")
-    if kind in PLAIN:
-        raise DataError(where, kind, "its columns have no types and may differ in length", f"{PLAIN[kind]}; or {KINDS}")
+    if kind in EXAMPLES:
+        raise DataError(where, kind, "its columns have no types and may differ in length", f"{EXAMPLES[kind]}; or {KINDS}")
     raise DataError(where, kind, "it is no table that can be read", KINDS)
 
 
@@ -43,7 +53,7 @@ def _fixed(pattern: Path) -> Path | None:
     return Path(*pattern.parts[: places[0]]) if places and not pattern.is_file() else None
 
 
-def _files(stated: str, folder: Path, where: str) -> Source:
+def _files(stated: str, folder: Path, where: str, dialect: CsvDialect | None) -> Source:
     pattern = str(folder / stated)
     if Path(pattern).is_dir():
         found = files_below(Path(pattern), where)
@@ -63,8 +73,8 @@ def _files(stated: str, folder: Path, where: str) -> Source:
     if endings <= {".parquet", ".pq"}:
         cells = cells_of(found, fixed, where) if (fixed := _fixed(Path(pattern))) is not None else ((),)
         return PartitionedFiles(paths, cells) if cells[0] else ParquetFiles(paths)
-    if endings == {".csv"}:
-        return CsvFiles(paths)
+    if endings == {".csv"} or (dialect is not None and endings <= {".csv", ".tsv", ".txt"}):
+        return CsvFiles(paths, dialect or PLAIN)
     if endings <= {".duckdb", ".db"} and len(paths) == 1:
         return DuckDBFile(paths[0])
     raise DataError(where, stated, "it does not say by its ending what it is, or mixes several kinds", KINDS)

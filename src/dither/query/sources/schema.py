@@ -85,6 +85,18 @@ def must_fit(column: Column, held: Held, where: str, *, person: bool) -> None:
         raise DataError(where, column.name, why, instead)
 
 
+def must_be_text(column: Column, held: Held, where: str, *, engine: str) -> None:
+    """Refuse words on how cells are written where they are stored as what they are, or where nobody reads them so."""
+    stated = {fact: said for fact, said in column.cells.stated().items() if fact != "null" or held.type is Type.TEXT}
+    if not stated or (held.type is Type.TEXT and engine == "duckdb"):
+        return
+    fact = next(iter(stated))
+    why = f"{fact} is about cells in text, and it is stored as {held.stored}"
+    if held.type is Type.TEXT:
+        why = f"{fact} is stated of it, and in a database cells are read as they are stored"
+    raise DataError(where, column.name, why, f"leaving {fact} out, for the table and for the column")
+
+
 def unreadable(column: str, held: Held, where: str) -> DataError:
     """The refusal of a column that no question can read."""
     return DataError(where, column, *reason(column, held))

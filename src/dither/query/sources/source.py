@@ -7,7 +7,6 @@ dtypes of a frame. No row is read by `schema`, and a frame is converted only whe
 
 from __future__ import annotations
 
-import csv
 import hashlib
 from abc import ABC, abstractmethod
 from collections.abc import Collection
@@ -16,10 +15,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 from dither.errors import DataError
-from dither.query.policy.column import Type
 from dither.query.policy.engine_facts import EngineFacts
 from dither.query.policy.table import Table
-from dither.query.sources.schema import Held, Schema, from_arrow, from_duckdb, must_fit, unique
+from dither.query.sources.schema import Schema, from_arrow, from_duckdb, must_be_text, must_fit
 from dither.query.sources.sql_quotes import text
 
 if TYPE_CHECKING:
@@ -71,6 +69,10 @@ class Source(ABC):
         """Whether whoever keeps the rows makes sure that no two have the same key: nobody does for files and frames."""
         return False
 
+    def hint(self) -> str:
+        """What its owner may want to state of it; '' for most."""
+        return ""
+
     def check(self, table: Table) -> Schema:
         """Refuse a source that cannot be the table of the policy, before anything is charged; what of it will be read."""
         return self.fitting(table, self.schema(table.name))
@@ -81,8 +83,9 @@ class Source(ABC):
         for column in table.columns:
             if column.name not in found:
                 why = f"the policy describes a column {column.name} that is not there"
-                raise DataError(where, column.name, why, "a source with that column, or a policy without")
+                raise DataError(where, column.name, why, self.hint() or "a source with that column, or a policy without")
             must_fit(column, found[column.name], where, person=table.tells_whose(column.name))
+            must_be_text(column, found[column.name], where, engine=self.engine)
         return {column.name: found[column.name] for column in table.columns}
 
 
@@ -109,40 +112,6 @@ class ParquetFiles(Source):
                 raise DataError("source", path, why, "files of one table")
             found = mine
         return found or {}
-
-
-@dataclass(frozen=True)
-class CsvFiles(Source):
-    """CSV in one fixed dialect: commas, double quotes, a header line, UTF-8. A cell is text until the policy casts it.
-
-    Files must be well formed: with a quote left open, one line would take others with it. So nothing is skipped: a
-    broken file fails as a whole (`sources/csv_quotes.py` looks at the quotes, once the charge is made).
-    """
-
-    paths: tuple[str, ...]
-    kind = "csv"
-
-    def schema(self, table: str) -> Schema:
-        return unique(((column, Held(Type.TEXT, "text")) for column in self.header()), "source")
-
-    def header(self) -> list[str]:
-        """The names of its columns, from the first line of each file."""
-        found: list[str] | None = None
-        for path in self.paths:
-            try:
-                with Path(path).open(encoding="utf-8-sig", errors="surrogateescape", newline="") as file:
-                    mine = next(csv.reader(file), [])
-                "".join(mine).encode()
-            except (OSError, UnicodeEncodeError, csv.Error):
-                raise DataError("source", path, "its first line cannot be read", "CSV with a header line") from None
-            if found is not None and mine != found:
-                why = "its header differs from that of the files before it"
-                raise DataError("source", path, why, "files of one table")
-            found = mine
-        if not found or not all(column and column.isprintable() for column in found):
-            why = "its header leaves a column without a name, or breaks a line"
-            raise DataError("source", self.paths[0], why, "CSV with a header line")
-        return found
 
 
 @dataclass(frozen=True)

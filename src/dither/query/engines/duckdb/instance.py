@@ -6,9 +6,9 @@ engine in the first place. What a cursor has for itself (frames, temporary table
 and macros of the database itself it would, but nothing that we send makes any. The engine keeps nothing of a file that it
 has read: its cache of files is off, and a DuckDB file is attached only while somebody reads it.
 
-What does not fit into memory goes to a folder that only this user can enter. It exists while somebody reads; the engine
-makes its own folder within, with whatever rights the process gives, so the outer one protects it. Should somebody else have
-made a folder of that name, the read fails.
+What does not fit into memory goes to a folder that only this user can enter, and so do files in other encodings, as UTF-8.
+It exists while somebody reads; the engine makes its own folder within, with whatever rights the process gives, so the outer
+one protects it. Should somebody else have made a folder of that name, the read fails.
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from dither.errors import DataError
+from dither.query.sources.csv_files import CsvFiles
 from dither.query.sources.source import DuckDBFile, Source
 from dither.query.sources.sql_quotes import text
 
@@ -43,8 +44,13 @@ class Instance:
         self._connection = duckdb.connect(
             ":memory:", config={"autoinstall_known_extensions": "false", "autoload_known_extensions": "false"}
         )
-        for statement in lock(sources, str(self._folder / "spill"), threads):
+        for statement in lock(sources, str(self._folder / "spill"), threads, decoded=str(self.decoded)):
             self._connection.execute(statement)
+
+    @property
+    def decoded(self) -> Path:
+        """Where files in other encodings than UTF-8 are while somebody reads."""
+        return self._folder / "decoded"
 
     @contextmanager
     def cursor(self, files: Iterable[DuckDBFile] = ()) -> Iterator[duckdb.DuckDBPyConnection]:
@@ -70,8 +76,8 @@ class Instance:
             shutil.rmtree(self._folder, ignore_errors=True)
 
 
-def lock(sources: Iterable[Source], spill: str, threads: int | None) -> list[str]:
-    """The statements after which the engine can do nothing but read the sources."""
+def lock(sources: Iterable[Source], spill: str, threads: int | None, decoded: str | None = None) -> list[str]:
+    """The statements after which the engine can do nothing but read the sources, or what was decoded of them."""
     files = [path for source in sources for path in source.paths]
     files += [f"{source.path}.wal" for source in sources if isinstance(source, DuckDBFile)]
     allowed = ", ".join(text(path) for path in dict.fromkeys(files))
@@ -83,6 +89,12 @@ def lock(sources: Iterable[Source], spill: str, threads: int | None) -> list[str
         "SET python_enable_replacements = false",
         "SET enable_external_file_cache = false",
         *([f"SET allowed_paths = [{allowed}]"] if allowed else []),
+        *([f"SET allowed_directories = [{text(decoded)}]"] if decoded is not None and _is_decoded(sources) else []),
         "SET enable_external_access = false",
         "SET lock_configuration = true",
     ]
+
+
+def _is_decoded(sources: Iterable[Source]) -> bool:
+    """Whether some source is written as UTF-8 before it is read."""
+    return any(isinstance(source, CsvFiles) and source.dialect.encoding != "utf-8" for source in sources)

@@ -18,6 +18,7 @@ missing. Nanoseconds with a zone become timestamps only by way of nanoseconds wi
 
 from __future__ import annotations
 
+from dither.query.engines.duckdb.cell_formats import value_sql
 from dither.query.policy.column import LONGEST_TEXT, Column, Type
 from dither.query.policy.table import Table
 from dither.query.sources.schema import Held, Schema
@@ -40,7 +41,8 @@ def read_column(column: Column, held: Held, table: Table) -> str:
     if held.type is Type.TEXT and not held.stored.startswith("UUID"):
         found = _text(column, held)
         cut = f" ELSE left({found}, {LONGEST_TEXT})" if is_cut(column, table) else ""
-        return f"CASE WHEN strlen({found}) <= {LONGEST_TEXT} THEN {found}{cut} END"  # strlen counts bytes
+        value = value_sql(found, column.cells, kind=column.type, is_id=table.tells_whose(column.name))
+        return f"CASE WHEN strlen({found}) <= {LONGEST_TEXT} THEN {value}{cut} END"  # strlen counts bytes
     if column.type is Type.TIMESTAMP and held.stored.startswith(FINE_WITH_ZONE):
         return f"TRY_CAST({called} AS TIMESTAMP_NS)"
     if column.type is Type.TEXT and held.type is Type.TIMESTAMP:

@@ -14,6 +14,7 @@ import weakref
 from collections import OrderedDict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 from dither.errors import DataError, QuestionError
@@ -132,7 +133,7 @@ class DuckDBEngine:
                 why = "it cannot be opened as a DuckDB file, or somebody writes to it"
                 came = ", ".join(file.path for file in files)
                 raise DataError("source", came, why, "a DuckDB file that nobody writes to") from None
-            yield Opened(cursor, sources)
+            yield Opened(cursor, sources, instance.decoded)
 
     @contextmanager
     def reading(self, sources: Sequence[TableSource], *, threads: int | None = None) -> Iterator[Run]:
@@ -161,14 +162,14 @@ class DuckDBEngine:
 class Opened:
     """A cursor by which the rows of sources can be read."""
 
-    def __init__(self, cursor: duckdb.DuckDBPyConnection, sources: Sequence[TableSource]) -> None:
-        self._cursor, self._sources = cursor, sources
+    def __init__(self, cursor: duckdb.DuckDBPyConnection, sources: Sequence[TableSource], decoded: Path) -> None:
+        self._cursor, self._sources, self._decoded = cursor, sources, decoded
 
     def read(self, progress: Progress | None = None, salt: int = 0, lists: KeyLists | None = None) -> Run:
         """Hand over what is in memory; then SELECTs can run. What they raise may tell of rows: not to be passed on."""
         self._cursor.execute(f"SET VARIABLE salt = {int(salt)}::UBIGINT")
         for source in self._sources:
-            source.attach(self._cursor)
+            source.attach(self._cursor, self._decoded)
         tables = KeyTables(self._cursor, lists)
 
         def run(sql: str, keep: Keep) -> list[tuple[Any, ...]]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from dither.query.engines.duckdb.from_source import from_source, hand_over
@@ -51,9 +52,9 @@ class TableSource:
         """What stands after FROM if rows stored in the same way are there."""
         return read_sql(self.table, self.schema, where)
 
-    def attach(self, cursor: duckdb.DuckDBPyConnection) -> None:
-        """Hand over what is in memory; called when the charge is made."""
-        hand_over(self.source, cursor, self.table, self.schema)
+    def attach(self, cursor: duckdb.DuckDBPyConnection, folder: Path | None = None) -> None:
+        """Hand over what is in memory, and into the folder what is in another encoding; called when the charge is made."""
+        hand_over(self.source, cursor, self.table, self.schema, folder)
 
 
 def table_source(table: Table, source: Source) -> TableSource:

@@ -1,0 +1,38 @@
+"""What is wrong with a CSV file, for its owner: the first line that cannot be read; how unreadable columns look."""
+
+from __future__ import annotations
+
+from dither.query.owner.csv_draft import proposal
+from dither.query.owner.csv_sniffer import first_rows, sniff, wrong_row
+from dither.query.policy.column import Column
+from dither.query.sources.csv_encoding import is_text, lines
+from dither.query.sources.csv_files import CsvFiles
+from dither.query.sources.source import Source
+
+
+def broken_line(source: Source) -> str:
+    """The first line of a file that is not as the policy says, in words that name no cell; '' if none is found."""
+    if not isinstance(source, CsvFiles):
+        return ""
+    width = len(source.header())
+    for path in source.paths:
+        with lines(path, source.dialect.encoding) as read:
+            number = next((number for number, line in enumerate(read, start=1) if not is_text(line)), None)
+        if number is not None:
+            guess = sniff(path).encoding
+            other = f': encoding = "{guess}" beside the source would read it' if guess != source.dialect.encoding else ""
+            return f"line {number:,} of {path} is not {source.dialect.encoding.upper()}{other}"
+        if (found := wrong_row(path, source.dialect, width)) is not None:
+            return f"row {found[0]:,} of {path} has {found[1]} cells, and there are {width} columns"
+    return ""
+
+
+def mending_line(column: Column, source: Source) -> str:
+    """The line of a policy by which the cells of a column could be read, as they look; '' if they look as described."""
+    if not isinstance(source, CsvFiles):
+        return ""
+    dialect, names = source.dialect, source.header()
+    rows = first_rows(source.paths[0], dialect)[dialect.names is None :]
+    at = names.index(column.name)
+    line = proposal(column.name, [row[at] for row in rows if at < len(row)])
+    return "" if line.endswith(f'{{ type = "{column.type.value}" }}') else line

@@ -1,0 +1,88 @@
+"""The dialect of a CSV file, recognised from its first lines. For its owner alone, who asked for it: rows are looked at.
+
+What is found here is proposed in a draft, never used to read: the policy says how a file is written.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
+from itertools import islice
+from pathlib import Path
+from typing import Literal
+
+from dither.errors import DataError
+from dither.query.policy.csv_dialect import PLAIN, CsvDialect
+from dither.query.sources.csv_encoding import ORDERS, lines
+
+FIRST_BYTES, FIRST_ROWS = 1 << 20, 10_000
+CANDIDATES = (",", ";", "\t", "|")
+
+
+def first_rows(path: str, dialect: CsvDialect, most: int = FIRST_ROWS) -> list[list[str]]:
+    """The first rows of a file as lists of cells, the header among them; what cannot be read ends them."""
+    found: list[list[str]] = []
+    with lines(path, dialect.encoding) as read:
+        try:
+            found += (row for row in islice(_reader(read, dialect), most) if row)
+        except csv.Error:
+            return found
+    return found
+
+
+def wrong_row(path: str, dialect: CsvDialect, width: int) -> tuple[int, int] | None:
+    """The number of the first row that has too few cells or too many, the header being 1, and how many it has."""
+    with lines(path, dialect.encoding) as read, suppress(csv.Error):
+        for number, row in enumerate(_reader(read, dialect), start=1):
+            if row and (len(row) < width or any(row[width:])):
+                return number, len(row)
+    return None
+
+
+def sniff(path: str) -> CsvDialect:
+    """The dialect that fits the first lines best."""
+    encoding = _encoding(path)
+    with lines(path, encoding) as read:
+        text = "".join(islice(read, 1000))
+    if not text.strip():
+        raise DataError("file", path, "it has no line", "CSV with a line of names and rows")
+    best = max(
+        (CsvDialect(separator, encoding, quote) for separator in CANDIDATES for quote in ('"', "", "'")),
+        key=lambda dialect: _score(text, dialect),
+    )
+    names = first_rows(path, best, 1)[0]
+    if any(not name or name[0] in "0123456789+-" for name in names):  # a row of data
+        return CsvDialect(best.separator, encoding, best.quote, tuple(f"column_{at}" for at in range(1, len(names) + 1)))
+    return best
+
+
+def _encoding(path: str) -> str:
+    with Path(path).open("rb") as file:
+        first = file.read(FIRST_BYTES)
+    if first[:2] in ORDERS:
+        return "utf-16"
+    try:
+        first.decode()
+    except UnicodeDecodeError as error:
+        if error.start < len(first) - 3 or len(first) < FIRST_BYTES:  # not just a letter that is cut
+            return "windows-1252"
+    return PLAIN.encoding
+
+
+def _score(text: str, dialect: CsvDialect) -> tuple[float, int, bool]:
+    """How many lines have as many cells as the first; how many cells; and whether cells in quotes lose these."""
+    try:
+        rows = [row for row in _reader(io.StringIO(text, newline=""), dialect, strict=True) if row]
+    except csv.Error:
+        return -1, 0, False
+    width = len(rows[0])
+    same = sum(len(row) == width for row in rows) / len(rows) if width > 1 else 0
+    inside = dialect.quote and f"{dialect.quote}{dialect.separator}" in text
+    return same, width, bool(inside) or (dialect.quote == '"' and '"' not in text)
+
+
+def _reader(read: Iterable[str], dialect: CsvDialect, *, strict: bool = False) -> Iterator[list[str]]:
+    style: Literal[0, 3] = csv.QUOTE_MINIMAL if dialect.quote else csv.QUOTE_NONE
+    return csv.reader(read, delimiter=dialect.separator, quotechar=dialect.quote or None, quoting=style, strict=strict)
