@@ -108,7 +108,7 @@ SUBROOMS: dict[str, list[list[str]]] = {
         ["conformance", "release"],
         ["quote"],
         ["batch", "free_quote"],
-        ["public_quote"],
+        ["budget_plan", "public_quote"],
         ["dataset"],
         ["protect"],
     ],
