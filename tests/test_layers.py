@@ -86,7 +86,7 @@ SUBROOMS: dict[str, list[list[str]]] = {
     "ledger": [
         ["storage"],
         ["entries"],
-        ["witness", "write_queue"],
+        ["history", "witness", "write_queue"],
         ["handle", "open", "verify"],
         ["reader"],
         ["ledger"],

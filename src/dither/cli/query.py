@@ -15,6 +15,7 @@ from dither.query.answers.batch_answer import BatchAnswer
 from dither.query.answers.free_answer import FreeAnswer
 from dither.query.batch import Batch
 from dither.query.dataset import open as open_policy
+from dither.query.free_quote import FreeQuote
 from dither.query.quote import Quote
 
 Sql = Annotated[list[str], typer.Argument(help="A SELECT of statistics; several of them are priced and asked as one.")]
@@ -42,6 +43,7 @@ Limits = Annotated[
     typer.Option(help="auto: find privately how much of one person counts; hard: what nobody can exceed, or be refused."),
 ]
 Bounds = Annotated[str | None, typer.Option(help="auto: find privately the bounds of columns that are added up.")]
+Details = Annotated[bool, typer.Option("--details", help="Say what is left as the budget counts it, in ε, or ρ and δ, too.")]
 FORMATS = ("table", "csv", "json", "html", "parquet")
 SEVERAL = ("table", "json", "html")  # formats that hold several tables
 
@@ -61,6 +63,7 @@ def quote(
     intervals: Intervals = None,
     limits: Limits = None,
     bounds: Bounds = None,
+    details: Details = False,
 ) -> None:
     """What a question costs and how far its answer may be off. Reads no data, costs nothing."""
     made = _quote(
@@ -80,6 +83,7 @@ def quote(
         bounds=bounds,
     )
     typer.echo(made.explain().replace("(say size= for", "(say --size for").replace("(limits='hard')", "(--limits hard)"))
+    typer.echo(f"Left       {_left(made, details=details)}")
     made.holdings.ledger.close()
 
 
@@ -103,6 +107,7 @@ def query(
     format: Annotated[str, typer.Option(help="table, csv, json, html or parquet.")] = "table",  # noqa: A002
     out: Annotated[Path | None, typer.Option(help="Where to write; needed for parquet.")] = None,
     explain: Annotated[bool, typer.Option("--explain", help="Say what the numbers mean, too.")] = False,
+    details: Details = False,
 ) -> None:
     """Ask a question: the ledger pays, then the data is read."""
     if format not in FORMATS:
@@ -138,7 +143,7 @@ def query(
         _write(answer, format, out)
     if explain:
         typer.echo(answer.explain(), err=True)
-    typer.echo(f"left: {made.holdings.ledger.remaining()}", err=True)
+    typer.echo(f"left: {_left(made, details=details)}", err=True)
     if format == "csv" and isinstance(answer, Answer):  # what its numbers say has no place in it
         typer.echo(answer.says, err=True)
     made.holdings.ledger.close()
@@ -150,6 +155,14 @@ def _quote(sql: list[str], policy: Path, error: list[str] | None, *, intervals: 
         terms["intervals"] = intervals
     made: Quote | Batch = open_policy(policy).quote(asked, error=None if not error else _wishes(error), **terms)
     return made
+
+
+def _left(made: Quote | Batch, *, details: bool) -> str:
+    """What is left of the budget: in percent, in such questions, and with details as the budget counts it."""
+    remaining = made.holdings.ledger.remaining()
+    more = "" if isinstance(made, FreeQuote) else f": {remaining.in_questions(made.guarantee)}"
+    told = f"{remaining.percent} of the budget{more}"
+    return f"{told}; {remaining.details}" if details else told
 
 
 def _wishes(texts: list[str]) -> dict[str, str]:

@@ -108,17 +108,20 @@ class Remaining:
         """What is left, as the filter counts it: ε, or ρ and δ."""
         return f"{self.spent.budget.left(self.spent)} left of {self.ceiling}"
 
-    def in_questions(self, guarantee: Guarantee) -> str:
-        """What is left, in percent and in questions of that price: what people ask first."""
+    @property
+    def in_epsilon(self) -> bool:
+        """Whether the budget counts ε and nothing else."""
+        budget = self.spent.budget
+        return isinstance(budget, SumFilter) and not budget.delta
+
+    def in_questions(self, guarantee: Guarantee, which: str = "this one") -> str:
+        """What is left, in questions of that price, of `which` it is: what people want to know first."""
         more = self.like(guarantee)
-        questions = "no more question" if more == 0 else f"about {more:,} more question{'s' if more > 1 else ''}"
-        return f"{self.percent} of the budget is left: {questions} like this one"
+        return f"{f'about {more:,}' if more else 'no'} more question{'' if more == 1 else 's'} like {which}"
 
     def __str__(self) -> str:
         """In ε where the budget counts nothing else, otherwise in percent: few know how much a ρ is."""
-        budget = self.spent.budget
-        in_epsilon = isinstance(budget, SumFilter) and not budget.delta
-        return self.details if in_epsilon else f"{self.percent} left of {self.ceiling}"
+        return self.details if self.in_epsilon else f"{self.percent} left of {self.ceiling}"
 
 
 def pay(spent: Spent, price: Totals, guarantee: Guarantee, *, whose: str) -> Spent:
