@@ -86,7 +86,8 @@ SUBROOMS: dict[str, list[list[str]]] = {
     "ledger": [
         ["storage"],
         ["entries"],
-        ["history", "witness", "write_queue"],
+        ["access_log", "witness", "write_queue"],
+        ["history"],
         ["handle", "open", "verify"],
         ["reader"],
         ["ledger"],

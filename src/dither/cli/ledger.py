@@ -87,7 +87,7 @@ def history(
             for entry in entries:
                 typer.echo(entry_json(entry))
         else:
-            lines = history_lines(entries, found.budget)
+            lines = history_lines(entries, found.access_log.lines(), found.budget)[-last:]
             if as_json:
                 for line in lines:
                     typer.echo(history_json(line))

@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
-from dither.errors import DataError
+from dither.errors import DataError, DitherError, InputError
 from dither.query.answers.answer import Answer
 from dither.query.answers.batch_answer import BatchAnswer
 from dither.query.answers.free_answer import FreeAnswer
 from dither.query.batch import Batch
+from dither.query.dataset import Dataset
 from dither.query.dataset import open as open_policy
 from dither.query.free_quote import FreeQuote
 from dither.query.quote import Quote
@@ -45,6 +48,7 @@ Limits = Annotated[
 Bounds = Annotated[str | None, typer.Option(help="auto: find privately the bounds of columns that are added up.")]
 Details = Annotated[bool, typer.Option("--details", help="Say what is left as the budget counts it, in ε, or ρ and δ, too.")]
 FORMATS = ("table", "csv", "json", "html", "parquet")
+LONGEST_TEXT = 100_000  # characters of a question that is looked at for the access log
 SEVERAL = ("table", "json", "html")  # formats that hold several tables
 
 
@@ -68,7 +72,7 @@ def quote(
     """What a question costs and how far its answer may be off. Reads no data, costs nothing."""
     made = _quote(
         sql,
-        policy,
+        open_policy(policy),
         error,
         epsilon=epsilon,
         rho=rho,
@@ -120,27 +124,31 @@ def query(
         raise DataError(
             "--out", str(out), "no file can be written there", "--out answer.csv"
         )  # said before anything is paid
-    made = _quote(
-        sql,
-        policy,
-        error,
-        epsilon=epsilon,
-        rho=rho,
-        confidence=confidence,
-        size=size,
-        bounding=bounding,
-        delta=delta,
-        other=other,
-        noise=noise,
-        intervals=intervals,
-        limits=limits,
-        bounds=bounds,
-    )
+    clinic = open_policy(policy)
+    with _logged(clinic, sql, analyst):
+        made = _quote(
+            sql,
+            clinic,
+            error,
+            epsilon=epsilon,
+            rho=rho,
+            confidence=confidence,
+            size=size,
+            bounding=bounding,
+            delta=delta,
+            other=other,
+            noise=noise,
+            intervals=intervals,
+            limits=limits,
+            bounds=bounds,
+        )
     answer = _ask(made, key, analyst)
     if isinstance(answer, BatchAnswer):
         _write_all(answer, format, out)
     else:
         _write(answer, format, out)
+    if out is not None and not isinstance(answer, FreeAnswer):
+        clinic.ledger.record_export(answer.receipt, format, analyst=analyst, door="command line")
     if explain:
         typer.echo(answer.explain(), err=True)
     typer.echo(f"left: {_left(made, details=details)}", err=True)
@@ -149,11 +157,25 @@ def query(
     made.holdings.ledger.close()
 
 
-def _quote(sql: list[str], policy: Path, error: list[str] | None, *, intervals: str | None, **terms: Any) -> Quote | Batch:
+@contextmanager
+def _logged(clinic: Dataset, sql: list[str], analyst: str) -> Iterator[None]:
+    """Questions that are refused go into the access log, whose texts are for the owner's eyes."""
+    try:
+        yield
+    except InputError as error:
+        text = ";\n".join(sql)[:LONGEST_TEXT] if clinic.policy.keeps_texts else ""
+        with suppress(DitherError):  # the refusal is what is told, logged or not
+            clinic.ledger.record_refusal(text, error.why, analyst=analyst, door="command line")
+        raise
+
+
+def _quote(
+    sql: list[str], clinic: Dataset, error: list[str] | None, *, intervals: str | None, **terms: Any
+) -> Quote | Batch:
     asked: Any = sql[0] if len(sql) == 1 else sql
     if intervals is not None:
         terms["intervals"] = intervals
-    made: Quote | Batch = open_policy(policy).quote(asked, error=None if not error else _wishes(error), **terms)
+    made: Quote | Batch = clinic.quote(asked, error=None if not error else _wishes(error), **terms)
     return made
 
 

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import csv
+import heapq
 import io
 import json
 import re
 import textwrap
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from dither.ledger.access_log import AccessLine
 from dither.ledger.entries.budget import Remaining
 from dither.ledger.entries.entry import Entry
 from dither.privacy.budget.filter import Filter, Spent, from_json
+from dither.privacy.budget.filter_state import Totals
 from dither.privacy.guarantee.guarantee import Guarantee
 from dither.privacy.text import four_digits
 from dither.table import table
@@ -47,7 +50,7 @@ SQL = re.compile(r"('(?:[^']|'')*'|\"(?:[^\"]|\"\")*\"|`[^`]*`|\$\$.*?\$\$)|/\*.
 class HistoryLine:
     """What one entry says, in words."""
 
-    entry: int
+    entry: int | None  # its number in the chain; None for a line of the access log
     when: str  # UTC
     kind: str  # as the format calls it
     what: str  # the same in a word or two
@@ -55,31 +58,38 @@ class HistoryLine:
     question: str  # its text on one line, without comments
     about: str  # what else there is to say
     price: str  # of a charge
-    left: str  # of the whole budget, after it, in percent
+    left: str  # of the whole budget, after it, in percent; empty for a line of the access log
 
 
-def history_lines(entries: Iterable[Entry], budget: Filter) -> Iterator[HistoryLine]:
-    """The lines of entries that come in order."""
-    for entry in entries:
-        body = entry.body
-        yield HistoryLine(
-            entry=entry.number,
-            when=entry.when.strftime("%Y-%m-%d %H:%M:%S"),
-            kind=entry.kind,
-            what=WORDS[entry.kind],
-            who=one_line(str(body.get("analyst") or "")),
-            question=_question(entry),
-            about=one_line(_about(entry)),
-            price=_price(Guarantee.from_json(body["guarantee"]), budget) if entry.kind == "reserved" else "",
-            left=Remaining(Spent(budget, entry.state.spent)).percent,
-        )
+def history_lines(entries: Iterable[Entry], logged: Iterable[AccessLine], budget: Filter) -> list[HistoryLine]:
+    """The lines of entries and of the access log, by time."""
+    parts: tuple[Iterable[Entry | AccessLine], ...] = (entries, logged)
+    both = heapq.merge(*parts, key=lambda one: one.time)  # entries stay in their order, whatever clocks did
+    return [_line(one, one.state.spent if isinstance(one, Entry) else None, budget) for one in both]
+
+
+def _line(one: Entry | AccessLine, spent: Totals | None, budget: Filter) -> HistoryLine:
+    return HistoryLine(
+        entry=one.number if isinstance(one, Entry) else None,
+        when=one.when.strftime("%Y-%m-%d %H:%M:%S"),
+        kind=one.kind,
+        what=WORDS[one.kind],
+        who=one_line(str(one.body.get("analyst") or "")),
+        question=_question(one),
+        about=one_line(_about(one)),
+        price=_price(Guarantee.from_json(one.body["guarantee"]), budget) if one.kind == "reserved" else "",
+        left="" if spent is None else Remaining(Spent(budget, spent)).percent,
+    )
 
 
 def history_table(lines: Iterable[HistoryLine]) -> str:
     """The lines as a table, each with its question below it."""
     found = list(lines)
     head = ("entry", "when (UTC)", "what", "who", "price", "left")
-    cells = [(str(one.entry), one.when, one.what, _cut(one.who, LONGEST_NAME), one.price, one.left) for one in found]
+    cells = [
+        ("-" if one.entry is None else str(one.entry), one.when, one.what, _cut(one.who, LONGEST_NAME), one.price, one.left)
+        for one in found
+    ]
     first, rule, *rows = table([head, *cells], left=(1, 2, 3, 4), rule=1)
     shown = [first, rule]
     for row, one in zip(rows, found, strict=True):
@@ -110,13 +120,13 @@ def one_line(text: str) -> str:
     return line if line.isprintable() else line.encode("unicode_escape").decode()
 
 
-def _question(entry: Entry) -> str:
+def _question(entry: Entry | AccessLine) -> str:
     if entry.kind not in ("reserved", "refused"):
         return ""
     return one_line(str(entry.body["text"])) or UNTOLD
 
 
-def _about(entry: Entry) -> str:
+def _about(entry: Entry | AccessLine) -> str:
     body = entry.body
     match entry.kind:
         case "created":
@@ -125,7 +135,8 @@ def _about(entry: Entry) -> str:
             return f"about '{body['domain']}', {body['unit']}"
         case "policy":
             changed = "looser than the one before" if body["loosens"] else "no looser than the one before"
-            return f"a policy in force{f', {changed}' if any(entry.state.spent) else ''}: {body['note']}"
+            spent = isinstance(entry, Entry) and any(entry.state.spent)
+            return f"a policy in force{f', {changed}' if spent else ''}: {body['note']}"
         case "share":
             return f"a share of {from_json(body['limit']).ceiling}"
         case "moved":
