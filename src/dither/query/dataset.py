@@ -150,7 +150,7 @@ class Dataset(Holdings):
             >>> people = dither.protect(pyarrow.table({"age": [31, 44]}), name="people", person="each row", ledger=ledger)
             >>> plan = people.plan([{"sql": "SELECT COUNT(*) AS n FROM people", "times": "monthly", "error": {"n": 20}}])
             >>> plan.fits, plan.left
-            (True, '39.4%')
+            (True, '41.5%')
             >>> folder.cleanup()
         """
         return make_plan(questions, self.policy.domain, self.ledger, analyst, lambda one: self.quote(one.sql, **one.terms))

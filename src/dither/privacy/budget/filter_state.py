@@ -142,7 +142,7 @@ class Filter(ABC):
         """The most that each total may reach, in the order of the totals."""
 
     def deciding(self, totals: Totals) -> int:
-        """The place of the total that `used` goes by, where there are several."""
+        """The place among `totals` of the one that `used` goes by, where there are several."""
         return 0
 
     @abstractmethod

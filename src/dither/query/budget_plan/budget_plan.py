@@ -34,6 +34,7 @@ class BudgetPlan:
         domain: whom the budget is about.
         remaining: what is left now; of the whole budget first, then of the analyst's share.
         lines: the questions with their quotes.
+        quoting: how a question gets its quote.
 
     Raises:
         DataError, NumberError, QuestionError: by `Dataset.plan`, which see.
