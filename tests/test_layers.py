@@ -86,7 +86,8 @@ SUBROOMS: dict[str, list[list[str]]] = {
     "ledger": [
         ["storage"],
         ["entries"],
-        ["witness", "write_queue"],
+        ["access_log", "witness", "write_queue"],
+        ["history"],
         ["handle", "open", "verify"],
         ["reader"],
         ["ledger"],
@@ -110,7 +111,7 @@ SUBROOMS: dict[str, list[list[str]]] = {
         ["conformance", "release"],
         ["quote"],
         ["batch", "free_quote"],
-        ["public_quote"],
+        ["budget_plan", "public_quote"],
         ["dataset"],
         ["protect"],
     ],

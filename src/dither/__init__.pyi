@@ -55,6 +55,7 @@ from dither.privacy.unit import Unit as Unit
 from dither.query.answers.answer import Answer as Answer
 from dither.query.answers.batch_answer import BatchAnswer as BatchAnswer
 from dither.query.batch import Batch as Batch
+from dither.query.budget_plan.budget_plan import BudgetPlan as BudgetPlan
 from dither.query.dataset import Dataset as Dataset
 from dither.query.dataset import open as open  # noqa: A004 - a policy, by its path
 from dither.query.policy.policy import Policy as Policy

@@ -18,7 +18,7 @@ import dither.local
 import dither.noise
 import dither.testing
 
-QUESTIONS = {"open", "protect", "Answer", "Batch", "BatchAnswer", "Dataset", "Policy", "Quote"}
+QUESTIONS = {"open", "protect", "Answer", "Batch", "BatchAnswer", "BudgetPlan", "Dataset", "Policy", "Quote"}
 QUESTIONS |= {"check_engine", "engine_checks"}
 
 ROOMS = ("numeric", "noise", "privacy", "channels", "mechanisms", "local", "density", "ledger", "testing")

@@ -53,10 +53,11 @@ def test_from_creation_to_export(dither, tmp_path):
     exact = json.loads(dither("show", "clinic.ledger", "--like", "0.25", "--json").stdout)
     assert (exact["spent"], exact["more_like"], exact["entries"]) == (["1/4", "0"], 3, 4)
 
-    listed = dither("history", "clinic.ledger")
+    listed = dither("history", "clinic.ledger", "--internal")
     assert "reserved" in listed.stdout
     assert "[bold]COUNT(*)[/bold]" in listed.stdout, "a question is text, not markup"
-    last = [json.loads(line) for line in dither("history", "clinic.ledger", "--last", "1", "--json").stdout.splitlines()]
+    inside = dither("history", "clinic.ledger", "--last", "1", "--json", "--internal").stdout.splitlines()
+    last = [json.loads(line) for line in inside]
     assert [(entry["kind"], entry["answer"]) for entry in last] == [("answered", "128")]
 
     verified = dither("verify", "clinic.ledger", "--receipt", "receipts")

@@ -25,6 +25,7 @@ from dither.errors import (
     NumberError,
     UnitError,
 )
+from dither.ledger.history import history_lines, history_table
 from dither.ledger.report import about
 from dither.ledger.write_queue import WriteQueue
 from dither.privacy.guarantee.approx import ApproxEntry
@@ -703,11 +704,13 @@ def test_refusals_and_exports_are_written_down_and_cost_nothing(location, tmp_pa
         ledger.commit(receipt, "42")
         ledger.record_export(receipt, "csv", analyst="ann", door="http")
         told = [(entry.kind, about(entry)) for entry in ledger.history()][2:]
-        assert told == [
-            ("refused", "refused: rows are not shown"),
-            ("reserved", "SELECT COUNT(*) FROM visits"),
-            ("answered", "entry 4"),
-            ("exported", "entry 4 as csv"),
+        assert told == [("reserved", "SELECT COUNT(*) FROM visits"), ("answered", "entry 3")]
+        lines = history_lines(ledger.history(), ledger.access_log.lines(), ledger.budget)
+        assert [(line.entry, line.what, line.who, line.question, line.about, line.left) for line in lines[2:]] == [
+            (None, "refused", "ann", "SELECT name FROM visits", "nothing was charged: rows are not shown", ""),
+            (3, "asked", "", "SELECT COUNT(*) FROM visits", "", "90%"),
+            (4, "answered", "", "", "entry 3", "90%"),
+            (None, "handed out", "ann", "", "the answer of entry 3, as csv", ""),
         ]
         assert ledger.verify([receipt]).ok
         assert str(before) != str(ledger.remaining())
@@ -722,7 +725,12 @@ def test_what_somebody_asked_is_shown_without_what_a_terminal_obeys_and_without_
     with Ledger(location, budget=pure(1), domain="clinic") as ledger:
         ledger.reserve(pure("0.1"), "a", text="/* all is harmless */ SELECT SUM(x) -- really\n FROM t /* \x1b[2J")
         ledger.reserve(pure("0.1"), "b", text="SELECT '\x1b]0;owned\x07\u202e'")
+        ledger.reserve(pure("0.1"), "c", text="SELECT COUNT(*) FROM t WHERE a = '--' AND \"--\" > '/*' AND b > 90 -- end")
         ledger.record_refusal("SELECT 1", "no\nsuch \x1b[1m column")
         told = [about(entry) for entry in ledger.history()][2:]
-    assert told == ["SELECT SUM(x) FROM t", "SELECT '\\x1b]0;owned\\x07\\u202e'", "refused: no such \\x1b[1m column"]
-    assert all(text.isprintable() for text in told)
+        lines = history_lines(ledger.history(), ledger.access_log.lines(), ledger.budget)
+    assert told[:2] == ["SELECT SUM(x) FROM t", "SELECT '\\x1b]0;owned\\x07\\u202e'"]
+    assert lines[4].question == "SELECT COUNT(*) FROM t WHERE a = '--' AND \"--\" > '/*' AND b > 90", "all that counts"
+    assert [line.question for line in lines[2:4]] == told[:2]
+    assert lines[-1].about == "nothing was charged: no such \\x1b[1m column"
+    assert history_table(lines).replace("\n", "").isprintable()

@@ -11,6 +11,7 @@ import typer
 
 from dither.errors import ConflictError, DataError, NumberError
 from dither.ledger.entries.receipt import Receipt
+from dither.ledger.history import history_csv, history_json, history_lines, history_table
 from dither.ledger.ledger import Ledger
 from dither.ledger.report import entries_table, entry_json, overview, summary, verification_json, verify_with_progress
 from dither.ledger.storage.locations import is_taken
@@ -55,12 +56,13 @@ def show(
     location: Location,
     analyst: Annotated[str | None, typer.Option(help="The share of one analyst instead of the whole.")] = None,
     like: Annotated[str | None, typer.Option(help="How many more questions with this epsilon?")] = None,
+    details: Annotated[bool, typer.Option("--details", help="As the budget counts it, in ε, or ρ and δ, too.")] = False,
     key: Key = None,
     as_json: AsJson = False,
 ) -> None:
     """How much is spent and left."""
     with Ledger(location, key=key) as found:
-        _show(found, analyst=analyst, like=like, as_json=as_json)
+        _show(found, analyst=analyst, like=like, details=details, as_json=as_json)
 
 
 @ledger.command()
@@ -69,17 +71,28 @@ def history(
     last: Annotated[int, typer.Option(help="How many entries, from the end.", min=1)] = 20,
     key: Key = None,
     as_json: AsJson = False,
+    as_csv: Annotated[bool, typer.Option("--csv", help="For a spreadsheet.")] = False,
+    internal: Annotated[bool, typer.Option("--internal", help="As entries are spelled inside.")] = False,
 ) -> None:
-    """What happened, entry by entry."""
+    """Who asked what and when, what it cost, and what was left after it. For the owner's eyes."""
     from rich.console import Console
 
+    if as_json + as_csv > 1 or (internal and as_csv):
+        raise DataError("--csv", True, "it has one spelling, in words", "--csv alone, or --json --internal")
     with Ledger(location, key=key) as found:
         entries = found.history(max(1, found.head.entries - last + 1))
-        if as_json:
+        if internal and not as_json:
+            Console().print(entries_table(entries))
+        elif internal:
             for entry in entries:
                 typer.echo(entry_json(entry))
         else:
-            Console().print(entries_table(entries))
+            lines = history_lines(entries, found.access_log.lines(), found.budget)[-last:]
+            if as_json:
+                for line in lines:
+                    typer.echo(history_json(line))
+            else:
+                typer.echo(history_csv(lines) if as_csv else history_table(lines), nl=not as_csv)
 
 
 @ledger.command()
@@ -140,14 +153,16 @@ def export(
             typer.echo(entry_json(entry), file=file)
 
 
-def _show(found: Ledger, *, analyst: str | None = None, like: str | None = None, as_json: bool) -> None:
+def _show(
+    found: Ledger, *, analyst: str | None = None, like: str | None = None, details: bool = False, as_json: bool
+) -> None:
     from rich.console import Console
 
     question = None if like is None else pure(like, unit=found.budget.unit)
     if as_json:
         typer.echo(json.dumps(summary(found, analyst=analyst, like=question), indent=2))
     else:
-        Console().print(overview(found, analyst=analyst, like=question))
+        Console().print(overview(found, analyst=analyst, like=question, details=details))
 
 
 def _text(path: Path) -> str:

@@ -22,6 +22,10 @@ class Commands(LazyGroup):
             "What a question costs and how far its answer may be off. Reads no data, costs nothing.",
         ),
         "query": Home("dither.cli.query", "Ask a question: the ledger pays, then the data is read."),
+        "plan": Home(
+            "dither.cli.plan",
+            "What the questions of a year cost together, and what would fit. Reads no data, costs nothing.",
+        ),
         "demo": Home("dither.cli.demo", "Ask three private questions about a made-up clinic."),
         "ledger": Home("dither.cli.ledger", "What was spent, for ever: make a budget, look at it, check it."),
         "local": Home("dither.cli.local", "Surveys among people who trust nobody."),

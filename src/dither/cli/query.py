@@ -4,18 +4,22 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
 from dither.cli.waiting_bar import waiting_bar
-from dither.errors import DataError
+from dither.errors import DataError, DitherError, InputError
 from dither.query.answers.answer import Answer
 from dither.query.answers.batch_answer import BatchAnswer
 from dither.query.answers.free_answer import FreeAnswer
 from dither.query.batch import Batch
+from dither.query.dataset import Dataset
 from dither.query.dataset import open as open_policy
+from dither.query.free_quote import FreeQuote
 from dither.query.quote import Quote
 
 Sql = Annotated[list[str], typer.Argument(help="A SELECT of statistics; several of them are priced and asked as one.")]
@@ -43,7 +47,9 @@ Limits = Annotated[
     typer.Option(help="auto: find privately how much of one person counts; hard: what nobody can exceed, or be refused."),
 ]
 Bounds = Annotated[str | None, typer.Option(help="auto: find privately the bounds of columns that are added up.")]
+Details = Annotated[bool, typer.Option("--details", help="Say what is left as the budget counts it, in ε, or ρ and δ, too.")]
 FORMATS = ("table", "csv", "json", "html", "parquet")
+LONGEST_TEXT = 100_000  # characters of a question that is looked at for the access log
 SEVERAL = ("table", "json", "html")  # formats that hold several tables
 
 
@@ -62,11 +68,12 @@ def quote(
     intervals: Intervals = None,
     limits: Limits = None,
     bounds: Bounds = None,
+    details: Details = False,
 ) -> None:
     """What a question costs and how far its answer may be off. Reads no data, costs nothing."""
     made = _quote(
         sql,
-        policy,
+        open_policy(policy),
         error,
         epsilon=epsilon,
         rho=rho,
@@ -81,6 +88,7 @@ def quote(
         bounds=bounds,
     )
     typer.echo(made.explain().replace("(say size= for", "(say --size for").replace("(limits='hard')", "(--limits hard)"))
+    typer.echo(f"Left       {_left(made, details=details)}")
     made.holdings.ledger.close()
 
 
@@ -104,6 +112,7 @@ def query(
     format: Annotated[str, typer.Option(help="table, csv, json, html or parquet.")] = "table",  # noqa: A002
     out: Annotated[Path | None, typer.Option(help="Where to write; needed for parquet.")] = None,
     explain: Annotated[bool, typer.Option("--explain", help="Say what the numbers mean, too.")] = False,
+    details: Details = False,
 ) -> None:
     """Ask a question: the ledger pays, then the data is read."""
     if format not in FORMATS:
@@ -116,41 +125,67 @@ def query(
         raise DataError(
             "--out", str(out), "no file can be written there", "--out answer.csv"
         )  # said before anything is paid
-    made = _quote(
-        sql,
-        policy,
-        error,
-        epsilon=epsilon,
-        rho=rho,
-        confidence=confidence,
-        size=size,
-        bounding=bounding,
-        delta=delta,
-        other=other,
-        noise=noise,
-        intervals=intervals,
-        limits=limits,
-        bounds=bounds,
-    )
+    clinic = open_policy(policy)
+    with _logged(clinic, sql, analyst):
+        made = _quote(
+            sql,
+            clinic,
+            error,
+            epsilon=epsilon,
+            rho=rho,
+            confidence=confidence,
+            size=size,
+            bounding=bounding,
+            delta=delta,
+            other=other,
+            noise=noise,
+            intervals=intervals,
+            limits=limits,
+            bounds=bounds,
+        )
     answer = _ask(made, key, analyst)
     if isinstance(answer, BatchAnswer):
         _write_all(answer, format, out)
     else:
         _write(answer, format, out)
+    if out is not None and not isinstance(answer, FreeAnswer):
+        clinic.ledger.record_export(answer.receipt, format, analyst=analyst, door="command line")
     if explain:
         typer.echo(answer.explain(), err=True)
-    typer.echo(f"left: {made.holdings.ledger.remaining()}", err=True)
+    typer.echo(f"left: {_left(made, details=details)}", err=True)
     if format == "csv" and isinstance(answer, Answer):  # what its numbers say has no place in it
         typer.echo(answer.says, err=True)
     made.holdings.ledger.close()
 
 
-def _quote(sql: list[str], policy: Path, error: list[str] | None, *, intervals: str | None, **terms: Any) -> Quote | Batch:
+@contextmanager
+def _logged(clinic: Dataset, sql: list[str], analyst: str) -> Iterator[None]:
+    """Questions that are refused go into the access log, whose texts are for the owner's eyes."""
+    try:
+        yield
+    except InputError as error:
+        text = ";\n".join(sql)[:LONGEST_TEXT] if clinic.policy.keeps_texts else ""
+        with suppress(DitherError):  # the refusal is what is told, logged or not
+            clinic.ledger.record_refusal(text, error.why, analyst=analyst, door="command line")
+        raise
+
+
+def _quote(
+    sql: list[str], clinic: Dataset, error: list[str] | None, *, intervals: str | None, **terms: Any
+) -> Quote | Batch:
     asked: Any = sql[0] if len(sql) == 1 else sql
     if intervals is not None:
         terms["intervals"] = intervals
-    made: Quote | Batch = open_policy(policy).quote(asked, error=None if not error else _wishes(error), **terms)
+    made: Quote | Batch = clinic.quote(asked, error=None if not error else _wishes(error), **terms)
     return made
+
+
+def _left(made: Quote | Batch, *, details: bool) -> str:
+    """What is left of the budget: in percent, in such questions, and with details as the budget counts it."""
+    remaining = made.holdings.ledger.remaining()
+    more = "" if isinstance(made, FreeQuote) else f": {remaining.in_questions(made.guarantee)}"
+    told = f"{remaining.percent} of the budget{more}"
+    return f"{told}; {remaining.details}" if details else told
 
 
 def _wishes(texts: list[str]) -> dict[str, str]:

@@ -214,18 +214,19 @@ class Ledger(LedgerReader):
             raise
 
     def record_refusal(self, text: str, why: str, *, analyst: str = "", door: str = "") -> None:
-        """Write down that the question `text` of `analyst`, by `door`, was refused; the reason `why` must be public."""
+        """Log that the question `text` of `analyst`, by `door`, was refused; the reason `why` must be public."""
         names = {"analyst": read_name(analyst, "analyst", empty=True), "door": read_name(door, "door", empty=True)}
         body = {"text": read_text(text, "text"), "why": read_text(why, "why"), **names}
-        self._decide((), lambda page: page.add("refused", body))
+        self.access_log.add("refused", body)
 
     def record_export(self, receipt: Receipt, what: str, *, analyst: str = "", door: str = "") -> None:
-        """Write down that the stored answer of a `receipt` went to `analyst`, by `door`, as `what`, such as 'csv'."""
+        """Log that the stored answer of a `receipt` went to `analyst`, by `door`, as `what`, such as 'csv'."""
         own = self._own(receipt)
         names = {"analyst": read_name(analyst, "analyst", empty=True), "door": read_name(door, "door", empty=True)}
-        body = {"what": read_name(what, "what"), **names}
-        queries = (numbered(own.number), latest("about", own.number))
-        self._decide(queries, lambda page: charge.export(page, own, body))
+        body = {"receipt": own.number, "what": read_name(what, "what"), **names}
+        with self.handle.reading() as page:
+            charge.must_be_answered(page, own)
+        self.access_log.add("exported", body)
 
     # -- the owner's ---------------------------------------------------------------------------------------------
 

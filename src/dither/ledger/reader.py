@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
 from types import TracebackType
 from typing import Self, SupportsIndex
 
-from dither.errors import ConflictError, DataError
+from dither.errors import ConflictError, DataError, DitherError
+from dither.ledger.access_log import AccessLog
 from dither.ledger.entries import shares as shared
 from dither.ledger.entries.budget import Remaining
 from dither.ledger.entries.entry import Entry, Head, digest, read
@@ -27,6 +29,7 @@ class LedgerReader:
     def __init__(self, handle: LedgerHandle, identity: str, budget: Filter) -> None:
         self.handle, self.identity, self.budget = handle, identity, budget
         self.location = handle.database.shown
+        self.access_log = AccessLog(handle.database, identity, handle.key)
 
     def remaining(self, analyst: str | None = None) -> Remaining:
         """What is left of the whole budget, or of the share of `analyst`; DataError where there is no such share."""
@@ -78,7 +81,12 @@ class LedgerReader:
         if progress is not None and not callable(progress):
             raise DataError("progress", progress, "it cannot be called", "lambda done, total: print(done, total)")
         held = tuple(self._own(receipt) for receipt in receipts)
-        return verify(self.handle.database, self.handle.witness, self.handle.key, held, progress)
+        found = verify(self.handle.database, self.handle.witness, self.handle.key, held, progress)
+        try:
+            self.access_log.lines()
+        except DitherError as error:
+            return replace(found, faults=(*found.faults, f"access log, {error.came}: {error.why}"))
+        return found
 
     def _own(self, receipt: Receipt) -> Receipt:
         """The receipt, refused unless this ledger made it."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import math
-import re
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
@@ -13,6 +12,7 @@ from rich.table import Table
 from rich.text import Text
 
 from dither.ledger.entries.entry import Entry
+from dither.ledger.history import one_line
 from dither.ledger.ledger import Ledger
 from dither.ledger.verify import Verification
 from dither.privacy.budget.filter import from_json
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 LONGEST_SHOWN = 60
 WIDTH = 40  # of the bar
+RECENT = 100  # entries among which the last question is looked for
 
 
 def summary(ledger: Ledger, *, analyst: str | None = None, like: Guarantee | None = None) -> dict[str, Any]:
@@ -36,7 +37,8 @@ def summary(ledger: Ledger, *, analyst: str | None = None, like: Guarantee | Non
         "analyst": analyst,
         "ceiling": json.loads(remaining.ceiling.to_json()),
         "spent": [total.to_json() for total in remaining.totals()],
-        "left": str(remaining),
+        "left": remaining.details,
+        "left_percent": remaining.percent,
         "used": remaining.used,
         "more_like": None if like is None else remaining.like(like),
         "entries": head.entries,
@@ -45,23 +47,33 @@ def summary(ledger: Ledger, *, analyst: str | None = None, like: Guarantee | Non
     }
 
 
-def overview(ledger: Ledger, *, analyst: str | None = None, like: Guarantee | None = None) -> RenderableType:
-    """Whose it is, how much is gone, how much is left."""
-    facts = summary(ledger, analyst=analyst, like=like)
+def overview(
+    ledger: Ledger, *, analyst: str | None = None, like: Guarantee | None = None, details: bool = False
+) -> RenderableType:
+    """Whose it is, how much is gone, how much is left; with `details`, as the budget counts it."""
+    facts, remaining = summary(ledger, analyst=analyst, like=like), ledger.remaining(analyst)
     table = Table.grid(padding=(0, 2))
     table.add_row("domain", Text(str(facts["domain"] or "nobody has said yet")))
     if analyst is not None:
         table.add_row("share of", Text(analyst))
     left, _, ceiling = facts["left"].partition(" left of ")
     table.add_row("budget", Text(ceiling))
-    table.add_row("left", Text(left))
+    table.add_row("left", Text(f"{remaining.percent}: {left}" if details or remaining.in_epsilon else remaining.percent))
     table.add_row("", Text(bar(facts["used"])))
     if like is not None:
         table.add_row("more like that", Text(f"{facts['more_like']} questions like {like}"))
+    elif (last := last_price(ledger)) is not None:
+        table.add_row("", Text(remaining.in_questions(last, "the last one")))
     table.add_row("entries", Text(f"{facts['entries']}, head {facts['head'][:16]}"))
     table.add_row("second place", Text(facts["witness"] or "none: an old copy put back cannot be detected"))
     table.add_row("identity", Text(facts["identity"]))
     return Group(Text(ledger.location, style="bold"), table)
+
+
+def last_price(ledger: Ledger) -> Guarantee | None:
+    """The price of the last question, if it is among the latest entries."""
+    asked = [entry for entry in ledger.history(max(1, ledger.head.entries - RECENT)) if entry.kind == "reserved"]
+    return Guarantee.from_json(asked[-1].body["guarantee"]) if asked else None
 
 
 def bar(used: float) -> str:
@@ -71,7 +83,7 @@ def bar(used: float) -> str:
 
 
 def entries_table(entries: Iterable[Entry]) -> Table:
-    """A table of entries, one a line."""
+    """A table of entries as they are spelled inside, one a line."""
     table = Table("entry", "when (UTC)", "what", "who", "price", "about")
     for entry in entries:
         when, price = entry.when.strftime("%Y-%m-%d %H:%M:%S"), ""
@@ -98,22 +110,14 @@ def about(entry: Entry) -> str:
         case "moved":
             text = f"to {body['place']}"
         case "reserved":
-            text = _asked(str(body["text"])) or str(body["question"])
+            text = one_line(str(body["text"])) or str(body["question"])
         case "refused":
-            text = f"refused: {_asked(str(body['why']))}"
+            text = f"refused: {one_line(str(body['why']))}"
         case "exported":
             text = f"entry {body['receipt']} as {body['what']}"
         case _:
             text = f"entry {body['receipt']}"
     return text if len(text) <= LONGEST_SHOWN else text[: LONGEST_SHOWN - 3] + "..."
-
-
-def _asked(text: str) -> str:
-    """A text of somebody's on one line: without comments, which could hide what follows them, and without signs that a
-    terminal obeys."""
-    bare = re.sub(r"/\*.*?(\*/|$)|--[^\n]*", " ", text, flags=re.DOTALL)
-    line = " ".join(bare.split())
-    return line if line.isprintable() else line.encode("unicode_escape").decode()
 
 
 def entry_json(entry: Entry) -> str:

@@ -9,6 +9,8 @@ from fractions import Fraction
 from dither.numeric.number import Number
 
 FOUR_UP = Context(prec=4, rounding=ROUND_CEILING)
+THREE_UP = Context(prec=3, rounding=ROUND_CEILING)
+THREE_DOWN = Context(prec=3, rounding=ROUND_FLOOR)
 FOUR_DOWN = Context(prec=4, rounding=ROUND_FLOOR)
 
 
@@ -24,6 +26,22 @@ def four_digits_down(value: Number | Fraction | float) -> str:
     if isinstance(value, Number):
         value = value.fraction() if value.is_rational else value.bounds().lower
     return _digits(value, FOUR_DOWN)
+
+
+def percent(part: Fraction) -> str:
+    """A part of a whole in percent, three digits, not below it: for what something takes."""
+    return _percent(part, THREE_UP)
+
+
+def percent_down(part: Fraction) -> str:
+    """A part of a whole in percent, three digits, not above it: for what is left."""
+    return _percent(part, THREE_DOWN)
+
+
+def _percent(part: Fraction, context: Context) -> str:
+    short = context.divide(Decimal(100 * part.numerator), Decimal(part.denominator))
+    text = f"{short:,f}"
+    return f"{text.rstrip('0').rstrip('.') if '.' in text else text}%"
 
 
 def _digits(value: Fraction | float, context: Context) -> str:

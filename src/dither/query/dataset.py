@@ -11,6 +11,8 @@ from dither.ledger.ledger import Ledger
 from dither.numeric.number import NumberLike
 from dither.privacy.guarantee.guarantee import Guarantee
 from dither.query.batch import Batch, make_batch
+from dither.query.budget_plan.budget_plan import BudgetPlan, make_plan
+from dither.query.budget_plan.planned_question import PlanLike
 from dither.query.free_quote import free_quote
 from dither.query.holdings import Holdings
 from dither.query.policy.policy import Policy, load_policy
@@ -125,6 +127,36 @@ class Dataset(Holdings):
             return found
         text = with_public_constants(as_sql(sql), self)
         return free_quote(text, self) or make_quote(Ask(text=text, **terms), self)
+
+    def plan(self, questions: PlanLike, *, analyst: str | None = None) -> BudgetPlan:
+        """What questions cost together over a year, what is left, what does not fit and what would. Costs nothing.
+
+        Each of the times is a charge: the question is asked of new data, under a new `data_version`. On the same data it
+        costs once, and is answered from the store after that. Prices are those of `quote`; no row is read.
+
+        Args:
+            questions: the path of a plan file, or a list of mappings: 'sql' (a text, or a list of texts that are asked as
+                one), 'times' (a whole number, or 'once', 'yearly', 'quarterly', 'monthly', 'weekly', 'daily'), perhaps a
+                'name', and the keywords of `quote`: 'error', 'epsilon' or 'rho', and others.
+            analyst: who will ask, where the ledger has shares: the plan must fit the share too.
+
+        Raises:
+            DataError: the plan cannot be read, says too little or what is not known, or there is no such share.
+            SizeError: it has no question, or more than 1000.
+            ConflictError: a question is in it twice, at the same price.
+            QuestionError, NumberError, GuaranteeError: by `quote`, with the number of the question.
+
+        Example:
+            >>> import tempfile, pyarrow, dither
+            >>> folder = tempfile.TemporaryDirectory()
+            >>> ledger = dither.Ledger(folder.name + "/people.ledger", budget=dither.pure(3))
+            >>> people = dither.protect(pyarrow.table({"age": [31, 44]}), name="people", person="each row", ledger=ledger)
+            >>> plan = people.plan([{"sql": "SELECT COUNT(*) AS n FROM people", "times": "monthly", "error": {"n": 20}}])
+            >>> plan.fits, plan.left
+            (True, '41.5%')
+            >>> folder.cleanup()
+        """
+        return make_plan(questions, self.policy.domain, self.ledger, analyst, lambda one: self.quote(one.sql, **one.terms))
 
     def explain(self) -> str:
         """What is protected, how, and what is left of the budget."""

@@ -25,7 +25,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, cast
 
-from dither.errors import DataError, DitherError, InProgressError, ReleaseError
+from dither.errors import DataError, DitherError, InProgressError, InputError, ReleaseError
 from dither.ledger.entries.receipt import Receipt
 from dither.ledger.ledger import Ledger
 from dither.privacy.guarantee.guarantee import Guarantee
@@ -165,8 +165,7 @@ class Release:
         for relation in relations:
             check_matches(relation, sources, engine, threads)
         with engine.opened([*sources.values()], threads) as opened:
-            text = ";\n".join(offer.sql for offer in self.offers)[:LONGEST_TEXT]
-            receipt = ledger.reserve(self.guarantee, self.question, **terms, lease=LEASE, text=text)
+            receipt = self._reserved(terms)
             if receipt.answer is not None:
                 return receipt.answer, receipt
             try:
@@ -183,6 +182,17 @@ class Release:
                 raise ReleaseError("question", receipt.name, FAILED, instead)
         self.holdings.lost.discard(receipt.number)
         return answer, receipt
+
+    def _reserved(self, terms: dict[str, Any]) -> Receipt:
+        """The receipt of the charge, or of the same question; what the ledger refuses goes into its access log."""
+        ledger, text = self.holdings.ledger, ";\n".join(offer.sql for offer in self.offers)[:LONGEST_TEXT]
+        text = text if self.holdings.policy.keeps_texts else ""
+        try:
+            return ledger.reserve(self.guarantee, self.question, **terms, lease=LEASE, text=text)
+        except InputError as error:
+            with suppress(DitherError):  # the refusal is what is told, logged or not
+                ledger.record_refusal(text, error.why, analyst=terms["analyst"])
+            raise
 
     def _computed(
         self,

@@ -16,11 +16,12 @@ from typing import TypeAlias
 
 from dither.errors import BudgetError, GuaranteeError, NumberError, TamperError, UnitError
 from dither.numeric.number import Number
-from dither.privacy.budget.filter import Filter, Spent, approx_filter, sum_filter, zcdp_filter
+from dither.privacy.budget.filter import Filter, Spent, SumFilter, approx_filter, sum_filter, zcdp_filter
 from dither.privacy.budget.filter_state import Totals, without
 from dither.privacy.guarantee.approx import Approx
 from dither.privacy.guarantee.guarantee import Guarantee
 from dither.privacy.guarantee.zcdp import Zcdp
+from dither.privacy.text import percent_down
 
 SMALLEST = Fraction(1, 10**100)  # a price below this is a slip, not a question
 
@@ -97,15 +98,37 @@ class Remaining:
         """What was spent, in exact numbers, as the filter counts it."""
         return list(self.spent.totals)
 
-    def __str__(self) -> str:
+    @property
+    def percent(self) -> str:
+        """The part that is left, such as '95.6%', rounded down."""
+        return percent_down(1 - self.spent.budget.used(self.spent))
+
+    @property
+    def details(self) -> str:
+        """What is left, as the filter counts it: ε, or ρ and δ."""
         return f"{self.spent.budget.left(self.spent)} left of {self.ceiling}"
+
+    @property
+    def in_epsilon(self) -> bool:
+        """Whether the budget counts ε and nothing else."""
+        budget = self.spent.budget
+        return isinstance(budget, SumFilter) and not budget.delta
+
+    def in_questions(self, guarantee: Guarantee, which: str = "this one") -> str:
+        """What is left, in questions of that price, of `which` it is: what people want to know first."""
+        more = self.like(guarantee)
+        return f"{f'about {more:,}' if more else 'no'} more question{'' if more == 1 else 's'} like {which}"
+
+    def __str__(self) -> str:
+        """In ε where the budget counts nothing else, otherwise in percent: few know how much a ρ is."""
+        return self.details if self.in_epsilon else f"{self.percent} left of {self.ceiling}"
 
 
 def pay(spent: Spent, price: Totals, guarantee: Guarantee, *, whose: str) -> Spent:
     """The state after a charge; refused where the ceiling could be broken."""
     after = spent.budget.paid(spent, price)
     if after is None:
-        why = f"{whose} has {Remaining(spent)}"
+        why = f"{whose} has {Remaining(spent).details}"
         raise BudgetError("guarantee", str(guarantee), why, "a question with a smaller price, or none")
     return after
 
@@ -114,7 +137,7 @@ def give_back(spent: Spent, price: Totals) -> Spent:
     """The state without a charge that was never used."""
     total = without(spent.totals, price)
     if any(part < 0 for part in total):
-        raise TamperError("ledger", str(Remaining(spent)), "more would be given back than was spent", "ledger.verify()")
+        raise TamperError("ledger", Remaining(spent).details, "more would be given back than was spent", "ledger.verify()")
     return Spent(spent.budget, total)
 
 

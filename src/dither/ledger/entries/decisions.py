@@ -103,12 +103,11 @@ def refund(page: LedgerTransaction, budget: Filter, receipt: Receipt) -> None:
     page.add("refunded", {"receipt": charged.number, "analyst": analyst, "share": share}, spent=spent.totals)
 
 
-def export(page: LedgerTransaction, receipt: Receipt, body: dict[str, str]) -> None:
-    """Write down that an answer was handed out: only one that is stored can be."""
-    charged, state = _charge_of(page, receipt)
+def must_be_answered(page: LedgerTransaction, receipt: Receipt) -> None:
+    """Refuse a receipt without a stored answer: only one that is stored can be handed out."""
+    _, state = _charge_of(page, receipt)
     if state is None or state.answer is None:
         raise ConflictError("receipt", receipt.name, "it has no answer yet", "a receipt whose answer is stored")
-    page.add("exported", {"receipt": charged.number, **body})
 
 
 def bind(page: LedgerTransaction, domain: str, policy: str, unit: Unit) -> State:

@@ -66,6 +66,9 @@ class EntryRow(NamedTuple):
     analyst: str | None
 
 
+ACCESS_TABLE = """CREATE TABLE IF NOT EXISTS access_log (
+    kind TEXT NOT NULL, slot INTEGER NOT NULL, number INTEGER NOT NULL, record TEXT NOT NULL, mac TEXT NOT NULL,
+    PRIMARY KEY (kind, slot))"""
 TABLES = (
     """CREATE TABLE IF NOT EXISTS entries (
         number INTEGER PRIMARY KEY, record TEXT NOT NULL, hash TEXT NOT NULL, mac TEXT NOT NULL, answer TEXT,
@@ -75,6 +78,7 @@ TABLES = (
     "CREATE INDEX IF NOT EXISTS entries_fingerprint ON entries (fingerprint, number) WHERE fingerprint IS NOT NULL",
     "CREATE INDEX IF NOT EXISTS entries_key ON entries (key, number) WHERE key IS NOT NULL",
     "CREATE INDEX IF NOT EXISTS entries_analyst ON entries (analyst, number) WHERE analyst IS NOT NULL",
+    ACCESS_TABLE,
 )
 COLUMNS = "number, record, hash, mac, answer, about, fingerprint, key, analyst"
 BATCH = 1000  # entries at a time, where all are read

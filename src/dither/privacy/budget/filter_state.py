@@ -141,6 +141,14 @@ class Filter(ABC):
         return {}
 
     @abstractmethod
+    def ceilings(self) -> Totals:
+        """The most that each total may reach, in the order of the totals."""
+
+    def deciding(self, totals: Totals) -> int:
+        """The place among `totals` of the one that `used` goes by, where there are several."""
+        return 0
+
+    @abstractmethod
     def _zero(self) -> Totals: ...
 
     @abstractmethod
@@ -202,7 +210,9 @@ def part_of(total: Number, cap: Number) -> Fraction:
 
 
 def ratio(total: Number, cap: Number) -> Fraction:
-    """total / cap, rounded up; for a bar or a table, not for a decision."""
+    """total / cap, rounded up where it is not rational; for a bar or a table, not for a decision."""
+    if total.is_rational and cap.is_rational:
+        return total.fraction() / cap.fraction()
     with precision(128):
         return ends(total.ball() / cap.ball())[1]
 

@@ -47,6 +47,9 @@ class SumFilter(Filter):
     def ceiling(self) -> Guarantee:
         return approx(self.epsilon, self.delta, unit=self.unit)
 
+    def ceilings(self) -> Totals:
+        return (self.epsilon, Number(self.delta))
+
     def _zero(self) -> Totals:
         return (ZERO, ZERO)
 
@@ -103,6 +106,9 @@ class ZcdpFilter(Filter):
     def ceiling(self) -> Guarantee:
         return zcdp(self.rho, delta=self.delta, unit=self.unit)
 
+    def ceilings(self) -> Totals:
+        return (Number(self.rho), Number(self.delta))
+
     def _zero(self) -> Totals:
         return (ZERO, ZERO)
 
@@ -154,6 +160,9 @@ class GaussianFilter(Filter):
     @property
     def ceiling(self) -> Guarantee:
         return gdp(mu2=self.mu2, unit=self.unit)
+
+    def ceilings(self) -> Totals:
+        return (Number(self.mu2),)
 
     def _zero(self) -> Totals:
         return (ZERO,)
@@ -213,6 +222,13 @@ class ApproxFilter(Filter):
     @property
     def ceiling(self) -> Guarantee:
         return approx(self.epsilon, self.delta, unit=self.unit)
+
+    def ceilings(self) -> Totals:
+        return (Number(self.rho), self.epsilon, Number(self.delta_events))
+
+    def deciding(self, totals: Totals) -> int:
+        of_rho, of_epsilon = ratio(totals[0], Number(self.rho)), ratio(totals[1], self.epsilon)
+        return 0 if of_rho <= of_epsilon else 1  # whichever has more room
 
     def _zero(self) -> Totals:
         return (ZERO, ZERO, ZERO)

@@ -9,7 +9,7 @@ from typing import ClassVar
 
 from dither.arguments import argument_errors
 from dither.numeric.number import Number
-from dither.privacy.budget.filter_state import ZERO, Caps, Filter, Spent, Totals, part_of, room_text
+from dither.privacy.budget.filter_state import ZERO, Caps, Filter, Spent, Totals, part_of, ratio, room_text
 from dither.privacy.guarantee.definitions import approx, renyi
 from dither.privacy.guarantee.guarantee import Guarantee
 from dither.privacy.text import four_digits
@@ -20,6 +20,13 @@ class OrderFilter(Filter):
     """Tracks the Rényi divergence at each of a list of orders; questions with a delta have no price here."""
 
     caps: Caps
+
+    def ceilings(self) -> Totals:
+        return tuple(cap for _, cap in self.caps)
+
+    def deciding(self, totals: Totals) -> int:
+        parts = [ratio(total, cap) if cap else Fraction(1) for (_, cap), total in zip(self.caps, totals, strict=True)]
+        return parts.index(self._of_orders(parts))
 
     def _zero(self) -> Totals:
         return tuple(ZERO for _ in self.caps)

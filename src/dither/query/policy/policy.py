@@ -31,7 +31,7 @@ from dither.query.policy.table import MIN_PEOPLE, Table, read_table
 VERSION = 1
 DRAFT = "a file such as policy.toml; dither policy init FILE drafts one for the data in FILE"
 MARK = "FILL IN"  # where a draft leaves a decision to the owner
-LEDGER_FACTS = {"location", "budget", "identity", "witness"}
+LEDGER_FACTS = {"location", "budget", "identity", "witness", "texts"}
 OLD_FACTS = ("name", "type", "lower", "upper", "step", "keys", "nullable")  # of a column
 UNITS = (Unit.ADD_REMOVE, Unit.REPLACE_ONE)
 
@@ -44,6 +44,7 @@ class LedgerFacts:
     budget: Guarantee
     identity: str | None = None
     witness: str | None = None
+    texts: bool = True  # whether it keeps questions as they were asked, for the owner's eyes
 
 
 @argument_errors
@@ -77,6 +78,11 @@ class Policy:
     data_version: str = ""
     per_question: Guarantee | None = None  # the most that one question may cost
     engine: EngineFacts | None = None  # how much an engine may take for one question
+
+    @property
+    def keeps_texts(self) -> bool:
+        """Whether the ledger keeps questions as they were asked, for its history."""
+        return self.ledger is None or self.ledger.texts
 
     def table(self, name: str) -> Table | None:
         """The table of that name, whatever its case; None if there is none."""
@@ -162,6 +168,7 @@ def _ledger(facts: dict[str, Any], unit: Unit) -> LedgerFacts:
         location=_text(facts.get("location"), "ledger.location"),
         budget=_price(facts.get("budget"), "ledger.budget", unit),
         **optional,
+        texts=_flag(facts.get("texts", True), "ledger.texts"),
     )
 
 
@@ -203,6 +210,12 @@ def _unit(stated: Fact) -> Unit:
 def _text(stated: Fact, where: str, *, empty: bool = False) -> str:
     if not isinstance(stated, str) or not (stated or empty) or len(stated) > 1000 or not stated.isprintable():
         raise PolicyError(where, stated, "it is not a short text", "a text such as 'clinic'")
+    return stated
+
+
+def _flag(stated: Fact, where: str) -> bool:
+    if not isinstance(stated, bool):
+        raise PolicyError(where, stated, "it is neither true nor false", "false, to keep no question as it was asked")
     return stated
 
 
