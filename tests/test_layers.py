@@ -89,8 +89,9 @@ SUBROOMS: dict[str, list[list[str]]] = {
         ["witness", "write_queue"],
         ["handle", "open", "verify"],
         ["reader"],
+        ["owner"],
         ["ledger"],
-        ["report"],
+        ["relocation", "report"],
     ],
     "query": [
         ["policy"],

@@ -9,25 +9,30 @@ from typing import Annotated
 
 import typer
 
-from dither.errors import ConflictError, DataError, NumberError
+from dither.cli.ledger_places import Key, Location, backup, move, read_budget, restore, share
+from dither.errors import ConflictError, DataError
 from dither.ledger.entries.receipt import Receipt
 from dither.ledger.ledger import Ledger
 from dither.ledger.report import entries_table, entry_json, overview, summary, verification_json, verify_with_progress
-from dither.ledger.storage.locations import is_taken
-from dither.privacy.guarantee.definitions import approx, pure, zcdp
+from dither.privacy.guarantee.definitions import pure
+from dither.query.owner.create_ledger import create_ledger, ledger_facts, place
 from dither.query.policy.policy import load_policy
 
 ledger = typer.Typer(no_args_is_help=True, help="What was spent, for ever: make a budget, look at it, check it.")
 
-Location = Annotated[str, typer.Argument(help="A file such as clinic.ledger, or postgresql://user@host/database#schema.")]
-Key = Annotated[Path | None, typer.Option(help="The key file, if it is not in ~/.dither/keys.")]
+for command in (move, backup, restore, share):
+    ledger.command()(command)
 AsJson = Annotated[bool, typer.Option("--json", help="Exact numbers, for programs.")]
 
 
 @ledger.command()
 def create(
-    location: Location,
-    domain: Annotated[str, typer.Option(help="Whose data it is about: one name for all tables that share a person.")],
+    location: Annotated[str | None, typer.Argument(help="A file, or postgresql://...; left out with --policy.")] = None,
+    policy: Annotated[Path | None, typer.Option(help="The policy that names it; it says all the rest, too.")] = None,
+    write: Annotated[bool, typer.Option("--write", help="Put its identity into the policy.")] = False,
+    domain: Annotated[
+        str | None, typer.Option(help="Whose data it is about: one name for all tables that share a person.")
+    ] = None,
     epsilon: Annotated[str | None, typer.Option(help="The ceiling, exactly: 3, 1/3, or ln(3).")] = None,
     delta: Annotated[str, typer.Option(help="With --epsilon or --rho: a small probability such as 1e-6.")] = "0",
     rho: Annotated[str | None, typer.Option(help="Instead of --epsilon: a ceiling in zCDP.")] = None,
@@ -36,17 +41,19 @@ def create(
     key: Key = None,
     as_json: AsJson = False,
 ) -> None:
-    """Make a ledger with a budget."""
-    if (epsilon is None) == (rho is None):
-        raise NumberError("--epsilon, --rho", (epsilon, rho), "exactly one of them is needed", "--epsilon 3 --delta 1e-6")
-    if epsilon is not None:
-        budget = approx(epsilon, delta, unit=unit)
-    else:
-        assert rho is not None
-        budget = zcdp(rho, delta=delta, unit=unit)
-    if is_taken(location):
-        raise ConflictError("location", location, "there is a ledger already", "dither ledger show, or another place")
-    with Ledger(location, budget=budget, domain=domain, witness=witness, key=key) as made:
+    """Make a ledger with a budget: once. Whoever asks later finds it by its place and its identity."""
+    if policy is not None:
+        if (location, domain, epsilon, rho, witness, key) != (None,) * 6:
+            why = "the policy says where the ledger is, and all the rest"
+            raise ConflictError("--policy", str(policy), why, f"dither ledger create --policy {policy} --write")
+        _create_for(policy, write=write, as_json=as_json)
+        return
+    if location is None or domain is None:
+        why = "a ledger has a place and a domain"
+        instead = "dither ledger create --policy policy.toml --write, or: create clinic.ledger --domain clinic --epsilon 3"
+        raise DataError("LOCATION, --domain", (location, domain), why, instead)
+    budget = read_budget(epsilon, delta, rho, unit)
+    with Ledger.create(location, budget=budget, domain=domain, witness=witness, key=key) as made:
         _show(made, as_json=as_json)
 
 
@@ -86,6 +93,7 @@ def history(
 def verify(
     location: Location,
     receipt: Annotated[list[Path] | None, typer.Option(help="A file with receipts, one JSON text a line.")] = None,
+    strict: Annotated[bool, typer.Option("--strict", help="Fail also without key or second place.")] = False,
     key: Key = None,
     as_json: AsJson = False,
 ) -> None:
@@ -96,7 +104,7 @@ def verify(
     with Ledger(location, key=key) as found:
         result = verify_with_progress(found, [Receipt.from_json(line) for line in lines], Console(stderr=True))
     typer.echo(verification_json(result) if as_json else str(result))
-    if not result.ok:
+    if not result.ok or (strict and not (result.signed and result.witnessed)):
         raise typer.Exit(1)
 
 
@@ -127,6 +135,16 @@ def export(
     with Ledger(location, key=key) as found, nullcontext() if to is None else to.open("w") as file:
         for entry in found.history():
             typer.echo(entry_json(entry), file=file)
+
+
+def _create_for(policy: Path, *, write: bool, as_json: bool) -> None:
+    identity = create_ledger(policy, write=write)
+    facts = ledger_facts(policy)
+    with Ledger(place(facts.location, policy), identity=identity) as made:
+        _show(made, as_json=as_json)
+    if not as_json:
+        line = f'identity = "{identity}"'
+        typer.echo(f"written into {policy}: {line}" if write else f"put this line under [ledger] of {policy}:\n{line}")
 
 
 def _show(found: Ledger, *, analyst: str | None = None, like: str | None = None, as_json: bool) -> None:

@@ -17,7 +17,7 @@ changed; `refund` needs a receipt that this process made, never touched, and nob
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, SupportsIndex
+from typing import Any, Self, SupportsIndex
 
 from dither.errors import ConflictError, DataError, LedgerError
 from dither.ledger import open as keeping
@@ -32,17 +32,19 @@ from dither.ledger.handle import LedgerHandle
 from dither.ledger.owner import LedgerOwner
 from dither.ledger.storage.database import latest, numbered
 from dither.ledger.storage.locations import LocationLike
+from dither.ledger.storage.temporary import TemporaryPlaces
+from dither.privacy.budget.filter import Filter
 from dither.privacy.guarantee.guarantee import Guarantee
 
 LONGEST_ANSWER = 64_000_000
 
 
 class Ledger(LedgerOwner):
-    """The ledger of a privacy budget. With a budget it is made where there is none; without, it is opened.
+    """The ledger of a privacy budget, opened. `Ledger.create` makes one; `Ledger.temporary` makes a throw-away.
 
     Args:
         location: a file, or an address such as 'postgresql://host/database#schema'.
-        budget: all that may ever be spent: `pure`, `approx`, `zcdp`, or a filter of `dither.filter`.
+        budget: what it was made for, if that is to be checked: any other is refused.
         domain: whom it is about: one name for all data that shares people. It is bound to it once.
         policy_hash: the policy that must be in force; with a new domain, the first one.
         shares: the most that single analysts may spend of the budget, by name.
@@ -52,7 +54,7 @@ class Ledger(LedgerOwner):
         moved: the owner's word that the ledger was moved here and the first copy is gone; it is recorded.
 
     Raises:
-        LedgerError: it cannot be read or kept there, or there is none and no budget is given.
+        LedgerError: it cannot be read there, or there is none.
         TamperError: an entry was changed, the end was cut, or an old copy was put back.
         ConflictError: it is about another domain, policy, budget, identity or place than was given.
         GuaranteeError, NumberError, UnitError: what is given as a budget or a share is none.
@@ -61,7 +63,7 @@ class Ledger(LedgerOwner):
     Example:
         >>> import tempfile, dither
         >>> folder = tempfile.TemporaryDirectory()
-        >>> ledger = dither.Ledger(folder.name + "/clinic.ledger", budget=dither.pure(1), domain="clinic")
+        >>> ledger = dither.Ledger.create(folder.name + "/clinic.ledger", budget=dither.pure(1), domain="clinic")
         >>> receipt = ledger.reserve(dither.pure("0.25"), "how many visits?")
         >>> ledger.touch(receipt)  # now the data is read, and noise is added
         >>> ledger.commit(receipt, "42")
@@ -72,6 +74,8 @@ class Ledger(LedgerOwner):
         ε = 0.75 left of ε = 1 (add/remove one person)
         >>> folder.cleanup()
     """
+
+    _temporary: TemporaryPlaces | None = None  # removed with whoever has it
 
     def __init__(
         self,
@@ -86,11 +90,7 @@ class Ledger(LedgerOwner):
         identity: str | None = None,
         moved: bool = False,
     ) -> None:
-        if domain is not None:
-            read_name(domain, "domain")
-        if policy_hash is not None:
-            read_name(policy_hash, "policy_hash", empty=True)
-        limits = shared.read_shares(shares)
+        limits = _read_facts(domain, policy_hash, shares)
         kept = keeping.open_ledger(location, budget=budget, second=witness, key=key, identity=identity, moved=moved)
         super().__init__(LedgerHandle(kept.database, kept.witness, kept.key), kept.identity, kept.budget)
         try:
@@ -101,6 +101,74 @@ class Ledger(LedgerOwner):
         except BaseException:
             self.close()
             raise
+
+    @classmethod
+    def create(
+        cls,
+        location: LocationLike,
+        *,
+        budget: BudgetLike,
+        domain: str | None = None,
+        policy_hash: str | None = None,
+        shares: Mapping[str, BudgetLike] | None = None,
+        witness: LocationLike | None = None,
+        key: LocationLike | None = None,
+    ) -> Self:
+        """Make a ledger where none is: a full budget, made once. Whoever comes later opens it: `Ledger(location)`.
+
+        Args:
+            location: as of `Ledger`.
+            budget: all that may ever be spent: `pure`, `approx`, `zcdp`, or a filter of `dither.filter`.
+            domain: as of `Ledger`, like all that follow.
+            policy_hash: the first policy.
+            shares: the most that single analysts may spend.
+            witness: a second place.
+            key: where the signing key is made.
+
+        Raises:
+            ConflictError: there is a ledger already.
+            TamperError: there was one, and it is gone: a new one would start with a full budget.
+            LedgerError: it cannot be kept there.
+            GuaranteeError, NumberError, UnitError: what is given as a budget or a share is none.
+        """
+        _read_facts(domain, policy_hash, shares)  # what is wrong with them is said before anything is made
+        identity = keeping.create_ledger(location, budget=budget, second=witness, key=key)
+        return cls(
+            location, domain=domain, policy_hash=policy_hash, shares=shares, witness=witness, key=key, identity=identity
+        )
+
+    @classmethod
+    def temporary(cls, budget: BudgetLike, *, domain: str | None = None) -> Self:
+        """A throw-away, for classes and experiments: it forgets what was spent when it is closed or the program ends.
+
+        It lies in a new folder of its own under the system's folder for such files. Its receipts say that it is temporary.
+        Who asks about real people with it, and again with another, has spent both budgets, and nobody counts.
+
+        Args:
+            budget: as of `Ledger.create`.
+            domain: as of `Ledger`.
+
+        Raises:
+            GuaranteeError, NumberError, UnitError: what is given as a budget is none.
+
+        Example:
+            >>> import dither
+            >>> with dither.Ledger.temporary(dither.pure(1), domain="class") as ledger:
+            ...     ledger.reserve(dither.pure("0.1"), "how many?").name.startswith("temporary-")
+            True
+        """
+        _read_facts(domain, None, None)
+        places = TemporaryPlaces()
+        identity = keeping.create_ledger(places.ledger, budget=budget, key=places.key, temporary=True)
+        made = cls(places.ledger, domain=domain, key=places.key, identity=identity)
+        made._temporary = places
+        return made
+
+    def close(self) -> None:
+        """Close the connections to the databases; a temporary ledger is then gone."""
+        super().close()
+        if self._temporary is not None:
+            self._temporary.remove()
 
     # -- the verbs ---------------------------------------------------------------------------------------------
 
@@ -212,3 +280,12 @@ class Ledger(LedgerOwner):
     def _receipt(self, asked: ChargeRequest, granted: charge.Grant) -> Receipt:
         number, attempt, answer, last = granted
         return Receipt(self.identity, number, attempt, asked.fingerprint, asked.guarantee, last.head, answer)
+
+
+def _read_facts(domain: str | None, policy_hash: str | None, shares: Mapping[str, BudgetLike] | None) -> dict[str, Filter]:
+    """The shares as limits; refused where a name is none."""
+    if domain is not None:
+        read_name(domain, "domain")
+    if policy_hash is not None:
+        read_name(policy_hash, "policy_hash", empty=True)
+    return shared.read_shares(shares)

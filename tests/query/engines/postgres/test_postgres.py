@@ -40,7 +40,7 @@ def visits(link):
 
 
 def dataset(address, tmp_path, budget=10**6, **more):
-    ledger = dither.Ledger(str(tmp_path / "l"), budget=dither.pure(budget))
+    ledger = dither.Ledger.create(str(tmp_path / "l"), budget=dither.pure(budget))
     facts = {"person": "patient", "max_groups": 2, "max_rows_per_group": 3, "bounds": {"cost": (0, 100)}}
     facts |= {"steps": {"cost": "0.01"}, "keys": {"ward": ["A", "B"]}, **more}
     return dither.protect(f"{address}&table=visits", name="visits", ledger=ledger, **facts)
@@ -193,7 +193,7 @@ def test_columns_that_nobody_can_read(kind, address, link):
 )  # fmt: skip
 def test_types_that_fit(stored, declared, fits, address, link, tmp_path):
     link.execute(f"DROP TABLE IF EXISTS typed; CREATE TABLE typed (p bigint, x {stored})")
-    ledger = dither.Ledger(str(tmp_path / "l"), budget=dither.pure(10))
+    ledger = dither.Ledger.create(str(tmp_path / "l"), budget=dither.pure(10))
 
     def asked():
         data = dither.protect(
@@ -225,7 +225,7 @@ def test_no_number_fails(stored, declared, address, link, tmp_path):
             continue
     data = dither.protect(
         f"{address}&table=typed", name="typed", person="p", max_groups=1, max_rows_per_group=1, types={"x": declared},
-        bounds={"x": (-10, 10)}, ledger=dither.Ledger(str(tmp_path / "l"), budget=dither.pure(10**9)),
+        bounds={"x": (-10, 10)}, ledger=dither.Ledger.create(str(tmp_path / "l"), budget=dither.pure(10**9)),
     )  # fmt: skip
     for sql in ("SUM(x)", "SUM(x * x + 1)", "AVG(ROUND(x, 1))", "MEDIAN(x)", "VARIANCE(x)"):
         assert data.quote(f"SELECT {sql} AS s FROM typed", epsilon=10).release()["s"]
@@ -233,7 +233,7 @@ def test_no_number_fails(stored, declared, address, link, tmp_path):
 
 def test_char_says_of_nobody_who_it_is(address, link, tmp_path):
     link.execute("DROP TABLE IF EXISTS typed; CREATE TABLE typed (p character(5))")
-    ledger = dither.Ledger(str(tmp_path / "l"), budget=dither.pure(10))
+    ledger = dither.Ledger.create(str(tmp_path / "l"), budget=dither.pure(10))
     data = dither.protect(f"{address}&table=typed", name="t", person="p", max_groups=1, max_rows_per_group=1, ledger=ledger)
     with pytest.raises(DataError, match="blanks at the end"):
         data.quote("SELECT COUNT(*) AS n FROM t", epsilon=1).release()
