@@ -212,7 +212,9 @@ def test_a_database_server_that_dies_keeps_what_it_acknowledged(tmp_path):
         for turn in range(3):
             names = [f"{turn} {number}" for number in range(4)]
             children = [fork(lambda name=name: _quiet(lambda: work(url, name))) for name in names]
-            time.sleep(0.7)
+            late = time.monotonic() + 120
+            while len(lines(Path(log))) <= 60 * (turn + 1) and time.monotonic() < late:
+                time.sleep(0.02)
             stop = [str(server.bin_path / "pg_ctl"), "-D", str(server.pgdata), "-m", "immediate", "stop"]
             user = {"user": server.system_user} if server.system_user else {}
             stopped = subprocess.run(stop, capture_output=True, text=True, **user)
