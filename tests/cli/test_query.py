@@ -18,6 +18,7 @@ from typer.testing import CliRunner
 from dither import demo
 from dither.cli.main import app
 from dither.errors import BudgetError, ConflictError, DataError, DitherError, NumberError, PolicyError, QuestionError
+from tests.policies import opened
 from tests.query.test_attacks import ESCAPES, UNSAFE
 
 COUNT = "SELECT ward, COUNT(*) AS n, AVG(cost) AS cost FROM visits GROUP BY ward"
@@ -149,7 +150,8 @@ def test_attacks_on_the_command_line(clinic):
 
 def test_an_exhausted_budget(clinic):
     text = (clinic / "policy.toml").read_text().replace('budget = { epsilon = "3"', 'budget = { epsilon = "0.01"')
-    (clinic / "policy.toml").write_text(text)
+    (clinic / "policy.toml").write_text(text.replace("clinic.ledger", "small.ledger"))
+    opened(clinic / "policy.toml").ledger.close()
     before = hashlib.sha256((clinic / "visits.parquet").read_bytes()).hexdigest()
     with pytest.raises(BudgetError):
         dither("query", "SELECT COUNT(*) FROM visits", "--epsilon", "0.5")

@@ -163,14 +163,14 @@ def open(path: str | Path) -> Dataset:  # noqa: A001 - as `dither.open`
         raise DataError("policy", path, "it is not a path", "'policy.toml'")
     policy, facts = load_policy(Path(path)), ledger_facts(Path(path))
     folder = Path(path).resolve().parent
-    if facts.identity is None:
-        why = "it names no ledger yet: one is made once, so that nobody starts with a full budget again"
-        raise PolicyError("ledger.identity", None, why, f"dither ledger create --policy {path} --write")
     sources = {
         table.name: find_source(table.source, folder, f"tables.{table.name}.source")
         for table in policy.tables
         if table.source is not None
     }
+    if facts.identity is None:
+        why = "it names no ledger yet: one is made once, so that nobody starts with a full budget again"
+        raise PolicyError("ledger.identity", None, why, f"dither ledger create --policy {path} --write")
     ledger = Ledger(
         place(facts.location, Path(path)),
         budget=facts.budget,

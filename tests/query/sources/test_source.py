@@ -17,6 +17,7 @@ import pytest
 import dither
 from dither.errors import DataError, PolicyError
 from dither.query.sources.find_source import find_source
+from tests.policies import opened
 from tests.query.clinics import clinic, ledger, visits
 
 COUNT = "SELECT ward, COUNT(*) AS n, SUM(cost) AS c FROM visits GROUP BY ward"
@@ -354,7 +355,7 @@ ID = { type = "integer" }
 """
         )
         with pytest.raises(DataError, match="same name in SQL"):
-            dither.open(tmp_path / "policy.toml").quote("SELECT COUNT(*) FROM t", epsilon="0.1").release()
+            opened(tmp_path / "policy.toml").quote("SELECT COUNT(*) FROM t", epsilon="0.1").release()
     with pytest.raises(DataError, match="same name in SQL"):
         clinic(tmp_path, pandas.DataFrame([[1, 2]], columns=["a", "a"]))
 

@@ -18,6 +18,7 @@ from dither.query.engines.postgres.run import PostgresEngine
 from dither.query.owner.inspect import inspect
 from dither.query.sources.find_source import find_source
 from dither.query.sources.postgres_table import postgres_table
+from tests.policies import opened
 from tests.query.engines.postgres.tables import load
 
 pytestmark = pytest.mark.filterwarnings("ignore::dither.errors.NotPrivateWarning")
@@ -73,7 +74,7 @@ max_rows_per_group = 3
 patient = {{ type = "integer" }}
 ward = {{ type = "text" }}
 """)
-    data = dither.open(tmp_path / "policy.toml")
+    data = opened(tmp_path / "policy.toml")
     assert round(data.quote("SELECT COUNT(*) AS n FROM visits WHERE ward = 'A'", epsilon=10**5).release()["n"][0]) == 3
 
 
@@ -272,8 +273,8 @@ def test_operators_of_others_are_not_called(address, link, tmp_path, visits):
 def test_a_transaction_writes_nothing(address, visits, tmp_path):
     data = dataset(address, tmp_path)
     source = data.engine.table(data.policy.tables[0], data.sources["visits"])
-    with data.engine.opened([source]) as opened:
-        run = opened.read()
+    with data.engine.opened([source]) as reading:
+        run = reading.read()
         for sql in ("SELECT nextval('x')", "CREATE TEMP TABLE t (x int)", "INSERT INTO public.visits VALUES (1)"):
             with pytest.raises(RuntimeError, match=r"^the engine failed$"):
                 run(sql, lambda _: True)
@@ -351,10 +352,10 @@ def test_limits_of_memory_and_time(address, link, tmp_path, visits, reader):
         'person = "patient"\nmax_groups = 1\nmax_rows_per_group = 1\ncolumns = { patient = { type = "integer" } }\n'
     )
     (tmp_path / "policy.toml").write_text(text)
-    data = dither.open(tmp_path / "policy.toml")
+    data = opened(tmp_path / "policy.toml")
     source = data.engine.table(data.policy.tables[0], data.sources["visits"])
-    with data.engine.opened([source]) as opened:
-        run = opened.read()
+    with data.engine.opened([source]) as reading:
+        run = reading.read()
         shown = run("SELECT current_setting('work_mem'), current_setting('transaction_read_only')", lambda _: True)
         assert shown == [("7MB", "on")]
         with pytest.raises(RuntimeError, match="the engine failed"):
