@@ -79,6 +79,8 @@ def test_a_question_is_explained_without_a_price_or_a_ledger(clinic):
     words = dither("explain", COUNT)
     assert "By         ward" in words
     assert "the average of cost" in words
+    (clinic / "clinic.ledger").unlink()
+    assert dither("explain", COUNT) == words
     assert not (clinic / "clinic.ledger").exists()
     with pytest.raises(QuestionError, match="single rows"):
         dither("explain", "SELECT * FROM visits")
@@ -210,6 +212,7 @@ def test_a_draft_of_csv_says_no_types(tmp_path, monkeypatch):
 
 
 def test_a_check_reads_rows_only_when_it_is_asked(clinic, monkeypatch):
+    (clinic / "clinic.ledger").unlink()
     words = dither("policy", "check", "policy.toml", "--read-data")
     assert "NOT PRIVATE" in words
     assert "30,000 rows" in words

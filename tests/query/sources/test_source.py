@@ -343,7 +343,7 @@ def test_names_that_sql_takes_for_one_are_refused(tmp_path):
             """version = 1
 domain = "d"
 [ledger]
-location = "x.ledger"
+location = "NAME.ledger"
 budget = { epsilon = 1 }
 [tables.t]
 source = "x.parquet"
@@ -352,7 +352,7 @@ max_groups = 1
 max_rows_per_group = 1
 [tables.t.columns]
 ID = { type = "integer" }
-"""
+""".replace("NAME", "".join(names))
         )
         with pytest.raises(DataError, match="same name in SQL"):
             opened(tmp_path / "policy.toml").quote("SELECT COUNT(*) FROM t", epsilon="0.1").release()
