@@ -107,7 +107,7 @@ def rates(kind: str, location: str, bare: Callable[[int], None], times: int) -> 
 def growth(folder: Path, sizes: list[int]) -> list[list[str]]:
     """The cost of a charge in a ledger that has so many entries already."""
     rows, first = [], 0.0
-    with Ledger(folder / "long.ledger", budget=BUDGET, domain="bench") as ledger:
+    with Ledger.create(folder / "long.ledger", budget=BUDGET, domain="bench") as ledger:
         for size in sizes:
             _fill(ledger, size)
             found = []
@@ -149,7 +149,7 @@ def main(*, soak: bool) -> None:
     connection.execute("PRAGMA journal_mode = WAL")
     connection.execute("CREATE TABLE bare (id INTEGER PRIMARY KEY, a TEXT, b TEXT, c TEXT)")
     connection.close()
-    Ledger(folder / "a.ledger", budget=BUDGET, domain="bench").close()
+    Ledger.create(folder / "a.ledger", budget=BUDGET, domain="bench").close()
     rows = rates("SQLite", str(folder / "a.ledger"), lambda each: bare_sqlite(path, each), times)
     try:
         with warnings.catch_warnings():
@@ -164,7 +164,7 @@ def main(*, soak: bool) -> None:
         url = server.get_uri()
         with psycopg.connect(url, autocommit=True) as link:
             link.execute("CREATE TABLE bare (id bigserial PRIMARY KEY, a TEXT, b TEXT, c TEXT)")
-        Ledger(f"{url}#bench", budget=BUDGET, domain="bench").close()
+        Ledger.create(f"{url}#bench", budget=BUDGET, domain="bench").close()
         rows += rates("PostgreSQL", f"{url}#bench", lambda each: bare_postgres(url, each), times)
         server.cleanup()
     table("Charges a second, each durable", ["", "charges/s", "bare inserts/s", "ratio", "wanted", ""], rows)

@@ -16,7 +16,7 @@ def answer(ledger: Ledger, analyst: str, ward: str) -> str:
     return ledger.commit(receipt, str(count.release(TRUE_COUNTS[ward])))
 
 
-with Ledger("visits.ledger", budget=pure("0.6"), domain="clinic") as ledger:
+with Ledger.create("visits.ledger", budget=pure("0.6"), domain="clinic") as ledger:
     print("the promise, whatever is asked:", ledger.remaining().ceiling)
     for analyst, ward in [("ana", "ward A"), ("bob", "ward B"), ("bob", "ward A"), ("ana", "ward C"), ("ana", "ward A")]:
         print(f"{analyst} asks about {ward}: {answer(ledger, analyst, ward)} (± {count.error(0.95)}); {ledger.remaining()}")

@@ -22,7 +22,7 @@ data = dither.protect(
     steps={"wage": "0.01"},
     keys={"region": ["east", "north", "south", "west"]},
     complete=["wage"],
-    ledger=dither.Ledger("wages.ledger", budget=dither.pure(1)),
+    ledger=dither.Ledger.create("wages.ledger", budget=dither.pure(1)),
 )
 average = "SELECT region, COUNT(*) AS n, AVG(wage) AS wage FROM wages GROUP BY region ORDER BY wage DESC"
 quote = data.quote(average, epsilon="0.5", size=6000)

@@ -23,7 +23,7 @@ clinic = dither.protect(
     bounds={"cost": (0, 2000)},
     keys={"ward": demo.WARDS, "wards.site": ["north", "south"]},
     public={"wards": wards},
-    ledger=dither.Ledger(folder / "all.ledger", budget=dither.approx(3, "1e-6")),
+    ledger=dither.Ledger.create(folder / "all.ledger", budget=dither.approx(3, "1e-6")),
 )
 
 # A join: every row of it still belongs to one patient.

@@ -90,8 +90,9 @@ SUBROOMS: dict[str, list[list[str]]] = {
         ["history"],
         ["handle", "open", "verify"],
         ["reader"],
+        ["owner"],
         ["ledger"],
-        ["report"],
+        ["relocation", "report"],
     ],
     "query": [
         ["policy"],

@@ -40,7 +40,7 @@ def protected(own: Path, budget: Guarantee) -> dither.Dataset:
         bounds=BOUNDS,
         complete=hits.column_names,
         hard=["max_rows", *(f"bounds.{column}" for column in BOUNDS)],
-        ledger=dither.Ledger(own / "hits.ledger", budget=budget),
+        ledger=dither.Ledger.create(own / "hits.ledger", budget=budget),
     )
 
 

@@ -53,7 +53,7 @@ class Side:
     def quote(self, question: Question) -> Quote:
         """The question under a ledger of its own."""
         self._ledgers += 1
-        ledger = dither.Ledger(self._folder / f"{self.name}-{self._ledgers}.ledger", budget=question.budget)
+        ledger = dither.Ledger.create(self._folder / f"{self.name}-{self._ledgers}.ledger", budget=question.budget)
         public = {"places": self.source("places")} if "places" in question.sql else None
         facts = {**question.facts, "keys": {k: v for k, v in question.facts["keys"].items() if public or "." not in k}}
         data = dither.protect(self.source("purchases"), name="purchases", ledger=ledger, public=public, **facts)

@@ -31,7 +31,7 @@ def protected(folder):
     return dither.protect(
         job["path"],
         name="purchases",
-        ledger=dither.Ledger(f"{folder}/own.ledger", budget=budget),
+        ledger=dither.Ledger.create(f"{folder}/own.ledger", budget=budget),
         bounds={"amount": (job["low"], job["high"])},
         steps={"amount": "0.01"},
         keys={"region": job["keys"]},

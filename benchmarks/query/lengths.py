@@ -96,7 +96,7 @@ def main(*, soak: bool) -> None:
             max_rows_per_group=2,
             bounds={"x": (0, 10), "n": (0, 9)},
             types={"n": "integer"},
-            ledger=dither.Ledger(folder / "lengths.ledger", budget=dither.approx(100, "1e-6")),
+            ledger=dither.Ledger.create(folder / "lengths.ledger", budget=dither.approx(100, "1e-6")),
         )
         for kind in ("Arrow", "Parquet", "DuckDB"):
             sources = [stored(kind, held, folder, str(at)) for at, held in enumerate(made.values())]

@@ -116,7 +116,7 @@ def time(runs: int = 9) -> None:
     with tempfile.TemporaryDirectory() as folder:
         for person, limits in (("p", {"max_groups": 3, "max_rows_per_group": 2}), ("each row", {})):
             for kind, budget in (("approx", dither.approx(10**6, "1e-6")), ("pure", dither.pure(10**6))):
-                ledger = dither.Ledger(str(Path(folder, f"{person}-{kind}.ledger")), budget=budget)
+                ledger = dither.Ledger.create(str(Path(folder, f"{person}-{kind}.ledger")), budget=budget)
                 stated = {"keys": {"region": KEYS}, "bounds": {"v": (0, TALL)}, "ledger": ledger, **limits}
                 whose, price = dither.protect(rows, name="t", person=person, **stated), iter(range(10**6))
 

@@ -44,7 +44,7 @@ def protected(folder: Path, budget: Any) -> dither.Dataset:
         bounds={"amount": (0, 500)},
         steps={"amount": "0.01"},
         keys={"region": regions},
-        ledger=dither.Ledger(folder / f"{time.time_ns()}.ledger", budget=budget),
+        ledger=dither.Ledger.create(folder / f"{time.time_ns()}.ledger", budget=budget),
     )
 
 

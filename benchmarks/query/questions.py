@@ -68,7 +68,7 @@ def protected(folder: Path, path: Path, budget: Any, **facts: Any) -> dither.Dat
         steps={"amount": "0.01"},
         keys={"region": REGIONS, "places.country": [f"country {at}" for at in range(7)]},
         public={"places": places()},
-        ledger=dither.Ledger(folder / f"{time.time_ns()}.ledger", budget=budget),
+        ledger=dither.Ledger.create(folder / f"{time.time_ns()}.ledger", budget=budget),
         **facts,
     )
 

@@ -33,7 +33,7 @@ def main(folder: Path, own: Path) -> None:
     """A row a question."""
     tables = {name: stated(name) for name in TABLES}
     policy = read_policy({"version": VERSION, "domain": "tpch", "tables": tables})
-    ledger = dither.Ledger(own / "other-rows.ledger", budget=dither.approx(10_000, "1e-6"))
+    ledger = dither.Ledger.create(own / "other-rows.ledger", budget=dither.approx(10_000, "1e-6"))
     ledger.bind(policy.domain, policy.hash)
     sources = {name: find_source(str(folder / f"{name}.parquet"), folder, name) for name in TABLES}
     data, lines, load = dither.Dataset(policy, ledger, sources), [], [os.getloadavg()[0]]

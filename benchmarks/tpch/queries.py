@@ -136,7 +136,7 @@ def protected(owner: Owner, folder: Path, own: Path, budget: Guarantee) -> dithe
         for table, facts in owner.chain.items()
     }  # of those above, nothing is asked: their limits are not used
     policy = read_policy({"version": VERSION, "domain": "tpch", "unit": budget.unit.value, "tables": stated})
-    ledger = dither.Ledger(own / f"{len(list(own.glob('*.ledger')))}.ledger", budget=budget)
+    ledger = dither.Ledger.create(own / f"{len(list(own.glob('*.ledger')))}.ledger", budget=budget)
     ledger.bind(policy.domain, policy.hash)
     sources = {table: find_source(str(folder / f"{table}.parquet"), folder, table) for table in stated}
     return dither.Dataset(policy, ledger, sources)

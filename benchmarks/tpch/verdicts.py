@@ -98,7 +98,7 @@ def protected(folder: Path, own: Path, budget: Guarantee) -> dither.Dataset:
     """All eight tables, with a ledger of their own."""
     tables = {name: stated(name) for name in COLUMNS}
     policy = read_policy({"version": VERSION, "domain": "tpch", "unit": budget.unit.value, "tables": tables})
-    ledger = dither.Ledger(own / "verdicts.ledger", budget=budget)
+    ledger = dither.Ledger.create(own / "verdicts.ledger", budget=budget)
     ledger.bind(policy.domain, policy.hash)
     sources = {name: find_source(str(folder / f"{name}.parquet"), folder, name) for name in tables}
     return dither.Dataset(policy, ledger, sources)

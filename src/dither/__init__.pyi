@@ -58,6 +58,7 @@ from dither.query.batch import Batch as Batch
 from dither.query.budget_plan.budget_plan import BudgetPlan as BudgetPlan
 from dither.query.dataset import Dataset as Dataset
 from dither.query.dataset import open as open  # noqa: A004 - a policy, by its path
+from dither.query.owner.create_ledger import create_ledger as create_ledger
 from dither.query.policy.policy import Policy as Policy
 from dither.query.protect import protect as protect
 from dither.query.quote import Quote as Quote

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime
 import hashlib
+import re
 import tempfile
 from pathlib import Path
 
@@ -17,6 +18,7 @@ from dither.extras import needs
 from dither.ledger.report import bar
 from dither.query.answers.answer import Answer
 from dither.query.dataset import open as open_policy
+from dither.query.owner.create_ledger import create_ledger
 
 VISITS, PATIENTS = 30_000, 9_000
 MOST_VISITS = 6  # of one patient, as the policy says
@@ -79,7 +81,7 @@ def save(folder: Path) -> None:
 
     folder.mkdir(parents=True, exist_ok=True)
     for name, text in (("policy.toml", POLICY), ("ask.py", ASK)):
-        if (folder / name).exists() and (folder / name).read_text(encoding="utf-8") != text:
+        if (folder / name).exists() and not _is_ours((folder / name).read_text(encoding="utf-8"), text):
             raise ConflictError("--save", str(folder / name), "there is another file of that name", "a new folder")
     made_up = _numbers(7 * VISITS + 6 * PATIENTS)
     u, ages = made_up[: 7 * VISITS].reshape(7, VISITS), made_up[7 * VISITS :].reshape(6, PATIENTS)
@@ -100,8 +102,15 @@ def save(folder: Path) -> None:
         }
     )
     pyarrow.parquet.write_table(table, folder / "visits.parquet")
-    (folder / "policy.toml").write_text(POLICY, encoding="utf-8")
     (folder / "ask.py").write_text(ASK, encoding="utf-8")
+    if not (folder / "policy.toml").exists():
+        (folder / "policy.toml").write_text(POLICY, encoding="utf-8")
+        create_ledger(folder / "policy.toml", write=True)
+
+
+def _is_ours(found: str, text: str) -> bool:
+    """Whether a file is the one that was written here, perhaps with the identity of its ledger."""
+    return found == text or re.sub(r'(?m)^identity = "[0-9a-f]+"\n', "", found) == text
 
 
 def _at_most(whose: NDArray[np.int64]) -> NDArray[np.int64]:

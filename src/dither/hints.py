@@ -17,7 +17,7 @@ MEANT = {  # words of other libraries, and names that were others once, by the w
     **dict.fromkeys(
         ("load", "read", "read_csv", "read_parquet"), "dither.open('policy.toml'), or dither.protect(data, ...)"
     ),
-    **dict.fromkeys(("budget", "accountant", "session", "odometer"), "dither.Ledger('clinic.ledger', budget=...)"),
+    **dict.fromkeys(("budget", "accountant", "session", "odometer"), "dither.Ledger.create('clinic.ledger', budget=...)"),
     **dict.fromkeys(("epsilon", "eps"), "dither.pure('0.5'), or dither.approx(1, '1e-6')"),
 }
 

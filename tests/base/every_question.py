@@ -48,7 +48,7 @@ def clinic(folder: str, budget: dither.Guarantee, name: str) -> dither.Dataset:
         bounds={"cost": (0, 100)},
         keys={"ward": ["a", "b", "c"]},
         public={"floors": pyarrow.table({"ward": ["a", "b", "c"], "floor": [1, 1, 2]})},
-        ledger=dither.Ledger(os.path.join(folder, f"{name}.ledger"), budget=budget),  # noqa: PTH118
+        ledger=dither.Ledger.create(os.path.join(folder, f"{name}.ledger"), budget=budget),  # noqa: PTH118
     )
 
 

@@ -73,7 +73,7 @@ def distributions() -> None:
 
 def ledger(folder: str) -> None:
     place = os.path.join(folder, "survey.ledger")  # noqa: PTH118 - plain text, as a user writes it
-    with dither.Ledger(place, budget=dither.pure(1), domain="survey") as kept:
+    with dither.Ledger.create(place, budget=dither.pure(1), domain="survey") as kept:
         receipt = kept.reserve(dither.pure("0.5"), "how many")
         assert kept.commit(receipt, "128") == "128"
         assert kept.verify().entries > 0

@@ -120,15 +120,15 @@ def test_a_ledger_is_made_once(dither):
 def test_a_ledger_that_was_moved(tmp_path, monkeypatch):
     monkeypatch.setenv("DITHER_HOME", str(tmp_path / "home"))
     monkeypatch.chdir(tmp_path)
-    Ledger("clinic.ledger", budget=pure(1), domain="clinic").close()
+    Ledger.create("clinic.ledger", budget=pure(1), domain="clinic").close()
     Path("clinic.ledger").rename("moved.ledger")
 
     def typed(*arguments: str) -> Any:
         return CliRunner().invoke(app, ["ledger", *arguments])
 
     told = refusal(typed("show", "moved.ledger").exception)
-    assert "the original; or dither ledger move, once the original is gone" in told
-    assert typed("move", "moved.ledger").exit_code == 0
+    assert "dither ledger restore, if it is gone" in told
+    assert typed("restore", "moved.ledger", "--lost", "0").exit_code == 0
     assert "0.0 % used" in typed("show", "moved.ledger").output
     with Ledger("moved.ledger") as found:
         assert [entry.kind for entry in found.history()][-1] == "moved"

@@ -9,6 +9,7 @@ import pyarrow
 import pyarrow.parquet
 
 import dither
+from tests.policies import opened
 
 POLICY = """\
 version = 1
@@ -107,4 +108,4 @@ def save(folder: Path, kind: str) -> dither.Dataset:
         pyarrow.parquet.write_table(table, folder / f"{name}.parquet")
     policy = POLICY.format(unit=unit, budget=budget, person=person.format("person"), stays=person.format("patient"))
     (folder / "policy.toml").write_text(policy)
-    return dither.open(folder / "policy.toml")
+    return opened(folder / "policy.toml")

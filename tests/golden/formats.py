@@ -80,7 +80,7 @@ def ledger() -> dict[str, Any]:
     with tempfile.TemporaryDirectory() as folder, tempfile.TemporaryDirectory() as home:
         before, os.environ["DITHER_HOME"] = os.environ.get("DITHER_HOME"), home
         try:
-            with dither.Ledger(Path(folder) / "a.ledger", budget=dither.approx(3, "1e-6"), domain="clinic") as made:
+            with dither.Ledger.create(Path(folder) / "a.ledger", budget=dither.approx(3, "1e-6"), domain="clinic") as made:
                 made.amend("0" * 64, loosens=False, note="limits")
                 made.share("ann", dither.approx(1, "1e-6"))
                 asked = {"analyst": "ann", "text": "SELECT COUNT(*) FROM visits", "door": "test"}

@@ -40,5 +40,5 @@ def location(request, tmp_path) -> str:
 @pytest.fixture
 def ledger(location) -> Iterator[Ledger]:
     """A budget of 1, for one domain."""
-    with Ledger(location, budget=pure(1), domain="clinic") as made:
+    with Ledger.create(location, budget=pure(1), domain="clinic") as made:
         yield made

@@ -40,7 +40,7 @@ def test_what_is_no_text_or_no_receipt_is_refused(ledger):
 
 def test_ledgers_that_were_made_before_get_their_log(tmp_path):
     place = tmp_path / "a.ledger"
-    with Ledger(place, budget=pure(1), domain="clinic") as ledger:
+    with Ledger.create(place, budget=pure(1), domain="clinic") as ledger:
         assert ledger.access_log.lines() == []
     with sqlite3.connect(place) as link:
         link.execute("DROP TABLE access_log")
@@ -66,7 +66,7 @@ def test_ledgers_that_were_made_before_get_their_log(tmp_path):
 )
 def test_a_line_that_was_changed_or_is_missing_among_others_is_noticed(tmp_path, change, why):
     place = tmp_path / "a.ledger"
-    with Ledger(place, budget=pure(1), domain="clinic") as ledger:
+    with Ledger.create(place, budget=pure(1), domain="clinic") as ledger:
         for number in (1, 2, 3):
             ledger.record_refusal(f"SELECT {number}", "no")
         assert ledger.verify().ok
@@ -84,7 +84,7 @@ def test_a_line_that_was_changed_or_is_missing_among_others_is_noticed(tmp_path,
 
 def test_lines_of_another_ledger_are_none_of_this_one(tmp_path):
     """Two ledgers may have one key file: a line that was carried over is noticed."""
-    with Ledger(tmp_path / "a.ledger", budget=pure(1), domain="a") as ledger:
+    with Ledger.create(tmp_path / "a.ledger", budget=pure(1), domain="a") as ledger:
         ledger.record_refusal("SELECT 1", "no")
         other = AccessLog(ledger.handle.database, "another", ledger.handle.key)
         with pytest.raises(TamperError, match="belong together"):

@@ -17,7 +17,7 @@ TENTH = pure("0.1")
 
 @pytest.fixture
 def ledger(tmp_path):
-    with Ledger(tmp_path / "a.ledger", budget=pure("0.5"), domain="clinic", policy_hash="p") as made:
+    with Ledger.create(tmp_path / "a.ledger", budget=pure("0.5"), domain="clinic", policy_hash="p") as made:
         made.commit(made.reserve(TENTH, "question 1", idempotency_key="k"), "42")  # entries 3 and 4
         made.reserve(TENTH, "question 2")  # entry 5
         yield made

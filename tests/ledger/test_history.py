@@ -21,7 +21,7 @@ def test_every_kind_has_its_word():
 
 
 def test_a_year_of_a_ledger(location):
-    with Ledger(location, budget=approx(3, "1e-6"), domain="clinic") as ledger:
+    with Ledger.create(location, budget=approx(3, "1e-6"), domain="clinic") as ledger:
         ledger.amend("one", loosens=True, note="before anything was spent", unspent=True)
         first = ledger.reserve(gdp("0.1242"), "q", analyst="ann", text="SELECT 1", idempotency_key="a")
         ledger.commit(first, "42")

@@ -55,7 +55,7 @@ def check_history(ledger: Ledger, budget: Fraction, seen: list[tuple[str, str]])
 def test_32_processes_race_for_the_budget(location, tmp_path):
     """5,120 attempts at 1,000 units: exactly 1,000 are granted."""
     log = str(tmp_path / "granted")
-    with Ledger(location, budget=pure(1), domain="clinic") as ledger:
+    with Ledger.create(location, budget=pure(1), domain="clinic") as ledger:
         gate_out, gate_in = os.pipe()
 
         def work(number: int) -> None:
@@ -83,7 +83,7 @@ def test_32_processes_race_for_the_budget(location, tmp_path):
 
 
 def test_the_last_unit_goes_to_one(location, tmp_path):
-    with Ledger(location, budget=pure("0.005"), domain="clinic") as ledger:
+    with Ledger.create(location, budget=pure("0.005"), domain="clinic") as ledger:
         for turn in range(5):
             log = str(tmp_path / f"granted {turn}")
 
@@ -130,7 +130,7 @@ def answer_one(ledger: Ledger, question: str, *, key: str | None, log: str, die:
 def test_64_callers_with_one_key_see_one_answer(location, tmp_path):
     """8 processes of 8 threads, and every other process dies at some point on its first try."""
     log = str(tmp_path / "seen")
-    with Ledger(location, budget=pure(1), domain="clinic") as ledger:
+    with Ledger.create(location, budget=pure(1), domain="clinic") as ledger:
         stages = ["", "reserved", "computed", "committed"]
 
         def work(number: int) -> None:
@@ -160,7 +160,7 @@ def test_killed_at_any_moment(location, tmp_path, every):
     kills = 1000 if every else 200
     log = str(tmp_path / "seen")
     rng = random.Random(7)
-    with Ledger(location, budget=pure(1000), domain="clinic") as ledger:
+    with Ledger.create(location, budget=pure(1000), domain="clinic") as ledger:
         killed = 0
         turn = 0
         while killed < kills:
@@ -208,11 +208,13 @@ def test_a_database_server_that_dies_keeps_what_it_acknowledged(tmp_path):
 
     with postgres() as server:
         url = f"{server.get_uri()}#crash"
-        Ledger(url, budget=pure(1000), domain="clinic").close()
+        Ledger.create(url, budget=pure(1000), domain="clinic").close()
         for turn in range(3):
             names = [f"{turn} {number}" for number in range(4)]
             children = [fork(lambda name=name: _quiet(lambda: work(url, name))) for name in names]
-            time.sleep(0.7)
+            late = time.monotonic() + 120
+            while len(lines(Path(log))) <= 60 * (turn + 1) and time.monotonic() < late:
+                time.sleep(0.02)
             stop = [str(server.bin_path / "pg_ctl"), "-D", str(server.pgdata), "-m", "immediate", "stop"]
             user = {"user": server.system_user} if server.system_user else {}
             stopped = subprocess.run(stop, capture_output=True, text=True, **user)

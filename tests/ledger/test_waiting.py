@@ -41,7 +41,7 @@ def slow(monkeypatch) -> list[int]:
 
 
 def test_threads_get_one_answer(location, slow):
-    with Ledger(location, budget=dither.pure(1), domain="clinic") as ledger:
+    with Ledger.create(location, budget=dither.pure(1), domain="clinic") as ledger:
         quote = visits(ledger).quote(COUNT, epsilon="0.5")
         found: list[object] = []
         threads = [threading.Thread(target=lambda: found.append(quote.release().scalar())) for _ in range(8)]
@@ -64,7 +64,7 @@ def test_processes_get_one_answer(location, slow, tmp_path):
         for _ in slow:
             note(read, str(os.getpid()))
 
-    with Ledger(location, budget=dither.pure(1), domain="visits") as ledger:
+    with Ledger.create(location, budget=dither.pure(1), domain="visits") as ledger:
         visits(ledger)
         assert wait([fork(ask) for _ in range(6)]) == [0] * 6
         assert len(Path(seen).read_text().split()) == 6
@@ -78,7 +78,7 @@ def values(answers: BatchAnswer) -> tuple[object, ...]:
 
 
 def test_a_batch_is_waited_for(tmp_path, slow):
-    with Ledger(tmp_path / "a.ledger", budget=dither.pure(1), domain="clinic") as ledger:
+    with Ledger.create(tmp_path / "a.ledger", budget=dither.pure(1), domain="clinic") as ledger:
         batch = visits(ledger).quote([COUNT, f"{COUNT} WHERE person > 3"], epsilon="0.5")
         found: list[object] = []
         threads = [threading.Thread(target=lambda: found.append(values(batch.release()))) for _ in range(3)]
@@ -100,7 +100,7 @@ def test_waiting_is_bounded(tmp_path, monkeypatch):
         return real(self, *given, **how)
 
     monkeypatch.setattr(Opened, "read", read)
-    with Ledger(tmp_path / "a.ledger", budget=dither.pure(1), domain="clinic") as ledger:
+    with Ledger.create(tmp_path / "a.ledger", budget=dither.pure(1), domain="clinic") as ledger:
         quote = visits(ledger).quote(COUNT, epsilon="0.5")
         first = threading.Thread(target=quote.release)
         first.start()
@@ -121,7 +121,7 @@ def test_waiting_is_bounded(tmp_path, monkeypatch):
 def test_one_who_waits_takes_over_from_one_who_was_lost(tmp_path, monkeypatch):
     """The first fails after data was touched: her lease ends, and whoever waits computes under the same charge."""
     monkeypatch.setattr(releasing, "LEASE", 1)
-    with Ledger(tmp_path / "a.ledger", budget=dither.pure(1), domain="clinic") as ledger:
+    with Ledger.create(tmp_path / "a.ledger", budget=dither.pure(1), domain="clinic") as ledger:
         quote = visits(ledger).quote(COUNT, epsilon="0.5")
         with monkeypatch.context() as broken:
             broken.setattr(Opened, "read", lambda *_, **__: 1 / 0)
@@ -139,7 +139,7 @@ def test_another_process_takes_over_when_the_lease_ends(tmp_path, monkeypatch):
     """It cannot know that nobody computes the answer any more: it waits for the lease."""
     monkeypatch.setattr(releasing, "LEASE", 1)
     place, seen = tmp_path / "a.ledger", str(tmp_path / "seen")
-    with Ledger(place, budget=dither.pure(1), domain="visits") as ledger:
+    with Ledger.create(place, budget=dither.pure(1), domain="visits") as ledger:
         quote = visits(ledger).quote(COUNT, epsilon="0.5")
         with monkeypatch.context() as broken:
             broken.setattr(Opened, "read", lambda *_, **__: 1 / 0)

@@ -111,7 +111,7 @@ def test_a_refusal_is_one_persons_and_a_failure_is_everybodys():
 
 def test_one_who_is_interrupted_does_not_hold_up_the_rest(tmp_path):
     """A thousand interrupts at any moment, while other threads charge: they all go on, and the books are right."""
-    with Ledger(tmp_path / "a.ledger", budget=pure(100), domain="clinic") as ledger:
+    with Ledger.create(tmp_path / "a.ledger", budget=pure(100), domain="clinic") as ledger:
         stop = time.monotonic() + 2
         counts = [0, 0, 0]
         wrong: list[Exception] = []
@@ -163,7 +163,7 @@ def test_one_who_is_interrupted_does_not_hold_up_the_rest(tmp_path):
 
 
 def test_the_same_question_twice_in_one_transaction_is_charged_once(tmp_path):
-    with Ledger(tmp_path / "a.ledger", budget=pure(1), domain="clinic") as ledger:
+    with Ledger.create(tmp_path / "a.ledger", budget=pure(1), domain="clinic") as ledger:
         found: list[object] = []
         start = threading.Barrier(16)
 

@@ -46,7 +46,7 @@ def visits(rows: int = 60) -> pyarrow.Table:
 
 def ledger(folder: Path, budget: object = None) -> dither.Ledger:
     """A fresh one."""
-    return dither.Ledger(folder / f"{next(NUMBERS)}.ledger", budget=budget or dither.pure(10**8))
+    return dither.Ledger.create(folder / f"{next(NUMBERS)}.ledger", budget=budget or dither.pure(10**8))
 
 
 def clinic(folder: Path, data: object = None, *, budget: object = None, **facts: Any) -> Dataset:

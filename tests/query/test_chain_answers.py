@@ -15,6 +15,7 @@ from typer.testing import CliRunner
 import dither
 from dither.cli.main import app
 from dither.errors import DataError
+from tests.policies import opened
 
 POLICY = """\
 version = 1
@@ -124,7 +125,7 @@ def shop(folder, data=None, kind="parquet", key="integer"):
                 engine.register("given", table)
                 engine.execute(f"CREATE TABLE {name} AS FROM given")
     (folder / "policy.toml").write_text(POLICY.format(files=files, key=key))
-    return dither.open(folder / "policy.toml")
+    return opened(folder / "policy.toml")
 
 
 @pytest.mark.parametrize("kind", ["parquet", "csv", "duckdb"])
@@ -154,7 +155,7 @@ def test_without_the_owners_word_a_join_leaves_out_who_repeats_a_key(tmp_path):
     shop(tmp_path)
     text = (tmp_path / "policy.toml").read_text().replace(', "owner"', "")
     (tmp_path / "policy.toml").write_text(text.replace("shop.ledger", "other.ledger"))
-    data = dither.open(tmp_path / "policy.toml")
+    data = opened(tmp_path / "policy.toml")
     assert set(data.quote(Q3, epsilon=1).release().statements.values()) == {"at least"}
     # nor is a row there once, where several people reach it: what is counted may be more than there is
     alone = data.quote(ALONE, epsilon=1).release()
@@ -213,7 +214,7 @@ def test_a_missing_parent_is_refused_before_the_charge(tmp_path):
     shop(tmp_path)
     text = (tmp_path / "policy.toml").read_text().replace('source = "orders.parquet"\n', "").replace("shop.", "two.")
     (tmp_path / "policy.toml").write_text(text)
-    data = dither.open(tmp_path / "policy.toml")
+    data = opened(tmp_path / "policy.toml")
     quote, before = data.quote(ALONE, epsilon=1), data.ledger.remaining()
     with pytest.raises(dither.errors.PolicyError, match="does not say where its rows are"):
         quote.release()
@@ -294,7 +295,7 @@ def test_limits_of_parents_are_not_found(tmp_path):
     text = (tmp_path / "policy.toml").read_text().replace("shop.ledger", "auto.ledger")
     text = text.replace('max_rows = 40\nhard = ["max_rows", "owner"]', 'limits = "auto"\nhard = ["owner"]')
     (tmp_path / "policy.toml").write_text(text)
-    data = dither.open(tmp_path / "policy.toml")
+    data = opened(tmp_path / "policy.toml")
     assert len(data.quote(ALONE, epsilon=1).release()) == 3  # the limits of lineitem, which are stated
     own = "SELECT c_custkey, COUNT(*) AS n FROM orders JOIN customer ON c_custkey = o_custkey GROUP BY c_custkey"
     with pytest.raises(dither.errors.QuestionError, match="one protected table"):

@@ -40,7 +40,7 @@ CHAINS = [
 
 
 def opened(rules, rows, tables, folder, rng):
-    ledger = dither.Ledger(folder / "a.ledger", budget=dither.pure(10**10))
+    ledger = dither.Ledger.create(folder / "a.ledger", budget=dither.pure(10**10))
     ledger.bind(rules.domain, rules.hash)
     found = {name: table_of(name, rows.get(name, []), rng, tables) for name in tables}
     return Dataset(rules, ledger, {name: find_source(one, None, name) for name, one in found.items()}), found

@@ -63,7 +63,7 @@ def test_a_column_of_the_protected_table_may_have_a_dot_in_its_name(tmp_path):
     table = pyarrow.table({"person": [1, 2], "wards.site": ["x", "y"]})
     data = dither.protect(
         table, name="visits", person="person", max_groups=1, max_rows_per_group=1, keys={"wards.site": ["x", "y"]},
-        public={"wards": WARDS}, ledger=dither.Ledger(tmp_path / "a.ledger", budget=dither.pure(1)),
+        public={"wards": WARDS}, ledger=dither.Ledger.create(tmp_path / "a.ledger", budget=dither.pure(1)),
     )  # fmt: skip
     assert data.policy.table("visits").column("wards.site").keys == ("x", "y")
     assert data.policy.table("wards").column("site").keys is None

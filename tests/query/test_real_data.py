@@ -9,6 +9,7 @@ from __future__ import annotations
 import pytest
 
 import dither
+from tests.policies import opened
 from tests.query.clinics import clinic, ledger, repeated
 from tests.query.real_data import DATA, needs_data, plainly, read
 
@@ -93,7 +94,7 @@ columns = {{ ID = {{ type = "text" }}, Outcome = {{ type = "text", keys = ["inte
     (tmp_path / "policy.toml").write_text(policy)
     joined = "{} p JOIN {} c ON p.ID = c.ID"
     sql = f"SELECT Outcome, COUNT(*) AS n, AVG(p.Age) AS age FROM {joined.format('people', 'care')} GROUP BY Outcome"
-    hospital = dither.open(tmp_path / "policy.toml")
+    hospital = opened(tmp_path / "policy.toml")
     quote = hospital.quote(sql, epsilon=1)
     files = [f"read_csv('{DATA / name}')" for name in ("data_demographic.csv", "data_medical.csv")]
     plain = sql.replace(joined.format("people", "care"), joined.format(*files))

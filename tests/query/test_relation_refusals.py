@@ -144,7 +144,7 @@ ALL += WHOLE
 def asked(tmp_path_factory):
     """The clinic with its rows and a budget, so that a charge would be seen."""
     rules, rng = policy(), random.Random(4)
-    ledger = dither.Ledger(tmp_path_factory.mktemp("book") / "a.ledger", budget=dither.pure(10))
+    ledger = dither.Ledger.create(tmp_path_factory.mktemp("book") / "a.ledger", budget=dither.pure(10))
     ledger.bind(rules.domain, rules.hash)
     data = clinic(rng)
     return Dataset(rules, ledger, {name: find_source(table_of(name, data[name], rng), None, name) for name in TABLES})
@@ -199,7 +199,7 @@ def test_where_rows_are_multiplied_does_not_matter(asked, repeats, relation, bec
 @pytest.mark.filterwarnings("ignore::dither.errors.NotPrivateWarning")
 def test_rows_that_public_tables_multiply_within_measure_are_answered(asked, tmp_path):
     wards = table_of("wards", [("A", 1, "x")] * 10 + [(None, 2, None)] * 2000, random.Random(1))  # NULL meets nothing
-    ledger = dither.Ledger(tmp_path / "b.ledger", budget=dither.pure(10))
+    ledger = dither.Ledger.create(tmp_path / "b.ledger", budget=dither.pure(10))
     ledger.bind(asked.policy.domain, asked.policy.hash)
     data = Dataset(asked.policy, ledger, {**asked.sources, "wards": find_source(wards, None, "wards")})
     both = "SELECT ward FROM visits UNION ALL SELECT v.ward FROM visits v JOIN wards w ON v.ward = w.ward"

@@ -78,7 +78,7 @@ def test_another_price_version_or_policy_has_no_stored_answer(tmp_path):
 
 
 def test_recall_charges_nothing_and_gives_what_reserve_gives(tmp_path):
-    with dither.Ledger(tmp_path / "a.ledger", budget=dither.pure(1), domain="clinic") as book:
+    with dither.Ledger.create(tmp_path / "a.ledger", budget=dither.pure(1), domain="clinic") as book:
         price = dither.pure("0.25")
         assert book.recall(price, "q") is None
         assert book.head.entries == 2
@@ -101,7 +101,7 @@ def test_recall_charges_nothing_and_gives_what_reserve_gives(tmp_path):
 def test_the_second_place_knows_of_an_answer_before_it_is_shown(tmp_path, monkeypatch):
     (tmp_path / "own").mkdir()
     place = tmp_path / "own" / "a.ledger"
-    with dither.Ledger(place, budget=dither.pure(1), domain="c", witness=tmp_path / "b.witness") as book:
+    with dither.Ledger.create(place, budget=dither.pure(1), domain="c", witness=tmp_path / "b.witness") as book:
         price = dither.pure("0.25")
         receipt = book.reserve(price, "q")
         book.touch(receipt)

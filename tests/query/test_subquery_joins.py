@@ -85,7 +85,7 @@ NUMBERS = [
 @pytest.fixture
 def shop(tmp_path):
     rules, rng = policy(), random.Random(4)
-    book = dither.Ledger(tmp_path / "a.ledger", budget=dither.pure(10**9))
+    book = dither.Ledger.create(tmp_path / "a.ledger", budget=dither.pure(10**9))
     book.bind(rules.domain, rules.hash)
     data = random_clinic(rng) | {"wards": WARDS}
     return Dataset(rules, book, {name: find_source(table_of(name, data[name], rng), None, name) for name in TABLES})
@@ -153,7 +153,7 @@ def test_infinities_of_a_public_table_are_refused(tmp_path):
     rules, rng = policy(), random.Random(4)
     rates = {"public": True, "columns": {"rate": {"type": "float"}}}
     rules = policy(rates=rates)
-    book = dither.Ledger(tmp_path / "b.ledger", budget=dither.pure(10))
+    book = dither.Ledger.create(tmp_path / "b.ledger", budget=dither.pure(10))
     book.bind(rules.domain, rules.hash)
     data = random_clinic(rng)
     sources = {name: find_source(table_of(name, data[name], rng), None, name) for name in TABLES}

@@ -31,7 +31,7 @@ def ask(policy: Path) -> str:
 
 def ask_a_table(folder: Path) -> dither.Answer:
     """The same about a file, under a policy of keywords."""
-    ledger = dither.Ledger(folder / "visits.ledger", budget=dither.approx(3, "1e-6"))
+    ledger = dither.Ledger.create(folder / "visits.ledger", budget=dither.approx(3, "1e-6"))
     visits = dither.protect(
         folder / "visits.parquet",
         name="visits",
@@ -106,7 +106,7 @@ def survey() -> dither.local.Estimate:
 def remember(location: Path) -> str:
     """A ledger pays before data is read."""
     count = dither.Geometric(epsilon="0.5", sensitivity=1)
-    with dither.Ledger(location, budget=dither.pure(1), domain="survey") as ledger:
+    with dither.Ledger.create(location, budget=dither.pure(1), domain="survey") as ledger:
         receipt: dither.Receipt = ledger.reserve(count.guarantee, "how many patients")
         stored = ledger.commit(receipt, str(count.release(128)))
         try:

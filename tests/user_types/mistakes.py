@@ -6,7 +6,7 @@ import dither
 import dither.local
 from dither.noise import DiscreteLaplace, RoundedGaussian
 
-ledger = dither.Ledger("mistakes.ledger", budget=dither.approx(3, "1e-6"))
+ledger = dither.Ledger.create("mistakes.ledger", budget=dither.approx(3, "1e-6"))
 clinic = dither.open("policy.toml")
 quote = clinic.quote("SELECT COUNT(*) FROM visits", epsilon="0.1")
 answer = quote.release()
@@ -103,7 +103,7 @@ quote.epsilon([])  # wrong
 quote.compare(1)  # wrong
 batch.release("ada")  # wrong
 dither.Ledger(3)  # wrong
-dither.Ledger("mistakes.ledger", budget=1)  # wrong
+dither.Ledger.create("mistakes.ledger", budget=1)  # wrong
 ledger.reserve(1, "how many")  # wrong
 ledger.reserve(dither.pure(1))  # wrong
 ledger.commit("receipt", "128")  # wrong

@@ -9,26 +9,31 @@ from typing import Annotated
 
 import typer
 
-from dither.errors import ConflictError, DataError, NumberError
+from dither.cli.ledger_places import Key, Location, backup, move, read_budget, restore, share
+from dither.errors import ConflictError, DataError
 from dither.ledger.entries.receipt import Receipt
 from dither.ledger.history import history_csv, history_json, history_lines, history_table
 from dither.ledger.ledger import Ledger
 from dither.ledger.report import entries_table, entry_json, overview, summary, verification_json, verify_with_progress
-from dither.ledger.storage.locations import is_taken
-from dither.privacy.guarantee.definitions import approx, pure, zcdp
+from dither.privacy.guarantee.definitions import pure
+from dither.query.owner.create_ledger import create_ledger, ledger_facts, place
 from dither.query.policy.policy import load_policy
 
 ledger = typer.Typer(no_args_is_help=True, help="What was spent, for ever: make a budget, look at it, check it.")
 
-Location = Annotated[str, typer.Argument(help="A file such as clinic.ledger, or postgresql://user@host/database#schema.")]
-Key = Annotated[Path | None, typer.Option(help="The key file, if it is not in ~/.dither/keys.")]
+for command in (move, backup, restore, share):
+    ledger.command()(command)
 AsJson = Annotated[bool, typer.Option("--json", help="Exact numbers, for programs.")]
 
 
 @ledger.command()
 def create(
-    location: Location,
-    domain: Annotated[str, typer.Option(help="Whose data it is about: one name for all tables that share a person.")],
+    location: Annotated[str | None, typer.Argument(help="A file, or postgresql://...; left out with --policy.")] = None,
+    policy: Annotated[Path | None, typer.Option(help="The policy that names it; it says all the rest, too.")] = None,
+    write: Annotated[bool, typer.Option("--write", help="Put its identity into the policy.")] = False,
+    domain: Annotated[
+        str | None, typer.Option(help="Whose data it is about: one name for all tables that share a person.")
+    ] = None,
     epsilon: Annotated[str | None, typer.Option(help="The ceiling, exactly: 3, 1/3, or ln(3).")] = None,
     delta: Annotated[str, typer.Option(help="With --epsilon or --rho: a small probability such as 1e-6.")] = "0",
     rho: Annotated[str | None, typer.Option(help="Instead of --epsilon: a ceiling in zCDP.")] = None,
@@ -37,17 +42,19 @@ def create(
     key: Key = None,
     as_json: AsJson = False,
 ) -> None:
-    """Make a ledger with a budget."""
-    if (epsilon is None) == (rho is None):
-        raise NumberError("--epsilon, --rho", (epsilon, rho), "exactly one of them is needed", "--epsilon 3 --delta 1e-6")
-    if epsilon is not None:
-        budget = approx(epsilon, delta, unit=unit)
-    else:
-        assert rho is not None
-        budget = zcdp(rho, delta=delta, unit=unit)
-    if is_taken(location):
-        raise ConflictError("location", location, "there is a ledger already", "dither ledger show, or another place")
-    with Ledger(location, budget=budget, domain=domain, witness=witness, key=key) as made:
+    """Make a ledger with a budget: once. Whoever asks later finds it by its place and its identity."""
+    if policy is not None:
+        if (location, domain, epsilon, rho, witness, key) != (None,) * 6:
+            why = "the policy says where the ledger is, and all the rest"
+            raise ConflictError("--policy", str(policy), why, f"dither ledger create --policy {policy} --write")
+        _create_for(policy, write=write, as_json=as_json)
+        return
+    if location is None or domain is None:
+        why = "a ledger has a place and a domain"
+        instead = "dither ledger create --policy policy.toml --write, or: create clinic.ledger --domain clinic --epsilon 3"
+        raise DataError("LOCATION, --domain", (location, domain), why, instead)
+    budget = read_budget(epsilon, delta, rho, unit)
+    with Ledger.create(location, budget=budget, domain=domain, witness=witness, key=key) as made:
         _show(made, as_json=as_json)
 
 
@@ -99,6 +106,7 @@ def history(
 def verify(
     location: Location,
     receipt: Annotated[list[Path] | None, typer.Option(help="A file with receipts, one JSON text a line.")] = None,
+    strict: Annotated[bool, typer.Option("--strict", help="Fail also without key or second place.")] = False,
     key: Key = None,
     as_json: AsJson = False,
 ) -> None:
@@ -109,7 +117,7 @@ def verify(
     with Ledger(location, key=key) as found:
         result = verify_with_progress(found, [Receipt.from_json(line) for line in lines], Console(stderr=True))
     typer.echo(verification_json(result) if as_json else str(result))
-    if not result.ok:
+    if not result.ok or (strict and not (result.signed and result.witnessed)):
         raise typer.Exit(1)
 
 
@@ -129,17 +137,6 @@ def amend(
 
 
 @ledger.command()
-def move(
-    location: Location,
-    witness: Annotated[str | None, typer.Option(help="The second place from now on; left out, there is none.")] = None,
-    key: Key = None,
-) -> None:
-    """Say that a ledger was moved here, or has another second place: an entry of its own. The original must be gone."""
-    with Ledger(location, witness=witness, key=key, moved=True) as found:
-        _show(found, as_json=False)
-
-
-@ledger.command()
 def export(
     location: Location,
     to: Annotated[Path | None, typer.Option(help="A file; without one, standard output.")] = None,
@@ -151,6 +148,16 @@ def export(
     with Ledger(location, key=key) as found, nullcontext() if to is None else to.open("w") as file:
         for entry in found.history():
             typer.echo(entry_json(entry), file=file)
+
+
+def _create_for(policy: Path, *, write: bool, as_json: bool) -> None:
+    identity = create_ledger(policy, write=write)
+    facts = ledger_facts(policy)
+    with Ledger(place(facts.location, policy), identity=identity) as made:
+        _show(made, as_json=as_json)
+    if not as_json:
+        line = f'identity = "{identity}"'
+        typer.echo(f"written into {policy}: {line}" if write else f"put this line under [ledger] of {policy}:\n{line}")
 
 
 def _show(

@@ -16,9 +16,8 @@ changed; `refund` needs a receipt that this process made, never touched, and nob
 
 from __future__ import annotations
 
-import os
-from collections.abc import Mapping, Sequence
-from typing import Any, SupportsIndex
+from collections.abc import Mapping
+from typing import Any, Self, SupportsIndex
 
 from dither.arguments import argument_errors
 from dither.errors import ConflictError, DataError, LedgerError
@@ -27,15 +26,14 @@ from dither.ledger.entries import decisions as charge
 from dither.ledger.entries import shares as shared
 from dither.ledger.entries.budget import BudgetLike
 from dither.ledger.entries.charge_request import ChargeRequest, QuestionLike, read_lease, read_request
-from dither.ledger.entries.entry import digest
 from dither.ledger.entries.receipt import Receipt
-from dither.ledger.entries.texts import plain_text, read_name, read_text
+from dither.ledger.entries.texts import plain_text, read_name
 from dither.ledger.entries.unused_receipts import begin_refund, break_seal, in_doubt, seal
 from dither.ledger.handle import LedgerHandle
-from dither.ledger.reader import LedgerReader
-from dither.ledger.storage.database import Statement, latest, numbered
+from dither.ledger.owner import LedgerOwner
+from dither.ledger.storage.database import latest, numbered
 from dither.ledger.storage.locations import LocationLike
-from dither.ledger.write_queue import Decide, WriteQueue
+from dither.ledger.storage.temporary import TemporaryPlaces
 from dither.privacy.budget.filter import Filter
 from dither.privacy.guarantee.guarantee import Guarantee
 
@@ -43,12 +41,12 @@ LONGEST_ANSWER = 64_000_000
 
 
 @argument_errors
-class Ledger(LedgerReader):
-    """The ledger of a privacy budget. With a budget it is made where there is none; without, it is opened.
+class Ledger(LedgerOwner):
+    """The ledger of a privacy budget, opened. `Ledger.create` makes one; `Ledger.temporary` makes a throw-away.
 
     Args:
         location: a file, or an address such as 'postgresql://host/database#schema'.
-        budget: all that may ever be spent: `pure`, `approx`, `zcdp`, or a filter of `dither.filter`.
+        budget: what it was made for, if that is to be checked: any other is refused.
         domain: whom it is about: one name for all data that shares people. It is bound to it once.
         policy_hash: the policy that must be in force; with a new domain, the first one.
         shares: the most that single analysts may spend of the budget, by name.
@@ -58,7 +56,7 @@ class Ledger(LedgerReader):
         moved: the owner's word that the ledger was moved here and the first copy is gone; it is recorded.
 
     Raises:
-        LedgerError: it cannot be read or kept there, or there is none and no budget is given.
+        LedgerError: it cannot be read there, or there is none.
         TamperError: an entry was changed, the end was cut, or an old copy was put back.
         ConflictError: it is about another domain, policy, budget, identity or place than was given.
         GuaranteeError, NumberError, UnitError: what is given as a budget or a share is none.
@@ -67,7 +65,7 @@ class Ledger(LedgerReader):
     Example:
         >>> import tempfile, dither
         >>> folder = tempfile.TemporaryDirectory()
-        >>> ledger = dither.Ledger(folder.name + "/clinic.ledger", budget=dither.pure(1), domain="clinic")
+        >>> ledger = dither.Ledger.create(folder.name + "/clinic.ledger", budget=dither.pure(1), domain="clinic")
         >>> receipt = ledger.reserve(dither.pure("0.25"), "how many visits?")
         >>> ledger.touch(receipt)  # now the data is read, and noise is added
         >>> ledger.commit(receipt, "42")
@@ -78,6 +76,8 @@ class Ledger(LedgerReader):
         ε = 0.75 left of ε = 1 (add/remove one person)
         >>> folder.cleanup()
     """
+
+    _temporary: TemporaryPlaces | None = None  # removed with whoever has it
 
     def __init__(
         self,
@@ -92,16 +92,9 @@ class Ledger(LedgerReader):
         identity: str | None = None,
         moved: bool = False,
     ) -> None:
-        if domain is not None:
-            read_name(domain, "domain")
-        if policy_hash is not None:
-            read_name(policy_hash, "policy_hash", empty=True)
-        limits = shared.read_shares(shares)
+        limits = _read_facts(domain, policy_hash, shares)
         kept = keeping.open_ledger(location, budget=budget, second=witness, key=key, identity=identity, moved=moved)
         super().__init__(LedgerHandle(kept.database, kept.witness, kept.key), kept.identity, kept.budget)
-        self.queue, self._process = WriteQueue(self.handle.page), os.getpid()
-        self.domain: str | None = None
-        self.policy_hash = ""
         try:
             self.handle.open()
             self._bind(domain, policy_hash)
@@ -110,6 +103,74 @@ class Ledger(LedgerReader):
         except BaseException:
             self.close()
             raise
+
+    @classmethod
+    def create(
+        cls,
+        location: LocationLike,
+        *,
+        budget: BudgetLike,
+        domain: str | None = None,
+        policy_hash: str | None = None,
+        shares: Mapping[str, BudgetLike] | None = None,
+        witness: LocationLike | None = None,
+        key: LocationLike | None = None,
+    ) -> Self:
+        """Make a ledger where none is: a full budget, made once. Whoever comes later opens it: `Ledger(location)`.
+
+        Args:
+            location: as of `Ledger`.
+            budget: all that may ever be spent: `pure`, `approx`, `zcdp`, or a filter of `dither.filter`.
+            domain: as of `Ledger`, like all that follow.
+            policy_hash: the first policy.
+            shares: the most that single analysts may spend.
+            witness: a second place.
+            key: where the signing key is made.
+
+        Raises:
+            ConflictError: there is a ledger already.
+            TamperError: there was one, and it is gone: a new one would start with a full budget.
+            LedgerError: it cannot be kept there.
+            GuaranteeError, NumberError, UnitError: what is given as a budget or a share is none.
+        """
+        _read_facts(domain, policy_hash, shares)  # what is wrong with them is said before anything is made
+        identity = keeping.create_ledger(location, budget=budget, second=witness, key=key)
+        return cls(
+            location, domain=domain, policy_hash=policy_hash, shares=shares, witness=witness, key=key, identity=identity
+        )
+
+    @classmethod
+    def temporary(cls, budget: BudgetLike, *, domain: str | None = None) -> Self:
+        """A throw-away, for classes and experiments: it forgets what was spent when it is closed or the program ends.
+
+        It lies in a new folder of its own under the system's folder for such files. Its receipts say that it is temporary.
+        Who asks about real people with it, and again with another, has spent both budgets, and nobody counts.
+
+        Args:
+            budget: as of `Ledger.create`.
+            domain: as of `Ledger`.
+
+        Raises:
+            GuaranteeError, NumberError, UnitError: what is given as a budget is none.
+
+        Example:
+            >>> import dither
+            >>> with dither.Ledger.temporary(dither.pure(1), domain="class") as ledger:
+            ...     ledger.reserve(dither.pure("0.1"), "how many?").name.startswith("temporary-")
+            True
+        """
+        _read_facts(domain, None, None)
+        places = TemporaryPlaces()
+        identity = keeping.create_ledger(places.ledger, budget=budget, key=places.key, temporary=True)
+        made = cls(places.ledger, domain=domain, key=places.key, identity=identity)
+        made._temporary = places
+        return made
+
+    def close(self) -> None:
+        """Close the connections to the databases; a temporary ledger is then gone."""
+        super().close()
+        if self._temporary is not None:
+            self._temporary.remove()
 
     # -- the verbs ---------------------------------------------------------------------------------------------
 
@@ -213,89 +274,20 @@ class Ledger(LedgerReader):
             in_doubt(self.identity, own.number)
             raise
 
-    def record_refusal(self, text: str, why: str, *, analyst: str = "", door: str = "") -> None:
-        """Log that the question `text` of `analyst`, by `door`, was refused; the reason `why` must be public."""
-        names = {"analyst": read_name(analyst, "analyst", empty=True), "door": read_name(door, "door", empty=True)}
-        body = {"text": read_text(text, "text"), "why": read_text(why, "why"), **names}
-        self.access_log.add("refused", body)
-
-    def record_export(self, receipt: Receipt, what: str, *, analyst: str = "", door: str = "") -> None:
-        """Log that the stored answer of a `receipt` went to `analyst`, by `door`, as `what`, such as 'csv'."""
-        own = self._own(receipt)
-        names = {"analyst": read_name(analyst, "analyst", empty=True), "door": read_name(door, "door", empty=True)}
-        body = {"receipt": own.number, "what": read_name(what, "what"), **names}
-        with self.handle.reading() as page:
-            charge.must_be_answered(page, own)
-        self.access_log.add("exported", body)
-
-    # -- the owner's ---------------------------------------------------------------------------------------------
-
-    def bind(self, domain: str, policy_hash: str = "") -> None:
-        """Say whom this ledger is about, once: the `domain`, under the policy of that `policy_hash`.
-
-        ConflictError where it belongs to another domain, or another policy is in force.
-        """
-        self._bind(read_name(domain, "domain"), read_name(policy_hash, "policy_hash", empty=True))
-
-    def amend(self, policy_hash: str, *, loosens: bool, note: str, unspent: bool = False) -> None:
-        """Put the policy of that `policy_hash` in force: an entry of its own. Stored answers do not answer under it.
-
-        `loosens` says whether anything more is allowed than before, and `note` why; both are for the history. With
-        `unspent` it is refused unless nothing is spent.
-        """
-        new = read_name(policy_hash, "policy_hash")
-        if not isinstance(loosens, bool):
-            raise DataError("loosens", loosens, "it is not a truth value", "True if anything more is allowed than before")
-        why = read_name(note, "note")
-        self._decide((), lambda page: charge.amend(page, new, loosens=loosens, note=why, unspent=unspent))
-        self.policy_hash = new
-
-    def share(self, analyst: str, ceiling: BudgetLike) -> None:
-        """Limit what an `analyst` may spend to a `ceiling`; what she spent counts. From now on all who ask need a share."""
-        name = read_name(analyst, "analyst")
-        limit = shared.read_share(ceiling, self.budget)
-        self._decide((), lambda page: shared.set_share(page, name, limit))
-
     def __repr__(self) -> str:
         return f"Ledger({self.location!r}, domain={self.domain!r}, identity={self.identity!r})"
 
     # -- inside ------------------------------------------------------------------------------------------------
 
-    def _decide(self, queries: Sequence[Statement], decision: Decide) -> Any:
-        """What a decision on the end of the ledger gives, once it is durable; threads that come together share a write."""
-        if self._process != os.getpid():  # a lock that another thread held when the process was copied is never released
-            self.queue = WriteQueue(self.handle.page)
-            self._process = os.getpid()
-        return self.queue.take(queries, decision)
-
-    def _bind(self, domain: str | None, policy_hash: str | None) -> None:
-        with self.handle.reading() as page:
-            state = page.state
-        if state.domain is None and domain is not None:
-            unit = self.budget.unit
-            state = self._decide((), lambda page: charge.bind(page, domain, policy_hash or "", unit))
-        if domain is not None and domain != state.domain:
-            why = f"this ledger is about '{state.domain}'"
-            raise ConflictError("domain", domain, why, "that name: one budget for all who ask about the same people")
-        if policy_hash is not None and state.domain is None:
-            raise ConflictError("policy_hash", policy_hash, "nobody has said whom this ledger is about", "domain= beside it")
-        if policy_hash is not None and policy_hash != state.policy:
-            why = "another policy is in force"
-            raise ConflictError(
-                "policy_hash", policy_hash, why, "the policy in force, or ledger.amend(...), which is recorded"
-            )
-        self.domain, self.policy_hash = state.domain, state.policy
-
     def _receipt(self, asked: ChargeRequest, granted: charge.Grant) -> Receipt:
         number, attempt, answer, last = granted
         return Receipt(self.identity, number, attempt, asked.fingerprint, asked.guarantee, last.head, answer)
 
-    def _must_have_share(self, analyst: str, limit: Filter) -> None:
-        with self.handle.reading() as page:
-            own = page.latest("analyst", digest(analyst))
-            found = None if own is None else shared.share_spent(page, own).budget
-        if found is None:
-            self.share(analyst, limit)
-        elif not found.has_ceiling_of(limit):
-            why = f"{analyst} has a share of {found.ceiling}"
-            raise ConflictError("shares", str(limit.ceiling), why, "that one, or ledger.share(...), which is recorded")
+
+def _read_facts(domain: str | None, policy_hash: str | None, shares: Mapping[str, BudgetLike] | None) -> dict[str, Filter]:
+    """The shares as limits; refused where a name is none."""
+    if domain is not None:
+        read_name(domain, "domain")
+    if policy_hash is not None:
+        read_name(policy_hash, "policy_hash", empty=True)
+    return shared.read_shares(shares)

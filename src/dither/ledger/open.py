@@ -1,9 +1,9 @@
-"""Opening a ledger: the right one, in its place, with its key and its second place; or making one where none is.
+"""Opening a ledger: the right one, in its place, with its key and its second place. `create_ledger` makes one where none is.
 
 What is refused, and why. Another identity than the policy names: a fresh ledger has a full budget. Another place than the
 ledger was last at: two copies would be spent twice. A second place that does not know it: then an old copy cannot be told.
-Another budget: the ceiling is a promise that was made. `moved=True` is the owner's word that the first copy is gone; it
-leaves an entry.
+Another budget: the ceiling is a promise that was made. A place where a ledger was and is gone: a new one would start with a
+full budget. `moved=True` is the owner's word that the first copy is gone; it leaves an entry.
 """
 
 from __future__ import annotations
@@ -13,11 +13,13 @@ import secrets
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 from dither.errors import ConflictError, DataError, LedgerError, TamperError
 from dither.ledger import witness
 from dither.ledger.entries.budget import BudgetLike, read_ceiling
+from dither.ledger.entries.charge_request import read_request
+from dither.ledger.entries.decisions import reserve
 from dither.ledger.entries.entry import Entry, Head, read
 from dither.ledger.entries.texts import read_name
 from dither.ledger.entries.transaction import LedgerTransaction
@@ -26,7 +28,15 @@ from dither.ledger.storage.database import LAST, TABLES, Database, numbered, one
 from dither.ledger.storage.locations import LocationLike, open_database
 from dither.ledger.storage.sqlite import SqliteDatabase
 from dither.ledger.witness import Witness
+from dither.numeric.number import NumberLike
 from dither.privacy.budget.filter import Filter, from_json
+from dither.privacy.guarantee.definitions import approx
+
+TEMPORARY = "temporary-"  # how the identity of a throw-away begins, in its receipts too
+Loss: TypeAlias = tuple[NumberLike, NumberLike]  # epsilon and delta that were spent at most, and are on no record
+HOW_TO_MAKE = "Ledger.create(..., budget=...), which makes one; or dither ledger create"
+HOW_TO_COPY = "the original; dither ledger move, which takes it along; dither ledger restore, if it is gone"
+HOW_TO_MOVE = "the ledger that the policy names, brought here by: dither ledger move"
 
 
 @dataclass(frozen=True)
@@ -50,8 +60,10 @@ def open_ledger(
     key: LocationLike | None,
     identity: str | None,
     moved: bool,
+    lost: Loss | None = None,
+    analyst: str = "",
 ) -> OpenLedger:
-    """The ledger at a location; made there if a budget is given and nothing is there."""
+    """The ledger at a location, which is of that budget if one is given; what was `lost` by a move is charged with it."""
     if not isinstance(moved, bool):
         raise DataError("moved", moved, "it is not a truth value", "True, if the ledger was moved here")
     if identity is not None:
@@ -62,8 +74,9 @@ def open_ledger(
         given = None if second is None else _open(opened, second, "witness")
         _must_be_apart(database, given)
         if _is_empty(database):
-            _make(database, given, ceiling, chosen, identity)
-        kept = _find(database, chosen)
+            why = "there is no ledger" if identity is None else f"ledger {identity} is not there"
+            raise LedgerError("location", database.shown, why, HOW_TO_MAKE if identity is None else HOW_TO_MOVE)
+        kept = find_ledger(database, chosen)
         if identity not in (None, kept.identity):
             why = f"the ledger there is {kept.identity}: not the one that is named"
             raise ConflictError("identity", identity, why, f"the right one at {database.shown}")
@@ -83,8 +96,8 @@ def open_ledger(
         if given is not None:
             kept = _watched(kept, given, known=not moved or given.place == kept.where.body["witness_place"])
         if moved:
-            _move(kept, given, old)
-        if kept.key is not None:
+            _move(kept, given, old, lost, analyst)
+        if kept.key is not None and not kept.identity.startswith(TEMPORARY):
             home.remember(database.place, kept.identity)
         opened.pop_all()
     return kept
@@ -108,35 +121,53 @@ def _is_empty(database: Database) -> bool:
         return not transaction.opened[0]
 
 
-def _make(
-    database: Database, second: Database | None, ceiling: Filter | None, chosen: Path | None, named: str | None
-) -> None:
-    """Tables, key and first entry. Several may do so at the same moment: one of them writes the entry."""
-    if ceiling is None or named is not None:
-        why = "there is no ledger" if named is None else f"ledger {named} is not there"
-        instead = "Ledger(..., budget=...), which makes one" if named is None else "the ledger that the policy names"
-        raise LedgerError("location", database.shown, why, instead)
-    known = home.remembered(database.place) or next(
-        iter([] if second is None else witness.kept_at(second, database.place)), None
-    )
-    if known is not None and _is_empty(database):  # not made by somebody else this very moment
-        why = f"ledger {known} was kept there and is gone; a new one would start with a full budget"
-        raise TamperError("location", database.shown, why, f"that ledger back, or another place ({home.folder()} remembers)")
-    identity = secrets.token_hex(16)
-    file = home.key_file(identity, chosen)
-    home.must_be_apart(file, database.path.parent if isinstance(database, SqliteDatabase) else None, chosen is not None)
-    database.prepare(TABLES, ["entries"])
-    if second is not None:
-        witness.prepare(second)
-    with database.write(LAST) as transaction:
-        if transaction.opened[0]:
-            return
-        page = LedgerTransaction(transaction, home.make_key(file), None)
-        body = {"ledger": identity, "budget": ceiling.to_json(), **_places(database, second)}
-        page.add("created", body, spent=ceiling.nothing.totals, home=1)
+def create_ledger(
+    location: LocationLike,
+    *,
+    budget: BudgetLike,
+    second: LocationLike | None = None,
+    key: LocationLike | None = None,
+    temporary: bool = False,
+) -> str:
+    """Make a ledger where none is and none was: tables, key and first entry. Gives its identity.
+
+    Several may try at the same moment: one of them writes the entry, the others are refused.
+    """
+    ceiling, chosen = read_ceiling(budget), _path(key)
+    identity = (TEMPORARY if temporary else "") + secrets.token_hex(16)
+    with ExitStack() as opened:
+        database = _open(opened, location, "location")
+        given = None if second is None else _open(opened, second, "witness")
+        _must_be_apart(database, given)
+        if not _is_empty(database):
+            raise _taken(database)
+        known = home.remembered(database.place) or next(
+            iter([] if given is None else witness.kept_at(given, database.place)), None
+        )
+        if known is not None and _is_empty(database):  # not made by somebody else this very moment
+            why = f"ledger {known} was kept there and is gone; a new one would start with a full budget"
+            instead = f"that ledger back, or another place ({home.folder()} remembers)"
+            raise TamperError("location", database.shown, why, instead)
+        file = home.key_file(identity, chosen)
+        home.must_be_apart(file, database.path.parent if isinstance(database, SqliteDatabase) else None, chosen is not None)
+        database.prepare(TABLES, ["entries"])
+        if given is not None:
+            witness.prepare(given)
+        with database.write(LAST) as transaction:
+            if transaction.opened[0]:
+                raise _taken(database)
+            page = LedgerTransaction(transaction, home.make_key(file), None)
+            body = {"ledger": identity, "budget": ceiling.to_json(), **place_facts(database, given)}
+            page.add("created", body, spent=ceiling.nothing.totals, home=1)
+    return identity
 
 
-def _places(database: Database, second: Database | None) -> dict[str, Any]:
+def _taken(database: Database) -> ConflictError:
+    why = "there is a ledger already"
+    return ConflictError("location", database.shown, why, f"Ledger({database.shown!r}), which opens it, or another place")
+
+
+def place_facts(database: Database, second: Database | None) -> dict[str, Any]:
     return {
         "place": database.place,
         "witness": None if second is None else second.shown,
@@ -147,7 +178,7 @@ def _places(database: Database, second: Database | None) -> dict[str, Any]:
 # -- checking --------------------------------------------------------------------------------------------------------
 
 
-def _find(database: Database, chosen: Path | None) -> OpenLedger:
+def find_ledger(database: Database, chosen: Path | None) -> OpenLedger:
     with database.read(LAST, numbered(1)) as transaction:
         first = one(transaction.opened[1])
         if first is None:
@@ -167,10 +198,12 @@ def _must_be_in_place(kept: OpenLedger, second: Database | None) -> None:
     database, where = kept.database, kept.where.body
     if where["place"] != database.place:
         why = f"this ledger is kept at {where['place']}: here is a copy, or it was moved"
-        raise ConflictError("location", database.shown, why, "the original; or moved=True, once the original is gone")
+        raise ConflictError("location", database.shown, why, HOW_TO_COPY)
     if second is not None and second.place != where["witness_place"]:
         why = f"the second place of this ledger is {where['witness'] or 'none'}"
-        raise ConflictError("witness", second.shown, why, "that one, or moved=True, which records another")
+        raise ConflictError(
+            "witness", second.shown, why, "that one; or dither ledger restore --witness, which records another"
+        )
     remembered = home.remembered(database.place)
     for known in (
         [] if remembered is None else [remembered],
@@ -178,7 +211,9 @@ def _must_be_in_place(kept: OpenLedger, second: Database | None) -> None:
     ):
         if known and kept.identity not in known:
             why = f"ledger {known[0]} was kept there; this is {kept.identity}"
-            raise TamperError("location", database.shown, why, "the ledger that was there; moved=True if that is meant")
+            raise TamperError(
+                "location", database.shown, why, "the ledger that was there; dither ledger restore, if that is meant"
+            )
 
 
 def _watched(kept: OpenLedger, second: Database, *, known: bool) -> OpenLedger:
@@ -206,19 +241,27 @@ def _old_head(opened: ExitStack, kept: OpenLedger, recorded: str) -> Head | None
         return None
 
 
-def _move(kept: OpenLedger, second: Database | None, old: Head | None) -> None:
+def _move(kept: OpenLedger, second: Database | None, old: Head | None, lost: Loss | None, analyst: str) -> None:
     seen = None if kept.witness is None else kept.witness.head()
     with kept.database.write(LAST) as transaction:
         page = LedgerTransaction(transaction, kept.key, seen)
         if old is not None:
             page.must_hold(old)
-        body = {**_places(kept.database, second), "former_confirmed": old is not None or seen is not None}
+        body = {**place_facts(kept.database, second), "former_confirmed": old is not None or seen is not None}
         page.add("moved", body, home=page.last.number + 1)
+        if lost is not None:  # in the same transaction: there is no moment at which it can be spent and this is not counted
+            question = {"lost before entry": page.last.number}
+            told: dict[str, Any] = {"in_force": page.state.policy, "policy_hash": None, "data_version": "", "key": None}
+            told |= {"text": "what was spent after the backup", "analyst": analyst}
+            price = approx(*lost, unit=kept.budget.unit)
+            reserve(page, kept.budget, read_request(kept.budget, price, question, **told), 1)
 
 
 def _forgotten(second: Database) -> TamperError:
     why = "it does not know this ledger, so an old copy could not be told from the newest"
-    return TamperError("witness", second.shown, why, "the second place as it was, or moved=True with a new one")
+    return TamperError(
+        "witness", second.shown, why, "the second place as it was; or dither ledger restore --witness, with a new one"
+    )
 
 
 def _must_be_apart(database: Database, second: Database | None) -> None:

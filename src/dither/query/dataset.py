@@ -15,6 +15,7 @@ from dither.query.budget_plan.budget_plan import BudgetPlan, make_plan
 from dither.query.budget_plan.planned_question import PlanLike
 from dither.query.free_quote import free_quote
 from dither.query.holdings import Holdings
+from dither.query.owner.create_ledger import ledger_facts, place
 from dither.query.policy.policy import Policy, load_policy
 from dither.query.pricing.ask import (
     Ask,
@@ -49,7 +50,7 @@ class Dataset(Holdings):
     Example:
         >>> import tempfile, pyarrow, dither
         >>> folder = tempfile.TemporaryDirectory()
-        >>> ledger = dither.Ledger(folder.name + "/people.ledger", budget=dither.pure(3))
+        >>> ledger = dither.Ledger.create(folder.name + "/people.ledger", budget=dither.pure(3))
         >>> people = dither.protect(pyarrow.table({"age": [31, 44]}), name="people", person="each row", ledger=ledger)
         >>> print(people.explain())
         Domain     people: add/remove one person
@@ -149,7 +150,7 @@ class Dataset(Holdings):
         Example:
             >>> import tempfile, pyarrow, dither
             >>> folder = tempfile.TemporaryDirectory()
-            >>> ledger = dither.Ledger(folder.name + "/people.ledger", budget=dither.pure(3))
+            >>> ledger = dither.Ledger.create(folder.name + "/people.ledger", budget=dither.pure(3))
             >>> people = dither.protect(pyarrow.table({"age": [31, 44]}), name="people", person="each row", ledger=ledger)
             >>> plan = people.plan([{"sql": "SELECT COUNT(*) AS n FROM people", "times": "monthly", "error": {"n": 20}}])
             >>> plan.fits, plan.left
@@ -165,13 +166,13 @@ class Dataset(Holdings):
 
 @argument_errors
 def open(path: str | Path) -> Dataset:  # noqa: A001 - as `dither.open`
-    """The dataset of a policy file; its ledger is made if there is none.
+    """The dataset of a policy file. Its ledger was made before: see `create_ledger`.
 
     Args:
         path: a TOML file, see `dither policy init`; paths in it are relative to its folder.
 
     Raises:
-        PolicyError: the file cannot be read, or says too little, too much or two things at once.
+        PolicyError: the file cannot be read, says too little, too much or two things at once, or names no ledger yet.
         DataError: a source is not there, or is no table.
         ConflictError: the ledger was spent under another policy, or is another one than the policy names.
         LedgerError: the ledger cannot be opened.
@@ -189,30 +190,29 @@ def open(path: str | Path) -> Dataset:  # noqa: A001 - as `dither.open`
         ... person = "each row"
         ... columns = { age = { type = "integer", bounds = [0, 100] } }
         ... ''')
+        >>> _ = dither.create_ledger(folder.name + "/policy.toml", write=True)
         >>> dither.open(folder.name + "/policy.toml").quote("SELECT COUNT(*) AS n FROM people", epsilon="0.5").affordable
         6
         >>> folder.cleanup()
     """
     if not isinstance(path, (str, Path)):
         raise DataError("policy", path, "it is not a path", "'policy.toml'")
-    policy = load_policy(Path(path))
+    policy, facts = load_policy(Path(path)), ledger_facts(Path(path))
     folder = Path(path).resolve().parent
-    facts = policy.ledger
-    if facts is None:
-        raise PolicyError(
-            "ledger", None, "a policy names the ledger that keeps the budget", '[ledger] location = "clinic.ledger"'
-        )
     sources = {
         table.name: find_source(table.source, folder, f"tables.{table.name}.source", table.dialect).under(policy.engine)
         for table in policy.tables
         if table.source is not None
     }
+    if facts.identity is None:
+        why = "it names no ledger yet: one is made once, so that nobody starts with a full budget again"
+        raise PolicyError("ledger.identity", None, why, f"dither ledger create --policy {path} --write")
     ledger = Ledger(
-        _place(facts.location, folder),
+        place(facts.location, Path(path)),
         budget=facts.budget,
         domain=policy.domain,
         identity=facts.identity,
-        witness=None if facts.witness is None else _place(facts.witness, folder),
+        witness=None if facts.witness is None else place(facts.witness, Path(path)),
     )
     try:
         put_in_force(policy, ledger)
@@ -231,7 +231,3 @@ def put_in_force(policy: Policy, ledger: Ledger) -> None:
     except ConflictError as error:
         instead = "that policy, or: dither ledger amend LOCATION --policy FILE, which is recorded"
         raise ConflictError("policy", policy.hash[:16], error.why, instead) from None
-
-
-def _place(location: str, folder: Path) -> str:
-    return location if "://" in location else str(folder / location)

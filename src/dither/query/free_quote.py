@@ -34,7 +34,7 @@ class FreeQuote(Quote):
     Example:
         >>> import tempfile, pyarrow, dither
         >>> folder = tempfile.TemporaryDirectory()
-        >>> ledger = dither.Ledger(folder.name + "/people.ledger", budget=dither.pure(3))
+        >>> ledger = dither.Ledger.create(folder.name + "/people.ledger", budget=dither.pure(3))
         >>> rows = pyarrow.table({"sex": ["f", "m", "f"]})
         >>> people = dither.protect(rows, name="people", person="each row", keys={"sex": ["f", "m"]}, ledger=ledger)
         >>> quote = people.quote("SELECT DISTINCT sex FROM people")

@@ -98,7 +98,7 @@ def protect(
         >>> import tempfile, pyarrow, dither
         >>> visits = pyarrow.table({"patient": [1, 2, 2], "ward": ["A", "A", "B"], "cost": [120, 80, 900]})
         >>> folder = tempfile.TemporaryDirectory()
-        >>> ledger = dither.Ledger(folder.name + "/clinic.ledger", budget=dither.approx(3, "1e-6"))
+        >>> ledger = dither.Ledger.create(folder.name + "/clinic.ledger", budget=dither.approx(3, "1e-6"))
         >>> clinic = dither.protect(
         ...     visits, name="visits", person="patient", ledger=ledger, max_groups=2, max_rows_per_group=5,
         ...     bounds={"cost": (0, 2000)}, keys={"ward": ["A", "B", "C"]},
@@ -110,7 +110,7 @@ def protect(
     """
     if not isinstance(ledger, Ledger):
         raise DataError(
-            "ledger", ledger, "it is not a ledger", "dither.Ledger('clinic.ledger', budget=dither.approx(3, '1e-6'))"
+            "ledger", ledger, "it is not a ledger", "dither.Ledger.create('clinic.ledger', budget=dither.approx(3, '1e-6'))"
         )
     if not isinstance(name, str) or not name:
         raise PolicyError("name", name, "a table has a name", "'visits'")

@@ -46,7 +46,7 @@ class PublicQuote(FreeQuote):
     Example:
         >>> import tempfile, pyarrow, dither
         >>> folder = tempfile.TemporaryDirectory()
-        >>> ledger = dither.Ledger(folder.name + "/visits.ledger", budget=dither.pure(3))
+        >>> ledger = dither.Ledger.create(folder.name + "/visits.ledger", budget=dither.pure(3))
         >>> rows, wards = pyarrow.table({"ward": ["A"]}), pyarrow.table({"ward": ["A", "B"], "beds": [20, 12]})
         >>> clinic = dither.protect(rows, name="visits", person="each row", public={"wards": wards}, ledger=ledger)
         >>> quote = clinic.quote("SELECT SUM(beds) AS beds FROM wards")

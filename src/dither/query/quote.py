@@ -44,7 +44,7 @@ class Quote:
     Example:
         >>> import tempfile, pyarrow, dither
         >>> folder = tempfile.TemporaryDirectory()
-        >>> ledger = dither.Ledger(folder.name + "/people.ledger", budget=dither.pure(3))
+        >>> ledger = dither.Ledger.create(folder.name + "/people.ledger", budget=dither.pure(3))
         >>> rows = pyarrow.table({"age": [31, 44, 62]})
         >>> people = dither.protect(rows, name="people", person="each row", ledger=ledger)
         >>> quote = people.quote("SELECT COUNT(*) AS n FROM people", epsilon="0.5")

@@ -71,7 +71,7 @@ def test_a_server_that_may_forget_is_refused(server, setting):
     try:
         await_setting(server, setting, "off")
         with pytest.raises(LedgerError, match=f"{setting} = off"):
-            Ledger(f"{server}#forgetful", budget=pure(1), domain="clinic")
+            Ledger.create(f"{server}#forgetful", budget=pure(1), domain="clinic")
     finally:
         with psycopg.connect(server, autocommit=True) as owner:
             owner.execute(f"ALTER SYSTEM RESET {setting}")
@@ -99,7 +99,7 @@ def cable(server):
 
 def test_the_network_is_cut_between_commit_and_reply(server, cable):
     direct = f"{server}#cut"
-    with Ledger(direct, budget=pure(1), domain="clinic") as ledger:
+    with Ledger.create(direct, budget=pure(1), domain="clinic") as ledger:
         through = Ledger(f"postgresql://postgres@127.0.0.1:{cable.port}/postgres#cut")
         assert through.identity == ledger.identity
         assert through.commit(through.reserve(TENTH, "before", idempotency_key="a"), "1") == "1"
@@ -124,7 +124,7 @@ def test_the_network_is_cut_between_commit_and_reply(server, cable):
 
 def test_a_connection_that_was_ended_is_made_anew(server):
     url = f"{server}#ended"
-    with Ledger(url, budget=pure(1), domain="clinic") as ledger:
+    with Ledger.create(url, budget=pure(1), domain="clinic") as ledger:
         with psycopg.connect(server, autocommit=True) as other:
             other.execute("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'dither ledger'")
         with pytest.raises(LedgerError):
@@ -135,7 +135,7 @@ def test_a_connection_that_was_ended_is_made_anew(server):
 
 def test_a_server_that_is_not_there():
     with pytest.raises(LedgerError, match="database says"):
-        Ledger("postgresql://127.0.0.1:1/none", budget=pure(1), domain="clinic")
+        Ledger.create("postgresql://127.0.0.1:1/none", budget=pure(1), domain="clinic")
 
 
 def test_a_ledger_of_a_user_without_privileges(server):
@@ -143,7 +143,7 @@ def test_a_ledger_of_a_user_without_privileges(server):
         owner.execute("CREATE ROLE keeper LOGIN")
         owner.execute("CREATE DATABASE kept OWNER keeper")
     url = server.replace("postgres:@", "keeper@").replace("/postgres?", "/kept?") + "#mine"
-    with Ledger(url, budget=pure(1), domain="clinic") as ledger:
+    with Ledger.create(url, budget=pure(1), domain="clinic") as ledger:
         ledger.commit(ledger.reserve(TENTH, "question"), "42")
         assert ledger.verify().ok
 
@@ -154,7 +154,7 @@ def test_a_server_whose_default_is_another_isolation(server):
         owner.execute("ALTER DATABASE strict SET default_transaction_isolation = 'repeatable read'")
         owner.execute("ALTER DATABASE strict SET default_transaction_read_only = on")
     url = server.replace("/postgres?", "/strict?") + "#strict"
-    with Ledger(url, budget=pure(1), domain="clinic") as ledger:
+    with Ledger.create(url, budget=pure(1), domain="clinic") as ledger:
 
         def work() -> None:
             with Ledger(url) as own:
@@ -173,10 +173,10 @@ def test_passwords_are_not_shown(server):
     hidden = without_password("postgresql://ana:secret@host/db?password=secret&sslmode=require&sslpassword=secret")
     assert hidden == "postgresql://ana@host/db?sslmode=require"
     with pytest.raises(LedgerError) as refused:
-        Ledger("postgresql://ana:secret@127.0.0.1:1/none", budget=pure(1), domain="clinic")
+        Ledger.create("postgresql://ana:secret@127.0.0.1:1/none", budget=pure(1), domain="clinic")
     assert "secret" not in str(refused.value)
     with pytest.raises(LedgerError) as refused:
-        Ledger("postgresql://ana:sec%ret@127.0.0.1:1/none", budget=pure(1), domain="clinic")
+        Ledger.create("postgresql://ana:sec%ret@127.0.0.1:1/none", budget=pure(1), domain="clinic")
     assert "sec%ret" not in str(refused.value)
 
 
@@ -185,4 +185,4 @@ def test_without_psycopg_the_error_says_what_to_install(monkeypatch):
 
     monkeypatch.setitem(sys.modules, "psycopg", None)
     with pytest.raises(MissingExtraError, match=r"dither\[postgres\]"):
-        Ledger("postgresql://host/db", budget=pure(1), domain="clinic")
+        Ledger.create("postgresql://host/db", budget=pure(1), domain="clinic")

@@ -55,13 +55,13 @@ def test_network_file_systems_are_recognised(folder, kind):
 def test_network_file_systems_are_refused(tmp_path, monkeypatch):
     monkeypatch.setattr("dither.ledger.storage.sqlite.network_file_system", lambda folder: "nfs4")
     with pytest.raises(LedgerError, match="network file system"):
-        Ledger(tmp_path / "a.ledger", budget=pure(1), domain="clinic")
+        Ledger.create(tmp_path / "a.ledger", budget=pure(1), domain="clinic")
 
 
 def test_the_settings_that_make_a_commit_durable(tmp_path):
     names = ("journal_mode", "synchronous", "fullfsync", "checkpoint_fullfsync")
     with (
-        Ledger(tmp_path / "a.ledger", budget=pure(1), domain="clinic") as ledger,
+        Ledger.create(tmp_path / "a.ledger", budget=pure(1), domain="clinic") as ledger,
         ledger.handle.database.pool.use() as connection,
     ):
         found = {name: connection.link.execute(f"PRAGMA {name}").fetchone()[0] for name in names}
@@ -81,7 +81,7 @@ def test_places_where_no_ledger_can_be(tmp_path):
     ):
         before = sorted(path.name for path in tmp_path.iterdir())
         with pytest.raises((LedgerError, ConflictError), match=match):
-            Ledger(tmp_path / place, budget=pure(1), domain="clinic")
+            Ledger.create(tmp_path / place, budget=pure(1), domain="clinic")
         assert sorted(path.name for path in tmp_path.iterdir()) == before
 
 
@@ -89,7 +89,7 @@ def test_power_loss_at_any_byte_leaves_a_beginning(tmp_path):
     """The log cut off anywhere, as if the power had gone in the middle of a write: what is left is a whole beginning."""
     place = tmp_path / "clinic"
     place.mkdir()
-    with Ledger(place / "a.ledger", budget=pure(10), domain="clinic") as ledger:
+    with Ledger.create(place / "a.ledger", budget=pure(10), domain="clinic") as ledger:
         with ledger.handle.database.pool.use() as connection:
             connection.link.execute("PRAGMA wal_checkpoint(TRUNCATE)")
         for number in range(6):
@@ -115,7 +115,7 @@ def test_power_loss_at_any_byte_leaves_a_beginning(tmp_path):
 
 def test_a_full_disk_grants_nothing_and_breaks_nothing(tmp_path):
     path = tmp_path / "a.ledger"
-    Ledger(path, budget=pure(100), domain="clinic").close()
+    Ledger.create(path, budget=pure(100), domain="clinic").close()
 
     def work() -> None:
         with Ledger(path) as own:
@@ -142,7 +142,7 @@ def test_a_full_disk_grants_nothing_and_breaks_nothing(tmp_path):
 
 def test_a_process_can_be_copied_while_a_ledger_is_open(tmp_path):
     path = tmp_path / "a.ledger"
-    with Ledger(path, budget=pure(1), domain="clinic") as ledger:
+    with Ledger.create(path, budget=pure(1), domain="clinic") as ledger:
         ledger.reserve(TENTH, "parent")
 
         def work() -> None:
@@ -160,8 +160,9 @@ def test_what_a_copied_process_was_granted_is_kept_when_its_parent_closes(tmp_pa
     path, heads = tmp_path / "clinic" / "a.ledger", tmp_path / "apart" / "heads"
     path.parent.mkdir()
     heads.parent.mkdir()
+    Ledger.create(path, budget=pure(10), domain="clinic", witness=heads).close()
     for fresh in (False, True):
-        with Ledger(path, budget=pure(10), domain="clinic", witness=heads) as ledger:
+        with Ledger(path) as ledger:
             ledger.reserve(TENTH, f"parent {fresh}")
             ready, go = os.pipe(), os.pipe()
 
@@ -186,7 +187,7 @@ def test_what_a_copied_process_was_granted_is_kept_when_its_parent_closes(tmp_pa
 
 def test_a_process_copied_in_the_middle_of_a_transaction_is_refused(tmp_path, monkeypatch):
     monkeypatch.setattr("dither.ledger.storage.connection_pool.PATIENCE", 0.2)
-    with Ledger(tmp_path / "a.ledger", budget=pure(1), domain="clinic") as ledger:
+    with Ledger.create(tmp_path / "a.ledger", budget=pure(1), domain="clinic") as ledger:
 
         def work() -> None:
             for call in (lambda: ledger.reserve(TENTH, "child"), lambda: Ledger(tmp_path / "a.ledger")):
@@ -201,7 +202,7 @@ def test_a_process_copied_in_the_middle_of_a_transaction_is_refused(tmp_path, mo
 
 
 def test_copies_made_while_other_threads_charge_can_charge_too(tmp_path):
-    with Ledger(tmp_path / "a.ledger", budget=pure(100), domain="clinic") as ledger:
+    with Ledger.create(tmp_path / "a.ledger", budget=pure(100), domain="clinic") as ledger:
         stop = threading.Event()
 
         def busy(name: str) -> None:
@@ -223,7 +224,7 @@ def test_copies_made_while_other_threads_charge_can_charge_too(tmp_path):
 
 def test_an_interrupt_while_waiting_for_another_writer_locks_nobody_out(tmp_path):
     path = tmp_path / "a.ledger"
-    with Ledger(path, budget=pure(1), domain="clinic") as ledger:
+    with Ledger.create(path, budget=pure(1), domain="clinic") as ledger:
         other = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
         other.execute("BEGIN IMMEDIATE")
 
@@ -257,7 +258,7 @@ def test_what_a_writer_goes_on_with_is_what_a_reader_finds(tmp_path, monkeypatch
         return row, entry
 
     monkeypatch.setattr(page, "write", checked)
-    with Ledger(tmp_path / "a.ledger", budget=pure(9), domain="clinic", shares={"ana": pure(5)}) as ledger:
+    with Ledger.create(tmp_path / "a.ledger", budget=pure(9), domain="clinic", shares={"ana": pure(5)}) as ledger:
         ledger.amend("policy", loosens=False, note="a note with é and \U0001f600")
         ledger.refund(ledger.reserve(pure(ln(3)), "given back", analyst="ana"))
         lost = ledger.reserve(pure(ln(3)), {"rows": [1, True, None]}, analyst="ana", lease=1)

@@ -198,7 +198,7 @@ def datasets(folder: Path, budget: Guarantee) -> dict[str, dither.Dataset]:
             pyarrow.parquet.write_table(pyarrow.Table.from_pylist(made[world][name]), place / f"{name}.parquet")
         facts = {"version": VERSION, "domain": world, "unit": budget.unit.value}
         policy = read_policy({**facts, "tables": {name: stated(table) for name, table in tables.items()}})
-        ledger = dither.Ledger(place / f"{world}.ledger", budget=budget)
+        ledger = dither.Ledger.create(place / f"{world}.ledger", budget=budget)
         ledger.bind(policy.domain, policy.hash)
         sources = {name: find_source(str(place / f"{name}.parquet"), place, name) for name in tables}
         found[world] = dither.Dataset(policy, ledger, sources)

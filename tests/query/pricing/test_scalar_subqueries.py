@@ -363,7 +363,7 @@ def test_limits_that_are_found_and_subqueries_together(tmp_path):
 def test_numbers_of_rows_that_were_compared_with_released_ones_do_not_say_truth(tmp_path):
     """The bar of a count above the released average need not hold the count above the true one."""
     rows = pyarrow.table({"p": list(range(100)), "x": [float(at) for at in range(100)]})
-    ledger = dither.Ledger(str(tmp_path / "l"), budget=dither.pure(1000))
+    ledger = dither.Ledger.create(str(tmp_path / "l"), budget=dither.pure(1000))
     stated = {"person": "p", "max_rows": 1, "hard": ["max_rows", "bounds.x"], "bounds": {"x": (0, 100)}}
     data = dither.protect(rows, name="t", ledger=ledger, **stated)
     average = "(SELECT AVG(x) FROM t)"

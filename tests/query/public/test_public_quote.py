@@ -16,6 +16,7 @@ from dither.errors import DataError, QuestionError
 from dither.query.answers.free_answer import FREE
 from dither.query.public import parse
 from dither.query.public_quote import EXACT, PublicQuote
+from tests.policies import opened
 from tests.query.clinics import ledger
 
 WARDS = pyarrow.table(
@@ -177,7 +178,7 @@ source = "wards.parquet"
 public = true
 columns = { ward = { type = "text" }, beds = { type = "integer" } }
 """)
-    data = dither.open(tmp_path / "policy.toml")
+    data = opened(tmp_path / "policy.toml")
     (tmp_path / "visits.parquet").unlink()
     assert data.quote("SELECT SUM(beds) AS beds FROM wards").release()["beds"] == [13]
     assert list(data.quote("SELECT * FROM wards LIMIT 1").release().columns) == ["ward", "beds"]
@@ -200,7 +201,7 @@ source = "wards.csv"
 public = true
 columns = { ward = { type = "text" }, beds = { type = "integer" }, since = { type = "date" } }
 """)
-    answer = dither.open(tmp_path / "policy.toml").quote("SELECT * FROM wards").release()
+    answer = opened(tmp_path / "policy.toml").quote("SELECT * FROM wards").release()
     assert answer.columns == {"ward": ["A", "B"], "beds": [3, None], "since": [datetime.date(2024, 1, 31), None]}
     assert answer.kinds == {"ward": "text", "beds": "whole", "since": "date"}
 

@@ -182,7 +182,7 @@ def asked(tmp_path_factory):
     rows = owners.clinic(rng)
     theirs = {name: owners.table_of(name, rows[name], rng) for name in owners.TABLES}
     for policy, tables in ((POLICY, {"visits": visits, "people": people}), (owners.policy(), theirs)):
-        ledger = dither.Ledger(folder / f"{len(found)}.ledger", budget=dither.approx(10**6, "1e-2", unit=policy.unit))
+        ledger = dither.Ledger.create(folder / f"{len(found)}.ledger", budget=dither.approx(10**6, "1e-2", unit=policy.unit))
         ledger.bind(policy.domain, policy.hash)
         sources = {name: find_source(table, None, name) for name, table in tables.items()}
         found[policy.hash] = Dataset(policy, ledger, sources)

@@ -12,7 +12,6 @@ import duckdb
 import pyarrow
 import pytest
 
-import dither
 from dither.errors import DataError, PolicyError, ReleaseError
 from dither.query.engines.duckdb.cell_formats import value_sql
 from dither.query.engines.duckdb.from_source import from_source, hand_over
@@ -25,6 +24,7 @@ from dither.query.sources.csv_encoding import WINDOWS
 from dither.query.sources.csv_files import CsvFiles
 from dither.query.sources.csv_quotes import misplaced_quote
 from dither.query.sources.find_source import find_source
+from tests.policies import opened
 from tests.query.clinics import clinic as small_clinic
 from tests.query.clinics import private_totals
 from tests.query.noiseless import BUDGET, released
@@ -278,7 +278,7 @@ day = { type = "date", format = "DD.MM.YYYY" }
 private = { type = "boolean", true = ["ja", "Ja"], false = ["nein"] }
 """
     (tmp_path / "policy.toml").write_text(text, encoding="utf-8")
-    data = dither.open(tmp_path / "policy.toml")
+    data = opened(tmp_path / "policy.toml")
     assert "day: date, written DD.MM.YYYY" in data.policy.explain()
     assert answers(data)[0] == EXPECTED
     (tmp_path / "visits.txt").write_bytes("\n".join(LINES[1:]).encode("utf-16"))
@@ -288,7 +288,7 @@ private = { type = "boolean", true = ["ja", "Ja"], false = ["nein"] }
         .replace("x.led", "y.led")
     )
     (tmp_path / "policy.toml").write_text(plain, encoding="utf-8")
-    assert answers(dither.open(tmp_path / "policy.toml"))[0] == EXPECTED
+    assert answers(opened(tmp_path / "policy.toml"))[0] == EXPECTED
 
 
 # -- neighbours ----------------------------------------------------------------------------------------------------------

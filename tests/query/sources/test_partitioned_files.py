@@ -17,6 +17,7 @@ from dither.errors import DataError
 from dither.query.owner.inspect import inspect
 from dither.query.sources.find_source import find_source
 from dither.query.sources.partitioned_files import MOST_PARTITIONS, PartitionedFiles, cells_of
+from tests.policies import opened
 from tests.query.clinics import ledger
 
 pytestmark = pytest.mark.filterwarnings("ignore::dither.errors.NotPrivateWarning")
@@ -74,7 +75,7 @@ person = { type = "integer" }
 cost = { type = "float", bounds = [0, 2] }
 year = { type = "integer", keys = [2023, 2024] }
 """)
-    data = dither.open("policy.toml")
+    data = opened("policy.toml")
     assert counts(data) == [3, 4]
     report = inspect(data.policy.tables[0], data.sources["visits"])
     assert (report.rows, report.people) == (7, 5)

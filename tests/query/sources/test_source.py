@@ -17,6 +17,7 @@ import pytest
 import dither
 from dither.errors import DataError, PolicyError
 from dither.query.sources.find_source import find_source
+from tests.policies import opened
 from tests.query.clinics import clinic, ledger, visits
 
 COUNT = "SELECT ward, COUNT(*) AS n, SUM(cost) AS c FROM visits GROUP BY ward"
@@ -341,7 +342,7 @@ def test_names_that_sql_takes_for_one_are_refused(tmp_path):
             """version = 1
 domain = "d"
 [ledger]
-location = "x.ledger"
+location = "NAME.ledger"
 budget = { epsilon = 1 }
 [tables.t]
 source = "x.parquet"
@@ -350,10 +351,10 @@ max_groups = 1
 max_rows_per_group = 1
 [tables.t.columns]
 ID = { type = "integer" }
-"""
+""".replace("NAME", "".join(names))
         )
         with pytest.raises(DataError, match="same name in SQL"):
-            dither.open(tmp_path / "policy.toml").quote("SELECT COUNT(*) FROM t", epsilon="0.1").release()
+            opened(tmp_path / "policy.toml").quote("SELECT COUNT(*) FROM t", epsilon="0.1").release()
     with pytest.raises(DataError, match="same name in SQL"):
         clinic(tmp_path, pandas.DataFrame([[1, 2]], columns=["a", "a"]))
 

@@ -9,8 +9,8 @@ import pyarrow
 import pyarrow.csv
 import pytest
 
-import dither
 from dither.errors import QuestionError
+from tests.policies import opened
 
 POLICY = """
 version = 1
@@ -60,7 +60,7 @@ def shop(tmp_path_factory):
         owned = " WHERE lkey IS NOT NULL" if name == "lines" else ""  # a line of no order is nobody's, and in no answer
         plain.execute(f"CREATE VIEW {name} AS FROM '{folder / name}.csv'{owned}")
     (folder / "policy.toml").write_text(POLICY)
-    return dither.open(folder / "policy.toml"), plain
+    return opened(folder / "policy.toml"), plain
 
 
 SAME = [

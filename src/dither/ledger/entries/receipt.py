@@ -33,7 +33,7 @@ class Receipt:
     Example:
         >>> import tempfile, dither
         >>> folder = tempfile.TemporaryDirectory()
-        >>> ledger = dither.Ledger(folder.name + "/clinic.ledger", budget=dither.pure(1), domain="clinic")
+        >>> ledger = dither.Ledger.create(folder.name + "/clinic.ledger", budget=dither.pure(1), domain="clinic")
         >>> receipt = ledger.reserve(dither.pure("0.1"), "how many visits?")
         >>> receipt.number, receipt.attempt, receipt.answer
         (3, 1, None)
@@ -60,7 +60,8 @@ class Receipt:
     @property
     def name(self) -> str:
         """Short and unique: the charge that it stands for."""
-        return f"{self.ledger[:8]}-{self.number}"
+        kind, dash, rest = self.ledger.rpartition("-")  # "temporary-" before the identity of a throw-away
+        return f"{kind}{dash}{rest[:8]}-{self.number}"
 
     def to_json(self) -> str:
         """Text to keep; `Ledger.verify(receipts=...)` holds it against the ledger."""

@@ -57,7 +57,7 @@ class LedgerTransaction:
     def last(self) -> Entry:
         """The entry after which the next one goes."""
         if self._last is None:
-            raise LedgerError("ledger", "empty", "it has no first entry", "Ledger(..., budget=...), which makes one")
+            raise LedgerError("ledger", "empty", "it has no first entry", "Ledger.create(..., budget=...), which makes one")
         return self._last
 
     @property

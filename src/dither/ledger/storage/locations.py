@@ -35,12 +35,3 @@ def open_database(location: LocationLike, *, name: str = "location") -> Database
         raise LedgerError(
             name, shown, "no place can be found by that name", "a path, or postgresql://host/database"
         ) from None
-
-
-def is_taken(location: LocationLike) -> bool:
-    """Whether a ledger is there."""
-    database = open_database(location)
-    try:
-        return database.exists("entries")
-    finally:
-        database.close()

@@ -122,7 +122,9 @@ class SqliteDatabase:
 
     def _connect(self) -> SqliteConnection:
         if not self.path.exists():
-            raise LedgerError("location", self.shown, "there is no ledger", "Ledger(..., budget=...), which makes one")
+            raise LedgerError(
+                "location", self.shown, "there is no ledger", "Ledger.create(..., budget=...), which makes one"
+            )
         file = self._file()
         if file[2] > 1:
             raise LedgerError("location", self.shown, "the file has two names (a hard link)", "one name for one ledger")

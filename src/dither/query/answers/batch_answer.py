@@ -29,7 +29,7 @@ class BatchAnswer:
     Example:
         >>> import tempfile, pyarrow, dither
         >>> folder = tempfile.TemporaryDirectory()
-        >>> ledger = dither.Ledger(folder.name + "/people.ledger", budget=dither.pure(3))
+        >>> ledger = dither.Ledger.create(folder.name + "/people.ledger", budget=dither.pure(3))
         >>> rows = pyarrow.table({"age": [31, 44, 62]})
         >>> people = dither.protect(rows, name="people", person="each row", ledger=ledger, bounds={"age": (0, 100)})
         >>> questions = ["SELECT COUNT(*) AS n FROM people", "SELECT SUM(age) AS age FROM people"]

@@ -42,7 +42,7 @@ class BudgetPlan:
     Example:
         >>> import tempfile, pyarrow, dither
         >>> folder = tempfile.TemporaryDirectory()
-        >>> ledger = dither.Ledger(folder.name + "/people.ledger", budget=dither.pure(3))
+        >>> ledger = dither.Ledger.create(folder.name + "/people.ledger", budget=dither.pure(3))
         >>> people = dither.protect(pyarrow.table({"age": [31, 44]}), name="people", person="each row", ledger=ledger)
         >>> plan = people.plan([{"sql": "SELECT COUNT(*) AS n FROM people", "times": "monthly", "epsilon": "0.5"}])
         >>> plan.fits, plan.lines[0].fits, plan.fitting.fits, plan.factor

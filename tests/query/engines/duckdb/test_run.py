@@ -302,7 +302,7 @@ def test_a_copy_that_ends_as_programs_do(tmp_path):
     script = tmp_path / "ask.py"
     script.write_text(
         "import os, sys, dither, pyarrow\n"
-        "book = dither.Ledger(sys.argv[1], budget=dither.pure(9), domain='t')\n"
+        "book = dither.Ledger.create(sys.argv[1], budget=dither.pure(9), domain='t')\n"
         "t = pyarrow.table({'who': range(100)})\n"
         "data = dither.protect(t, name='t', person='who', max_groups=1, max_rows_per_group=1, ledger=book)\n"
         "data.quote('SELECT COUNT(*) AS n FROM t', epsilon=1).release()\n"

@@ -22,7 +22,7 @@ def data(address, link, tmp_path):
     load(link, "wards", pa.table({"ward": ["A", "B"], "site": ["x", "y"]}))
     return dither.protect(
         f"{address}&table=visits",
-        **{"name": "visits", "person": "person", "ledger": dither.Ledger(tmp_path / "l", budget=dither.pure(10**8))},
+        **{"name": "visits", "person": "person", "ledger": dither.Ledger.create(tmp_path / "l", budget=dither.pure(10**8))},
         **{"max_groups": 2, "max_rows_per_group": 2, "keys": {"ward": ["A", "B"], "wards.site": ["x", "y"]}},
         public={"wards": f"{address}&table=wards"},
     )

@@ -77,7 +77,7 @@ patient = {{ type = "integer" }}
 ward = {{ type = "text", keys = ["A", "B"] }}
 cost = {{ type = "integer", bounds = [0, 100] }}
 """)
-    return dither.open(tmp_path / "policy.toml")
+    return opened(tmp_path / "policy.toml")
 
 
 def slow(monkeypatch) -> None:
@@ -378,6 +378,7 @@ def waiting(link, sql, keep):
     return rows(link, sql, keep)
 running._rows = waiting
 from dither.query import release
+from tests.policies import opened
 release.LEASE = 2
 dither.open(sys.argv[1]).quote(sys.argv[2], epsilon=10**4).release()
 """

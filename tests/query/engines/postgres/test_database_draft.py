@@ -10,13 +10,13 @@ import psycopg
 import pytest
 from typer.testing import CliRunner
 
-import dither
 from dither.cli.main import app
 from dither.errors import ConflictError, DataError, DitherError
 from dither.query.owner.database_draft import draft_database
 from dither.query.sources.find_source import find_source
 from dither.query.sources.postgres_catalogue import address as spelled
 from dither.query.sources.postgres_table import PostgresTable, postgres_table
+from tests.policies import opened
 
 pytestmark = pytest.mark.filterwarnings("ignore::dither.errors.NotPrivateWarning")
 HOSTILE = 'x"\nperson = "each row'
@@ -107,7 +107,7 @@ def test_a_schema_is_drafted_filled_in_checked_and_asked(reader, link, tmp_path,
     told = command("policy", "check", "policy.toml")
     assert "items: 3 columns, postgresql: fits" in told
     assert "each key leads to one row of visits" in told
-    data = dither.open("policy.toml")
+    data = opened("policy.toml")
     assert data.quote("SELECT COUNT(*) AS n FROM items", epsilon=10**6).release()["n"] == [16]
 
 

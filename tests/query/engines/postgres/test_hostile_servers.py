@@ -118,7 +118,7 @@ class connected:  # noqa: N801 - as a function
 def hostile(owner, tmp_path):
     """Make things of one's own, ask, and undo them: `made` and `undone` in SQL."""
     owner.load()
-    ledger = dither.Ledger(str(tmp_path / "l"), budget=dither.pure(10**9))
+    ledger = dither.Ledger.create(str(tmp_path / "l"), budget=dither.pure(10**9))
     data = dither.protect(
         f"{owner.read}&table=visits", name="visits", person="patient", max_groups=2, max_rows_per_group=3, ledger=ledger,
         bounds={"cost": (0, 100)}, steps={"cost": "0.25"}, keys={"ward": ["A", "B"]},
@@ -134,7 +134,7 @@ def hostile(owner, tmp_path):
 
     def ask() -> list[object]:
         """With a ledger of its own: another would give the answers that it has."""
-        make.ledger = dither.Ledger(
+        make.ledger = dither.Ledger.create(
             str(tmp_path / f"l{os.urandom(8).hex()}"), budget=dither.pure(10**9), domain=data.policy.domain
         )
         put_in_force(data.policy, make.ledger)

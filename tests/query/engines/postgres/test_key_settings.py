@@ -45,7 +45,7 @@ def test_hostile_keys(person, address, link, tmp_path, monkeypatch):
     monkeypatch.setattr(key_lists, "LONGEST_LIST", 3)
     cells = [key for place, key in enumerate(HOSTILE) for _ in range(place + 1)] + [None, "nobody's", "quo\\"]
     load(link, "visits", pa.table({"person": range(len(cells)), "ward": cells}))
-    ledger = dither.Ledger(tmp_path / "l", budget=dither.pure(10**7))
+    ledger = dither.Ledger.create(tmp_path / "l", budget=dither.pure(10**7))
     limits = {"max_groups": 1, "max_rows_per_group": 1} if person == "person" else {}
     place = f"{address}&table=visits"
     data = dither.protect(place, name="visits", person=person, ledger=ledger, keys={"ward": HOSTILE}, **limits)

@@ -18,6 +18,7 @@ from dither.query.engines.postgres.run import PostgresEngine
 from dither.query.owner.inspect import inspect
 from dither.query.sources.find_source import find_source
 from dither.query.sources.postgres_table import postgres_table
+from tests.policies import opened
 from tests.query.engines.postgres.tables import load
 
 pytestmark = pytest.mark.filterwarnings("ignore::dither.errors.NotPrivateWarning")
@@ -40,7 +41,7 @@ def visits(link):
 
 
 def dataset(address, tmp_path, budget=10**6, **more):
-    ledger = dither.Ledger(str(tmp_path / "l"), budget=dither.pure(budget))
+    ledger = dither.Ledger.create(str(tmp_path / "l"), budget=dither.pure(budget))
     facts = {"person": "patient", "max_groups": 2, "max_rows_per_group": 3, "bounds": {"cost": (0, 100)}}
     facts |= {"steps": {"cost": "0.01"}, "keys": {"ward": ["A", "B"]}, **more}
     return dither.protect(f"{address}&table=visits", name="visits", ledger=ledger, **facts)
@@ -73,7 +74,7 @@ max_rows_per_group = 3
 patient = {{ type = "integer" }}
 ward = {{ type = "text" }}
 """)
-    data = dither.open(tmp_path / "policy.toml")
+    data = opened(tmp_path / "policy.toml")
     assert round(data.quote("SELECT COUNT(*) AS n FROM visits WHERE ward = 'A'", epsilon=10**5).release()["n"][0]) == 3
 
 
@@ -193,7 +194,7 @@ def test_columns_that_nobody_can_read(kind, address, link):
 )  # fmt: skip
 def test_types_that_fit(stored, declared, fits, address, link, tmp_path):
     link.execute(f"DROP TABLE IF EXISTS typed; CREATE TABLE typed (p bigint, x {stored})")
-    ledger = dither.Ledger(str(tmp_path / "l"), budget=dither.pure(10))
+    ledger = dither.Ledger.create(str(tmp_path / "l"), budget=dither.pure(10))
 
     def asked():
         data = dither.protect(
@@ -225,7 +226,7 @@ def test_no_number_fails(stored, declared, address, link, tmp_path):
             continue
     data = dither.protect(
         f"{address}&table=typed", name="typed", person="p", max_groups=1, max_rows_per_group=1, types={"x": declared},
-        bounds={"x": (-10, 10)}, ledger=dither.Ledger(str(tmp_path / "l"), budget=dither.pure(10**9)),
+        bounds={"x": (-10, 10)}, ledger=dither.Ledger.create(str(tmp_path / "l"), budget=dither.pure(10**9)),
     )  # fmt: skip
     for sql in ("SUM(x)", "SUM(x * x + 1)", "AVG(ROUND(x, 1))", "MEDIAN(x)", "VARIANCE(x)"):
         assert data.quote(f"SELECT {sql} AS s FROM typed", epsilon=10).release()["s"]
@@ -233,7 +234,7 @@ def test_no_number_fails(stored, declared, address, link, tmp_path):
 
 def test_char_says_of_nobody_who_it_is(address, link, tmp_path):
     link.execute("DROP TABLE IF EXISTS typed; CREATE TABLE typed (p character(5))")
-    ledger = dither.Ledger(str(tmp_path / "l"), budget=dither.pure(10))
+    ledger = dither.Ledger.create(str(tmp_path / "l"), budget=dither.pure(10))
     data = dither.protect(f"{address}&table=typed", name="t", person="p", max_groups=1, max_rows_per_group=1, ledger=ledger)
     with pytest.raises(DataError, match="blanks at the end"):
         data.quote("SELECT COUNT(*) AS n FROM t", epsilon=1).release()
@@ -241,7 +242,7 @@ def test_char_says_of_nobody_who_it_is(address, link, tmp_path):
 
 def test_tables_of_two_engines(address, tmp_path, visits):
     """Protected rows in files are sent nowhere: not to the database of a public table."""
-    ledger = dither.Ledger(str(tmp_path / "l"), budget=dither.pure(9))
+    ledger = dither.Ledger.create(str(tmp_path / "l"), budget=dither.pure(9))
     public = {"others": f"{address}&table=visits"}
     data = dither.protect(visits, name="mine", person="patient", max_rows=3, public=public, ledger=ledger)
     with pytest.raises(DataError, match=r"mine \(arrow\), others \(postgresql\).*different engines"):
@@ -274,8 +275,8 @@ def test_operators_of_others_are_not_called(address, link, tmp_path, visits):
 def test_a_transaction_writes_nothing(address, visits, tmp_path):
     data = dataset(address, tmp_path)
     source = data.engine.table(data.policy.tables[0], data.sources["visits"])
-    with data.engine.opened([source]) as opened:
-        run = opened.read()
+    with data.engine.opened([source]) as reading:
+        run = reading.read()
         for sql in ("SELECT nextval('x')", "CREATE TEMP TABLE t (x int)", "INSERT INTO public.visits VALUES (1)"):
             with pytest.raises(RuntimeError, match=r"^the engine failed$"):
                 run(sql, lambda _: True)
@@ -353,10 +354,10 @@ def test_limits_of_memory_and_time(address, link, tmp_path, visits, reader):
         'person = "patient"\nmax_groups = 1\nmax_rows_per_group = 1\ncolumns = { patient = { type = "integer" } }\n'
     )
     (tmp_path / "policy.toml").write_text(text)
-    data = dither.open(tmp_path / "policy.toml")
+    data = opened(tmp_path / "policy.toml")
     source = data.engine.table(data.policy.tables[0], data.sources["visits"])
-    with data.engine.opened([source]) as opened:
-        run = opened.read()
+    with data.engine.opened([source]) as reading:
+        run = reading.read()
         shown = run("SELECT current_setting('work_mem'), current_setting('transaction_read_only')", lambda _: True)
         assert shown == [("7MB", "on")]
         with pytest.raises(RuntimeError, match="the engine failed"):

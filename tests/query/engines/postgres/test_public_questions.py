@@ -27,7 +27,7 @@ def tables(link):
 
 
 def clinic(folder, visits, public):
-    ledger = dither.Ledger(str(folder / f"{len(list(folder.iterdir()))}.ledger"), budget=dither.pure(1))
+    ledger = dither.Ledger.create(str(folder / f"{len(list(folder.iterdir()))}.ledger"), budget=dither.pure(1))
     return dither.protect(visits, name="visits", person="p", max_rows=9, public=public, ledger=ledger)
 
 

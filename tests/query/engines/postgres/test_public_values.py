@@ -85,7 +85,7 @@ def visits(link):
 
 
 def clinic(folder, rows, wards, **more):
-    ledger = dither.Ledger(str(folder / f"{len(list(folder.iterdir()))}.ledger"), budget=dither.pure(10**9))
+    ledger = dither.Ledger.create(str(folder / f"{len(list(folder.iterdir()))}.ledger"), budget=dither.pure(10**9))
     facts = {"person": "p", "max_groups": 9, "max_rows_per_group": 9, "bounds": {"cost": (0, 10), "wards.beds": (0, 10)}}
     facts |= {"keys": {"wards.site": ["n", "s", ""]}, "public": {"wards": wards}, **more}
     return dither.protect(rows, name="visits", ledger=ledger, **facts)

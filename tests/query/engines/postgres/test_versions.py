@@ -14,6 +14,7 @@ from dither.cli.main import app
 from dither.errors import DataError, PolicyError
 from dither.query.policy import engine_facts
 from dither.query.sources import postgres_server, postgres_table
+from tests.policies import opened
 from tests.query.engines.postgres.tables import load
 
 QUESTION = "SELECT COUNT(*) AS n FROM visits"
@@ -56,13 +57,13 @@ def uncertified(link, monkeypatch) -> int:
 
 def test_a_certified_version_is_not_spoken_of(policy, link):
     for engine in ("", f"server_version = {link.info.server_version // 10000}"):
-        data = dither.open(policy(engine))
+        data = opened(policy(engine))
         assert "Engine" not in data.explain() + data.quote(QUESTION, epsilon=1).explain()
 
 
 @pytest.mark.parametrize("stated", ["", "server_version = 17"])
 def test_other_versions_are_refused(stated, policy, uncertified):
-    data = dither.open(policy(stated))
+    data = opened(policy(stated))
     with pytest.raises(DataError, match=rf"never run with the conformance suite.*server_version = {uncertified} "):
         data.quote(QUESTION, epsilon=1).release()
     assert data.ledger.remaining().used == 0
@@ -70,7 +71,7 @@ def test_other_versions_are_refused(stated, policy, uncertified):
 
 def test_a_version_by_the_owners_word(policy, uncertified):
     path = policy(f"server_version = {uncertified}")
-    data = dither.open(path)
+    data = opened(path)
     told = f"Engine     PostgreSQL {uncertified} {WORD}"
     quote = data.quote(QUESTION, epsilon=10**4)
     assert told in quote.explain()

@@ -55,7 +55,7 @@ def test_what_is_no_total_of_the_same_rows_is_refused(sql):
 
 def test_the_numbers_are_those_of_plain_sql_and_add_up(tmp_path):
     rows = pyarrow.table({"p": list(range(60)), "k": ["a", "b", "c"] * 20, "v": [float(n % 7) for n in range(60)]})
-    ledger = dither.Ledger(str(tmp_path / "l"), budget=dither.pure(10**7))
+    ledger = dither.Ledger.create(str(tmp_path / "l"), budget=dither.pure(10**7))
     data = dither.protect(
         rows, name="t", person="p", max_rows=1, hard=["max_rows"], keys={"k": ["a", "b", "c"]}, bounds={"v": (0, 7)},
         complete=["k"], ledger=ledger,

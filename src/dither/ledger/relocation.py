@@ -1,0 +1,120 @@
+"""Moving a ledger to another place, backing it up while others use it, and putting a backup to use.
+
+Why nothing is spent twice by a move. The original is told its new place first, by an entry of its own: from then on every
+process that has it open, and everybody who opens it, is refused there. Only then it is copied, that entry included, and the
+copy is at the place that it names. Whoever stops in between finds no ledger to spend, and goes on with the same command.
+
+A backup is a copy at another place, so it is refused until it is put to use. What was spent after it was made is not in it:
+whoever restores one says what that was at most, and that is charged before anything else.
+"""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+from contextlib import ExitStack, closing
+from pathlib import Path
+from typing import Any
+
+from dither.errors import ConflictError, LedgerError
+from dither.ledger.handle import LedgerHandle
+from dither.ledger.ledger import Ledger
+from dither.ledger.open import Loss, find_ledger, open_ledger, place_facts
+from dither.ledger.storage import keyring
+from dither.ledger.storage.locations import LocationLike, open_database
+from dither.ledger.storage.sqlite import SqliteDatabase
+
+IN_POSTGRESQL = "pg_dump and pg_restore; then dither ledger restore, at the new address"
+
+
+def move_ledger(location: LocationLike, to: LocationLike, *, key: Path | None = None) -> None:
+    """Bring a ledger in a file to another place on this machine; the old file stays, and is refused."""
+    with ExitStack() as opened:
+        old, new = _file(opened, location, "location"), _file(opened, to, "to")
+        kept = find_ledger(old, key)
+        if keyring.remembered(new.place) is not None:  # also after a move that was stopped: never an old state again
+            why = "a ledger was kept there before"
+            raise ConflictError("to", new.shown, why, "a name that no ledger had")
+        _must_be_free(new)
+        if kept.where.body["place"] != new.place:  # otherwise a move that was stopped goes on
+            with Ledger(location, key=key) as ledger:  # found to be the right one
+                second = ledger.handle.witness
+                with ledger.handle.page() as page:
+                    facts = place_facts(new, None if second is None else second.database)
+                    page.add("moved", {**facts, "former_confirmed": True}, home=page.last.number + 1)
+        _copy(old, new.path)
+    with Ledger(to, key=key, identity=kept.identity):
+        pass  # opens it: signatures, place and second place are checked
+
+
+def backup_ledger(location: LocationLike, to: LocationLike, *, key: Path | None = None) -> Path:
+    """Copy a ledger in a file while others use it. Gives the key file, which is not in the copy and is kept apart."""
+    with ExitStack() as opened:
+        old, new = _file(opened, location, "location"), _file(opened, to, "to")
+        _must_be_free(new)
+        kept = find_ledger(old, key)
+        _copy(old, new.path)
+    return keyring.key_file(kept.identity, key)
+
+
+def restore_ledger(
+    location: LocationLike,
+    *,
+    backup: LocationLike | None,
+    lost: Loss | None,
+    analyst: str = "",
+    witness: LocationLike | None = None,
+    key: Path | None = None,
+) -> None:
+    """Put a backup to use at a place, by the owner's word that the ledger itself is gone; what was `lost` is charged.
+
+    Without a `backup` the ledger is at `location` already, as after pg_restore. Where there are shares, the loss is that of
+    `analyst`. A new second place is `witness`; the old one refuses a backup that is older than what it saw.
+    """
+    with ExitStack() as opened:
+        if backup is not None:
+            old, new = _file(opened, backup, "backup"), _file(opened, location, "location")
+            if new.exists("entries"):
+                why = "there is a ledger: a backup does not take the place of one that can be spent"
+                raise ConflictError("location", new.shown, why, "that ledger; or its file moved away, if it is broken")
+            find_ledger(old, key)
+            _copy(old, new.path)
+    told: dict[str, Any] = {"second": witness, "key": key, "lost": lost, "analyst": analyst}
+    kept = open_ledger(location, budget=None, identity=None, moved=True, **told)
+    with closing(LedgerHandle(kept.database, kept.witness, kept.key)) as handle:
+        handle.open()  # the second place knows of it
+
+
+def _file(opened: ExitStack, location: LocationLike, name: str) -> SqliteDatabase:
+    database = open_database(location, name=name)
+    opened.callback(database.close)
+    if not isinstance(database, SqliteDatabase):
+        raise LedgerError(name, database.shown, "a server copies its own databases", IN_POSTGRESQL)
+    return database
+
+
+def _must_be_free(new: SqliteDatabase) -> None:
+    if new.path.exists():
+        raise ConflictError("to", new.shown, "there is a file already", "a name that is free")
+
+
+def _copy(old: SqliteDatabase, target: Path) -> None:
+    """All of it or nothing: a whole copy beside the target gets its name in the end."""
+    draft = target.with_name(f"{target.name}.copy-{os.getpid()}")
+    try:
+        os.close(os.open(draft, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
+        with closing(sqlite3.connect(old.path)) as source, closing(sqlite3.connect(draft)) as copy:
+            source.backup(copy)
+            copy.execute("PRAGMA journal_mode = DELETE")  # no second file beside it while it gets its name
+        with draft.open("rb") as written:
+            os.fsync(written.fileno())
+        os.link(draft, target)  # unlike a rename, never over another file
+        folder = os.open(target.parent, os.O_RDONLY)
+        os.fsync(folder)
+        os.close(folder)
+    except (OSError, sqlite3.Error) as error:
+        raise LedgerError(
+            "to", str(target), f"it cannot be written: {error}", "a folder that this user can write to"
+        ) from None
+    finally:
+        draft.unlink(missing_ok=True)

@@ -1,0 +1,176 @@
+"""A ledger that is moved, backed up and restored is never spent twice."""
+
+from __future__ import annotations
+
+import shutil
+from fractions import Fraction
+
+import pytest
+
+from dither import Ledger, pure
+from dither.errors import BudgetError, ConflictError, LedgerError, TamperError
+from dither.ledger import relocation
+from dither.ledger.relocation import backup_ledger, move_ledger, restore_ledger
+
+TENTH = pure("0.1")
+
+
+@pytest.fixture
+def path(tmp_path, home):
+    for name in ("clinic", "new", "apart", "backups"):
+        (tmp_path / name).mkdir()
+    return tmp_path / "clinic" / "a.ledger"
+
+
+def spend(ledger, question):
+    ledger.commit(ledger.reserve(TENTH, question), "42")
+
+
+def used(location, **options):
+    with Ledger(location, **options) as ledger:
+        assert ledger.verify().ok
+        return ledger.remaining().totals()[0]
+
+
+@pytest.mark.parametrize("second", [False, True])
+def test_a_moved_ledger_goes_on_and_its_old_file_is_refused(tmp_path, path, second):
+    to, apart = tmp_path / "new" / "b.ledger", tmp_path / "apart" / "heads"
+    with Ledger.create(path, budget=pure(1), domain="clinic", witness=apart if second else None) as running:
+        spend(running, "question 1")
+        move_ledger(path, to)
+        with pytest.raises(ConflictError, match="was moved since"):  # a process that had it open
+            spend(running, "question 2")
+        with pytest.raises(ConflictError, match="was moved since"):
+            running.remaining()
+    with pytest.raises(ConflictError, match="is kept at"):
+        Ledger(path)
+    assert used(to) == Fraction(1, 10)
+    with Ledger(to) as moved:
+        assert moved.reserve(TENTH, "question 1").answer == "42"
+        spend(moved, "question 2")
+    assert used(to) == Fraction(2, 10)
+
+
+def test_a_move_that_stops_in_the_middle_goes_on_and_leaves_nothing_to_spend(tmp_path, path, monkeypatch):
+    to = tmp_path / "new" / "b.ledger"
+    with Ledger.create(path, budget=pure(1), domain="clinic") as ledger:
+        spend(ledger, "question 1")
+
+    def stops(old, target):
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(relocation, "_copy", stops)
+        with pytest.raises(KeyboardInterrupt):
+            move_ledger(path, to)
+    with pytest.raises(ConflictError, match="is kept at"):
+        Ledger(path)
+    assert not to.exists()
+    with pytest.raises(ConflictError, match="is kept at"):  # somewhere else is not where it was to go
+        move_ledger(path, tmp_path / "new" / "c.ledger")
+    move_ledger(path, to)
+    assert used(to) == Fraction(1, 10)
+
+
+def test_a_ledger_that_was_moved_and_deleted_is_not_moved_again_from_its_old_file(tmp_path, path):
+    """Its old file knows less than was spent."""
+    to = tmp_path / "new" / "b.ledger"
+    Ledger.create(path, budget=pure(1), domain="clinic").close()
+    move_ledger(path, to)
+    with Ledger(to) as ledger:
+        spend(ledger, "question")
+    to.unlink()
+    with pytest.raises(ConflictError, match="was kept there before"):
+        move_ledger(path, to)
+
+
+def test_places_that_are_taken_or_that_are_no_files(tmp_path, path, server):
+    with Ledger.create(path, budget=pure(1), domain="clinic") as ledger:
+        spend(ledger, "question")
+    (tmp_path / "new" / "taken").write_text("mine")
+    for to in (tmp_path / "new" / "taken", path):
+        with pytest.raises(ConflictError):
+            move_ledger(path, to)
+        with pytest.raises(ConflictError):
+            backup_ledger(path, to)
+    with pytest.raises(LedgerError, match="its folder does not exist"):
+        move_ledger(path, tmp_path / "nowhere" / "b.ledger")
+    for call in (move_ledger, backup_ledger):
+        with pytest.raises(LedgerError, match="copies its own") as told:
+            call(path, server)
+        assert "pg_dump" in str(told.value)
+        with pytest.raises(LedgerError):
+            call(tmp_path / "new" / "none.ledger", tmp_path / "new" / "c.ledger")
+    assert (tmp_path / "new" / "taken").read_text() == "mine"
+    assert used(path) == Fraction(1, 10)  # a move that was refused has changed nothing
+
+
+def test_a_backup_is_made_while_others_spend_and_is_refused_until_it_is_restored(tmp_path, path, home):
+    copy = tmp_path / "backups" / "monday.ledger"
+    with Ledger.create(path, budget=pure(1), domain="clinic") as running:
+        spend(running, "question 1")
+        key = backup_ledger(path, copy)
+        assert key.is_relative_to(home)
+        assert copy.stat().st_mode & 0o777 == 0o600
+        assert [file.name for file in copy.parent.iterdir()] == ["monday.ledger"]
+        spend(running, "question 2")
+    with pytest.raises(ConflictError, match="is kept at"):
+        Ledger(copy)
+    with pytest.raises(ConflictError, match="a backup does not take the place"):
+        restore_ledger(path, backup=copy, lost=None)
+    path.unlink()
+    with pytest.raises(LedgerError, match="no ledger"):
+        Ledger(path)
+    with pytest.raises(TamperError, match="was kept there and is gone"):
+        Ledger.create(path, budget=pure(1), domain="clinic")
+    restore_ledger(path, backup=copy, lost=("0.3", 0))
+    assert used(path) == Fraction(4, 10)
+    with Ledger(path) as ledger:
+        assert [entry.kind for entry in ledger.history()][-2:] == ["moved", "reserved"]
+        with pytest.raises(BudgetError):
+            ledger.reserve(pure("0.7"), "too much")
+
+
+def test_a_loss_above_the_rest_is_refused_and_nothing_can_be_spent(tmp_path, path):
+    copy, there = tmp_path / "backups" / "monday.ledger", tmp_path / "new" / "a.ledger"
+    Ledger.create(path, budget=pure(1), domain="clinic").close()
+    backup_ledger(path, copy)
+    path.unlink()
+    with pytest.raises(BudgetError):
+        restore_ledger(there, backup=copy, lost=(2, 0))
+    with pytest.raises(ConflictError, match="is kept at"):  # a copy at another place
+        Ledger(there)
+    restore_ledger(there, backup=None, lost=(1, 0))  # the loss can be said again
+    assert used(there) == 1
+
+
+def test_on_another_host_it_needs_its_key_and_the_owners_word(tmp_path, path, monkeypatch):
+    copy, there = tmp_path / "backups" / "monday.ledger", tmp_path / "new" / "a.ledger"
+    with Ledger.create(path, budget=pure(1), domain="clinic") as ledger:
+        spend(ledger, "question 1")
+        key = backup_ledger(path, copy)
+        identity = ledger.identity
+    monkeypatch.setenv("DITHER_HOME", str(tmp_path / "another home"))
+    with pytest.raises(LedgerError, match="can only be read"):  # the key was lost, or was not brought along
+        restore_ledger(there, backup=copy, lost=None)
+    (tmp_path / "another home" / "keys").mkdir(parents=True)
+    shutil.copy(key, tmp_path / "another home" / "keys")
+    restore_ledger(there, backup=None, lost=None)
+    assert used(there, identity=identity) == Fraction(1, 10)
+
+
+def test_a_backup_that_is_older_than_the_second_place_saw(tmp_path, path):
+    copy, apart = tmp_path / "backups" / "monday.ledger", tmp_path / "apart" / "heads"
+    with Ledger.create(path, budget=pure(1), domain="clinic", witness=apart) as ledger:
+        spend(ledger, "question 1")
+        backup_ledger(path, copy)
+        spend(ledger, "question 2")
+    path.unlink()
+    with pytest.raises(TamperError, match="old copy"):
+        restore_ledger(path, backup=copy, lost=("0.1", 0))
+    (tmp_path / "later").mkdir()
+    with pytest.raises(TamperError):  # the old second place is still asked where it can be
+        restore_ledger(path, backup=None, lost=("0.1", 0), witness=tmp_path / "later" / "heads")
+    apart.unlink()
+    restore_ledger(path, backup=None, lost=("0.1", 0), witness=tmp_path / "later" / "heads")
+    assert used(path) == Fraction(2, 10)
