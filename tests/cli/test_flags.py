@@ -32,6 +32,10 @@ UNREACHED = {  # what has no flag: it is refused to those who write Python, and 
     "bits=32, or longest=8",
     "at most 0, or None for balanced ones",
     "True",
+    "True, to put the identity into the file",
+    "header=['patient', 'ward', 'cost'], all of them in order",
+    "visits/year=2024/a.parquet",  # names of folders
+    "year=2024/month=3",
 }
 
 

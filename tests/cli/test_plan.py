@@ -73,11 +73,11 @@ def test_what_was_refused_and_handed_out_is_in_the_history(clinic):
     shown = run("ledger", "history", "clinic.ledger")
     assert shown.count("refused") == 2
     assert "SELECT name FROM visits" in shown
-    assert "the answer of entry 4, as csv" in shown
+    assert "the answer of entry 3, as csv" in shown
     assert "ε = 0.5 at δ = 1e-06" in shown
     rows = list(csv.DictReader(io.StringIO(run("ledger", "history", "clinic.ledger", "--csv"))))
-    assert [row["what"] for row in rows[3:]] == ["asked", "answered", "handed out", "refused", "refused"]
-    assert [row["who"] for row in rows[3:]] == ["ann", "", "ann", "eve", "eve"]
+    assert [row["what"] for row in rows[2:]] == ["asked", "answered", "handed out", "refused", "refused"]
+    assert [row["who"] for row in rows[2:]] == ["ann", "", "ann", "eve", "eve"]
     lines = [json.loads(line) for line in run("ledger", "history", "clinic.ledger", "--json", "--last", "1").splitlines()]
     assert [(line["what"], line["question"]) for line in lines] == [("refused", "SELECT COUNT(*) AS n FROM visits")]
     with pytest.raises(DataError, match="one spelling"):

@@ -41,6 +41,9 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     made = tmp_path_factory.mktemp("silly")
     pyarrow.parquet.write_table(pyarrow.table(ROWS), made / "visits.parquet")
     (made / "policy.toml").write_text(POLICY)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("DITHER_HOME", str(made / "home"))
+        dither.create_ledger(made / "policy.toml", write=True)
     (made / "words.toml").write_text("this is no TOML [")
     (made / "empty.toml").write_text("")
     (made / "list.toml").write_text("version = 1\ndomain = 3\n[tables.visits]\nsource = 'visits.parquet'\n")
@@ -54,6 +57,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(autouse=True)
 def _inside(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(folder)
+    monkeypatch.setenv("DITHER_HOME", str(folder / "home"))
 
 
 def ask(*typed: str) -> list[str]:
@@ -108,7 +112,7 @@ TYPED: list[tuple[list[str], str]] = [
     (ask(COUNT, "--epsilon", "1", "--policy", "list.toml"), "What would work"),
     (ask(COUNT, "--epsilon", "1", "--policy", "gone.toml"), "there is no such file"),
     (["policy", "init", "nothing.csv"], "a .parquet, .csv or .duckdb file"),
-    (["policy", "init", "."], "a .parquet, .csv or .duckdb file"),
+    (["policy", "init", "."], "a directory of .parquet files"),
     (["policy", "init", "notes.txt"], "a .parquet, .csv or .duckdb file"),
     (["policy", "init", "empty.csv"], "CSV with a header line"),
     (["policy", "init", "visits.parquet", "--out", "no/such/folder.toml"], "a file in a folder that exists"),
@@ -130,7 +134,7 @@ TYPED: list[tuple[list[str], str]] = [
     (["ledger", "create", "no/such/a.ledger", "--domain", "x", "--epsilon", "3"], "in a folder that exists"),
     (["ledger", "create", "a.ledger", "--domain", "x", "--epsilon", "0"], "more than 0"),
     (["ledger", "verify", "nothing.ledger"], "dither ledger create"),
-    (["ledger", "move", "nothing.ledger"], "What would work"),
+    (["ledger", "move", "nothing.ledger", "new.ledger"], "dither ledger create"),
     (["ledger", "shwo", "x"], "Did you mean 'show'?"),
     (["quot", COUNT], "Did you mean 'quote'?"),
     (["demo", "--save", "policy.toml"], "a name that is free"),
@@ -203,7 +207,7 @@ WRITTEN = {
     "protect a dict": (lambda: protected({"a": [1]}), "pyarrow.table(data)"),
     "protect None": (lambda: protected(None), "an Arrow table"),
     "protect a misspelt file": (lambda: protected("visit.parquet"), "a .parquet, .csv or .duckdb file"),
-    "protect without a ledger": (lambda: dither.protect("visits.parquet", name="v", person="p", ledger=3), "dither.Ledger("),
+    "protect without a ledger": (lambda: dither.protect("visits.parquet", name="v", person="p", ledger=3), "dither.Ledger.create("),
     "protect with max_row": (lambda: protected("visits.parquet", max_row=3), "did you mean max_rows?"),
     "Ledger()": (lambda: dither.Ledger(), "Ledger(location='clinic.ledger')"),
     "Ledger.create(budget=3)": (lambda: dither.Ledger.create("b.ledger", budget=3), "approx(3, '1e-6')"),

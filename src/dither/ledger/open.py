@@ -34,7 +34,7 @@ from dither.privacy.guarantee.definitions import approx
 
 TEMPORARY = "temporary-"  # how the identity of a throw-away begins, in its receipts too
 Loss: TypeAlias = tuple[NumberLike, NumberLike]  # epsilon and delta that were spent at most, and are on no record
-HOW_TO_MAKE = "Ledger.create(..., budget=...), which makes one; or dither ledger create"
+HOW_TO_MAKE = "Ledger.create(..., budget=...), which makes one"
 HOW_TO_COPY = "the original; dither ledger move, which takes it along; dither ledger restore, if it is gone"
 HOW_TO_MOVE = "the ledger that the policy names, brought here by: dither ledger move"
 

@@ -12,6 +12,7 @@ from fractions import Fraction
 from functools import cached_property
 from typing import Any
 
+from dither.arguments import argument_errors
 from dither.errors import NumberError
 from dither.ledger.entries.budget import Remaining
 from dither.ledger.ledger import Ledger
@@ -26,6 +27,7 @@ GRAIN = 100  # factors of errors are multiples of 1/100
 LARGEST_FACTOR = 1024
 
 
+@argument_errors
 @dataclass(frozen=True)
 class BudgetPlan:
     """What questions cost together, how much of the budget is left afterwards, and what would fit. Made by `Dataset.plan`.

@@ -13,11 +13,13 @@ import tomllib
 from pathlib import Path
 from typing import Any
 
+from dither.arguments import argument_errors
 from dither.errors import ConflictError, DataError, PolicyError
 from dither.ledger.ledger import Ledger
 from dither.query.policy.policy import LedgerFacts, load_policy, read_policy
 
 
+@argument_errors
 def create_ledger(policy: str | Path, *, write: bool = False) -> str:
     """Make the ledger that a policy file names, with its budget and its second place. Gives its identity.
 

@@ -29,6 +29,7 @@ from dither.query import release as releasing
 from dither.query.engines.postgres import run as running
 from dither.query.sources import postgres_table
 from tests.ledger.servers import postgres
+from tests.policies import opened
 from tests.query.engines.postgres.tables import load
 
 CANARY, NUMBER = "canary-9d2c", 7318264905172
@@ -378,7 +379,6 @@ def waiting(link, sql, keep):
     return rows(link, sql, keep)
 running._rows = waiting
 from dither.query import release
-from tests.policies import opened
 release.LEASE = 2
 dither.open(sys.argv[1]).quote(sys.argv[2], epsilon=10**4).release()
 """
