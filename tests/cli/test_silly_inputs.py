@@ -207,7 +207,7 @@ WRITTEN = {
     "protect a dict": (lambda: protected({"a": [1]}), "pyarrow.table(data)"),
     "protect None": (lambda: protected(None), "an Arrow table"),
     "protect a misspelt file": (lambda: protected("visit.parquet"), "a .parquet, .csv or .duckdb file"),
-    "protect without a ledger": (lambda: dither.protect("visits.parquet", name="v", person="p", ledger=3), "dither.Ledger.create("),
+    "protect without a ledger": (lambda: dither.protect("visits.parquet", name="v", person="p", ledger=3), "Ledger.create("),
     "protect with max_row": (lambda: protected("visits.parquet", max_row=3), "did you mean max_rows?"),
     "Ledger()": (lambda: dither.Ledger(), "Ledger(location='clinic.ledger')"),
     "Ledger.create(budget=3)": (lambda: dither.Ledger.create("b.ledger", budget=3), "approx(3, '1e-6')"),
