@@ -28,7 +28,7 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
-from dither import demo
+from dither import create_ledger, demo
 from dither.errors import MissingExtraError
 
 BLOCK = re.compile(r"^```([\w-]+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
@@ -194,10 +194,12 @@ class Page:
 
 
 def set_up(commands: str, folder: Path) -> None:
-    """What a page tells its reader to do before its code runs: write the made-up clinic, and go there."""
+    """What a page tells its reader to do before its code runs: write the made-up clinic, make a ledger, and go there."""
     for line in commands.splitlines():
         if saved := re.match(r"\$ dither demo --save (\w+)", line):
             demo.save(folder / saved[1])
+        if (made := re.match(r"\$ dither ledger create --policy (\S+) --write", line)) and Path(made[1]).exists():
+            create_ledger(made[1], write=True)
         if there := re.match(r"\$ (?:cd (\w+)|.* && cd (\w+))", line):
             os.chdir(folder / (there[1] or there[2]))
 

@@ -49,7 +49,7 @@ def test_from_an_empty_database_to_a_private_answer(tmp_path):
                         done += command(line, tmp_path)
                         ran += 1
                 assert all(plain(part) in plain(done) for part in promised), done
-        assert ran == 8
+        assert ran == 9
         with psycopg.connect(clinic) as link:
             (truth,) = link.execute("SELECT count(*) FROM visits WHERE ward = 'A'").fetchone()
     assert truth == 7500
