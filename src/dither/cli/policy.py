@@ -139,6 +139,9 @@ def check(
         where = ", ".join(map(str, seen[:20]))
         told = f"caution: lines {where} tell what was seen in the data: delete them before anybody else reads the file"
         console.print(told, style="yellow", soft_wrap=True, highlight=False)
+    if found.ledger is not None and found.ledger.identity is None:
+        told = f"ledger: none yet; it is made once, by: dither ledger create --policy {file} --write"
+        console.print(told, soft_wrap=True, highlight=False)
     console.print(f"policy hash {found.hash}", highlight=False, soft_wrap=True)
     for line in bad:
         console.print(line, style="bold red", soft_wrap=True)

@@ -212,6 +212,7 @@ def open(path: str | Path) -> Dataset:  # noqa: A001 - as `dither.open`
         budget=facts.budget,
         domain=policy.domain,
         identity=facts.identity,
+        shares=dict(facts.shares),
         witness=None if facts.witness is None else place(facts.witness, Path(path)),
     )
     try:

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 import dither
-from dither.errors import ConflictError, DataError, LedgerError, PolicyError, TamperError
+from dither.errors import BudgetError, ConflictError, DataError, LedgerError, PolicyError, TamperError
 
 POLICY = """# a comment that stays
 version = 1
@@ -155,3 +155,31 @@ def test_a_second_place_in_the_home_is_found_there(policy, tmp_path, monkeypatch
     (policy.parent / "people.ledger").write_bytes(old)
     with pytest.raises(TamperError, match="old copy"):
         dither.open(policy)
+
+
+def test_a_second_place_beside_the_keys_is_in_their_folder(policy, tmp_path, monkeypatch):
+    monkeypatch.setenv("DITHER_HOME", str(tmp_path / "not" / "there yet"))
+    policy.write_text(POLICY.replace("budget =", 'witness = "~/.dither/heads"\nbudget ='))
+    dither.create_ledger(policy, write=True)
+    data = dither.open(policy)
+    assert data.ledger.witness == str(tmp_path / "not" / "there yet" / "heads")
+    assert data.ledger.verify().witnessed
+
+
+def test_shares_of_the_policy(policy):
+    policy.write_text(POLICY.replace("budget =", 'shares = { ana = { epsilon = "1" } }\nbudget ='))
+    dither.create_ledger(policy, write=True)
+    quote = dither.open(policy).quote(COUNT, epsilon=1)
+    with pytest.raises(ConflictError, match="share"):
+        quote.release()
+    assert quote.release(analyst="ana")["n"]
+    with pytest.raises(BudgetError):
+        dither.open(policy).quote(COUNT, epsilon="0.5").release(analyst="ana")
+    text = policy.read_text()
+    policy.write_text(text.replace('ana = { epsilon = "1" }', 'ana = { epsilon = "2" }'))
+    with pytest.raises(ConflictError, match="has a share of"):
+        dither.open(policy)
+    for bad in ("3", '"ana"', "{ ana = 3 }", "{ ana = { epsilon = 1, size = 2 } }"):
+        policy.write_text(text.replace('{ ana = { epsilon = "1" } }', bad))
+        with pytest.raises(PolicyError, match="shares"):
+            dither.open(policy)

@@ -21,6 +21,15 @@ def folder() -> Path:
     return Path(chosen) if chosen else Path.home() / ".dither"
 
 
+def make_folder() -> None:
+    """Make the folder, for its owner alone."""
+    try:
+        folder().mkdir(mode=0o700, parents=True, exist_ok=True)
+    except OSError as error:
+        why = f"it cannot be made: {error.strerror}"
+        raise LedgerError("folder", str(folder()), why, "a folder that this user can write to") from error
+
+
 def key_file(identity: str, chosen: Path | None) -> Path:
     """Where the key of this ledger is."""
     return folder() / "keys" / f"{identity}.key" if chosen is None else chosen

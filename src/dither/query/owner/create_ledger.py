@@ -16,7 +16,10 @@ from typing import Any
 from dither.arguments import argument_errors
 from dither.errors import ConflictError, DataError, PolicyError
 from dither.ledger.ledger import Ledger
+from dither.ledger.storage import keyring
 from dither.query.policy.policy import LedgerFacts, load_policy, read_policy
+
+HOME = "~/.dither/"  # where keys are: another folder under $DITHER_HOME
 
 
 @argument_errors
@@ -66,6 +69,8 @@ def create_ledger(policy: str | Path, *, write: bool = False) -> str:
         if not os.access(path, os.W_OK) or not os.access(path.resolve().parent, os.W_OK):
             raise PolicyError("policy", str(path), "it cannot be written", "a file that this user can write to")
     location, second = place(facts.location, path), None if facts.witness is None else place(facts.witness, path)
+    if facts.witness is not None and facts.witness.startswith(HOME):
+        keyring.make_folder()
     with Ledger.create(location, budget=facts.budget, witness=second, domain=stated.domain, policy_hash=stated.hash) as made:
         identity = made.identity
     if write:
@@ -86,6 +91,8 @@ def place(location: str, policy: Path) -> str:
     """Where a ledger is: relative to the folder of its policy."""
     if "://" in location:
         return location
+    if location.startswith(HOME):
+        return str(keyring.folder() / location.removeprefix(HOME))
     return str(policy.resolve().parent / Path(location).expanduser())
 
 

@@ -33,6 +33,8 @@ def policy_head(name: str) -> list[str]:
         "",
         "[ledger]",
         f'location = "{name}.ledger"',
+        "# identity: dither ledger create --policy THIS-FILE --write makes the ledger, once, and writes it here",
+        'witness = "~/.dither/heads"  # second place: an old ledger put back is refused; better on another disk or server',
         f'budget = {{ epsilon = "{MARK}: such as 3", delta = "1e-6" }}  # all that may ever be spent',
         "",
         "[limits]",

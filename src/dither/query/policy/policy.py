@@ -31,7 +31,7 @@ from dither.query.policy.table import MIN_PEOPLE, Table, read_table
 VERSION = 1
 DRAFT = "a file such as policy.toml; dither policy init FILE drafts one for the data in FILE"
 MARK = "FILL IN"  # where a draft leaves a decision to the owner
-LEDGER_FACTS = {"location", "budget", "identity", "witness", "texts"}
+LEDGER_FACTS = {"location", "budget", "identity", "witness", "texts", "shares"}
 OLD_FACTS = ("name", "type", "lower", "upper", "step", "keys", "nullable")  # of a column
 UNITS = (Unit.ADD_REMOVE, Unit.REPLACE_ONE)
 
@@ -45,6 +45,7 @@ class LedgerFacts:
     identity: str | None = None
     witness: str | None = None
     texts: bool = True  # whether it keeps questions as they were asked, for the owner's eyes
+    shares: tuple[tuple[str, Guarantee], ...] = ()  # the most that single analysts may spend
 
 
 @argument_errors
@@ -169,6 +170,10 @@ def _ledger(facts: dict[str, Any], unit: Unit) -> LedgerFacts:
         budget=_price(facts.get("budget"), "ledger.budget", unit),
         **optional,
         texts=_flag(facts.get("texts", True), "ledger.texts"),
+        shares=tuple(
+            (_text(analyst, "ledger.shares"), _price(share, f"ledger.shares.{analyst}", unit))
+            for analyst, share in _named(facts.get("shares", {}), "ledger.shares").items()
+        ),
     )
 
 
@@ -197,6 +202,13 @@ def _part(stated: dict[str, Any], name: str, known: set[str]) -> dict[str, Any]:
         raise PolicyError(name, facts, "it is a table of facts", f"[{name}]")
     for extra in facts.keys() - known:
         raise PolicyError(f"{name}.{extra}", facts[extra], "no such fact is known here", ", ".join(sorted(known)))
+    return facts
+
+
+def _named(facts: Fact, where: str) -> dict[str, Any]:
+    """Facts under names of the owner's own."""
+    if not isinstance(facts, dict):
+        raise PolicyError(where, facts, "it is a table of facts, by name", '{ ana = { epsilon = "1" } }')
     return facts
 
 
