@@ -7,6 +7,7 @@ import os
 from pathlib import Path
 
 from dither.errors import DataError
+from dither.query.owner.csv_sniffer import is_row
 from dither.query.policy.column import Type
 from dither.query.policy.csv_dialect import CsvDialect
 from dither.query.policy.policy import MARK
@@ -51,6 +52,9 @@ def draft(path: Path, folder: Path, table: str | None = None, dialect: CsvDialec
     if isinstance(source, CsvFiles) and dialect is None and source.other_separator is not None:
         source = CsvFiles(source.paths, CsvDialect(source.other_separator))
         stated = [f"separator = {json.dumps(source.dialect.separator)}"]
+    if isinstance(source, CsvFiles) and dialect is None and is_row(source.header()):
+        why = "its first line looks like a row, and no row is written into a draft"
+        raise DataError("file", str(path), why, "a line of names above it, or --read-data, for your eyes")
     lines = [
         *policy_head(name),
         f"[tables.{json.dumps(name)}]",
