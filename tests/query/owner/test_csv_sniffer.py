@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import tomllib
+
 import pytest
 
 from dither.errors import DataError, PolicyError
@@ -10,11 +12,13 @@ from dither.query.owner.csv_draft import draft_from_rows
 from dither.query.owner.csv_sniffer import sniff
 from dither.query.owner.draft import draft
 from dither.query.owner.inspect import inspect
+from dither.query.policy.cell_format import read_words
 from dither.query.policy.column import read_column
-from dither.query.policy.csv_dialect import CsvDialect
+from dither.query.policy.csv_dialect import CsvDialect, read_csv_dialect
 from dither.query.policy.date_format import read_date_format
 from dither.query.policy.table import read_table
 from dither.query.sources.csv_files import CsvFiles
+from dither.query.sources.find_source import find_source
 
 TABLE = read_table("t", {"person": "p", "max_rows": 1, "columns": {"p": {"type": "integer"}, "x": {"type": "text"}}}, "t")
 
@@ -67,6 +71,14 @@ def test_names_with_digits_and_years_are_names(tmp_path):
     assert sniff(str(path)) == CsvDialect()
 
 
+@pytest.mark.parametrize("of", [draft, draft_from_rows])
+def test_a_draft_is_toml_whatever_the_names_are(tmp_path, of):
+    path = write(tmp_path, 'Patient,\U0001f48a Kosten,"a""b\\c"\n1,2,3\n', "pille\U0001f48a\U0001d4b3.csv")
+    drafted = tomllib.loads(of(path, tmp_path))
+    assert [*drafted["tables"]["pille_\U0001d4b3"]["columns"]] == ["Patient", "\U0001f48a Kosten", 'a"b\\c']
+    assert drafted["tables"]["pille_\U0001d4b3"]["source"] == path.name
+
+
 BROKEN = {
     "p,x\n1,a\n2,b\r\n3,c\n": "line 3 of .* ends in another way than the first: CRLF, not LF",
     "p,x\r\n1,a\r\n2,b\n": "line 3 of .*: LF, not CRLF",
@@ -107,6 +119,17 @@ def test_dates_that_can_be_read_in_two_ways_have_no_format():
             read_date_format(text, "format", time="h" in text)
     for text in ("DMMYYYY", "D.M.YYYY h:mm", "YYYYMMDDhhmmssf"):
         assert read_date_format(text, "format", time="h" in text).text == text
+
+
+def test_facts_of_other_kinds_are_refused_in_words(tmp_path):
+    for stated in ([";"], {}, 5):
+        with pytest.raises(PolicyError, match="no sign that separates"):
+            read_csv_dialect({"separator": stated}, (), "t")
+    for fact in ("null", "true"):
+        with pytest.raises(PolicyError, match="half a character"):
+            read_words(["\ud800"], fact)
+    with pytest.raises(DataError, match="it cannot be looked at"):
+        find_source("x" * 5000 + ".csv", tmp_path, "source")
 
 
 def test_keys_that_are_no_text_are_refused_in_a_list_of_any_length():
