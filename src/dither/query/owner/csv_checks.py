@@ -5,9 +5,13 @@ from __future__ import annotations
 from dither.query.owner.csv_draft import proposal
 from dither.query.owner.csv_sniffer import first_rows, sniff, wrong_row
 from dither.query.policy.column import Column
+from dither.query.policy.csv_dialect import CsvDialect
 from dither.query.sources.csv_encoding import is_text, lines
 from dither.query.sources.csv_files import CsvFiles
 from dither.query.sources.source import Source
+
+LONGEST_ROW = 2_000_000  # bytes of a row that the engine reads
+_ENDS = {"\n": "LF", "\r": "CR", "\r\n": "CRLF"}
 
 
 def broken_line(source: Source) -> str:
@@ -22,8 +26,28 @@ def broken_line(source: Source) -> str:
             guess = sniff(path).encoding
             other = f': encoding = "{guess}" beside the source would read it' if guess != source.dialect.encoding else ""
             return f"line {number:,} of {path} is not {source.dialect.encoding.upper()}{other}"
+        if told := _wrong_line(path, source.dialect):
+            return told
         if (found := wrong_row(path, source.dialect, width)) is not None:
             return f"row {found[0]:,} of {path} has {found[1]} cells, and there are {width} columns"
+    return ""
+
+
+def _wrong_line(path: str, dialect: CsvDialect) -> str:
+    """The first row that is too long for the engine, or that ends in another way than the first line; in words."""
+    size, inside, first = 0, False, ""
+    with lines(path, dialect.encoding) as read:
+        for number, line in enumerate(read, start=1):
+            size += len(line.encode())
+            inside ^= bool(dialect.quote) and line.count(dialect.quote) % 2 == 1
+            if size > LONGEST_ROW:
+                return f"the row that ends in line {number:,} of {path} or later has more than {LONGEST_ROW:,} bytes"
+            if inside:
+                continue
+            size, end = 0, line[len(line.rstrip("\r\n")) :]
+            first = first or end
+            if end not in ("", first):
+                return f"line {number:,} of {path} ends in another way than the first: {_ENDS[end]}, not {_ENDS[first]}"
     return ""
 
 

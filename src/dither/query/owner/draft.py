@@ -7,6 +7,7 @@ import os
 from pathlib import Path
 
 from dither.errors import DataError
+from dither.query.owner.csv_sniffer import is_row
 from dither.query.policy.column import Type
 from dither.query.policy.csv_dialect import CsvDialect
 from dither.query.policy.policy import MARK
@@ -52,18 +53,21 @@ def draft(path: Path, folder: Path, table: str | None = None, dialect: CsvDialec
     stated = []
     if isinstance(source, CsvFiles) and dialect is None and source.other_separator is not None:
         source = CsvFiles(source.paths, CsvDialect(source.other_separator))
-        stated = [f"separator = {json.dumps(source.dialect.separator)}"]
+        stated = [f"separator = {_quoted(source.dialect.separator)}"]
+    if isinstance(source, CsvFiles) and dialect is None and is_row(source.header()):
+        why = "its first line looks like a row, and no row is written into a draft"
+        raise DataError("file", str(path), why, "a line of names above it, or --read-data, for your eyes")
     lines = [
         *policy_head(name),
-        f"[tables.{json.dumps(name)}]",
-        f"source = {json.dumps(os.path.relpath(path.absolute(), folder.absolute()))}",
+        f"[tables.{_quoted(name)}]",
+        f"source = {_quoted(os.path.relpath(path.absolute(), folder.absolute()))}",
         *stated,
         f'person = "{MARK}: the column that says whose a row is, or: each row"',
         "# or, instead of person, if a row belongs to whoever owns a row of another table with the same key:",
         '# owner = { through = "orders", on = "order_id" }',
         *LIMITS,
         "",
-        f"[tables.{json.dumps(name)}.columns]",
+        f"[tables.{_quoted(name)}.columns]",
     ]
     if source.kind == "csv" and dialect is None:
         lines.insert(
@@ -71,9 +75,9 @@ def draft(path: Path, folder: Path, table: str | None = None, dialect: CsvDialec
         )
     for column, held in source.schema(name).items():
         if held.type is None:
-            lines.append(f"# {json.dumps(column)}: {' '.join(reason(column, held)[0].split())}")
+            lines.append(f"# {_quoted(column)}: {' '.join(reason(column, held)[0].split())}")
         else:
-            lines.append(f"{json.dumps(column)} = {{ {_facts(held.type, source.kind)} }}{column_advice(held.type)}")
+            lines.append(f"{_quoted(column)} = {{ {_facts(held.type, source.kind)} }}{column_advice(held.type)}")
     return "\n".join(lines) + "\n"
 
 
@@ -82,6 +86,11 @@ def _only(source: DuckDBFile) -> str:
     if len(names) != 1:
         raise DataError("file", source.path, f"it has {len(names)} tables", f"--table, one of: {', '.join(names) or 'none'}")
     return names[0]
+
+
+def _quoted(said: str) -> str:
+    """As TOML spells it: signs beyond 16 bits as they are, which JSON would write as two halves."""
+    return json.dumps(said, ensure_ascii=False).replace("\x7f", "\\u007f")
 
 
 def _facts(kind: Type, source: str) -> str:

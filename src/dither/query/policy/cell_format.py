@@ -99,6 +99,8 @@ def read_words(stated: Fact, where: str) -> tuple[str, ...]:
         raise PolicyError(where, stated, why, '["NA", "-"]; the empty cell is missing anyway')
     assert isinstance(stated, (list, tuple))
     for word in stated:
+        if any("\ud800" <= sign <= "\udfff" for sign in word):
+            raise PolicyError(where, word, "it holds half a character (a lone surrogate)", "text that can be encoded")
         if word != word.strip(" "):
             raise PolicyError(
                 where, word, "blanks around a cell are left out before words are compared", f'"{word.strip()}"'

@@ -245,6 +245,8 @@ def _keys(stated: Fact, kind: Type, where: str) -> tuple[Key, ...] | None:
         if isinstance(key, str) and len(key) >= LONGEST_TEXT:
             why = f"of texts of more than {LONGEST_TEXT} characters only those are read: no text is told apart by more"
             raise PolicyError(where, key, why, f"keys of less than {LONGEST_TEXT} characters")
+        if isinstance(key, str) and any("\ud800" <= sign <= "\udfff" for sign in key):
+            raise PolicyError(where, key, "it holds half a character (a lone surrogate)", "text that can be encoded")
         if isinstance(key, int) and not -(2**63) <= key < 2**63:
             raise PolicyError(where, key, "it does not fit into 64 bits", "a smaller number")
     if len(set(stated)) != len(stated):

@@ -50,7 +50,7 @@ def read_csv_dialect(stated: Mapping[str, Any], columns: Sequence[str], where: s
     if not any(fact in stated for fact in DIALECT_FACTS):
         return None
     separator, quote = stated.get("separator", ","), stated.get("quote", '"')
-    if separator not in SEPARATORS:
+    if not isinstance(separator, str) or separator not in SEPARATORS:
         named = ", ".join(f'"{sign}"' if sign != "\t" else '"\\t"' for sign in SEPARATORS)
         raise PolicyError(f"{where}.separator", separator, "it is no sign that separates cells", f"one of {named}")
     if quote not in QUOTES:

@@ -54,17 +54,21 @@ def read_date_format(stated: Fact, where: str, *, time: bool) -> DateFormat:
         spelled = re.sub(r"%-?[A-Za-z]", lambda found: STRPTIME.get(found[0], found[0]), stated)
         why = "formats are written in letters, not in the signs of strptime"
         raise PolicyError(where, stated, why, example if "%" in spelled else f'"{spelled}"')
-    parts, pattern, rest = list[str](), "", stated
+    parts, pattern, rest, loose = list[str](), "", stated, 0
     while rest:
         token = next((token for token in TOKENS if rest.startswith(token)), None)
         if token is not None:
             part, digits = TOKENS[token]
             if part in parts:
                 raise PolicyError(where, stated, f"the {part} stands in it twice", example)
+            loose += token in ("M", "D", "h", "f")
+            if loose > 1:
+                why = "two parts of one digit or two stand side by side: 111 is 1.11. or 11.1."
+                raise PolicyError(where, stated, why, example)
             parts.append(part)
             pattern += f"({digits})"
         elif rest[0] in SIGNS:
-            pattern += f"[{rest[0]}]"
+            pattern, loose = f"{pattern}[{rest[0]}]", 0
         else:
             raise PolicyError(where, stated, _why_not(rest), example)
         rest = rest[len(token or rest[0]) :]

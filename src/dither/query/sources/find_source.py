@@ -32,7 +32,10 @@ def _find_source(stated: DataLike, folder: Path, where: str, dialect: CsvDialect
     if isinstance(stated, str) and stated.startswith(("postgresql://", "postgres://")):
         return postgres_table(stated, where)
     if isinstance(stated, (str, Path)):
-        return _files(str(stated), folder, where, dialect)
+        try:
+            return _files(str(stated), folder, where, dialect)
+        except OSError as error:
+            raise DataError(where, str(stated), f"it cannot be looked at: {error.strerror}", KINDS) from None
     module, kind = type(stated).__module__.split(".")[0], type(stated).__name__
     if (module, kind) in FRAMES:
         return FRAMES[module, kind](stated)

@@ -10,7 +10,7 @@ from dither.errors import DataError
 from dither.query.policy.table import Table
 from dither.query.sources.csv_encoding import write_as_utf8
 from dither.query.sources.csv_files import CsvFiles
-from dither.query.sources.csv_quotes import misplaced_quote
+from dither.query.sources.csv_quotes import line_at, misplaced_quote
 from dither.query.sources.frames import Frame
 from dither.query.sources.partitioned_files import PartitionedFiles
 from dither.query.sources.schema import Schema
@@ -73,7 +73,7 @@ def hand_over(
             read = paths if dialect.encoding == "utf-8" or folder is None else _decoded(source, cursor, folder)
             for path, readable in zip(paths, read, strict=True):
                 if (place := misplaced_quote(readable, dialect.separator, dialect.quote)) is not None:
-                    why = f"the quote at byte {place:,} is out of order"
+                    why = f"a quote in line {line_at(readable, place):,} is out of order"
                     raise DataError("source", path, why, "CSV that is well formed")
         case Frame():
             given = source.arrow(table, schema)
