@@ -34,6 +34,7 @@ from dither.privacy.guarantee.definitions import approx
 
 TEMPORARY = "temporary-"  # how the identity of a throw-away begins, in its receipts too
 Loss: TypeAlias = tuple[NumberLike, NumberLike]  # epsilon and delta that were spent at most, and are on no record
+TAKEN = "there is a ledger already"
 HOW_TO_MAKE = "Ledger.create(..., budget=...), which makes one"
 HOW_TO_COPY = "the original; dither ledger move, which takes it along; dither ledger restore, if it is gone"
 HOW_TO_MOVE = "the ledger that the policy names, brought here by: dither ledger move"
@@ -165,8 +166,7 @@ def create_ledger(
 
 
 def _taken(database: Database) -> ConflictError:
-    why = "there is a ledger already"
-    return ConflictError("location", database.shown, why, f"Ledger({database.shown!r}), which opens it, or another place")
+    return ConflictError("location", database.shown, TAKEN, f"Ledger({database.shown!r}), which opens it, or another place")
 
 
 def place_facts(database: Database, second: Database | None) -> dict[str, Any]:

@@ -84,6 +84,17 @@ def test_a_file_that_cannot_take_it_is_told_before_a_ledger_is_made(policy):
     dither.open(policy).ledger.close()
 
 
+def test_a_policy_that_lost_its_identity_is_told_how_to_find_it(policy):
+    """As after a crash between ledger and file: another place would be a second budget."""
+    identity = dither.create_ledger(policy)
+    with pytest.raises(ConflictError, match="a ledger already") as told:
+        dither.create_ledger(policy, write=True)
+    assert "another place" not in str(told.value)
+    assert "dither ledger show" in str(told.value)
+    policy.write_text(policy.read_text().replace("location =", f'identity = "{identity}"\nlocation ='))
+    dither.open(policy).ledger.close()
+
+
 def test_a_disk_that_is_full_when_the_identity_is_written(policy, monkeypatch):
     def full(self, target):
         if target == policy:

@@ -16,6 +16,7 @@ from typing import Any
 from dither.arguments import argument_errors
 from dither.errors import ConflictError, DataError, PolicyError
 from dither.ledger.ledger import Ledger
+from dither.ledger.open import TAKEN
 from dither.query.policy.policy import LedgerFacts, load_policy, read_policy
 
 
@@ -67,8 +68,15 @@ def create_ledger(policy: str | Path, *, write: bool = False) -> str:
         if not os.access(path, os.W_OK) or not os.access(path.resolve().parent, os.W_OK):
             raise PolicyError("policy", str(path), "it cannot be written", "a file that this user can write to")
     location, second = place(facts.location, path), None if facts.witness is None else place(facts.witness, path)
-    with Ledger.create(location, budget=facts.budget, witness=second, domain=stated.domain, policy_hash=stated.hash) as made:
-        identity = made.identity
+    try:
+        made = Ledger.create(location, budget=facts.budget, witness=second, domain=stated.domain, policy_hash=stated.hash)
+    except ConflictError as error:
+        if error.why != TAKEN:
+            raise
+        instead = f"its identity, which dither ledger show {location} tells, written under [ledger] by hand"
+        raise ConflictError("ledger.location", error.came, TAKEN, instead) from error
+    made.close()
+    identity = made.identity
     if write:
         line = f'identity = "{identity}", written under [ledger] by hand'
         _replace(path, _with_identity(path, identity, line), line)
