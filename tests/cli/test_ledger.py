@@ -113,6 +113,8 @@ def test_a_ledger_is_made_once(dither):
     make = ["create", "a.ledger", "--domain", "clinic", "--epsilon", "1"]
     assert dither(*make).returncode == 0
     refused(dither(*make), "there is a ledger already")
+    refused(dither("create", "b.ledger", "--domain", "b", "--epsilon", "1", "--write"), "no policy to write into")
+    refused(dither("create", "--policy", "policy.toml", "--delta", "1e-6"), "the policy says where")
     refused(dither("show", "a.ledger", "--analyst", "eve"), "no such share")
     refused(dither("show", "a.ledger", "--like", "-1"), "below zero")
 

@@ -93,3 +93,17 @@ def test_lines_of_another_ledger_are_none_of_this_one(tmp_path):
         assert len(unsigned.lines()) == 1  # without the key it can be read
         with pytest.raises(LedgerError, match="only be read"):
             unsigned.add("refused", {})
+
+
+@pytest.mark.parametrize("number", ["'x'", "9223372036854775807", "-3"])
+def test_a_number_that_nobody_wrote_stops_the_log_alone(tmp_path, number):
+    place = tmp_path / "a.ledger"
+    with Ledger.create(place, budget=pure(1), domain="clinic") as ledger:
+        ledger.record_refusal("SELECT 1", "no")
+    with sqlite3.connect(place) as link:
+        link.execute(f"UPDATE access_log SET number = {number}")
+    link.close()
+    with Ledger(place) as ledger:
+        with pytest.raises(TamperError, match="no such line"):
+            ledger.record_refusal("SELECT 2", "no")
+        ledger.reserve(pure("0.1"), "the budget does not hang on it")

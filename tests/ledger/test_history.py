@@ -6,9 +6,11 @@ import csv
 import io
 import json
 
+import pytest
+
 from dither import Ledger, approx, gdp, pure
 from dither.ledger.entries.entry import KINDS
-from dither.ledger.history import LONGEST_TEXT, UNTOLD, WORDS, history_csv, history_json, history_lines, history_table
+from dither.ledger.history import LONGEST_TEXT, UNTOLD, WORDS, asked, history_csv, history_json, history_lines, history_table
 
 
 def lines_of(ledger):
@@ -73,3 +75,30 @@ def test_a_clock_that_was_set_back_changes_no_order(ledger, monkeypatch):
     lines = history_lines(entries, ledger.access_log.lines(), ledger.budget)
     assert [line.entry for line in lines if line.entry is not None] == [1, 2, 3, 1]
     assert len(lines) == 5
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("SELECT 1 -- one\n + 2", "SELECT 1 + 2"),
+        ("SELECT 1 -- one\r + 2", "SELECT 1 + 2"),  # ends a comment for the parser, too
+        ("SELECT 1 /* one */ + 2", "SELECT 1 + 2"),
+        ("SELECT '--',  'a  b' /* x */", "SELECT '--', 'a  b'"),
+        ('SELECT "--" + 2', 'SELECT "--" + 2'),
+        ("SELECT 1 /* /* */ -- */ + 2", "SELECT 1 /* /* */ -- */ + 2"),
+        ("SELECT 1 /*/* */ + 2 --*/", "SELECT 1 /*/* */ + 2 --*/"),
+        ("SELECT E'\\'--' + 2", "SELECT E'\\'--' + 2"),
+        ("SELECT $a$--$a$ + 2", "SELECT $a$--$a$ + 2"),
+        ("SELECT 1 {# -- #} + 2", "SELECT 1 {# -- #} + 2"),
+    ],
+)
+def test_no_comment_hides_what_was_asked(text, shown):
+    assert asked(text) == shown
+
+
+def test_names_are_shown_as_they_were_given(ledger):
+    """Planted: 'ann--eve' was shown as 'ann'."""
+    ledger.reserve(pure("0.1"), "q", analyst="ann--eve")
+    ledger.amend("two", loosens=True, note="wards -- all of them")
+    assert lines_of(ledger)[-2].who == "ann--eve"
+    assert lines_of(ledger)[-1].about.endswith("wards -- all of them")

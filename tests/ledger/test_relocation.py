@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 from fractions import Fraction
 
@@ -9,8 +10,10 @@ import pytest
 
 from dither import Ledger, pure
 from dither.errors import BudgetError, ConflictError, LedgerError, TamperError
+from dither.ledger import open as keeping
 from dither.ledger import relocation
 from dither.ledger.relocation import backup_ledger, move_ledger, restore_ledger
+from tests.ledger.children import fork, wait
 
 TENTH = pure("0.1")
 
@@ -60,7 +63,7 @@ def test_a_move_that_stops_in_the_middle_goes_on_and_leaves_nothing_to_spend(tmp
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patch:
-        patch.setattr(relocation, "_copy", stops)
+        patch.setattr(relocation, "_copied", stops)
         with pytest.raises(KeyboardInterrupt):
             move_ledger(path, to)
     with pytest.raises(ConflictError, match="is kept at"):
@@ -136,12 +139,14 @@ def test_a_loss_above_the_rest_is_refused_and_nothing_can_be_spent(tmp_path, pat
     Ledger.create(path, budget=pure(1), domain="clinic").close()
     backup_ledger(path, copy)
     path.unlink()
-    with pytest.raises(BudgetError):
-        restore_ledger(there, backup=copy, lost=(2, 0))
-    with pytest.raises(ConflictError, match="is kept at"):  # a copy at another place
-        Ledger(there)
-    restore_ledger(there, backup=None, lost=(1, 0))  # the loss can be said again
-    assert used(there) == 1
+    for place in (there, path):  # also at its own place, where a copy would be taken
+        with pytest.raises(BudgetError):
+            restore_ledger(place, backup=copy, lost=(2, 0))
+        with pytest.raises(LedgerError, match="no ledger"):
+            Ledger(place)
+        assert not list(place.parent.iterdir())
+    restore_ledger(path, backup=copy, lost=(1, 0))  # the loss can be said again
+    assert used(path) == 1
 
 
 def test_on_another_host_it_needs_its_key_and_the_owners_word(tmp_path, path, monkeypatch):
@@ -155,7 +160,7 @@ def test_on_another_host_it_needs_its_key_and_the_owners_word(tmp_path, path, mo
         restore_ledger(there, backup=copy, lost=None)
     (tmp_path / "another home" / "keys").mkdir(parents=True)
     shutil.copy(key, tmp_path / "another home" / "keys")
-    restore_ledger(there, backup=None, lost=None)
+    restore_ledger(there, backup=copy, lost=None)
     assert used(there, identity=identity) == Fraction(1, 10)
 
 
@@ -170,7 +175,93 @@ def test_a_backup_that_is_older_than_the_second_place_saw(tmp_path, path):
         restore_ledger(path, backup=copy, lost=("0.1", 0))
     (tmp_path / "later").mkdir()
     with pytest.raises(TamperError):  # the old second place is still asked where it can be
-        restore_ledger(path, backup=None, lost=("0.1", 0), witness=tmp_path / "later" / "heads")
+        restore_ledger(path, backup=copy, lost=("0.1", 0), witness=tmp_path / "later" / "heads")
     apart.unlink()
-    restore_ledger(path, backup=None, lost=("0.1", 0), witness=tmp_path / "later" / "heads")
+    restore_ledger(path, backup=copy, lost=("0.1", 0), witness=tmp_path / "later" / "heads")
     assert used(path) == Fraction(2, 10)
+
+
+def test_a_ledger_that_moves_while_it_is_being_opened_is_refused(tmp_path, path, monkeypatch):
+    """Planted: its place was looked at before the move, and noted after it; so both places could be spent."""
+    to, opened = tmp_path / "new" / "b.ledger", keeping.open_ledger
+    Ledger.create(path, budget=pure(1), domain="clinic").close()
+
+    def meanwhile(*places, **options):
+        found = opened(*places, **options)
+        monkeypatch.setattr(keeping, "open_ledger", opened)
+        move_ledger(path, to)
+        return found
+
+    monkeypatch.setattr(keeping, "open_ledger", meanwhile)
+    with pytest.raises(ConflictError, match="was moved since"):
+        Ledger(path)
+    assert used(to) == 0
+
+
+@pytest.mark.parametrize("after", [False, True])
+@pytest.mark.parametrize("second", [False, True])
+def test_a_move_that_is_killed_before_or_after_the_copy_has_its_name(tmp_path, path, after, second):
+    to, apart, link = tmp_path / "new" / "b.ledger", tmp_path / "apart" / "heads", os.link
+    with Ledger.create(path, budget=pure(1), domain="clinic", witness=apart if second else None) as ledger:
+        spend(ledger, "question 1")
+
+    def dies(draft, name):
+        if after or name != to:
+            link(draft, name)
+        if name == to:
+            os._exit(9)
+
+    def move():
+        os.link = dies
+        move_ledger(path, to)
+
+    assert wait([fork(move)]) == [9]
+    assert to.exists() == after
+    with pytest.raises(ConflictError, match="is kept at"):
+        Ledger(path)
+    move_ledger(path, to)
+    assert used(to) == Fraction(1, 10)
+    move_ledger(path, to)  # it is there: nothing happens
+    assert used(to) == Fraction(1, 10)
+
+
+def test_what_would_be_refused_at_the_new_place_is_refused_before_the_ledger_leaves(tmp_path, path, monkeypatch):
+    apart, key = tmp_path / "apart", tmp_path / "backups" / "clinic.key"
+    with Ledger.create(path, budget=pure(1), domain="clinic", witness=apart / "heads", key=key) as ledger:
+        spend(ledger, "question 1")
+    for to in (apart / "b.ledger", key.parent / "b.ledger"):
+        with pytest.raises(ConflictError, match="in the"):
+            move_ledger(path, to, key=key)
+
+    def fails(draft, name):
+        raise PermissionError("no links here")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "link", fails)
+        with pytest.raises(LedgerError, match="no links here"):
+            move_ledger(path, tmp_path / "new" / "b.ledger", key=key)
+    assert not list((tmp_path / "new").iterdir())
+    assert used(path, key=key) == Fraction(1, 10)
+
+
+def test_an_older_copy_at_a_place_that_the_ledger_left_is_refused(tmp_path, path):
+    """Planted: the first file says that the ledger is at the second place, which it has left since."""
+    second, third = tmp_path / "new" / "b.ledger", tmp_path / "apart" / "c.ledger"
+    Ledger.create(path, budget=pure(1), domain="clinic").close()
+    move_ledger(path, second)
+    with Ledger(second) as ledger:
+        spend(ledger, "question 1")
+    move_ledger(second, third)
+    second.unlink()
+    shutil.copy(path, second)
+    with pytest.raises(ConflictError, match="was moved away from there"):
+        Ledger(second)
+    with pytest.raises(ConflictError, match="was moved away from there"):
+        move_ledger(path, second)
+    second.unlink()
+    with pytest.raises(TamperError, match="was kept there and is gone"):
+        Ledger.create(second, budget=pure(1))
+    assert used(third) == Fraction(1, 10)
+    third.unlink()
+    restore_ledger(second, backup=path, lost=("0.1", 0))  # the owner's word
+    assert used(second) == Fraction(1, 10)

@@ -16,6 +16,7 @@ from dither.ledger.history import history_csv, history_json, history_lines, hist
 from dither.ledger.ledger import Ledger
 from dither.ledger.report import entries_table, entry_json, overview, summary, verification_json, verify_with_progress
 from dither.privacy.guarantee.definitions import pure
+from dither.privacy.unit import Unit
 from dither.query.owner.create_ledger import create_ledger, ledger_facts, place
 from dither.query.policy.policy import load_policy
 
@@ -44,11 +45,14 @@ def create(
 ) -> None:
     """Make a ledger with a budget: once. Whoever asks later finds it by its place and its identity."""
     if policy is not None:
-        if (location, domain, epsilon, rho, witness, key) != (None,) * 6:
+        given = (location, domain, epsilon, rho, witness, key)
+        if given != (None,) * 6 or (delta, unit) != ("0", Unit.ADD_REMOVE.value):
             why = "the policy says where the ledger is, and all the rest"
             raise ConflictError("--policy", str(policy), why, f"dither ledger create --policy {policy} --write")
         _create_for(policy, write=write, as_json=as_json)
         return
+    if write:
+        raise DataError("--write", write, "there is no policy to write into", "--policy policy.toml --write")
     if location is None or domain is None:
         why = "a ledger has a place and a domain"
         instead = "dither ledger create --policy policy.toml --write, or: create clinic.ledger --domain clinic --epsilon 3"

@@ -23,6 +23,7 @@ from dither.ledger.storage.database import ACCESS_TABLE, Database
 
 VERSION = 1
 MOST = 1000  # lines of a kind
+LAST_NUMBER = 2**31 - 1
 LONGEST_TEXT = 2000  # characters of a question, and of a reason
 PURPOSE = b"dither access log 1\n"
 KINDS = ("refused", "exported")
@@ -61,7 +62,10 @@ class AccessLog:
             self._database.prepare([ACCESS_TABLE], [])
         short = {name: text[:LONGEST_TEXT] if isinstance(text, str) else text for name, text in body.items()}
         with self._database.write((LATEST, (kind,))) as transaction:
-            number = (transaction.opened[0][0][0] or 0) + 1
+            latest = transaction.opened[0][0][0]
+            if latest is not None and (not isinstance(latest, int) or not 0 < latest < LAST_NUMBER):
+                raise _tampered(kind, latest, "no such line was written")
+            number = (latest or 0) + 1
             told = {"access": VERSION, "ledger": self._identity, "kind": kind, "number": number, "time": transaction.now}
             record = canonical({**told, "body": short})
             transaction.do((KEEP, (kind, number % MOST, number, record, _mac(self._key, record))))

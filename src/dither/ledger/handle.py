@@ -20,16 +20,16 @@ from dither.ledger.witness import Witness
 class LedgerHandle:
     """One ledger, in its database, with its second place and its key."""
 
-    def __init__(self, database: Database, witness: Witness | None, key: bytes | None) -> None:
+    def __init__(self, database: Database, witness: Witness | None, key: bytes | None, home: int) -> None:
         self.database, self.witness, self.key = database, witness, key
         self._head: Head | None = None  # the latest that this object has seen
-        self._home: int | None = None  # the entry that said where the ledger is when it was opened
+        self._home = home  # the entry that said where the ledger is when its place was checked: a later one is a move
         self._recent: Recent | None = None
 
     def open(self) -> None:
-        """Take note of where the ledger is, and of its head."""
+        """Take note of its head."""
         with self.reading() as page:
-            head, self._home = page.last.head, page.state.home
+            head = page.last.head
         self.publish(head)
 
     @contextmanager
@@ -78,7 +78,7 @@ class LedgerHandle:
 
     def _must_not_have_moved(self, page: LedgerTransaction) -> None:
         """The owner has said `moved=True` elsewhere: this object may be writing to the wrong second place."""
-        if self._home not in (None, page.state.home):
+        if self._home != page.state.home:
             where = self.database.shown
             raise ConflictError("ledger", where, "it was moved since it was opened here", "opening it again")
 

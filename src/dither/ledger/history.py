@@ -42,8 +42,11 @@ WORDS = {
     "refused": "refused",
     "exported": "handed out",
 }
-# Literals and quoted names stay, comments go; a dash in a literal begins no comment.
-SQL = re.compile(r"('(?:[^']|'')*'|\"(?:[^\"]|\"\")*\"|`[^`]*`|\$\$.*?\$\$)|/\*.*?(?:\*/|$)|--[^\n]*", re.DOTALL)
+# Literals and quoted names stay, comments go; a dash in a literal begins no comment. Where a comment could end elsewhere
+# than it seems (one in another, other quotes), all that follows stays as it was asked.
+LITERAL, ODD, COMMENT = r"'(?:[^']|'')*'|\"(?:[^\"]|\"\")*\"", r"\b[eE]'|['\"`$]|\{#", r"/\*.*?(?:\*/|\Z)|--[^\r\n]*"
+SQL = re.compile(f"(?P<literal>{LITERAL})|(?P<odd>{ODD})|(?P<comment>{COMMENT})", re.DOTALL)
+SPACES = re.compile(r"\s+")
 
 
 @dataclass(frozen=True)
@@ -113,17 +116,32 @@ def history_json(line: HistoryLine) -> str:
 
 
 def one_line(text: str) -> str:
-    """A text of somebody's on one line: without comments, which could hide what follows them, and without signs that a
-    terminal obeys."""
-    bare = SQL.sub(lambda found: found[1] or " ", text)
-    line = " ".join(bare.split())
+    """A text of somebody's on one line, without signs that a terminal obeys."""
+    return _printable(" ".join(text.split()))
+
+
+def asked(text: str) -> str:
+    """A question on one line: without comments, which could hide what follows them; literals as they were written."""
+    shown, loose, at = "", "", 0
+    for found in SQL.finditer(text):
+        if found["odd"] or "/*" in (found["comment"] or "")[1:]:
+            break
+        loose, at = loose + text[at : found.start()], found.end()
+        if found["literal"] is None:
+            loose += " "
+        else:
+            shown, loose = shown + SPACES.sub(" ", loose) + found["literal"], ""
+    return _printable((shown + SPACES.sub(" ", loose + text[at:])).strip())
+
+
+def _printable(line: str) -> str:
     return line if line.isprintable() else line.encode("unicode_escape").decode()
 
 
 def _question(entry: Entry | AccessLine) -> str:
     if entry.kind not in ("reserved", "refused"):
         return ""
-    return one_line(str(entry.body["text"])) or UNTOLD
+    return asked(str(entry.body["text"])) or UNTOLD
 
 
 def _about(entry: Entry | AccessLine) -> str:

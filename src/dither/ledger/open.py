@@ -34,6 +34,7 @@ from dither.privacy.guarantee.definitions import approx
 
 TEMPORARY = "temporary-"  # how the identity of a throw-away begins, in its receipts too
 Loss: TypeAlias = tuple[NumberLike, NumberLike]  # epsilon and delta that were spent at most, and are on no record
+TAKEN = "there is a ledger already"
 HOW_TO_MAKE = "Ledger.create(..., budget=...), which makes one"
 HOW_TO_COPY = "the original; dither ledger move, which takes it along; dither ledger restore, if it is gone"
 HOW_TO_MOVE = "the ledger that the policy names, brought here by: dither ledger move"
@@ -62,8 +63,10 @@ def open_ledger(
     moved: bool,
     lost: Loss | None = None,
     analyst: str = "",
+    place: str | None = None,
 ) -> OpenLedger:
-    """The ledger at a location, which is of that budget if one is given; what was `lost` by a move is charged with it."""
+    """The ledger at a location, which is of that budget if one is given; what was `lost` by a move is charged with it.
+    A `place` is where it will be, if it is a draft that gets its name later."""
     if not isinstance(moved, bool):
         raise DataError("moved", moved, "it is not a truth value", "True, if the ledger was moved here")
     if identity is not None:
@@ -72,7 +75,7 @@ def open_ledger(
     with ExitStack() as opened:  # closes the databases, unless all is well in the end
         database = _open(opened, location, "location")
         given = None if second is None else _open(opened, second, "witness")
-        _must_be_apart(database, given)
+        must_be_apart(database, given)
         if _is_empty(database):
             why = "there is no ledger" if identity is None else f"ledger {identity} is not there"
             raise LedgerError("location", database.shown, why, HOW_TO_MAKE if identity is None else HOW_TO_MOVE)
@@ -86,7 +89,7 @@ def open_ledger(
         recorded, old = kept.where.body["witness"], None
         if given is None and recorded is not None:
             given = _open(opened, recorded, "witness")
-        _must_be_apart(database, given)
+        must_be_apart(database, given)
         if chosen is not None:
             home.must_be_apart(chosen, database.path.parent if isinstance(database, SqliteDatabase) else None, True)
         if moved and given is not None and recorded is not None and given.place != kept.where.body["witness_place"]:
@@ -96,8 +99,8 @@ def open_ledger(
         if given is not None:
             kept = _watched(kept, given, known=not moved or given.place == kept.where.body["witness_place"])
         if moved:
-            _move(kept, given, old, lost, analyst)
-        if kept.key is not None and not kept.identity.startswith(TEMPORARY):
+            kept = replace(kept, where=_move(kept, given, old, lost, analyst, place))
+        if kept.key is not None and place is None and not kept.identity.startswith(TEMPORARY):
             home.remember(database.place, kept.identity)
         opened.pop_all()
     return kept
@@ -138,7 +141,7 @@ def create_ledger(
     with ExitStack() as opened:
         database = _open(opened, location, "location")
         given = None if second is None else _open(opened, second, "witness")
-        _must_be_apart(database, given)
+        must_be_apart(database, given)
         if not _is_empty(database):
             raise _taken(database)
         known = home.remembered(database.place) or next(
@@ -163,8 +166,7 @@ def create_ledger(
 
 
 def _taken(database: Database) -> ConflictError:
-    why = "there is a ledger already"
-    return ConflictError("location", database.shown, why, f"Ledger({database.shown!r}), which opens it, or another place")
+    return ConflictError("location", database.shown, TAKEN, f"Ledger({database.shown!r}), which opens it, or another place")
 
 
 def place_facts(database: Database, second: Database | None) -> dict[str, Any]:
@@ -205,6 +207,9 @@ def _must_be_in_place(kept: OpenLedger, second: Database | None) -> None:
             "witness", second.shown, why, "that one; or dither ledger restore --witness, which records another"
         )
     remembered = home.remembered(database.place)
+    if home.has_left(database.place):
+        why = f"ledger {remembered} was moved away from there: here is an older copy"
+        raise ConflictError("location", database.shown, why, HOW_TO_COPY)
     for known in (
         [] if remembered is None else [remembered],
         [] if second is None else witness.kept_at(second, database.place),
@@ -241,20 +246,24 @@ def _old_head(opened: ExitStack, kept: OpenLedger, recorded: str) -> Head | None
         return None
 
 
-def _move(kept: OpenLedger, second: Database | None, old: Head | None, lost: Loss | None, analyst: str) -> None:
+def _move(
+    kept: OpenLedger, second: Database | None, old: Head | None, lost: Loss | None, analyst: str, place: str | None
+) -> Entry:
     seen = None if kept.witness is None else kept.witness.head()
     with kept.database.write(LAST) as transaction:
         page = LedgerTransaction(transaction, kept.key, seen)
         if old is not None:
             page.must_hold(old)
         body = {**place_facts(kept.database, second), "former_confirmed": old is not None or seen is not None}
-        page.add("moved", body, home=page.last.number + 1)
+        body |= {} if place is None else {"place": place}
+        where = page.add("moved", body, home=page.last.number + 1)
         if lost is not None:  # in the same transaction: there is no moment at which it can be spent and this is not counted
             question = {"lost before entry": page.last.number}
             told: dict[str, Any] = {"in_force": page.state.policy, "policy_hash": None, "data_version": "", "key": None}
             told |= {"text": "what was spent after the backup", "analyst": analyst}
             price = approx(*lost, unit=kept.budget.unit)
             reserve(page, kept.budget, read_request(kept.budget, price, question, **told), 1)
+    return where
 
 
 def _forgotten(second: Database) -> TamperError:
@@ -264,7 +273,7 @@ def _forgotten(second: Database) -> TamperError:
     )
 
 
-def _must_be_apart(database: Database, second: Database | None) -> None:
+def must_be_apart(database: Database, second: Database | None) -> None:
     """What is kept in one folder, or in one database, is put back together."""
     if second is None:
         return

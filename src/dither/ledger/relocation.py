@@ -10,19 +10,23 @@ whoever restores one says what that was at most, and that is charged before anyt
 
 from __future__ import annotations
 
+import glob
 import os
+import secrets
 import sqlite3
-from contextlib import ExitStack, closing
+from collections.abc import Iterator
+from contextlib import ExitStack, closing, contextmanager
 from pathlib import Path
 from typing import Any
 
-from dither.errors import ConflictError, LedgerError
+from dither.errors import ConflictError, DitherError, LedgerError
 from dither.ledger.handle import LedgerHandle
 from dither.ledger.ledger import Ledger
-from dither.ledger.open import Loss, find_ledger, open_ledger, place_facts
+from dither.ledger.open import Loss, find_ledger, must_be_apart, open_ledger, place_facts
 from dither.ledger.storage import keyring
 from dither.ledger.storage.locations import LocationLike, open_database
 from dither.ledger.storage.sqlite import SqliteDatabase
+from dither.ledger.witness import Witness, kept_at
 
 IN_POSTGRESQL = "pg_dump and pg_restore; then dither ledger restore, at the new address"
 
@@ -32,19 +36,36 @@ def move_ledger(location: LocationLike, to: LocationLike, *, key: Path | None = 
     with ExitStack() as opened:
         old, new = _file(opened, location, "location"), _file(opened, to, "to")
         kept = find_ledger(old, key)
-        if keyring.remembered(new.place) is not None:  # also after a move that was stopped: never an old state again
-            why = "a ledger was kept there before"
-            raise ConflictError("to", new.shown, why, "a name that no ledger had")
-        _must_be_free(new)
-        if kept.where.body["place"] != new.place:  # otherwise a move that was stopped goes on
-            with Ledger(location, key=key) as ledger:  # found to be the right one
-                second = ledger.handle.witness
-                with ledger.handle.page() as page:
-                    facts = place_facts(new, None if second is None else second.database)
-                    page.add("moved", {**facts, "former_confirmed": True}, home=page.last.number + 1)
-        _copy(old, new.path)
+        begun = kept.where.body["place"] == new.place != old.place  # a move that was stopped goes on
+        _one_name(new.path)
+        if not (begun and new.path.exists()):  # it did not come there yet
+            if keyring.remembered(new.place) is not None:  # also after a move that was stopped: never an old state again
+                why = "a ledger was kept there before"
+                raise ConflictError("to", new.shown, why, "a name that no ledger had")
+            _must_be_free(new)
+            if not begun:
+                with Ledger(location, key=key) as ledger:  # found to be the right one
+                    _leave(ledger, new, key)
+            keyring.remember(old.place, kept.identity, left=True)  # also older copies are refused there
+            with _copied(old, new.path):
+                pass
     with Ledger(to, key=key, identity=kept.identity):
         pass  # opens it: signatures, place and second place are checked
+
+
+def _leave(ledger: Ledger, new: SqliteDatabase, key: Path | None) -> None:
+    """Tell a ledger its new place; from here on there is no way back, so what would be refused there is refused before."""
+    second = None if ledger.handle.witness is None else ledger.handle.witness.database
+    must_be_apart(new, second)
+    if second is not None and kept_at(second, new.place):
+        raise ConflictError("to", new.shown, "a ledger was kept there before", "a name that no ledger had")
+    keyring.must_be_apart(keyring.key_file(ledger.identity, key), new.path.parent, key is not None)
+    with _writing(new.path) as draft:
+        probe = draft.with_name(f"{draft.name}-name")
+        os.link(draft, probe)  # not every file system has links
+        probe.unlink()
+    with ledger.handle.page() as page:
+        page.add("moved", {**place_facts(new, second), "former_confirmed": True}, home=page.last.number + 1)
 
 
 def backup_ledger(location: LocationLike, to: LocationLike, *, key: Path | None = None) -> Path:
@@ -53,7 +74,8 @@ def backup_ledger(location: LocationLike, to: LocationLike, *, key: Path | None 
         old, new = _file(opened, location, "location"), _file(opened, to, "to")
         _must_be_free(new)
         kept = find_ledger(old, key)
-        _copy(old, new.path)
+        with _copied(old, new.path):
+            pass
     return keyring.key_file(kept.identity, key)
 
 
@@ -71,18 +93,29 @@ def restore_ledger(
     Without a `backup` the ledger is at `location` already, as after pg_restore. Where there are shares, the loss is that of
     `analyst`. A new second place is `witness`; the old one refuses a backup that is older than what it saw.
     """
-    with ExitStack() as opened:
-        if backup is not None:
-            old, new = _file(opened, backup, "backup"), _file(opened, location, "location")
-            if new.exists("entries"):
-                why = "there is a ledger: a backup does not take the place of one that can be spent"
-                raise ConflictError("location", new.shown, why, "that ledger; or its file moved away, if it is broken")
-            find_ledger(old, key)
-            _copy(old, new.path)
     told: dict[str, Any] = {"second": witness, "key": key, "lost": lost, "analyst": analyst}
-    kept = open_ledger(location, budget=None, identity=None, moved=True, **told)
-    with closing(LedgerHandle(kept.database, kept.witness, kept.key)) as handle:
-        handle.open()  # the second place knows of it
+    told |= {"budget": None, "identity": None, "moved": True}
+    if backup is None:
+        kept = open_ledger(location, **told)
+        with closing(LedgerHandle(kept.database, kept.witness, kept.key, kept.where.number)) as handle:
+            handle.open()  # the second place knows of it
+        return
+    with ExitStack() as opened:
+        old, new = _file(opened, backup, "backup"), _file(opened, location, "location")
+        _one_name(new.path)
+        if new.exists("entries"):
+            why = "there is a ledger: a backup does not take the place of one that can be spent"
+            raise ConflictError("location", new.shown, why, "that ledger; or its file moved away, if it is broken")
+        find_ledger(old, key)
+        with _copied(old, new.path) as draft:  # what was lost is in it before it gets its name, and can be spent
+            kept = open_ledger(draft, **told, place=new.place)
+            handle = LedgerHandle(kept.database, kept.witness, kept.key, kept.where.number)
+            opened.callback(handle.close)
+            with closing(kept.database), handle.reading() as page:
+                head = page.last.head
+        keyring.remember(new.place, kept.identity)
+        if kept.witness is not None:
+            Witness(kept.witness.database, kept.identity, new.place, kept.key).advance(head)
 
 
 def _file(opened: ExitStack, location: LocationLike, name: str) -> SqliteDatabase:
@@ -98,20 +131,38 @@ def _must_be_free(new: SqliteDatabase) -> None:
         raise ConflictError("to", new.shown, "there is a file already", "a name that is free")
 
 
-def _copy(old: SqliteDatabase, target: Path) -> None:
-    """All of it or nothing: a whole copy beside the target gets its name in the end."""
-    draft = target.with_name(f"{target.name}.copy-{os.getpid()}")
-    try:
-        os.close(os.open(draft, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
+def _one_name(path: Path) -> None:
+    """Take away the name of the draft, where a process was stopped after the copy got its own."""
+    for draft in path.parent.glob(f"{glob.escape(path.name)}.copy-*") if path.exists() else ():
+        if draft.samefile(path):
+            draft.unlink()
+
+
+@contextmanager
+def _copied(old: SqliteDatabase, target: Path) -> Iterator[Path]:
+    """A copy of a ledger, as a draft that gets its name when this ends: all of it or nothing."""
+    with _writing(target) as draft:
         with closing(sqlite3.connect(old.path)) as source, closing(sqlite3.connect(draft)) as copy:
             source.backup(copy)
             copy.execute("PRAGMA journal_mode = DELETE")  # no second file beside it while it gets its name
+        yield draft
         with draft.open("rb") as written:
             os.fsync(written.fileno())
         os.link(draft, target)  # unlike a rename, never over another file
         folder = os.open(target.parent, os.O_RDONLY)
         os.fsync(folder)
         os.close(folder)
+
+
+@contextmanager
+def _writing(target: Path) -> Iterator[Path]:
+    """A new file beside a target, for this user alone, gone when this ends."""
+    draft = target.with_name(f"{target.name}.copy-{secrets.token_hex(8)}")
+    try:
+        os.close(os.open(draft, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
+        yield draft
+    except DitherError:
+        raise
     except (OSError, sqlite3.Error) as error:
         raise LedgerError(
             "to", str(target), f"it cannot be written: {error}", "a folder that this user can write to"

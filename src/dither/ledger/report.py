@@ -12,7 +12,7 @@ from rich.table import Table
 from rich.text import Text
 
 from dither.ledger.entries.entry import Entry
-from dither.ledger.history import one_line
+from dither.ledger.history import asked, one_line
 from dither.ledger.ledger import Ledger
 from dither.ledger.verify import Verification
 from dither.privacy.budget.filter import from_json
@@ -110,7 +110,7 @@ def about(entry: Entry) -> str:
         case "moved":
             text = f"to {body['place']}"
         case "reserved":
-            text = one_line(str(body["text"])) or str(body["question"])
+            text = asked(str(body["text"])) or str(body["question"])
         case "refused":
             text = f"refused: {one_line(str(body['why']))}"
         case "exported":

@@ -68,17 +68,47 @@ def test_other_spellings_of_the_table(policy, ledger):
     policy.write_bytes(f"{head}{ledger}\n{tables}".encode())
     identity = dither.create_ledger(policy, write=True)
     assert tomllib.loads(policy.read_text())["ledger"]["identity"] == identity
+    assert "\r" not in ledger or f'\r\nidentity = "{identity}"\r\n'.encode() in policy.read_bytes()
     dither.open(policy).ledger.close()
 
 
 def test_a_file_that_cannot_take_it_is_told_before_a_ledger_is_made(policy):
     dotted = POLICY.replace("[ledger]  # whose budget it is\n", "").replace("location", "ledger.location")
     policy.write_text(dotted.replace("budget", "ledger.budget"))
-    with pytest.raises(PolicyError, match="by hand"):
+    with pytest.raises(PolicyError, match="by hand") as told:
         dither.create_ledger(policy, write=True)
+    assert "identity =" not in str(told.value)  # there is no ledger yet
     assert not (policy.parent / "people.ledger").exists()
     identity = dither.create_ledger(policy)
     policy.write_text(policy.read_text().replace("ledger.budget", f'ledger.identity = "{identity}"\nledger.budget', 1))
+    dither.open(policy).ledger.close()
+
+
+def test_a_policy_that_lost_its_identity_is_told_how_to_find_it(policy):
+    """As after a crash between ledger and file: another place would be a second budget."""
+    identity = dither.create_ledger(policy)
+    with pytest.raises(ConflictError, match="a ledger already") as told:
+        dither.create_ledger(policy, write=True)
+    assert "another place" not in str(told.value)
+    assert "dither ledger show" in str(told.value)
+    policy.write_text(policy.read_text().replace("location =", f'identity = "{identity}"\nlocation ='))
+    dither.open(policy).ledger.close()
+
+
+def test_a_disk_that_is_full_when_the_identity_is_written(policy, monkeypatch):
+    def full(self, target):
+        if target == policy:
+            raise OSError(28, "No space left on device")
+        return replace(self, target)
+
+    replace, before = Path.replace, policy.read_text()
+    monkeypatch.setattr(Path, "replace", full)
+    with pytest.raises(PolicyError, match="the ledger was made") as told:
+        dither.create_ledger(policy, write=True)
+    assert policy.read_text() == before
+    assert [file.name for file in policy.parent.glob("policy*")] == ["policy.toml"]
+    line = next(part for part in str(told.value).split(", ") if "identity =" in part).partition("What would work: ")[2]
+    policy.write_text(before.replace("location =", f"{line}\nlocation ="))
     dither.open(policy).ledger.close()
 
 

@@ -14,6 +14,8 @@ from pathlib import Path
 
 from dither.errors import ConflictError, LedgerError
 
+LEFT = " left"  # after the identity of a ledger that was moved away
+
 
 def folder() -> Path:
     """The folder of keys and memories: $DITHER_HOME, or ~/.dither."""
@@ -67,13 +69,18 @@ def make_key(path: Path) -> bytes:
 def remembered(place: str) -> str | None:
     """The identity of the ledger that was at a place; None if nobody knows of one."""
     text = _text(_place_file(place), "memory")
-    return None if text is None else text.strip()
+    return None if text is None else text.strip().removesuffix(LEFT)
 
 
-def remember(place: str, identity: str) -> None:
-    """Keep in mind which ledger is at a place."""
-    if remembered(place) != identity:
-        _put(_place_file(place), identity, over=True)
+def has_left(place: str) -> bool:
+    """Whether the ledger that was at a place was moved away from it."""
+    return (_text(_place_file(place), "memory") or "").strip().endswith(LEFT)
+
+
+def remember(place: str, identity: str, *, left: bool = False) -> None:
+    """Keep in mind which ledger is at a place, or was and has left it."""
+    if (remembered(place), has_left(place)) != (identity, left):
+        _put(_place_file(place), identity + (LEFT if left else ""), over=True)
 
 
 def _place_file(place: str) -> Path:

@@ -16,6 +16,7 @@ from typing import Any
 from dither.arguments import argument_errors
 from dither.errors import ConflictError, DataError, PolicyError
 from dither.ledger.ledger import Ledger
+from dither.ledger.open import TAKEN
 from dither.ledger.storage import keyring
 from dither.query.policy.policy import LedgerFacts, load_policy, read_policy
 
@@ -65,16 +66,25 @@ def create_ledger(policy: str | Path, *, write: bool = False) -> str:
         instead = "dither ledger move, if that one is elsewhere"
         raise ConflictError("ledger.identity", str(path), why, instead)
     if write:  # what cannot be written is said before a ledger is made
-        _with_identity(path, secrets.token_hex(16))
+        by_hand = f"dither ledger create --policy {path}, and the line that it prints, written under [ledger] by hand"
+        _with_identity(path, secrets.token_hex(16), by_hand)
         if not os.access(path, os.W_OK) or not os.access(path.resolve().parent, os.W_OK):
             raise PolicyError("policy", str(path), "it cannot be written", "a file that this user can write to")
     location, second = place(facts.location, path), None if facts.witness is None else place(facts.witness, path)
     if facts.witness is not None and facts.witness.startswith(HOME):
         keyring.make_folder()
-    with Ledger.create(location, budget=facts.budget, witness=second, domain=stated.domain, policy_hash=stated.hash) as made:
-        identity = made.identity
+    try:
+        made = Ledger.create(location, budget=facts.budget, witness=second, domain=stated.domain, policy_hash=stated.hash)
+    except ConflictError as error:
+        if error.why != TAKEN:
+            raise
+        instead = f"its identity, which dither ledger show {location} tells, written under [ledger] by hand"
+        raise ConflictError("ledger.location", error.came, TAKEN, instead) from error
+    made.close()
+    identity = made.identity
     if write:
-        _replace(path, _with_identity(path, identity))
+        line = f'identity = "{identity}", written under [ledger] by hand'
+        _replace(path, _with_identity(path, identity, line), line)
     return identity
 
 
@@ -96,11 +106,11 @@ def place(location: str, policy: Path) -> str:
     return str(policy.resolve().parent / Path(location).expanduser())
 
 
-def _with_identity(path: Path, identity: str) -> str:
+def _with_identity(path: Path, identity: str, instead: str) -> str:
     """The text of a policy with an identity in it, and nothing else changed."""
     text = path.read_bytes().decode()  # ends of lines as they are
     line = f'identity = "{identity}"'
-    headed, count = re.subn(r"(?m)^([ \t]*\[[ \t]*ledger[ \t]*\][^\n]*)$", rf"\1\n{line}", text, count=1)
+    headed, count = re.subn(r"(?m)^([ \t]*\[[ \t]*ledger[ \t]*\][^\r\n]*)(\r?)$", rf"\1\2\n{line}\2", text, count=1)
     if not count:
         headed, count = re.subn(r"(?m)^([ \t]*ledger[ \t]*=[ \t]*\{)", rf"\1 {line},", text, count=1)
     expected: dict[str, Any] = tomllib.loads(text)
@@ -111,15 +121,24 @@ def _with_identity(path: Path, identity: str) -> str:
         found = {}
     if not count or found != expected:
         why = "the place for the identity was not found in the file"
-        raise PolicyError("ledger", str(path), why, f"{line}, written under [ledger] by hand")
+        raise PolicyError("ledger", str(path), why, instead)
     read_policy(found)
     return headed
 
 
-def _replace(path: Path, text: str) -> None:
-    """Whole, or as it was."""
+def _replace(path: Path, text: str, instead: str) -> None:
+    """Whole, or as it was; nobody may read more of it meanwhile."""
     target = path.resolve()
     beside = target.with_name(f"{target.name}.{secrets.token_hex(8)}")
-    beside.write_bytes(text.encode())
-    beside.chmod(target.stat().st_mode & 0o7777)
-    beside.replace(target)
+    try:
+        with os.fdopen(os.open(beside, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600), "wb") as file:
+            file.write(text.encode())
+            file.flush()
+            os.fsync(file.fileno())
+        beside.chmod(target.stat().st_mode & 0o7777)
+        beside.replace(target)
+    except OSError as error:
+        why = f"the ledger was made, and the file cannot be written: {error.strerror}"
+        raise PolicyError("policy", str(path), why, instead) from error
+    finally:
+        beside.unlink(missing_ok=True)
