@@ -20,5 +20,5 @@ def opened(file: str | Path) -> dither.Dataset:
         dither.create_ledger(path, write=True)
     except ConflictError:
         with dither.Ledger(creation.place(creation.ledger_facts(path).location, path)) as found:
-            path.write_text(creation._with_identity(path, found.identity), "utf-8")
+            path.write_text(creation.with_identity(path, found.identity, ""), "utf-8")
     return dither.open(path)

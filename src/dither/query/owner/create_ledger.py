@@ -67,7 +67,7 @@ def create_ledger(policy: str | Path, *, write: bool = False) -> str:
         raise ConflictError("ledger.identity", str(path), why, instead)
     if write:  # what cannot be written is said before a ledger is made
         by_hand = f"dither ledger create --policy {path}, and the line that it prints, written under [ledger] by hand"
-        _with_identity(path, secrets.token_hex(16), by_hand)
+        with_identity(path, secrets.token_hex(16), by_hand)
         if not os.access(path, os.W_OK) or not os.access(path.resolve().parent, os.W_OK):
             raise PolicyError("policy", str(path), "it cannot be written", "a file that this user can write to")
     location, second = place(facts.location, path), None if facts.witness is None else place(facts.witness, path)
@@ -84,7 +84,7 @@ def create_ledger(policy: str | Path, *, write: bool = False) -> str:
     identity = made.identity
     if write:
         line = f'identity = "{identity}", written under [ledger] by hand'
-        _replace(path, _with_identity(path, identity, line), line)
+        _replace(path, with_identity(path, identity, line), line)
     return identity
 
 
@@ -106,7 +106,7 @@ def place(location: str, policy: Path) -> str:
     return str(policy.resolve().parent / Path(location).expanduser())
 
 
-def _with_identity(path: Path, identity: str, instead: str) -> str:
+def with_identity(path: Path, identity: str, instead: str) -> str:
     """The text of a policy with an identity in it, and nothing else changed."""
     text = path.read_bytes().decode()  # ends of lines as they are
     line = f'identity = "{identity}"'
