@@ -298,7 +298,7 @@ person = "each row"
 id = { type = "integer" }
 """
     Path("policy.toml").write_text(policy)
-    for broken, words in (("id,x\n1,2\n3\n", "read to its end"), ('id,x\n1,"2\n3,4\n', "quote at byte 7")):
+    for broken, words in (("id,x\n1,2\n3\n", "read to its end"), ('id,x\n1,"2\n3,4\n', "quote in line 2")):
         Path("rows.csv").write_text(broken)
         assert "fits" in dither("policy", "check", "policy.toml")
         with pytest.raises(DataError, match=words):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 from collections.abc import Iterator
 from typing import Any
 
@@ -16,6 +17,14 @@ def address() -> Iterator[str]:
     pytest.importorskip("psycopg")
     with postgres() as found:
         yield found.get_uri().replace("postgres:@", "postgres@")
+
+
+@pytest.fixture
+def interrupts() -> Iterator[None]:
+    """Ctrl-C is heard, also where the tests run in the background of a shell, which has it ignored."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
 
 
 @pytest.fixture(scope="module")

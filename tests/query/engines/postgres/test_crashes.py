@@ -345,6 +345,7 @@ def test_a_server_that_is_lost_before_the_charge(where, server, tmp_path, monkey
     assert quote.release().receipt.attempt == 1
 
 
+@pytest.mark.usefixtures("interrupts")
 def test_ctrl_c_while_the_server_hears_nothing(server, tmp_path, monkeypatch, quiet):
     """A postmaster that was stopped takes no cancellation: the line is cut, and the process goes on."""
     data = dataset(server, tmp_path)
@@ -370,7 +371,8 @@ def test_ctrl_c_while_the_server_hears_nothing(server, tmp_path, monkeypatch, qu
 
 
 CHILD = """
-import sys, dither
+import signal, sys, dither
+signal.signal(signal.SIGINT, signal.default_int_handler)
 from dither.query.engines.postgres import run as running
 rows = running._rows
 def waiting(link, sql, keep):

@@ -318,6 +318,7 @@ def test_a_failure_tells_nothing_and_stays_charged(address, link, tmp_path, visi
     assert round(other["n"][0]) == 3
 
 
+@pytest.mark.usefixtures("interrupts")
 def test_ctrl_c_stops_the_server(address, link, tmp_path, visits):
     data = dataset(address, tmp_path)
     source = data.engine.table(data.policy.tables[0], data.sources["visits"])
