@@ -184,7 +184,7 @@ REFUSED = {
     "SELECT ward, COUNT(*) AS n FROM visits GROUP BY ROLLUP (ward), CUBE (ward, sex, ward, sex)": "16 groupings",
     "SELECT ward, COUNT(*) AS n FROM visits GROUP BY CUBE (ward, sex, ward, sex, age)": "16 groupings",
     "SELECT ward FROM visits GROUP BY ROLLUP (ward)": "at least one COUNT",
-    "SELECT ward, COUNT(*) AS n FROM visits GROUP BY ward UNION ALL SELECT 'all', COUNT(*) FROM visits": "of its own",
+    "SELECT ward, COUNT(*) AS n FROM visits GROUP BY ward UNION ALL SELECT 'a', COUNT(*) FROM visits WHERE sex = 1": "own",
 }
 
 

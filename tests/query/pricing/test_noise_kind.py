@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import uuid
 from fractions import Fraction
 from itertools import product
 from types import SimpleNamespace
@@ -29,7 +30,7 @@ def clinic(tmp_path):
     visits = pyarrow.table({"person": [1, 2, 2, 3], "ward": ["A", "A", "B", "B"], "cost": [1, 2, 3, 4]})
 
     def make(budget, **more):
-        ledger = dither.Ledger.create(tmp_path / f"{len(list(tmp_path.iterdir()))}.ledger", budget=budget)
+        ledger = dither.Ledger.create(tmp_path / f"{uuid.uuid4().hex}.ledger", budget=budget)
         limits = {"max_groups": 2, "max_rows_per_group": 3, "keys": {"ward": ["A", "B"]}, "bounds": {"cost": (0, 10)}}
         limits |= {"hard": ["max_groups", "max_rows_per_group", "bounds.cost"]}
         return dither.protect(visits, name="visits", person="person", ledger=ledger, **(limits | more))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+import uuid
 from decimal import Decimal
 
 import pyarrow
@@ -27,7 +28,7 @@ def tables(link):
 
 
 def clinic(folder, visits, public):
-    ledger = dither.Ledger.create(str(folder / f"{len(list(folder.iterdir()))}.ledger"), budget=dither.pure(1))
+    ledger = dither.Ledger.create(str(folder / f"{uuid.uuid4().hex}.ledger"), budget=dither.pure(1))
     return dither.protect(visits, name="visits", person="p", max_rows=9, public=public, ledger=ledger)
 
 

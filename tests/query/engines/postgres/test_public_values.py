@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+import uuid
 from pathlib import Path
 
 import pyarrow
@@ -19,6 +20,7 @@ from dither.query.engines.templates.relations import scan_sql
 from dither.query.policy.policy import read_policy
 from dither.query.sources.find_source import find_source
 from dither.query.sources.postgres_table import postgres_table
+from tests.policies import opened
 from tests.query.engines.postgres.tables import load
 
 pytestmark = pytest.mark.filterwarnings("ignore::dither.errors.NotPrivateWarning")
@@ -85,7 +87,7 @@ def visits(link):
 
 
 def clinic(folder, rows, wards, **more):
-    ledger = dither.Ledger.create(str(folder / f"{len(list(folder.iterdir()))}.ledger"), budget=dither.pure(10**9))
+    ledger = dither.Ledger.create(str(folder / f"{uuid.uuid4().hex}.ledger"), budget=dither.pure(10**9))
     facts = {"person": "p", "max_groups": 9, "max_rows_per_group": 9, "bounds": {"cost": (0, 10), "wards.beds": (0, 10)}}
     facts |= {"keys": {"wards.site": ["n", "s", ""]}, "public": {"wards": wards}, **more}
     return dither.protect(rows, name="visits", ledger=ledger, **facts)
@@ -160,7 +162,7 @@ columns = {{ p = {{ type = "integer" }} }}
 """)
     (tmp_path / "bills.csv").write_text("p\n1\n")
     with pytest.raises(DataError, match=r"bills \(csv\), visits \(postgresql\).*different engines"):
-        dither.open(two).quote("SELECT COUNT(*) AS n FROM bills", epsilon=1)
+        opened(two).quote("SELECT COUNT(*) AS n FROM bills", epsilon=1)
 
 
 @pytest.mark.usefixtures("visits")
