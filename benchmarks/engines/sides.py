@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import time
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -25,7 +26,7 @@ THREADS, WORK_MEM, SALT = 2, "512MB", 12345
 Rows = list[tuple[Any, ...]]
 
 
-class Side:
+class Side(ABC):
     """An engine with the purchases."""
 
     name = ""
@@ -34,21 +35,21 @@ class Side:
     def __init__(self, folder: Path) -> None:
         self._folder, self._ledgers = folder, 0
 
+    @abstractmethod
     def source(self, table: str) -> Any:
         """Where a table is."""
-        raise NotImplementedError
 
+    @abstractmethod
     def place(self, table: str) -> str:
         """What stands after FROM in a plain query."""
-        raise NotImplementedError
 
+    @abstractmethod
     def engine(self, data: dither.Dataset) -> Engine:
         """What runs SELECTs."""
-        raise NotImplementedError
 
+    @abstractmethod
     def cpu(self, run: Run) -> Callable[[], float]:
         """Seconds of CPU that the engine took so far."""
-        raise NotImplementedError
 
     def quote(self, question: Question) -> Quote:
         """The question under a ledger of its own."""

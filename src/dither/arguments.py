@@ -1,7 +1,7 @@
 """Calls with wrong arguments: refused in words, with the call that would work, in place of Python's own TypeError.
 
 `@argument_errors` on a function or a method, or on a class for its constructors: `__init__`, `__new__` and public class
-methods. A call costs one more frame (about 0.3 microseconds); signatures are read only when a call fails, and `help` shows
+methods. A call costs one more frame; signatures are read only when a call fails, and `help` shows
 them as they are written. A TypeError from inside a call whose arguments fit is left as it is.
 """
 

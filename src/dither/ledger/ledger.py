@@ -105,7 +105,6 @@ class Ledger(LedgerOwner):
             raise
 
     @classmethod
-    @argument_errors
     def create(
         cls,
         location: LocationLike,
@@ -141,7 +140,6 @@ class Ledger(LedgerOwner):
         )
 
     @classmethod
-    @argument_errors
     def temporary(cls, budget: BudgetLike, *, domain: str | None = None) -> Self:
         """A throw-away, for classes and experiments: it forgets what was spent when it is closed or the program ends.
 
