@@ -81,7 +81,8 @@ def in_flags(text: str, *, plain: bool = False) -> str:
 def parts(error: DitherError) -> tuple[str, str, str]:
     """Where it was refused, why, and what would work, as the command line tells them."""
     plain = not isinstance(error, (PolicyError, QuestionError))
-    where = f"--{error.where}" if error.where in FLAGS else PLACES.get(error.where, error.where)
+    typed = error.where in FLAGS and not isinstance(error, PolicyError)  # a policy has no flags
+    where = f"--{error.where}" if typed else PLACES.get(error.where, error.where)
     where = re.sub(r"^error of (.*)$", r"--error \1", where)
     return where, in_flags(error.why, plain=plain), in_flags(error.instead, plain=plain)
 

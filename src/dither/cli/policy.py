@@ -44,7 +44,7 @@ def init(
     if is_address(file):
         if read_data:
             raise ConflictError("--read-data", file, "only CSV files are looked into", "leaving it out")
-        found = draft_database(file)
+        found = draft_database(file, Path.cwd() if out is None else out.parent)
         _write(found.text, out)
         for caution in found.cautions:
             typer.echo(f"caution: {caution}", err=True)

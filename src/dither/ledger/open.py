@@ -283,7 +283,8 @@ def must_be_apart(database: Database, second: Database | None) -> None:
         together = database.place.rpartition("/")[0] == second.place.rpartition("/")[0]
     if together:
         why = "it is in the ledger's own folder or database: both would be put back together"
-        raise ConflictError("witness", second.shown, why, "a file on another disk, or postgresql://... on another server")
+        instead = "a folder of its own for the ledger; or a file on another disk, or postgresql://... on another server"
+        raise ConflictError("witness", second.shown, why, instead)
 
 
 def _path(key: LocationLike | None) -> Path | None:

@@ -10,6 +10,7 @@ import pytest
 
 import dither
 from dither.errors import BudgetError, ConflictError, DataError, LedgerError, PolicyError, TamperError
+from dither.query.owner.draft import draft
 
 POLICY = """# a comment that stays
 version = 1
@@ -213,3 +214,12 @@ def test_shares_of_the_policy(policy):
         policy.write_text(text.replace('{ ana = { epsilon = "1" } }', bad))
         with pytest.raises(PolicyError, match="shares"):
             dither.open(policy)
+
+
+def test_a_draft_in_the_folder_of_the_keys_has_no_second_place_there(policy, monkeypatch):
+    """As in somebody's home: then the folder of keys lies in that of the ledger."""
+    own, other = policy.parent / ".dither", policy.parent.parent / "keys"
+    for home, line in ((own, "# witness = "), (other, 'witness = "~/.dither/heads"')):
+        monkeypatch.setenv("DITHER_HOME", str(home))
+        text = draft(policy.parent / "people.csv", policy.parent)
+        assert any(written.startswith(line) for written in text.splitlines())

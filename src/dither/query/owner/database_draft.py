@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
+from pathlib import Path
 
 from dither.query.owner.draft import LIMITS, column_advice, policy_head
 from dither.query.policy.owner import MOST_KEYS, VAGUE
@@ -25,13 +26,13 @@ class DatabaseDraft:
     cautions: tuple[str, ...]
 
 
-def draft_database(stated: str) -> DatabaseDraft:
+def draft_database(stated: str, folder: Path) -> DatabaseDraft:
     """TOML for a policy of the tables at an address, which `dither policy check` refuses until every mark is gone."""
     catalogue = find_tables(stated)
     names = _names(catalogue.tables)
     called = "".join(sign if sign.isalnum() else "_" for sign in catalogue.name).strip("_") or "rows"
     lines = [f"# caution: {_line(caution)}" for caution in catalogue.cautions]
-    lines += policy_head(called)
+    lines += policy_head(called, folder)
     for table in catalogue.tables:
         lines += [*_table(table, names), ""]
     lines += [f"# left out: {_line(relation)}: {_line(why)}" for relation, why in catalogue.unread]

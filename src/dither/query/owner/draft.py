@@ -7,6 +7,7 @@ import os
 from pathlib import Path
 
 from dither.errors import DataError
+from dither.ledger.storage import keyring
 from dither.query.owner.csv_sniffer import is_row
 from dither.query.policy.column import Type
 from dither.query.policy.csv_dialect import CsvDialect
@@ -22,8 +23,14 @@ LIMITS = (
 )
 
 
-def policy_head(name: str) -> list[str]:
-    """What stands before the tables: the domain, the ledger and the limits of a question."""
+def policy_head(name: str, folder: Path) -> list[str]:
+    """What stands before the tables: the domain, the ledger and the limits of a question.
+
+    The folder of keys is a second place, unless it lies in the folder of the policy and of its ledger: then whoever puts
+    back the one puts back the other.
+    """
+    heads = "~/.dither/heads" if not keyring.folder().resolve().is_relative_to(folder.resolve()) else "/another/disk/heads"
+    mark = "" if heads.startswith("~") else "# "
     return [
         "# A policy says what is protected. Nothing in it comes from the rows: only names and types were read.",
         f"# Decide every line that says {MARK}, then run: dither policy check THIS-FILE",
@@ -35,7 +42,7 @@ def policy_head(name: str) -> list[str]:
         "[ledger]",
         f'location = "{name}.ledger"',
         "# identity: dither ledger create --policy THIS-FILE --write makes the ledger, once, and writes it here",
-        'witness = "~/.dither/heads"  # second place: an old ledger put back is refused; better on another disk or server',
+        f'{mark}witness = "{heads}"  # second place: an old ledger put back is refused; better on another disk or server',
         f'budget = {{ epsilon = "{MARK}: such as 3", delta = "1e-6" }}  # all that may ever be spent',
         "",
         "[limits]",
@@ -58,7 +65,7 @@ def draft(path: Path, folder: Path, table: str | None = None, dialect: CsvDialec
         why = "its first line looks like a row, and no row is written into a draft"
         raise DataError("file", str(path), why, "a line of names above it, or --read-data, for your eyes")
     lines = [
-        *policy_head(name),
+        *policy_head(name, folder),
         f"[tables.{_quoted(name)}]",
         f"source = {_quoted(os.path.relpath(path.absolute(), folder.absolute()))}",
         *stated,

@@ -113,12 +113,12 @@ def test_a_schema_is_drafted_filled_in_checked_and_asked(reader, link, tmp_path,
 
 
 def test_tables_that_are_named(reader, address):
-    one = draft_database(f"{reader}&table=drafted.visits")
+    one = draft_database(f"{reader}&table=drafted.visits", Path.cwd())
     assert list(tomllib.loads(one.text)["tables"]) == ["visits"]
     assert "# patient refers to drafted.patients, a foreign key" in one.text
     assert 'location = "visits.ledger"' in one.text
     assert one.cautions == ()
-    two = draft_database(f"{reader}&table=drafted.visits&table=drafted.patients").text
+    two = draft_database(f"{reader}&table=drafted.visits&table=drafted.patients", Path.cwd()).text
     assert list(tomllib.loads(two)["tables"]) == ["visits", "patients"]
     assert '# owner = { through = "patients", on = { child = "patient", parent = "id" } }' in two
     for name, table in tomllib.loads(two)["tables"].items():
@@ -126,14 +126,14 @@ def test_tables_that_are_named(reader, address):
 
 
 def test_roles_that_could_write_are_warned_of(reader, address, link):
-    told = draft_database(f"{address}&table=drafted.visits")
+    told = draft_database(f"{address}&table=drafted.visits", Path.cwd())
     assert "superuser" in told.cautions[0]
     assert told.text.startswith("# caution: the role postgres is a superuser")
     result = CliRunner().invoke(app, ["policy", "init", f"{address}&table=drafted.visits"])
     assert "caution: the role postgres is a superuser" in result.stderr
     link.execute("GRANT INSERT ON drafted.visits TO draft_reader")
     try:
-        assert "may write to" in draft_database(f"{reader}&table=drafted.visits").cautions[0]
+        assert "may write to" in draft_database(f"{reader}&table=drafted.visits", Path.cwd()).cautions[0]
     finally:
         link.execute("REVOKE INSERT ON drafted.visits FROM draft_reader")
 
@@ -148,7 +148,7 @@ def test_names_state_no_facts(reader, link):
         GRANT USAGE ON SCHEMA odd TO draft_reader; GRANT SELECT ON ALL TABLES IN SCHEMA odd TO draft_reader"""
     link.execute(made)
     try:
-        stated = tomllib.loads(draft_database(f"{reader}&schema=odd").text)
+        stated = tomllib.loads(draft_database(f"{reader}&schema=odd", Path.cwd()).text)
         assert list(stated["tables"]) == ["odd_VISITS", "od.d", "odd_visits_2", 'odd_x"_person = "each row']
         odd = stated["tables"]['odd_x"_person = "each row']
         assert odd["person"].startswith("FILL IN")
@@ -197,9 +197,9 @@ def test_bad_addresses_are_answered_clearly(url, tmp_path):
 )  # fmt: skip
 def test_tables_that_cannot_be_drafted(reader, asked, why):
     with pytest.raises(DataError, match=why):
-        draft_database(f"{reader}&{asked}")
+        draft_database(f"{reader}&{asked}", Path.cwd())
 
 
 def test_a_password_from_the_environment_is_never_written(reader, monkeypatch):
     monkeypatch.setitem(os.environ, "PGPASSWORD", "canary-password")
-    assert "canary" not in draft_database(f"{reader}&schema=drafted").text
+    assert "canary" not in draft_database(f"{reader}&schema=drafted", Path.cwd()).text
