@@ -352,7 +352,7 @@ def test_other_servers(extension, hostile, owner):
     try:
         hostile(f"CREATE EXTENSION {extension}", undone=f"DROP EXTENSION {extension} CASCADE")
     except psycopg.errors.FeatureNotSupported:
-        pytest.skip(f"this server has no {extension}")
+        pytest.skip("this server came without the contrib modules")
     host = owner.address.split("host=")[1]
     hostile(
         TABLE, undone="DROP SERVER IF EXISTS loop CASCADE; DROP VIEW IF EXISTS visits; ALTER TABLE kept RENAME TO visits"
