@@ -26,6 +26,7 @@ FLOORS = [
     ["mechanisms"],
     ["local", "density", "ledger"],
     ["query"],
+    ["learn"],
     ["testing", "demo", "plot"],
     ["cli"],
     ["__main__"],
@@ -93,6 +94,10 @@ SUBROOMS: dict[str, list[list[str]]] = {
         ["owner"],
         ["ledger"],
         ["relocation", "report"],
+    ],
+    "learn": [
+        ["base"],
+        ["linear"],
     ],
     "query": [
         ["policy"],

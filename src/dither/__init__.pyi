@@ -1,6 +1,7 @@
 from dither import channels as channels
 from dither import density as density
 from dither import errors as errors
+from dither import learn as learn
 from dither import local as local
 from dither import noise as noise
 from dither import plot as plot

@@ -15,7 +15,7 @@ from collections.abc import Callable
 from importlib import import_module
 from typing import Any
 
-FRONTS = ("dither", "dither.density", "dither.local", "dither.noise")
+FRONTS = ("dither", "dither.density", "dither.learn", "dither.local", "dither.noise")
 Front = tuple[list[str], Callable[[str], object], Callable[[], list[str]], dict[str, str]]
 
 

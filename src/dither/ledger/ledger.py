@@ -274,6 +274,13 @@ class Ledger(LedgerOwner):
             in_doubt(self.identity, own.number)
             raise
 
+    def __deepcopy__(self, _memo: dict[int, Any]) -> Self:
+        """The same ledger: a copy of an estimator or a question must not have a budget of its own."""
+        return self
+
+    def __copy__(self) -> Self:
+        return self
+
     def __repr__(self) -> str:
         return f"Ledger({self.location!r}, domain={self.domain!r}, identity={self.identity!r})"
 

@@ -1,0 +1,1 @@
+from dither.learn.linear.logistic_regression import LogisticRegression as LogisticRegression

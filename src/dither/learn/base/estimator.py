@@ -1,0 +1,200 @@
+"""The way of a fit: facts, charge, release, and then the model from what was released.
+
+    facts     parameters, shape and kind of the data are read, and refused where they do not fit; no cell is looked at
+    charge    the ledger charges, or says that the same fit was paid for; from here on nothing is given back
+    release   rows become whole numbers, statistics get noise (`base/release.py`)
+    commit    what was released is stored
+    model     the estimator runs again on what is *stored*, without rows: so a model holds nothing else, by construction
+
+What fails after the charge is one error with one text: its cause may depend on a row.
+"""
+
+from __future__ import annotations
+
+import secrets
+from typing import Any, ClassVar, Self
+
+from dither.errors import DataError, ReleaseError
+from dither.extras import needs
+from dither.learn.base import targets
+from dither.learn.base.cells import Cells, read_cells, scaled
+from dither.learn.base.columns import read_bounds
+from dither.learn.base.facts import Facts, read_max_rows, read_rows_hint
+from dither.learn.base.people import kept_rows, read_person
+from dither.learn.base.price import Kind, read_price
+from dither.learn.base.quote import FitQuote
+from dither.learn.base.release import Release, Replay, from_json, to_json, untold
+from dither.learn.base.rows import Rows
+from dither.ledger.entries.receipt import Receipt
+from dither.ledger.ledger import Ledger
+
+with needs("dither[learn]"):
+    import numpy as np
+    from sklearn.base import BaseEstimator
+    from sklearn.utils.validation import check_is_fitted, validate_data
+
+FAILED = "it failed after data was touched; the charge stays, and the cause is not told: it may depend on a row"
+
+
+class PrivateEstimator(BaseEstimator):
+    """What all estimators of `dither.learn` do alike. Parameters are stored as given, and read by `fit`."""
+
+    _kinds: ClassVar[tuple[Kind, ...]] = ("gaussian",)  # the noise that it can spend
+    _supervision: ClassVar[str | None] = None  # "classes", "target" or None
+
+    epsilon: Any
+    delta: Any
+    guarantee: Any
+    bounds: Any
+    unit: Any
+    max_rows: Any
+    rows: Any
+    ledger: Ledger | None
+    analyst: str
+
+    # -- what each of them says for itself ---------------------------------------------------------------------
+
+    def _learn(self, facts: Facts, release: Release) -> dict[str, Any]:
+        """The fitted attributes, from public facts and releases alone. It runs twice, and gives the same both times."""
+        raise NotImplementedError
+
+    def _expect(self, facts: Facts, n: int) -> list[str]:
+        """What is to be expected of n rows, in words; from public facts alone."""
+        raise NotImplementedError
+
+    # -- scikit-learn ------------------------------------------------------------------------------------------
+
+    def fit(self, X: Any, y: Any = None, *, person: Any = None) -> Self:
+        """Charge for a fit, release its statistics, and make the model of them.
+
+        Args:
+            X: one row for each record: an array, a list of rows, or a frame of pandas or polars.
+            y: the labels or targets, one for each row.
+            person: one value for each row that says whose it is; left out, each row is another person.
+
+        Raises:
+            DataError, SizeError, NumberError, GuaranteeError, UnitError: parameters, shape or kind do not fit.
+            BudgetError: the ledger has less left than the price.
+            ReleaseError: it failed after the charge; the cause is not told.
+        """
+        cells = read_cells(X)
+        validate_data(self, X, reset=True, skip_check_array=True)
+        labels = None if self._supervision is None else targets.read_labels(y, cells.rows)
+        ids = None if person is None else read_person(person, cells.rows)
+        facts = self._facts(cells, labels)
+        receipt = self._charge(facts)
+        with untold() as done:
+            rows = self._rows(cells, labels, ids, facts)
+            first = Release(facts.price, rows, facts.rows_per_person)
+            self._learn(facts, first)
+            done.append(to_json(first.released))
+        if not done:
+            raise ReleaseError(
+                "fit", receipt.name if receipt else "without a ledger", FAILED, "asking the owner of the data"
+            )
+        stored = self.ledger.commit(receipt, done[0]) if self.ledger is not None and receipt is not None else done[0]
+        return self._model(facts, stored, receipt)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.non_deterministic = True
+        tags.input_tags.allow_nan = True
+        tags.target_tags.required = self._supervision is not None
+        return tags
+
+    def __getstate__(self) -> dict[str, Any]:
+        """A copy that is written to a file has no ledger: that is opened by its place, not copied."""
+        return {**super().__getstate__(), "ledger": None}
+
+    # -- price and explanation ---------------------------------------------------------------------------------
+
+    def quote(self, n: int, d: int | None = None) -> FitQuote:
+        """Price of a fit, and what to expect of n rows of d columns, before any data is there. Costs nothing.
+
+        Args:
+            n: a public guess of the number of rows.
+            d: the number of columns, where `bounds` does not say it.
+
+        Raises:
+            DataError, SizeError, NumberError, GuaranteeError, UnitError: parameters do not fit.
+        """
+        width = d if d is not None else (len(self.bounds) if isinstance(self.bounds, (list, dict)) else 1)
+        names = tuple(self.bounds) if isinstance(self.bounds, dict) else None
+        facts = self._facts(Cells(tuple(np.zeros(0) for _ in range(width)), names, 0), None)
+        return FitQuote(type(self).__name__, facts.price.guarantee, facts.price.words, tuple(self._expect(facts, n)))
+
+    def explain(self) -> str:
+        """What was released, at which price, and what the guarantee does not hold."""
+        check_is_fitted(self, "guarantee_")
+        charged = "to no ledger: nobody counts it" if self.receipt_ is None else f"under receipt {self.receipt_.name}"
+        whose = (
+            "each row is taken as another person" if self.max_rows == 1 else f"at most {self.max_rows} rows a person count"
+        )
+        lines = [
+            f"Model      {type(self).__name__}",
+            f"Price      {self.facts_.price.words}, charged {charged}",
+            f"Rows       {whose}",
+        ]
+        lines.append(
+            f"Released   {sum(one.size for one in self.released_):,} whole numbers with noise; the model is made of them"
+        )
+        lines += [f"Outside    {text}" for text in self.outside_]
+        return "\n".join(lines)
+
+    # -- inside ------------------------------------------------------------------------------------------------
+
+    def _facts(self, cells: Cells, labels: Any) -> Facts:
+        """Parameters as public facts; refused where they do not fit. Of the data only shape and names are looked at."""
+        names = cells.names or tuple(f"x{place}" for place in range(len(cells.columns)))
+        price = read_price(self.epsilon, self.delta, self.guarantee, self.unit, self._kinds)
+        classes: tuple[Any, ...] = ()
+        if self._supervision == "classes":
+            classes = targets.read_classes(self.classes, np.zeros(0) if labels is None else labels)
+        target = targets.read_target_bounds(self.target_bounds) if self._supervision == "target" else None
+        columns = read_bounds(self.bounds, cells.names, len(cells.columns))
+        if self.ledger is not None and not isinstance(self.ledger, Ledger):
+            raise DataError("ledger", self.ledger, "it is not a ledger", "ledger=dither.Ledger('clinic.ledger')")
+        return Facts(columns, names, price, classes, target, read_rows_hint(self.rows), read_max_rows(self.max_rows))
+
+    def _charge(self, facts: Facts) -> Receipt | None:
+        """The receipt of the charge. Each fit is a charge of its own: a ledger cannot know whether data is the same."""
+        if self.ledger is None:
+            return None
+        question = {"fit": type(self).__name__, "once": secrets.token_hex(16)}
+        text = f"fit of {type(self).__name__} on {', '.join(facts.names[:20])}"
+        receipt = self.ledger.reserve(facts.price.guarantee, question, analyst=self.analyst, text=text, door="learn")
+        self.ledger.touch(receipt)
+        return receipt
+
+    def _rows(self, cells: Cells, labels: Any, ids: Any, facts: Facts) -> Rows:
+        """Cells as rows: each from its own cells, those without a label or a target left out."""
+        numbers, codes = scaled(cells, facts.columns)
+        label = targets.encode_labels(labels, facts.classes) if facts.classes else None
+        target = targets.encode_target(labels, facts.target) if facts.target else None
+        rows, kept = Rows(numbers, codes, label, target), np.ones(cells.rows, dtype=bool)
+        if ids is not None:
+            kept &= kept_rows(ids, cells.rows, facts.rows_per_person)
+        if label is not None:
+            kept &= label >= 0
+        if target is not None:
+            kept &= ~np.isnan(target)
+        return rows if kept.all() else rows.take(kept)
+
+    def _model(self, facts: Facts, stored: str, receipt: Receipt | None) -> Self:
+        """The model from what is stored: no row has a way into it."""
+        again = Replay(facts.price, from_json(stored), facts.rows_per_person)
+        fitted = self._learn(facts, again)
+        self.facts_, self.released_, self.receipt_ = facts, tuple(again.released), receipt
+        self.guarantee_ = facts.price.guarantee
+        public = isinstance(getattr(self, "classes", None), str)
+        self.outside_ = ("which labels occur was declared public and read off the data",) if public else ()
+        for name, value in fitted.items():
+            setattr(self, name, value)
+        return self
+
+    def _predicted(self, X: Any) -> Rows:
+        """Rows to predict for, as those of the fit were read."""
+        check_is_fitted(self, "guarantee_")
+        cells = read_cells(X)
+        validate_data(self, X, reset=False, skip_check_array=True)
+        return Rows(*scaled(cells, self.facts_.columns))

@@ -1,0 +1,59 @@
+"""What a fit knows before it sees a row: columns, classes, the price. All of it is public."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from attrs import frozen
+
+from dither.errors import NumberError
+from dither.learn.base.columns import Category, CategoryColumn, Column, NumberColumn
+from dither.learn.base.price import Price
+from dither.learn.base.rows import default_norm
+from dither.numeric.number import integer
+
+
+@frozen
+class Facts:
+    """The public facts of a fit."""
+
+    columns: tuple[Column, ...]
+    names: tuple[str, ...]  # of the columns
+    price: Price
+    classes: tuple[Category, ...] = ()  # of a classifier
+    target: NumberColumn | None = None  # of a regressor
+    rows: int | None = None  # how many rows there are, if that is public
+    rows_per_person: int = 1
+
+    @property
+    def width(self) -> int:
+        """How many coordinates the vector of a row has."""
+        return sum(column.width for column in self.columns)
+
+    @property
+    def coordinates(self) -> tuple[str, ...]:
+        """Their names: a column, or a category of one."""
+        return tuple(
+            f"{name}={value}" if value is not None else name
+            for name, column in zip(self.names, self.columns, strict=True)
+            for value in (column.values if isinstance(column, CategoryColumn) else (None,))
+        )
+
+    def norm(self, stated: Any) -> float:
+        """The L2 norm that vectors are bounded by: as stated, or what no row exceeds."""
+        most = default_norm(self.columns)
+        if stated is None:
+            return most
+        if isinstance(stated, bool) or not isinstance(stated, (int, float)) or not 2**-20 <= stated < float("inf"):
+            raise NumberError("norm", stated, "it bounds the length of a row after scaling to [-1, 1]", f"norm={most:.3g}")
+        return min(float(stated), most)
+
+
+def read_rows_hint(rows: Any) -> int | None:
+    """A public number of rows; None where it is private."""
+    return None if rows is None else integer(rows, name="rows", least=1)
+
+
+def read_max_rows(max_rows: Any) -> int:
+    """How many rows of a person count."""
+    return integer(max_rows, name="max_rows", least=1)

@@ -1,0 +1,48 @@
+"""Several rows of one person: the first `max_rows` of them count, in the order in which they stand.
+
+Which of her rows count depends on her rows alone, so nobody else's rows change when she comes or goes. A row that says of
+nobody whose it is (None or NaN) is left out.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dither.errors import DataError, SizeError
+
+
+def kept_rows(person: Any, count: int, max_rows: int) -> NDArray[np.bool_]:
+    """For each row whether it counts."""
+    ids = read_person(person, count)
+    kept, seen = np.zeros(count, dtype=bool), dict[Any, int]()
+    for place, whose in enumerate(ids.tolist()):
+        key = _key(whose)
+        if key is None:
+            continue
+        seen[key] = seen.get(key, 0) + 1
+        kept[place] = seen[key] <= max_rows
+    return kept
+
+
+def read_person(person: Any, count: int) -> NDArray[Any]:
+    """One value for each row that says whose it is."""
+    ids = np.asarray(person)
+    if ids.ndim != 1:
+        raise SizeError("person", ids.shape, "it is one value for each row", "the column that says whose a row is")
+    if len(ids) != count:
+        raise SizeError("person", "another length than X", "it is one value for each row", "one value for each row of X")
+    if ids.dtype.kind == "c":
+        raise DataError("person", str(ids.dtype), "complex numbers name nobody", "texts or whole numbers")
+    return ids
+
+
+def _key(whose: Any) -> Any:
+    """What names a person; None where it names nobody. Whatever a cell is, nothing is raised."""
+    try:
+        hash(whose)
+        return None if whose is None or whose != whose else whose
+    except Exception:
+        return None

@@ -1,0 +1,186 @@
+"""Logistic regression: gradient descent over all rows at once, in whole numbers, a Gaussian at each step.
+
+    x   a row on the lattice 2^-12, with a constant, |x|_2 <= 1                       (`base/rows.py`)
+    w   weights on the lattice 2^-14, within 256                                      public: made of earlier releases
+    p   softmax of x w, its exponentials from a table of whole numbers in steps of 2^-10
+    r   p - (1 at the label) on the lattice 2^-15, cut to |r|_2 <= 1
+    G   the sum of x r^T over rows
+
+Theorem. One row adds to G a matrix of whole numbers of L2 norm at most 2^27, whatever it holds, and no other row's part
+changes. So `Release.gaussian` has norm2 = 4^27 at every step.
+
+Proof. x w is a sum of whole products below 2^53, exact in any order; the table, the sum over classes in their order, the
+division and the cut look at one row each. |x r^T| = |x| |r| <= 2^12 2^15, both checked in whole numbers. G is exact
+(`base/exact_sums.py`).
+
+The number of steps follows from n mu / sqrt(width), n public or released with noise. Nothing else depends on the data: no
+early stop, no line search.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from dither.learn.base.cells import Floats, Integers
+from dither.learn.base.classifier import PrivateClassifier
+from dither.learn.base.columns import BoundsLike
+from dither.learn.base.exact_sums import exact_products, exact_scores
+from dither.learn.base.facts import Facts
+from dither.learn.base.release import Release
+from dither.learn.base.row_count import released_count
+from dither.learn.base.rows import Rows, lattice_vectors, one_hot
+from dither.learn.base.targets import ClassesLike
+from dither.learn.linear.original_units import bounded_values, original_coefficients
+from dither.ledger.ledger import Ledger
+from dither.numeric.number import NumberLike
+from dither.privacy.guarantee.guarantee import Guarantee
+from dither.privacy.unit import UnitLike
+
+ROW_BITS, WEIGHT_BITS, RESIDUAL_BITS = 12, 14, 15
+NORM2 = 4 ** (ROW_BITS + RESIDUAL_BITS)
+LARGEST_WEIGHT = 256.0
+TABLE_BITS, TABLE_REACH = 10, 16  # steps of 2^-10, exponentials down to e^-16
+EXPONENTIALS = np.rint(np.exp(-np.arange(TABLE_REACH * 2**TABLE_BITS + 1) / 2**TABLE_BITS) * 2**30)
+MOMENTUM, RATE = 0.8, 3.2
+SPARE = 1 - 2.0**-20
+
+
+class LogisticRegression(PrivateClassifier):
+    """Logistic regression for two or more classes, (epsilon, delta)-differentially private.
+
+    Args:
+        epsilon: the price of a fit, with `delta`.
+        delta: see `epsilon`.
+        guarantee: the price in another way: `dither.zcdp`, `dither.gdp` or `dither.approx`.
+        bounds: the public range of each column: `(low, high)`, or by column pairs and lists of categories.
+        classes: the public list of labels. Rows with another label are left out.
+        norm: a public bound of the L2 norm of rows after scaling to [-1, 1]; smaller is better where most rows are short.
+        l2: how strongly weights are drawn to zero; costs nothing.
+        unit: whom it protects.
+        max_rows: how many rows of a person count, where `fit` gets `person`.
+        rows: the number of rows, if it is public; left out, a hundredth of the price buys it.
+        ledger: is charged before data is read.
+        analyst: who asks, where the ledger has shares.
+
+    Raises:
+        DataError, SizeError, NumberError, GuaranteeError, UnitError: by `fit`, where parameters or shapes do not fit.
+        BudgetError: by `fit`, where the ledger has less left than the price.
+
+    Example:
+        >>> import numpy as np
+        >>> from dither.learn import LogisticRegression
+        >>> rng = np.random.default_rng(1)
+        >>> X = rng.uniform(0, 100, (2000, 2))
+        >>> y = np.where(X[:, 0] > X[:, 1], "yes", "no")
+        >>> model = LogisticRegression(epsilon=1, delta="1e-6", bounds=(0, 100), classes=["no", "yes"]).fit(X, y)
+        >>> model.score(X, y, public=True) > 0.9
+        True
+    """
+
+    def __init__(
+        self,
+        *,
+        epsilon: NumberLike | None = None,
+        delta: NumberLike | None = None,
+        guarantee: Guarantee | None = None,
+        bounds: BoundsLike = None,
+        classes: ClassesLike = None,
+        norm: float | None = None,
+        l2: float = 0.0,
+        unit: UnitLike = "add/remove one person",
+        max_rows: int = 1,
+        rows: int | None = None,
+        ledger: Ledger | None = None,
+        analyst: str = "",
+    ) -> None:
+        self.epsilon = epsilon
+        self.delta = delta
+        self.guarantee = guarantee
+        self.bounds = bounds
+        self.classes = classes
+        self.norm = norm
+        self.l2 = l2
+        self.unit = unit
+        self.max_rows = max_rows
+        self.rows = rows
+        self.ledger = ledger
+        self.analyst = analyst
+
+    def _learn(self, facts: Facts, release: Release) -> dict[str, Any]:
+        norm, classes = facts.norm(self.norm), len(facts.classes)
+        n, spent = released_count(facts, release)
+        steps = step_count(n * facts.price.mu / np.sqrt(facts.width))
+        share = (1 - spent) / steps
+        weights = np.zeros((facts.width + 1, classes))
+        speed, total, counted = np.zeros_like(weights), np.zeros_like(weights), 0
+        for step in range(steps):
+            whole = np.rint(np.clip(weights, -LARGEST_WEIGHT, LARGEST_WEIGHT) * 2**WEIGHT_BITS)
+            gradient = release.gaussian(
+                lambda rows, whole=whole: gradient_sums(rows, facts, norm, whole),  # type: ignore[misc]
+                (facts.width + 1, classes),
+                norm2=NORM2,
+                share=share,
+            )
+            speed = MOMENTUM * speed + gradient / 2.0 ** (ROW_BITS + RESIDUAL_BITS) / n + self.l2 * weights
+            weights = np.clip(weights - RATE * speed, -LARGEST_WEIGHT, LARGEST_WEIGHT)
+            if step >= steps // 2:
+                total, counted = total + weights, counted + 1
+        mean = total / counted / np.sqrt(2)  # of vectors that were divided by sqrt 2, and by the norm
+        coefficients, intercepts = original_coefficients(mean[:-1] / norm, mean[-1], facts.columns)
+        if classes == 2:
+            coefficients, intercepts = np.diff(coefficients, axis=1), np.diff(intercepts)
+        return {"coef_": coefficients.T, "intercept_": intercepts, "n_iter_": steps}
+
+    def decision_function(self, X: Any) -> Any:
+        """How much each class is favoured, a row each; of two classes, how much the second is."""
+        rows = self._predicted(X)
+        scores = bounded_values(rows, self.facts_.columns) @ self.coef_.T + self.intercept_
+        return scores.ravel() if len(self.classes_) == 2 else scores
+
+    def predict_proba(self, X: Any) -> Any:
+        """The probability of each class, in the order of `classes_`, a row each."""
+        scores = self.decision_function(X)
+        if scores.ndim == 1:
+            scores = np.stack([np.zeros_like(scores), scores], axis=1)
+        exponentials = np.exp(scores - scores.max(axis=1, keepdims=True))
+        return exponentials / exponentials.sum(axis=1, keepdims=True)
+
+    def _expect(self, facts: Facts, n: int) -> list[str]:
+        ratio = n * facts.price.mu / np.sqrt(facts.width) / facts.rows_per_person
+        if ratio < 5:
+            return ["noise exceeds signal at this size: hardly better than chance; a forest of one tree does better"]
+        if ratio < 15:
+            return ["noise is felt at this size: a forest may do better"]
+        return ["noise is small beside the signal at this size: close to logistic regression without privacy"]
+
+
+def step_count(ratio: float) -> int:
+    """The steps for n mu / sqrt(width): more where noise is smaller beside the gradient."""
+    return 10 if ratio < 8 else 25 if ratio < 45 else 50 if ratio < 100 else 100
+
+
+def gradient_sums(rows: Rows, facts: Facts, norm: float, weights: Floats) -> Integers:
+    """The sum of x r^T over rows, in steps of 2^-27."""
+    vectors = lattice_vectors(one_hot(rows, facts.columns), ROW_BITS, norm, constant=True)
+    return exact_products(vectors, residuals(vectors, rows.labels, weights), 2 ** (ROW_BITS + RESIDUAL_BITS))
+
+
+def residuals(vectors: Floats, labels: Integers, weights: Floats) -> Floats:
+    """r of each row, in steps of 2^-15, of L2 norm at most 2^15."""
+    largest = int(2**ROW_BITS * np.sqrt(vectors.shape[1]) + 1) * int(LARGEST_WEIGHT) * 2**WEIGHT_BITS
+    scores = np.floor(exact_scores(vectors, weights, largest) / 2.0 ** (ROW_BITS + WEIGHT_BITS - TABLE_BITS))
+    below = np.minimum(scores.max(axis=1, keepdims=True) - scores, float(TABLE_REACH * 2**TABLE_BITS))
+    powers = EXPONENTIALS[below.astype(np.int64)]
+    total = powers[:, 0].copy()
+    for place in range(1, powers.shape[1]):  # whole numbers, exact in any order; one by one all the same
+        total += powers[:, place]
+    errors = powers / total[:, None]
+    errors[np.arange(len(labels)), labels] -= 1.0
+    whole = np.trunc(errors * 2.0**RESIDUAL_BITS)
+    square = np.einsum("ij,ij->i", whole, whole)
+    long = square > 4**RESIDUAL_BITS
+    whole[long] = np.trunc(whole[long] * (2.0**RESIDUAL_BITS * SPARE / np.sqrt(square[long]))[:, None])
+    whole[np.einsum("ij,ij->i", whole, whole) > 4**RESIDUAL_BITS] = 0.0  # no row gets here; one that did would not count
+    return whole

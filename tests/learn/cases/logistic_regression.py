@@ -1,0 +1,19 @@
+"""LogisticRegression."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from dither.learn import LogisticRegression
+from tests.learn.cases import CLASSES, Case
+
+
+def make(**changed: Any) -> LogisticRegression:
+    return LogisticRegression(**{"epsilon": 1, "delta": "1e-6", "bounds": (-1, 1), "classes": CLASSES} | changed)
+
+
+CASES = [
+    Case("logistic", make, "classes"),
+    Case("logistic short rows", lambda **changed: make(**{"norm": 0.5, "rows": 20} | changed), "classes"),
+    Case("logistic replace", lambda **changed: make(**{"unit": "replace one person", "max_rows": 3} | changed), "classes"),
+]

@@ -1,0 +1,167 @@
+"""The way of a fit, of every estimator: charge before data, replay, ledgers and clones, inputs, scikit-learn's checks."""
+
+from __future__ import annotations
+
+import pickle
+import warnings
+
+import numpy as np
+import pandas
+import polars
+import pytest
+from sklearn.base import clone
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+import dither
+from dither.errors import BudgetError, DataError, InputError, ReleaseError
+from dither.learn.base.release import Replay
+from dither.testing import seeded
+from tests.learn.cases import CLASSES, COLUMNS, REFUSALS, all_cases, as_data, hostile_rows, plain_rows
+
+CASES = all_cases()
+by_name = pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
+
+
+def same(one, other):
+    if isinstance(one, np.ndarray):
+        return one.dtype == other.dtype and np.array_equal(one, other, equal_nan=one.dtype.kind == "f")
+    return pickle.dumps(one) == pickle.dumps(other)
+
+
+@by_name
+def test_a_model_is_made_of_what_was_released(case):
+    """The releases alone, without rows, make the same model: it holds nothing else."""
+    model = case.make().fit(*as_data([*plain_rows(), *hostile_rows()], case.kind))
+    again = case.make()._learn(model.facts_, Replay(model.facts_.price, model.released_, model.facts_.rows_per_person))
+    for name, value in again.items():
+        assert same(getattr(model, name), value), name
+
+
+@by_name
+@pytest.mark.parametrize("rows", [[], plain_rows(1), [([0.0] * COLUMNS, "a", 0.0)] * 5, hostile_rows()], ids=len)
+def test_no_rows_are_refused(case, rows):
+    X, y = as_data(rows, case.kind)
+    case.make().fit(X, y)
+
+
+@by_name
+def test_a_ledger_is_charged_once_a_fit_and_survives_clone(case):
+    model = case.make()
+    unit = dither.Unit(model.unit)
+    budget = dither.approx(3, "1e-5", unit=unit) if model.delta is not None else dither.pure(3, unit=unit)
+    with dither.Ledger.temporary(budget, domain="learn") as ledger:
+        X, y = as_data(plain_rows(), case.kind)
+        copy = clone(case.make(ledger=ledger))
+        assert copy.ledger is ledger
+        copy.fit(X, y)
+        assert copy.receipt_.ledger == ledger.identity
+        assert len([entry for entry in ledger.history() if "fit" in str(entry)]) >= 1
+        with pytest.raises(BudgetError):
+            [clone(copy).fit(X, y) for _ in range(10)]
+        assert pickle.loads(pickle.dumps(copy)).ledger is None
+
+
+@by_name
+def test_nothing_is_read_before_the_charge(case):
+    """A ledger that refuses leaves the cells alone."""
+
+    class Cell:
+        def __float__(self):
+            raise AssertionError("a cell was read")
+
+        def __hash__(self):
+            raise AssertionError("a cell was read")
+
+    unit = dither.Unit(case.make().unit)
+    with dither.Ledger.temporary(dither.pure("0.001", unit=unit), domain="learn") as ledger:
+        X = np.array([[Cell()] * COLUMNS], dtype=object)
+        y = np.array([Cell()], dtype=object) if case.kind != "none" else None
+        with pytest.raises(InputError):
+            case.make(ledger=ledger).fit(X, y)
+
+
+@by_name
+def test_frames_and_lists_are_read_as_arrays_are(case):
+    X, y = as_data(plain_rows(), case.kind)
+    names = ["one", "two", "three"]
+    found = []
+    for table in (X, X.tolist(), pandas.DataFrame(X, columns=names), polars.DataFrame(X, schema=names)):
+        with warnings.catch_warnings(action="ignore"), seeded(3):
+            model = case.make().fit(table, y)
+        found.append(model.released_)
+        if not isinstance(table, (np.ndarray, list)):
+            assert list(model.feature_names_in_) == names
+    assert all(same(a, b) for other in found[1:] for a, b in zip(found[0], other, strict=True))
+
+
+@by_name
+def test_parameters_that_are_public_facts_are_asked_for(case):
+    X, y = as_data(plain_rows(), case.kind)
+    with pytest.raises(DataError, match="never read off the data"):
+        case.make(bounds=None).fit(X, y)
+    if case.kind == "classes":
+        with pytest.raises(DataError, match="never read off the data"):
+            case.make(classes=None).fit(X, y)
+        assert "declared public" in case.make(classes="public").fit(X, y).explain()
+    if case.kind == "target":
+        with pytest.raises(DataError, match="never read off the data"):
+            case.make(target_bounds=None).fit(X, y)
+
+
+@by_name
+def test_a_quote_needs_no_data(case):
+    told = case.make().quote(1000, COLUMNS)
+    assert told.guarantee == case.make().fit(*as_data(plain_rows(), case.kind)).guarantee_
+    assert "Price" in str(told)
+
+
+@by_name
+def test_what_fails_after_the_charge_is_one_error(case, monkeypatch):
+    model = case.make()
+
+    def broken(*_):
+        raise ValueError("row 7 is 42")
+
+    monkeypatch.setattr(type(model), "_rows", broken)
+    with pytest.raises(ReleaseError) as told:
+        model.fit(*as_data(plain_rows(), case.kind))
+    assert "42" not in str(told.value)
+    assert told.value.__cause__ is None
+    assert told.value.__context__ is None
+
+
+def checks():
+    """Each estimator once, with bounds and classes that fit the data of scikit-learn's checks."""
+    given, seen = [], set()
+    for case in CASES:
+        model = case.make(bounds=(-100, 100), **({"classes": "public"} if case.kind == "classes" else {}))
+        if type(model) not in seen:
+            seen.add(type(model))
+            given.append((model, REFUSALS | case.expected_failures))
+    return given
+
+
+ESTIMATORS = checks()
+
+
+@parametrize_with_checks(
+    [model for model, _ in ESTIMATORS],
+    expected_failed_checks=lambda model: next(reasons for one, reasons in ESTIMATORS if type(one) is type(model)),
+)
+def test_scikit_learn(estimator, check, monkeypatch):
+    """With noise that is zero at every fit: the checks compare fits, and no seed of noise is to be had."""
+    for law in ("RoundedGaussian", "DiscreteLaplace"):
+        monkeypatch.setattr(f"dither.learn.base.release.{law}", NoNoise)
+    check(estimator)
+
+
+class NoNoise:
+    def __init__(self, *_, **__):
+        pass
+
+    def sample(self, size):
+        return np.zeros(size, dtype=np.int64)
+
+
+def test_classes_in_the_order_of_scikit_learn():
+    assert sorted(CLASSES) == CLASSES
