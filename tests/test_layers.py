@@ -117,7 +117,7 @@ SUBROOMS: dict[str, list[list[str]]] = {
         ["conformance", "release"],
         ["quote"],
         ["batch", "free_quote"],
-        ["budget_plan", "public_quote"],
+        ["budget_plan", "features", "public_quote"],
         ["dataset"],
         ["protect"],
     ],

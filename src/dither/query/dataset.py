@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from operator import index
 from pathlib import Path
 from typing import SupportsIndex, Unpack, overload
 
@@ -13,6 +14,7 @@ from dither.privacy.guarantee.guarantee import Guarantee
 from dither.query.batch import Batch, make_batch
 from dither.query.budget_plan.budget_plan import BudgetPlan, make_plan
 from dither.query.budget_plan.planned_question import PlanLike
+from dither.query.features import Features, make_features
 from dither.query.free_quote import free_quote
 from dither.query.holdings import Holdings
 from dither.query.owner.create_ledger import ledger_facts, place
@@ -158,6 +160,22 @@ class Dataset(Holdings):
             >>> folder.cleanup()
         """
         return make_plan(questions, self.policy.domain, self.ledger, analyst, lambda one: self.quote(one.sql, **one.terms))
+
+    def features(self, sql: str, *, target: str | None = None, max_rows: SupportsIndex | None = None) -> Features:
+        """Rows to fit a model of `dither.learn` to: a handle that `fit` takes, with bounds and keys from the policy.
+
+        No row is read before the fit is charged, and no row leaves this process. The same fit again costs nothing.
+
+        Args:
+            sql: a SELECT of columns, each with bounds or keys.
+            target: the column that is to be predicted, one of those that are selected.
+            max_rows: how many rows of a person count; left out, as many as the policy lets.
+
+        Raises:
+            QuestionError: the SQL is not read here, or a column has neither bounds nor keys.
+            DataError: there is no such target, or more rows of a person than the policy lets count.
+        """
+        return make_features(sql, self, target, None if max_rows is None else index(max_rows))
 
     def explain(self) -> str:
         """What is protected, how, and what is left of the budget."""

@@ -76,7 +76,7 @@ def lease_renewed(ledger: Ledger, receipt: Receipt, lease: int = LEASE) -> Itera
 
 
 @contextmanager
-def _untold() -> Iterator[None]:
+def untold() -> Iterator[None]:
     """Drop every error raised inside, since it may tell of a single row; also panics of Rust, which are no Exception."""
     try:
         yield
@@ -204,7 +204,7 @@ class Release:
     ) -> str | None:
         """The noisy counts as text to store; None if computing failed: the cause is not told."""
         heads = {name: source.relation for name, source in sources.items()}
-        with _untold():
+        with untold():
             run = opened.read(progress, secrets.randbits(64), place.lists)
             return written(self.released(lambda sql, keep: run(with_tables(place.words, heads, sql), keep), place))
         return None

@@ -14,12 +14,15 @@ from __future__ import annotations
 import secrets
 from typing import Any, ClassVar, Self
 
+from attrs import evolve
+
 from dither.errors import DataError, ReleaseError
 from dither.extras import needs
 from dither.learn.base import targets
 from dither.learn.base.cells import Cells, read_cells, scaled
 from dither.learn.base.columns import read_bounds
 from dither.learn.base.facts import Facts, read_max_rows, read_rows_hint
+from dither.learn.base.from_features import read_features
 from dither.learn.base.people import kept_rows, read_person
 from dither.learn.base.price import Kind, read_price
 from dither.learn.base.quote import FitQuote
@@ -27,10 +30,11 @@ from dither.learn.base.release import Release, Replay, from_json, to_json, untol
 from dither.learn.base.rows import Rows
 from dither.ledger.entries.receipt import Receipt
 from dither.ledger.ledger import Ledger
+from dither.query.features import Features
 
 with needs("dither[learn]"):
     import numpy as np
-    from sklearn.base import BaseEstimator
+    from sklearn.base import BaseEstimator, clone
     from sklearn.utils.validation import check_is_fitted, validate_data
 
 FAILED = "it failed after data was touched; the charge stays, and the cause is not told: it may depend on a row"
@@ -77,6 +81,8 @@ class PrivateEstimator(BaseEstimator):
             BudgetError: the ledger has less left than the price.
             ReleaseError: it failed after the charge; the cause is not told.
         """
+        if isinstance(X, Features):
+            return self._fit_features(X, y, person)
         cells = read_cells(X)
         validate_data(self, X, reset=True, skip_check_array=True)
         labels = None if self._supervision is None else targets.read_labels(y, cells.rows)
@@ -84,10 +90,7 @@ class PrivateEstimator(BaseEstimator):
         facts = self._facts(cells, labels)
         receipt = self._charge(facts)
         with untold() as done:
-            rows = self._rows(cells, labels, ids, facts)
-            first = Release(facts.price, rows, facts.rows_per_person)
-            self._learn(facts, first)
-            done.append(to_json(first.released))
+            done.append(self._released(facts, self._rows(cells, labels, ids, facts)))
         if not done:
             raise ReleaseError(
                 "fit", receipt.name if receipt else "without a ledger", FAILED, "asking the owner of the data"
@@ -127,21 +130,41 @@ class PrivateEstimator(BaseEstimator):
         """What was released, at which price, and what the guarantee does not hold."""
         check_is_fitted(self, "guarantee_")
         charged = "to no ledger: nobody counts it" if self.receipt_ is None else f"under receipt {self.receipt_.name}"
-        whose = (
-            "each row is taken as another person" if self.max_rows == 1 else f"at most {self.max_rows} rows a person count"
-        )
+        most, size = self.facts_.rows_per_person, sum(one.size for one in self.released_)
         lines = [
             f"Model      {type(self).__name__}",
             f"Price      {self.facts_.price.words}, charged {charged}",
-            f"Rows       {whose}",
+            f"Rows       {'each is taken as another person' if most == 1 else f'at most {most} of a person count'}",
+            f"Released   {size:,} whole numbers with noise; the model is made of them alone",
         ]
-        lines.append(
-            f"Released   {sum(one.size for one in self.released_):,} whole numbers with noise; the model is made of them"
-        )
         lines += [f"Outside    {text}" for text in self.outside_]
         return "\n".join(lines)
 
     # -- inside ------------------------------------------------------------------------------------------------
+
+    def _released(self, facts: Facts, rows: Rows) -> str:
+        """What is released of rows, as it is stored."""
+        first = Release(facts.price, rows, facts.rows_per_person)
+        self._learn(facts, first)
+        return to_json(first.released)
+
+    def _fit_features(self, features: Features, y: Any, person: Any) -> Self:
+        """The fit to rows of a dataset: under its ledger, with the public facts of its policy."""
+        stated = read_features(self, features, y, person)
+        cells = Cells(tuple(np.zeros(0) for _ in features.columns), stated.names, 0)
+        copy = clone(self).set_params(**stated.parameters)
+        facts = copy._facts(cells, np.zeros(0))
+        facts = evolve(facts, rows_per_person=features.max_rows)
+
+        def compute(found: list[tuple[Any, ...]]) -> str:
+            read, labels = stated.cells(found)
+            return self._released(facts, self._rows(read, labels, None, facts))
+
+        question = {"fit": type(self).__name__, "parameters": stated.asked, **features.asked}
+        text = f"fit of {type(self).__name__} to {features.sql}"
+        stored, receipt = features.released(facts.price.guarantee, question, compute, analyst=self.analyst, text=text)
+        self.n_features_in_, self.feature_names_in_ = len(stated.names), np.array(stated.names, dtype=object)
+        return self._model(facts, stored, receipt)
 
     def _facts(self, cells: Cells, labels: Any) -> Facts:
         """Parameters as public facts; refused where they do not fit. Of the data only shape and names are looked at."""

@@ -26,6 +26,11 @@ class Facts:
     rows_per_person: int = 1
 
     @property
+    def mu(self) -> float:
+        """What the price buys for rows of one person, for rules of thumb: less where she has several, or is replaced."""
+        return self.price.mu / (self.rows_per_person * self.price.replacement)
+
+    @property
     def width(self) -> int:
         """How many coordinates the vector of a row has."""
         return sum(column.width for column in self.columns)

@@ -111,7 +111,7 @@ class LogisticRegression(PrivateClassifier):
     def _learn(self, facts: Facts, release: Release) -> dict[str, Any]:
         norm, classes = facts.norm(self.norm), len(facts.classes)
         n, spent = released_count(facts, release)
-        steps = step_count(n * facts.price.mu / np.sqrt(facts.width))
+        steps = step_count(n * facts.mu / np.sqrt(facts.width))
         share = (1 - spent) / steps
         weights = np.zeros((facts.width + 1, classes))
         speed, total, counted = np.zeros_like(weights), np.zeros_like(weights), 0
@@ -148,7 +148,7 @@ class LogisticRegression(PrivateClassifier):
         return exponentials / exponentials.sum(axis=1, keepdims=True)
 
     def _expect(self, facts: Facts, n: int) -> list[str]:
-        ratio = n * facts.price.mu / np.sqrt(facts.width) / facts.rows_per_person
+        ratio = n * facts.mu / np.sqrt(facts.width)
         if ratio < 5:
             return ["noise exceeds signal at this size: hardly better than chance; a forest of one tree does better"]
         if ratio < 15:
