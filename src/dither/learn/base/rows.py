@@ -18,6 +18,7 @@ from attrs import frozen
 from dither.learn.base.cells import Floats, Integers
 from dither.learn.base.columns import CategoryColumn, Column
 
+CONSTANT, BESIDE_CONSTANT = 0.5, 0.75**0.5  # the constant of a vector that has one, and how much the rest is shortened
 SPARE = 1 - 2.0**-40  # of a row that is shortened: more than division and product may be off by
 
 
@@ -74,9 +75,9 @@ def default_norm(columns: tuple[Column, ...]) -> float:
 def lattice_vectors(u: Floats, bits: int, norm: float, *, constant: bool = False) -> Floats:
     """u / norm as whole numbers in steps of 2^-bits, of L2 norm at most 2^bits; with a `constant` coordinate at the end.
 
-    With a constant both parts are divided by sqrt 2: then the whole is no longer than 2^bits.
+    The constant is half of that length, and the rest is shortened by sqrt(3)/2: together they are no longer than 2^bits.
     """
-    length2 = 4**bits // 2 if constant else 4**bits  # of the part without the constant, in whole numbers
+    length2 = 3 * 4 ** (bits - 1) if constant else 4**bits  # of the part without the constant, in whole numbers
     length = np.sqrt(float(length2))
     whole = np.trunc(np.clip(u * (length / norm), -length, length))
     square = np.einsum("ij,ij->i", whole, whole)  # whole numbers far below 2^53: exact in any order
@@ -86,4 +87,4 @@ def lattice_vectors(u: Floats, bits: int, norm: float, *, constant: bool = False
         whole[np.einsum("ij,ij->i", whole, whole) > length2] = 0.0  # no row gets here; if one did, it would count as zeros
     if not constant:
         return whole
-    return np.concatenate([whole, np.full((len(whole), 1), np.floor(length))], axis=1)
+    return np.concatenate([whole, np.full((len(whole), 1), 2.0 ** (bits - 1))], axis=1)

@@ -30,7 +30,7 @@ from dither.learn.base.exact_sums import exact_products, exact_scores
 from dither.learn.base.facts import Facts
 from dither.learn.base.release import Release
 from dither.learn.base.row_count import released_count
-from dither.learn.base.rows import Rows, lattice_vectors, one_hot
+from dither.learn.base.rows import BESIDE_CONSTANT, CONSTANT, Rows, lattice_vectors, one_hot
 from dither.learn.base.targets import ClassesLike
 from dither.learn.linear.original_units import bounded_values, original_coefficients
 from dither.ledger.ledger import Ledger
@@ -127,8 +127,9 @@ class LogisticRegression(PrivateClassifier):
             weights = np.clip(weights - RATE * speed, -LARGEST_WEIGHT, LARGEST_WEIGHT)
             if step >= steps // 2:
                 total, counted = total + weights, counted + 1
-        mean = total / counted / np.sqrt(2)  # of vectors that were divided by sqrt 2, and by the norm
-        coefficients, intercepts = original_coefficients(mean[:-1] / norm, mean[-1], facts.columns)
+        mean = total / counted
+        scaled, constants = mean[:-1] * (BESIDE_CONSTANT / norm), mean[-1] * CONSTANT
+        coefficients, intercepts = original_coefficients(scaled, constants, facts.columns)
         if classes == 2:
             coefficients, intercepts = np.diff(coefficients, axis=1), np.diff(intercepts)
         return {"coef_": coefficients.T, "intercept_": intercepts, "n_iter_": steps}
