@@ -14,6 +14,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import dither
 from dither.errors import BudgetError, DataError, InputError, ReleaseError
+from dither.learn.base.people import kept_rows
 from dither.learn.base.release import Replay
 from dither.testing import seeded
 from tests.learn.cases import CLASSES, COLUMNS, REFUSALS, all_cases, as_data, hostile_rows, plain_rows
@@ -28,10 +29,15 @@ def same(one, other):
     return pickle.dumps(one) == pickle.dumps(other)
 
 
+def fitted(model, X, y):
+    """A fit; where several rows of a person count, each row is another person's."""
+    return model.fit(X, y, person=np.arange(len(X)) if model.max_rows > 1 else None)
+
+
 @by_name
 def test_a_model_is_made_of_what_was_released(case):
     """The releases alone, without rows, make the same model: it holds nothing else."""
-    model = case.make().fit(*as_data([*plain_rows(), *hostile_rows()], case.kind))
+    model = fitted(case.make(), *as_data([*plain_rows(), *hostile_rows()], case.kind))
     again = case.make()._learn(model.facts_, Replay(model.facts_.price, model.released_, model.facts_.rows_per_person))
     for name, value in again.items():
         assert same(getattr(model, name), value), name
@@ -41,7 +47,7 @@ def test_a_model_is_made_of_what_was_released(case):
 @pytest.mark.parametrize("rows", [[], plain_rows(1), [([0.0] * COLUMNS, "a", 0.0)] * 5, hostile_rows()], ids=len)
 def test_no_rows_are_refused(case, rows):
     X, y = as_data(rows, case.kind)
-    case.make().fit(X, y)
+    fitted(case.make(), X, y)
 
 
 @by_name
@@ -53,11 +59,11 @@ def test_a_ledger_is_charged_once_a_fit_and_survives_clone(case):
         X, y = as_data(plain_rows(), case.kind)
         copy = clone(case.make(ledger=ledger))
         assert copy.ledger is ledger
-        copy.fit(X, y)
+        fitted(copy, X, y)
         assert copy.receipt_.ledger == ledger.identity
         assert len([entry for entry in ledger.history() if "fit" in str(entry)]) >= 1
         with pytest.raises(BudgetError):
-            [clone(copy).fit(X, y) for _ in range(10)]
+            [fitted(clone(copy), X, y) for _ in range(10)]
         assert pickle.loads(pickle.dumps(copy)).ledger is None
 
 
@@ -77,7 +83,7 @@ def test_nothing_is_read_before_the_charge(case):
         X = np.array([[Cell()] * COLUMNS], dtype=object)
         y = np.array([Cell()], dtype=object) if case.kind != "none" else None
         with pytest.raises(InputError):
-            case.make(ledger=ledger).fit(X, y)
+            fitted(case.make(ledger=ledger), X, y)
 
 
 @by_name
@@ -87,7 +93,7 @@ def test_frames_and_lists_are_read_as_arrays_are(case):
     found = []
     for table in (X, X.tolist(), pandas.DataFrame(X, columns=names), polars.DataFrame(X, schema=names)):
         with warnings.catch_warnings(action="ignore"), seeded(3):
-            model = case.make().fit(table, y)
+            model = fitted(case.make(), table, y)
         found.append(model.released_)
         if not isinstance(table, (np.ndarray, list)):
             assert list(model.feature_names_in_) == names
@@ -98,20 +104,20 @@ def test_frames_and_lists_are_read_as_arrays_are(case):
 def test_parameters_that_are_public_facts_are_asked_for(case):
     X, y = as_data(plain_rows(), case.kind)
     with pytest.raises(DataError, match="never read off the data"):
-        case.make(bounds=None).fit(X, y)
+        fitted(case.make(bounds=None), X, y)
     if case.kind == "classes":
         with pytest.raises(DataError, match="never read off the data"):
-            case.make(classes=None).fit(X, y)
-        assert "declared public" in case.make(classes="public").fit(X, y).explain()
+            fitted(case.make(classes=None), X, y)
+        assert "declared public" in fitted(case.make(classes="public"), X, y).explain()
     if case.kind == "target":
         with pytest.raises(DataError, match="never read off the data"):
-            case.make(target_bounds=None).fit(X, y)
+            fitted(case.make(target_bounds=None), X, y)
 
 
 @by_name
 def test_a_quote_needs_no_data(case):
     told = case.make().quote(1000, COLUMNS)
-    assert told.guarantee == case.make().fit(*as_data(plain_rows(), case.kind)).guarantee_
+    assert told.guarantee == fitted(case.make(), *as_data(plain_rows(), case.kind)).guarantee_
     assert "Price" in str(told)
 
 
@@ -124,7 +130,7 @@ def test_what_fails_after_the_charge_is_one_error(case, monkeypatch):
 
     monkeypatch.setattr(type(model), "_rows", broken)
     with pytest.raises(ReleaseError) as told:
-        model.fit(*as_data(plain_rows(), case.kind))
+        fitted(model, *as_data(plain_rows(), case.kind))
     assert "42" not in str(told.value)
     assert told.value.__cause__ is None
     assert told.value.__context__ is None
@@ -165,3 +171,17 @@ class NoNoise:
 
 def test_classes_in_the_order_of_scikit_learn():
     assert sorted(CLASSES) == CLASSES
+
+
+def test_rows_of_a_person_are_counted_only_where_somebody_says_whose_they_are():
+    X, y = as_data([*plain_rows(), *hostile_rows()], "classes")
+    model = CASES[0].make(max_rows=2)
+    with pytest.raises(DataError, match="whose a row is"):
+        model.fit(X, y)
+    people = ["ada", "bob", None, "ada", np.nan, [1], *["ada"] * (len(X) - 6)]
+    assert "at most 2 of a person count" in model.fit(X, y, person=np.array(people, dtype=object)).explain()
+    kept = kept_rows(np.array(people, dtype=object), len(X), 2)
+    assert kept.tolist() == [True, True, False, True, *[False] * (len(X) - 4)]
+    for wrong in ([1, 2], np.zeros((len(X), 2)), np.zeros(len(X), dtype=complex)):
+        with pytest.raises(InputError):
+            model.fit(X, y, person=wrong)

@@ -87,7 +87,10 @@ class PrivateEstimator(BaseEstimator):
         validate_data(self, X, reset=True, skip_check_array=True)
         labels = None if self._supervision is None else targets.read_labels(y, cells.rows)
         ids = None if person is None else read_person(person, cells.rows)
-        facts = self._facts(cells, labels)
+        facts = evolve(self._facts(cells, labels), has_persons=ids is not None)
+        if ids is None and facts.rows_per_person > 1:
+            why = "nobody says whose a row is, so the rows of a person cannot be counted"
+            raise DataError("max_rows", self.max_rows, why, "fit(X, y, person=ids)")
         receipt = self._charge(facts)
         with untold() as done:
             done.append(self._released(facts, self._rows(cells, labels, ids, facts)))
@@ -131,10 +134,11 @@ class PrivateEstimator(BaseEstimator):
         check_is_fitted(self, "guarantee_")
         charged = "to no ledger: nobody counts it" if self.receipt_ is None else f"under receipt {self.receipt_.name}"
         most, size = self.facts_.rows_per_person, sum(one.size for one in self.released_)
+        whose = f"at most {most} of a person count{'s' * (most == 1)}"
         lines = [
             f"Model      {type(self).__name__}",
             f"Price      {self.facts_.price.words}, charged {charged}",
-            f"Rows       {'each is taken as another person' if most == 1 else f'at most {most} of a person count'}",
+            f"Rows       {whose if self.facts_.has_persons else 'each is taken as another person'}",
             f"Released   {size:,} whole numbers with noise; the model is made of them alone",
         ]
         lines += [f"Outside    {text}" for text in self.outside_]
@@ -154,7 +158,7 @@ class PrivateEstimator(BaseEstimator):
         cells = Cells(tuple(np.zeros(0) for _ in features.columns), stated.names, 0)
         copy = clone(self).set_params(**stated.parameters)
         facts = copy._facts(cells, np.zeros(0))
-        facts = evolve(facts, rows_per_person=features.max_rows)
+        facts = evolve(facts, rows_per_person=features.max_rows, has_persons=features.question.table.person is not None)
 
         def compute(found: list[tuple[Any, ...]]) -> str:
             read, labels = stated.cells(found)

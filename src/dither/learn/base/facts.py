@@ -24,6 +24,7 @@ class Facts:
     target: NumberColumn | None = None  # of a regressor
     rows: int | None = None  # how many rows there are, if that is public
     rows_per_person: int = 1
+    has_persons: bool = False  # whether it is known whose each row is
 
     @property
     def mu(self) -> float:
