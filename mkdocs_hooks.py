@@ -17,7 +17,7 @@ from typing import Any
 from griffe import Extension, Function, Parameter, ParameterKind, Parameters
 from mkdocs.structure.files import File
 
-FRONTS = ["dither", "dither.channels", "dither.density", "dither.local", "dither.noise", "dither.testing"]
+FRONTS = ["dither", "dither.channels", "dither.density", "dither.learn", "dither.local", "dither.noise", "dither.testing"]
 OUTSIDE = re.compile(r"\[([^\]]+)\]\((?:\.\./)+((?:src|examples|tests|benchmarks|[A-Z])[^)#]*)\)")
 TYPES = """\
 In signatures a `NumberLike` is what an exact number is read from: an integer, a float (at its printed decimal), a

@@ -293,7 +293,7 @@ def test_no_room_has_more_than_18_files():
 
 def test_no_public_name_of_a_front_is_also_a_file_or_folder_of_it():
     """`import dither.density.keys` would put the folder where the function is expected."""
-    for front in ("dither", "dither.density", "dither.local", "dither.noise"):
+    for front in ("dither", "dither.density", "dither.learn", "dither.local", "dither.noise"):
         module = importlib.import_module(front)
         folder = Path(module.__file__).parent
         held = {path.stem for path in folder.glob("*.py")} | {path.parent.name for path in folder.glob("*/__init__.py")}

@@ -16,7 +16,7 @@ import pytest
 import dither
 
 ROOT = Path(__file__).parent.parent
-FRONTS = ["dither", "dither.density", "dither.local", "dither.noise"]
+FRONTS = ["dither", "dither.density", "dither.learn", "dither.local", "dither.noise"]
 MODULES = [
     *("dither.errors", "dither.testing", "dither.plot"),
     *("dither.privacy.calibrate", "dither.privacy.budget.filter", "dither.privacy.theorems"),

@@ -32,21 +32,21 @@ class PrivateClassifier(ClassifierMixin, PrivateEstimator):
     classes: Any
 
     def predict_proba(self, X: Any) -> Any:
-        """The probability of each class, in the order of `classes_`, a row each."""
+        """The probability of each class, in the order of `classes_`, for each row of `X`."""
         raise NotImplementedError
 
     def predict(self, X: Any) -> Any:
-        """The class that is most probable, a row each."""
+        """The class that is most probable, for each row of `X`."""
         chances = self.predict_proba(X)  # first: it says where nothing was fitted
         return self.classes_[np.argmax(chances, axis=1)]
 
     def predict_log_proba(self, X: Any) -> Any:
-        """The logarithm of `predict_proba`."""
+        """The logarithm of `predict_proba`, for each row of `X`."""
         with np.errstate(divide="ignore"):
             return np.log(self.predict_proba(X))
 
     def score(self, X: Any, y: Any, *, public: bool = False) -> float:
-        """The accuracy on *public* rows. On private ones it is refused: `private_score` has a price."""
+        """The accuracy on rows `X` with labels `y` that are `public`. On private ones it is refused."""
         check_is_fitted(self, "guarantee_")
         refuse_score(public)
         return float(accuracy_score(y, self.predict(X)))

@@ -16,6 +16,7 @@ from typing import Any, ClassVar, Self
 
 from attrs import evolve
 
+from dither.arguments import argument_errors
 from dither.errors import DataError, ReleaseError
 from dither.extras import needs
 from dither.learn.base import targets
@@ -55,6 +56,11 @@ class PrivateEstimator(BaseEstimator):
     rows: Any
     ledger: Ledger | None
     analyst: str
+
+    def __init_subclass__(cls, **how: Any) -> None:
+        """A call with wrong arguments is refused in words, of every estimator."""
+        super().__init_subclass__(**how)
+        argument_errors(cls)
 
     # -- what each of them says for itself ---------------------------------------------------------------------
 

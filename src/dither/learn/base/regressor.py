@@ -22,11 +22,11 @@ class PrivateRegressor(RegressorMixin, PrivateEstimator):
     target_bounds: Any
 
     def predict(self, X: Any) -> Any:
-        """The target, a row each."""
+        """The target, for each row of `X`."""
         raise NotImplementedError
 
     def score(self, X: Any, y: Any, *, public: bool = False) -> float:
-        """R squared on *public* rows. On private ones it is refused: `private_score` has a price."""
+        """R squared on rows `X` with targets `y` that are `public`. On private ones it is refused."""
         check_is_fitted(self, "guarantee_")
         refuse_score(public)
         return float(r2_score(y, self.predict(X)))
