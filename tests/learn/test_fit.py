@@ -185,3 +185,26 @@ def test_rows_of_a_person_are_counted_only_where_somebody_says_whose_they_are():
     for wrong in ([1, 2], np.zeros((len(X), 2)), np.zeros(len(X), dtype=complex)):
         with pytest.raises(InputError):
             model.fit(X, y, person=wrong)
+
+
+def test_no_cell_of_a_list_decides_what_kind_of_array_it_is():
+    """A complex number, a list, a huge number or a text among numbers: missing, or at its bound; nothing is raised."""
+    strange = [1j, [1], {}, 10**400, -(10**400), "x", "0.5", None, b"", object()]
+    for place, cell in enumerate(strange):
+        X = [[0.1, 0.2, 0.3] for _ in range(4)]
+        X[place % 4][place % 3] = cell
+        y = ["a", "b", "c", cell]
+        model = CASES[0].make().fit(X, y)
+        assert model.predict([[cell, 0.1, 0.2]]).shape == (1,)
+    for wrong in (
+        [[1.0, 2.0], [3.0]],
+        [1.0, 2.0],
+        np.zeros((2, 2, 2)),
+        "text",
+        None,
+        np.zeros((2, 0)),
+        np.zeros((2, 3)) * 1j,
+    ):
+        with pytest.raises(InputError) as told:
+            CASES[0].make().fit(wrong, ["a", "b"])
+        assert "(2" not in str(told.value), "how many rows there are is not told"

@@ -7,6 +7,7 @@ the number of rows is never too small: no row at all is data like any other.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -45,16 +46,41 @@ def read_cells(table: Any) -> Cells:
         arrays = tuple(np.asarray(table[name]) for name in names)
         strings = all(isinstance(name, str) for name in names)
         return Cells(tuple(_kind(one) for one in arrays), names if strings else None, len(table))
-    array = np.asarray(table)
+    array = as_array(table, 2, "X")
     if array.ndim != 2:
         why = f"Expected 2D array, got {'scalar' if array.ndim == 0 else f'{array.ndim}D'} array instead"
         ways = "one row for each record: Reshape your data with X.reshape(-1, 1) if it has a single feature"
-        raise SizeError("X", array.shape, why, ways)
+        raise SizeError("X", f"{array.ndim} dimensions", why, ways)
     if array.shape[1] == 0:
-        why = f"0 feature(s) (shape={array.shape}) while a minimum of 1 is required."
-        raise SizeError("X", array.shape, why, "at least one column")
+        why = "0 feature(s) (shape=(, 0)) while a minimum of 1 is required."  # how many rows there are is not told
+        raise SizeError("X", "no columns", why, "at least one column")
     array = _kind(array)
     return Cells(tuple(array[:, place] for place in range(array.shape[1])), None, len(array))
+
+
+def as_array(values: Any, depth: int, where: str) -> NDArray[Any]:
+    """An array as it is; a list by its shape, whatever single cells are: no kind is inferred from one that is no number."""
+    if not isinstance(values, (list, tuple)):
+        return np.asarray(values)
+    with suppress(ValueError):  # a list in a cell: no array of numbers has that shape
+        plain = np.asarray(values)
+        if plain.dtype.kind in "biuf":
+            return plain
+    if depth == 2 and not all(isinstance(row, (list, tuple, np.ndarray)) for row in values):
+        raise SizeError(
+            where, "a list", "Expected 2D array, got 1D array instead", "one list for each row: Reshape your data"
+        )
+    sizes = {len(row) for row in values} if depth == 2 else set()
+    if len(sizes) > 1:
+        raise SizeError(where, "rows of several lengths", "each row has one cell for each column", "rows of one length")
+    found = np.empty((len(values), *sizes), dtype=object)
+    for place, one in enumerate(values):
+        if depth == 2:
+            for column, cell in enumerate(one):
+                found[place, column] = cell
+        else:
+            found[place] = one
+    return found
 
 
 def _kind(array: NDArray[Any]) -> NDArray[Any]:
@@ -97,8 +123,8 @@ def _float(value: Any) -> float:
     try:
         return float(value)
     except OverflowError:
-        return np.inf if value > 0 else -np.inf
-    except Exception:
+        return np.inf if isinstance(value, int) and value > 0 else -np.inf
+    except Exception:  # whatever a cell is, it is a number or it is none
         return np.nan
 
 
@@ -109,7 +135,4 @@ def places(cell: NDArray[Any], values: tuple[Category, ...]) -> Integers:
 
 
 def _place(value: Any, by_value: dict[Category, int]) -> int:
-    try:
-        return by_value.get(value, -1)
-    except Exception:
-        return -1
+    return by_value.get(value, -1) if isinstance(value, (str, int, float)) else -1

@@ -6,12 +6,15 @@ nobody whose it is (None or NaN) is left out.
 
 from __future__ import annotations
 
+from datetime import date
 from typing import Any
+from uuid import UUID
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dither.errors import DataError, SizeError
+from dither.learn.base.cells import as_array
 
 
 def kept_rows(person: Any, count: int, max_rows: int) -> NDArray[np.bool_]:
@@ -29,7 +32,7 @@ def kept_rows(person: Any, count: int, max_rows: int) -> NDArray[np.bool_]:
 
 def read_person(person: Any, count: int) -> NDArray[Any]:
     """One value for each row that says whose it is."""
-    ids = np.asarray(person)
+    ids = as_array(person, 1, "person")
     if ids.ndim != 1:
         raise SizeError("person", ids.shape, "it is one value for each row", "the column that says whose a row is")
     if len(ids) != count:
@@ -40,9 +43,5 @@ def read_person(person: Any, count: int) -> NDArray[Any]:
 
 
 def _key(whose: Any) -> Any:
-    """What names a person; None where it names nobody. Whatever a cell is, nothing is raised."""
-    try:
-        hash(whose)
-        return None if whose is None or whose != whose else whose
-    except Exception:
-        return None
+    """What names a person; None where it names nobody: a list in a cell, NaN. Whatever a cell is, nothing is raised."""
+    return whose if isinstance(whose, (str, bytes, int, float, date, UUID)) and whose == whose else None

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from dither.errors import DataError, SizeError
 from dither.extras import needs
-from dither.learn.base.cells import Floats, Integers, as_floats, places
+from dither.learn.base.cells import Floats, Integers, as_array, as_floats, places
 from dither.learn.base.columns import Category, NumberColumn, read_categories, read_pair
 
 with needs("dither[learn]"):
@@ -32,7 +32,7 @@ def read_labels(y: Any, count: int) -> NDArray[Any]:
         raise DataError("y", None, why, "fit(X, y)")
     if hasattr(y, "toarray") and hasattr(y, "nnz"):
         raise DataError("y", type(y).__name__, "sparse data is not supported", "one label for each row")
-    array = np.asarray(y)
+    array = as_array(y, 1, "y")
     if array.ndim == 2 and array.shape[1] == 1:
         words = "A column-vector y was passed when a 1d array was expected. Please change the shape of y to (n_samples,)."
         warnings.warn(words, DataConversionWarning, stacklevel=3)
