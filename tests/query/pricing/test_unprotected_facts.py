@@ -148,7 +148,7 @@ def test_long_lists_end():
 # -- none is left out ----------------------------------------------------------------------------------------------------
 
 FACTS = [  # of the golden clinic: what is told, and the policy with another value of it
-    ("keys", "visits.ward", ("columns.ward.keys", ["A", "B", "C", "D", "E"])),
+    ("keys", "ward", ("columns.ward.keys", ["A", "B", "C", "D", "E"])),
     ("keys", "new", ("columns.new.keys", [True])),
     ("bounds", "age", ("columns.age.bounds", [0, 90])),
     ("bounds", "cost", ("columns.cost.bounds", [0, 3000])),

@@ -106,8 +106,8 @@ def _facts(column: Column, wanted: Wanted) -> list[str]:
 
 
 def _name(column: Column, table: Table, policy: Policy) -> str:
-    """The name of a column, with that of its table where another one has such a column."""
-    several = [one for one in policy.tables if one.column(column.name) is not None]
+    """The name of a column, with that of its table where another one that is not public has such a column."""
+    several = [one for one in policy.tables if not one.public and one.column(column.name) is not None]
     return column.name if len(several) == 1 else f"{table.name}.{column.name}"
 
 
