@@ -15,6 +15,7 @@ from dither.privacy.guarantee.guarantee import Guarantee
 from dither.query.dataset import Dataset, put_in_force
 from dither.query.policy.column import Key
 from dither.query.policy.csv_dialect import CsvDialect, read_csv_dialect
+from dither.query.policy.origin import CONSENT
 from dither.query.policy.policy import VERSION, read_policy
 from dither.query.sources.find_source import find_source
 from dither.query.sources.schema import Schema, unreadable
@@ -41,6 +42,9 @@ def protect(
     keys: Mapping[str, Sequence[Key]] | None = None,
     types: Mapping[str, str] | None = None,
     complete: Sequence[str] = (),
+    known_from: Mapping[str, str] | None = None,
+    limits_known_from: str | None = None,
+    values_from_data: str | None = None,
     separator: str | None = None,
     encoding: str | None = None,
     quote: str | None = None,
@@ -75,6 +79,10 @@ def protect(
         keys: the values of a column that an answer shows groups for, by column.
         types: types of columns, such as 'date', where those of the table are others.
         complete: columns that have a value in every row.
+        known_from: from where bounds, steps, keys and completeness of a column are known, by column: 'law', 'unit',
+            'questionnaire', 'private release ...' with its receipt, or 'data'.
+        limits_known_from: the same of the limits of a person and of what is hard.
+        values_from_data: 'accepted' where one of them is 'data', which the guarantee does not cover; answers say so.
         separator: of the cells of a CSV file, ',' unless said; this and the next three are about `data`, not `public`.
         encoding: of a CSV file: 'utf-8' unless said, 'latin-1', 'windows-1252' or 'utf-16'.
         quote: around cells of a CSV file, '"' unless said; '' if there is none.
@@ -125,7 +133,7 @@ def protect(
     facts = {"type": types, "bounds": bounds, "step": steps, "keys": keys, "nullable": dict.fromkeys(complete, False)}
     cells = {"decimal": decimal, "thousands": thousands, "null": null}
     facts |= {fact: said for fact, said in cells.items() if isinstance(said, Mapping)}
-    facts |= {"format": format, "true": true, "false": false}
+    facts |= {"format": format, "true": true, "false": false, "known_from": known_from}
     held = {table: source.schema(table) for table, source in sources.items()}
     if isinstance(person, str) and person not in held[name] and (hint := sources[name].hint()):
         raise PolicyError("person", person, "the data has no such column", hint)
@@ -135,6 +143,7 @@ def protect(
     table: dict[str, Any] = {"person": person, "columns": columns.pop(name)}
     stated: dict[str, Any] = {"max_rows": max_rows, "max_groups": max_groups, "max_rows_per_group": max_rows_per_group}
     stated |= {"max_sum": max_sum, "min_people": min_people, "min_group_size": min_group_size, "limits": limits}
+    stated["known_from"] = limits_known_from
     stated |= {fact: said for fact, said in cells.items() if not isinstance(said, Mapping)}
     table |= {limit: value for limit, value in stated.items() if value is not None} | {"hard": hard}
     stated_policy: dict[str, Any] = {
@@ -144,6 +153,7 @@ def protect(
         "data_version": data_version,
         "tables": {name: table, **{other: {"public": True, "columns": held} for other, held in columns.items()}},
     }
+    stated_policy |= {} if values_from_data is None else {CONSENT: values_from_data}
     policy = read_policy(stated_policy, per_question=per_question)
     policy = replace(policy, tables=tuple(replace(one, unread=_unread(held[one.name])) for one in policy.tables))
     policy = replace(

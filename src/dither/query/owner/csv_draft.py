@@ -15,7 +15,7 @@ from typing import Any
 
 from dither.errors import DataError
 from dither.query.owner.csv_sniffer import first_rows, sniff
-from dither.query.owner.draft import draft
+from dither.query.owner.draft import ORIGIN, draft
 from dither.query.owner.open_lines import SEEN
 from dither.query.owner.type_inference import Inferred, Style, common_style, infer, pattern_of, style_facts
 from dither.query.policy.column import Type
@@ -147,12 +147,12 @@ def _seen(cells: Sequence[str], found: Inferred, style: Style) -> str:
         ]
         numbers = sorted(map(float, plain))
         told = f"; {SEEN}: {numbers[0]:.12g} to {numbers[-1]:.12g}" if numbers else ""
-        return f"  # to add it up: bounds = [LOW, HIGH]{told}"
+        return f"  # to add it up: bounds = [LOW, HIGH], {ORIGIN}{told}"
     if found.type is Type.TEXT:
         values = [word for word, _ in Counter(there).most_common(SHOWN + 1)]
         told = json.dumps(values[:SHOWN], ensure_ascii=False)[1:-1] + (", ..." if len(values) > SHOWN else "")
         printable = "".join(sign if sign.isprintable() else "?" for sign in told)
-        return f"  # to group by it: keys = [...]; {SEEN}: {printable[:200]}" if values else ""
+        return f"  # to group by it: keys = [...], {ORIGIN}; {SEEN}: {printable[:200]}" if values else ""
     return ""
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import datetime
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import Enum
 from fractions import Fraction
 from math import ceil
@@ -18,6 +18,7 @@ from dither.errors import NumberError, PolicyError
 from dither.numeric.number import Number
 from dither.query.policy.cell_format import COLUMN_FACTS, CellFormat, read_cell_format
 from dither.query.policy.fact import Fact
+from dither.query.policy.origin import origin_words, read_origin
 
 FINEST = 2**20  # steps between the bounds of a float, unless the owner says otherwise
 MOST_STEPS = 2**52  # beyond this a double cannot tell the steps apart
@@ -26,6 +27,7 @@ MOST_LISTED = 1_000_000  # that an owner lists
 AUTO = "auto"  # instead of bounds or limits: they are found privately
 MOST_FOUND = 2**30  # steps from zero, within which bounds are found
 LONGEST_TEXT = 2000  # characters of a text that are read
+NO_FACTS = "the column has no bounds, step or keys, and may be missing; its type is no such fact"
 
 
 class Type(Enum):
@@ -67,6 +69,7 @@ class Column:
     clamped: bool = False  # of an inner question: whether a value beyond the first or the last key counts as that key
     auto: bool = False  # whether bounds are found privately, within those that stand here
     cells: CellFormat = field(default=CellFormat(), repr=False)  # how cells are written that are stored as text
+    known_from: str | None = field(default=None, repr=False)  # the origin of its facts; None where the owner does not say
 
     @property
     def is_bounded(self) -> bool:
@@ -76,6 +79,27 @@ class Column:
     def has_bounds(self) -> bool:
         """Whether the owner states bounds, of numbers or of dates."""
         return self.lower is not None or self.first is not None
+
+    @property
+    def facts(self) -> tuple[str, ...]:
+        """What the owner states of its values, beyond the type; what the type or another fact implies is none."""
+        found = ["bounds"] if self.has_bounds and not self._is_all_auto else []
+        found += ["step"] if self._has_own_step else []
+        found += ["keys"] if self.keys is not None else []
+        return (*found, *([] if self.nullable else ["completeness"]))
+
+    @property
+    def _is_all_auto(self) -> bool:
+        """Whether neither end of the bounds is stated."""
+        width = MOST_FOUND * (self.step or 0)
+        return self.auto and self.lower == -width and self.upper == width
+
+    @property
+    def _has_own_step(self) -> bool:
+        """Whether the step is another than bounds and type imply."""
+        if self.step is None or self.lower is None or self.upper is None:
+            return False
+        return self.step != (1 if self.type is Type.INTEGER else (self.upper - self.lower) / FINEST)
 
     @property
     def steps(self) -> int:
@@ -97,14 +121,15 @@ class Column:
             shown = ", ".join(str(key) for key in self.keys[:5])
             words.append(f"one of {shown}" + (f" and {len(self.keys) - 5} more" if len(self.keys) > 5 else ""))
         words += [written] if (written := self.cells.describe()) else []
-        return ", ".join([*words, "may be missing" if self.nullable else "never missing"])
+        told = ", ".join([*words, "may be missing" if self.nullable else "never missing"])
+        return told + origin_words(self.known_from)
 
 
 def read_column(name: str, stated: Fact, where: str, of_table: CellFormat | None = None) -> Column:
     """A column from the words of a policy; `where` is its place in it, `of_table` how all cells of its table are written."""
     if not isinstance(stated, dict):
         raise PolicyError(where, stated, "a column is a table of facts", 'cost = { type = "decimal", bounds = [0, 2000] }')
-    known = {"type", "bounds", "step", "keys", "nullable", *COLUMN_FACTS}
+    known = {"type", "bounds", "step", "keys", "nullable", "known_from", *COLUMN_FACTS}
     for extra in stated.keys() - known:
         raise PolicyError(f"{where}.{extra}", stated[extra], "no such fact of a column is known", ", ".join(sorted(known)))
     kind = _type(stated.get("type"), f"{where}.type")
@@ -123,7 +148,9 @@ def read_column(name: str, stated: Fact, where: str, of_table: CellFormat | None
     step = _step(stated.get("step"), kind, lower, upper, f"{where}.step")
     keys = _keys(stated.get("keys"), kind, f"{where}.keys")
     cells = read_cell_format(stated, kind.value, of_table or CellFormat(), where)
-    return Column(name, kind, lower, upper, step, keys, nullable, first, last, auto=auto, cells=cells)
+    column = Column(name, kind, lower, upper, step, keys, nullable, first, last, auto=auto, cells=cells)
+    origin = read_origin(stated.get("known_from"), column.facts, NO_FACTS, f"{where}.known_from")
+    return replace(column, known_from=origin)
 
 
 def _type(stated: Fact, where: str) -> Type:

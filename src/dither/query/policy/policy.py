@@ -26,6 +26,7 @@ from dither.query.policy.chains import linked
 from dither.query.policy.column import Column
 from dither.query.policy.engine_facts import FACTS, EngineFacts, read_engine
 from dither.query.policy.fact import Fact
+from dither.query.policy.origin import CONSENT, check_consent, origin_words
 from dither.query.policy.table import MIN_PEOPLE, Table, read_table
 
 VERSION = 1
@@ -61,6 +62,7 @@ class Policy:
         data_version: a label of the data; stored answers are about one version.
         per_question: the most that one question may cost; None for no limit.
         engine: how much memory and time PostgreSQL may take for one question.
+        values_from_data: whether the owner accepts values that were taken from the data (`known_from = "data"`).
 
     Raises:
         PolicyError: by those who read one; a policy itself is a plain value.
@@ -79,6 +81,7 @@ class Policy:
     data_version: str = ""
     per_question: Guarantee | None = None  # the most that one question may cost
     engine: EngineFacts | None = None  # how much an engine may take for one question
+    values_from_data: bool = False
 
     @property
     def keeps_texts(self) -> bool:
@@ -125,7 +128,7 @@ def load_policy(path: Path) -> Policy:
 def read_policy(stated: dict[str, Any], *, per_question: Guarantee | None = None) -> Policy:
     """A policy from nested facts; without a ledger in it, somebody hands one over."""
     _must_be_decided(stated, "")
-    known = {"version", "domain", "unit", "data_version", "engine", "ledger", "limits", "tables"}
+    known = {"version", "domain", "unit", "data_version", "engine", "ledger", "limits", "tables", CONSENT}
     for extra in stated.keys() - known:
         raise PolicyError(extra, stated[extra], "no such part of a policy is known", ", ".join(sorted(known)))
     if stated.get("version") != VERSION or isinstance(stated.get("version"), bool):
@@ -141,14 +144,16 @@ def read_policy(stated: dict[str, Any], *, per_question: Guarantee | None = None
             "tables", sorted(tables), "all of them are public, so nothing is protected", "a table with a person"
         )
     limits = _part(stated, "limits", {"per_question"})
+    read = linked([read_table(name, facts, f"tables.{name}") for name, facts in tables.items()])
     return Policy(
         domain=_text(stated.get("domain"), "domain"),
         unit=unit,
         ledger=None if "ledger" not in stated else _ledger(_part(stated, "ledger", LEDGER_FACTS), unit),
-        tables=linked([read_table(name, facts, f"tables.{name}") for name, facts in tables.items()]),
+        tables=read,
         data_version=_text(stated.get("data_version", ""), "data_version", empty=True),
         per_question=_most(limits.get("per_question", per_question), unit),
         engine=read_engine(_part(stated, "engine", FACTS)),
+        values_from_data=check_consent([origin for table in read for origin in table.origins], stated.get(CONSENT)),
     )
 
 
@@ -242,14 +247,15 @@ def _whose(table: Table) -> str:
 def _limits(table: Table) -> str:
     """How much of a person counts, and which of it nobody can exceed."""
     if table.person is None:
-        return ""
+        return f", hard limits{origin_words(table.known_from)}" if table.known_from else ""
     told = f", {table.max_groups} groups of {table.max_rows_per_group} rows"
     if table.max_rows is not None:
         told = f", {table.max_rows} rows in all" + ("" if table.max_groups == table.max_rows else told)
     if table.auto:
         told = f", limits found privately for each question, within {table.most_rows} rows"
     told += "".join(f", {name} of {float(most):,.12g} in all" for name, most in table.max_sum)
-    return told + (f" (nobody can have more: {', '.join(sorted(table.hard))})" if table.hard else "")
+    told += f" (nobody can have more: {', '.join(sorted(table.hard))})" if table.hard else ""
+    return told + origin_words(table.known_from)
 
 
 def _plain(value: Any) -> Any:
@@ -268,6 +274,7 @@ def _plain(value: Any) -> Any:
             "min_group_size": value.min_group_size,
             "auto": value.auto,
             "dialect": None if value.dialect is None else value.dialect.stated(),
+            "known_from": value.known_from,
         }
         others = {name: fact for name, fact in stated.items() if fact}
         return {"name": value.name, "columns": _plain(value.columns), **limits, **others}
@@ -275,6 +282,7 @@ def _plain(value: Any) -> Any:
         bounds = {"first": value.first, "last": value.last}  # left out where there are none: hashes of old stay
         facts = {name: _plain(getattr(value, name)) for name in OLD_FACTS}
         facts |= {"auto": True} if value.auto else {}
+        facts |= {"known_from": value.known_from} if value.known_from else {}
         facts |= {"cells": cells} if (cells := value.cells.stated()) else {}
         return facts | {name: _plain(end) for name, end in bounds.items() if end is not None}
     if hasattr(value, "__dataclass_fields__"):

@@ -33,6 +33,7 @@ from dither.query.policy.cell_format import NUMBER_FACTS, CellFormat, read_numbe
 from dither.query.policy.column import AUTO, Column, Type, read_column
 from dither.query.policy.csv_dialect import DIALECT_FACTS, CsvDialect, read_csv_dialect
 from dither.query.policy.fact import Fact
+from dither.query.policy.origin import read_origin
 from dither.query.policy.owner import HIDDEN, Owner, read_owner
 
 EACH_ROW = "each row"  # instead of a column: one row is one person
@@ -41,6 +42,7 @@ NAME_LENGTH = 128
 MIN_PEOPLE = 2  # unless the owner says otherwise: a key of one person alone is never shown
 LEAST = ("min_people", "min_group_size")
 LIMITS = ("max_rows", "max_groups", "max_rows_per_group")
+NO_FACTS = "the table has no limit of a person; known_from of a column is about its bounds, step and keys"
 
 
 @dataclass(frozen=True)
@@ -73,6 +75,7 @@ class Table:
     child_keys: frozenset[tuple[str, ...]] = frozenset()  # keys of this table by which rows of others have their owner
     auto: bool = False  # whether limits are found privately for each question, within those that stand here
     dialect: CsvDialect | None = None  # of its CSV files; None: the plain one
+    known_from: str | None = None  # the origin of its limits; None where the owner does not say
 
     def tells_whose(self, name: str) -> bool:
         """Whether a column says whose a row is, or leads there: two values of it must never become one."""
@@ -81,6 +84,18 @@ class Table:
     def column(self, name: str) -> Column | None:
         """The column of that name, whatever its case; None if there is none."""
         return next((column for column in self.columns if column.name.lower() == name.lower()), None)
+
+    @property
+    def facts(self) -> tuple[str, ...]:
+        """What the owner states of how much one person has, and of what nobody exceeds."""
+        stated = self.person is not None and not (self.auto and self.most_rows == MOST)
+        return (*(["limits"] if stated or self.max_sum else []), *(["hard limits"] if self.hard else []))
+
+    @property
+    def origins(self) -> list[tuple[str, str | None]]:
+        """Each known_from, with its place in the policy."""
+        columns = [(f"tables.{self.name}.columns.{one.name}.known_from", one.known_from) for one in self.columns]
+        return [(f"tables.{self.name}.known_from", self.known_from), *columns]
 
     @property
     def most_rows(self) -> int:
@@ -115,7 +130,7 @@ def read_table(name: str, stated: Fact, where: str) -> Table:
     _name(name, where)
     if not isinstance(stated, dict):
         raise PolicyError(where, stated, "a table is a table of facts", 'person = "patient_id", and columns')
-    known = {"source", "person", "owner", *LIMITS, "max_sum", "hard", "columns", "public", "limits", *LEAST}
+    known = {"source", "person", "owner", *LIMITS, "max_sum", "hard", "columns", "public", "limits", "known_from", *LEAST}
     known |= {*DIALECT_FACTS, *NUMBER_FACTS, "null"}
     for extra in stated.keys() - known:
         raise PolicyError(f"{where}.{extra}", stated[extra], "no such fact of a table is known", ", ".join(sorted(known)))
@@ -141,12 +156,15 @@ def read_table(name: str, stated: Fact, where: str) -> Table:
     if not isinstance(public, bool):
         raise PolicyError(f"{where}.public", public, "it is not a truth value", "true or false")
     if public:
-        for fact in ("person", "owner", *LIMITS, "max_sum", "hard", *LEAST, "limits"):
+        for fact in ("person", "owner", *LIMITS, "max_sum", "hard", *LEAST, "limits", "known_from"):
             if fact in stated:
                 raise PolicyError(f"{where}.{fact}", stated[fact], "a public table is about nobody", "leaving it out")
         for column in (column for column in columns if column.auto):
             why = "a public table tells nothing of anybody: its bounds can be looked up, and need no search"
             raise PolicyError(f"{where}.columns.{column.name}.bounds", AUTO, why, "[0, 2000]")
+        for column in (column for column in columns if column.known_from is not None):
+            why = "a public table tells nothing of anybody, wherever its bounds and keys are from"
+            raise PolicyError(f"{where}.columns.{column.name}.known_from", column.known_from, why, "leaving it out")
     person, owner = (None, None) if public else _whose(stated, columns, where)
     source = stated.get("source")
     if source is not None and (not isinstance(source, str) or not source):
@@ -167,7 +185,8 @@ def read_table(name: str, stated: Fact, where: str) -> Table:
     size = _min_people(stated["min_group_size"], f"{where}.min_group_size") if "min_group_size" in stated else 0
     dialect = read_csv_dialect(stated, [column.name for column in columns], where)
     table = replace(table, auto=auto, owner=owner, min_group_size=size, dialect=dialect)
-    return replace(table, hard=_hard(stated.get("hard", []), table, f"{where}.hard"))
+    table = replace(table, hard=_hard(stated.get("hard", []), table, f"{where}.hard"))
+    return replace(table, known_from=read_origin(stated.get("known_from"), table.facts, NO_FACTS, f"{where}.known_from"))
 
 
 def _sums(stated: Fact, columns: tuple[Column, ...], person: str | None, where: str) -> tuple[tuple[str, Fraction], ...]:
