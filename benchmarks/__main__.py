@@ -44,6 +44,8 @@ def main() -> int:
     }
     if asked.name != "learn" and any(value is not None for value in learned.values()):
         parser.error("--seeds, --all, --task and --without-peers are for learn alone")
+    if asked.task is not None and asked.task not in (tasks := importlib.import_module("benchmarks.learn").NAMES):
+        parser.error(f"--task is one of {', '.join(tasks)}")
     if asked.seeds is not None and asked.seeds < 2:
         parser.error("--seeds is 2 at least: one has no deviation")
     if asked.rows is not None and asked.name != "engines":

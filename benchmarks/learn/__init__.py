@@ -59,7 +59,7 @@ def measure(task: Task, *, seeds: int | None, every: bool, peers: bool) -> None:
         if task.areas:
             areas = [[_label(side), *_cells(side.areas, median=False)] for side in sides if side.areas]
             report.table("AUC of the same fits", ["", *COLUMNS], areas)
-        for line in _notes(sides):
+        for line in _notes(sides) + [one.note for one in task.peers if one.note and peers]:
             report.console.print(line, style="dim", soft_wrap=True)
         reached += _bars(task, name, sides)
         if task.name == "boosting":

@@ -1,7 +1,7 @@
 """How often the 95% region of a regression holds the slopes of ordinary least squares on the clipped rows.
 
 The region is about the noise alone, so one data set is fitted again and again. Slopes are those of columns in -1..1 and the
-intercept comes last. `model.region(confidence).holds(slopes)` is asked; where there is no such region the table says so.
+intercept comes last. `model.region().holds(slopes)` is asked; where there is no such region the table says so.
 """
 
 from __future__ import annotations
@@ -17,7 +17,6 @@ from benchmarks.learn.sides import noise
 from benchmarks.learn.tasks import EPSILONS
 
 FITS = 1000
-CONFIDENCE = "0.95"
 LEAST, MOST = 0.93, 0.97
 
 
@@ -37,7 +36,7 @@ def coverage(data: Data, epsilon: str, fits: int) -> float | None:
             return None
         with noise(seed):
             model.fit(data.x, data.y)
-        held += bool(model.region(CONFIDENCE).holds(slopes))
+        held += bool(model.region().holds(slopes))
     return held / fits
 
 

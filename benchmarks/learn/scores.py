@@ -70,7 +70,10 @@ def number(value: float) -> str:
     """Three digits after the point, without a leading zero; large ones in powers of ten."""
     if abs(value) >= 100:
         return f"{value:.0e}"
-    return f"{value:.3f}".replace("0.", ".", 1) if abs(value) < 1 else f"{value:.2f}"
+    if abs(value) >= 1:
+        return f"{value:.2f}"
+    text = f"{round(value, 3) + 0.0:.3f}"  # no minus before a zero
+    return text if text.lstrip("-").startswith("1") else text.replace("0.", ".", 1)
 
 
 def lead(ours: np.ndarray, theirs: np.ndarray, *, median: bool, higher: bool) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import tempfile
 import warnings
 from collections.abc import Iterator
@@ -56,7 +57,7 @@ class Trial:
     def parts(self) -> int:
         return self.task.parts.get(self.data.name, 0)
 
-    @property
+    @functools.cached_property
     def arrays(self) -> dict[str, np.ndarray]:
         train, test = zip(*self.data.splits(self.seeds), strict=True)
         stacked = {"train": np.array(train), "test": np.array(test)}
