@@ -55,7 +55,7 @@ def measure(task: Task, *, seeds: int | None, every: bool, peers: bool) -> None:
         trial, before = Trial(task, data, range(count)), os.getloadavg()[0]
         sides = run(trial, peers=peers)
         title = _title(trial, before)
-        report.table(title, ["", "privacy", *COLUMNS, "CPU s a fit"], _rows(task, sides))
+        report.table(title, ["", "privacy", *COLUMNS, "CPU s"], _rows(task, sides))
         if task.areas:
             areas = [[_label(side), *_cells(side.areas, median=False)] for side in sides if side.areas]
             report.table("AUC of the same fits", ["", *COLUMNS], areas)
@@ -75,7 +75,8 @@ def _title(trial: Trial, before: float) -> str:
     how = "median (interquartile range / 1.349)" if trial.task.median else "mean (sd)"
     load = f"load {before:.1f} before, {os.getloadavg()[0]:.1f} after"
     what = "inertia over the best without privacy" if trial.task.kind == "cluster" else trial.task.measure
-    return f"{trial.task.name}, {trial.data.name}: {what}, {how} of seeds 0..{runs - 1}; {kept:,} rows to fit; {load}"
+    seeds = f"{how} of seeds 0..{runs - 1}; {kept:,} rows to fit; median CPU s of a fit"
+    return f"{trial.task.name}, {trial.data.name}: {what}, {seeds}; {load}"
 
 
 def _rows(task: Task, sides: list[Side]) -> list[list[str]]:

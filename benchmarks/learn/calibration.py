@@ -76,5 +76,6 @@ def main(trial: Trial, sides: list[Side]) -> None:
     title = f"Expected calibration error, {BINS} bins, mean (sd) of {len(trial.seeds)} seeds, {trial.data.name}"
     report.table(title, ["", "eps", "error", "bar"], rows)
     if AT in sides[0].probability:
-        listed = reliability(sides[0].probability[AT].ravel(), np.concatenate(truths))
+        told, truth = sides[0].probability[AT].ravel(), np.concatenate(truths)
+        listed = reliability(told[np.isfinite(told)], truth[np.isfinite(told)])
         report.table(f"Reliability, eps {AT}: │ is what was told", ["rows", "told", "found", ""], chart(listed))

@@ -34,7 +34,7 @@ def coverage(data: Data, epsilon: str, fits: int) -> float | None:
         model: Any = estimators.build("LinearRegression", data, epsilon, kind="regress")
         if model is None or not hasattr(model, "region"):
             return None
-        with noise(seed):
+        with noise(data.name, epsilon, seed):
             model.fit(data.x, data.y)
         held += bool(model.region().holds(slopes))
     return held / fits

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import functools
+import hashlib
 import tempfile
 import warnings
 from collections.abc import Iterator
@@ -133,8 +134,9 @@ def one_thread() -> Iterator[None]:
 
 
 @contextlib.contextmanager
-def noise(seed: int) -> Iterator[None]:
-    """Our noise from a seed, so that figures can be had again."""
+def noise(*which: str | int) -> Iterator[None]:
+    """Our noise from a seed, so that figures can be had again; each model, epsilon and seed of a split has its own."""
+    seed = int.from_bytes(hashlib.sha256(repr(which).encode()).digest()[:6])
     with warnings.catch_warnings(action="ignore"), seeded(seed):
         yield
 

@@ -39,10 +39,10 @@ def lost(job, arrays):
     return {name: np.full(rows, np.nan) for name in ("predictions", "probability")[: 1 + bool(job.get("probability"))]}
 
 
-def fit_all(job, arrays, make, around=lambda seed: contextlib.nullcontext()):
+def fit_all(job, arrays, make, around=lambda *which: contextlib.nullcontext()):
     """Arrays by "model|epsilon|name", one row a seed; seconds of CPU of each fit by "model|epsilon"; errors by the same.
 
-    `make(model, epsilon, seed)` gives an estimator; `around(seed)` is entered for its fit.
+    `make(model, epsilon, seed)` gives an estimator; `around(model, epsilon, seed)` is entered for its fit.
     """
     found, seconds, errors = {}, {}, {}
     for model in job["models"]:
@@ -52,7 +52,7 @@ def fit_all(job, arrays, make, around=lambda seed: contextlib.nullcontext()):
                 x, y = arrays["x"][train].copy(), arrays["y"][train].copy()  # some write into what they are given
                 start = time.process_time()
                 try:
-                    with warnings.catch_warnings(), around(seed):
+                    with warnings.catch_warnings(), around(model, epsilon, seed):
                         warnings.simplefilter("ignore")
                         estimator = make(model, epsilon, seed).fit(x, y)
                     times.append(time.process_time() - start)

@@ -13,6 +13,8 @@ from benchmarks import learn, peer
 from benchmarks.learn import calibration, coverage, data, estimators, public_ranges, scores, sides
 from benchmarks.learn.tasks import EPSILONS, PURE, TASKS, Peer, Task, bars
 
+from dither import Geometric
+
 ENDS = np.ones(2)
 
 
@@ -198,7 +200,7 @@ def test_tables_say_what_is_reached_missed_and_not_there(stub, monkeypatch, caps
     stub(Stub)
     learn.measure(task(), seeds=3, every=False, peers=False)
     printed = capsys.readouterr().out
-    assert "seeds 0..2; 30 rows to fit; load" in " ".join(printed.split())
+    assert "seeds 0..2; 30 rows to fit; median CPU s of a fit; load" in " ".join(printed.split())
     lines = [line.split("│") for line in printed.splitlines() if line.startswith("│ tiny, ")]
     assert [line[4].strip() for line in lines] == ["reached", "reached", "MISSED"]
     stub(None)
@@ -241,6 +243,15 @@ def test_a_peer_answers_from_a_process_of_its_own_or_says_why_not(monkeypatch, t
     assert all(side.scores[epsilon].tolist() == [1, 1] for epsilon in EPSILONS)
     assert sides.peer(trial, Peer("broken", ("a",), PURE))[0].reason == "not run: ValueError: it does not run"
     assert sides.peer(trial, Peer("sign", ("sign",), PURE, data=("other",)))[0].reason == "not run: too slow"
+
+
+def test_noise_can_be_had_again_and_is_another_for_each_fit():
+    drawn = []
+    for which in (("PCA", "1", 0), ("PCA", "1", 0), ("PCA", "1", 1), ("PCA", "3", 0)):
+        with sides.noise(*which):
+            drawn.append(Geometric(epsilon="0.01", sensitivity=1).law.sample(20).tolist())
+    assert drawn[0] == drawn[1]
+    assert drawn[0] not in drawn[2:]
 
 
 def test_every_task_names_what_is_known():
