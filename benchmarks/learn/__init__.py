@@ -71,7 +71,7 @@ def measure(task: Task, *, seeds: int | None, every: bool, peers: bool) -> None:
 
 
 def _title(trial: Trial, before: float) -> str:
-    kept, runs = len(trial.data.x) * 3 // 4, len(trial.seeds)
+    kept, runs = trial.arrays["train"].shape[1], len(trial.seeds)
     how = "median (interquartile range / 1.349)" if trial.task.median else "mean (sd)"
     load = f"load {before:.1f} before, {os.getloadavg()[0]:.1f} after"
     what = "inertia over the best without privacy" if trial.task.kind == "cluster" else trial.task.measure

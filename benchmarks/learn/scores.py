@@ -69,7 +69,7 @@ class Summary:
 def number(value: float) -> str:
     """Three digits after the point, without a leading zero; large ones in powers of ten."""
     if abs(value) >= 100:
-        return f"{value:.0e}"
+        return f"{value:.0e}".replace("e+0", "e").replace("e+", "e")
     if abs(value) >= 1:
         return f"{value:.2f}"
     text = f"{round(value, 3) + 0.0:.3f}"  # no minus before a zero

@@ -48,7 +48,7 @@ class Side:
 
 @dataclass(frozen=True)
 class Trial:
-    """A task on a data set, with its splits."""
+    """A task on a data set, with its splits; clusters and components tell nothing of other rows, so they fit all of them."""
 
     task: Task
     data: Data
@@ -60,9 +60,14 @@ class Trial:
 
     @functools.cached_property
     def arrays(self) -> dict[str, np.ndarray]:
-        train, test = zip(*self.data.splits(self.seeds), strict=True)
-        stacked = {"train": np.array(train), "test": np.array(test)}
+        stacked = dict(zip(("train", "test"), map(np.array, zip(*self._splits(), strict=True)), strict=True))
         return {"x": self.data.x, "y": self.data.y, "low": self.data.low, "high": self.data.high, **stacked}
+
+    def _splits(self) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+        if self.task.kind not in ("cluster", "project"):
+            return self.data.splits(self.seeds)
+        places = np.arange(len(self.data.x))
+        return ((places, places[:0]) for _ in self.seeds)
 
     def job(self, models: tuple[str, ...], epsilons: tuple[str, ...] = EPSILONS) -> dict[str, Any]:
         return {

@@ -60,7 +60,7 @@ def bars(**figures: str) -> dict[tuple[str, str], float]:
     return found
 
 
-PURE, APPROXIMATE = "pure", f"delta {DELTA}"
+PURE, APPROXIMATE = "pure", f"δ {DELTA}"
 DPL = "diffprivlib_models"
 BEST_RATE = "DP-SGD is counted at the rate that is best on these very tests, which nobody knows beforehand: in its favour"
 RATES = ("DP-SGD rate 0.5", "DP-SGD rate 2", "DP-SGD rate 8")
