@@ -22,7 +22,6 @@ class Peer:
     worker: str
     models: tuple[str, ...]
     privacy: str
-    data: tuple[str, ...] = ()  # only these; all if empty
     note: str = ""  # what a reader of its figures should know
 
 
@@ -128,7 +127,7 @@ TASKS = (
         "captured variance",
         SMALL,
         ("PCA",),
-        (Peer(DPL, ("PCA",), PURE, data=("iris", "wine")),),  # minutes a fit on more columns
+        (Peer(DPL, ("PCA",), PURE),),
         bars(iris=".85 .91"),
         parts={"iris": 2, "wine": 3, "breast_cancer": 5, "digits": 10},
     ),

@@ -243,7 +243,6 @@ def test_a_peer_answers_from_a_process_of_its_own_or_says_why_not(monkeypatch, t
     assert side.library == "sign 1.0"
     assert all(side.scores[epsilon].tolist() == [1, 1] for epsilon in EPSILONS)
     assert sides.peer(trial, Peer("broken", ("a",), PURE))[0].reason == "not run: ValueError: it does not run"
-    assert sides.peer(trial, Peer("sign", ("sign",), PURE, data=("other",)))[0].reason == "not run: too slow"
 
 
 def test_noise_can_be_had_again_and_is_another_for_each_fit():
