@@ -5,6 +5,8 @@
 
 `--rows` is the number of rows of engines: `python -m benchmarks engines --rows 100000`.
 `--scale` is the scale of TPC-H's tables, 1 unless it is said: `python -m benchmarks tpch --scale 0.1`.
+`python -m benchmarks learn` fits every task beside peers, 50 seeds each, on Adult 10: `--all` for 50, `--seeds N` for
+another number everywhere, `--task trees` for one task, `--without-peers` for ours alone.
 """
 
 from __future__ import annotations
@@ -29,7 +31,23 @@ def main() -> int:
     parser.add_argument("--soak", action="store_true", help="more of it")
     parser.add_argument("--scale", choices=SCALES, help="of TPC-H's tables; for tpch alone")
     parser.add_argument("--rows", type=int, help="how many; for engines alone")
+    parser.add_argument("--seeds", type=int, help="how many; for learn alone")
+    parser.add_argument("--all", action="store_true", help="all seeds on Adult too; for learn alone")
+    parser.add_argument("--task", help="one of them; for learn alone")
+    parser.add_argument("--without-peers", action="store_true", help="ours alone; for learn alone")
     asked = parser.parse_args()
+    learned = {
+        "seeds": asked.seeds,
+        "every": asked.all or None,
+        "task": asked.task,
+        "peers": False if asked.without_peers else None,
+    }
+    if asked.name != "learn" and any(value is not None for value in learned.values()):
+        parser.error("--seeds, --all, --task and --without-peers are for learn alone")
+    if asked.task is not None and asked.task not in (tasks := importlib.import_module("benchmarks.learn").NAMES):
+        parser.error(f"--task is one of {', '.join(tasks)}")
+    if asked.seeds is not None and asked.seeds < 2:
+        parser.error("--seeds is 2 at least: one has no deviation")
     if asked.rows is not None and asked.name != "engines":
         parser.error("--rows is for engines alone")
     if asked.scale is not None and asked.name != "tpch":
@@ -39,7 +57,7 @@ def main() -> int:
             parser.error("verdicts are of tpch and clickbench")
         importlib.import_module(f"benchmarks.{VERDICTS[asked.name]}").main(again=asked.record)
         return 0
-    given = {"scale": asked.scale, "rows": asked.rows}
+    given = {"scale": asked.scale, "rows": asked.rows, **learned}
     options = {name: value for name, value in given.items() if value is not None}
     importlib.import_module(f"benchmarks.{asked.name}").main(soak=asked.soak, **options)
     return 0

@@ -20,8 +20,11 @@ WORKERS = Path(__file__).parent / "peers"
 CACHE = Path(os.environ.get("XDG_CACHE_HOME", Path.home() / ".cache")) / "dither-benchmarks"
 REQUIREMENTS = {
     "diffprivlib": ["diffprivlib>=0.6", "scikit-learn>=1.5,<1.7"],
+    "diffprivlib_models": ["diffprivlib==0.6.6", "scikit-learn>=1.5,<1.6"],
     "dp_accounting": ["dp-accounting>=0.4"],
+    "interpret": ["interpret-core==0.7.8", "scikit-learn"],
     "multi_freq_ldpy": ["multi-freq-ldpy==0.2.5", "xxhash<4"],
+    "opacus": ["torch==2.13.0", "opacus==1.6.0"],
     "opendp": ["opendp>=0.12", "numpy>=2"],
     "opendp_polars": ["opendp[polars]==0.16.0"],
     "pipelinedp": ["pipeline-dp==0.3.1", "pyarrow"],
@@ -30,6 +33,7 @@ REQUIREMENTS = {
     "smartnoise": ["smartnoise-sql==1.0.10", "pyarrow"],
     "tpchgen": ["tpchgen-cli==4.0.0"],  # makes tables; nobody asks it
 }
+ONE_THREAD = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
 
 
 def environment(name: str) -> Path:
@@ -48,11 +52,14 @@ def environment(name: str) -> Path:
     return python
 
 
-def ask(name: str, job: dict[str, object], *, timeout: float = 600) -> dict[str, object]:
-    """The peer's answer, or {"error": ...}."""
+def ask(name: str, job: dict[str, object], *, timeout: float = 600, one_thread: bool = False) -> dict[str, object]:
+    """The peer's answer, or {"error": ...}; with one thread for its linear algebra, where its seconds of CPU are told."""
     try:
         command = [environment(name), WORKERS / f"ask_{name}.py"]
-        result = subprocess.run(command, input=json.dumps(job), capture_output=True, text=True, timeout=timeout, check=True)
+        variables = {**os.environ, **ONE_THREAD} if one_thread else None
+        result = subprocess.run(
+            command, input=json.dumps(job), capture_output=True, text=True, timeout=timeout, check=True, env=variables
+        )
         answer: dict[str, object] = json.loads(result.stdout)
     except subprocess.CalledProcessError as error:
         return {"error": (error.stderr or str(error)).strip().splitlines()[-1]}
