@@ -59,7 +59,7 @@ def test_a_fit_is_charged_to_the_dataset_and_the_same_fit_is_free(ledger):
     assert first.facts_.coordinates == ("age", "ward=north", "ward=south", "cost")
     assert list(first.classes_) == [False, True]
     assert "at most 4 of a person count" in first.explain()
-    for other in (model(l2=0.1), model(norm=1.0), model(epsilon="1/2")):
+    for other in (model(l2=0.1), model(rows=400), model(epsilon="1/2")):
         other.fit(data.features("SELECT age, ward, cost FROM visits", target="ill"))
         assert str(ledger.remaining()) != spent
         spent = str(ledger.remaining())
