@@ -157,7 +157,7 @@ def _witness(folder: Path) -> Steps:
     def read(reply: str) -> str:
         if reply.casefold() in NONE:
             return ""
-        if "://" not in reply and (folder / Path(reply).expanduser()).resolve() == folder.resolve():
+        if "://" not in reply and (folder / _expanded(key, reply, home)).resolve() == folder.resolve():
             why = "it is the folder of the policy itself: whoever puts back an old ledger there puts back both"
             raise PolicyError(key, reply, why, f"{home}, another disk or server, or none")
         return _short(key, reply, home)
@@ -175,6 +175,13 @@ def _witness(folder: Path) -> Steps:
             assumed=NONE[1],
         )
     )
+
+
+def _expanded(key: str, reply: str, example: str) -> Path:
+    try:
+        return Path(reply).expanduser()
+    except RuntimeError as error:
+        raise PolicyError(key, reply, "there is no such user, or she has no folder", example) from error
 
 
 def _short(key: str, reply: str, example: str) -> str:

@@ -33,5 +33,5 @@ class ColumnView:
 
 def fitting(view: ColumnView, facts: dict[str, Any], *wanted: str) -> dict[str, Any]:
     """Those of the facts that were asked for, once a policy would take all of them."""
-    read_column(view.name, facts, view.key, view.of_table)
+    read_column(view.name, facts, "policy", view.of_table)
     return {fact: facts[fact] for fact in wanted}

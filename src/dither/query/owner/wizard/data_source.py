@@ -6,6 +6,7 @@ Without consent no row bears on anything here: names of columns come from the fi
 from __future__ import annotations
 
 import os
+from collections import Counter
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -48,10 +49,13 @@ class FirstRows:
     cells: tuple[tuple[str, ...], ...]
     inferred: tuple[Inferred, ...]
     style: Style
+    seen: tuple[str, ...]  # what the cells of a column show of values
+    out: tuple[str, ...]  # why a column should be left out; '' if it may stay
 
-    def seen(self, at: int) -> str:
-        """What the cells of a column show of values."""
-        return seen_cells(self.cells[at], self.inferred[at], self.style)
+    def most_rows(self, at: int) -> str:
+        """How many rows one person has, if the column says whose they are."""
+        most = max(Counter(self.cells[at]).values(), default=0)
+        return f"at most {most} rows of one person, in the first {len(self.cells[at])} rows"
 
 
 class DataSource:
@@ -134,11 +138,13 @@ class DataSource:
     def look(self, dialect: CsvDialect) -> FirstRows:
         """Its first rows. With consent alone."""
         if dialect not in self._looks:
-            rows = first_rows(self.files.paths[0], dialect)[dialect.names is None :]
-            width = len(self.names(dialect))
-            cells = tuple(tuple(row[at] for row in rows if at < len(row)) for at in range(width))
-            inferred = tuple(map(infer, cells))
-            self._looks[dialect] = FirstRows(cells, inferred, common_style(inferred))
+            rows, names = first_rows(self.files.paths[0], dialect)[dialect.names is None :], self.names(dialect)
+            cells = tuple(tuple(row[at] for row in rows if at < len(row)) for at in range(len(names)))
+            found = tuple(map(infer, cells))
+            style = common_style(found)
+            seen = tuple(seen_cells(column, one, style) for column, one in zip(cells, found, strict=True))
+            out = tuple(proposed_out(*one) for one in zip(names, (one.type for one in found), cells, strict=True))
+            self._looks[dialect] = FirstRows(cells, found, style, seen, out)
         return self._looks[dialect]
 
 

@@ -225,7 +225,7 @@ def _thousands(decimal: str, proposed: dict[str, str] | None) -> Steps:
 
     def read(reply: str) -> str:
         sign: str = one_of(key, {**THOUSANDS, "no": ""}, ", ".join(THOUSANDS))(reply)
-        read_number_format({"decimal": decimal, **({"thousands": sign} if sign else {})}, CellFormat(), "file")
+        read_number_format({"decimal": decimal, **({"thousands": sign} if sign else {})}, CellFormat(), "policy")
         return sign
 
     default = None if proposed is None else proposed["thousands"]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import tomllib
-from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -88,17 +87,14 @@ def _csv_table(said: Decisions, source: DataSource, table: CsvTable) -> Steps:
             name,
             None,
             is_person=name == mine.whose["person"],
-            out=proposed_out(name, kinds[name], () if rows is None else rows.cells[at]),
+            out=proposed_out(name, Type.TEXT) if rows is None else rows.out[at],
             found=None if rows is None else rows.inferred[at],
-            seen="" if rows is None else rows.seen(at),
+            seen="" if rows is None else rows.seen[at],
             of_table=of_table,
         )
         yield from column_steps(said, mine.columns[name], view)
     if mine.has_limits:
-        seen = ""
-        if rows is not None:
-            cells = rows.cells[table.names.index(mine.whose["person"])]
-            seen = f"at most {max(Counter(cells).values(), default=0)} rows of one person, in the first {len(cells)} rows"
+        seen = "" if rows is None else rows.most_rows(table.names.index(mine.whose["person"]))
         yield from limit_steps(said, mine, seen)
 
 

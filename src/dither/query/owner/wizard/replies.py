@@ -73,7 +73,10 @@ def moment(text: str) -> datetime.date | str:
 def words(key: str, reply: str, example: str) -> list[str]:
     """A list of words: with commas between them, or as TOML writes a list, for words with commas in them."""
     if not reply.startswith("["):
-        return [word.strip() for word in reply.split(",")]
+        listed = [word.strip() for word in reply.split(",")]
+        if not all(listed):
+            raise PolicyError(key, reply, "nothing stands before or after a comma", example)
+        return listed
     try:
         found: Any = tomllib.loads(f"words = {reply}")
     except (tomllib.TOMLDecodeError, RecursionError) as error:

@@ -40,6 +40,8 @@ class Step:
             raise PolicyError(self.key, reply, "it has signs that cannot be printed", self.advice)
         try:
             return self.read(reply)
+        except OSError as error:  # of a name that no disk takes
+            raise PolicyError(self.key, reply, f"it cannot be looked at: {error.strerror}", self.advice) from error
         except DitherError as error:
             why = getattr(error, "why", str(error))
             instead = getattr(error, "instead", "") if getattr(error, "where", "") == self.key else ""
