@@ -75,8 +75,7 @@ def _csv_decisions(source: DataSource, table: CsvTable) -> TableDecisions:
 def _csv_table(said: Decisions, source: DataSource, table: CsvTable) -> Steps:
     mine, rows = said.tables[0], table.rows
     kinds = {name: Type.TEXT if rows is None else rows.inferred[at].type for at, name in enumerate(table.names)}
-    named = dict.fromkeys(kinds, Type.TEXT) if rows is None else kinds
-    proposed = proposed_person({name: kind for name, kind in named.items() if not mine.columns[name].left_out})
+    proposed = proposed_person({name: kind for name, kind in kinds.items() if not mine.columns[name].left_out})
     mine.whose = yield from whose_step(mine.name, dict.fromkeys(kinds, Type.TEXT), {}, proposed=proposed, alone=True)
     of_table = CellFormat(table.written.get("decimal"), table.written.get("thousands"))
     for at, name in enumerate(table.names):
