@@ -83,7 +83,7 @@ def test_from_a_hospital_file_to_a_policy_that_fits():
     ):
         assert line in draft.splitlines(), line
     assert (
-        '"Kosten (EUR)" = { type = "decimal", null = ["k.A."] }  # to add it up: bounds = [LOW, HIGH]; seen in your data'
+        '"Kosten (EUR)" = { type = "decimal", null = ["k.A."] }  # to add it up: bounds = [LOW, HIGH], known_from = "..."; '
         in draft
     )
     assert "Müller" not in draft

@@ -16,8 +16,10 @@ from dither.query.owner.database_draft import draft_database
 from dither.query.owner.draft import draft
 from dither.query.owner.inspect import BANNER, inspect
 from dither.query.owner.open_lines import open_lines, seen_lines
+from dither.query.owner.origin_lines import data_origins, unstated_origins
 from dither.query.owner.smartnoise import import_smartnoise
 from dither.query.policy.chains import parents
+from dither.query.policy.origin import LISTED
 from dither.query.policy.policy import load_policy
 from dither.query.policy.table import Table
 from dither.query.sources.find_source import find_source
@@ -159,6 +161,12 @@ def check(
             console.print(shown)
             bad += [f"{table.name}: somebody exceeds {limit}, which the policy calls hard" for limit in report.broken]
             bad += [_unreadable(table, column.name, source) for column in report.columns if column.is_mostly_unreadable]
+    if unstated := unstated_origins(text, found):
+        told = f"origin not stated: {', '.join(unstated)}; beside each: known_from = {LISTED}"
+        console.print(told, soft_wrap=True, highlight=False)
+    if taken := data_origins(text, found):
+        told = f"caution: {', '.join(taken)}: taken from the data, outside the guarantee; all who ask are told so"
+        console.print(told, style="yellow", soft_wrap=True, highlight=False)
     if seen := seen_lines(text):
         where = ", ".join(map(str, seen[:20]))
         told = f"caution: lines {where} tell what was seen in the data: delete them before anybody else reads the file"

@@ -252,6 +252,7 @@ def _facts(answer: Answer) -> dict[str, Any]:
         "beyond": answer.beyond,
         "confidence": str(answer.confidence),
     }
+    facts |= {"unprotected": answer.unprotected} if answer.unprotected else {}
     if isinstance(answer, FreeAnswer):
         return {**facts, "price": answer.price}
     facts |= {

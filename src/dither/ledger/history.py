@@ -164,7 +164,7 @@ def _about(entry: Entry | AccessLine) -> str:
         case "exported":
             return f"the answer of entry {body['receipt']}, as {body['what']}"
         case "reserved":
-            return ""
+            return str(body.get("unprotected", ""))
         case "replayed":
             return f"entry {body['receipt']}, for free"
         case _:

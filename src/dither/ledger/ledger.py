@@ -186,6 +186,7 @@ class Ledger(LedgerOwner):
         policy_hash: str | None = None,
         text: str = "",
         door: str = "",
+        unprotected: str = "",
     ) -> Receipt:
         """Charge for a question; or give the receipt, and the stored answer, of the same question asked before.
 
@@ -199,6 +200,7 @@ class Ledger(LedgerOwner):
             policy_hash: refuses the question unless that policy is in force.
             text: the question as it was asked, for the history.
             door: the way by which it came, for the history.
+            unprotected: what the guarantee does not cover, in words, for the receipt and the history.
 
         Raises:
             BudgetError: less is left of the budget, or of the analyst's share, than the price.
@@ -209,7 +211,7 @@ class Ledger(LedgerOwner):
         """
         seconds = read_lease(lease)
         told: dict[str, Any] = {"data_version": data_version, "analyst": analyst, "key": idempotency_key}
-        told |= {"text": text, "door": door}
+        told |= {"text": text, "door": door, "unprotected": unprotected}
         asked = read_request(self.budget, guarantee, question, in_force=self.policy_hash, policy_hash=policy_hash, **told)
         granted: charge.Grant = self._decide(asked.queries, lambda page: charge.reserve(page, self.budget, asked, seconds))
         if granted.last.kind == "reserved" and granted.last.number == granted.number:
@@ -280,8 +282,8 @@ class Ledger(LedgerOwner):
     # -- inside ------------------------------------------------------------------------------------------------
 
     def _receipt(self, asked: ChargeRequest, granted: charge.Grant) -> Receipt:
-        number, attempt, answer, last = granted
-        return Receipt(self.identity, number, attempt, asked.fingerprint, asked.guarantee, last.head, answer)
+        number, attempt, answer, last, outside = granted
+        return Receipt(self.identity, number, attempt, asked.fingerprint, asked.guarantee, last.head, answer, outside)
 
 
 def _read_facts(domain: str | None, policy_hash: str | None, shares: Mapping[str, BudgetLike] | None) -> dict[str, Filter]:

@@ -38,6 +38,7 @@ from dither.query.pricing.key_delta import share_lost
 from dither.query.pricing.make_offer import make_offer, read_question
 from dither.query.pricing.offer import Offer
 from dither.query.pricing.spend import Spend, counts_rho, largest_epsilon, read_noise, read_spend, rho_in
+from dither.query.pricing.unprotected_facts import unprotected_words
 from dither.query.quote import Quote
 from dither.query.release import WAIT, release_batch
 from dither.query.statistics.bounding import Weights
@@ -114,6 +115,11 @@ class Batch:
             if all(part is not other for other in found):
                 found.append(part)
         return found
+
+    @property
+    def unprotected(self) -> str:
+        """What the guarantee does not cover, since the owner took it from the data; '' where there is nothing."""
+        return unprotected_words(fact for offer in self.offers for fact in offer.outside)
 
     @property
     def question(self) -> dict[str, object]:

@@ -15,6 +15,7 @@ from dither.query.answers.estimates import KINDS
 from dither.query.answers.free_answer import FREE, FreeAnswer
 from dither.query.holdings import Holdings
 from dither.query.pricing.offer import Offer
+from dither.query.pricing.unprotected_facts import unprotected_keys, unprotected_words
 from dither.query.quote import Quote
 from dither.query.sql.clauses.public_table import PublicTable, read_public_table
 from dither.query.sql.options import read_options
@@ -89,6 +90,12 @@ class FreeQuote(Quote):
         return Fraction(1)
 
     @property
+    def unprotected(self) -> str:
+        """Which keys, or bounds from which they follow, the owner took from the data; '' where there are none."""
+        relation, groups = self.table.relation, self.table.groups
+        return "" if relation is None else unprotected_words(unprotected_keys(relation, groups, self.holdings.policy))
+
+    @property
     def question(self) -> dict[str, object]:
         """The ledger does not know it."""
         return {}
@@ -100,7 +107,8 @@ class FreeQuote(Quote):
 
     def explain(self) -> str:
         """What is answered, and that it is free."""
-        return f"Question   {' '.join(self._sql.split())}\nPrice      {FREE}\nRows       {self._says()}"
+        outside = f"\nOutside    {self.unprotected}" if self.unprotected else ""
+        return f"Question   {' '.join(self._sql.split())}\nPrice      {FREE}\nRows       {self._says()}{outside}"
 
     def describe(self) -> str:
         """How dither understood the SQL."""
@@ -124,9 +132,10 @@ class FreeQuote(Quote):
             kinds=kinds,
             keys=self.table.keys,
             guarantee=self.guarantee,
-            says=self._says(),
+            says="\n".join(told for told in (self._says(), self.unprotected) if told),
             explained=self.explain(),
             frame_kind=next((source.kind for source in self.holdings.sources.values()), ""),
+            unprotected=self.unprotected,
         )
 
     def __repr__(self) -> str:

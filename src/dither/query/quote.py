@@ -92,6 +92,11 @@ class Quote:
         return self.offer.confidence
 
     @property
+    def unprotected(self) -> str:
+        """What the guarantee does not cover, since the owner took it from the data; '' where there is nothing."""
+        return self.offer.unprotected
+
+    @property
     def question(self) -> dict[str, object]:
         """How the ledger knows it: the same for every text that means the same."""
         return question(self.offer)

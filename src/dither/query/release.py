@@ -42,6 +42,7 @@ from dither.query.groups.group_choice import all_groups
 from dither.query.holdings import Holdings
 from dither.query.pricing.fingerprint import batch_question, question
 from dither.query.pricing.offer import Offer
+from dither.query.pricing.unprotected_facts import unprotected_words
 from dither.query.statistics.statistic import Statistic
 
 LONGEST_TEXT = 100_000  # characters of a question that the history keeps; a batch may be longer
@@ -188,7 +189,8 @@ class Release:
         ledger, text = self.holdings.ledger, ";\n".join(offer.sql for offer in self.offers)[:LONGEST_TEXT]
         text = text if self.holdings.policy.keeps_texts else ""
         try:
-            return ledger.reserve(self.guarantee, self.question, **terms, lease=LEASE, text=text)
+            told = {"text": text, "unprotected": unprotected_words(fact for one in self.offers for fact in one.outside)}
+            return ledger.reserve(self.guarantee, self.question, **terms, lease=LEASE, **told)
         except InputError as error:
             with suppress(DitherError):  # the refusal is what is told, logged or not
                 ledger.record_refusal(text, error.why, analyst=terms["analyst"])

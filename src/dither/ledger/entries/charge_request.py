@@ -38,6 +38,7 @@ class ChargeRequest:
         key: str | None,
         text: str = "",  # of the question, as it was asked
         door: str = "",  # through which it came
+        unprotected: str = "",  # what its guarantee does not cover
     ) -> None:
         promised = _text(guarantee)
         self.guarantee, self.price, self.policy, self.analyst, self.key = guarantee, price, policy, analyst, key
@@ -46,7 +47,9 @@ class ChargeRequest:
         self.record: dict[str, object] = {
             **{"question": question, "guarantee": promised, "policy": policy, "data_version": data_version},
             **{"analyst": analyst, "key": key, "fingerprint": self.fingerprint, "text": text, "door": door},
+            **({"unprotected": unprotected} if unprotected else {}),
         }
+        self.unprotected = unprotected
 
     @property
     def queries(self) -> list[Statement]:
@@ -75,6 +78,7 @@ def read_request(
     key: str | None,
     text: str = "",
     door: str = "",
+    unprotected: str = "",
 ) -> ChargeRequest:
     """The request of a caller, checked, with its price; the policy in force, unless the caller names one."""
     asked, price = read_question(question), read_price(budget, guarantee)
@@ -88,6 +92,7 @@ def read_request(
         key=None if key is None else read_name(key, "idempotency_key"),
         text=read_text(text, "text"),
         door=read_name(door, "door", empty=True),
+        unprotected=read_text(unprotected, "unprotected"),
     )
 
 

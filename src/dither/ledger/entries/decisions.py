@@ -27,12 +27,14 @@ from dither.privacy.unit import Unit
 
 
 class Grant(NamedTuple):
-    """What `reserve` decided: the charge, which attempt at its answer, the answer if it has one, the last entry."""
+    """What `reserve` decided: the charge, which attempt at its answer, the answer if it has one, the last entry, and what is
+    outside the guarantee, as it was said at the charge."""
 
     number: int
     attempt: int
     answer: str | None
     last: Entry
+    unprotected: str = ""
 
 
 def reserve(page: LedgerTransaction, budget: Filter, asked: ChargeRequest, lease: int) -> Grant:
@@ -50,11 +52,12 @@ def reserve(page: LedgerTransaction, budget: Filter, asked: ChargeRequest, lease
     if charged is not None:
         state = page.latest("about", charged.number)
         if state is None or state.kind != "refunded":
-            return _again(page, charged, state, asked, until, bound=same_key is not None)
+            again = _again(page, charged, state, asked, until, bound=same_key is not None)
+            return again._replace(unprotected=charged.body.get("unprotected", ""))
     share = charged_share(page, asked)
     spent = pay(Spent(budget, page.state.spent), asked.price, asked.guarantee, whose="the ledger")
     entry = page.add("reserved", {**asked.record, "until": until, "share": share}, spent=spent.totals)
-    return Grant(entry.number, 1, None, entry)
+    return Grant(entry.number, 1, None, entry, asked.unprotected)
 
 
 def recall(page: LedgerTransaction, budget: Filter, asked: ChargeRequest) -> Grant | None:

@@ -26,6 +26,7 @@ class Receipt:
         guarantee: what was charged.
         head: of the ledger when this was written: whoever keeps the receipt can prove that the ledger got so far.
         answer: the stored answer, where there was one before; None otherwise.
+        unprotected: what the guarantee does not cover, as it was said at the charge; '' where there is nothing.
 
     Raises:
         DataError: the parts are not those of a receipt, or `from_json` got a text that `to_json` did not write.
@@ -49,11 +50,12 @@ class Receipt:
     guarantee: Guarantee
     head: Head
     answer: str | None = None
+    unprotected: str = ""
 
     def __post_init__(self) -> None:
         head = self.head if isinstance(self.head, tuple) and len(self.head) == 2 else (0, None)
         whole = all(type(number) is int and 0 < number < 2**31 for number in (self.number, self.attempt, head[0]))
-        texts = (self.ledger, self.fingerprint, head[1], "" if self.answer is None else self.answer)
+        texts = (self.ledger, self.fingerprint, head[1], self.unprotected, "" if self.answer is None else self.answer)
         if not whole or not all(type(text) is str for text in texts) or not isinstance(self.guarantee, Guarantee):
             raise DataError("receipt", "with these parts", "dither did not make this", "what ledger.reserve gave")
 
@@ -65,9 +67,8 @@ class Receipt:
 
     def to_json(self) -> str:
         """Text to keep; `Ledger.verify(receipts=...)` holds it against the ledger."""
-        return canonical(
-            {**asdict(self), "guarantee": self.guarantee.to_json(), "head": list(self.head), "receipt": VERSION}
-        )
+        stored = {**asdict(self), "guarantee": self.guarantee.to_json(), "head": list(self.head), "receipt": VERSION}
+        return canonical({name: part for name, part in stored.items() if name != "unprotected" or part})
 
     @classmethod
     def from_json(cls, text: str) -> Receipt:

@@ -61,6 +61,7 @@ class Answer:
         released: the whole numbers that were released.
         receipt: of the charge.
         constants: what scalar subqueries gave, by their texts: 'value', 'low' and 'high'.
+        unprotected: what the guarantee does not cover, since the owner took it from the data; '' where there is nothing.
 
     Raises:
         DataError: there is no column of that name, or `scalar` or `plot` need another shape, or `from_json` another text.
@@ -97,6 +98,7 @@ class Answer:
     released: Released = field(repr=False)
     receipt: Receipt = field(repr=False)
     constants: dict[str, dict[str, Any]] = field(default_factory=dict, repr=False)  # what scalar subqueries gave
+    unprotected: str = field(default="", repr=False)  # what the guarantee does not cover
 
     @property
     def is_replay(self) -> bool:
@@ -229,7 +231,8 @@ class Answer:
             "released": self.released.to_json(),
             "receipt": self.receipt.to_json(),
         }
-        first = {"constants": self.constants} if self.constants else {}
+        first: dict[str, Any] = {"constants": self.constants} if self.constants else {}
+        first |= {"unprotected": self.unprotected} if self.unprotected else {}
         return json.dumps({"answer": VERSION, **told, **words, **stored, **first}, ensure_ascii=False)
 
     @classmethod

@@ -72,6 +72,7 @@ def read_answer(offer: Offer, released: Released, receipt: Receipt) -> Answer:
                 *found_words(before, released.limits),
                 *constant_words(whole, constants),
                 *([] if beyond is None else [beyond_words(beyond)]),
+                *([whole.unprotected] if whole.outside else []),
             ]
         ),
         beyond=None if beyond is None else beyond._asdict(),
@@ -81,6 +82,7 @@ def read_answer(offer: Offer, released: Released, receipt: Receipt) -> Answer:
         released=released,
         receipt=receipt,
         constants=constants,
+        unprotected=whole.unprotected,
     )
 
 

@@ -17,6 +17,7 @@ from dither.query.pricing.found_policy import LOWER, UPPER, is_hard
 from dither.query.pricing.gain import Gain
 from dither.query.pricing.offer import Offer
 from dither.query.pricing.spend import counts_rho
+from dither.query.pricing.unprotected_facts import unprotected_words
 from dither.query.statistics.bounding import Clip, EachRow, KeepGroups, KeepPersons
 from dither.query.statistics.counter_release import CounterRelease, OneMechanism, mechanisms
 from dither.query.statistics.limit_histogram import LimitHistogram
@@ -52,6 +53,7 @@ def explain_offer(offer: Offer, left: str = "") -> str:
         f"Price      {offer.price}{left}",
         *_tracks(offer),
         f"Protects   {_protected(offer)}",
+        f"Outside    {offer.unprotected}" if offer.outside else "",
         *_counts(offer),
         f"Rows       {_rows(offer)}",
         *edge_words(question),
@@ -96,6 +98,8 @@ def explain_batch(offers: Sequence[Offer], gains: Sequence[Gain], price: str) ->
         places = ", ".join(str(at + 1) for at in gain.questions)
         why = f"error bars of about {gain.together:,.4g}; one by one they would be about {gain.apart:,.4g}"
         lines.append(f"Together   {places}: {why}. These answers agree with each other.")
+    unprotected = unprotected_words(fact for offer in offers for fact in offer.outside)
+    lines += [f"Outside    {unprotected}"] if unprotected else []
     return "\n".join([*lines, NOT_INCLUDED])
 
 

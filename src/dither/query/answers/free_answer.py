@@ -27,6 +27,7 @@ class FreeAnswer(Answer):
         says: what the rows are.
         explained: the quote in words.
         frame_kind: the kind of table that was protected.
+        unprotected: which keys the owner took from the data; '' where there are none.
 
     Raises:
         DataError: `receipt` was asked for, and nothing was charged; else as `Answer`.
@@ -54,9 +55,10 @@ class FreeAnswer(Answer):
         says: str,
         explained: str,
         frame_kind: str,
+        unprotected: str = "",
     ) -> None:
         facts: dict[str, Any] = {"sql": sql, "columns": columns, "kinds": kinds, "keys": keys, "guarantee": guarantee}
-        facts |= {"says": says, "explained": explained, "frame_kind": frame_kind}
+        facts |= {"says": says, "explained": explained, "frame_kind": frame_kind, "unprotected": unprotected}
         facts |= {"aggregates": (), "confidence": Fraction(1), "price": FREE, "statements": {}, "beyond": None, "note": ""}
         for name, value in (facts | {"released": Released([])}).items():
             object.__setattr__(self, name, value)
@@ -87,6 +89,7 @@ class FreeAnswer(Answer):
         """The table as text, with what its columns hold."""
         columns = {name: [_plain(cell) for cell in column] for name, column in self.columns.items()}
         told = {"free": True, "sql": self.sql, "keys": list(self.keys), "kinds": self.kinds, "columns": columns}
+        told |= {"unprotected": self.unprotected} if self.unprotected else {}
         return json.dumps({**told, "says": self.says, "price": FREE}, ensure_ascii=False)
 
     @classmethod

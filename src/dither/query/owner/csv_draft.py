@@ -15,7 +15,7 @@ from typing import Any
 
 from dither.errors import DataError
 from dither.query.owner.csv_sniffer import first_rows, sniff
-from dither.query.owner.draft import draft
+from dither.query.owner.draft import ORIGIN, draft
 from dither.query.owner.open_lines import SEEN
 from dither.query.owner.type_inference import Inferred, Style, common_style, infer, pattern_of, style_facts
 from dither.query.policy.column import Type
@@ -141,8 +141,8 @@ def _seen(cells: Sequence[str], found: Inferred, style: Style) -> str:
     """What was seen, as a comment on one line."""
     told = seen_cells(cells, found, style)
     if found.type.is_number:
-        return "  # to add it up: bounds = [LOW, HIGH]" + (f"; {SEEN}: {told}" if told else "")
-    return f"  # to group by it: keys = [...]; {SEEN}: {told}" if told else ""
+        return f"  # to add it up: bounds = [LOW, HIGH], {ORIGIN}" + (f"; {SEEN}: {told}" if told else "")
+    return f"  # to group by it: keys = [...], {ORIGIN}; {SEEN}: {told}" if told else ""
 
 
 def seen_cells(cells: Sequence[str], found: Inferred, style: Style) -> str:

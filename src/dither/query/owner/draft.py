@@ -11,15 +11,18 @@ from dither.ledger.storage import keyring
 from dither.query.owner.csv_sniffer import is_row
 from dither.query.policy.column import Type
 from dither.query.policy.csv_dialect import CsvDialect
+from dither.query.policy.origin import LISTED
 from dither.query.policy.policy import MARK
 from dither.query.sources.csv_files import CsvFiles
 from dither.query.sources.find_source import find_source
 from dither.query.sources.schema import reason
 from dither.query.sources.source import DuckDBFile
 
+ORIGIN = 'known_from = "..."'  # as comments spell it, where it is to be written
 LIMITS = (
     f'max_rows = "{MARK}: how many rows of one person count in an answer, such as 10"',
     '# hard = ["max_rows"]  # if nobody can have more: then answers say that they are about all rows',
+    f"# {ORIGIN}  # where these limits are from: {LISTED}; likewise below",
 )
 
 
@@ -109,7 +112,7 @@ def _facts(kind: Type, source: str) -> str:
 def column_advice(kind: Type) -> str:
     """What a question may need to know of a column beside its type."""
     if kind.is_number:
-        return "  # to add it up: bounds = [0, 2000]"
+        return f"  # to add it up: bounds = [0, 2000], {ORIGIN}"
     if kind is Type.TEXT:
-        return '  # to group by it: keys = ["A", "B"]'
+        return f'  # to group by it: keys = ["A", "B"], {ORIGIN}'
     return ""

@@ -16,6 +16,7 @@ from typing import Any
 
 from dither.errors import PolicyError
 from dither.extras import needs
+from dither.query.owner.draft import ORIGIN, column_advice
 from dither.query.policy.column import Type, read_column
 from dither.query.policy.policy import MARK
 from dither.query.policy.table import EACH_ROW, MOST, NAME_LENGTH
@@ -174,12 +175,13 @@ def _column(name: str, facts: dict[str, Any], place: str) -> list[str]:
     ends = [_number(value, f"{place}.{end}") for end, value in stated_ends.items()] if kind.is_number else []
     if len(ends) == 2:
         written.append(f"bounds = [{ends[0]!r}, {ends[1]!r}]")
+        advice = f"  # beside the bounds: {ORIGIN}"
     elif stated_ends:
         told.append(f"# {name}: {_shown(stated_ends)}: bounds here are two, and of numbers")
     elif kind.is_number and not facts.get("private_id"):
-        advice = "  # to add it up: bounds = [0, 2000]"
+        advice = column_advice(kind)
     if kind is Type.TEXT:
-        advice = '  # to group by it: keys = ["A", "B"]'
+        advice = column_advice(kind)
     if kind is Type.TIMESTAMP:
         advice = '  # or "date", if it has no time of day'
     if "nullable" in facts and not _truth(facts, "nullable", place):

@@ -18,7 +18,7 @@ from dither.errors import NumberError, PolicyError
 from dither.numeric.number import Number
 from dither.query.policy.cell_format import COLUMN_FACTS, CellFormat, read_cell_format
 from dither.query.policy.fact import Fact
-from dither.query.policy.origin import read_origin
+from dither.query.policy.origin import origin_words, read_origin
 
 FINEST = 2**20  # steps between the bounds of a float, unless the owner says otherwise
 MOST_STEPS = 2**52  # beyond this a double cannot tell the steps apart
@@ -121,7 +121,8 @@ class Column:
             shown = ", ".join(str(key) for key in self.keys[:5])
             words.append(f"one of {shown}" + (f" and {len(self.keys) - 5} more" if len(self.keys) > 5 else ""))
         words += [written] if (written := self.cells.describe()) else []
-        return ", ".join([*words, "may be missing" if self.nullable else "never missing"])
+        told = ", ".join([*words, "may be missing" if self.nullable else "never missing"])
+        return told + origin_words(self.known_from)
 
 
 def read_column(name: str, stated: Fact, where: str, of_table: CellFormat | None = None) -> Column:

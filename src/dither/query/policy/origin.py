@@ -40,6 +40,20 @@ def read_origin(stated: Fact, facts: Sequence[str], of: str, where: str) -> str 
     return told
 
 
+def listed(words: Sequence[str]) -> str:
+    """A, b and c; with a comma before the last where one of them is a list itself."""
+    if len(words) == 1:
+        return words[0]
+    return f"{', '.join(words[:-1])}{',' if any(' and ' in word for word in words) else ''} and {words[-1]}"
+
+
+def origin_words(known_from: str | None) -> str:
+    """What a policy in words says of an origin; '' where none is stated."""
+    if known_from is None:
+        return ""
+    return f" (known from {known_from})" if known_from != DATA else " (taken from the data: outside the guarantee)"
+
+
 def check_consent(origins: Sequence[tuple[str, str | None]], consent: Fact) -> bool:
     """Whether the owner accepts values from the data, refused where there are such and she does not; by place."""
     if consent is not None and consent != ACCEPTED:

@@ -26,7 +26,7 @@ from dither.query.policy.chains import linked
 from dither.query.policy.column import Column
 from dither.query.policy.engine_facts import FACTS, EngineFacts, read_engine
 from dither.query.policy.fact import Fact
-from dither.query.policy.origin import CONSENT, check_consent
+from dither.query.policy.origin import CONSENT, check_consent, origin_words
 from dither.query.policy.table import MIN_PEOPLE, Table, read_table
 
 VERSION = 1
@@ -247,14 +247,15 @@ def _whose(table: Table) -> str:
 def _limits(table: Table) -> str:
     """How much of a person counts, and which of it nobody can exceed."""
     if table.person is None:
-        return ""
+        return f", hard limits{origin_words(table.known_from)}" if table.known_from else ""
     told = f", {table.max_groups} groups of {table.max_rows_per_group} rows"
     if table.max_rows is not None:
         told = f", {table.max_rows} rows in all" + ("" if table.max_groups == table.max_rows else told)
     if table.auto:
         told = f", limits found privately for each question, within {table.most_rows} rows"
     told += "".join(f", {name} of {float(most):,.12g} in all" for name, most in table.max_sum)
-    return told + (f" (nobody can have more: {', '.join(sorted(table.hard))})" if table.hard else "")
+    told += f" (nobody can have more: {', '.join(sorted(table.hard))})" if table.hard else ""
+    return told + origin_words(table.known_from)
 
 
 def _plain(value: Any) -> Any:

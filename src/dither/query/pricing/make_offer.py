@@ -34,6 +34,7 @@ from dither.query.pricing.offer import Offer, Values
 from dither.query.pricing.pricing import Pricing
 from dither.query.pricing.scalar_subqueries import TwoSteps, inner_ask
 from dither.query.pricing.spend import HOWS, Spend, counts_rho, largest_epsilon, read_noise, read_spend, rho_in, stated_price
+from dither.query.pricing.unprotected_facts import unprotected_facts
 from dither.query.pricing.ways import Facts, Found, Made, Stated, Ways, better, check_hard
 from dither.query.sql.options import Options, apply_options, check_options, read_options, tightened
 from dither.query.sql.parse import parse, read_subqueries
@@ -90,6 +91,9 @@ def make_offer(ask: Ask, holdings: Holdings, *, promise: Spend | None = None, lo
             return _under(replace(pricing, question=asked), replace(facts, constants=values), policy, options, part)
 
         offer = _at_price(TwoSteps(tuple(texts), scalar, around), promise, budget)
+    inner = [fact for one in offer.inner for fact in one.outside]
+    if outside := tuple(dict.fromkeys([*unprotected_facts(question, holdings.policy), *inner])):
+        offer = replace(offer, outside=outside)
     if ask.limits == HARD:
         check_hard(offer)
     if alone:  # otherwise the batch is one question, and looked at as a whole

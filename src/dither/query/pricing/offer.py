@@ -23,6 +23,7 @@ from dither.query.plan.question import Question
 from dither.query.pricing import price
 from dither.query.pricing.candidates import priced
 from dither.query.pricing.found_policy import LOWER, UPPER, is_hard
+from dither.query.pricing.unprotected_facts import Fact, unprotected_words
 from dither.query.statistics.bounding import Bounding
 from dither.query.statistics.counter_release import CounterRelease, Priced
 from dither.query.statistics.limit_histogram import LimitHistogram
@@ -175,6 +176,7 @@ class Offer:
     found: FoundLimits | None = field(default=None, repr=False)  # limits that are found first; then it is one of its offers
     constants: Constants | None = field(default=None, repr=False)  # scalar subqueries that are released first
     inner: tuple[Offer, ...] = field(default=(), repr=False)  # the offers of these, also once their numbers are known
+    outside: tuple[Fact, ...] = field(default=(), repr=False)  # facts from the data that it uses, its subqueries included
 
     @cached_property
     def guarantee(self) -> Guarantee:
@@ -197,6 +199,11 @@ class Offer:
     def epsilon(self, delta: NumberLike = 0) -> float:
         """The epsilon of this one question at a delta of your choice, by the exact law of its loss; rounded up."""
         return price.epsilon(self.released, delta)
+
+    @property
+    def unprotected(self) -> str:
+        """What the guarantee does not cover, since the owner took it from the data; '' where there is nothing."""
+        return unprotected_words(self.outside)
 
     @cached_property
     def price(self) -> str:

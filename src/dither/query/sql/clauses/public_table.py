@@ -5,7 +5,7 @@
 
 Theorem. What is answered here is 0-differentially private. Proof. It is a function of the text and of the policy alone: the
 scope, the types of expressions, `group_keys.possible_keys` and what the engine says of these keys, none of which has a way
-to a row.
+to a row. What an owner took from the data into the policy is outside of it, and told (`FreeQuote.unprotected`).
 
 Keys are listed whether the data has them or not. Of WHERE, what is about them alone leaves out those that it says no to, as
 it leaves out their rows; what looks at other columns keeps no key out, since rows may meet it with every key.
@@ -25,6 +25,7 @@ from dither.query.plan.aggregates import Aggregate, CountDistinct, CountDistinct
 from dither.query.plan.base import Expression
 from dither.query.plan.expressions import ColumnValue, Compare, Constant, Logic, columns_of
 from dither.query.plan.question import OPERATORS, Group
+from dither.query.plan.relations import Relation
 from dither.query.policy.column import Column, Key, Type
 from dither.query.policy.policy import Policy
 from dither.query.sql.aggregates import READERS, read_aggregate
@@ -45,6 +46,8 @@ class PublicTable:
     columns: Mapping[str, Sequence[Key | None]]
     types: dict[str, Type]
     keys: tuple[str, ...]  # those that list keys
+    groups: tuple[Group, ...] = ()  # from which keys follow, and of which relation
+    relation: Relation | None = None
 
 
 def read_public_table(text: object, policy: Policy) -> PublicTable | None:
@@ -154,9 +157,8 @@ def _keys(tree: exp.Select, reader: Reader, where: Expression | None) -> PublicT
     rows = rows[offset_of(tree) :][: limit_of(tree)]
     columns = {group.name: group.named([row[at] for row in rows]) for at, group in enumerate(groups)}
     types = {group.name: Type.TEXT if group.names else group.by.facts.type for group in groups}
-    return PublicTable(
-        {name: [key for key in column if key is not None] for name, column in columns.items()}, types, tuple(names)
-    )
+    listed = {name: [key for key in column if key is not None] for name, column in columns.items()}
+    return PublicTable(listed, types, tuple(names), tuple(groups), reader.scope.relation)
 
 
 def _conjuncts(where: Expression | None) -> list[Expression]:
