@@ -10,6 +10,7 @@ import typer
 
 from dither.cli.policy_wizard import run_wizard
 from dither.errors import ConflictError
+from dither.numeric.number import Number
 from dither.query.owner.csv_checks import mending_line
 from dither.query.owner.csv_draft import draft_from_rows
 from dither.query.owner.database_draft import draft_database
@@ -72,11 +73,14 @@ def wizard(
         raise typer.Exit(1)
     typer.echo(f"\nwrote {out}")
     check(out, read_data=False)
-    table = next(one.name for one in load_policy(out).tables if not one.public)
+    found = load_policy(out)
+    table = next(one.name for one in found.tables if not one.public)
+    most = None if found.per_question is None else found.per_question.charge().epsilon
+    price = "0.1" if most is None or most > Number("0.1") else str(most)
     asked = f"SELECT COUNT(*) AS n FROM {name(table) if not table.isidentifier() else table}"  # noqa: S608
     typer.echo("Next:")
     typer.echo(f"  dither ledger create --policy {shlex.quote(str(out))} --write")
-    typer.echo(f"  dither quote {shlex.quote(asked)} --epsilon 0.1 --policy {shlex.quote(str(out))}")
+    typer.echo(f"  dither quote {shlex.quote(asked)} --epsilon {price} --policy {shlex.quote(str(out))}")
 
 
 @policy.command("import")

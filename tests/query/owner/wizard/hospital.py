@@ -96,5 +96,7 @@ def write(lines: list[str] | None = None) -> Path:
 def walk(wizard: Wizard, replies: dict[str, str], until: str | None = None) -> Wizard:
     """Reply to all steps up to one; Enter where nothing is said."""
     while wizard.step is not None and wizard.step.key != until:
+        number = wizard.number
         wizard.answer(replies.get(wizard.step.key, ""))
+        assert wizard.number > number, "a reply leads on"
     return wizard

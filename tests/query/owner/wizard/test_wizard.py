@@ -143,6 +143,11 @@ def test_stored_at_any_step_and_resumed_gives_the_same():
     assert walk(Wizard.from_json(wizard.to_json()), {"look": "no"}).policy == POLICY  # defaults were stored as they were
 
 
+def test_consent_that_somebody_wrote_into_stored_replies_is_none():
+    stored = json.dumps({"version": 1, "replies": {"source": "visits.csv", "look": "yes"}})
+    assert Wizard.from_json(stored).step.key == "look"
+
+
 def test_what_no_longer_fits_is_asked_again():
     stored = json.loads(walk(Wizard("visits.csv"), REPLIES, until="visits.max_rows").to_json())
     stored["replies"]["visits.Aufnahme.format"] = "%d.%m.%Y"
