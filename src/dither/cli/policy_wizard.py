@@ -18,7 +18,7 @@ from pathlib import Path
 import typer
 
 from dither.cli.flags import refusal
-from dither.errors import ConflictError, DataError, PolicyError
+from dither.errors import ConflictError, DataError, DitherError, PolicyError
 from dither.query.owner.open_lines import SEEN
 from dither.query.owner.wizard.interview import REVIEW
 from dither.query.owner.wizard.step import Step
@@ -50,6 +50,9 @@ def run_wizard(file: str | None, out: Path, *, read_data: bool, resume: bool) ->
             _say("A reply is no text in the encoding of this terminal.")
         _say(f"Your replies are kept in {stored}. To go on: dither policy wizard --resume --out {out}")
         return False
+    except (DitherError, OSError):  # the file went away meanwhile, or the disk is full
+        _store(stored, wizard)
+        raise
     stored.unlink(missing_ok=True)
     return True
 

@@ -106,3 +106,38 @@ def test_tables_of_a_duckdb_file_one_after_the_other_with_names_that_have_dots()
     assert tables["regions"]["public"] is True
     assert tables["regions"]["columns"] == {"name": {"type": "text", "keys": ["n", "s"]}}  # a public table needs no origin
     read_policy(stated)
+
+
+def test_a_file_that_goes_away_is_asked_about_again_and_no_reply_is_lost():
+    Path("visits.csv").write_text("patient,age\n1,30\n")
+    replies = {"look": "no", "file.header": "yes", "file.separator": "comma", "file.decimal": "point"}
+    wizard = walk(Wizard("visits.csv"), replies, until="domain")
+    Path("visits.csv").unlink()
+    step = wizard.answer("d")
+    assert step is not None
+    assert step.key == "file.encoding"
+    with pytest.raises(PolicyError, match="No such file"):
+        wizard.answer("")
+    Path("visits.csv").write_text("patient,age\n1,30\n")
+    assert wizard.answer("").key == "visits.person"
+
+
+def test_names_of_columns_that_a_policy_cannot_have():
+    Path("visits.csv").write_text(f"patient,{'x' * 129},age\n1,2,3\n")
+    replies = {"look": "yes", "domain": "d", "visits.age.bounds": "no", "visits.max_rows": "2", "visits.known_from": "law"}
+    replies |= {"budget.people": "10", "ledger.witness": "none"}
+    stated = tomllib.loads(str(walk(Wizard("visits.csv"), replies).policy))
+    assert list(stated["tables"]["visits"]["columns"]) == ["patient", "age"]
+    for head, told in (("patient,a,A", "the same name in SQL"), ("patient,,a", "without a name")):
+        Path("visits.csv").write_text(f"{head}\n1,2,3\n")
+        wizard = walk(Wizard("visits.csv"), {"file.header": "yes"}, until="file.separator")
+        with pytest.raises(PolicyError, match=told):
+            wizard.answer("comma")
+
+
+def test_words_that_a_face_takes_for_something_else_are_proposed_in_brackets():
+    Path("visits.csv").write_text("patient,age\n" + "".join(f"{n},{n}\n" for n in range(40)) + "1,?\n")
+    wizard = walk(Wizard("visits.csv", read_data=True), {"domain": "d"}, until="visits.age.missing")
+    assert wizard.step.default == '["?"]'
+    wizard.answer("")
+    assert 'null = ["?"]' in wizard.draft()

@@ -9,6 +9,7 @@ from dither.query.owner.type_inference import Inferred
 from dither.query.owner.wizard.column_view import ColumnView, fitting
 from dither.query.owner.wizard.decisions import ColumnDecisions, Decisions
 from dither.query.owner.wizard.origin_steps import origin_steps
+from dither.query.owner.wizard.policy_text import toml
 from dither.query.owner.wizard.replies import NONE, one_of, words, yes_or_no
 from dither.query.owner.wizard.step import Step, Steps
 from dither.query.owner.wizard.value_steps import value_steps
@@ -161,8 +162,13 @@ def _missing(view: ColumnView, kind: Type, facts: dict[str, Any], known: Inferre
             key,
             f"Column {view.name}: which words say that a value is missing, beside the empty cell?",
             "Any word that is no value counts as missing anyway. Said here, it is not reported as a mistake.",
-            (example, NONE[1]),
+            (example, '["?"]', NONE[1]),
             read,
-            default=", ".join(nulls) or NONE[1],
+            default=_as_reply(nulls) or NONE[1],
         )
     )
+
+
+def _as_reply(found: list[str]) -> str:
+    """Words as they would be typed: in brackets where a face would take them for something else."""
+    return toml(found) if found and found[0] in ("?", "<") else ", ".join(found)

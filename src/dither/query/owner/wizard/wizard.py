@@ -155,7 +155,7 @@ class Wizard:
         self._replies[step.key] = text
         try:
             self._position = self._follow()
-        except DitherError as error:  # what the file shows under this reply is refused
+        except (DitherError, OSError) as error:  # what the file shows under this reply is refused
             del self._replies[step.key]
             raise PolicyError(step.key, text, getattr(error, "why", str(error)), step.advice) from error
         return self.step
@@ -241,7 +241,7 @@ class Wizard:
                 step = steps.send(value)
         except StopIteration as end:
             return Position(tuple(path), None, said, end.value)
-        except DitherError:
+        except (DitherError, OSError):
             if not to_the_end:
                 raise
         earlier = self._earlier.get(step.key)
