@@ -55,6 +55,7 @@ def places(data: dither.Dataset, sql: str) -> dict[str, str]:
     (row,) = (row for row in csv.DictReader(io.StringIO(history_csv(table))) if row["what"] == "asked")
     batch = data.quote([sql, BY_SEX], epsilon=1)
     both = batch.release()
+    plan = data.plan([{"sql": sql, "times": 2, "epsilon": 1}])
     return {
         "quote": quote.unprotected,
         "quote in words": quote.explain(),
@@ -85,6 +86,8 @@ def places(data: dither.Dataset, sql: str) -> dict[str, str]:
         "page of a batch": both.to_html(),
         "answer of a batch": both[0].says,
         "receipt of a batch": both.receipt.unprotected,
+        "plan": plan.explain(),
+        "plan for programs": plan.facts()["questions"][0].get("unprotected", ""),
     }
 
 

@@ -100,6 +100,19 @@ def test_limits_of_a_table_are_told_with_every_question_about_it(tmp_path):
     assert rows.quote("SELECT * FROM visits LIMIT 0").unprotected == ""
 
 
+def test_keys_that_follow_from_bounds_are_those_of_the_bounds(tmp_path):
+    """A whole number within bounds has keys; where keys are listed, bounds do not matter."""
+    facts = {"known_from": {"age": "data"}, "values_from_data": "accepted", "complete": ["person"]}
+    sql = "SELECT age, COUNT(*) AS n FROM visits GROUP BY age"
+    assert clinic(tmp_path, **facts).quote(sql, epsilon=1).unprotected == "bounds of age" + OUTSIDE
+    assert clinic(tmp_path, **facts).quote("SELECT DISTINCT age FROM visits").unprotected == "bounds of age" + OUTSIDE
+    listed = clinic(tmp_path, keys={"age": [20, 23]}, **facts)
+    assert listed.quote(sql, epsilon=1).unprotected == "keys of age" + OUTSIDE
+    budget = dither.approx(1000, "1e-6")
+    found = clinic(tmp_path, budget=budget, keys={}, known_from={"cost": "data"}, values_from_data="accepted")
+    assert found.quote("SELECT ward, COUNT(*) AS n FROM visits GROUP BY ward", epsilon=1).unprotected == ""
+
+
 def test_found_bounds_are_no_fact_and_the_step_is(tmp_path):
     def asked(bounds: object) -> dither.Dataset:
         facts = {"bounds": {"cost": bounds}, "known_from": {"cost": "data"}, "complete": ["person"]}

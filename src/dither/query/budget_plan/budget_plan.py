@@ -18,7 +18,7 @@ from dither.ledger.entries.budget import Remaining
 from dither.ledger.ledger import Ledger
 from dither.numeric.search import halve_integers
 from dither.privacy.text import percent, percent_down
-from dither.query.answers.table import preformatted
+from dither.query.answers.table import preformatted, wrapped
 from dither.query.budget_plan.plan_line import PlanLine, Quoting, make_lines
 from dither.query.budget_plan.plan_table import plan_text
 from dither.query.budget_plan.planned_question import PlanLike, read_plan
@@ -127,6 +127,7 @@ class BudgetPlan:
                 "errors": line.errors,
                 "part": None if line.part is None else percent(line.part),
                 "refused": line.refused,
+                **({"unprotected": line.unprotected} if line.unprotected else {}),
             }
             for line in self.lines
         ]
@@ -148,7 +149,7 @@ class BudgetPlan:
         fitting = None if self.fits or self.fitting is None else [line.row.errors for line in self.fitting.lines]
         shares = [f"of the share: {one.percent}" for one in self.remaining[1:]]
         left = ", ".join([self.remaining[0].percent, *shares])
-        return plan_text(
+        told = plan_text(
             self.domain,
             rows,
             needed=percent(self.needed),
@@ -160,6 +161,8 @@ class BudgetPlan:
             fitting=fitting,
             details=[one.details for one in self.remaining] if details else [],
         )
+        outside = [wrapped(f"Outside {at}  {one.unprotected}") for at, one in enumerate(self.lines, 1) if one.unprotected]
+        return "\n".join([told, *outside])
 
     @property
     def _probability(self) -> str:

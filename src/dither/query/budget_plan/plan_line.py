@@ -67,6 +67,11 @@ class PlanLine:
         return self.quote.offers[0].confidence if isinstance(self.quote, Batch) else self.quote.confidence
 
     @property
+    def unprotected(self) -> str:
+        """What the guarantee does not cover, since the owner took it from the data; '' where there is nothing."""
+        return "" if self.quote is None else self.quote.unprotected
+
+    @property
     def row(self) -> Row:
         """The line as a table shows it."""
         told = [f"{name} ± {_shown(error)}" for errors in self.errors for name, error in errors.items()]

@@ -10,9 +10,13 @@ from collections.abc import Iterator
 from dither.query.owner.open_lines import HEAD, KEY
 from dither.query.policy.origin import DATA, listed
 from dither.query.policy.policy import Policy
+from dither.query.policy.table import LIMITS
 
-SPELLED = {"completeness": ("nullable",), "hard limits": ("hard",)}  # facts whose words in a policy are others
-SPELLED["limits"] = ("max_rows", "max_groups", "max_rows_per_group", "max_sum")
+SPELLED: dict[str, tuple[str, ...]] = {  # facts whose words in a policy are others
+    "completeness": ("nullable",),
+    "limits": (*LIMITS, "max_sum"),
+    "hard limits": ("hard",),
+}
 
 
 def unstated_origins(text: str, policy: Policy) -> list[str]:
