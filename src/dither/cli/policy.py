@@ -1,13 +1,16 @@
-"""`dither policy ...`: draft a policy, bring one along from SmartNoise, and check one."""
+"""`dither policy ...`: draft a policy, make one by questions, bring one along from SmartNoise, and check one."""
 
 from __future__ import annotations
 
+import shlex
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
+from dither.cli.policy_wizard import run_wizard
 from dither.errors import ConflictError
+from dither.numeric.number import Number
 from dither.query.owner.csv_checks import mending_line
 from dither.query.owner.csv_draft import draft_from_rows
 from dither.query.owner.database_draft import draft_database
@@ -23,6 +26,7 @@ from dither.query.policy.table import Table
 from dither.query.sources.find_source import find_source
 from dither.query.sources.postgres_catalogue import is_address
 from dither.query.sources.source import Source
+from dither.query.sources.sql_quotes import name
 
 policy = typer.Typer(no_args_is_help=True, help="What is protected, and how: draft a policy, check one.")
 
@@ -53,6 +57,30 @@ def init(
         return
     make = draft_from_rows if read_data else draft
     _write(make(Path(file), Path.cwd() if out is None else out.parent, table), out)
+
+
+@policy.command()
+def wizard(
+    file: Annotated[str | None, typer.Argument(help="As for init; left out, it is asked for.", show_default=False)] = None,
+    out: Annotated[Path, typer.Option(help="Where to write the policy.")] = Path("policy.toml"),
+    read_data: Annotated[
+        bool, typer.Option("--read-data", help="Look at the first rows of a CSV file. NOT PRIVATE: for the owner alone.")
+    ] = False,
+    resume: Annotated[bool, typer.Option("--resume", help="Go on with the replies of a run that was left.")] = False,
+) -> None:
+    """Make a policy by questions in plain words, one at a time; no row is read unless you say so."""
+    if not run_wizard(file, out, read_data=read_data, resume=resume):
+        raise typer.Exit(1)
+    typer.echo(f"\nwrote {out}")
+    check(out, read_data=False)
+    found = load_policy(out)
+    table = next(one.name for one in found.tables if not one.public)
+    most = None if found.per_question is None else found.per_question.charge().epsilon
+    price = "0.1" if most is None or most > Number("0.1") else str(most)
+    asked = f"SELECT COUNT(*) AS n FROM {name(table) if not table.isidentifier() else table}"  # noqa: S608
+    typer.echo("Next:")
+    typer.echo(f"  dither ledger create --policy {shlex.quote(str(out))} --write")
+    typer.echo(f"  dither quote {shlex.quote(asked)} --epsilon {price} --policy {shlex.quote(str(out))}")
 
 
 @policy.command("import")

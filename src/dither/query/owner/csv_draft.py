@@ -69,7 +69,7 @@ def draft_from_rows(path: Path, folder: Path, table: str | None = None) -> str:
     inferred = {name: infer(column) for name, column in cells.items()}
     style = common_style(list(inferred.values()))
     written = _dialect_lines(dialect) + [f"{fact} = {_toml(value)}" for fact, value in style_facts(style).items()]
-    person = _person(inferred)
+    person = person_by_name(inferred)
     text = draft(path, folder, table, dialect)
     lines = []
     for line in text[: text.index(".columns]\n")].splitlines():
@@ -114,7 +114,7 @@ def _column(name: str, cells: Sequence[str], found: Inferred, style: Style, *, i
     if is_person:
         kind = found.type if found.type is Type.INTEGER and not found.styles else Type.TEXT
         return f'{_key(name)} = {{ type = "{kind.value}" }}'
-    if found.type is Type.TEXT and (why := _left_out(name, cells)):
+    if found.type is Type.TEXT and (why := reason_to_leave_out(name, cells)):
         return f"# {_key(name)}: left out, since it looks like {why}"
     if style in found.styles:
         facts = {fact: value for fact, value in facts.items() if fact not in ("decimal", "thousands")}
@@ -123,7 +123,7 @@ def _column(name: str, cells: Sequence[str], found: Inferred, style: Style, *, i
     return f"{_key(name)} = {{ {_facts(found.type, facts)} }}{_seen(cells, found, style)}"
 
 
-def _left_out(name: str, cells: Sequence[str]) -> str:
+def reason_to_leave_out(name: str, cells: Sequence[str]) -> str:
     """What a text column looks like that no question needs; '' for others."""
     lowered, there = name.casefold(), [cell for cell in cells if cell]
     if any(word in lowered for word in NAMES):
@@ -139,6 +139,14 @@ def _left_out(name: str, cells: Sequence[str]) -> str:
 
 def _seen(cells: Sequence[str], found: Inferred, style: Style) -> str:
     """What was seen, as a comment on one line."""
+    told = seen_cells(cells, found, style)
+    if found.type.is_number:
+        return f"  # to add it up: bounds = [LOW, HIGH], {ORIGIN}" + (f"; {SEEN}: {told}" if told else "")
+    return f"  # to group by it: keys = [...], {ORIGIN}; {SEEN}: {told}" if told else ""
+
+
+def seen_cells(cells: Sequence[str], found: Inferred, style: Style) -> str:
+    """The ends of numbers, or the most frequent words: for the owner's eyes."""
     there = [cell.strip(" ") for cell in cells if cell.strip(" ")]
     if found.type.is_number:
         mine = style if style in found.styles or not found.styles else found.styles[0]
@@ -146,17 +154,15 @@ def _seen(cells: Sequence[str], found: Inferred, style: Style) -> str:
             cell.replace(mine[1] or "\0", "").replace(mine[0], ".") for cell in there if pattern_of(mine).fullmatch(cell)
         ]
         numbers = sorted(map(float, plain))
-        told = f"; {SEEN}: {numbers[0]:.12g} to {numbers[-1]:.12g}" if numbers else ""
-        return f"  # to add it up: bounds = [LOW, HIGH], {ORIGIN}{told}"
+        return f"{numbers[0]:.12g} to {numbers[-1]:.12g}" if numbers else ""
     if found.type is Type.TEXT:
         values = [word for word, _ in Counter(there).most_common(SHOWN + 1)]
         told = json.dumps(values[:SHOWN], ensure_ascii=False)[1:-1] + (", ..." if len(values) > SHOWN else "")
-        printable = "".join(sign if sign.isprintable() else "?" for sign in told)
-        return f"  # to group by it: keys = [...], {ORIGIN}; {SEEN}: {printable[:200]}" if values else ""
+        return "".join(sign if sign.isprintable() else "?" for sign in told)[:200]
     return ""
 
 
-def _person(columns: Mapping[str, Inferred]) -> str | None:
+def person_by_name(columns: Mapping[str, Inferred]) -> str | None:
     """The column that says whose a row is, by its name; None where none or several could."""
     fit = [name for name, found in columns.items() if found.type in (Type.INTEGER, Type.TEXT)]
     named = [name for name in fit if any(word in name.casefold() for word in PERSONS)]

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from dither.query.owner.draft import LIMITS, column_advice, policy_head
 from dither.query.policy.owner import MOST_KEYS, VAGUE
@@ -29,7 +30,7 @@ class DatabaseDraft:
 def draft_database(stated: str, folder: Path) -> DatabaseDraft:
     """TOML for a policy of the tables at an address, which `dither policy check` refuses until every mark is gone."""
     catalogue = find_tables(stated)
-    names = _names(catalogue.tables)
+    names = table_names(catalogue.tables)
     called = "".join(sign if sign.isalnum() else "_" for sign in catalogue.name).strip("_") or "rows"
     lines = [f"# caution: {_line(caution)}" for caution in catalogue.cautions]
     lines += policy_head(called, folder)
@@ -39,7 +40,7 @@ def draft_database(stated: str, folder: Path) -> DatabaseDraft:
     return DatabaseDraft("\n".join(lines).rstrip("\n") + "\n", catalogue.cautions)
 
 
-def _names(tables: tuple[CatalogueTable, ...]) -> dict[tuple[str, str], str]:
+def table_names(tables: tuple[CatalogueTable, ...]) -> dict[tuple[str, str], str]:
     """What the policy calls each table, by its schema and name: its name, with the schema where two would be one in SQL."""
     found: dict[tuple[str, str], str] = {}
     plain = [table.source.table_name.lower() for table in tables]
@@ -77,10 +78,7 @@ def _table(table: CatalogueTable, names: dict[tuple[str, str], str]) -> list[str
 def _owner(key: ForeignKey, table: CatalogueTable, names: dict[tuple[str, str], str]) -> list[str]:
     """The owner that a foreign key leads to, to be chosen instead of a person."""
     columns = [here for here, _ in key.columns]
-    kinds = [table.schema[column].type for column in columns]
-    if len(columns) > MOST_KEYS or any(kind is None or kind in VAGUE for kind in kinds):
-        return []
-    if not all(name.isprintable() for pair in key.columns for name in pair):
+    if not _can_lead(key, table):
         return []
     parent = names.get((key.schema_name, key.table_name))
     told = _line(", ".join(columns))
@@ -97,6 +95,23 @@ def _owner(key: ForeignKey, table: CatalogueTable, names: dict[tuple[str, str], 
         "# key, which the database enforces):",
         f"# owner = {{ through = {_quoted(parent)}, on = {on} }}",
     ]
+
+
+def owner_facts(key: ForeignKey, table: CatalogueTable, names: dict[tuple[str, str], str]) -> dict[str, Any] | None:
+    """The fact `owner` for a foreign key to a table of the policy; None if it leads to no such table."""
+    parent = names.get((key.schema_name, key.table_name))
+    if parent is None or not _can_lead(key, table):
+        return None
+    on = [here if here == there else {"child": here, "parent": there} for here, there in key.columns]
+    return {"through": parent, "on": on[0] if len(on) == 1 else on}
+
+
+def _can_lead(key: ForeignKey, table: CatalogueTable) -> bool:
+    """Whether rows may have their owner by a foreign key."""
+    kinds = [table.schema[column].type for column, _ in key.columns]
+    if len(kinds) > MOST_KEYS or any(kind is None or kind in VAGUE for kind in kinds):
+        return False
+    return all(name.isprintable() for pair in key.columns for name in pair)
 
 
 def _quoted(text: str) -> str:
