@@ -19,7 +19,7 @@ import numpy as np
 from dither.errors import DataError
 from dither.extras import needs
 from dither.learn.base.cells import Cells, Floats
-from dither.learn.base.columns import BoundsLike
+from dither.learn.base.columns import BoundsLike, NumberColumn
 from dither.learn.base.facts import Facts
 from dither.learn.base.regressor import PrivateRegressor
 from dither.learn.base.release import Release
@@ -138,7 +138,8 @@ class LinearRegression(PrivateRegressor):
         """The target, a row each; within its bounds."""
         rows = self._predicted(X)
         found = bounded_values(rows, self.facts_.columns) @ self.coef_ + self.intercept_
-        return np.clip(found, self.facts_.target.low, self.facts_.target.high)
+        within = target_column(self.facts_)
+        return np.clip(found, within.low, within.high)
 
     def region(self, confidence: NumberLike = "0.95") -> CoefficientRegion:
         """The region of coefficients that covers least squares *of the clipped rows* with this probability, for all data.
@@ -208,9 +209,9 @@ class LinearRegression(PrivateRegressor):
         if self.moments_ is None:
             return ["solver='gradient' releases nothing that tells signal from noise; solver='moments' does"]
         region, moments = self.region("0.95"), self.moments_
-        width, high = moments.width, self.facts_.target
+        width, within = moments.width, target_column(self.facts_)
         mean = moments.matrix[width, width + 1] / (moments.rows * moments.constant * REACH)
-        flat = np.append(np.zeros(width), high.middle + high.half * np.clip(mean, -1.0, 1.0))
+        flat = np.append(np.zeros(width), within.middle + within.half * np.clip(mean, -1.0, 1.0))
         if region.holds(flat):
             return [f"{NOISE_EXCEEDS}: what was released fits a model without slopes as well; no better than the mean"]
         if region.ellipsoid is None:
@@ -230,6 +231,12 @@ class LinearRegression(PrivateRegressor):
         return ["noise is small beside the signal at this size: close to least squares without privacy"]
 
 
+def target_column(facts: Facts) -> NumberColumn:
+    """The public bounds of the target, which every regressor has."""
+    assert facts.target is not None
+    return facts.target
+
+
 def moment_solution(moments: SecondMoments, penalty: float) -> Floats:
     """beta of (x, c) for y, all on the lattice; `penalty` is added to the squares of x of the slopes."""
     size = moments.width + 1
@@ -241,9 +248,8 @@ def moment_solution(moments: SecondMoments, penalty: float) -> Floats:
 
 def coefficient_units(facts: Facts, steps: float) -> tuple[Floats, Floats]:
     """A matrix and a shift that make coefficients in the units of columns and target of those on the lattice."""
-    assert facts.target is not None
-    width = facts.width
+    width, within = facts.width, target_column(facts)
     constants = np.append(np.zeros(width), CONSTANT / REACH)
     slopes, intercepts = original_coefficients(np.eye(width, width + 1) * (steps / REACH), constants, facts.columns)
-    units = np.concatenate([slopes, intercepts[None]]) * facts.target.half
-    return units, np.append(np.zeros(width), facts.target.middle)
+    units = np.concatenate([slopes, intercepts[None]]) * within.half
+    return units, np.append(np.zeros(width), within.middle)

@@ -2,8 +2,8 @@
 
     w   a value on the lattice, a whole number between -B and B = 2^15, B at the bounds of its column
 
-Theorem 1 (Gaussian noise). Release the sums of  w B,  w^2 - B^2 / 2  of each of d columns, and of B^2 (how many rows). One row
-adds whole numbers with  sum (w B)^2 + 4 sum (w^2 - B^2 / 2)^2 + B^4 <= (2 d + 1) B^4.
+Theorem 1 (Gaussian noise). Release the sums of  w B,  w^2 - B^2 / 2  of each of d columns, and of B^2 (how many rows). One
+row adds whole numbers with  sum (w B)^2 + 4 sum (w^2 - B^2 / 2)^2 + B^4 <= (2 d + 1) B^4.
 
 Proof. With v = w^2 / B^2 in [0, 1] a column adds B^4 (v + 4 (v - 1/2)^2), convex in v: 1 at v = 0, 2 at v = 1.
 
@@ -46,9 +46,9 @@ B = 2**15
 class StandardScaler(OneToOneFeatureMixin, TransformerMixin, PrivateEstimator):
     """Columns less their mean, over their deviation; both are released, at epsilon or (epsilon, delta).
 
-    Values beyond `bounds` are moved to the bound, by `fit` and by `transform`; what is no number counts as the middle. So what
-    comes out lies within `bounds_out_`, which are made of public bounds and released numbers: give them, or rounder ones that
-    you chose before, as `bounds` to the estimator that comes next. It has its own price.
+    Values beyond `bounds` are moved to the bound, by `fit` and by `transform`; what is no number counts as the middle. So
+    what comes out lies within `bounds_out_`, which are made of public bounds and released numbers: give them, or rounder
+    ones that you chose before, as `bounds` to the estimator that comes next. It has its own price.
 
     Args:
         epsilon: the price of a fit; pure without `delta`.
