@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
+from functools import lru_cache
 
 from flint import arb
 
@@ -11,6 +12,7 @@ from dither.numeric.enclosure import to_ball
 from dither.numeric.search import surely
 
 
+@lru_cache(maxsize=256)
 def chi_square_quantile(confidence: Fraction, degrees: int) -> float:
     """A number that a chi-square variable stays below with at least this probability; the smallest, to 40 bits.
 

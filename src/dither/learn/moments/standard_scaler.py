@@ -104,9 +104,8 @@ class StandardScaler(OneToOneFeatureMixin, TransformerMixin, PrivateEstimator):
         for name, column in zip(facts.names, facts.columns, strict=True):
             if not isinstance(column, NumberColumn):
                 why = "a category has no mean"
-                raise DataError(
-                    f"bounds[{name!r}]", list(column.values), why, "numbers only, or scikit-learn's ColumnTransformer"
-                )
+                ways = "pairs of numbers; scikit-learn's ColumnTransformer passes other columns by"
+                raise DataError(f"bounds[{name!r}]", list(column.values), why, ways)
         return facts
 
     def _learn(self, facts: Facts, release: Release) -> dict[str, Any]:
