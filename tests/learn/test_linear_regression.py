@@ -93,6 +93,17 @@ def test_a_residual_that_is_not_clipped_is_found(monkeypatch):
     assert any(far)
 
 
+def test_weights_that_are_no_numbers_do_not_reach_the_rows(monkeypatch):
+    """A step that overflows would make residuals that are not whole, of every row at once."""
+    monkeypatch.setattr(clipped_gradient.np.linalg, "solve", lambda squares, gradient: np.full(len(gradient), np.nan))
+    seen = []
+    sums = clipped_gradient.residual_sums
+    monkeypatch.setattr(clipped_gradient, "residual_sums", lambda *given: (seen.append(given[-1]), sums(*given))[1])
+    recorded(GRADIENT, [[([1.0, 1.0, 1.0], "a", 1.0)]])
+    assert len(seen) == clipped_gradient.STEPS
+    assert all(np.isfinite(weights).all() for weights in seen)
+
+
 def test_sums_are_cut_where_they_would_overflow(monkeypatch):
     monkeypatch.setattr(second_moments, "CHUNK", 2)
     monkeypatch.setattr(second_moments, "FAR", 10)
@@ -134,7 +145,8 @@ def test_without_noise_ridge_is_ridge_of_scaled_columns():
 def test_categories_are_coordinates_and_predictions_stay_within_bounds():
     ward = ["north", "south"] * 1000
     model = LinearRegression(guarantee=EXACT, bounds=[["north", "south"]], target_bounds=(0, 10))
-    model.fit(np.array(ward, dtype=object)[:, None], np.where(np.array(ward) == "north", 2.0, 7.0))
+    with seeded(3):
+        model.fit(np.array(ward, dtype=object)[:, None], np.where(np.array(ward) == "north", 2.0, 7.0))
     given = np.array(["north", "south", "moon"], dtype=object)[:, None]
     assert model.predict(given)[:2] == pytest.approx([2, 7], abs=0.01)
     assert [one.name for one in model.intervals()] == ["x0=north", "x0=south", "intercept"]
@@ -252,6 +264,7 @@ def test_refusals_come_before_the_charge():
         (LinearRegression(**good | {"norm": -1}), NumberError),
         (Ridge(**good, alpha=-1), NumberError),
         (Ridge(**good, alpha=math.nan), NumberError),
+        (Ridge(**good, alpha=1e300), NumberError),
         (LinearRegression(**good | {"bounds": [list(range(1000)), (0, 1)]}), SizeError),
     ]
     with dither.Ledger.temporary(dither.approx(3, "1e-5"), domain="learn") as ledger:

@@ -65,7 +65,7 @@ def gradient_solution(facts: Facts, release: Release, *, norm: float, constant: 
             share=share,
         )
         step = np.linalg.solve(squares, gradient + slopes @ weights)
-        weights = np.clip(weights - step, -LARGEST_WEIGHT, LARGEST_WEIGHT)
+        weights = np.clip(np.nan_to_num(weights - step), -LARGEST_WEIGHT, LARGEST_WEIGHT)  # NaN would not be whole
     return weights
 
 

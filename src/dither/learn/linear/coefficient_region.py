@@ -40,7 +40,7 @@ from dither.learn.base.cells import Floats
 from dither.learn.linear.chi_square import chi_square_quantile
 from dither.learn.moments.second_moments import SecondMoments
 
-HEADING = "least squares of the rows as they were clipped to their bounds"
+HEADING = "least squares of the rows as clipped to bounds and norm"
 
 
 @frozen

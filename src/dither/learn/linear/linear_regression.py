@@ -215,9 +215,9 @@ class LinearRegression(PrivateRegressor):
         if region.holds(flat):
             return [f"{NOISE_EXCEEDS}: what was released fits a model without slopes as well; no better than the mean"]
         if region.ellipsoid is None:
-            return ["some slope is told from none, but noise leaves coefficients unbounded at 95%"]
+            return ["some slope is told from 0 at 95%, but noise leaves coefficients unbounded"]
         clear = [one.name for one in region.extents()[:-1] if one.low > 0 or one.high < 0]
-        return [f"noise leaves every coefficient bounded at 95%; {len(clear)} of {width} slopes are not 0 for sure"]
+        return [f"at 95% noise leaves every coefficient bounded, and {len(clear)} of {width} slopes are not 0"]
 
     def _expect(self, facts: Facts, n: int) -> list[str]:
         # the squares of an evenly spread column, against the norm of the noise of the square matrix

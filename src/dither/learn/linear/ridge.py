@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import math
-
 from dither.errors import NumberError
 from dither.learn.base.columns import BoundsLike
 from dither.learn.linear.linear_regression import LinearRegression, Solver
@@ -11,6 +9,8 @@ from dither.ledger.ledger import Ledger
 from dither.numeric.number import NumberLike
 from dither.privacy.guarantee.guarantee import Guarantee
 from dither.privacy.unit import UnitLike
+
+LARGEST = 1e15  # nothing is left of a slope there
 
 
 class Ridge(LinearRegression):
@@ -82,6 +82,6 @@ class Ridge(LinearRegression):
 
     def _penalty(self) -> float:
         alpha = self.alpha
-        if isinstance(alpha, bool) or not isinstance(alpha, (int, float)) or not 0 <= alpha < math.inf:
-            raise NumberError("alpha", alpha, "it is a penalty: a number, at least 0", "alpha=1.0")
+        if isinstance(alpha, bool) or not isinstance(alpha, (int, float)) or not 0 <= alpha <= LARGEST:
+            raise NumberError("alpha", alpha, f"it is a penalty: a number from 0 to {LARGEST:.0e}", "alpha=1.0")
         return float(alpha)
