@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 
 import numpy as np
+import pandas
 import pytest
 from sklearn import decomposition
 from sklearn.pipeline import make_pipeline
@@ -129,6 +130,15 @@ def test_a_pipeline_charges_each_step():
     assert found[-1].score(found[:-1].transform(X), y, public=True) > 0.9
 
 
+def test_persons_and_frames_pass_through_fit_transform():
+    frame = pandas.DataFrame({"age": [20.0, 30.0, 40.0], "cost": [1.0, 2.0, np.nan]})
+    bounds = {"age": (0, 100), "cost": (0, 10)}
+    scaler = StandardScaler(epsilon=1, bounds=bounds, max_rows=2).set_output(transform="pandas")
+    assert list(scaler.fit_transform(frame, person=["a", "a", None]).columns) == ["age", "cost"]
+    pca = PCA(1, epsilon=1, delta="1e-6", bounds=bounds).set_output(transform="pandas")
+    assert list(pca.fit_transform(frame).columns) == ["pca0"]
+
+
 def test_a_category_has_no_mean():
     with pytest.raises(DataError, match="no mean"):
         StandardScaler(epsilon=1, bounds=[["a", "b"]]).fit(np.array([["a"]], dtype=object))
@@ -138,7 +148,7 @@ def test_a_category_has_no_mean():
 
 def test_words_before_a_fit():
     assert "noise exceeds signal" in str(StandardScaler(epsilon=1, bounds=(0, 1)).quote(10, 10))
-    assert "about 0.001 of half the range" in str(StandardScaler(epsilon=1, bounds=(0, 1)).quote(10_000, 10))
+    assert "about 0.002 of half the range" in str(StandardScaler(epsilon=1, bounds=(0, 1)).quote(10_000, 10))
 
 
 # -- PCA -----------------------------------------------------------------------------------------------------------------

@@ -52,7 +52,7 @@ class StandardScaler(OneToOneFeatureMixin, TransformerMixin, PrivateEstimator):
 
     Args:
         epsilon: the price of a fit; pure without `delta`.
-        delta: with it, noise is Gaussian: better from about 15 columns on.
+        delta: with it, noise is Gaussian: better from about ten columns on.
         guarantee: the price in another way: `dither.pure`, `dither.zcdp`, `dither.gdp` or `dither.approx`.
         bounds: the public range of each column: `(low, high)`, or a pair for each.
         unit: whom it protects.
@@ -134,7 +134,7 @@ class StandardScaler(OneToOneFeatureMixin, TransformerMixin, PrivateEstimator):
 
     def _expect(self, facts: Facts, n: int) -> list[str]:
         people, width = n / facts.rows_per_person / facts.price.replacement, facts.width
-        spread = np.sqrt(2 * width + 1) if facts.price.kind == "gaussian" else width
+        spread = np.sqrt(2 * width + 1) if facts.price.kind == "gaussian" else 2 * width
         off = spread / (people * facts.price.mu)
         if off > 0.5:
             return ["noise exceeds signal at this size: means are hardly better than the middle of the bounds"]
