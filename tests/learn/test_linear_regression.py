@@ -22,9 +22,9 @@ from dither.learn.moments import second_moments
 from dither.testing import seeded
 from tests.learn import coverage, test_sensitivity
 from tests.learn.cases.linear_regression import CASES
-from tests.learn.recorder import distance
+from tests.learn.recorder import distance, rows_of
 from tests.learn.test_sensitivity import recorded
-from tests.seeds import examples
+from tests.seeds import examples, of_the_day
 
 pytestmark = pytest.mark.filterwarnings("ignore:NOT PRIVATE")
 EXACT = dither.gdp(10**6)  # noise that is felt no more
@@ -48,6 +48,23 @@ def test_neighbours_of_both_units_on_a_small_domain(case):
     if case is MOMENTS:
         near = max(distance(one, found.seen[0][0], found.claims[0]) for one in found.seen[0][1:])
         assert near >= Fraction(999, 1000) * found.claims[0][1]
+
+
+@pytest.mark.parametrize("width", [1, 2, 3, 30, 1000])
+def test_rows_of_any_width_are_short_enough(width):
+    """Rows at the bounds, and random ones, of every norm: never longer than 2^16, and never set to zero."""
+    rng = of_the_day("row vectors", width)
+    numbers = np.array(
+        [[1.0] * width, [-1.0] * width] + [[rng.choice((-1, 1)) * rng.random() for _ in range(width)] for _ in range(20)]
+    )
+    model = LinearRegression(epsilon=1, delta="1e-6", bounds=(-1, 1), target_bounds=(-1, 1))
+    facts, rows = rows_of(model, numbers, np.zeros(len(numbers)))
+    for norm in (2.0**-20, rng.random() * width**0.5 + 0.01, facts.norm(None)):
+        whole = second_moments.row_vectors(rows, facts, norm)
+        squares = [sum(int(one) ** 2 for one in row) for row in whole.tolist()]
+        assert min(squares) > 0
+        assert max(squares) <= 4**16
+        assert max(squares) > 0.99 * 4**16 or norm > 0.5 * width**0.5
 
 
 def from_the_data(rows, facts, norm):
